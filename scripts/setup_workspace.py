@@ -1,4 +1,4 @@
-"""Set up the workspace: apt packages, virtual environment, ROS 2 wheels, colcon build.
+"""Set up the workspace: apt packages, virtual environment, ROS 2 wheels, colcon build, compiled kernels.
 
 Standard library only: it runs before anything is installed. Running it again does only what has changed.
 """
@@ -13,6 +13,7 @@ import json
 import os
 import platform
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -57,6 +58,7 @@ def main() -> int:
             make_environment(python, prefix)
             if not arguments.no_build:
                 build_workspace(prefix)
+                compile_kernels()
         except SetupError as error:
             print(f"[setup] error: {error}", file=sys.stderr)
             return 1
@@ -291,6 +293,26 @@ def build_workspace(prefix: Path | None) -> None:
     advice = "read log/latest_build; if a build folder is stale, `make clean` and once more"
     run_logged(command, "colcon", advice, build_environment(prefix))
     write_stamp("workspace", key)
+
+
+def kernels_key() -> str:
+    """Return a digest of the modules that numba compiles, and of what it compiles them with."""
+    sources = [path.read_text() for path in sorted((ROOT / "src").glob("*/*/**/*.py"))]
+    return digest([read_stamp("packages"), *(text for text in sources if "njit" in text)])
+
+
+def compile_kernels() -> None:
+    """Fill numba's cache where kernels are new. A failure is told, and the first decision compiles them."""
+    key = kernels_key()
+    if read_stamp("kernels") == key:
+        return
+    say("compiling kernels (about a minute the first time)")
+    script = f". {shlex.quote(str(ROOT / 'env.sh'))} && exec python scripts/compile_kernels.py"
+    try:
+        run_logged(["bash", "-c", script], "compile_kernels", "nothing: they are compiled when first used")
+    except SetupError as error:
+        return say(str(error))
+    write_stamp("kernels", key)
 
 
 def build_environment(prefix: Path | None) -> dict[str, str]:

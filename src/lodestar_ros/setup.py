@@ -31,6 +31,7 @@ setup(
                 "semantic_voxels",
                 "scene_dictionary",
                 "memory",
+                "world_model",
                 "frontier_expert",
                 "semantic_map_expert",
                 "ego_vlm_expert",

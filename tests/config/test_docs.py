@@ -26,7 +26,10 @@ OPTIONS = {  # where the options of a command are defined; benchmarks add theirs
     "lodestar_eval.demo.replay": ("lodestar_eval/lodestar_eval/demo/replay.py",),
     "lodestar_eval.demo.ask": ("lodestar_eval/lodestar_eval/demo/ask.py",),
     "lodestar_ros.ask": ("lodestar_ros/lodestar_ros/ask.py", "lodestar_ros/lodestar_ros/terminal.py"),
+    "lodestar_ros.correct": ("lodestar_ros/lodestar_ros/correct.py", "lodestar_ros/lodestar_ros/terminal.py"),
+    "lodestar_ros.doctor": ("lodestar_ros/lodestar_ros/doctor/__main__.py", "lodestar_ros/lodestar_ros/terminal.py"),
     "lodestar_ros.why": ("lodestar_ros/lodestar_ros/why.py", "lodestar_ros/lodestar_ros/terminal.py"),
+    "lodestar_ros.changes": ("lodestar_ros/lodestar_ros/changes.py", "lodestar_ros/lodestar_ros/terminal.py"),
     "lodestar_ros.hold": ("lodestar_ros/lodestar_ros/hold.py", "lodestar_ros/lodestar_ros/terminal.py"),
     "lodestar_ros.maps": ("lodestar_ros/lodestar_ros/maps.py", "lodestar_ros/lodestar_ros/terminal.py"),
     "lodestar_ros.send_directive": (

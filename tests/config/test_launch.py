@@ -160,8 +160,10 @@ def test_what_holds_a_latched_stop_is_never_started_again() -> None:
 
 def test_what_keeps_a_part_of_the_map_gets_the_folder_of_the_run() -> None:
     for use in USES:
+        expected = {"mapping", "semantic_voxels", "scene_dictionary", "keyframes", "memory"}
+        expected |= {spec.name for spec in stack(use)} & {"world_model"}
         keepers = {spec.name: spec.in_run(Path("/runs/run-1"), "run-1") for spec in stack(use) if spec.keeps}
-        assert set(keepers) == {"mapping", "semantic_voxels", "scene_dictionary", "keyframes", "memory"}
+        assert set(keepers) == expected
         for spec in keepers.values():
             known = declared.parameters(spec.package, spec.executable)
             given = {name: value for name, value in spec.parameters.items() if name.startswith("checkpoint.")}

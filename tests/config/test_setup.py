@@ -141,6 +141,46 @@ def test_the_wheels_build_paths_become_this_environments(workspace: ModuleType, 
     assert "/usr/include" in text
 
 
+def test_kernels_are_compiled_once_and_again_when_one_changes(
+    workspace: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[str] = []
+    monkeypatch.setattr(workspace, "run_logged", lambda command, name, advice: ran.append(name))
+    folder = tmp_path / "src" / "lodestar" / "lodestar" / "grid"
+    folder.mkdir(parents=True)
+    (folder / "loops.py").write_text("@njit(cache=True)")
+    (folder / "plain.py").write_text("a = 1")
+    for _ in range(2):
+        workspace.compile_kernels()
+    assert ran == ["compile_kernels"]
+    (folder / "plain.py").write_text("a = 2")
+    workspace.compile_kernels()
+    assert len(ran) == 1, "nothing is compiled there"
+    (folder / "loops.py").write_text("@njit(cache=True)  # another")
+    workspace.compile_kernels()
+    assert len(ran) == 2
+
+
+def test_kernels_that_do_not_compile_are_told_and_tried_again(
+    workspace: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (workspace.ROOT / "env.sh").write_text("echo no model here; exit 3")
+    workspace.compile_kernels()
+    told = capsys.readouterr().out
+    assert "no model here" in told and "compiled when first used" in told
+    assert workspace.read_stamp("kernels") == ""
+
+
+def test_the_script_that_compiles_them_makes_decisions() -> None:
+    """What it runs is long enough to ask every expert and to drive."""
+    spec = importlib.util.spec_from_file_location("compile_kernels", ROOT / "scripts" / "compile_kernels.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    run = module.main()
+    assert run.decisions and run.outcome.path_length > 0.0
+
+
 def test_a_failing_step_shows_its_end_and_what_to_do(workspace: ModuleType) -> None:
     with pytest.raises(workspace.SetupError, match="no space left") as error:
         workspace.run_logged(["sh", "-c", "echo no space left; exit 4"], "pip", "free some disk")

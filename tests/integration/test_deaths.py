@@ -27,6 +27,7 @@ ENTITIES, INSTANCES, KEYFRAMES = (
     "semantic_voxels/instances",
     "keyframes/keyframes",
 )
+QUIET = 2.0  # s; a change is kept within `checkpoint.interval` and the half second between two checks
 SOON = 75.0  # s; far below the 120 s that a save waited for a dead node
 
 
@@ -50,14 +51,33 @@ def robot(bed, processes):
         assert time.monotonic() < end, "no grid"
         robot.scan()
         time.sleep(0.1)
-    bed.until(lambda: all(kept(bed, name) for name in KEEPERS), "checkpoints", timeout=60.0)
+    wait_until_kept(bed, *KEEPERS)
     return robot
 
 
-def kept(bed, name):
-    """Whether the node's newest checkpoint holds what it knows: nothing new has come for a while."""
-    age = bed.diagnosis(name).get("checkpoint.age_s", "none yet")
-    return age != "none yet" and float(age) > 2.0
+def wait_until_kept(bed, *names):
+    """The nodes' newest checkpoints hold what they know now: QUIET seconds on, the newest is as old.
+
+    Older diagnostics tell of the checkpoint before: the first one, of an empty map, is old when the first turn comes.
+    """
+    since = time.monotonic()
+    bed.until(
+        lambda: all(checkpoint_age(bed, name, since + QUIET) > QUIET for name in names), "checkpoints", 60.0
+    )
+
+
+def checkpoint_age(bed, name, since):
+    """Seconds, by the newest diagnostics that came after a moment (monotonic seconds); -1 without any."""
+    for at, array in reversed(bed.heard["/diagnostics"]):
+        values = {
+            item.key: item.value for status in array.status if status.name == name for item in status.values
+        }
+        if at < since:
+            break
+        if values:
+            age = values.get("checkpoint.age_s", "none yet")
+            return -1.0 if age == "none yet" else float(age)
+    return -1.0
 
 
 def entities(bed):
@@ -119,7 +139,7 @@ def test_voxels_that_come_back_empty_clear_nothing_and_use_no_id_again(bed, robo
 
 
 def test_the_grid_goes_on_without_another_look(bed, robot, processes):
-    bed.until(lambda: kept(bed, "mapping"), "a checkpoint")
+    wait_until_kept(bed, "mapping")
     area = grid_from_msg(bed.last("grid")).free_area
     processes.kill("mapping")
     bed.forget("grid")
@@ -130,7 +150,7 @@ def test_the_grid_goes_on_without_another_look(bed, robot, processes):
 
 
 def test_the_scene_goes_on_without_another_look(bed, robot, processes):
-    bed.until(lambda: kept(bed, "scene_dictionary"), "a checkpoint")
+    wait_until_kept(bed, "scene_dictionary")
     before = entities(bed)
     assert dies(bed, processes, "scene_dictionary").restored
     bed.until(lambda: set(before) <= set(entities(bed)), "every entity", timeout=90.0)

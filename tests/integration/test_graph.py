@@ -15,6 +15,7 @@ from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
 from std_msgs.msg import Header
 from std_srvs.srv import SetBool
 
+from integration.commands import Command
 from lodestar.language.grammar import parse_directive
 from lodestar_bringup.stack import stack
 from lodestar_interfaces import msg
@@ -28,7 +29,7 @@ pytestmark = pytest.mark.alone
 NODES = (
     "sim", "sim_navigator", "mapping", "perception", "text_embedder", "keyframes", "semantic_voxels",
     "scene_dictionary", "memory", "frontier_expert", "semantic_map_expert", "ego_vlm_expert", "goal_selector",
-    "motion_gate",
+    "world_model", "motion_gate",
 )  # fmt: skip
 
 #: Shorter patience than a robot's, so that the suite is short; what is tested is that a directive ends, and how.
@@ -105,6 +106,26 @@ def revive(bed, stack, name):
     bed.forget("/diagnostics")
     stack.starter.start_one(name)
     bed.until(lambda: bed.diagnosis(name), f"{name} is back", timeout=60.0)
+
+
+# --- the doctor -----------------------------------------------------------------------------------------
+
+
+def ask_the_doctor(domain: int) -> tuple[int, list[str]]:
+    """Exit status and the lines with a fault; the middleware is that of the processes."""
+    asked = Command("lodestar_ros.doctor", "--seconds", "5", environment={"ROS_DOMAIN_ID": str(domain)})
+    status = asked.ends()
+    return status, [line for line in asked.text.splitlines() if line.startswith("FAULT")]
+
+
+def test_the_doctor_finds_no_fault_in_a_sound_stack_and_names_who_passes_the_gate(bed, stack, domain):
+    status, faults = ask_the_doctor(domain)
+    assert (status in (0, 1), faults) == (True, [])
+    past = bed.on_executor(lambda: bed.node.create_publisher(Twist, "cmd_vel_out", qos.COMMAND))
+    status, faults = ask_the_doctor(domain)
+    bed.on_executor(lambda: bed.node.destroy_publisher(past))
+    assert status == 3
+    assert ["/test_bed publishes on cmd_vel_out" in fault for fault in faults] == [True]
 
 
 # --- the graph -----------------------------------------------------------------------------------------

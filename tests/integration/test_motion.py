@@ -126,6 +126,21 @@ def test_hold_stops_the_robot_and_latches(world, server):
     assert world.bed.next("goal_selector/heartbeat").held, "a second hold does not toggle"
 
 
+def test_a_pause_stops_the_robot_and_the_directive_goes_on_afterwards(world):
+    pause = "goal_selector/pause"
+    nothing = world.bed.call(SetBool, pause, SetBool.Request(data=True))
+    assert not nothing.success and nothing.message == "no directive runs"
+    goal = world.drive()
+    moment = time.monotonic()
+    assert world.bed.call(SetBool, pause, SetBool.Request(data=True)).success
+    world.assert_stops_after(moment)
+    assert not goal.future.done(), "the directive is kept"
+    assert world.bed.call(SetBool, pause, SetBool.Request(data=False)).success
+    world.bed.until(world.moving, "it drives on")
+    goal.cancel()
+    assert goal.result().error_code == Result.CANCELLED
+
+
 def test_a_lost_goal_selector_stops_the_robot(world):
     goal = world.drive()
     world.nav.mode = "ignore"

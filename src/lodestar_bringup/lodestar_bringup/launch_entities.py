@@ -157,6 +157,8 @@ def _use_actions(context: LaunchContext, use: str) -> list[LaunchDescriptionEnti
         node(spec.in_run(run.path, run.name), supervision) for spec in specs
     ]
     atexit.register(run.close)  # after the last node: they may write until their end
+    if any(spec.name == "go2_base" for spec in specs):
+        actions += described(options.namespace, clock == "true")
     if options.slam == "slam_toolbox":
         actions.append(included("slam.launch.py", use_sim_time=clock, namespace=options.namespace))
     if options.navigator == "nav2":
@@ -164,6 +166,24 @@ def _use_actions(context: LaunchContext, use: str) -> list[LaunchDescriptionEnti
     if shows:
         actions.append(included("rviz.launch.py", use_sim_time=clock, namespace=options.namespace))
     return actions
+
+
+def described(namespace: str, simulated_time: bool) -> list[LaunchDescriptionEntity]:
+    """Return robot_state_publisher with the shapes of a Go2; nothing where one of the packages is not installed."""
+    share = share_of("lodestar_go2")
+    if share is None or share_of("robot_state_publisher") is None:
+        return []
+    text = (share / "urdf" / "go2.urdf").read_text()
+    parameters = {"robot_description": text, "use_sim_time": simulated_time}
+    return [
+        Node(
+            package="robot_state_publisher",
+            executable="robot_state_publisher",
+            name="robot_state_publisher",
+            namespace=namespace,
+            parameters=[parameters],
+        )
+    ]
 
 
 def included(file: str, **arguments: str) -> IncludeLaunchDescription:

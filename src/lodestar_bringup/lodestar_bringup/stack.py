@@ -138,6 +138,11 @@ WIRING: tuple[tuple[str, str], ...] = (
     ("directive_report", "goal_selector/report"),
     ("last_seen", "memory/last_seen"),
     ("heartbeat", "goal_selector/heartbeat"),
+    ("traces", "goal_selector/traces"),
+    ("outcomes", "goal_selector/outcomes"),
+    ("amend", "scene_dictionary/amend"),
+    ("closed_ways", "world_model/closed_ways"),
+    ("world_events", "world_model/events"),
 )
 
 SIM_CAMERA = (
@@ -186,7 +191,7 @@ _BEHIND_STAND_IN: dict[str, object] = {"publish_robot_frames": False, "simulator
 _NEVER_RESTARTED = ("motion_gate", "sim")
 
 # These keep what they know in the folder of the run, for the process that follows them where they die.
-_KEEPERS = ("mapping", "semantic_voxels", "scene_dictionary", "keyframes", "memory")
+_KEEPERS = ("mapping", "semantic_voxels", "scene_dictionary", "keyframes", "memory", "world_model")
 
 Remaps = tuple[tuple[str, str], ...]
 
@@ -208,8 +213,8 @@ def mapping_stack(camera: Remaps, slam: str) -> list[ProcessSpec]:
 
 
 def decision_stack(camera: Remaps) -> list[ProcessSpec]:
-    """Return the experts and the selector that turns their proposals into goals."""
-    names = ("frontier_expert", "semantic_map_expert", "ego_vlm_expert", "goal_selector")
+    """Return the experts, the selector that turns their proposals into goals, and the world model."""
+    names = ("frontier_expert", "semantic_map_expert", "ego_vlm_expert", "goal_selector", "world_model")
     return _ros(*names, remappings=camera)
 
 

@@ -22,6 +22,8 @@ from lodestar.agent.commands import (
     NavigationEvent,
     NavigationKind,
     RecordDecision,
+    RecordOutcome,
+    RecordTrace,
     RequestProposals,
     SendGoal,
 )
@@ -36,6 +38,8 @@ from lodestar.models.phrases import PhraseBook
 from lodestar.scene.saved import SavedMap
 from lodestar.selection.decision_log import Decision, DecisionLog
 from lodestar.selection.policy import Policy
+from lodestar.worldmodel.outcomes import ActionOutcome
+from lodestar.worldmodel.records import Trace
 from lodestar_eval.coverage import CELL, known_share, reachable_floor
 from lodestar_eval.epochs import EpochTimes
 from lodestar_eval.listed_things import listed_things
@@ -76,6 +80,8 @@ class EpisodeRun:
     decisions: tuple[Decision, ...]
     map: MapChain
     drivers: tuple[str, ...] = ()
+    traces: tuple[Trace, ...] = ()
+    outcomes: tuple[ActionOutcome, ...] = ()
 
     def save_decisions(self, file: Path) -> None:
         """Write the decision log."""
@@ -169,8 +175,10 @@ class Episode:
         if saved is not None:
             self.map.go_on_from(saved, self.simulator.time)
         self.navigator = Navigator(settings.navigator)
+        self.navigator_is_down = False  # set from outside: it takes no goals and drops the one that it has
         self.phrases = phrases
         self._next_frame = 0.0
+        self._commanded = np.zeros(3)  # of the last control interval
         self.begin(task, directive)
 
     def begin(self, task: Task, directive: Directive | None = None) -> None:
@@ -178,6 +186,8 @@ class Episode:
         self.task = task
         self.result: DirectiveResult | None = None
         self.decisions: list[Decision] = []
+        self.traces: list[Trace] = []
+        self.outcomes: list[ActionOutcome] = []
         self.frames = 0
         self.driven: defaultdict[str, float] = defaultdict(float)  # metres by the expert of the goal
         self.drivers: list[str] = []
@@ -254,10 +264,16 @@ class Episode:
         self.robot.look()
 
     def _drive(self, now: float) -> None:
+        if self.navigator_is_down and self.navigator.active:
+            self.navigator.cancel()
+            self._say_unavailable()
         was_active = self.navigator.active
         with self._stage("navigate"):
             step = self.navigator.update(now, self.robot.grid, self.robot.pose, self.simulator.velocity)
-        self.simulator.set_command(*(step.command if self.loop.motion_allowed else np.zeros(3)))
+        command = step.command if self.loop.motion_allowed else np.zeros(3)
+        self.loop.on_motion(self._commanded, self.simulator.velocity, now)
+        self._commanded = command
+        self.simulator.set_command(*command)
         if was_active:
             kind = _KINDS[step.status]
             self.loop.on_navigation(
@@ -266,11 +282,17 @@ class Episode:
                 )
             )
 
+    def _say_unavailable(self) -> None:
+        self.loop.on_navigation(NavigationEvent(NavigationKind.UNAVAILABLE, epoch=self._goal_epoch))
+
     def _carry_out(self, command: Command, now: float) -> None:
         if isinstance(command, RequestProposals):
             self._ask(command, now)
         elif isinstance(command, SendGoal):
             self._goal_epoch, self._driver = command.epoch, command.expert
+            if self.navigator_is_down:
+                self._say_unavailable()
+                return
             self.navigator.set_goal(command.goal)
             self.loop.on_navigation(NavigationEvent(NavigationKind.ACCEPTED, epoch=command.epoch))
         elif isinstance(command, CancelGoal):
@@ -280,6 +302,10 @@ class Episode:
         elif isinstance(command, RecordDecision):
             self.decisions.append(command.decision)
             self.epochs.decided(command.decision)
+        elif isinstance(command, RecordTrace):
+            self.traces.append(command.trace)
+        elif isinstance(command, RecordOutcome):
+            self.outcomes.append(command.outcome)
         elif isinstance(command, EmbedPhrases):
             with self._stage("embed"):
                 self.phrases.vectors(command.phrases)
@@ -323,7 +349,7 @@ class Episode:
         )  # fmt: skip
         return EpisodeRun(
             self.world, self.task, outcome, verdict, result, path, tuple(self.decisions), self.map,
-            tuple(self.drivers),
+            tuple(self.drivers), tuple(self.traces), tuple(self.outcomes),
         )  # fmt: skip
 
     def _verdict(self, world: World, path: np.ndarray) -> Verdict:

@@ -100,7 +100,7 @@ def scenario_of(spec: str, seed: int) -> Scenario:
             continue
         others = tuple(other for other in world.objects if other.id != thing.id)
         without = replace(world, objects=others, events=())
-        for there in _elsewhere(world, without, thing, rng):
+        for there in elsewhere(world, without, thing, rng):
             after = replace(world, objects=(*others, there), events=())
             start = _start(world, after, thing, there, rng)
             if start is not None:
@@ -112,7 +112,7 @@ def scenario_of(spec: str, seed: int) -> Scenario:
     )
 
 
-def _elsewhere(
+def elsewhere(
     world: World, without: World, thing: WorldObject, rng: np.random.Generator
 ) -> Iterator[WorldObject]:
     """Yield the thing on open floor far from its place."""

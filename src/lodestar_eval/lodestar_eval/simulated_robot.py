@@ -80,9 +80,12 @@ class SimulatedRobot:
         map_from_base = self.simulator.map_from_base
         return np.array([map_from_base[0, 3], map_from_base[1, 3], yaw_of(map_from_base)])
 
-    def look(self) -> CameraFrame:
-        """Process a turn of the LiDAR and an image of this moment; return the image."""
+    def look(self) -> CameraFrame | None:
+        """Process a turn of the LiDAR and an image of this moment; return the image, None while the camera is mute."""
         settings = self.settings
+        if "camera" in self.simulator.muted:
+            self.turn()
+            return None
         with self._stages("render"):
             image = self.simulator.render(rgb=False, width=settings.width, height=settings.height)
         self.turn()
@@ -91,7 +94,8 @@ class SimulatedRobot:
 
     def turn(self) -> None:
         """Process a turn of the LiDAR, or a planar scan, if the map wants one; otherwise none is simulated."""
-        self._ranges.give(self.headless.map)
+        if "ranges" not in self.simulator.muted:
+            self._ranges.give(self.headless.map)
 
     def see(self, image: CameraFrame) -> None:
         """Process an image."""

@@ -108,6 +108,11 @@ class Checkpointer:
         self._node.diagnostics.value("checkpoint.bytes", lambda: self._bytes)
         self._node.diagnostics.value("checkpoint.latency_s", lambda: self._seconds)
 
+    def hurry(self) -> None:
+        """Take the next checkpoint within `POLL` seconds, after a change that must not be lost."""
+        if self._due != float("inf"):
+            self._due = min(self._due, time.monotonic())
+
     def take_now(self) -> None:
         """Take a checkpoint before returning, after the part was replaced, as by a loaded map. On a worker."""
         if self._collect is not None:

@@ -277,6 +277,7 @@ def result_to_msg(result: DirectiveResult, stamp: float) -> action.FollowDirecti
         distance_travelled=float(result.distance_travelled),
         duration=duration_to_msg(result.duration),
         report=result.report,
+        searched_share=float(result.searched_share),
     )
     if result.question is not None:
         message.question, message.question_id = result.question.text, result.question.id

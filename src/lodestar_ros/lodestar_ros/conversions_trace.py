@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 from lodestar.worldmodel.records import Action, Belief, Expectation, Phase, Skill, Trace
 from lodestar_interfaces import msg
@@ -20,10 +21,10 @@ def trace_to_msg(trace: Trace) -> msg.ReasoningTrace:
         skill=action.skill.value,
         arguments=list(action.arguments),
         has_goal=action.goal is not None,
-        world_beliefs=[_belief_to_msg(belief) for belief in trace.beliefs],
+        world_beliefs=[belief_to_msg(belief) for belief in trace.beliefs],
         expected_phase=expected.phase.value,
         expected_about=expected.about,
-        causal_assumptions=[_belief_to_msg(belief) for belief in expected.beliefs],
+        causal_assumptions=[belief_to_msg(belief) for belief in expected.beliefs],
         expected_visible=list(expected.visible),
         expected_by=stamp_to_msg(expected.by if math.isfinite(expected.by) else 0.0),
         confidence=float(trace.confidence),
@@ -55,12 +56,12 @@ def trace_from_msg(message: msg.ReasoningTrace) -> Trace:
         expectation=Expectation(
             phase,
             message.expected_about,
-            _beliefs(message.causal_assumptions),
+            beliefs_from_msg(message.causal_assumptions),
             tuple(message.expected_visible),
             by if by > 0.0 else math.inf,
         ),
         confidence=message.confidence,
-        beliefs=_beliefs(message.world_beliefs),
+        beliefs=beliefs_from_msg(message.world_beliefs),
         reason=message.reason,
         fallback=message.fallback,
         evidence_entities=tuple(message.evidence_entities),
@@ -68,9 +69,16 @@ def trace_from_msg(message: msg.ReasoningTrace) -> Trace:
     )
 
 
-def _belief_to_msg(belief: Belief) -> msg.Belief:
+def belief_to_msg(belief: Belief) -> msg.Belief:
+    """One belief."""
     return msg.Belief(predicate=belief.predicate, arguments=list(belief.arguments), negated=belief.negated)
 
 
-def _beliefs(messages: list[msg.Belief]) -> tuple[Belief, ...]:
-    return tuple(Belief(one.predicate, tuple(one.arguments), one.negated) for one in messages)
+def belief_from_msg(message: msg.Belief) -> Belief:
+    """One belief; its names are not checked."""
+    return Belief(message.predicate, tuple(message.arguments), message.negated)
+
+
+def beliefs_from_msg(messages: Iterable[msg.Belief]) -> tuple[Belief, ...]:
+    """Several, in their order."""
+    return tuple(map(belief_from_msg, messages))

@@ -25,13 +25,14 @@ Work = Callable[[], Any]
 
 @dataclass(frozen=True)
 class LoopStatus:
-    """State of the loop after its newest work. epoch_seconds: from a request to its decision."""
+    """State of the loop after its newest work. epoch_seconds: from a request to its decision. directed: one runs."""
 
     state: State
     motion_allowed: bool
     epoch: int
     epoch_seconds: float
     feedback: Feedback
+    directed: bool = False
 
 
 @dataclass(frozen=True)
@@ -132,6 +133,13 @@ class LoopThread:
             # read the latch when the work runs: a later hold has replaced this release
             self.post(lambda: self._loop.hold(self.held, self._now()))
 
+    def pause(self, paused: bool) -> None:
+        """Let the robot stand at once and keep the directive, or go on with it."""
+        if paused:
+            self.stop(lambda: self._loop.pause(True, self._now()))
+        else:
+            self.post(lambda: self._loop.pause(False, self._now()))
+
     @property
     def motion_allowed(self) -> bool:
         """Return whether the robot may move: the loop allows it, no stop is pending, and the thread works."""
@@ -148,6 +156,14 @@ class LoopThread:
     def backlog(self) -> int:
         """Return the number of waiting items."""
         return len(self._inbox)
+
+    def describe(self, diagnostics: Diagnostics) -> None:
+        """Have the loop's values told with the diagnostics."""
+        diagnostics.value("state", lambda: self.status.state.name)
+        diagnostics.value("constraint_state", lambda: self.status.feedback.constraint)
+        diagnostics.value("epoch", lambda: self.status.epoch)
+        diagnostics.value("epoch.latency_s", lambda: round(self.status.epoch_seconds, 3))
+        diagnostics.value("loop.backlog", lambda: self.backlog)
 
     def report(self, diagnostics: Diagnostics) -> None:
         """Report the thread's state."""
@@ -220,4 +236,6 @@ class LoopThread:
 
     def _read(self) -> LoopStatus:
         loop = self._loop
-        return LoopStatus(loop.state, loop.motion_allowed, loop.epoch, loop.epoch_seconds, loop.feedback())
+        directed = loop.directive is not None
+        feedback = loop.feedback()
+        return LoopStatus(loop.state, loop.motion_allowed, loop.epoch, loop.epoch_seconds, feedback, directed)

@@ -14,6 +14,7 @@ from lodestar.experts.protocol import Proposal
 from lodestar.mapping.colors import color_of
 from lodestar.memory.records import Snapshot
 from lodestar.scene.records import Entity, EntityState, Region
+from lodestar.scene.session_changes import ChangeKind, ThingChange
 from lodestar_ros.conversions import header, planar_to_msg, point_to_msg
 
 STATE_COLORS = {EntityState.ACTIVE: (1.0, 1.0, 1.0), EntityState.UNCERTAIN: (1.0, 0.7, 0.1)}
@@ -21,6 +22,13 @@ EXPERT_COLORS = {
     "frontier": (0.2, 0.6, 1.0),
     "semantic_map": (0.2, 0.9, 0.3),
     "ego_vlm": (1.0, 0.6, 0.1),
+}
+
+CHANGE_COLORS = {
+    ChangeKind.MOVED: (0.2, 0.6, 1.0),
+    ChangeKind.VANISHED: (1.0, 0.2, 0.2),
+    ChangeKind.APPEARED: (0.2, 0.9, 0.3),
+    ChangeKind.RELABELLED: (1.0, 0.7, 0.1),
 }
 
 
@@ -61,9 +69,14 @@ def _fresh(markers: list[Marker]) -> MarkerArray:
     return MarkerArray(markers=[Marker(action=Marker.DELETEALL), *markers])
 
 
-def entity_markers(entities: Iterable[Entity], stamp: float, regions: Iterable[Region] = ()) -> MarkerArray:
+def entity_markers(
+    entities: Iterable[Entity],
+    stamp: float,
+    regions: Iterable[Region] = (),
+    changes: Iterable[ThingChange] = (),
+) -> MarkerArray:
     """Return a box in the instance's colour and a caption in the state's per entity; archived ones are omitted,
-    uncertain ones pale. Room names are shown on the floor.
+    uncertain ones pale. Room names are shown on the floor, and changes since the loaded map as `change_markers`.
     """
     markers = [
         _text(
@@ -89,7 +102,7 @@ def entity_markers(entities: Iterable[Entity], stamp: float, regions: Iterable[R
         text = f"{entity.id} {entity.caption or entity.label}"
         place, color = (*top, entity.box_max[2] + 0.1), STATE_COLORS[entity.state]
         markers += [box, _text("captions", entity.id, stamp, place, text, color=color)]
-    return _fresh(markers)
+    return _fresh(markers + change_markers(changes, stamp))
 
 
 def _arrow(
@@ -172,3 +185,26 @@ def snapshot_markers(
         if known:
             markers.append(lines)
     return _fresh(markers)
+
+
+def change_markers(changes: Iterable[ThingChange], stamp: float) -> list[Marker]:
+    """Return the markers of changes, in the namespaces "changes" and "change_texts": an arrow along the way of what
+    moved, a ball where something came, left or got another label, and words at each.
+    """
+    markers = []
+    for index, change in enumerate(changes):
+        known = change.after or change.before
+        if change.kind not in CHANGE_COLORS or known is None:
+            continue
+        color = CHANGE_COLORS[change.kind]
+        alpha = 0.3 + 0.7 * change.probability
+        if change.kind is ChangeKind.MOVED and change.before is not None and change.after is not None:
+            shape = _marker(Marker.ARROW, "changes", index, stamp, rgba(*color, alpha), (0.04, 0.1, 0.1))
+            shape.points = [point_to_msg(change.before.mean), point_to_msg(change.after.mean)]
+        else:
+            shape = _marker(Marker.SPHERE, "changes", index, stamp, rgba(*color, alpha), (0.2, 0.2, 0.2))
+            shape.pose.position = point_to_msg(known.mean)
+        place = known.mean + np.array([0.0, 0.0, 0.3])
+        text = f"{known.id} {known.caption or known.label}: {change.kind.value} {change.probability:.0%}"
+        markers += [shape, _text("change_texts", index, stamp, place, text, color=color)]
+    return markers

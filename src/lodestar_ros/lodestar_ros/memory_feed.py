@@ -24,6 +24,7 @@ from lodestar_ros.conversions import grid_from_msg, stamp_from_msg
 from lodestar_ros.conversions_agent import decision_from_msg
 from lodestar_ros.conversions_news import directive_news_from_msg
 from lodestar_ros.conversions_scene import keyframe_from_msg
+from lodestar_ros.conversions_world import event_from_msg
 from lodestar_ros.frame_tree import TransformUnavailable
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.scene_client import SceneClient
@@ -51,7 +52,7 @@ class MemoryFeed:
     """Feed a `MemoryChain`. Callbacks only note work; one worker converts and remembers.
 
     Subscribes: ``entities``, ``regions``, ``instances``, ``keyframes``, ``decision``, ``directive_report``, ``grid``,
-    ``camera_info``, TF. Calls: ``get_entities``.
+    ``world_events``, ``camera_info``, TF. Calls: ``get_entities``.
     """
 
     def __init__(self, node: LodestarNode, config: MemoryConfig, frames: FrameNames) -> None:
@@ -71,6 +72,7 @@ class MemoryFeed:
         node.listen(OccupancyGrid, "grid", self._later(self._take_grid), qos.LATCHED)
         node.listen(msg.Keyframe, "keyframes", self._later(self._take_keyframe), qos.EVENT)
         node.listen(msg.Decision, "decision", self._later(self._take_decision), qos.EVENT)
+        node.listen(msg.WorldEvent, "world_events", self._later(self._take_event), qos.EVENT)
         node.listen(msg.DirectiveReport, "directive_report", self._later(self._take_report), qos.EVENT)
         node.steady_timer(config.pose_period, self._find_pose)
         node.steady_timer(config.look_period, self._look)
@@ -180,6 +182,9 @@ class MemoryFeed:
 
     def _take_decision(self, message: msg.Decision) -> None:
         self.chain.take_decision(decision_news(decision_from_msg(message)))
+
+    def _take_event(self, message: msg.WorldEvent) -> None:
+        self.chain.take_event(event_from_msg(message))
 
     def _take_report(self, message: msg.DirectiveReport) -> None:
         self.chain.take_directive(directive_news_from_msg(message))

@@ -10,9 +10,14 @@ from lodestar_ros.markers import entity_markers
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.workers import LatestWorker
 
+_MOST_COMPARED = 3000  # entities, up to which changes are shown; comparing them takes about a second then
+
 
 class SceneDisplay:
-    """Publish ``~/markers`` at most once per `period` seconds, on a worker, while it has subscribers."""
+    """Publish ``~/markers`` at most once per `period` seconds, on a worker, while it has subscribers.
+
+    After a map was loaded, they show what has changed since.
+    """
 
     def __init__(self, node: LodestarNode, scene: SceneDictionary, period: float) -> None:
         self._node, self._scene = node, scene
@@ -28,5 +33,6 @@ class SceneDisplay:
         state = (self._scene.revision, viewers)
         if viewers > 0 and state != self._shown:
             entities, regions = self._scene.entities().values(), self._scene.regions.values()
-            self._markers.publish(entity_markers(entities, self._node.now, regions))
+            changes = self._scene.changes_since_load(_MOST_COMPARED)
+            self._markers.publish(entity_markers(entities, self._node.now, regions, changes))
             self._shown = state

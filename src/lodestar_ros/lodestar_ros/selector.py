@@ -18,6 +18,7 @@ from lodestar.agent.commands import (
     Finish,
     FollowConstraints,
     RecordDecision,
+    RecordOutcome,
     RecordTrace,
     RequestProposals,
     SendGoal,
@@ -30,6 +31,8 @@ from lodestar.models.phrases import PhraseBook
 from lodestar.selection.decision_log import Decision, DecisionLog, decision_to_dict
 from lodestar.selection.linucb import LinUcb, save_state
 from lodestar.selection.policy import Policy
+from lodestar.worldmodel.outcome_json import outcome_to_dict
+from lodestar.worldmodel.outcomes import ActionOutcome
 from lodestar.worldmodel.records import Trace
 from lodestar.worldmodel.trace_json import trace_to_dict
 from lodestar_interfaces import msg
@@ -37,6 +40,7 @@ from lodestar_ros import qos
 from lodestar_ros.conversions_agent import decision_to_msg
 from lodestar_ros.conversions_questions import question_to_msg
 from lodestar_ros.conversions_trace import trace_to_msg
+from lodestar_ros.conversions_world import outcome_to_msg
 from lodestar_ros.directive_server import DirectiveServer
 from lodestar_ros.embedder_client import EmbedderClient
 from lodestar_ros.expert_clients import ExpertClients
@@ -106,6 +110,8 @@ class CommandDispatcher:
             self.recorder.record(command.decision)
         elif isinstance(command, RecordTrace):
             self.recorder.record_trace(command.trace)
+        elif isinstance(command, RecordOutcome):
+            self.recorder.record_outcome(command.outcome)
         elif isinstance(command, EmbedPhrases):
             self.embedder.request(command.phrases)
         elif isinstance(command, AskMemory):
@@ -120,13 +126,14 @@ class CommandDispatcher:
 
 
 class DecisionRecorder:
-    """Publish ``~/question``, ``~/decision``, ``~/traces`` and ``~/markers``; append decisions and traces to the log on
-    a thread of its own.
+    """Publish ``~/question``, ``~/decision``, ``~/traces``, ``~/outcomes`` and ``~/markers``; append decisions, traces
+    and outcomes to the log on a thread of its own.
     """
 
     def __init__(self, node: LodestarNode, log: str) -> None:
         self._publisher = node.create_publisher(msg.Decision, "~/decision", qos.HISTORY)
         self._traces = node.create_publisher(msg.ReasoningTrace, "~/traces", qos.HISTORY)
+        self._outcomes = node.create_publisher(msg.TraceOutcome, "~/outcomes", qos.HISTORY)
         self._questions = node.create_publisher(msg.Question, "~/question", qos.EVENT)
         self._markers = node.create_publisher(MarkerArray, "~/markers", qos.LATCHED)
         self._last: Decision | None = None
@@ -152,6 +159,12 @@ class DecisionRecorder:
         self._traces.publish(trace_to_msg(trace))
         if self._writer is not None:
             self._writer.submit(trace_to_dict(trace))
+
+    def record_outcome(self, outcome: ActionOutcome) -> None:
+        """Record what came of an action."""
+        self._outcomes.publish(outcome_to_msg(outcome))
+        if self._writer is not None:
+            self._writer.submit(outcome_to_dict(outcome))
 
     def passed(self, pose: np.ndarray) -> None:
         """Add the robot's pose (3,) to the path."""

@@ -1,15 +1,17 @@
-"""Inputs of the goal selector for the loop's thread: the newest pose and grid."""
+"""Inputs of the goal selector for the loop's thread: the newest pose, motion and grid."""
 
 from __future__ import annotations
 
 import numpy as np
-from nav_msgs.msg import OccupancyGrid
+from geometry_msgs.msg import Twist
+from nav_msgs.msg import OccupancyGrid, Odometry
+from sensor_msgs.msg import CameraInfo
 
 from lodestar.agent.loop import DecisionLoop
 from lodestar.geometry.poses import yaw_of
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar_ros import qos
-from lodestar_ros.conversions import grid_from_msg
+from lodestar_ros.conversions import grid_from_msg, stamp_from_msg, velocity_from_msg
 from lodestar_ros.keep_out import KeepOutInput
 from lodestar_ros.loop_thread import LoopThread
 from lodestar_ros.node import FrameNames, LodestarNode
@@ -18,13 +20,14 @@ POSE_HOLDS = 1.0  # s for which the newest transform is valid
 
 
 class PoseInput:
-    """The robot's pose from the newest transforms. Subscribes: TF."""
+    """The robot's pose from the newest transforms, and its motion. Subscribes: TF, and as `MotionInput`."""
 
     def __init__(
         self, node: LodestarNode, loop: DecisionLoop, thread: LoopThread, frames: FrameNames
     ) -> None:
         self._node, self._loop, self._thread, self._frames = node, loop, thread, frames
         self._buffer = node.transforms(newest=True).buffer
+        MotionInput(node, loop, thread)
 
     def observe(self) -> np.ndarray:
         """Return the pose (3,) x, y, yaw in map, and post it to the loop. Raises TransformUnavailable."""
@@ -33,6 +36,36 @@ class PoseInput:
         pose = np.array([map_from_base[0, 3], map_from_base[1, 3], yaw_of(map_from_base)])
         self._thread.post(lambda: self._loop.on_pose(pose, stamp), slot="pose")
         return pose
+
+
+class MotionInput:
+    """Commanded against measured motion, by which contacts are felt, and signs that the camera lives.
+
+    Subscribes: ``odom``, ``cmd_vel_out``, ``camera_info``. Where the base takes stamped commands, none is heard, and
+    contacts are not felt; without ``camera_info`` a silent camera is not noticed.
+    """
+
+    def __init__(self, node: LodestarNode, loop: DecisionLoop, thread: LoopThread) -> None:
+        self._loop, self._thread = loop, thread
+        self._command: np.ndarray | None = None
+        node.listen(Twist, "cmd_vel_out", self._on_command, qos.COMMAND)
+        node.listen(Odometry, "odom", self._on_odometry, qos.SENSOR)
+        node.listen(CameraInfo, "camera_info", self._on_camera_info, qos.SENSOR)
+
+    def _on_command(self, message: Twist) -> None:
+        self._command = np.array(velocity_from_msg(message))
+
+    def _on_odometry(self, message: Odometry) -> None:
+        command = self._command
+        if command is None:
+            return
+        velocity = np.array(velocity_from_msg(message.twist.twist))
+        stamp = stamp_from_msg(message.header.stamp)
+        self._thread.post(lambda: self._loop.on_motion(command, velocity, stamp), slot="motion")
+
+    def _on_camera_info(self, message: CameraInfo) -> None:
+        stamp = stamp_from_msg(message.header.stamp)
+        self._thread.post(lambda: self._loop.on_sight(stamp), slot="sight")
 
 
 class GridInput:

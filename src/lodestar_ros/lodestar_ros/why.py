@@ -15,14 +15,13 @@ from typing import Any
 
 import rclpy
 
-from lodestar.agent.decision_history import Episode, episodes, read_history, why
-from lodestar.selection.decision_log import Decision
-from lodestar.worldmodel.records import Trace
+from lodestar.agent.decision_history import Episode, Record, episodes, read_history, why
 from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.conversions import BadMessage
 from lodestar_ros.conversions_agent import decision_from_msg
 from lodestar_ros.conversions_trace import trace_from_msg
+from lodestar_ros.conversions_world import outcome_from_msg
 from lodestar_ros.terminal import not_heard, parse, terminal_node
 
 # Seconds of wall time.
@@ -97,12 +96,12 @@ def chosen(found: list[Episode], directive: int | None, moment: float | None, la
     return fitting[-last:]
 
 
-def _heard(node: rclpy.node.Node) -> tuple[list[Decision | Trace], bool]:
+def _heard(node: rclpy.node.Node) -> tuple[list[Record], bool]:
     """Return what the goal selector has kept, and whether there is a goal selector."""
-    records: list[Decision | Trace] = []
+    records: list[Record] = []
     heard_at = [0.0]
 
-    def take(convert: Callable[[Any], Decision | Trace], message: Any) -> None:
+    def take(convert: Callable[[Any], Record], message: Any) -> None:
         heard_at[0] = time.monotonic()
         try:
             records.append(convert(message))
@@ -112,6 +111,7 @@ def _heard(node: rclpy.node.Node) -> tuple[list[Decision | Trace], bool]:
     for kind, name, convert in (
         (msg.ReasoningTrace, "goal_selector/traces", trace_from_msg),
         (msg.Decision, "goal_selector/decision", decision_from_msg),
+        (msg.TraceOutcome, "goal_selector/outcomes", outcome_from_msg),
     ):
         node.create_subscription(
             kind, name, lambda message, convert=convert: take(convert, message), qos.HISTORY
@@ -122,7 +122,7 @@ def _heard(node: rclpy.node.Node) -> tuple[list[Decision | Trace], bool]:
         if records and time.monotonic() - heard_at[0] > _QUIET:
             break
     there = bool(records) or node.count_publishers("goal_selector/traces") > 0
-    return sorted(records, key=lambda record: record.epoch), there
+    return sorted(records, key=lambda record: getattr(record, "epoch", 0)), there
 
 
 if __name__ == "__main__":

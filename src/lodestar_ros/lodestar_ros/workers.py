@@ -319,27 +319,40 @@ class ServiceWorker:
     """Service whose answers are computed one after another on a thread, so that the executor never waits for them.
 
     answer(request, response) returns the response; an error is logged and the response is sent as it
-    is then.
+    is then. submit: has work done in order on a thread of its owner; None = on a thread of its own.
     """
 
-    def __init__(self, node: Node, service_type: Any, name: str, answer: Callable[[Any, Any], Any]) -> None:
+    def __init__(
+        self,
+        node: Node,
+        service_type: Any,
+        name: str,
+        answer: Callable[[Any, Any], Any],
+        submit: Callable[[Callable[[], None]], None] | None = None,
+    ) -> None:
         self._node = node
         self._answer = answer
         self._mailbox = Mailbox(node)
-        self._worker: QueueWorker = QueueWorker(name, self._work)
-        self._service = node.create_service(service_type, name, self._on_request)
+        self._worker: QueueWorker | None = None
+        if submit is None:
+            self._worker = QueueWorker(name, lambda work: work())
+            submit = self._worker.submit
+        self._submit = submit
+        group = ReentrantCallbackGroup()  # a request under way must not hold up the node's other callbacks
+        self._service = node.create_service(service_type, name, self._on_request, callback_group=group)
 
     def close(self) -> None:
-        self._worker.close()
+        """End the thread, if it is its own, after all requests."""
+        if self._worker is not None:
+            self._worker.close()
 
     async def _on_request(self, request: Any, response: Any) -> Any:
         future = Future(executor=self._node.executor)
         self._mailbox.expect()
-        self._worker.submit((request, response, future))
+        self._submit(lambda: self._work(request, response, future))
         return await future
 
-    def _work(self, item: tuple[Any, Any, Future]) -> None:
-        request, response, future = item
+    def _work(self, request: Any, response: Any, future: Future) -> None:
         try:
             response = self._answer(request, response)
         except Exception as error:

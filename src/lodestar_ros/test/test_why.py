@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
 import pytest
@@ -9,6 +10,19 @@ import pytest
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
 from lodestar.selection.decision_log import Decision, DecisionLog
+from lodestar.worldmodel.amendments import Amendment, Change, ClosedWay
+from lodestar.worldmodel.outcome_json import outcome_to_dict
+from lodestar.worldmodel.outcomes import (
+    ActionOutcome,
+    Cause,
+    CauseEstimate,
+    ConstraintState,
+    Diagnosis,
+    Discrepancy,
+    Look,
+    Result,
+)
+from lodestar.worldmodel.records import Phase
 from lodestar_ros.why import EXIT_NOTHING, EXIT_USAGE, main, stamp_of
 
 
@@ -70,6 +84,28 @@ def test_a_broken_log_is_named(log, capsys):
     with pytest.raises(SystemExit):
         main(["--log", log])
     assert "decisions.jsonl:4" in capsys.readouterr().err
+
+
+def test_what_came_of_an_action_is_told_with_its_causes(tmp_path, capsys):
+    state = ConstraintState(Phase.AT, "entity:7")
+    found = Discrepancy(state, ConstraintState(Phase.INTERRUPTED, "entity:7"))
+    causes = (CauseEstimate(Cause.DOOR_CLOSED, 0.9), CauseEstimate(Cause.UNKNOWN, 0.1))
+    way = ClosedWay((5.0, 4.5), (5.0, 5.5), 130.0, "DOOR_CLOSED")
+    log = DecisionLog(tmp_path / "decisions.jsonl")
+    log.write(replace(decision(1, "find the cup"), trace_id="q-t1"))
+    doubtful = ActionOutcome("q-t1", 11.0, Result.ROLLED_BACK, Diagnosis(found, causes[::-1], Look.WAIT))
+    settled = ActionOutcome(
+        "q-t1", 16.0, Result.ROLLED_BACK, Diagnosis(found, causes), "go_round",
+        (Amendment(Change.CLOSE_WAY, "it is shut", "recovery", way=way),), "no way (208)",
+    )  # fmt: skip
+    for outcome in (doubtful, settled):
+        log.append(outcome_to_dict(outcome))
+    assert main(["--log", str(log.path)]) == 0
+    told = capsys.readouterr().out
+    assert "ended      failed: no way (208)" in told
+    assert "expected AT(entity:7), it is INTERRUPTED(entity:7)" in told
+    assert "DOOR_CLOSED 90%, UNKNOWN 10%" in told and "stand and look" in told
+    assert "recovery   go round" in told and "corrected" in told
 
 
 def test_a_time_of_day_is_of_today():

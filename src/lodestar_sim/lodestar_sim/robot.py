@@ -344,6 +344,10 @@ class Robot:
         turn = planar_transform(x + dx, y + dy, dyaw) @ planar_transform(-x, -y, 0.0)
         self._error = turn @ self._error
 
+    def mend_belief(self) -> None:
+        """Make the estimated pose right, as when SLAM closes a loop."""
+        self._error = np.eye(4)
+
     @property
     def world_from_ground(self) -> np.ndarray:
         """Return the true pose (4, 4) of the frame between the feet, on the ground and tilted with it."""

@@ -64,7 +64,7 @@ class Simulator:
         scan = config.sensors.scan
         self._scan_directions, self._scan_first, self._scan_step = sensors.scan_directions(scan)
         self._standing: tuple[tuple[WorldObject, ...], frozenset[int]] | None = None
-        self._next_change = -np.inf
+        self._next_change = self._followed = -np.inf
         self._follow_world()
 
     def warm_up(self) -> None:
@@ -124,6 +124,11 @@ class Simulator:
         return planar_transform(0.0, 0.0, 0.0, -self.config.robot.base_height)
 
     @property
+    def muted(self) -> frozenset[str]:
+        """Return the sensors (of `world.SENSORS`) that are silent now."""
+        return self.world.muted(self.time)
+
+    @property
     def path_length(self) -> float:
         """Return the metres driven."""
         return self.robot.path_length
@@ -142,6 +147,12 @@ class Simulator:
 
     def _follow_world(self) -> None:
         """Apply the events up to now; rebuild only what they changed."""
+        for event in self.world.shifts(self._followed, self.time):
+            if event.pose is None:
+                self.robot.mend_belief()
+            else:
+                self.robot.shift_belief(event.pose[0], event.pose[1], event.pose[3])
+        self._followed = self.time
         things = {thing.id: thing for thing in self.world.objects_at(self.time)}
         still = tuple(thing for thing in things.values() if thing.id not in self._walkers)
         standing = (still, self._walkers & things.keys())
@@ -156,7 +167,7 @@ class Simulator:
         self._next_change = self.world.next_change(self.time)
 
     def _rebuild(self, things: dict[int, WorldObject], walkers: frozenset[int]) -> None:
-        still = self.world.geometry(self.time, without=self._walkers)
+        still = self.world.geometry(self.time, without=self._walkers, sensed=True)
         moving: dict[int, Geometry] = {}
         self._bodies: dict[int, tuple[CollisionRaster, np.ndarray]] = {}
         for key in sorted(walkers):
@@ -166,7 +177,9 @@ class Simulator:
             self._raycast = RaycastWorld(still, moving)
         else:
             self._raycast.rebuild(still, moving)
-        self._raster = self._rasterize(still)
+        unseen = any(not thing.sensed for thing in things.values())
+        felt = self.world.geometry(self.time, without=self._walkers) if unseen else still
+        self._raster = self._rasterize(felt)
         self._labeler = Labeler(self.world.labels(self.time))
 
     def _rasterize(self, geometry: Geometry) -> CollisionRaster:

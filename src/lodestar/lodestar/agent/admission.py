@@ -12,6 +12,7 @@ from lodestar.experts.protocol import ActionKind, Proposal, Rejection, Rejection
 from lodestar.geometry.boxes import box_distance
 from lodestar.grid.success_pose import faced
 from lodestar.scene.records import Entity
+from lodestar.worldmodel.records import TraceError, Verdict
 
 _SILENT = {
     None, RejectionReason.NO_DATA, RejectionReason.MODEL_UNAVAILABLE, RejectionReason.MODEL_ERROR,
@@ -29,6 +30,7 @@ class Arm:
     admissible: bool
     reason: str = ""
     rejection: RejectionReason | None = None
+    refusal: TraceError = TraceError.NONE  # of the validation of its trace
 
     @property
     def is_silent(self) -> bool:
@@ -70,13 +72,13 @@ def admit(
     excluded: Mapping[int, str],
     accepted: Sequence[Entity],
     avoid: Sequence[tuple[Entity, float]],
-    fault: Callable[[Proposal], str] = lambda proposal: "",
+    check: Callable[[Proposal], Verdict] = lambda proposal: Verdict(),
 ) -> Admission:
     """Judge every expert's answer; where targets are accepted and someone heads for one, only those may be
     chosen.
 
-    excluded: entity -> reason. avoid: entities to keep away from, with the metres. fault: returns why a proposal
-    contradicts what is known of the world, "" where it does not.
+    excluded: entity -> reason. avoid: entities to keep away from, with the metres. check: returns the verdict
+    on a proposal's trace.
     """
     arms = []
     for name in experts:
@@ -86,9 +88,10 @@ def admit(
         elif isinstance(answer, Rejection):
             arms.append(Arm(name, None, False, f"{answer.reason.name}: {answer.message}", answer.reason))
         else:
-            rubbish = fault(answer)
-            if rubbish:
-                arms.append(Arm(name, None, False, rubbish, RejectionReason.BAD_REQUEST))
+            verdict = check(answer)
+            if not verdict.accepted:
+                why, bad = verdict.reason, RejectionReason.BAD_REQUEST
+                arms.append(Arm(name, None, False, why, bad, verdict.code))
             else:
                 why = _objection(answer, goals, excluded, avoid)
                 arms.append(Arm(name, answer, not why, why))

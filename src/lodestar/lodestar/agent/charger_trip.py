@@ -10,6 +10,7 @@ from lodestar.agent.account import Account
 from lodestar.agent.context import LoopContext
 from lodestar.agent.energy import way_back
 from lodestar.agent.errors import ErrorCode
+from lodestar.agent.open_action import Failing
 from lodestar.agent.proposers import CHARGER
 from lodestar.agent.run import Run
 from lodestar.agent.transitions import Transitions
@@ -73,16 +74,27 @@ class ChargerTrip:
             return False
         if run.step.kind is StepKind.RETURN and math.dist(home_of(run, context)[:2], goal) < 1.0:
             return False  # it is on its way there
+        self._turn_back(run, length)
+        return True
+
+    def turn_back(self, run: Run) -> None:
+        """Go to the charger, because the battery lasts for no goal that anybody proposes."""
+        facts, goal = self._context.facts, self._charger_of(run)
+        assert facts.pose is not None and facts.grid is not None
+        self._turn_back(run, way_back(facts.grid, facts.pose, goal, facts.energy, self._context.config))
+
+    def _turn_back(self, run: Run, length: float) -> None:
+        budget = self._context.facts.energy
         where = "the charger" if budget.charger is not None else "the start"
         message = (
             f"The battery lasts for {budget.range_left:.0f} m, of which {budget.reserve:.0f} m are the reserve, and "
             f"{where} is {length:.0f} m away: the robot stopped in time to drive there."
         )
         run.verdict, run.charging, run.failures = (ErrorCode.ENERGY, message), True, 0
+        self._transitions.outcomes.note(run, Failing.BATTERY, "the battery just lasts for the way back")
         run.tell(f"The battery just lasts for the {length:.0f} m to {where}.")
         self._account.close(Outcome.PREEMPTED)
         self._transitions.redecide(run)
-        return True
 
     def _charger_of(self, run: Run) -> np.ndarray:
         """(2,): the charger, or the start where none is known."""

@@ -73,7 +73,9 @@ class Check(Activity):
         code, words = check.came
         entity = self._tools.context.facts.entity(check.entity_id)
         is_room_missing = check.errand is StepKind.LIST
-        if code is ErrorCode.TARGET_NOT_FOUND and not (run.step.asked or is_room_missing):
+        if code in (ErrorCode.TARGET_NOT_FOUND, ErrorCode.TARGET_GONE) and not (
+            run.step.asked or is_room_missing
+        ):
             self._end(run, f"No. {words}")
         elif code is not ErrorCode.NONE:
             self._leave(run, words)

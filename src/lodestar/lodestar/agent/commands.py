@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 
@@ -14,6 +15,7 @@ from lodestar.language.directive import Directive
 from lodestar.language.question import Question
 from lodestar.memory.answer import Answer
 from lodestar.selection.decision_log import Decision
+from lodestar.worldmodel.outcomes import ActionOutcome
 from lodestar.worldmodel.records import Trace
 
 
@@ -27,6 +29,7 @@ class State(IntEnum):
     VERIFYING = 4
     HELD = 5
     WAITING = 6
+    DIAGNOSING = 7
 
 
 class NavigationKind(Enum):
@@ -98,6 +101,13 @@ class RecordTrace:
 
 
 @dataclass(frozen=True)
+class RecordOutcome:
+    """Tell the world model, and log, what came of an action; a failed one is recorded once per diagnosis."""
+
+    outcome: ActionOutcome
+
+
+@dataclass(frozen=True)
 class EmbedPhrases:
     """Vectors of these phrases are missing from the phrase book; add them when there are any."""
 
@@ -123,7 +133,8 @@ class WithdrawQuestion:
 class DirectiveResult:
     """Outcome of a directive. distance_travelled: metres. duration: seconds. report: for a person.
 
-    answers: of its questions, in their order, with proof and places.
+    answers: of its questions, in their order, with proof and places. searched_share: of the floor that the robot can
+    come to, [0, 1], that it looked at during the directive; NaN = unknown.
     """
 
     error_code: ErrorCode
@@ -138,6 +149,7 @@ class DirectiveResult:
     final_pose: np.ndarray | None = None  # (3,)
     question: OpenQuestion | None = None  # that the robot asks back
     answers: tuple[Answer, ...] = ()
+    searched_share: float = math.nan
 
 
 @dataclass(frozen=True)
@@ -160,6 +172,7 @@ Command = (
     | CancelGoal
     | RecordDecision
     | RecordTrace
+    | RecordOutcome
     | EmbedPhrases
     | AskMemory
     | WithdrawQuestion
@@ -171,7 +184,7 @@ Command = (
 @dataclass(frozen=True)
 class Feedback:
     """Progress of the directive, with the reason for what the robot does. distances: metres. coverage: m^2 known
-    free. goal: (3,) or None. understood: the directive as it was understood.
+    free. goal: (3,) or None. understood: the directive as it was understood. constraint: the constraint state.
     """
 
     phase: str
@@ -184,3 +197,4 @@ class Feedback:
     goal: np.ndarray | None
     text: str
     understood: str = ""
+    constraint: str = ""

@@ -12,6 +12,39 @@ from lodestar.worldmodel.config import ValidationConfig
 
 
 @dataclass(frozen=True)
+class RecoveryConfig:
+    """Diagnosis of failed actions and recovery from them. Seconds are of the loop's time."""
+
+    enabled: bool = True  # False: a goal that failed is left out, and the experts are asked again
+    corrects: bool = True  # whether beliefs are corrected; False: only the robot moves (VLM-DEWM table 6)
+    blind_retries: int = (
+        0  # times that a failed goal is sent again as it is, without `enabled`; for comparisons
+    )
+    without: tuple[
+        str, ...
+    ] = ()  # groups of evidence that are left out, for ablations: constraint_state, scene
+    sure: float = 0.6  # probability from which the causes count as told apart (ours)
+    max_looks: int = 3  # per failure, that would tell causes apart (the issue's bound of CDA)
+    max_recoveries: int = 5  # N_max of a step (VLM-DEWM 4.2.3)
+    wait: float = 5.0  # s of one look that waits (ours)
+    person_patience: float = 20.0  # s that somebody in the way is waited for (ours)
+    localisation_patience: float = 15.0  # s until a lost pose ends the directive (ours)
+    max_contacts: int = 3  # felt on one drive, from which the goal is given up to find out why (ours)
+    camera_patience: float = (
+        3.0  # s (stamps) without any image, from which nothing that needs one is done (ours)
+    )
+    drive_blind: float = 2.0  # s (stamps) without any image on a drive to a thing (ours) ...
+    drive_blind_way: float = 2.0  # m that it then drives on at most (ours)
+    sensor_patience: float = 12.0  # s that silent sensors are waited for (ours)
+    moving_closed: float = 30.0  # s for which a way is closed where somebody stands (ours)
+    door_closed: float = 120.0  # s likewise where a door is shut (ours)
+    static_closed: float = 300.0  # s likewise where something was put (ours)
+    unseen_closed: float = 600.0  # s likewise where nothing is seen: seeing through does not open it (ours)
+    search_time: float = 120.0  # s that a thing that is gone is searched for elsewhere (ours)
+    lost_step: float = 0.5  # m between two poses that no drive explains (ours)
+
+
+@dataclass(frozen=True)
 class LoopConfig:
     """Each field states its unit and source; "ours" was chosen here. Seconds are of the loop's time unless a field
     says "stamps" (ARCHITECTURE.md, Time).
@@ -47,6 +80,7 @@ class LoopConfig:
     max_viewpoints: int = 5  # tried per entity before it is excluded (ours)
     unsure_viewpoints: int = 2  # likewise of one that does not meet the query, and may from nearer (ours)
     second_viewpoints: int = 2  # of an excluded entity, when everything else is explored (ADR 0021)
+    validates: bool = True  # whether traces are checked before they are acted on; False is for comparisons
     # Where a target is known and an expert heads for it, only goals that do are considered. False: every valid proposal
     # is an arm (RoboAtlas Algorithm 1), and the policy has to learn that a known target comes first.
     known_first: bool = True
@@ -98,6 +132,7 @@ class LoopConfig:
     check_age: float = 60.0  # s (stamps) since the proof of an answer that saves a check the way (ours)
     count_age: float = 600.0  # s (stamps) likewise of a count: furniture stays for a while (ours)
     covered: float = 0.95  # share of the floor that must have been looked at for either (ours)
+    recovery: RecoveryConfig = field(default_factory=RecoveryConfig)  # from failed actions
     # Reports.
     nearest_matches: int = 5  # entities named where the target was not found (ours)
     map_id: int = field(default=1, metadata={"shared": "map_id"})  # of the decision log's records
@@ -105,9 +140,7 @@ class LoopConfig:
     viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig, metadata={"shared": "viewpoints"})
     approach: ApproachConfig = field(default_factory=ApproachConfig, metadata={"shared": "approach"})
     reach: ReachConfig = field(default_factory=ReachConfig, metadata={"shared": "reach"})
-    validation: ValidationConfig = field(
-        default_factory=ValidationConfig
-    )  # of traces before they are acted on
+    validation: ValidationConfig = field(default_factory=ValidationConfig, metadata={"shared": "validation"})
 
     @property
     def confirm_distance(self) -> float:

@@ -12,13 +12,24 @@ from lodestar.agent.facts import Facts
 from lodestar.agent.motion import Odometer
 from lodestar.agent.open_questions import OpenQuestions
 from lodestar.agent.run import Run
+from lodestar.agent.searched_floor import SearchedFloor
 from lodestar.agent.targets import SceneTargets, Targets
 from lodestar.models.phrases import PhraseBook
 from lodestar.selection.config import ContextConfig
 from lodestar.selection.context import ContextBuilder
 from lodestar.selection.policy import Policy
 from lodestar.selection.reward import DirectiveReward, RewardModel
+from lodestar.worldmodel.constraint_state import ConstraintTracker
+from lodestar.worldmodel.records import Trace, Verdict
 from lodestar.worldmodel.validation import TraceValidator
+
+
+class Unchecked(TraceValidator):
+    """Accepts every trace; for comparisons."""
+
+    def check(self, trace: Trace, now: float | None = None) -> Verdict:
+        """Return that it may be carried out."""
+        return Verdict()
 
 
 @dataclass
@@ -42,6 +53,8 @@ class LoopContext:
     epoch: int = 0
     epoch_seconds: float = math.nan
     run: Run | None = None
+    searched: SearchedFloor = field(default_factory=SearchedFloor)
+    constraint: ConstraintTracker = field(default_factory=ConstraintTracker)
     commands: list[Command] = field(default_factory=list)
 
     @property
@@ -91,7 +104,7 @@ def make_context(
     builder = ContextBuilder(context or ContextConfig(), experts, features)
     ledger = Ledger(policy, builder, rewards or DirectiveReward())
     facts = Facts(Odometer(config))
-    validator = TraceValidator(facts, config.validation)
+    validator = TraceValidator(facts, config.validation) if config.validates else Unchecked(facts)
     return LoopContext(
         config, experts, ledger, targets, validator, facts, OpenQuestions(config, prefix), prefix
     )

@@ -16,6 +16,7 @@ from lodestar.agent.target_search import TargetSearch
 from lodestar.agent.targets import TargetView
 from lodestar.agent.transitions import Transitions
 from lodestar.experts.protocol import RejectionReason
+from lodestar.worldmodel.records import TraceError
 
 
 class DecidingState:
@@ -98,6 +99,9 @@ class DecidingState:
         if admission.rejection(EXPLORER) is RejectionReason.EXPLORED:
             run.explored_at = context.now if run.explored_at is None else run.explored_at
             self._activities.of(run).explored(run, admission, view)
+            return
+        if any(arm.refusal is TraceError.ENERGY for arm in admission.arms):
+            self._trip.turn_back(run)
             return
         self._transitions.redecide(run, context.config.retry_interval)
         if run.idle_for(context.now) > context.config.no_expert_timeout:

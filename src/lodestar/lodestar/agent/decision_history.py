@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from lodestar.scene.captions import clean_text
 from lodestar.selection.decision_log import ArmRecord, Decision, Outcome, decision_from_dict
+from lodestar.worldmodel.amendment_words import amendment_in_words
+from lodestar.worldmodel.outcome_json import KIND as OUTCOME_KIND
+from lodestar.worldmodel.outcome_json import outcome_from_dict
+from lodestar.worldmodel.outcome_sentences import (
+    causes_in_words,
+    discrepancy_in_words,
+    look_in_words,
+    result_in_words,
+)
+from lodestar.worldmodel.outcomes import ActionOutcome
 from lodestar.worldmodel.records import Trace
 from lodestar.worldmodel.trace_json import KIND, trace_from_dict
 from lodestar.worldmodel.trace_sentences import (
@@ -18,6 +29,8 @@ from lodestar.worldmodel.trace_sentences import (
     moment,
 )
 
+Record = Decision | Trace | ActionOutcome
+_READERS: dict[str, Callable[[Any], Record]] = {KIND: trace_from_dict, OUTCOME_KIND: outcome_from_dict}
 _OUTCOMES = {
     Outcome.PENDING: "not known yet",
     Outcome.REACHED: "the goal was reached",
@@ -37,6 +50,7 @@ class Episode:
     number: int
     decision: Decision | None
     trace: Trace | None
+    outcomes: tuple[ActionOutcome, ...] = ()  # of the action, in order; one per diagnosis
 
     @property
     def stamp(self) -> float:
@@ -44,12 +58,16 @@ class Episode:
         return self.decision.stamp if self.decision is not None else self.trace.stamp if self.trace else 0.0
 
 
-def episodes(records: Iterable[Decision | Trace]) -> list[Episode]:
+def episodes(records: Iterable[Record]) -> list[Episode]:
     """Return the actions of a history in order. An action of the loop's own, such as the way back, has no decision."""
     decisions: dict[str, Decision] = {}
     traces: dict[str, Trace] = {}
+    ends: dict[str, list[ActionOutcome]] = {}
     order: dict[str, None] = {}
     for record in records:
+        if isinstance(record, ActionOutcome):
+            ends.setdefault(record.trace_id, []).append(record)
+            continue
         key = record.id if isinstance(record, Trace) else record.trace_id or f"epoch {record.epoch}"
         order[key] = None
         if isinstance(record, Trace):
@@ -61,21 +79,24 @@ def episodes(records: Iterable[Decision | Trace]) -> list[Episode]:
         decision = decisions.get(key)
         if decision is not None and decision.directive != text:
             number, text = number + 1, decision.directive
-        found.append(Episode(max(number, 1), decision, traces.get(key)))
+        outcomes = tuple(sorted(ends.get(key, ()), key=lambda outcome: outcome.stamp))
+        found.append(Episode(max(number, 1), decision, traces.get(key), outcomes))
     return found
 
 
-def read_history(path: str | Path) -> Iterator[Decision | Trace]:
-    """Yield the decisions and traces of a log. Raises OSError, and ValueError with the line's number."""
+def read_history(path: str | Path) -> Iterator[Record]:
+    """Yield the decisions, traces and outcomes of a log. Raises OSError, and ValueError with the line's number."""
     with Path(path).open(encoding="utf-8") as file:
         for number, line in enumerate(file, start=1):
             if not line.strip():
                 continue
             try:
                 record = json.loads(line)
-                yield trace_from_dict(record) if record.get("kind") == KIND else decision_from_dict(record)
+                yield _READERS.get(record.get("kind", ""), decision_from_dict)(record)
             except (ValueError, KeyError, TypeError, AttributeError) as error:
-                raise ValueError(f"{path}:{number} is neither a decision nor a trace: {error}") from error
+                raise ValueError(
+                    f"{path}:{number} is neither a decision nor a trace nor an outcome: {error}"
+                ) from error
 
 
 def why(episode: Episode) -> list[str]:
@@ -100,6 +121,22 @@ def why(episode: Episode) -> list[str]:
         reward = f"; reward {decision.reward['total']:.2f}" if "total" in decision.reward else ""
         lines += _row("outcome", f"{_OUTCOMES[decision.outcome]}{reward}")
         lines += _row("proof", _proof(decision))
+    for outcome in episode.outcomes:
+        lines += _of_outcome(outcome)
+    return lines
+
+
+def _of_outcome(outcome: ActionOutcome) -> list[str]:
+    """Return what came of the action: discrepancy, causes, and what was done about it."""
+    lines = _row("ended", result_in_words(outcome))
+    diagnosis = outcome.diagnosis
+    if diagnosis is not None:
+        lines += _row("differs", discrepancy_in_words(diagnosis.discrepancy))
+        lines += _row("causes", causes_in_words(diagnosis))
+        lines += _row("look", "" if outcome.is_final else look_in_words(diagnosis))
+    lines += _row("recovery", outcome.recovery.replace("_", " "))
+    for amendment in outcome.amendments:
+        lines += _row("corrected", amendment_in_words(amendment))
     return lines
 
 

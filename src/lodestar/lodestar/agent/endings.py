@@ -11,7 +11,10 @@ from scipy import ndimage
 from lodestar.agent.admission import Admission
 from lodestar.agent.commands import DirectiveResult
 from lodestar.agent.errors import ErrorCode
+from lodestar.agent.open_action import GoneThing
 from lodestar.agent.run import UNCONFIRMED, UNREACHABLE, Run
+from lodestar.agent.searched_floor import SearchedFloor
+from lodestar.agent.stamps import NEVER, Stamp
 from lodestar.agent.targets import TargetView
 from lodestar.agent.words import counted, name_of, nearest_in_words
 from lodestar.experts.protocol import RejectionReason
@@ -25,7 +28,12 @@ _ARM = 0.4  # metres from where the robot's centre can be, within which it comes
 
 
 def give_up(
-    run: Run, admission: Admission, view: TargetView, entities: Mapping[int, Entity], blind: float = 0.0
+    run: Run,
+    admission: Admission,
+    view: TargetView,
+    entities: Mapping[int, Entity],
+    blind: float = 0.0,
+    searched: SearchedFloor | None = None,
 ) -> tuple[ErrorCode, str]:
     """Code and message of a search that explored everything it could reach.
 
@@ -53,7 +61,32 @@ def give_up(
         )
     nearest = nearest_in_words(view.candidates, entities, run.config.nearest_matches)
     seen = f" What came nearest: {nearest}." if nearest else " Nothing like it was seen."
-    return ErrorCode.TARGET_NOT_FOUND, f"Everything reachable is explored and no {target!r} was found.{seen}"
+    looked = "" if searched is None else f" {searched.in_words()}"
+    message = f"Everything reachable is explored and no {target!r} was found.{looked}{seen}"
+    return ErrorCode.TARGET_NOT_FOUND, message
+
+
+def gone(run: Run, searched: SearchedFloor, now: Stamp) -> tuple[ErrorCode, str]:
+    """Return code and message of a search for a thing that was known and is no longer there."""
+    thing = next(iter(run.gone.values()))
+    when = f", {ago(now - thing.seen)}" if thing.seen > NEVER else ""
+    others = len(run.gone) - 1
+    more = f" So {'is' if others == 1 else 'are'} {others} more that fitted." if others else ""
+    return (
+        ErrorCode.TARGET_GONE,
+        f"{name_of_gone(thing)} is gone: it was last seen {thing.place}{when}, and its place is empty now.{more} "
+        f"{searched.in_words()} No other one was found.",
+    )
+
+
+def ago(seconds: float) -> str:
+    """Return how long ago something was, in words."""
+    return f"{seconds:.0f} s ago" if seconds < 120.0 else f"{seconds / 60.0:.0f} min ago"
+
+
+def name_of_gone(thing: GoneThing) -> str:
+    """Return its name at the begin of a sentence."""
+    return f"{thing.name[:1].upper()}{thing.name[1:]}"
 
 
 def explored_in_words(grid: OccupancyGrid2D, reached: np.ndarray, left: str) -> str:
@@ -90,8 +123,9 @@ def result_of(
     now: float,
     travelled: float,
     pose: np.ndarray | None,
+    searched: float = math.nan,
 ) -> DirectiveResult:
-    """The result, with what was seen instead and a report for a person."""
+    """The result, with what was seen instead and a report for a person. searched: share of the floor."""
     nearest = tuple(c.entity_id for c in view.candidates if c.entity_id not in run.found)
     success = code is ErrorCode.NONE
     told = [*run.told, *([] if message in run.told else [message])]
@@ -111,4 +145,5 @@ def result_of(
         final_pose=None if pose is None else pose.copy(),
         question=run.question if code is ErrorCode.AMBIGUOUS else None,
         answers=tuple(run.answers),
+        searched_share=searched,
     )

@@ -31,6 +31,7 @@ class ErrorCode(IntEnum):
     UNABLE = 11019
     OTHER_FLOOR = 11020
     QUESTION_UNKNOWN = 11021
+    TARGET_GONE = 11022
     UNKNOWN = 11099
 
 

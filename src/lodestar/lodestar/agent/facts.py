@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from lodestar.agent.contact import ContactSense
 from lodestar.agent.energy import Battery
 from lodestar.agent.motion import Odometer
 from lodestar.agent.stamps import NEVER, Stamp
@@ -21,11 +22,13 @@ class Facts:
     """The newest fact of each kind. They outlive a directive.
 
     pose: (3,) x, y, yaw in map. stamp: of the newest pose; facts of other kinds are dated against it. home: (3,), the
-    first pose. grid_heard, pose_heard: loop time at which the newest ones came, seconds. area: m^2 known free.
+    first pose. grid_heard, pose_heard: loop time at which the newest ones came, seconds. area: m^2 known free. sight:
+    of the newest image; NEVER = nobody says when images come.
     """
 
     odometer: Odometer
     battery: Battery = field(default_factory=Battery)
+    contacts: ContactSense = field(default_factory=ContactSense)
     pose: np.ndarray | None = None
     stamp: Stamp = NEVER
     pose_heard: float = 0.0
@@ -34,6 +37,7 @@ class Facts:
     grid_heard: float = 0.0
     area: float = 0.0
     mirror: SceneMirror | None = None
+    sight: Stamp = NEVER
 
     def take_pose(self, pose: np.ndarray, stamp: Stamp, now: float) -> bool:
         """Whether the pose is taken: it has shape (3,), is finite and no older than the last."""
@@ -68,10 +72,19 @@ class Facts:
 
     def entity(self, entity_id: int) -> Entity | None:
         """The entity that has this id or into which it was merged; None where it is gone."""
+        entity = self.record(entity_id)
+        return None if entity is None or entity.state is EntityState.ARCHIVED else entity
+
+    def record(self, entity_id: int) -> Entity | None:
+        """Return the entity of this id, archived or not; None where it is unknown."""
         if self.mirror is None or entity_id == 0:
             return None
-        entity = self.mirror.entities.get(self.mirror.resolve(entity_id))
-        return None if entity is None or entity.state is EntityState.ARCHIVED else entity
+        return self.mirror.entities.get(self.mirror.resolve(entity_id))
+
+    @property
+    def map_id(self) -> int:
+        """Return the map that the robot is on; 0 before the first scene."""
+        return 0 if self.mirror is None else self.mirror.map_id
 
     def region(self, region_id: int) -> Region | None:
         """Return the region of this id, None where it is unknown."""

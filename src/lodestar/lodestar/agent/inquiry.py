@@ -15,6 +15,7 @@ from lodestar.agent.targets import TargetView
 from lodestar.experts.protocol import Proposal, ProposalRequest, RejectionReason
 from lodestar.language.directive import Step, StepKind
 from lodestar.scene.records import Entity
+from lodestar.worldmodel.records import Verdict
 
 
 class Inquiry:
@@ -70,13 +71,13 @@ class Inquiry:
             run.excluded,
             self._search.accepted(view) if self._context.config.known_first else [],
             avoid,
-            lambda proposal: self._fault(run, proposal, view),
+            lambda proposal: self._verdict(run, proposal, view),
         )
 
-    def _fault(self, run: Run, proposal: Proposal, view: TargetView) -> str:
-        """Return why a proposal contradicts what is known of the world, "" where it does not."""
+    def _verdict(self, run: Run, proposal: Proposal, view: TargetView) -> Verdict:
+        """Return the verdict on a proposal's trace."""
         context = self._context
-        return context.validator.check(trace_of(context, run.step, proposal, proposal.epoch, view)).reason
+        return context.validator.check(trace_of(context, run.step, proposal, proposal.epoch, view))
 
     def gave_way(self, run: Run, admission: Admission) -> bool:
         """Whether one of several candidates has no viewpoint, so that another is looked at next."""

@@ -9,6 +9,7 @@ import numpy as np
 from lodestar.agent.admission import Admission, heads_for
 from lodestar.agent.context import LoopContext
 from lodestar.agent.proposers import EXPLORER, KNOWN
+from lodestar.agent.reasoning import trace_of
 from lodestar.agent.run import Run
 from lodestar.agent.target_search import TargetSearch
 from lodestar.agent.targets import TargetView
@@ -49,11 +50,14 @@ class KnownTarget:
         entity, goal, length = found
         assert run.questions.request is not None
         epoch = run.questions.request.epoch
-        run.questions.close()
         rationale = (
             f"going to {name_of(entity)}, {length:.1f} m away, by the map: the experts have not answered"
         )
         proposal = Proposal(KNOWN, epoch, goal, view.score(entity.id), rationale, entity.id)
+        trace = trace_of(self._context, run.step, proposal, epoch, view)
+        if not self._context.validator.check(trace).accepted:
+            return False
+        run.questions.close()
         run.text = going(proposal, entity, bool(accepted))
         run.decided(self._context.now, view)
         self._transitions.pursue(run, proposal, epoch, view)

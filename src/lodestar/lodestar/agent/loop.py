@@ -20,6 +20,8 @@ from lodestar.agent.commands import CancelGoal, Command, Feedback, NavigationEve
 from lodestar.agent.config import LoopConfig
 from lodestar.agent.context import LoopContext
 from lodestar.agent.deciding_state import DecidingState
+from lodestar.agent.diagnosing_state import DiagnosingState
+from lodestar.agent.directive_pause import pause, resume
 from lodestar.agent.errors import Busy, ErrorCode, Held
 from lodestar.agent.goals import GoalMemory
 from lodestar.agent.inquiry import Inquiry
@@ -87,10 +89,11 @@ class DecisionLoop:
             State.DECIDING: DecidingState(
                 context, search, account, inquiry, transitions, trip, known, activities
             ),
-            State.VALIDATING: ValidatingState(context, account, transitions),
+            State.VALIDATING: ValidatingState(context, transitions),
             State.NAVIGATING: NavigatingState(context, search, inquiry, transitions, trip, news, activities),
             State.VERIFYING: VerifyingState(context, search, account, transitions, steps, trip, activities),
             State.WAITING: WaitingState(trip, activities),
+            State.DIAGNOSING: DiagnosingState(context, search, account, transitions, news),
             State.HELD: RestingState(),
         }
 
@@ -132,6 +135,7 @@ class DecisionLoop:
             text=f"{words[:1].upper()}{words[1:]}: asking the experts where to go.",
         )
         run.excluded = dict.fromkeys(excluded, NOT_CHOSEN)
+        context.searched.begin()
         context.ledger.begin_directive(context.now, run.time_limit)
         self._transitions.start(run)
 
@@ -175,6 +179,16 @@ class DecisionLoop:
             context.commands.append(CancelGoal("held"))
         self._transitions.hold()
 
+    def pause(self, paused: bool, now: float) -> None:
+        """Let the robot stand and keep the directive that runs, or go on with it."""
+        context = self._context
+        context.now = max(context.now, now)
+        run = context.run
+        if run is not None and paused and run.paused_at is None:
+            pause(context, self._transitions, run)
+        elif run is not None and not paused and run.paused_at is not None:
+            resume(context, run)
+
     def restart_clock(self, now: float) -> None:
         """Time begins anew at `now`: a simulator or a replay has started again, and nothing known of where the
         robot is holds any more. A directive that runs is over.
@@ -197,6 +211,14 @@ class DecisionLoop:
         if context.facts.take_pose(pose, Stamp(stamp), context.now):
             assert context.facts.pose is not None
             context.ledger.builder.observe_pose(context.facts.pose, stamp)
+            if context.run is not None:
+                context.searched.note(context.facts.pose, context.facts.stamp, context.facts.grid)
+
+    def on_motion(self, command: np.ndarray, velocity: np.ndarray, stamp: float) -> None:
+        """The robot was told `command` and moves with `velocity`, (3,) each: m/s, m/s, rad/s in the body frame."""
+        facts = self._context.facts
+        if np.isfinite(command).all() and np.isfinite(velocity).all():
+            facts.contacts.observe(command, velocity, facts.pose, Stamp(stamp))
 
     def on_grid(self, grid: OccupancyGrid2D) -> None:
         """Plan everything on this grid from now on."""
@@ -205,6 +227,10 @@ class DecisionLoop:
     def on_scene(self, mirror: SceneMirror) -> None:
         """The scene's copy, which may change in place between ticks."""
         self._context.facts.mirror = mirror
+
+    def on_sight(self, stamp: float) -> None:
+        """The camera sent an image at `stamp`, seconds; without any such word, a silent camera is not noticed."""
+        self._context.facts.sight = max(self._context.facts.sight, Stamp(stamp))
 
     def on_energy(self, budget: EnergyBudget) -> None:
         """The battery lasts for this budget from now on."""
@@ -263,7 +289,8 @@ class DecisionLoop:
     @property
     def motion_allowed(self) -> bool:
         """Whether the robot may move at all."""
-        return self._context.run is not None and self.state not in _STANDING
+        run = self._context.run
+        return run is not None and run.paused_at is None and self.state not in _STANDING
 
     @property
     def held(self) -> bool:
@@ -279,7 +306,10 @@ class DecisionLoop:
         """Return the state, the goal and the reason, for the action's feedback."""
         facts, run = self._context.facts, self._context.run
         if run is None:
-            return Feedback(self.state.name, "", 0, self.epoch, math.nan, 0.0, facts.area, None, "")
+            state = str(self._context.constraint.state)
+            return Feedback(
+                self.state.name, "", 0, self.epoch, math.nan, 0.0, facts.area, None, "", constraint=state
+            )
         navigation = run.navigation
         proposal = navigation.proposal if navigation is not None else None
         return Feedback(
@@ -293,6 +323,7 @@ class DecisionLoop:
             goal=None if proposal is None else np.asarray(proposal.goal, np.float64).copy(),
             text=run.text,
             understood=directive_in_words(run.directive),
+            constraint=str(self._context.constraint.state),
         )
 
     def _phase(self, run: Run) -> str:
@@ -310,7 +341,7 @@ class DecisionLoop:
         context = self._context
         context.now = max(context.now, now)
         run = context.run
-        if run is not None:
+        if run is not None and run.paused_at is None:
             if context.now - run.started > run.time_limit:
                 message = f"The time limit of {run.time_limit:.0f} s is reached."
                 self._transitions.finish(run, ErrorCode.TIME_LIMIT, message)

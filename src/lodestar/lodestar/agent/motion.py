@@ -10,6 +10,8 @@ from lodestar.agent.config import LoopConfig
 from lodestar.agent.stamps import NEVER, Stamp
 from lodestar.geometry.poses import wrap_angle
 
+_GAP = 0.25  # s between poses, within which no drive is as long as `recovery.lost_step`
+
 
 class Odometer:
     """Sums the distance between poses; remembers where and since when the robot has stood."""
@@ -20,6 +22,8 @@ class Odometer:
         self._last: np.ndarray | None = None
         self._anchor: np.ndarray | None = None
         self._anchor_stamp = self._newest = NEVER
+        self.jumped_at = NEVER  # of the newest step that no drive explains ...
+        self.jump: tuple[np.ndarray, np.ndarray] | None = None  # ... and the poses (3,) before and after it
 
     def observe(self, pose: np.ndarray, stamp: Stamp) -> None:
         """Count the step to pose (3,); a jump is a correction of the map and not counted."""
@@ -27,6 +31,8 @@ class Odometer:
             step = math.hypot(pose[0] - self._last[0], pose[1] - self._last[1])
             if step <= self._config.largest_step:
                 self.distance += step
+            if step > self._config.recovery.lost_step and stamp - self._newest < _GAP:
+                self.jumped_at, self.jump = stamp, (self._last.copy(), pose.copy())
         self._last, self._newest = pose, stamp
         if self._anchor is None or self._moved(pose):
             self._anchor, self._anchor_stamp = pose, stamp

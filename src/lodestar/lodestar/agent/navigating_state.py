@@ -16,14 +16,15 @@ from lodestar.agent.config import LoopConfig
 from lodestar.agent.context import LoopContext
 from lodestar.agent.inquiry import Inquiry
 from lodestar.agent.navigator_news import NavigatorNews
-from lodestar.agent.proposers import ASIDE, CHARGER, EXPLORER, HOME, PLACE
+from lodestar.agent.open_action import Failing
+from lodestar.agent.proposers import ASIDE, CHARGER, EXPLORER, HOME, LOOK, PLACE
 from lodestar.agent.run import Navigation, Run
 from lodestar.agent.target_search import TargetSearch
 from lodestar.agent.transitions import Transitions
 from lodestar.agent.words import name_of
 from lodestar.experts.protocol import ActionKind, Proposal, Rejection
 from lodestar.geometry.poses import wrap_angle
-from lodestar.scene.records import Entity
+from lodestar.scene.records import Entity, EntityState
 
 
 class NavigatingState:
@@ -59,13 +60,60 @@ class NavigatingState:
         elif navigation.accepted and context.facts.odometer.still_for > config.stuck_time:
             self._halt(run, "stuck")
             self._news.failed(run, navigation, f"no movement for {config.stuck_time:.0f} s")
-        elif navigation.proposal.expert not in (HOME, CHARGER, PLACE, ASIDE):
+        elif self._touches(run):
+            self._halt(run, "something that I do not see holds me")
+            self._news.failed(run, navigation, "something that I do not see holds me", blocked=True)
+        elif self._is_lost(run, navigation):
+            return
+        elif navigation.proposal.expert not in (HOME, CHARGER, PLACE, ASIDE, LOOK):
             if now - run.last_check >= config.target_check_interval:
                 run.last_check = now
+                if self._vanished(run, navigation):
+                    return
                 if self._target_news(run, navigation):
                     self._transitions.redecide(run)
                     return
             self._review(run, navigation)
+
+    def _touches(self, run: Run) -> bool:
+        """Return whether the robot was held too often on this drive; the navigator might go on trying for minutes."""
+        config, action = self._context.config.recovery, run.action
+        contacts = self._context.facts.contacts
+        return (
+            action is not None and config.enabled and contacts.count - action.contacts >= config.max_contacts
+        )
+
+    def _is_lost(self, run: Run, navigation: Navigation) -> bool:
+        """Return whether the pose jumped, or a thing is driven to without sight, so that the robot stands now."""
+        context, action = self._context, run.action
+        outcomes, odometer = self._transitions.outcomes, context.facts.odometer
+        if action is None or not context.config.recovery.enabled:
+            return False
+        if odometer.jumped_at > action.began:
+            failing, why = Failing.POSE, "the pose in the map jumped"
+        elif navigation.proposal.entity_id and outcomes.evidence.is_blind():
+            failing, why = Failing.BLIND, "the camera sends no images any more"
+        else:
+            return False
+        case = outcomes.open_case(run, failing, navigation.proposal, why)
+        if case is not None:
+            self._transitions.diagnose(run, case)
+        return case is not None
+
+    def _vanished(self, run: Run, navigation: Navigation) -> bool:
+        """Return whether the target is verified gone, which is diagnosed at once."""
+        action, mirror = run.action, self._context.facts.mirror
+        known = action is not None and action.entity_id in action.fitting and mirror is not None
+        if not known or action is None or mirror is None:
+            return False
+        entity = mirror.get(action.entity_id)
+        if entity is None or entity.state is not EntityState.ARCHIVED:
+            return False
+        why = "what I was going to is not there any more"
+        case = self._transitions.outcomes.open_case(run, Failing.VANISHED, navigation.proposal, why)
+        if case is not None:
+            self._transitions.diagnose(run, case)
+        return case is not None
 
     def _halt(self, run: Run, reason: str) -> None:
         """Take the goal back from the navigator."""

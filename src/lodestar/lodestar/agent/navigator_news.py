@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from lodestar.agent.account import Account
 from lodestar.agent.activities import Activities
 from lodestar.agent.charger_trip import ChargerTrip
 from lodestar.agent.commands import CancelGoal, NavigationEvent, NavigationKind
 from lodestar.agent.context import LoopContext
 from lodestar.agent.errors import ErrorCode
-from lodestar.agent.proposers import ASIDE, CHARGER
+from lodestar.agent.open_action import Failing
+from lodestar.agent.proposers import ASIDE, CHARGER, LOOK
 from lodestar.agent.retreat import retreat
 from lodestar.agent.run import UNREACHABLE, UNSURE, Navigation, Run
 from lodestar.agent.target_search import TargetSearch
@@ -59,13 +62,15 @@ class NavigatorNews:
         else:
             detail = f"{event.error_msg or event.kind.value} ({event.error_code})"
             blocked = event.error_code in _CONTROLLER_CODES
-            self.failed(run, navigation, f"the navigator {event.kind.value} it: {detail}", blocked)
+            why = f"the navigator {event.kind.value} it: {detail}"
+            self.failed(run, navigation, why, blocked, event.error_code)
 
-    def failed(self, run: Run, navigation: Navigation, why: str, blocked: bool = False) -> None:
-        """Exclude the goal, unless the robot already faces a target from where it stands.
+    def failed(
+        self, run: Run, navigation: Navigation, why: str, blocked: bool = False, code: int = 0
+    ) -> None:
+        """Diagnose why the goal was not reached, unless the robot already faces a target from where it stands.
 
-        blocked: the navigator tried to move and could not. A robot that cannot turn where it stands cannot turn
-        another way there either: it steps aside at once.
+        blocked: the navigator tried to move and could not. code: the navigator's own, 0 = the loop gave the goal up.
         """
         context = self._context
         config, facts = context.config, context.facts
@@ -78,21 +83,45 @@ class NavigatorNews:
             return
         run.navigation = None
         if navigation.proposal.expert == ASIDE:
-            if not self._step_aside(run, navigation):
+            if not self._step_aside(run, navigation.start):
                 self._transitions.redecide(run, config.retry_interval)
             return
+        if navigation.proposal.expert == LOOK and run.case is not None:  # look on from where the robot stands
+            self._transitions.diagnose(run, run.case)
+            return
+        outcomes = self._transitions.outcomes
+        if outcomes.retries(run):
+            self._transitions.send(run, navigation.proposal, context.next_epoch(), view)
+            return
+        case = outcomes.open_case(run, Failing.STOPPED, navigation.proposal, why, code=code, blocked=blocked)
+        if case is not None:
+            self._transitions.diagnose(run, case)
+            return
+        self.leave_out(run, navigation.proposal, navigation.start, why, blocked)
+
+    def leave_out(
+        self, run: Run, proposal: Proposal, start: np.ndarray, why: str, blocked: bool = False
+    ) -> None:
+        """Exclude the goal until the map around it changes, and decide anew; step aside, or give up, after too many.
+
+        start: (3,), where the robot was when it got the goal. A robot that cannot turn where it stands cannot turn
+        another way there either: it steps aside at once.
+        """
+        context = self._context
+        config, facts = context.config, context.facts
+        view = self._search.look(run)
         run.failures += 1
         run.last_failure = why
         self._account.close(Outcome.ABORTED, view)
-        run.goals.exclude(navigation.proposal.goal, why, facts.grid)
-        entity = facts.entity(navigation.proposal.entity_id)
+        run.goals.exclude(proposal.goal, why, facts.grid)
+        entity = facts.entity(proposal.entity_id)
         if entity is not None:
             run.spend_viewpoint(entity.id, UNREACHABLE if view.is_accepted(entity.id) else UNSURE)
         if run.failures >= config.max_navigation_failures:
-            self._give_up(run, navigation, why)
+            self._give_up(run, proposal, why)
             return
-        turning = math.dist(navigation.proposal.goal[:2], navigation.start[:2]) < config.same_goal_distance
-        if (run.failures > 1 or (blocked and turning)) and self._step_aside(run, navigation):
+        turning = math.dist(proposal.goal[:2], start[:2]) < config.same_goal_distance
+        if (run.failures > 1 or (blocked and turning)) and self._step_aside(run, start):
             return
         run.text = f"That goal failed ({why}); choosing another."
         self._transitions.redecide(run, config.retry_interval)
@@ -104,27 +133,29 @@ class NavigatorNews:
             run.unavailable_since = context.now
         detail = f": {message}" if message else ""
         if context.now - run.unavailable_since >= context.config.navigator_timeout:
+            self._transitions.outcomes.note(run, Failing.SILENT, f"the navigator is not available{detail}")
             self._transitions.finish(
                 run, ErrorCode.NAVIGATOR_UNAVAILABLE, f"The navigator is not available{detail}."
             )
             return
+        self._transitions.outcomes.note(run, Failing.SILENT, f"the navigator is not available{detail}")
         run.text = f"Waiting for the navigator{detail}."
         run.navigation = None
         self._account.close(Outcome.ABORTED)
         self._transitions.redecide(run, context.config.retry_interval)
 
-    def _give_up(self, run: Run, navigation: Navigation, why: str) -> None:
+    def _give_up(self, run: Run, proposal: Proposal, why: str) -> None:
         """The robot failed at too many goals in a row."""
-        if navigation.proposal.expert == CHARGER:
+        if proposal.expert == CHARGER:
             self._trip.give_up(run, why)
         else:
             self._activities.of(run).unreachable(run, why)
 
-    def _step_aside(self, run: Run, navigation: Navigation) -> bool:
-        """Whether the robot, which has not moved since the goal was sent, was told to step out of its place."""
+    def _step_aside(self, run: Run, start: np.ndarray) -> bool:
+        """Whether the robot, which has not moved from `start` (3,) since it got the goal, was told to step aside."""
         config, facts = self._context.config, self._context.facts
         assert facts.pose is not None and facts.grid is not None
-        if math.dist(facts.pose[:2], navigation.start[:2]) > config.retreat_distance / 2.0:
+        if math.dist(facts.pose[:2], start[:2]) > config.retreat_distance / 2.0:
             run.retreats = []
             return False
         if len(run.retreats) >= config.max_retreats:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from lodestar.agent.context import LoopContext
-from lodestar.agent.proposers import ASIDE, CHARGER, EXPLORER, HOME
+from lodestar.agent.proposers import ASIDE, CHARGER, EXPLORER, HOME, LOOK
 from lodestar.agent.targets import TargetView
 from lodestar.experts.protocol import ActionKind, Proposal
 from lodestar.language.directive import Step
@@ -21,7 +21,7 @@ from lodestar.worldmodel.records import (
     entity_name,
 )
 
-_SKILLS = {HOME: Skill.RETURN, CHARGER: Skill.CHARGE, ASIDE: Skill.STEP_ASIDE}
+_SKILLS = {HOME: Skill.RETURN, CHARGER: Skill.CHARGE, ASIDE: Skill.STEP_ASIDE, LOOK: Skill.TURN}
 _PHASES = {
     Skill.GO_TO: Phase.AT,
     Skill.SEARCH: Phase.EXPLORING,

@@ -14,6 +14,7 @@ from lodestar.agent.config import LoopConfig
 from lodestar.agent.errors import ErrorCode
 from lodestar.agent.goals import GoalMemory
 from lodestar.agent.itinerary import Itinerary
+from lodestar.agent.open_action import GoneThing, OpenAction, OpenCase
 from lodestar.agent.open_questions import OpenQuestion
 from lodestar.agent.questions import Questions
 from lodestar.agent.stamps import NEVER, Stamp
@@ -23,12 +24,14 @@ from lodestar.experts.protocol import Proposal
 from lodestar.language.directive import Constraint, Directive, Step, StepKind
 from lodestar.memory.answer import Answer, AnswerOutcome
 from lodestar.selection.decision_log import Decision
+from lodestar.worldmodel.outcomes import Look
 
 BELOW_ACCEPT = "looked at from close, it does not meet the query"
 UNCONFIRMED = "reached, but not seen again there"
 UNREACHABLE = "no viewpoint of it could be reached"
 UNSURE = "it may not be what is meant, and no viewpoint of it could be reached"
 FOUND = "found already"
+GONE = "it is gone from there"
 NOT_CHOSEN = "another one was chosen"
 MAX_TOLD = 100  # sentences of a report
 _EXPLORE = Step(StepKind.EXPLORE)
@@ -102,6 +105,7 @@ class Run:
     begun_at: np.ndarray | None = None
     begun_stamp: Stamp = NEVER
     errands: int = 0  # that are over
+    paused_at: float | None = None  # loop time since which the robot stands on request
     waits_until: float | None = None  # loop time, of a wait under way; None = until cancelled
     missed: tuple[ErrorCode, str] | None = None  # the first stop of a patrol that was not come to
     missed_here: int = 0  # stops, in this round
@@ -135,6 +139,12 @@ class Run:
     choice: Choice | None = None
     navigation: Navigation | None = None
     arrival: Arrival | None = None
+    action: OpenAction | None = None  # under way
+    case: OpenCase | None = None  # its failure, which is being diagnosed
+    recoveries: int = 0  # of this errand
+    retries: int = 0  # of it, blind ones
+    looks: dict[int, tuple[Look, ...]] = field(default_factory=dict)  # by entity, made for a diagnosis
+    gone: dict[int, GoneThing] = field(default_factory=dict)  # targets that are verified gone
     told: list[str] = field(default_factory=list)
     verdict: tuple[ErrorCode, str] | None = None
     charging: bool = False
@@ -232,4 +242,5 @@ class Run:
         self.goals = GoalMemory(self.config)
         self.known_targets = frozenset()
         self.explored_at = None
-        self.failures = 0
+        self.failures = self.recoveries = self.retries = 0
+        self.looks, self.gone = {}, {}

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from lodestar.agent.activity import Activity
 from lodestar.agent.admission import Admission
-from lodestar.agent.endings import give_up
+from lodestar.agent.endings import give_up, gone
 from lodestar.agent.errors import ErrorCode
 from lodestar.agent.run import Run
 from lodestar.agent.stamps import NEVER, last_seen
@@ -18,6 +18,26 @@ from lodestar.scene.records import Entity
 
 class Search(Activity):
     """Ends by a claim of the verifying state, by one more try, or by failure."""
+
+    def act(self, run: Run) -> bool:
+        """End a search for a thing that is gone, once it was looked for elsewhere for long enough."""
+        if not self._has_searched(run):
+            return False
+        context = self._tools.context
+        self._tools.steps.fail(run, *gone(run, context.searched, context.facts.stamp))
+        return True
+
+    def news(self, run: Run) -> str:
+        """A thing that is gone was searched for elsewhere for long enough."""
+        return "I have looked for it elsewhere for long enough." if self._has_searched(run) else ""
+
+    def _has_searched(self, run: Run) -> bool:
+        context = self._tools.context
+        if not run.gone or run.step.count != 1:
+            return False
+        since = min(thing.since for thing in run.gone.values())
+        patience = context.config.recovery.search_time
+        return context.now - since >= patience and not self._tools.search.look(run).accepted
 
     def explored(self, run: Run, admission: Admission, view: TargetView) -> None:
         """Wait for late experts, try what was given up once more, or end."""
@@ -31,7 +51,11 @@ class Search(Activity):
             tools.steps.succeed(run, f"Found {found}; everything reachable is explored.", view)
         else:
             entities = tools.context.facts.entities
-            code, message = give_up(run, admission, view, entities, self._blind_for(run, entities.values()))
+            blind = self._blind_for(run, entities.values())
+            if run.gone and not blind and not view.accepted:
+                code, message = gone(run, tools.context.searched, tools.context.facts.stamp)
+            else:
+                code, message = give_up(run, admission, view, entities, blind, tools.context.searched)
             if run.found_here:
                 message = f"Found {run.found_here} of {run.step.count} that were asked for. {message}"
             tools.steps.fail(run, code, message)

@@ -18,6 +18,7 @@ from lodestar.selection.decision_log import Outcome
 _OF_A_STOP = frozenset(
     {
         ErrorCode.TARGET_NOT_FOUND,
+        ErrorCode.TARGET_GONE,
         ErrorCode.TARGET_UNREACHABLE,
         ErrorCode.TARGET_NOT_CONFIRMED,
         ErrorCode.AMBIGUOUS,

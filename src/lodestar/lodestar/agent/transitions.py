@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +23,9 @@ from lodestar.agent.commands import (
 from lodestar.agent.context import LoopContext
 from lodestar.agent.endings import result_of
 from lodestar.agent.errors import ErrorCode
-from lodestar.agent.proposers import ASIDE
+from lodestar.agent.open_action import OpenCase
+from lodestar.agent.outcomes import Outcomes
+from lodestar.agent.proposers import ASIDE, LOOK
 from lodestar.agent.reasoning import goal_patience, trace_of
 from lodestar.agent.run import Choice, Navigation, Run
 from lodestar.agent.target_search import TargetSearch
@@ -33,6 +36,7 @@ from lodestar.experts.protocol import Proposal
 from lodestar.geometry.poses import wrap_angle
 from lodestar.language.directive import StepKind
 from lodestar.selection.decision_log import Outcome
+from lodestar.worldmodel.constraint_state import ConstraintTracker
 
 _log = logging.getLogger(__name__)
 
@@ -46,7 +50,16 @@ class Transition:
     target: State
 
 
-_RUNNING = frozenset({State.DECIDING, State.VALIDATING, State.NAVIGATING, State.VERIFYING, State.WAITING})
+_RUNNING = frozenset(
+    {
+        State.DECIDING,
+        State.VALIDATING,
+        State.NAVIGATING,
+        State.VERIFYING,
+        State.WAITING,
+        State.DIAGNOSING,
+    }
+)
 
 #: Every transition. The table in ARCHITECTURE.md says the same; a test compares them.
 TRANSITIONS = {
@@ -54,7 +67,14 @@ TRANSITIONS = {
     for edge in (
         Transition("start", frozenset({State.IDLE}), State.DECIDING),
         Transition("choose", frozenset({State.DECIDING}), State.VALIDATING),
-        Transition("send", frozenset({State.DECIDING, State.VALIDATING, State.NAVIGATING}), State.NAVIGATING),
+        Transition(
+            "send",
+            frozenset({State.DECIDING, State.VALIDATING, State.NAVIGATING, State.DIAGNOSING}),
+            State.NAVIGATING,
+        ),
+        Transition(
+            "diagnose", frozenset({State.DECIDING, State.NAVIGATING, State.VERIFYING}), State.DIAGNOSING
+        ),
         Transition("arrive", frozenset({State.DECIDING, State.NAVIGATING}), State.VERIFYING),
         Transition("wait", frozenset({State.DECIDING}), State.WAITING),
         Transition("redecide", _RUNNING, State.DECIDING),
@@ -62,6 +82,16 @@ TRANSITIONS = {
         Transition("hold", frozenset({State.IDLE}), State.HELD),
         Transition("release", frozenset({State.HELD}), State.IDLE),
     )
+}
+
+
+#: Transitions that are events of the constraint state; the others follow from actions.
+_TOLD: dict[str, Callable[[ConstraintTracker], None]] = {
+    "diagnose": ConstraintTracker.interrupt,
+    "arrive": ConstraintTracker.arrive,
+    "finish": ConstraintTracker.rest,
+    "hold": ConstraintTracker.hold,
+    "release": ConstraintTracker.rest,
 }
 
 
@@ -74,6 +104,7 @@ class Transitions:
 
     def __init__(self, context: LoopContext, search: TargetSearch, account: Account) -> None:
         self._context, self._search, self._account = context, search, account
+        self.outcomes = Outcomes(context, search)
 
     def start(self, run: Run) -> None:
         """The directive begins: the experts are asked with the next tick."""
@@ -114,13 +145,30 @@ class Transitions:
 
     def _record(self, run: Run, proposal: Proposal, epoch: int, view: TargetView | None) -> None:
         trace = trace_of(self._context, run.step, proposal, epoch, view or TargetView())
+        if proposal.expert != LOOK:
+            self.outcomes.begin(run, trace)
+        self._context.constraint.begin(trace)
         self._context.commands.append(RecordTrace(trace))
+
+    def diagnose(self, run: Run, case: OpenCase) -> None:
+        """An action failed: the robot stands, and finds out why before it does anything else."""
+        if run.navigation is not None:
+            self._context.commands.append(CancelGoal(case.why))
+        run.navigation = run.arrival = None
+        run.questions.close()
+        run.case = case
+        self._take("diagnose")
 
     def arrive(self, run: Run, navigation: Navigation) -> None:
         """The robot stands at the goal and looks before anything is decided; after a step aside it decides."""
         proposal = navigation.proposal
         run.navigation = None
         run.questions.close()
+        if proposal.expert == LOOK and run.case is not None:
+            self.diagnose(run, run.case)
+            return
+        if not proposal.entity_id:
+            self.outcomes.commit(run)
         if proposal.expert == ASIDE:
             run.text = "Stepped aside; choosing anew."
             self.redecide(run)
@@ -155,6 +203,7 @@ class Transitions:
         context = self._context
         context.run = None
         self._take("finish")
+        self._settle(run, code, message)
         begun = SendGoal | RequestProposals | AskMemory
         context.commands = [c for c in context.commands if not isinstance(c, begun)]
         if run.query is not None:
@@ -170,8 +219,17 @@ class Transitions:
             _log.exception("the account of a directive that is over is incomplete")
         facts = context.facts
         travelled = facts.odometer.distance - run.distance_before
-        result = result_of(run, code, message, view, facts.mirror, context.now, travelled, facts.pose)
+        share = context.searched.share
+        result = result_of(run, code, message, view, facts.mirror, context.now, travelled, facts.pose, share)
         context.commands.append(Finish(result))
+
+    def _settle(self, run: Run, code: ErrorCode, message: str) -> None:
+        """The action that is open ends with the directive."""
+        run.case = None
+        if code in (ErrorCode.NONE, ErrorCode.UNABLE):
+            self.outcomes.commit(run, message)
+        else:
+            self.outcomes.cancel(run, message)
 
     def hold(self) -> None:
         """Motion is forbidden until `release`."""
@@ -186,6 +244,9 @@ class Transitions:
         if state not in edge.sources:
             raise IllegalTransition(f"{name} is no transition of {state.name}")
         self._context.state = edge.target
+        told = _TOLD.get(name)
+        if told is not None:
+            told(self._context.constraint)
 
 
 def _is_under_way(navigation: Navigation, proposal: Proposal) -> bool:

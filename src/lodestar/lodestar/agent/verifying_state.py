@@ -8,6 +8,7 @@ from lodestar.agent.ambiguity import Step
 from lodestar.agent.charger_trip import ChargerTrip
 from lodestar.agent.context import LoopContext
 from lodestar.agent.errors import ErrorCode
+from lodestar.agent.open_action import Failing
 from lodestar.agent.open_questions import Choice, OpenQuestion
 from lodestar.agent.proposers import CHARGER, HOME, PLACE
 from lodestar.agent.run import BELOW_ACCEPT, FOUND, UNCONFIRMED, UNREACHABLE, Run
@@ -18,6 +19,7 @@ from lodestar.agent.targets import TargetView
 from lodestar.agent.transitions import Transitions
 from lodestar.agent.verification import Arrival, Evidence, faced_entity, inspect
 from lodestar.agent.words import name_of, nothing_here, place_of, why_not
+from lodestar.experts.protocol import Proposal
 from lodestar.grid.success_pose import is_facing
 from lodestar.language.directive import EVERY
 from lodestar.models.english import listed
@@ -67,6 +69,8 @@ class VerifyingState:
         if entity is not None:
             self._judge_unfaced(run, arrival, entity, view)
         elif context.now - arrival.since >= config.look_time:
+            if self._diagnosed(run, arrival, Failing.VANISHED, "what I came for is not there any more"):
+                return
             run.goals.exclude(arrival.goal, _REACHED, facts.grid)
             self._leave(run, view, nothing_here(run.step))
 
@@ -87,6 +91,8 @@ class VerifyingState:
                 return
             if high and last_seen(faced) > arrival.stamp.after(-config.sight_before_arrival):
                 run.hidden.add(faced.id)  # the first place from which it is hidden is not the last word
+            elif self._diagnosed(run, arrival, Failing.NOT_SEEN, f"{name_of(faced)} was not seen again"):
+                return
             for place in (arrival.goal, facts.pose):  # it may have come to stand elsewhere
                 run.goals.exclude(place, UNCONFIRMED, facts.grid, lasting=True)
             run.spend_viewpoint(faced.id, UNCONFIRMED)
@@ -105,18 +111,37 @@ class VerifyingState:
             if is_facing(arrival.goal, entity.box_min, entity.box_max):  # else it was a place on the way
                 run.spend_viewpoint(entity.id, UNREACHABLE)
             self._leave(run, view, f"{name_of(entity)} is not in front of me; trying another place")
-        else:
+        elif not self._diagnosed(run, arrival, Failing.NOT_IT, why_not(entity, view.explanation(entity.id))):
             run.excluded[entity.id] = BELOW_ACCEPT
             self._leave(run, view, why_not(entity, view.explanation(entity.id)))
 
+    def _diagnosed(self, run: Run, arrival: Arrival, failing: Failing, why: str) -> bool:
+        """Return whether the failure of an arrival at a target that was known to fit is diagnosed now."""
+        action = run.action
+        if action is None or not action.entity_id or action.entity_id not in action.fitting:
+            return False
+        proposal = Proposal(arrival.expert, action.trace.epoch, arrival.goal, 1.0, why, arrival.entity_id)
+        case = self._transitions.outcomes.open_case(run, failing, proposal, why, arrived=arrival.stamp)
+        if case is not None:
+            self._transitions.diagnose(run, case)
+        return case is not None
+
     def _leave(self, run: Run, view: TargetView, text: str) -> None:
         run.arrival = None
+        self._transitions.outcomes.roll_back(run, text)
         run.text = f"{text[:1].upper()}{text[1:]}."
         self._account.close(Outcome.REACHED, view)
         self._transitions.redecide(run)
 
     def _claim_or_compare(self, run: Run, entity: Entity, view: TargetView) -> None:
-        """Claim the target, unless another is too close to call and is looked at first."""
+        """Claim the target, unless another is too close to call and is looked at first.
+
+        Where a second one has appeared since the directive began, either is what the words mean: it is told of.
+        """
+        if self._has_twin(run, entity):
+            run.tell("Another one that fits has appeared since I was asked.")
+            self._claim(run, entity, view)
+            return
         step = run.doubt.confirmed(entity.id) if run.step.count == 1 else Step.CLAIM
         which = run.doubt.in_words(self._context.facts.entities)
         if step is Step.CLAIM:
@@ -130,6 +155,20 @@ class VerifyingState:
             message = f"I looked at each from close by and cannot tell which is meant: {which}."
             run.question = self._question(run)
             self._steps.fail(run, ErrorCode.AMBIGUOUS, message)
+
+    def _has_twin(self, run: Run, entity: Entity) -> bool:
+        """Return whether of all that fit one was known before the directive, and the others have appeared since."""
+        evidence, facts = self._transitions.outcomes.evidence, self._context.facts
+        if run.step.count != 1 or not self._context.config.recovery.enabled:
+            return False
+        accepted = {c.entity_id for c in self._search.look(run).accepted} | {entity.id}
+        known = [i for i in accepted if evidence.was_known(run, i)]
+        original = facts.entity(known[0]) if len(known) == 1 else None
+        twins = [] if original is None else evidence.twins(run, original.id)
+        if original is None or not twins or accepted - {original.id} - {twin.id for twin in twins}:
+            return False
+        self._transitions.outcomes.note_other(run, original.id)
+        return True
 
     def _question(self, run: Run) -> OpenQuestion:
         """Ask back which of the rivals is meant; the answer goes on with this step, without the others."""
@@ -148,6 +187,10 @@ class VerifyingState:
     def _claim(self, run: Run, entity: Entity, view: TargetView) -> None:
         """The target is confirmed: on to the next step, or done."""
         context = self._context
+        for thing in run.gone.values():
+            self._transitions.outcomes.note_other(run, thing.entity_id)
+            run.tell(f"{thing.name[:1].upper()}{thing.name[1:]} is no longer {thing.place}.")
+        self._transitions.outcomes.commit(run, f"{name_of(entity)} was seen again")
         run.arrival = None
         run.found.append(entity.id)
         run.found_here += 1

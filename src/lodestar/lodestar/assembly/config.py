@@ -26,6 +26,7 @@ from lodestar.selection.config import (
     SelectionConfig,
     SequenceConfig,
 )
+from lodestar.worldmodel.config import ValidationConfig, WayConfig
 
 SOURCES = ("lidar", "scan", "depth", "slam")
 ADAPTERS = ("ground_truth", "ultralytics", "geometric")
@@ -50,6 +51,7 @@ class MappingConfig:
     octomap: OctoMapConfig = field(default_factory=OctoMapConfig)
     scan: ScanGridConfig = field(default_factory=ScanGridConfig)
     thinning: TurnFilterConfig = field(default_factory=TurnFilterConfig)
+    ways: WayConfig = field(default_factory=WayConfig, metadata={"shared": "ways"})
 
     def __post_init__(self) -> None:
         if self.source not in SOURCES:
@@ -204,6 +206,21 @@ class MemoryConfig:
 
 
 @dataclass(frozen=True)
+class WorldModelConfig:
+    """The world model: validation for others, closed ways, and its periods."""
+
+    tick_period: float = 1.0  # s of real time between two looks at what has expired or waits; chosen
+    patience: float = 2.0  # s of real time that an amendment waits for the scene dictionary; chosen
+    facing: float = 4.0  # m within which "that" and "this door" are faced; chosen: a room's width
+    ways: WayConfig = field(default_factory=WayConfig, metadata={"shared": "ways"})
+    validation: ValidationConfig = field(default_factory=ValidationConfig, metadata={"shared": "validation"})
+
+    def __post_init__(self) -> None:
+        if min(self.tick_period, self.patience, self.facing) <= 0.0:
+            raise ValueError("tick_period, patience and facing must be above 0")
+
+
+@dataclass(frozen=True)
 class RobotConfig:
     """All parts of the robot. Values in `shared` are filled into every part that reads them."""
 
@@ -218,6 +235,7 @@ class RobotConfig:
     ego_vlm_expert: EgoVlmExpertConfig = field(default_factory=EgoVlmExpertConfig)
     goal_selector: GoalSelectorConfig = field(default_factory=GoalSelectorConfig)
     memory: MemoryConfig = field(default_factory=MemoryConfig)
+    world_model: WorldModelConfig = field(default_factory=WorldModelConfig)
 
     def __post_init__(self) -> None:
         for item in fields(self):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any
 
@@ -26,6 +26,7 @@ from lodestar.scene.enrichment import EnrichmentTask
 from lodestar.scene.records import SceneDelta
 from lodestar.scene.regions import RegionMap
 from lodestar.scene.saved import SavedMap
+from lodestar.worldmodel.amendments import ClosedWay
 
 #: Opens a stage whose time may be measured.
 Stages = Callable[[str], AbstractContextManager[Any]]
@@ -95,6 +96,11 @@ class MapChain:
             self._shown = self.plan.grid
             self.grid = with_keep_out(self.plan.grid, self._zones)
 
+    def follow_ways(self, ways: Iterable[ClosedWay]) -> None:
+        """Lay these closed ways over the grid from now on, in place of the former ones."""
+        self.plan.follow_ways(ways)
+        self._planned(False)
+
     # --- images -------------------------------------------------------------------------------------------
 
     def take_depth(self, frame: RgbdFrame, odom_from_base: np.ndarray | None = None) -> None:
@@ -119,10 +125,11 @@ class MapChain:
                 return False
         self.seen = instances
         with self._stages("scene"):
-            self._tell(self.scene.update(instances))
+            self.tell(self.scene.update(instances))
         return True
 
-    def _tell(self, delta: SceneDelta) -> None:
+    def tell(self, delta: SceneDelta) -> None:
+        """Apply a delta of the scene to the mirror, and tell the followers."""
         if not self.mirror.apply(delta):
             raise RuntimeError(f"the scene's revisions have a gap before {delta.revision}")
         for follower in self.followers:
@@ -154,7 +161,7 @@ class MapChain:
         rooms = RegionMap(self.config.scene_dictionary.scene.region_reach)
         rooms.set_mask(mask, plan.origin, plan.resolution)
         self.mirror.set_regions(found, rooms)
-        self._tell(self.scene.flush())
+        self.tell(self.scene.flush())
 
     def _find_zones(self, stamp: float) -> None:
         if self.directive is None and self._zones is None:

@@ -14,6 +14,7 @@ from lodestar.mapping.octomap import OctoMapper
 from lodestar.mapping.scan_grid import ScanGridMapper
 from lodestar.mapping.turn_filter import TurnFilter
 from lodestar.storage.archive import ForeignFile
+from lodestar.worldmodel.closed_ways import WayOverlay
 
 
 def plan_mapper(config: MappingConfig) -> OctoMapper | ScanGridMapper:
@@ -47,3 +48,8 @@ def plan_mapper_from(
 def turn_filter(config: MappingConfig) -> TurnFilter:
     """Return the filter that selects which LiDAR turns the mapper integrates."""
     return TurnFilter(config.thinning)
+
+
+def way_overlay(config: MappingConfig) -> WayOverlay:
+    """Return what lays the closed ways over the grid."""
+    return WayOverlay(config.ways)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 from lodestar.assembly.config import MemoryConfig
 from lodestar.assembly.memory_handover import Keeper, MemoryHandover
 from lodestar.assembly.memory_images import MemoryImages
+from lodestar.assembly.memory_news import belief_news
 from lodestar.geometry.corrections import JumpWatch
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.keyframes.records import Keyframe
@@ -26,6 +27,7 @@ from lodestar.memory.events import (
     DirectiveNews,
     Place,
     SceneChange,
+    remember_belief,
     remember_change,
     remember_decision,
     remember_directive,
@@ -33,12 +35,13 @@ from lodestar.memory.events import (
 )
 from lodestar.memory.last_seen import LastSeen, LastSeenPlaces, RememberedPlaces
 from lodestar.memory.looked_places import LookedPlaces
-from lodestar.memory.records import EventKind, MapName, Memory, SnapshotDelta, map_name_of
+from lodestar.memory.records import EventKind, MapName, Memory, Primitive, SnapshotDelta, map_name_of
 from lodestar.memory.scene_changes import SceneChanges
 from lodestar.memory.segments import Segmenter, primitive_of, views_of
 from lodestar.memory.snapshot_upkeep import SnapshotUpkeep
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import SceneDelta
+from lodestar.worldmodel.events import WorldEvent
 
 _JUMPS = 1000  # corrections of the map that are kept for memories that are read again
 
@@ -300,11 +303,21 @@ class MemoryChain:
         place = self._place(news.stamp)
         if place is None:
             return
-        found = [self.scene.get(identity) for identity in news.entity_ids]
-        memory = remember_decision(news, place, [primitive_of(entity) for entity in found if entity])
+        memory = remember_decision(news, place, self._things(news.entity_ids))
         epoch, first = self._decision
         identity = self._keep(replace(memory, corrects=first) if first and epoch == news.epoch else memory)
         self._decision = (news.epoch, identity)
+
+    def take_event(self, event: WorldEvent) -> None:
+        """Note an event of the world model."""
+        place = self._place(event.stamp)
+        if place is None or not event.text:
+            return
+        self._keep(remember_belief(belief_news(event), place, self._things(event.entity_ids)))
+
+    def _things(self, ids: Iterable[int]) -> list[Primitive]:
+        found = [self.scene.get(identity) for identity in ids]
+        return [primitive_of(entity) for entity in found if entity]
 
     def _move_for(self, stamp: float, purpose: str) -> None:
         """Note for what purpose the robot moves; a decision may have the stamp of its directive, or an older one."""

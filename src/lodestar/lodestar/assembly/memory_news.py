@@ -1,4 +1,4 @@
-"""News for the memory from decisions and from directives that begin or end."""
+"""News for the memory from decisions, from directives that begin or end, and from the world model."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from dataclasses import replace
 from lodestar.agent.commands import DirectiveResult
 from lodestar.agent.errors import ErrorCode
 from lodestar.experts.protocol import ActionKind
-from lodestar.memory.events import DecisionNews, DirectiveNews
+from lodestar.memory.events import BeliefNews, DecisionNews, DirectiveNews
 from lodestar.selection.decision_log import Decision, Outcome
+from lodestar.worldmodel.events import WorldEvent
 
 
 def decision_news(decision: Decision) -> DecisionNews:
@@ -27,6 +28,11 @@ def decision_news(decision: Decision) -> DecisionNews:
         0 if chosen is None else chosen.entity_id,
         chosen is not None and chosen.action is not ActionKind.GO,
     )
+
+
+def belief_news(event: WorldEvent) -> BeliefNews:
+    """Return an event of the world model as the memory tells it."""
+    return BeliefNews(event.stamp, event.kind, event.text, event.entity_ids, event.entry, event.place)
 
 
 def outcome_of(code: ErrorCode, success: bool) -> str:

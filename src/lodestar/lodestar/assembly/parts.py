@@ -36,6 +36,7 @@ from lodestar.assembly.selector_parts import (
 )
 from lodestar.assembly.semantic_map_parts import semantic_map_expert
 from lodestar.assembly.voxel_parts import voxel_map
+from lodestar.assembly.world_parts import world_model
 
 __all__ = [
     "answer_chat",
@@ -68,4 +69,5 @@ __all__ = [
     "ultralytics_detector",
     "vision_captioner",
     "voxel_map",
+    "world_model",
 ]

@@ -31,5 +31,18 @@ class ScannerTurn:
     odom_from_sensor: np.ndarray
     map_from_odom: np.ndarray
 
+    @property
+    def points(self) -> np.ndarray:
+        """Return the returns (N, 3), metres in the scanner's frame."""
+        return scan_points(self.ranges, *self.angles)
+
+
+def scan_points(ranges: np.ndarray, first: float, step: float) -> np.ndarray:
+    """Return the returns (N, 3) of a planar scan, metres in its frame. first, step: angles, rad."""
+    told = np.isfinite(ranges)
+    angles = first + step * np.flatnonzero(told)
+    reach = np.asarray(ranges, np.float64)[told]
+    return np.stack([np.cos(angles) * reach, np.sin(angles) * reach, np.zeros(len(reach))], axis=-1)
+
 
 RangeTurn = LidarTurn | ScannerTurn

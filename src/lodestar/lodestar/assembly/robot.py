@@ -7,10 +7,19 @@ from contextlib import ExitStack
 
 import numpy as np
 
-from lodestar.agent.commands import AskMemory, Command, Finish, FollowConstraints, RecordDecision
+from lodestar.agent.commands import (
+    AskMemory,
+    Command,
+    Finish,
+    FollowConstraints,
+    RecordDecision,
+    RecordOutcome,
+    RecordTrace,
+)
 from lodestar.agent.words import directive_in_words
 from lodestar.assembly import parts
 from lodestar.assembly.config import RobotConfig
+from lodestar.assembly.local_scene import LocalScene
 from lodestar.assembly.map_chain import MapChain, Stages, unmeasured
 from lodestar.assembly.memory_chain import MemoryChain
 from lodestar.assembly.memory_news import decision_news, directive_outcome
@@ -31,6 +40,7 @@ from lodestar.memory.events import DirectiveNews
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 from lodestar.selection.policy import Policy
+from lodestar.worldmodel.events import WorldEvent
 
 
 class HeadlessRobot:
@@ -72,6 +82,12 @@ class HeadlessRobot:
         if self._remembers:
             self.memory = MemoryChain(config.memory, self.map.mirror)
             self.map.followers.append(self.memory.take_delta)
+        self.world = parts.world_model(
+            config.world_model,
+            LocalScene(self.map.scene, self.map.tell),
+            self._hear_event,
+            self.map.mirror.name_of,
+        )
         self._directive = DirectiveNews(0.0, "")
         self._turn = Periodic(config.memory.tick_period)
         self.frontier = parts.frontier_expert(config.frontier_expert, phrases)
@@ -89,6 +105,11 @@ class HeadlessRobot:
         self._ego_view = Phased(config.ego_vlm_expert.view_period)
         self._description = Periodic(config.ego_vlm_expert.description_period)
         self._given: OccupancyGrid2D | None = None
+        self._pose: np.ndarray | None = None
+
+    def _hear_event(self, event: WorldEvent) -> None:
+        if self.memory is not None:
+            self.memory.take_event(event)
 
     def _mind(self, config: ReasonerConfig) -> Reasoner:
         if self._reasoner is not None:
@@ -127,6 +148,7 @@ class HeadlessRobot:
                     self._describe()
         with self._stages("loop"):
             self.loop.on_scene(self.map.mirror)
+            self.loop.on_sight(frame.stamp)
         if self.memory is not None:
             with self._stages("memory"):
                 self._remember(frame, fused)
@@ -151,6 +173,7 @@ class HeadlessRobot:
         if grid is self._given:
             return
         self._given = grid
+        self.world.take_grid(self.map.plan.grid, self._pose)
         with self._stages("experts_listen"):
             for planner in (self.frontier, self.semantic_map, self.egocentric):
                 planner.set_grid(grid)
@@ -161,6 +184,7 @@ class HeadlessRobot:
 
     def take_pose(self, pose: np.ndarray, now: float) -> None:
         """Give the robot's pose (3,) x, y, yaw in map to the loop."""
+        self._pose = pose
         self.loop.on_pose(pose, now)
         if self.memory is not None:
             self.memory.take_pose(now, planar_transform(*pose))
@@ -180,11 +204,17 @@ class HeadlessRobot:
 
     def tick(self, now: float) -> list[Command]:
         """Advance the decision loop and return its commands."""
+        self.world.tick(now)
+        self.map.follow_ways(self.world.ways)
         self._give_grid()
         with self._stages("loop"):
             commands = self.loop.tick(now)
         for command in commands:
-            if isinstance(command, FollowConstraints):
+            if isinstance(command, RecordTrace):
+                self.world.take_trace(command.trace)
+            elif isinstance(command, RecordOutcome):
+                self.world.take_outcome(command.outcome)
+            elif isinstance(command, FollowConstraints):
                 self.map.follow(command.directive)
             elif isinstance(command, AskMemory):
                 self.loop.on_memory(command.ticket, self._answered(command.question, now))

@@ -5,6 +5,7 @@ The configuration has its shared values filled in already (`RobotConfig` and the
 
 from __future__ import annotations
 
+from lodestar.assembly import prior_parts
 from lodestar.assembly.config import SemanticMapExpertConfig
 from lodestar.experts.semantic_map import SemanticMapExpert
 from lodestar.language.reasoner import Reasoner
@@ -14,5 +15,6 @@ from lodestar.models.phrases import PhraseBook
 def semantic_map_expert(
     config: SemanticMapExpertConfig, phrases: PhraseBook, mind: Reasoner
 ) -> SemanticMapExpert:
-    """Return the expert that proposes viewpoints of known entities."""
-    return SemanticMapExpert(config.expert, phrases, mind)
+    """Return the expert that proposes viewpoints of known entities. Raises BadPriors for a file of other content."""
+    priors = prior_parts.category_priors(config.expert.last_seen.priors_file)
+    return SemanticMapExpert(config.expert, phrases, mind, priors)

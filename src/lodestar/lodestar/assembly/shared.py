@@ -15,6 +15,7 @@ from lodestar.geometry.camera import DEPTH_RANGE
 from lodestar.grid.config import Footprint, SuccessConfig, ViewpointConfig
 from lodestar.language.directive import DEFAULT_KEEP_AWAY
 from lodestar.query.config import QueryConfig
+from lodestar.worldmodel.config import ValidationConfig, WayConfig
 
 MARK = "shared"  # key of a field's metadata; its value names the field of SharedConfig
 
@@ -37,6 +38,10 @@ class SharedConfig:
     success: SuccessConfig = field(default_factory=SuccessConfig)  # when an object counts as found
     depth_range: float = DEPTH_RANGE  # m, largest depth that is used
     keep_out_distance: float = DEFAULT_KEEP_AWAY  # m around forbidden objects without a stated distance
+    validation: ValidationConfig = field(
+        default_factory=ValidationConfig
+    )  # of traces before they are acted on
+    ways: WayConfig = field(default_factory=WayConfig)  # closed ways on the grid
     map_id: int = LoopConfig.map_id  # of everything that is recorded or saved
 
     def __post_init__(self) -> None:

@@ -297,6 +297,8 @@ class LastSeenGoalConfig:
     tried: int = 2  # goals of a place that were given up, after which it is not proposed again; chosen
     same_goal: float = 0.25  # metres within which two goals are the same; GlimpseConfig
     clock_error: float = 1.0  # seconds by which a sight may lie ahead of the question; chosen
+    # file of counts of observed changes, which `python -m lodestar_ros.changes --learn` writes; "" = the table alone
+    priors_file: str = ""
     approach: ApproachConfig = field(default_factory=ApproachConfig, metadata={"shared": "approach"})
     reach: ReachConfig = field(default_factory=ReachConfig, metadata={"shared": "reach"})
     viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig, metadata={"shared": "viewpoints"})

@@ -17,13 +17,13 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.viewpoints import NoViewpoint
 from lodestar.language.query_graph import QueryGraph
 from lodestar.memory.last_seen import LastSeen, RememberedPlaces
-from lodestar.memory.motion_habits import chance_to_stay
 from lodestar.memory.records import map_name_of
 from lodestar.models.english import duration_in_words, the
 from lodestar.models.phrases import PhraseBook
 from lodestar.query.categories import category_scores
 from lodestar.query.verdict import score_query
 from lodestar.scene.captions import attributes_of, words_only
+from lodestar.scene.category_priors import CategoryPriors
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity, EntityState
 
@@ -40,11 +40,14 @@ class LastSeenGoals:
     """Choose the place at which what is looked for was last seen and probably still is.
 
     The confidence is the query's score of the thing as it was, times the chance that its kind has not moved for so long
-    (`motion_habits`). Relations hold between the thing as it was and the scene as it is now.
+    (`scene/category_priors.py`). Relations hold between the thing as it was and the scene as it is now.
     """
 
-    def __init__(self, config: LastSeenGoalConfig, phrases: PhraseBook) -> None:
+    def __init__(
+        self, config: LastSeenGoalConfig, phrases: PhraseBook, priors: CategoryPriors | None = None
+    ) -> None:
         self.config, self._phrases = config, phrases
+        self._priors = priors or CategoryPriors()
         self._goals: dict[
             int, list[tuple[float, float]]
         ] = {}  # place -> goals (x, y) that were proposed for it
@@ -132,7 +135,7 @@ class LastSeenGoals:
         """Return the chance that the thing is still there; one of unknown age has half a chance."""
         if place.stamp is None or place.stamp > now + self.config.clock_error:
             return self.config.unknown_age
-        return chance_to_stay(place.thing.label, now - place.stamp)
+        return self._priors.of(place.thing.label).chance_to_stay(now - place.stamp)
 
     def _goal(
         self, request: ProposalRequest, reach: Reach, place: LastSeen, mirror: SceneMirror

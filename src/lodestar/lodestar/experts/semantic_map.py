@@ -21,13 +21,19 @@ from lodestar.grid.viewpoints import NoViewpoint
 from lodestar.language.directive import Step
 from lodestar.language.query_graph import QueryGraph
 from lodestar.language.reasoner import Judgement, OfflineReasoner, Reasoner
-from lodestar.models.english import listed, the
+from lodestar.models.english import duration_in_words, listed, the
 from lodestar.models.phrases import MissingPhrases, PhraseBook
 from lodestar.query.answer_pose import AnswerPose, AnswerPoseConfig, saved_pose
 from lodestar.query.explanations import reasons
 from lodestar.query.verdict import Candidate, PoolCache, score_pool
+from lodestar.scene.category_priors import CategoryPriors
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity, EntityState
+
+_STALE = (
+    0.5  # chance that a thing is still in its place, below which it may well have moved; chosen: a half-life
+)
+_LEAST_STANDING = 0.1  # factor of the worth, at least, so that a target in doubt is still gone to; chosen
 
 
 @dataclass(frozen=True)
@@ -52,20 +58,26 @@ class SemanticMapExpert:
     """Proposes a viewpoint of the entity that fits the step best, else of where the memory last saw such a thing, else
     of where it is likely.
 
-    reasoner: ranks the candidates (eq. 19); offline by default.
+    reasoner: ranks the candidates (eq. 19); offline by default. priors: how often kinds of things move; the table by
+    default.
     """
 
     name = "semantic_map"
 
     def __init__(
-        self, config: SemanticMapConfig, phrases: PhraseBook, reasoner: Reasoner | None = None
+        self,
+        config: SemanticMapConfig,
+        phrases: PhraseBook,
+        reasoner: Reasoner | None = None,
+        priors: CategoryPriors | None = None,
     ) -> None:
         self.config = config
         self._phrases = phrases
         self._reasoner = reasoner or OfflineReasoner()
         self._task = TaskWatch(self._begin_task)
         self._memory: PlaceMemory | None = None
-        self._last_seen = LastSeenGoals(config.last_seen, phrases)
+        self._priors = priors or CategoryPriors()
+        self._last_seen = LastSeenGoals(config.last_seen, phrases, self._priors)
         self._likely = LikelyPlaces(config.likely, phrases, config.reach)
         self._descriptions = DescriptionMemory()
         self._pools = PoolCache()
@@ -168,7 +180,8 @@ class SemanticMapExpert:
                 except NoViewpoint as none:
                     failures.append(f"entity {choice.entity_id}: {none}")
                     continue
-                worth = choice.score - self.config.distance_weight * viewpoint.path_length
+                worth = choice.score * self._standing(entities[choice.entity_id], request.stamp)
+                worth -= self.config.distance_weight * viewpoint.path_length
                 options.append((worth, choice, viewpoint))
             if options:
                 _, choice, viewpoint = max(options, key=lambda option: option[0])
@@ -194,6 +207,22 @@ class SemanticMapExpert:
             self.config.approach,
             self._mirror,
         )
+
+    def _standing(self, entity: Entity, now: float) -> float:
+        """Return the chance, (0, 1], that the entity is still where the map has it (VLM-DEWM A.5.2); 1 without a doubt.
+
+        A doubt is a state UNCERTAIN, or an age above the half-life of its kind's prior of moving.
+        """
+        believed = entity.confidence if entity.state is EntityState.UNCERTAIN else 1.0
+        stays = self._stays(entity, now)
+        return max(min(believed, 1.0), _LEAST_STANDING) * max(
+            stays if stays < _STALE else 1.0, _LEAST_STANDING
+        )
+
+    def _stays(self, entity: Entity, now: float) -> float:
+        """Return the chance that the entity has not moved since it was seen; 1 where nobody knows when that was."""
+        age = now - entity.last_seen
+        return self._priors.of(entity.label).chance_to_stay(age) if math.isfinite(age) else 1.0
 
     def _is_promising(self, choice: _Choice, entities: Mapping[int, Entity]) -> bool:
         """Return whether a closer look may confirm it: the entity itself fits, its surroundings are not
@@ -251,12 +280,22 @@ class SemanticMapExpert:
             epoch=request.epoch,
             goal=np.asarray(viewpoint.pose, np.float64),
             confidence=float(min(max(score, 0.0), 1.0)),
-            rationale=_going(entity, viewpoint.path_length, accepted) + (f": {why}" if why else ""),
+            rationale=_going(entity, viewpoint.path_length, accepted)
+            + (f": {why}" if why else "")
+            + self._doubt(entity, request.stamp),
             entity_id=entity.id,
             evidence_entities=(entity.id, *others),
             evidence_keyframes=tuple(view.keyframe_id for view in entity.views if view.keyframe_id)[:3],
             stamp=entity.last_seen,
         )
+
+    def _doubt(self, entity: Entity, now: float) -> str:
+        """Return in words why the entity is to be looked at before anything is done about it; "" where it is not."""
+        if entity.state is EntityState.UNCERTAIN:
+            return "; it was looked for there in vain, so I look first"
+        if self._stays(entity, now) >= _STALE:
+            return ""
+        return f"; it was seen {duration_in_words(now - entity.last_seen)} ago and may have moved, so I look first"
 
     def _why(self, candidate: Candidate, accepted: bool) -> str:
         """Return what of the query holds of a candidate and what does not, as far as the map shows."""

@@ -18,6 +18,7 @@ from lodestar.mapping.config import FloorConfig
 _MIRROR = 0.15  # m under a floor that is sure, from which on a return is its mirror image
 _CONFIRMED = 2  # hits from which on a surface that lies too low is a drop-off
 _CROSSED = 3.0  # m, within which rays that cross a cell tell of it
+_FOOT = 0.6  # m, height of the lowest return from a thing that stands on the floor; rings at 12 m are so far apart
 _BUMP = 1.0  # m, within which floor that rises and falls again is a thing on it
 _BESIDE = 1.2  # m from the middle of the robot, within which most of what is seen lowest is floor
 _ENOUGH = 60  # cells of it that tell whether the feet stand on it
@@ -156,7 +157,7 @@ class FloorMap:
             self.face, config.gate, config.least_gate, config.rise, config.step,
         )  # fmt: skip
         needed = (
-            max(float(self._bridges[2][-1]), _CROSSED) / self._resolution
+            max(float(self._bridges[-1][-1]), _CROSSED) / self._resolution
         )  # what lies farther is as good as inf
         floor_kernels.cross(
             self.closest, self._crossed, ends[rays], start, max_range / self._resolution, needed
@@ -185,7 +186,8 @@ class FloorMap:
         seen &= ~self._rim(seen, level)
         suspect, drop = self._ends(seen, level)
         with np.errstate(invalid="ignore"):
-            floor = self.bridged(seen) & (seen | ~(self.height < level - config.doubt))
+            foot = ~seen & (self.hits > 0) & (self.height > level) & (self.height < level + _FOOT)
+            floor = self.bridged(seen, foot) & (seen | ~(self.height < level - config.doubt))
         if suspect.any():
             unsure = _spread(suspect, ~seen, config.spread, self._resolution)
             sure = (
@@ -201,8 +203,8 @@ class FloorMap:
         """Floor that a walk from the seeds finds, (rows, columns) bool, and its height, float32, metres, NaN = none."""
         config = self.config
         return floor_kernels.walk(
-            self.height, self.variance, self.hits, self.face, seeds, self._resolution,
-            config.step, config.gap_step, config.gap_slope, config.slope, config.doubt,
+            self.height, self.hits, self.face, seeds, self._resolution, config.step, config.gap_step,
+            config.gap_slope, config.slope, config.doubt,
         )  # fmt: skip
 
     def _ends(self, seen: np.ndarray, level: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -226,12 +228,12 @@ class FloorMap:
         low = (self.height < highest - self.config.doubt) & (self.height < level + self.config.doubt)
         return seen & beside & ~self.trodden & low
 
-    def bridged(self, seen: np.ndarray) -> np.ndarray:
+    def bridged(self, seen: np.ndarray, foot: np.ndarray) -> np.ndarray:
         """(rows, columns) bool: seen floor, and gaps in it as wide as those between the rings of a LiDAR at the least
-        distance from which rays have crossed them.
+        distance from which rays have crossed them. foot: where things stand, on floor.
         """
         distance = self.closest * np.float32(self._resolution)
-        return floor_kernels.bridge(seen, distance, *self._bridges)
+        return floor_kernels.bridge(seen, foot, distance, *self._bridges)
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Return the whole state, for `read`."""
@@ -267,15 +269,16 @@ def _disc(reach: float, resolution: float) -> np.ndarray:
 
 
 def _bridges(config: FloorConfig, resolution: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Cells before and after the middle of the gaps that count as floor, (N,) int64, and the least distances of rays
-    for them, (N,) float32, metres, ascending.
+    """Cells of the widest gaps that count as floor along rows and along diagonals, (N,) int64 each, and the least
+    distances of rays for them, (N,) float32, metres, ascending.
     """
     gaps, least = [config.bridge], [0.0]
     while gaps[-1] < config.far_bridge:
         gaps.append(min(gaps[-1] * 1.5, config.far_bridge))
         least.append(math.sqrt(gaps[-1] / config.ring_gap))
-    cells = np.floor(np.array(gaps) / resolution + 1e-6).astype(np.int64)
-    return (cells + 1) // 2, cells // 2, np.array(least, np.float32)
+    cells = np.array(gaps) / resolution
+    straight, diagonal = (np.floor(cells / side + 1e-6).astype(np.int64) for side in (1.0, math.sqrt(2.0)))
+    return straight, diagonal, np.array(least, np.float32)
 
 
 def _grown(mask: np.ndarray, reach: float, resolution: float) -> np.ndarray:

@@ -225,20 +225,20 @@ def fuse_heights(
 
 
 @njit(cache=True)
-def walk(height, variance, hits, face, seeds, resolution, step, gap_step, gap_slope, slope, doubt):
+def walk(height, hits, face, seeds, resolution, step, gap_step, gap_slope, slope, doubt):
     """Return the cells where a walk from the seeds finds floor, (rows, columns) bool, and its height, float32, metres.
 
     A cell is floor when its surface lies at most `step` above the floor beside it and at most `doubt` below; beyond a
-    gap in which no floor was seen, at most gap_step + gap_slope * gap + two standard deviations above. On to something
-    upright the walk does not climb. The height of the floor changes by at most `slope`: neither the foot of things nor
-    the wall of a shaft draws it along. The walk goes over gaps last; cells that are no floor carry on the height of the
-    floor that is nearest to them.
+    gap in which no floor was seen, at most gap_step + gap_slope * gap above, and never more than `step`: the lowest
+    return from a wall may lie as high as a far ring. On to something upright the walk does not climb, and its foot does
+    not lift the floor. The height of the floor changes by at most `slope`: the wall of a shaft does not draw it along.
+    The walk goes over gaps last; cells that are no floor carry on the height of the floor that is nearest to them.
     """
     rows, columns = height.shape
     width = columns + 2  # with a border of cells that are decided
     size = (rows + 2) * width
     around = (-width, width, -1, 1, -width - 1, -width + 1, width - 1, width + 1)
-    surface, doubted = np.full(size, np.nan, np.float32), np.zeros(size, np.float32)
+    surface = np.full(size, np.nan, np.float32)
     steep, floor, state = np.zeros(size, np.bool_), np.zeros(size, np.bool_), np.full(size, _DONE, np.uint8)
     reference, gap = np.full(size, np.nan, np.float32), np.zeros(size, np.int32)
     near = np.empty(size, np.int32)  # floor, to go on from at once
@@ -250,7 +250,7 @@ def walk(height, variance, hits, face, seeds, resolution, step, gap_step, gap_sl
             at = (row + 1) * width + column + 1
             state[at], steep[at] = _NEW, face[row, column] > 0
             if hits[row, column] > 0:
-                surface[at], doubted[at] = height[row, column], variance[row, column]
+                surface[at] = height[row, column]
                 if seeds[row, column]:
                     state[at], floor[at], reference[at] = _DONE, True, height[row, column]
                     near[near_count] = at
@@ -275,13 +275,13 @@ def walk(height, variance, hits, face, seeds, resolution, step, gap_step, gap_sl
             if offset >= -doubt:
                 up = step
                 if away > 1:
-                    up = gap_step + gap_slope * away * resolution + 2.0 * math.sqrt(doubted[to])
+                    up = min(gap_step + gap_slope * away * resolution, step)
                 if steep[to]:
                     up = min(up, gap_step)
                 if offset <= up:
                     most = slope * away * resolution
                     state[to], floor[to] = _DONE, True
-                    reference[to] = base + min(max(offset, -most), most)
+                    reference[to] = base + min(max(offset, -most), 0.0 if steep[to] else most)
                     near[near_count] = to
                     near_count += 1
                     continue
@@ -297,47 +297,61 @@ def walk(height, variance, hits, face, seeds, resolution, step, gap_step, gap_sl
 
 
 @njit(cache=True)
-def _fill_line(seen, closest, floor, before, after, least, places):
-    """Fill the gaps of one line of flat `places`; see `bridge`."""
-    count = len(places)
-    last = -1  # the seen cell before
-    while last < count:
-        first = last + 1
-        while first < count and not seen[places[first]]:
-            first += 1
-        size = first - last - 1
-        whole, shifted = np.float32(np.inf), np.float32(np.inf)  # distance from which the gap is filled
-        for level in range(len(before)):
-            if last < 0:
-                fills = size <= after[level]
-            elif first == count:
-                fills = size <= before[level]
-            else:
-                fills = size <= before[level] + after[level]
-            if fills and first - last <= count:
-                whole = min(whole, least[level])
-            if last >= 0 and before[level] > after[level]:
-                shifted = min(shifted, least[level])
-        for k in range(last + 1, first):
-            wanted = min(whole, shifted) if k == last + 1 else whole
-            if wanted < np.inf and closest[places[k]] >= wanted:
-                floor[places[k]] = True
-        last = first
+def _fill(closest, floor, first, stride, start, end, size, widths, least):
+    """Fill the places start .. end - 1 of a line if a gap of `size` cells is narrow enough for the distance."""
+    for level in range(len(widths)):
+        if size <= widths[level]:
+            for place in range(start, end):
+                at = first + place * stride
+                if closest[at] >= least[level]:
+                    floor[at] = True
+            return
 
 
 @njit(cache=True)
-def bridge(seen, closest, before, after, least):
-    """Seen floor, and the gaps in its rows and columns that are as narrow as the distance allows: (rows, columns) bool.
+def _fill_line(seen, foot, closest, floor, first, stride, count, widths, least):
+    """Fill the gaps between the cells first, first + stride ... of flat arrays; see `bridge`."""
+    floor_before, foot_before = -1, -1  # places on the line
+    for place in range(count):
+        at = first + place * stride
+        if seen[at]:
+            size = place - floor_before - 1
+            if floor_before >= 0 and size > 0:
+                _fill(closest, floor, first, stride, floor_before + 1, place, size, widths, least)
+            if foot_before > floor_before:
+                size = place - foot_before - 1
+                _fill(closest, floor, first, stride, foot_before, place, size, widths, least)
+            floor_before = place
+        elif foot[at]:
+            if floor_before > foot_before:
+                size = place - floor_before - 1
+                _fill(closest, floor, first, stride, floor_before + 1, place + 1, size, widths, least)
+            foot_before = place
 
+
+@njit(cache=True)
+def bridge(seen, foot, closest, widths, diagonal_widths, least):
+    """Seen floor, and the gaps in its rows, columns and diagonals that are as narrow as the distance allows: (rows,
+    columns) bool.
+
+    foot: (rows, columns) bool, where things stand; a gap lies between two cells of seen floor, or between seen floor
+    and the first foot, under which the floor goes on.
     closest: (rows, columns) float32, metres, least distance of a ray. At least[k] metres, float32, ascending, gaps of
-    up to before[k] + after[k] cells count, and those to the grid's border of before[k] and after[k] cells; where the
-    two differ, so does the cell after a seen one.
+    up to widths[k] cells count, int64, and in diagonals those of diagonal_widths[k].
     """
     rows, columns = seen.shape
     floor = seen.copy()
-    was, now, distance = seen.ravel(), floor.ravel(), closest.ravel()
+    was, things, now, distance = seen.ravel(), foot.ravel(), floor.ravel(), closest.ravel()
     for row in range(rows):
-        _fill_line(was, distance, now, before, after, least, np.arange(row * columns, (row + 1) * columns))
+        _fill_line(was, things, distance, now, row * columns, 1, columns, widths, least)
     for column in range(columns):
-        _fill_line(was, distance, now, before, after, least, np.arange(column, rows * columns, columns))
+        _fill_line(was, things, distance, now, column, columns, rows, widths, least)
+    for shift in range(
+        1 - rows, columns
+    ):  # both diagonals that meet the first or the last row at this column
+        column, row = max(shift, 0), max(-shift, 0)
+        count = min(rows - row, columns - column)
+        down, up = row * columns + column, (rows - 1 - row) * columns + column
+        _fill_line(was, things, distance, now, down, columns + 1, count, diagonal_widths, least)
+        _fill_line(was, things, distance, now, up, 1 - columns, count, diagonal_widths, least)
     return floor

@@ -145,11 +145,15 @@ class OctoMapper:
 
     def insert_depth(self, frame: RgbdFrame, map_from_base: np.ndarray | None = None) -> int:
         """Integrate rays of every depth_stride-th pixel of a depth image; return the number of rays used."""
+        return self.insert_points(self.depth_points(frame), frame.map_from_camera, map_from_base)
+
+    def depth_points(self, frame: RgbdFrame) -> np.ndarray:
+        """Return (N, 3) of every depth_stride-th pixel with valid depth, metres in the camera's frame."""
         stride = self.config.depth_stride
         depth = frame.depth[::stride, ::stride]
         points = (frame.camera.rays(stride) * depth[..., None]).reshape(-1, 3)
         valid = np.isfinite(points[:, 2]) & (points[:, 2] > 0.0) & (points[:, 2] <= self.config.depth_range)
-        return self.insert_points(points[valid], frame.map_from_camera, map_from_base)
+        return np.asarray(points[valid])
 
     def project(self, stamp: float) -> OccupancyGrid2D:
         """Return the plan: a cell is occupied if a voxel of the band over its floor is, free if one is free, else

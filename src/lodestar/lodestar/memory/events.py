@@ -85,6 +85,18 @@ class DecisionNews:
     turns: bool = False
 
 
+@dataclass(frozen=True)
+class BeliefNews:
+    """A change of what is believed, in words. kind: of the world model's events. place: (2,) in map, None = of none."""
+
+    stamp: float
+    kind: str
+    text: str
+    entity_ids: tuple[int, ...] = ()
+    entry: int = 0
+    place: tuple[float, float] | None = None
+
+
 def remember_change(change: SceneChange, place: Place) -> Memory:
     """Return a change of the scene as a memory."""
     centre = change.thing.centre
@@ -160,6 +172,19 @@ def remember_decision(news: DecisionNews, place: Place, things: Sequence[Primiti
         news.stamp, f"The robot decided: {why}.", place, EventKind.DECISION, facts, tuple(things)
     )
     return replace(memory, keyframe_ids=tuple(news.keyframe_ids))
+
+
+def remember_belief(news: BeliefNews, place: Place, things: Sequence[Primitive] = ()) -> Memory:
+    """Return a change of what is believed as a memory, at its own place if it has one. things: those that it is of."""
+    facts = {
+        "change": clean_text(news.kind),
+        "entry": str(news.entry) if news.entry else "",
+        "entities": " ".join(str(i) for i in news.entity_ids),
+    }
+    if news.place is not None:
+        facts["position"] = _metres(np.array(news.place))
+    text = _shortened(news.text, _TEXT)
+    return _memory(news.stamp, text, place, EventKind.BELIEF, facts, tuple(things))
 
 
 def remember_word(

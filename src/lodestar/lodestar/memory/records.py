@@ -31,6 +31,7 @@ class EventKind(str, Enum):
     DIRECTIVE = "directive"  # a directive began or ended
     DECISION = "decision"
     TOLD = "told"  # an operator's word
+    BELIEF = "belief"  # what the robot, or an operator for it, came to believe
 
 
 #: Events of the scene.

@@ -8,11 +8,9 @@ once and a power cut after `sync`.
 from __future__ import annotations
 
 import errno
-import json
 import os
 import re
 import weakref
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +18,7 @@ from typing import Any
 
 from lodestar.memory.errors import ForeignStore, OtherStoreVersion, StoreError, StoreFull, StoreUnwritable
 from lodestar.storage.archive import sync_folder
+from lodestar.storage.checked_lines import Line, format_line, parse_line, write_all
 from lodestar.storage.private import FILE_MODE
 
 FORMAT = "lodestar-memory"
@@ -29,8 +28,6 @@ _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _READ_ONLY = (errno.EROFS, errno.EACCES, errno.EPERM)
 
 _TORN_HEAD = 512  # bytes, above the length of a head
-
-Line = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -54,7 +51,7 @@ class Segment:
 
     def read(self, place: Place) -> Line:
         """Return the line. Raises StoreError where it is damaged."""
-        line = _parse(os.pread(self.handle, place.length, place.offset))
+        line = parse_line(os.pread(self.handle, place.length, place.offset))
         if line is None:
             raise StoreError(f"a line of {self.path.name} is damaged since it was written; check the disk")
         return line
@@ -91,7 +88,7 @@ class WriteJournal:
             offset = good = 0
             while offset < len(data):
                 end = data.find(b"\n", offset)
-                line = _parse(data[offset:end]) if end >= 0 else None
+                line = parse_line(data[offset:end]) if end >= 0 else None
                 if line is not None:
                     good = end + 1
                     if line.get("op") != "head":
@@ -111,12 +108,12 @@ class WriteJournal:
         """Write one line; afterwards it is acknowledged. Raises StoreFull or StoreUnwritable, and then nothing is
         kept.
         """
-        data = _format(line)
+        data = format_line(line)
         segment = self._segments[self._active]
         offset = segment.size
         with _told("written", self._folder):
             try:
-                _write(segment.handle, data)
+                write_all(segment.handle, data)
             except OSError:
                 os.ftruncate(segment.handle, offset)  # half a line is no line
                 raise
@@ -156,7 +153,7 @@ class WriteJournal:
         segment = self._segments[number]
         offset = 0
         for raw in os.pread(segment.handle, segment.size, 0).splitlines(keepends=True):
-            line = _parse(raw.rstrip(b"\n"))
+            line = parse_line(raw.rstrip(b"\n"))
             if line is not None and line.get("op") != "head":
                 yield Place(number, offset, len(raw) - 1), line
             offset += len(raw)
@@ -170,9 +167,9 @@ class WriteJournal:
         with _told("rewritten", self._folder):
             handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE)
             with open(handle, "wb") as out:
-                offset = out.write(_format(self.head))
+                offset = out.write(format_line(self.head))
                 for place, line in kept:
-                    data = _format(line)
+                    data = format_line(line)
                     places[place.offset] = Place(number, offset, len(data) - 1)
                     offset += out.write(data)
                 out.flush()
@@ -209,9 +206,9 @@ class WriteJournal:
         with _told("written", self._folder):
             segment = Segment(self._path(number), os.O_RDWR | os.O_APPEND | os.O_CREAT)
             if segment.size == 0:
-                data = _format(self.head)
+                data = format_line(self.head)
                 try:
-                    _write(segment.handle, data)
+                    write_all(segment.handle, data)
                 except OSError:
                     os.ftruncate(segment.handle, 0)
                     raise
@@ -226,7 +223,7 @@ class WriteJournal:
             first = os.pread(segment.handle, 4096, 0).split(b"\n", 1)
             if len(first) < 2 and segment.size < _TORN_HEAD and number == max(self._segments):
                 continue  # ended while the segment was begun
-            line = _parse(first[0])
+            line = parse_line(first[0])
             name = segment.path.name
             if line is None or line.get("format") != FORMAT:
                 advice = f"move {segment.path.parent} away or choose another folder for the memory"
@@ -271,27 +268,3 @@ class _told:
         raise StoreUnwritable(
             f"the memory cannot be {self._deed} in {self._folder} ({error}): check the disk"
         ) from error
-
-
-def _format(line: Line) -> bytes:
-    body = json.dumps(line, separators=(",", ":"), allow_nan=False).encode("ascii")
-    return b"%08x %s\n" % (zlib.crc32(body), body)
-
-
-def _parse(data: bytes) -> Line | None:
-    """Return the line's values, None where its checksum does not match."""
-    if len(data) < 10 or data[8:9] != b" ":
-        return None
-    try:
-        if int(data[:8], 16) != zlib.crc32(data[9:]):
-            return None
-        line = json.loads(data[9:])
-    except ValueError:
-        return None
-    return line if isinstance(line, dict) else None
-
-
-def _write(handle: int, data: bytes) -> None:
-    done = os.write(handle, data)
-    while done < len(data):  # a full disk takes a part, then refuses the rest
-        done += os.write(handle, data[done:])

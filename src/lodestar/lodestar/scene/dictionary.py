@@ -6,6 +6,7 @@ import threading
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from copy import copy
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,13 +14,18 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.regions import RegionTracker
 from lodestar.keyframes.records import Keyframe
 from lodestar.mapping.records import InstanceDelta, Merge
-from lodestar.scene.config import SceneConfig
+from lodestar.scene.amendments import Amended, EntityEdit, apply_edits, check_edits
+from lodestar.scene.category_priors import CategoryPriors
+from lodestar.scene.config import ChangeConfig, SceneConfig
 from lodestar.scene.enrichment import CHANNEL, EnrichmentTask
 from lodestar.scene.journal import DEFAULT_PAGE
 from lodestar.scene.lifecycle import EntityRecord
 from lodestar.scene.records import Embedding, Entity, EntityState, Region, SceneDelta
 from lodestar.scene.regions import RegionMap, label_region
+from lodestar.scene.relations import Relation
 from lodestar.scene.scene_state import SceneState
+from lodestar.scene.session_changes import ThingChange
+from lodestar.scene.session_sights import SessionScene, changes_between
 
 __all__ = ["SceneConfig", "SceneDictionary"]
 
@@ -40,6 +46,7 @@ class SceneDictionary:
         self._instance_revision = -1
         self._retired: set[str] = set()  # sessions of the voxel map that have ended
         self._expected = ""  # first part of the name of the session that continues a loaded map
+        self._loaded: SessionScene | None = None  # as it was when it was loaded
 
     @property
     def revision(self) -> int:
@@ -196,11 +203,38 @@ class SceneDictionary:
         with self.lock:
             self._retired.add(before)
             self.state = state
+            was = {identity: self._entity(identity) for identity in state.records}
+            self._loaded = SessionScene(was, map_id, session_id)
             base = session_id.split("+")[0]
             if self.session_id == before or self.session_id.split("+")[0] != base:
                 self.session_id, self._expected, self._instance_revision = session_id, base, -1
             self.map_id = map_id
             return self.flush()
+
+    # ------------------------------------------------------------------ amendments
+
+    def amend(self, edits: Sequence[EntityEdit], expected_revision: int = 0) -> Amended:
+        """Carry out all edits, or none; return the delta with the changed entities, and what takes the edits back.
+
+        expected_revision: no amended entity may have changed after it; 0 = does not matter. Raises AmendmentRefused.
+        """
+        with self.lock:
+            state = self.state
+            check_edits(state, edits, expected_revision)
+            changed, inverse = apply_edits(state, edits)
+            names = self.map_id, self.session_id
+            delta = state.journal.publish(state.stamp, changed, self._entity, (), (), names)
+            for identity in changed:
+                if state.records[identity].neighbors_at is None:
+                    state.journal.mark(identity)  # its neighbours are not known yet
+            self.counts["amended"] += len(edits)
+            return Amended(delta, inverse)
+
+    @property
+    def relations(self) -> tuple[Relation, ...]:
+        """Return the relations that were stated, the oldest first."""
+        with self.lock:
+            return tuple(self.state.relations)
 
     # --------------------------------------------------------- regions and links
 
@@ -243,6 +277,10 @@ class SceneDictionary:
         """
         with self.lock:
             jump, self.state.moved = self.state.moved, np.eye(4)
+            if self._loaded is not None and not np.allclose(jump, np.eye(4)):
+                self._loaded = self._loaded.moved(jump)
+            elif self._loaded is not None and self._loaded.grid is None:
+                self._loaded = replace(self._loaded, grid=grid)  # the first one is that of the loaded map
         tracker.move(jump)
         mask, found = tracker.segment(grid)
         return mask, self.assign_regions(mask, grid.origin, grid.resolution, found)
@@ -264,6 +302,22 @@ class SceneDictionary:
         with self.lock:
             for identity in keyframe.instances:
                 self.state.show(self.state.resolve(identity), keyframe, keyframe.instances[identity])
+
+    def changes_since_load(self, most: int, elapsed: float = float("nan")) -> list[ThingChange]:
+        """Return what has changed since a map was loaded; nothing without one, or beyond `most` entities.
+
+        elapsed: seconds between its saving and now, nan = unknown.
+        """
+        with self.lock:
+            before, map_id, session = self._loaded, self.map_id, self.session_id
+            now = SessionScene(self.entities(), map_id, session, resolve=self.state.resolve)
+        if (
+            before is None
+            or before.map_name != now.map_name
+            or max(len(before.entities), len(now.entities)) > most
+        ):
+            return []
+        return changes_between(before, now, elapsed, CategoryPriors(), ChangeConfig())
 
     # ---------------------------------------------------------------- enrichment
 

@@ -30,6 +30,10 @@ class Journal:
         """Return the next entities to publish, in the order of their changes."""
         return list(islice(self._dirty, limit))
 
+    def changed_at(self, identity: int) -> int:
+        """Return the revision of the entity's last change; the next one where it is not published yet."""
+        return self.revision + 1 if identity in self._dirty else self._revisions.get(identity, 0)
+
     def forget(self, identity: int) -> None:
         """Drop an entity."""
         self.published.pop(identity, None)

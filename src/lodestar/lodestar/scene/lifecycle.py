@@ -22,6 +22,7 @@ MAX_INHERITED = 32  # votes kept of merged entities
 SAME_BOX = 0.25  # box IoU from which a new entity is the archived one of its kind
 APPEARANCE = "appearance"  # channel of the detector's features
 DETECTOR = "detector"  # their model
+OPERATOR = "operator"  # the author whose word about a label beats all votes
 
 
 @dataclass
@@ -35,11 +36,13 @@ class EntityRecord:
     inherited: tuple[CaptionVote, ...] = ()  # votes of entities that were merged into this one
     seen_as: dict[str, float] = field(default_factory=dict)  # caption -> visibility with which it was given
     voted: str = ""  # the caption by votes alone
+    voted_label: str = ""  # the label before an operator's word
     described: tuple[str, str, tuple[str, ...]] = (
         "",
         "",
         (),
     )  # label, and a captioner's caption and attributes
+    relabelled: tuple[str, str, float] = ("", "", 0.0)  # label, author, and the weight of this vote
     embeddings: dict[str, Embedding] = field(default_factory=dict)
     appearance: FusedVector | None = None
     views: tuple[KeptView, ...] = ()
@@ -73,9 +76,17 @@ class EntityRecord:
             self.sighted(instance.last_seen)
 
     def elect(self, config: SceneConfig) -> None:
-        """Elect label, caption and attributes from all votes."""
-        votes = merge_votes(self.instance.votes, self.inherited) if self.inherited else self.instance.votes
+        """Elect label, caption and attributes from all votes; an operator's word for it stands above them."""
+        said, author, weight = self.relabelled
+        more = (CaptionVote(said, said, weight),) if said and author != OPERATOR else ()
+        votes = self.instance.votes
+        if self.inherited or more:
+            votes = merge_votes(votes, self.inherited, more)
         label, caption, attributes = elect(votes, config.attribute_share)
+        self.voted_label = label
+        if said and author == OPERATOR and label != said:
+            caption = caption.replace(label, said) if label and label in caption else said
+            label = said
         if not label:
             return
         self.label, self.caption, self.attributes, self.voted = label, caption, attributes, caption
@@ -88,6 +99,26 @@ class EntityRecord:
     def describe(self, label: str, caption: str, attributes: tuple[str, ...], config: SceneConfig) -> None:
         """Store a captioner's words; they count while the label stays and the voted caption says no more than it."""
         self.described = label, clean_text(caption), attributes
+        self.elect(config)
+
+    def archive(self, config: SceneConfig) -> None:
+        """Believe that it is gone, until it is seen again."""
+        self.confidence = min(self.confidence, config.archive_below)
+        self.state = EntityState.ARCHIVED
+
+    def restore(self) -> None:
+        """Believe that it is there."""
+        self.confidence, self.looks_in_vain, self.state = 1.0, 0, EntityState.ACTIVE
+
+    def doubt(self, config: SceneConfig) -> None:
+        """Be uncertain of it, halfway between the limits."""
+        self.confidence = 0.5 * (config.archive_below + config.uncertain_below)
+        self.looks_in_vain, self.state = 0, EntityState.UNCERTAIN
+
+    def relabel(self, label: str, author: str, config: SceneConfig) -> None:
+        """Take somebody's word for what it is; "" takes the last one back."""
+        weight = sum(vote.weight for vote in (*self.instance.votes, *self.inherited))
+        self.relabelled = (label, author, weight + 1.0) if label else ("", "", 0.0)
         self.elect(config)
 
     def sighted(self, stamp: float) -> None:
@@ -153,6 +184,8 @@ class EntityRecord:
             self.first_seen, self.birthplace = loser.first_seen, loser.birthplace
         self.last_seen = max(self.last_seen, loser.last_seen)
         self.region_id = self.region_id or loser.region_id
+        if loser.relabelled[0] and self.relabelled[1] != OPERATOR:
+            self.relabelled = loser.relabelled
         self.elect(config)
 
     def link(self, keyframe: Keyframe, box: ImageBox) -> bool:
@@ -249,7 +282,7 @@ def archived_twin(
     for identity, other in others:
         if other is record or (other.state != EntityState.ARCHIVED and identity not in orphans):
             continue
-        if not same_kind(other.label, record.label):
+        if not any(same_kind(label, record.label) for label in (other.label, other.voted_label)):
             continue
         a, b = record.instance, other.instance
         gap = float(np.linalg.norm(np.asarray(a.centroid) - b.centroid))

@@ -112,6 +112,11 @@ class SceneMirror:
         current = self.resolve(identity)
         return frozenset({current, *(loser for loser in self._forward if self.resolve(loser) == current)})
 
+    def name_of(self, identity: int) -> str:
+        """Return the words for an entity, "" where it is unknown."""
+        entity = self.get(identity)
+        return "" if entity is None else entity.caption or entity.label
+
     def get(self, identity: int) -> Entity | None:
         """Return the entity of an id after all merges, or None."""
         return self.entities.get(self.resolve(identity))

@@ -16,6 +16,7 @@ from lodestar.scene.dictionary import SceneDictionary
 from lodestar.scene.fusion import FusedVector
 from lodestar.scene.lifecycle import EntityRecord
 from lodestar.scene.records import Embedding, EntityState, View
+from lodestar.scene.relations import RelationTable
 from lodestar.scene.scene_state import SceneState
 from lodestar.scene.views import KeptView
 from lodestar.storage.archive import ForeignFile
@@ -51,6 +52,7 @@ def scene_to_arrays(scene: SceneDictionary) -> tuple[dict[str, Any], Arrays]:
             "revision": scene.revision,
             "stamp": state.stamp,
             "entities": len(records),
+            "relations": state.relations.to_meta(),
         }
         if state.map_from_odom is not None:
             meta["map_from_odom"] = state.map_from_odom.tolist()
@@ -109,6 +111,7 @@ def scene_from_arrays(
         state.forward = {int(a): int(b) for a, b in arrays["forward"]}
         _check_forward(state.forward)
         state.covisibility.from_array(arrays["covisible"], shift)
+        state.relations = RelationTable.of_meta(meta.get("relations", ()))
         state.stamp = float(meta["stamp"]) + shift
         merges = [Merge(a, state.resolve(a)) for a in list(state.forward)]
         state.journal.restart(int(meta["revision"]) + 1, state.records, merges)
@@ -152,6 +155,7 @@ def _texts(record: EntityRecord) -> dict[str, Any]:
         "inherited": [[v.label, v.caption, v.weight] for v in record.inherited],
         "seen_as": record.seen_as,
         "described": record.described,
+        "relabelled": record.relabelled,
         "neighbors": None if record.neighbors_at is None else list(record.neighbors.items()),
     }
 
@@ -181,6 +185,7 @@ def _record(
         last_seen=numbers["last_seen"] + shift,
     )
     label, caption, *more = texts["described"]
+    said, author, weight = texts.get("relabelled", ("", "", 0.0))
     attributes = tuple(str(word) for word in more[0]) if more else ()
     return EntityRecord(
         instance,
@@ -190,6 +195,7 @@ def _record(
         inherited=_votes(texts["inherited"]),
         seen_as={str(text): float(weight) for text, weight in texts["seen_as"].items()},
         described=(str(label), str(caption), attributes),
+        relabelled=(str(said), str(author), float(weight)),
         region_id=int(kept["region_id"]),
         confidence=kept["confidence"],
         state=EntityState(int(kept["state"])),

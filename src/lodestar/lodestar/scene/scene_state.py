@@ -22,6 +22,7 @@ from lodestar.scene.place_index import PlaceIndex
 from lodestar.scene.records import EntityState
 from lodestar.scene.region_names import RegionNames
 from lodestar.scene.regions import RegionMap
+from lodestar.scene.relations import RelationTable
 
 MAX_SHOWN = 4  # keyframes remembered per instance, for future views
 MAX_INSTANCES_SHOWN = 4096
@@ -47,6 +48,7 @@ class SceneState:
         self.places = PlaceIndex()
         self.stamp = 0.0
         self.names = RegionNames()
+        self.relations = RelationTable()
         self.moved = np.eye(4)  # product of all jumps since it was last reset
         self._jumps = JumpWatch()
         self._odom_from_camera = np.eye(4)
@@ -223,7 +225,7 @@ class SceneState:
                 continue
             if record.state != EntityState.ARCHIVED:
                 record.looked_through(self.config)
-                self._doubted(identity, record)
+                self.settled(identity)
 
     def take_misses(self, misses: Iterable[Miss], seen: set[int]) -> None:
         """Lower the confidence of entities that were in clear view and not detected (VLM-DEWM eq. B.17)."""
@@ -233,12 +235,15 @@ class SceneState:
             if record is None or identity in seen or record.state == EntityState.ARCHIVED:
                 continue
             if record.missed(miss.stamp, self.config):
-                self._doubted(identity, record)
+                self.settled(identity)
 
-    def _doubted(self, identity: int, record: EntityRecord) -> None:
+    def settled(self, identity: int) -> None:
+        """Publish an entity whose state was changed, and note whether it is archived."""
         self.journal.mark(identity)
-        if record.state == EntityState.ARCHIVED:
-            self._archived[identity] = None
+        if self.records[identity].state == EntityState.ARCHIVED:
+            self._archived.setdefault(identity, None)
+        else:
+            self._archived.pop(identity, None)
 
     def remove(self, identity: int) -> bool:
         """Remove an entity; return False if there was none."""

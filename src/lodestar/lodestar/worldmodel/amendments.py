@@ -20,6 +20,9 @@ class Change(Enum):
     OPEN_WAY = "OPEN_WAY"  # `way` is passable again
 
 
+OF_WAYS = frozenset({Change.CLOSE_WAY, Change.OPEN_WAY})  # the others are of the scene
+
+
 @dataclass(frozen=True)
 class ClosedWay:
     """A segment on the floor that cannot be passed, in map, metres.
@@ -47,3 +50,8 @@ class Amendment:
     belief: Belief | None = None
     way: ClosedWay | None = None
     trace_id: str = ""
+
+
+def middle_of(way: ClosedWay) -> tuple[float, float]:
+    """Return the middle of a closed way, in map, metres."""
+    return (way.start[0] + way.end[0]) / 2.0, (way.start[1] + way.end[1]) / 2.0

@@ -117,3 +117,8 @@ class ActionOutcome:
     recovery: str = ""
     amendments: tuple[Amendment, ...] = ()
     text: str = ""
+
+    @property
+    def is_final(self) -> bool:
+        """Return whether the action is over; False where a look follows, after which it is diagnosed again."""
+        return self.diagnosis is None or self.diagnosis.look is Look.NONE or bool(self.recovery)

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
 
-from lodestar.grid.footprint import footprint_free
+from lodestar.grid.energy import EnergyBudget
+from lodestar.grid.footprint import GO2, footprint_free
 from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.grid.success_pose import bearing_to_box, footprint_distance
+from lodestar.grid.visibility import line_of_sight
 from lodestar.language.query_graph import PREDICATES
-from lodestar.scene.records import Entity, Region
+from lodestar.scene.records import Entity, EntityState, Region
 from lodestar.worldmodel.belief_measures import measured
 from lodestar.worldmodel.config import ValidationConfig
-from lodestar.worldmodel.records import ROBOT, Belief, Skill, Trace, TraceError, Verdict, entity_of, region_of
+from lodestar.worldmodel.reach import ConnectedFloor
+from lodestar.worldmodel.records import ROBOT, Belief, Trace, TraceError, Verdict, entity_of, region_of
+from lodestar.worldmodel.skills import SkillRule, SkillTable, load_skills
 
-_MOVES = frozenset(
-    {Skill.GO_TO, Skill.SEARCH}
-)  # whose goal must be free; the way back may start beside a wall
 _ARITY = {"Between": 3, "InRegion": 2, "HasAttribute": 1, "IsCategory": 1}  # the others have two arguments
 _CLOSE = 1e-6  # tolerance of a confidence that comes as float32
 
@@ -26,11 +30,26 @@ class World(Protocol):
 
     @property
     def grid(self) -> OccupancyGrid2D | None:
-        """Return the newest grid."""
+        """Return the newest grid, with the keep-out zones."""
         ...
 
-    def entity(self, entity_id: int) -> Entity | None:
-        """Return the entity of this id or into which it was merged, None where it is unknown or archived."""
+    @property
+    def pose(self) -> np.ndarray | None:
+        """Return the robot's pose (3,) x, y, yaw in map, None where it is not known."""
+        ...
+
+    @property
+    def energy(self) -> EnergyBudget:
+        """Return what is left to drive."""
+        ...
+
+    @property
+    def map_id(self) -> int:
+        """Return the map, which is a floor, that the robot is on."""
+        ...
+
+    def record(self, entity_id: int) -> Entity | None:
+        """Return the entity of this id or into which it was merged, archived or not; None where it is unknown."""
         ...
 
     def region(self, region_id: int) -> Region | None:
@@ -39,10 +58,17 @@ class World(Protocol):
 
 
 class TraceValidator:
-    """Checks traces against a world. Its time does not grow with the world."""
+    """Checks traces against a world. Its time does not grow with the number of entities.
 
-    def __init__(self, world: World, config: ValidationConfig | None = None) -> None:
+    It refuses what is clearly wrong: who proposes weighs goals and ways more finely.
+    """
+
+    def __init__(
+        self, world: World, config: ValidationConfig | None = None, skills: SkillTable | None = None
+    ) -> None:
         self._world, self._config = world, config or ValidationConfig()
+        self._skills = skills or load_skills()
+        self._floor = ConnectedFloor(self._config.gap, self._config.snap)
 
     def check(self, trace: Trace, now: float | None = None) -> Verdict:
         """Return the verdict on a trace. now: stamp in seconds; None = its age does not matter."""
@@ -78,35 +104,90 @@ class TraceValidator:
         for name in names:
             entity, region = entity_of(name), region_of(name)
             if entity is not None:
-                if self._world.entity(entity) is None:
-                    return Verdict(TraceError.UNKNOWN_ENTITY, f"entity {entity} is not in the scene")
+                missing = self._missing(entity)
+                if missing is not None:
+                    return missing
             elif region is not None:
                 if self._world.region(region) is None:
                     return Verdict(TraceError.UNKNOWN_ENTITY, f"region {region} is not in the scene")
             elif name != ROBOT:
                 return _bad(f"{name[:40]!r} names no entity and no region")
-        for entity in trace.expectation.visible:
-            if self._world.entity(entity) is None:
-                return Verdict(TraceError.UNKNOWN_ENTITY, f"entity {entity} is not in the scene")
+        return next((v for i in trace.expectation.visible if (v := self._missing(i)) is not None), None)
+
+    def _missing(self, entity_id: int) -> Verdict | None:
+        """Refuse an entity that is unknown, archived or on another floor."""
+        entity = self._world.record(entity_id)
+        if entity is None:
+            return Verdict(TraceError.UNKNOWN_ENTITY, f"entity {entity_id} is not in the scene")
+        if entity.state is EntityState.ARCHIVED:
+            seen = f"it was last seen at {entity.last_seen:.0f} s"
+            return Verdict(TraceError.ARCHIVED, f"entity {entity_id} is gone; {seen}")
+        if entity.map_id != self._world.map_id:
+            floors = f"map {entity.map_id}, and the robot on map {self._world.map_id}"
+            return Verdict(TraceError.OTHER_FLOOR, f"entity {entity_id} is on {floors}")
         return None
 
     def _physics(self, trace: Trace) -> Verdict | None:
-        goal, grid = trace.action.goal, self._world.grid
-        if (
-            goal is not None
-            and grid is not None
-            and trace.action.skill in _MOVES
-            and not footprint_free(grid, goal)
-        ):
-            return Verdict(
-                TraceError.UNREACHABLE, f"the robot does not fit at ({goal[0]:.1f}, {goal[1]:.1f})"
+        rule, goal = self._skills.rule(trace.action.skill), trace.action.goal
+        if goal is not None and rule.goal == "free":
+            if self._world.grid is None:
+                return Verdict(TraceError.NO_MAP, "there is no grid yet; does mapping run?")
+            refused = self._goal(goal, self._world.grid, rule) or self._target(
+                trace, goal, self._world.grid, rule
             )
+            if refused is not None:
+                return refused
         return next((verdict for belief in trace.beliefs if (verdict := self._belief(belief))), None)
+
+    def _goal(self, goal: np.ndarray, grid: OccupancyGrid2D, rule: SkillRule) -> Verdict | None:
+        """Refuse a goal in an obstacle or a keep-out zone, one without a way to it, and one too far.
+
+        Turning back while the battery lasts for the way back is the loop's matter, not that of one goal.
+        """
+        place = f"({goal[0]:.1f}, {goal[1]:.1f})"
+        if not footprint_free(grid, goal):
+            plain = grid if grid.keep_out is None else replace(grid, keep_out=None)
+            if plain is not grid and footprint_free(plain, goal):
+                return Verdict(TraceError.CONSTRAINT_VIOLATED, f"{place} lies in a keep-out zone")
+            return Verdict(TraceError.UNREACHABLE, f"the robot does not fit at {place}")
+        pose, energy = self._world.pose, self._world.energy
+        if pose is None:
+            return None
+        if not self._floor.joins(grid, pose, goal):
+            return Verdict(TraceError.UNREACHABLE, f"no way leads from the robot to {place}")
+        if rule.energy and energy.limited:
+            need, left = math.dist(pose[:2], goal[:2]), energy.spendable
+            if need > left:
+                reason = f"{place} is {need:.0f} m away at least, and the battery lasts for {left:.0f} m"
+                return Verdict(TraceError.ENERGY, reason, excess=need - left)
+        return None
+
+    def _target(
+        self, trace: Trace, goal: np.ndarray, grid: OccupancyGrid2D, rule: SkillRule
+    ) -> Verdict | None:
+        """Refuse a goal beside its target that does not face it, or has a wall in between."""
+        entity_id = entity_of(trace.action.arguments[0]) if trace.action.arguments else None
+        target = None if entity_id is None else self._world.record(entity_id)
+        if rule.target != "faces" or target is None:
+            return None
+        config, low, high = self._config, target.box_min, target.box_max
+        if footprint_distance(goal, GO2, low, high) > config.faces_within:
+            return None  # a place on the way to it
+        off = abs(bearing_to_box(goal, low, high))
+        if off > config.max_bearing:
+            turned = f"it is {math.degrees(off):.0f} degrees off its heading"
+            return Verdict(TraceError.UNREACHABLE, f"the goal does not face entity {entity_id}: {turned}")
+        nearest = np.clip(goal[:2], low[:2], high[:2])
+        if not bool(line_of_sight(grid, goal[:2], nearest[None], config.ignore_last)[0]):
+            return Verdict(
+                TraceError.UNREACHABLE, f"an obstacle stands between the goal and entity {entity_id}"
+            )
+        return None
 
     def _belief(self, belief: Belief) -> Verdict | None:
         """Refuse a belief that the geometry contradicts; what it cannot tell passes."""
         ids = [entity_of(name) for name in belief.arguments]
-        things = [self._world.entity(i) for i in ids if i is not None]
+        things = [self._world.record(i) for i in ids if i is not None]
         if belief.predicate == "InRegion":
             return self._in_region(belief, things[0] if things else None)
         if belief.negated or len(things) != 2 or things[0] is None or things[1] is None:

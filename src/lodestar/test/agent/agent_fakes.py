@@ -96,6 +96,10 @@ class FakeMirror:
     merged: dict[int, int] = field(default_factory=dict)
     rooms: RegionMap | None = None
     session_id: str = "test"
+    map_id: int = 1
+
+    def get(self, identity: int) -> Entity | None:
+        return self.entities.get(self.resolve(identity))
 
     def region_at(self, point) -> int:
         return 0 if self.rooms is None else int(self.rooms.at(np.asarray(point, float)[None])[0])

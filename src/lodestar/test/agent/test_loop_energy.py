@@ -64,3 +64,13 @@ def test_a_charger_that_cannot_be_reached_is_said():
     world.run()
     assert world.result.error_code is ErrorCode.ENERGY
     assert "Could not come back" in world.result.error_msg and "no valid path" in world.result.error_msg
+
+
+def test_a_battery_that_lasts_for_no_goal_sends_it_to_the_charger():
+    world = World(answers={"frontier": exploring((8.0, 8.0, 0.0))})
+    world.loop.on_energy(EnergyBudget(range_left=9.0, charger=(3.0, 2.0), reserve=2.0))
+    world.loop.start(find(), 0.0)
+    world.run()
+    assert world.result.error_code is ErrorCode.ENERGY
+    assert [command.expert for command in world.of(SendGoal)] == ["charger"]
+    assert not world.decisions and world.result.distance_travelled < 2.0

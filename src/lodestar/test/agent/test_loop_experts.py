@@ -101,27 +101,26 @@ def test_the_same_seed_gives_the_same_run():
     assert any(trace(3) != trace(s) for s in range(4, 10))
 
 
-def test_a_refused_decision_is_not_driven():
-    world = World(answers={"frontier": exploring((2.0, 8.0, 0.0), (8.0, 8.0, 0.0))})
-    refusals = []
+def test_a_refused_proposal_is_not_driven_and_the_other_arm_takes_over_in_the_same_epoch():
+    world = World(answers={"frontier": exploring((2.0, 8.0, 0.0)), "ego_vlm": exploring((8.0, 8.0, 0.0))})
+    checked = []
 
     class Doubter:
-        """Accepts a trace when the arms are admitted, and refuses it when it is to be acted on."""
-
-        def __init__(self):
-            self.seen = set()
+        """Refuses every goal in the west."""
 
         def check(self, trace):
-            if trace.action.goal[0] < 5.0 and trace.epoch in self.seen:
-                refusals.append(trace.epoch)
+            checked.append(trace.proposer)
+            if trace.action.goal[0] < 5.0:
                 return Verdict(TraceError.INCONSISTENT, "the world model disagrees")
-            self.seen.add(trace.epoch)
             return Verdict()
 
     world.loop._context.validator = Doubter()
     world.loop.start(find(), 0.0)
     world.run(until=lambda: bool(world.of(SendGoal)))
-    assert refusals and tuple(world.of(SendGoal)[0].goal[:2]) == (8.0, 8.0)
+    assert tuple(world.of(SendGoal)[0].goal[:2]) == (8.0, 8.0) and len(world.of(RequestProposals)) == 1
+    assert sorted(checked) == ["ego_vlm", "frontier"], "each proposal is checked once"
+    arm = next(arm for arm in world.of(RecordDecision)[0].decision.arms if arm.expert == "frontier")
+    assert not arm.admissible and "disagrees" in arm.reason
 
 
 def test_the_experts_must_be_the_arms():

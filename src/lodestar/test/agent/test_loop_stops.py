@@ -97,3 +97,45 @@ def test_no_pose_ends_as_tf_error():
     loop.on_grid(room())
     finish = loop.tick(world.config.no_map_timeout + 0.1)[-1]
     assert finish.result.error_code is ErrorCode.TF_ERROR
+
+
+@pytest.mark.parametrize("phase", ["deciding", "driving", "verifying"])
+def test_a_paused_robot_stands_and_goes_on_to_the_same_end(known_target, phase):
+    world, loop = known_target, known_target.loop
+    loop.start(find(), 0.0, time_limit=200.0)
+    reached = {
+        "deciding": lambda: True,
+        "driving": lambda: world.pose[0] > 4.0,
+        "verifying": lambda: loop.state is State.VERIFYING,
+    }
+    world.run(until=reached[phase])
+    loop.pause(True, world.now)
+    assert not loop.motion_allowed and loop.directive is not None
+    place, goals = world.pose.copy(), len(world.of(SendGoal))
+    world.run(seconds=250.0)  # longer than the time limit
+    assert world.result is None and len(world.of(SendGoal)) == goals
+    assert np.allclose(world.pose[:2], place[:2], atol=0.2) and "Paused" in loop.feedback().text
+    loop.pause(True, world.now)  # a second pause changes nothing
+    loop.pause(False, world.now)
+    assert loop.motion_allowed
+    world.run()
+    assert world.result.success
+
+
+@pytest.mark.parametrize("how", ["cancel", "hold"])
+def test_a_paused_directive_can_be_ended(known_target, how):
+    world, loop = known_target, known_target.loop
+    loop.start(find(), 0.0)
+    world.run(until=lambda: world.pose[0] > 4.0)
+    loop.pause(True, world.now)
+    loop.cancel(world.now) if how == "cancel" else loop.hold(True, world.now)
+    world.advance()
+    assert world.result.error_code is (ErrorCode.CANCELLED if how == "cancel" else ErrorCode.HELD)
+
+
+def test_a_pause_without_a_directive_changes_nothing():
+    loop = World().loop
+    loop.pause(True, 1.0)
+    loop.pause(False, 2.0)
+    loop.start(find(), 3.0)
+    assert loop.motion_allowed

@@ -82,9 +82,22 @@ def test_success_is_not_claimed_unless_the_target_is_seen_again(known_target):
     assert len({tuple(g.goal) for g in towards[: config.max_viewpoints]}) == config.max_viewpoints
 
 
+def test_the_constraint_state_follows_the_search(known_target):
+    seen = []
+    known_target.loop.start(find(), 0.0)
+    known_target.run(until=lambda: seen.append(known_target.loop.feedback().constraint))
+    seen.append(known_target.loop.feedback().constraint)
+    assert [state for n, state in enumerate(seen) if n == 0 or state != seen[n - 1]] == [
+        "IDLE",
+        "APPROACHING(entity:7)",
+        "VERIFYING(entity:7)",
+        "AT(entity:7)",
+    ]
+
+
 def test_success_is_not_claimed_where_the_robot_does_not_face_the_target(known_target):
     known_target.answers["semantic_map"] = lambda r: (
-        proposal(7.2, 5.0, math.pi, 0.9, 7) if not r.excluded_goals else towards_target(r)
+        proposal(7.2, 5.0, 1.0, 0.9, 7) if not r.excluded_goals else towards_target(r)
     )
     known_target.loop.start(find(), 0.0)
     known_target.run()

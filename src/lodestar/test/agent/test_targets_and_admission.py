@@ -19,6 +19,7 @@ from lodestar.language.query_graph import Predicate, QueryGraph, QueryVariable
 from lodestar.models.phrases import PhraseBook
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import SceneDelta
+from lodestar.worldmodel.records import TraceError, Verdict
 
 
 def mirror_of(*entities) -> SceneMirror:
@@ -80,6 +81,10 @@ def judge(answer, **changes):
     return admit(("a",), {"a": answer} if answer is not None else {}, **{**facts, **changes}).arms[0]
 
 
+def refused(one):
+    return Verdict(TraceError.UNKNOWN_ENTITY, f"no entity {one.entity_id}")
+
+
 def test_every_inadmissible_answer_has_a_reason():
     assert judge(proposal(1, 1)).admissible
     memory = GoalMemory(LoopConfig())
@@ -91,7 +96,7 @@ def test_every_inadmissible_answer_has_a_reason():
         (judge(proposal(1, 1, entity_id=3), excluded={3: "found already"}), "found already"),
         (judge(proposal(1, 1), goals=memory), "blocked"),
         (judge(proposal(1, 1), avoid=((entity(4, 1.5, 1.5, "wet floor"), 1.0),)), "wet floor"),
-        (judge(proposal(1, 1, entity_id=9), fault=lambda one: f"no entity {one.entity_id}"), "no entity 9"),
+        (judge(proposal(1, 1, entity_id=9), check=refused), "no entity 9"),
     ]
     for arm, reason in cases:
         assert not arm.admissible and reason in arm.reason

@@ -17,14 +17,15 @@ from lodestar.grid.success_pose import is_facing
 from lodestar.language.directive import Item
 from lodestar.language.query_graph import QueryGraph, QueryVariable
 from lodestar.memory.last_seen import LastSeen, RememberedPlaces
-from lodestar.memory.motion_habits import half_life
 from lodestar.memory.records import MapName, Primitive
 from lodestar.models.phrases import PhraseBook
+from lodestar.scene.category_priors import CategoryPriors, Watching
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import EntityState, SceneDelta
 
 START = (1.0, 1.0, 0.0)
 NOW = 10.0  # of `request`
+HALF_LIFE = CategoryPriors().of("chair").half_life  # seconds
 
 
 class Memory:
@@ -43,8 +44,8 @@ def last_seen(x, y, caption, ago=0.0, identity=1, eye=(3.0, 3.0, 0.0)):
     return LastSeen(identity, seen, None if ago is None else NOW - ago, np.array(eye))
 
 
-def expert_of(memory, *things, blocked=()):
-    expert = SemanticMapExpert(SemanticMapConfig(), PhraseBook())
+def expert_of(memory, *things, blocked=(), priors=None):
+    expert = SemanticMapExpert(SemanticMapConfig(), PhraseBook(), priors=priors)
     expert.set_grid(furnished(*things, *blocked))
     mirror = SceneMirror()
     mirror.apply(SceneDelta(0.0, 1, 0, things))
@@ -81,9 +82,7 @@ def test_a_thing_that_was_visited_and_rejected_leaves_the_word_to_the_memory():
 
 def test_the_confidence_falls_with_the_habit_of_its_kind_to_move():
     day = 86400.0
-    fresh, old = (
-        ask(expert_of(Memory(last_seen(6.0, 3.0, "red chair", ago=a)))) for a in (0.0, half_life("chair"))
-    )
+    fresh, old = (ask(expert_of(Memory(last_seen(6.0, 3.0, "red chair", ago=a)))) for a in (0.0, HALF_LIFE))
     assert old.confidence == pytest.approx(fresh.confidence / 2.0)
     assert ask(expert_of(Memory(last_seen(6.0, 3.0, "red chair", ago=60 * day)))).reason is (
         RejectionReason.NO_PROPOSAL
@@ -92,8 +91,15 @@ def test_the_confidence_falls_with_the_habit_of_its_kind_to_move():
     assert "60 days ago" in ask(expert_of(Memory(last_seen(6.0, 3.0, "grey sofa", 60 * day))), sofa).rationale
 
 
+def test_counts_of_chairs_that_stayed_raise_the_confidence_in_an_old_sight():
+    place = last_seen(6.0, 3.0, "red chair", ago=4 * HALF_LIFE)
+    steady = CategoryPriors().learned([Watching("chair", 10 * HALF_LIFE, 0.0)] * 20)
+    assert ask(expert_of(Memory(place))).reason is RejectionReason.NO_PROPOSAL
+    assert ask(expert_of(Memory(place), priors=steady)).confidence > 0.8
+
+
 def test_the_fresher_of_two_is_gone_to_also_where_it_is_further_away():
-    near = last_seen(2.5, 4.0, "red chair", ago=4 * half_life("chair"), identity=1)
+    near = last_seen(2.5, 4.0, "red chair", ago=4 * HALF_LIFE, identity=1)
     far = last_seen(6.0, 6.0, "red chair", ago=3600.0, identity=2)
     assert "1 hour ago" in ask(expert_of(Memory(near, far))).rationale.replace("60 minutes", "1 hour")
 

@@ -70,6 +70,31 @@ def test_the_nearer_of_two_equal_matches_wins():
     assert expert_of(near, far).propose(request(START, red_chair())).entity_id == 5
 
 
+def test_a_thing_that_was_looked_for_in_vain_gives_way_to_one_that_was_not():
+    near = replace(thing(1, 3.0, 2.0, "red chair"), confidence=0.3, state=EntityState.UNCERTAIN)
+    far = thing(2, 6.0, 6.0, "red chair")
+    assert expert_of(near, far).propose(request((1.0, 1.0, 0.0), red_chair())).entity_id == 2
+    alone = expert_of(near).propose(request((1.0, 1.0, 0.0), red_chair()))
+    assert alone.entity_id == 1 and alone.rationale.endswith("looked for there in vain, so I look first")
+
+
+def test_a_chair_that_was_seen_long_ago_gives_way_to_a_fresh_sight_and_is_told_to_be_looked_at():
+    day, now = 86_400.0, 40 * 86_400.0
+    near = replace(thing(1, 3.0, 2.0, "red chair"), last_seen=now - 30 * day)
+    far = replace(thing(2, 6.0, 6.0, "red chair"), last_seen=now - 60.0)
+    fresh = expert_of(near, far).propose(replace(request((1.0, 1.0, 0.0), red_chair()), stamp=now))
+    assert fresh.entity_id == 2 and "look first" not in fresh.rationale
+    alone = expert_of(near).propose(replace(request((1.0, 1.0, 0.0), red_chair()), stamp=now))
+    assert alone.entity_id == 1 and alone.rationale.endswith(
+        "seen 30 days ago and may have moved, so I look first"
+    )
+
+
+def test_a_stamp_that_is_no_time_raises_no_doubt():
+    odd = replace(thing(1, 3.0, 2.0, "red chair"), last_seen=-math.inf)
+    assert "look first" not in expert_of(odd).propose(request((1.0, 1.0, 0.0), red_chair())).rationale
+
+
 def test_excluded_things_and_goals_are_not_proposed():
     one, two = thing(1, *CHAIR, "red chair"), thing(2, *OTHER, "red chair")
     expert = expert_of(one, two)

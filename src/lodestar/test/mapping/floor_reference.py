@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import deque
 
-import cv2
 import numpy as np
 
 from lodestar.mapping.floor import FloorConfig
@@ -15,7 +14,6 @@ _WAYS = ((-1, 0), (1, 0), (0, -1), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1))
 
 def walk(
     height: np.ndarray,
-    variance: np.ndarray,
     hits: np.ndarray,
     face: np.ndarray,
     seeds: np.ndarray,
@@ -45,7 +43,7 @@ def walk(
             offset = float(height[to] - reference[at])
             up = config.step
             if away > 1:
-                up = config.gap_step + config.gap_slope * away * resolution + 2.0 * math.sqrt(variance[to])
+                up = min(config.gap_step + config.gap_slope * away * resolution, config.step)
             if face[to] > 0:
                 up = min(up, config.gap_step)
             if hits[to] == 0 or not -config.doubt <= offset <= up:
@@ -53,26 +51,44 @@ def walk(
                 continue
             most = config.slope * away * resolution
             done[to], floor[to] = True, True
-            reference[to] = float(reference[at]) + min(max(offset, -most), most)
+            reference[to] = float(reference[at]) + min(max(offset, -most), 0.0 if face[to] > 0 else most)
             near.append(to)
     return floor, reference
 
 
-def bridged(seen: np.ndarray, closest: np.ndarray, resolution: float, config: FloorConfig) -> np.ndarray:
-    """Return seen floor and the gaps that count as floor: one closing per width. closest: cells."""
-    gap = config.bridge
-    floor = _closed(seen, gap, resolution)
-    while gap < config.far_bridge:
+def bridged(
+    seen: np.ndarray, foot: np.ndarray, closest: np.ndarray, resolution: float, config: FloorConfig
+) -> np.ndarray:
+    """Return seen floor and the gaps that count as floor. closest: metres, float32."""
+    width = np.full(seen.shape, np.inf)  # cells, of the narrowest gap around each cell
+    nothing = np.zeros_like(foot)
+    for cell in np.argwhere(~seen):
+        gaps = [_gap(seen, feet, cell, way) for way in _WAYS[::2] for feet in (foot, nothing)]
+        width[tuple(cell)] = min(gaps)
+    floor, gap, least = seen.copy(), config.bridge, 0.0
+    while True:
+        floor |= (width <= gap / resolution + 1e-6) & (closest >= np.float32(least))
+        if gap >= config.far_bridge:
+            return floor
         gap = min(gap * 1.5, config.far_bridge)
-        floor |= _closed(seen, gap, resolution) & (
-            closest * resolution >= np.float32(math.sqrt(gap / config.ring_gap))
-        )
-    return floor
+        least = math.sqrt(gap / config.ring_gap)
 
 
-def _closed(mask: np.ndarray, gap: float, resolution: float) -> np.ndarray:
-    cells, filled = math.floor(gap / resolution + 1e-6) + 1, mask
-    for shape in ((1, cells), (cells, 1)):
-        line = np.ones(shape, np.uint8)
-        filled = filled | (cv2.morphologyEx(mask.astype(np.uint8), cv2.MORPH_CLOSE, line) > 0)
-    return filled
+def _gap(seen: np.ndarray, foot: np.ndarray, cell: np.ndarray, way: tuple[int, int]) -> float:
+    """Cells across the gap around a cell, or up to it if it is a foot; infinite unless seen floor ends the gap."""
+    away, on_floor = [], []
+    for sign in (-1, 1):
+        row, column, steps = int(cell[0]), int(cell[1]), 0
+        while steps == 0 or not (seen[row, column] or foot[row, column]):
+            row, column, steps = row + sign * way[0], column + sign * way[1], steps + 1
+            if not (0 <= row < seen.shape[0] and 0 <= column < seen.shape[1]):
+                steps = -1
+                break
+        away.append(steps)
+        on_floor.append(steps > 0 and bool(seen[row, column]))
+    if foot[tuple(cell)]:
+        sizes = [steps - 1 for steps, sure in zip(away, on_floor) if sure]
+        return min(sizes) * math.hypot(*way) if sizes else math.inf
+    if min(away) < 0 or not any(on_floor):
+        return math.inf
+    return (sum(away) - 1) * math.hypot(*way)

@@ -84,3 +84,72 @@ def test_a_ramp_of_five_degrees_down_is_floor():
     state = floor.state()
     assert state.floor.all() and not state.drop.any()
     assert state.reference[45, 30] == pytest.approx(floor.height[45, 30], abs=0.02)
+
+
+def test_a_wall_seen_a_little_above_a_gap_is_no_floor_and_does_not_lift_it():
+    """The end of a corridor, whose lowest return is that of one ring, and unsure as far returns are."""
+    floor = level_floor()
+    unseen(floor, slice(40, SIDE), slice(0, SIDE))
+    floor.height[48:51, 0:SIDE], floor.variance[48:51] = 0.15, 0.1**2
+    state = floor.state()
+    assert not state.floor[49:51].any() and not state.drop.any()
+    assert np.nanmax(state.reference) < 0.05
+
+
+def test_the_foot_of_a_wall_does_not_lift_the_floor_behind_it():
+    floor = level_floor()
+    unseen(floor, slice(26, SIDE), slice(0, SIDE))
+    floor.height[20:26] = np.linspace(0.03, 0.3, 6)[:, None]
+    floor.face[20:26] = 4
+    assert np.nanmax(floor.state().reference) < 0.01
+
+
+@pytest.mark.parametrize(
+    ("height", "closest", "floor_before_it"),
+    [(0.2, 35.0, True), (0.2, 10.0, False), (0.7, 35.0, False)],
+)
+def test_floor_goes_on_to_the_foot_of_a_thing_as_far_as_rings_are_apart(height, closest, floor_before_it):
+    """A wall seen low, the same from near, where a ring would have met the floor before it, and the edge of a desk."""
+    floor = level_floor()
+    unseen(floor, slice(25, SIDE), slice(0, SIDE))
+    floor.closest[25:] = closest
+    floor.height[37] = height
+    state = floor.state()
+    assert state.floor[25:37].all() == floor_before_it and not state.floor[38:].any()
+    assert state.floor[37].all() == floor_before_it
+
+
+def test_floor_goes_on_under_a_thing_between_two_cells_of_it():
+    floor = level_floor()
+    floor.height[30, 30] = 0.2
+    assert floor.state().floor.all()
+
+
+def test_between_two_things_nothing_is_floor():
+    floor = level_floor()
+    unseen(floor, slice(25, SIDE), slice(0, SIDE))
+    floor.closest[25:] = 35.0
+    floor.height[50], floor.height[40, 20:40] = 0.2, 0.2
+    assert not floor.state().floor[41:50, 25:35].any()
+
+
+def test_floor_before_a_thing_is_unknown_where_a_ray_has_passed_under_it():
+    """Stairs down before a wall: the wall shows both below and above the edge."""
+    floor = level_floor()
+    unseen(floor, slice(25, SIDE), slice(0, SIDE))
+    floor.closest[25:], floor.height[37] = 35.0, 0.2
+    floor.passed[35] = -0.06
+    assert not floor.state().floor[25:37].any()
+
+
+def test_a_gap_counts_whichever_way_the_building_lies_on_the_grid():
+    """The same gap between two rings, across a strip of seen floor that runs along the diagonal."""
+    floor = level_floor()
+    rows, columns = np.indices((SIDE, SIDE))
+    along, across = rows + columns - SIDE, np.abs(rows - columns)
+    unseen(floor, slice(0, SIDE), slice(0, SIDE))
+    seen = (across <= 4) & ((along <= 0) | (along >= 20))
+    floor.height[seen] = 0.0
+    floor.trodden[:] = (across <= 4) & (along < -40)
+    floor.closest[:] = 35.0
+    assert floor.state().floor[(across <= 4) & (along > 0) & (along < 20)].all()

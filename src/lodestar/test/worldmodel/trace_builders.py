@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from lodestar.grid.energy import EnergyBudget
 from lodestar.grid.occupancy import FREE, OccupancyGrid2D
 from lodestar.scene.records import Entity, Region
 from lodestar.worldmodel.records import Action, Expectation, Phase, Skill, Trace, entity_name
@@ -25,8 +26,11 @@ class Surroundings:
     entities: dict[int, Entity] = field(default_factory=dict)
     regions: dict[int, Region] = field(default_factory=dict)
     grid: OccupancyGrid2D | None = None
+    pose: np.ndarray | None = field(default_factory=lambda: np.array([2.0, 2.0, 0.0]))
+    energy: EnergyBudget = field(default_factory=EnergyBudget)
+    map_id: int = 1
 
-    def entity(self, entity_id):
+    def record(self, entity_id):
         return self.entities.get(entity_id)
 
     def region(self, region_id):

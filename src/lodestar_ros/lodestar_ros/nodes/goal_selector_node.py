@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from std_srvs.srv import SetBool
-
 from lodestar.agent.commands import Command
 from lodestar.assembly import selector_parts
 from lodestar.assembly.config import GoalSelectorConfig
@@ -29,14 +27,15 @@ from lodestar_ros.restarts import RestartNotices
 from lodestar_ros.scene_client import SceneClient
 from lodestar_ros.selector import CommandDispatcher, DecisionRecorder, make_loop
 from lodestar_ros.selector_inputs import GridInput, PoseInput
+from lodestar_ros.stop_services import StopServices
 
 
 class GoalSelectorNode(LodestarNode):
     """Follow directives: ask the experts, choose, navigate, verify. The loop runs on a thread of its own.
 
     Subscribes: ``grid``, ``costmap_filter_info``, ``entities``, ``battery``, TF. Publishes: ``~/heartbeat``,
-    ``~/question``, ``~/decision``, ``~/directive``, ``~/report``, ``~/markers``. Serves: ``~/hold``. Action:
-    ``follow_directive``; a client of ``<expert>_expert/propose``, ``memory/answer`` and ``navigate_to_pose``.
+    ``~/question``, ``~/decision``, ``~/directive``, ``~/report``, ``~/markers``. Serves: ``~/hold``, ``~/pause``.
+    Action: ``follow_directive``; a client of ``<expert>_expert/propose``, ``memory/answer`` and ``navigate_to_pose``.
     """
 
     def __init__(self, **kwargs):
@@ -86,11 +85,8 @@ class GoalSelectorNode(LodestarNode):
         GridInput(self, loop, thread)
         battery = declare_config(self, BatteryConfig, "battery.")
         BatteryInput(self, battery, lambda budget: thread.post(lambda: loop.on_energy(budget)))
-        self.create_service(SetBool, "~/hold", self._on_hold)
-        self.diagnostics.value("state", lambda: thread.status.state.name)
-        self.diagnostics.value("epoch", lambda: thread.status.epoch)
-        self.diagnostics.value("epoch.latency_s", lambda: round(thread.status.epoch_seconds, 3))
-        self.diagnostics.value("loop.backlog", lambda: thread.backlog)
+        StopServices(self, thread, self._heartbeat, self._server, self._on_stop)
+        thread.describe(self.diagnostics)
         self.steady_timer(config.beat_period, self._heartbeat.beat)
         self.steady_timer(config.tick_period, self._on_tick)
         self.steady_timer(config.delivery_period, thread.deliver)
@@ -106,16 +102,6 @@ class GoalSelectorNode(LodestarNode):
         """Stop the robot before the loop ends the directive."""
         self._heartbeat.beat()
         self._navigator.cancel()
-
-    def _on_hold(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
-        self._thread.hold(request.data)
-        if request.data:
-            self._server.withdraw()
-            self._on_stop()
-        self._heartbeat.beat()
-        response.success = True
-        response.message = "held: nothing moves until released" if request.data else "released"
-        return response
 
     def _on_tick(self) -> None:
         checks = (self._server.check, self._experts.check, self._navigator.check, self._memory.check)

@@ -28,13 +28,14 @@ from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.parameters import declare_config, declare_part
 from lodestar_ros.rgbd import CameraPoses
 from lodestar_ros.sync import PoseQueue
+from lodestar_ros.way_input import WayInput
 from lodestar_ros.workers import LatestWorker
 
 
 class MappingNode(LodestarNode):
     """Keep the plan grid of all nodes.
 
-    Subscribes: ``points``, ``scan``, or ``depth`` and ``camera_info``, TF; with SLAM also ``map``.
+    Subscribes: ``points``, ``scan``, or ``depth`` and ``camera_info``, TF, ``closed_ways``; with SLAM also ``map``.
     Publishes: ``grid`` (when it changed, and every few seconds), ``~/octomap`` (if it has subscribers).
     Actions: ``~/save``, ``~/load``.
     """
@@ -49,6 +50,7 @@ class MappingNode(LodestarNode):
         self._grid_due = self._octomap_due = 0.0
         self._thinning = mapping_parts.turn_filter(self._config)
         self._grid = GridPublisher(self, self._config.grid_refresh)
+        self._ways = WayInput(self, mapping_parts.way_overlay(self._config), self._on_ways)
         self._octomap = self.create_publisher(Octomap, "~/octomap", qos.LATCHED)
         self._worker: LatestWorker = LatestWorker("map", self._integrate, self._on_error)
         self.on_close(self._worker.close)
@@ -76,6 +78,9 @@ class MappingNode(LodestarNode):
         if self._thinning.due(stamp_from_msg(message.header.stamp)):
             self._queue.add(message)
 
+    def _on_ways(self) -> None:
+        self._grid_due = 0.0  # with the next turn
+
     def _on_slam_map(self, message: OccupancyGrid) -> None:
         self._slam = grid_from_msg(message)
 
@@ -100,12 +105,15 @@ class MappingNode(LodestarNode):
             mapper = self._mapper
             mapper.follow(item.map_from_odom, item.odom_from_sensor)
             if isinstance(message, Image) and isinstance(mapper, OctoMapper):
-                mapper.insert_depth(self._poses.frame(message), item.map_from_base)
+                frame = self._poses.frame(message)
+                mapper.insert_depth(frame, item.map_from_base)
+                self._ways.look_along(lambda: mapper.depth_points(frame), map_from_sensor, item.stamp)
             elif self._thinning.takes(item.stamp, map_from_sensor[:3, 3]):
                 if isinstance(mapper, ScanGridMapper):
                     mapper.insert_scan(*scan_from_msg(message), map_from_sensor)
                 else:
                     mapper.insert_points(cloud_from_msg(message), map_from_sensor, item.map_from_base)
+                self._ways.look(message, map_from_sensor, item.stamp)
             self._publish(mapper, item.stamp)
 
     def _publish(self, mapper: OctoMapper | ScanGridMapper, stamp: float) -> None:
@@ -117,7 +125,7 @@ class MappingNode(LodestarNode):
                 if self._slam is None:
                     return self.diagnostics.status("waiting for SLAM's map", ok=False)
                 grid = on_slam(self._slam, grid, mapper)
-            self._publish_grid(grid)
+            self._publish_grid(self._ways.laid_over(grid))
         wanted = now >= self._octomap_due and self._octomap.get_subscription_count() > 0
         if wanted and isinstance(mapper, OctoMapper):
             self._octomap_due = now + self._config.octomap_period

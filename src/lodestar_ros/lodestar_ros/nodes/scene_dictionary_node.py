@@ -28,6 +28,7 @@ from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import declare_config, declare_part
 from lodestar_ros.query_server import QueryServer
 from lodestar_ros.region_naming import RegionNaming
+from lodestar_ros.scene_amending import SceneAmending
 from lodestar_ros.scene_client import InstanceClient
 from lodestar_ros.scene_display import SceneDisplay
 from lodestar_ros.scene_enrichment import SceneEnrichment
@@ -40,7 +41,8 @@ class SceneDictionaryNode(LodestarNode):
 
     Subscribes: ``instances``, ``grid``, ``pillars``, ``keyframes``, ``directive``.
     Publishes: ``~/entities`` (deltas), ``~/regions``, ``~/similarity/*``, ``~/keep_out_mask``,
-    ``~/costmap_filter_info``, ``~/markers``. Serves: ``~/get_entities`` (paged), ``~/name_region``.
+    ``~/costmap_filter_info``, ``~/markers``. Serves: ``~/get_entities`` (paged), ``~/name_region``,
+    ``~/amend``.
     Actions: ``~/query``, ``~/save``, ``~/load``, ``~/export``.
     """
 
@@ -67,6 +69,7 @@ class SceneDictionaryNode(LodestarNode):
             self, self._scene, self._rooms, self._worker.submit, self._on_loaded,
             declare_config(self, SaveConfig, "saves."), declare_config(self, CheckpointConfig, "checkpoint."),
         )  # fmt: skip
+        SceneAmending(self, self._scene, self._worker.submit, self._publish, self._files.hurry)
         self._naming = RegionNaming(self, self._scene, self._tell_regions)
         self._display = SceneDisplay(self, self._scene, config.display_period)
         self.listen(OccupancyGrid, "grid", self._on_grid, qos.LATCHED)

@@ -103,11 +103,12 @@ class SimNode(LodestarNode):
         sim.step()
         self._pacer.wait(sim.time)
         self._state.publish(sim)
-        if tick % self._every[0] == 0:
+        muted = sim.muted
+        if tick % self._every[0] == 0 and "camera" not in muted:
             start = time.perf_counter()
             if self._camera.publish(sim):
                 self._render_ms = (time.perf_counter() - start) * 1000.0
-        if tick % self._every[1] == self._every[1] // 2:
+        if tick % self._every[1] == self._every[1] // 2 and "ranges" not in muted:
             self._ranges.publish(sim)
         while self._views:
             pose, future = self._views.popleft()

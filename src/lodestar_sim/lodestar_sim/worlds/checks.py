@@ -15,7 +15,7 @@ from lodestar_sim.worlds.mesh import Mesh
 from lodestar_sim.worlds.palette import material_index, rgb
 from lodestar_sim.worlds.structure import wall_mesh
 from lodestar_sim.worlds.truth import truth_of
-from lodestar_sim.worlds.world import EVENT_KINDS, Event, World, WorldObject
+from lodestar_sim.worlds.world import EVENT_KINDS, SENSORS, Event, World, WorldObject
 
 TOLERANCE = 0.005  # m by which two objects may overlap
 WALL_TOLERANCE = 0.05  # m by which an object may reach into a wall: the accuracy of measured homes
@@ -136,6 +136,18 @@ def _event_problems(world: World, event: Event) -> Iterator[str]:
         else:
             yield from _object_problems(world, event.object)
         return
+    if event.kind == "shift":
+        if event.pose is None or not all(math.isfinite(v) for v in event.pose):
+            yield f"{place}: give a finite pose x, y, 0, yaw by which localisation jumps"
+        return
+    if event.kind == "mend":
+        return
+    if event.kind in ("mute", "unmute"):
+        if event.sensor not in SENSORS:
+            yield f"{place}: sensor must be one of {', '.join(SENSORS)}"
+        return
+    if event.kind == "relabel" and not (event.category.strip() and event.caption.strip()):
+        yield f"{place}: give the category and the caption that perception shall give"
     known = {t.id for t in world.objects} | {e.object.id for e in world.events if e.object is not None}
     if event.object_id not in known:
         yield f"{place}: there is no object {event.object_id}"

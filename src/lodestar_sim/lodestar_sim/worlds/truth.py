@@ -12,7 +12,7 @@ from lodestar.grid.config import TravelConfig
 from lodestar.grid.footprint import GO2, footprints_free
 from lodestar.grid.inflation import obstacle_distance
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.grid.paths import path_lengths
+from lodestar.grid.paths import NoPath, path_lengths, plan_path
 from lodestar.grid.success_pose import MAX_DISTANCE, footprint_distances
 from lodestar_sim.worlds.geometry import Geometry
 from lodestar_sim.worlds.terrain import CLIMB
@@ -37,8 +37,8 @@ class Truth:
 
     @cached_property
     def geometry(self) -> Geometry:
-        """Return all triangles except the ceiling."""
-        return self.world.geometry(ceiling=False)
+        """Return all triangles that the sensors see, except the ceiling."""
+        return self.world.geometry(ceiling=False, sensed=True)
 
     @cached_property
     def grid(self) -> OccupancyGrid2D:
@@ -141,6 +141,16 @@ class Truth:
             return poses, far[near]
         good = (footprint_distances(poses, GO2, low, high) <= distance) & footprints_free(self.grid, poses)
         return poses[good], far[near][good]
+
+    def way(self, start_xy: tuple[float, float], thing: WorldObject) -> np.ndarray:
+        """Return the shortest way (N, 2), metres, from a place to a pose that faces the object; empty if none does."""
+        poses, lengths = self.facing_poses(thing, start_xy)
+        if not len(poses) or not np.isfinite(lengths[0]):
+            return np.zeros((0, 2))
+        try:
+            return plan_path(self.grid, start_xy, poses[0][:2], TravelConfig(clearance=INFLATION))
+        except NoPath:
+            return np.zeros((0, 2))
 
     def views(self, thing: WorldObject, share: float = 0.06, distance: float = 0.9) -> np.ndarray:
         """Return reachable poses (N, 3) within `distance` that see at least `share` of the object's points."""

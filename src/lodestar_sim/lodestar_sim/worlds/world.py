@@ -17,7 +17,8 @@ from lodestar_sim.worlds.references import load_shape
 from lodestar_sim.worlds.structure import decal_mesh, ramp_mesh, slab_mesh, wall_mesh
 from lodestar_sim.worlds.terrain import Terrain, is_level
 
-EVENT_KINDS = ("move", "remove", "add", "walk")
+EVENT_KINDS = ("move", "remove", "add", "walk", "relabel", "shift", "mend", "mute", "unmute")
+SENSORS = ("camera", "ranges")  # that may be muted
 STRUCTURE = 0  # id of walls, floors and ceilings
 
 
@@ -27,7 +28,8 @@ class WorldObject:
 
     size: (3,) metres along its own axes, filled exactly by its mesh. mesh: "param:shape/variant?key=value" or a
     path relative to the world file. supported_by: id of its support, 0 = floor or wall. contained_in: id of the
-    object in whose compartment it stands, 0 = none.
+    object in whose compartment it stands, 0 = none. sensed: whether camera, LiDAR and scanner see it; a clean pane of
+    glass is only felt.
     """
 
     id: int
@@ -42,6 +44,7 @@ class WorldObject:
     contained_in: int = 0
     movable: bool = False
     mounted: bool = False  # hangs on a wall
+    sensed: bool = True
 
     @property
     def xy(self) -> tuple[float, float]:
@@ -66,7 +69,12 @@ class Room:
 
 @dataclass(frozen=True)
 class Event:
-    """A change at `time` seconds. move: to `pose`; add: `object`; walk: along `path` at `speed` m/s."""
+    """A change at `time` seconds.
+
+    move: to `pose`; add: `object`; walk: along `path` at `speed` m/s; relabel: perception takes the object for a
+    `category` with this `caption`; shift: localisation is off by `pose` (x, y, 0, yaw), metres and radians; mend:
+    localisation is right again; mute, unmute: `sensor` (of SENSORS) falls silent, or comes back.
+    """
 
     time: float
     kind: str
@@ -75,6 +83,9 @@ class Event:
     object: WorldObject | None = None
     path: tuple[tuple[float, float], ...] = ()
     speed: float = 0.8
+    category: str = ""
+    caption: str = ""
+    sensor: str = ""
 
     @property
     def end(self) -> float:
@@ -158,7 +169,10 @@ class World:
                 things.pop(event.object_id, None)
             elif event.kind == "add" and event.object is not None:
                 things[event.object.id] = event.object
-            elif event.object_id in things:
+            elif event.kind == "relabel" and event.object_id in things:
+                thing = things[event.object_id]
+                things[thing.id] = replace(thing, category=event.category, caption=event.caption)
+            elif event.kind in ("move", "walk") and event.object_id in things:
                 thing = things[event.object_id]
                 pose = event.pose if event.kind == "move" else _walked(event, time, thing.pose)
                 things[event.object_id] = replace(
@@ -169,6 +183,18 @@ class World:
     def at(self, time: float) -> World:
         """Return the world at `time`, without events."""
         return replace(self, objects=self.objects_at(time), events=()) if self.events else self
+
+    def muted(self, time: float) -> frozenset[str]:
+        """Return the sensors that are silent at `time`."""
+        silent: set[str] = set()
+        for event in sorted(self.events, key=lambda e: e.time):
+            if event.time <= time and event.kind in ("mute", "unmute"):
+                (silent.add if event.kind == "mute" else silent.discard)(event.sensor)
+        return frozenset(silent)
+
+    def shifts(self, since: float, until: float) -> tuple[Event, ...]:
+        """Return the jumps of localisation, and their mends, after `since` and up to `until` seconds."""
+        return tuple(e for e in self.events if e.kind in ("shift", "mend") and since < e.time <= until)
 
     def next_change(self, time: float) -> float:
         """Return the time, at or after `time`, of the next change of geometry; inf if there is none."""
@@ -182,14 +208,23 @@ class World:
         return {thing.id: {"class": thing.category, "caption": thing.caption} for thing in things}
 
     def geometry(
-        self, at_time: float = 0.0, *, ceiling: bool = True, without: frozenset[int] = frozenset()
+        self,
+        at_time: float = 0.0,
+        *,
+        ceiling: bool = True,
+        without: frozenset[int] = frozenset(),
+        sensed: bool = False,
     ) -> Geometry:
-        """Return all triangles at `at_time`, except those of the objects in `without`."""
+        """Return all triangles at `at_time`, except those of the objects in `without`.
+
+        sensed: only what the sensors see.
+        """
         parts = [(STRUCTURE, wall_mesh(wall)) for wall in self.walls]
         parts += [(STRUCTURE, slab_mesh(slab)) for slab in self.slabs if ceiling or not slab.ceiling]
         parts += [(STRUCTURE, ramp_mesh(ramp)) for ramp in self.ramps]
         parts += [(decal.id, decal_mesh(decal)) for decal in self.decals if decal.id not in without]
-        parts += [(t.id, self.placed_mesh(t)) for t in self.objects_at(at_time) if t.id not in without]
+        things = (t for t in self.objects_at(at_time) if t.id not in without and (t.sensed or not sensed))
+        parts += [(t.id, self.placed_mesh(t)) for t in things]
         return join(parts)
 
 

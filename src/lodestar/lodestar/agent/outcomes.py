@@ -1,0 +1,178 @@
+"""Ends of actions: an action is committed when what was expected was seen, else diagnosed and rolled back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from lodestar.agent.commands import RecordOutcome
+from lodestar.agent.context import LoopContext
+from lodestar.agent.corrections import corrections
+from lodestar.agent.evidence import EvidenceGatherer
+from lodestar.agent.open_action import Failing, OpenAction, OpenCase
+from lodestar.agent.run import Run
+from lodestar.agent.stamps import NEVER, Stamp
+from lodestar.agent.target_search import TargetSearch
+from lodestar.agent.words import name_of
+from lodestar.experts.protocol import Proposal
+from lodestar.worldmodel.cause_table import Recovery
+from lodestar.worldmodel.diagnosis import diagnose, recovery_of
+from lodestar.worldmodel.outcomes import ActionOutcome, Diagnosis, Look, Result
+from lodestar.worldmodel.records import Trace, entity_of
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A diagnosis with what is done about it: a look, or a recovery."""
+
+    diagnosis: Diagnosis
+    recovery: Recovery
+
+
+class Outcomes:
+    """Opens an action with its trace, and closes it with an outcome. Every action has one end."""
+
+    def __init__(self, context: LoopContext, search: TargetSearch) -> None:
+        self._context, self._search = context, search
+        self.evidence = EvidenceGatherer(context, search)
+
+    def begin(self, run: Run, trace: Trace) -> None:
+        """An action begins; one that is still open was given up for it."""
+        self.cancel(run, "Another goal was chosen on the way.")
+        facts = self._context.facts
+        assert facts.pose is not None
+        about = entity_of(trace.expectation.about) or 0
+        entity = facts.entity(about)
+        fitting = frozenset(c.entity_id for c in self._search.look(run).accepted)
+        means = {} if entity is None else {about: entity.mean.copy()}
+        label = "" if entity is None else entity.label
+        run.action = OpenAction(
+            trace,
+            facts.stamp,
+            facts.pose.copy(),
+            facts.grid,
+            about,
+            means,
+            fitting,
+            label,
+            facts.contacts.count,
+        )
+
+    def commit(self, run: Run, text: str = "") -> None:
+        """The action that is open has ended as expected."""
+        self._close(run, Result.COMMITTED, text)
+
+    def cancel(self, run: Run, text: str) -> None:
+        """The action that is open is not waited for any more."""
+        self._close(run, Result.CANCELLED, text)
+
+    def _close(self, run: Run, result: Result, text: str) -> None:
+        action, run.action = run.action, None
+        if action is not None:
+            stamp = self._context.facts.stamp.seconds
+            self._record(ActionOutcome(action.trace.id, stamp, result, text=text))
+
+    def open_case(
+        self,
+        run: Run,
+        failing: Failing,
+        proposal: Proposal,
+        why: str,
+        *,
+        code: int = 0,
+        blocked: bool = False,
+        arrived: Stamp = NEVER,
+    ) -> OpenCase | None:
+        """Return the case of a failed action; None where recovery is off, used up, or no action is open."""
+        config, action = self._context.config.recovery, run.action
+        if action is None or not config.enabled or run.recoveries >= config.max_recoveries:
+            self.roll_back(run, why)
+            return None
+        case = self._case(run, action, failing, proposal, why)
+        case.code, case.blocked, case.arrived = code, blocked, arrived
+        if failing is not Failing.STOPPED:
+            case.looks = run.looks.get(action.entity_id, ())
+        return case
+
+    def retries(self, run: Run) -> bool:
+        """Return whether a failed goal is sent again as it is: only for comparisons, without a diagnosis."""
+        config = self._context.config.recovery
+        if config.enabled or run.retries >= config.blind_retries:
+            return False
+        run.retries += 1
+        return True
+
+    def roll_back(self, run: Run, why: str) -> None:
+        """The action that is open has failed, for a reason that needs no diagnosis."""
+        self._close(run, Result.ROLLED_BACK, why)
+
+    def note(self, run: Run, failing: Failing, why: str) -> None:
+        """Diagnose and record a failure whose recovery the loop has begun already."""
+        navigation = run.navigation
+        if run.action is None or navigation is None or not self._context.config.recovery.enabled:
+            self.roll_back(run, why)
+            return
+        case = self._case(run, run.action, failing, navigation.proposal, why)
+        case.looks = tuple(Look)[1:]  # none is made
+        self.find(run, case)
+
+    def note_other(self, run: Run, known_id: int) -> None:
+        """A thing that fits has appeared beside, or in place of, one that was known: tell it, and commit."""
+        action, facts, arrival = run.action, self._context.facts, run.arrival
+        if action is None or arrival is None:
+            return
+        proposal = Proposal(arrival.expert, action.trace.epoch, arrival.goal, 1.0, "", known_id)
+        case = self._case(
+            run,
+            replace(action, entity_id=known_id),
+            Failing.NOT_SEEN,
+            proposal,
+            "another one that fits has appeared",
+        )
+        case.arrived = run.begun_stamp
+        diagnosis = diagnose(self.evidence.measure(run, case), sure=self._context.config.recovery.sure)
+        run.action = None
+        self._record(
+            ActionOutcome(
+                action.trace.id, facts.stamp.seconds, Result.COMMITTED, diagnosis, recovery_of(diagnosis).value,
+                text=f"{case.why}; {diagnosis.text}",
+            )
+        )  # fmt: skip
+
+    def _case(self, run: Run, action: OpenAction, failing: Failing, proposal: Proposal, why: str) -> OpenCase:
+        facts = self._context.facts
+        start = None if facts.pose is None else facts.pose.copy()
+        return OpenCase(action, failing, proposal, why, self._context.now, facts.stamp, start=start)
+
+    def find(self, run: Run, case: OpenCase) -> Finding:
+        """Diagnose a case and record it. A look is named only while looks are left."""
+        context = self._context
+        config, facts = context.config.recovery, context.facts
+        diagnosis = diagnose(self.evidence.measure(run, case), sure=config.sure)
+        recovery = recovery_of(diagnosis)
+        entity = facts.entity(case.action.entity_id)
+        looks_on = diagnosis.look is not Look.NONE and len(case.looks) < config.max_looks
+        contact = facts.contacts.last
+        felt = contact is not None and contact.stamp > case.action.began
+        undecided = looks_on or recovery is Recovery.ASK_AGAIN
+        amendments = () if undecided else corrections(
+            case, diagnosis, entity, contact.xy if felt and contact is not None else None, facts.stamp.seconds, config
+        )  # fmt: skip
+        name = name_of(entity) if entity is not None else case.action.label
+        self._record(
+            ActionOutcome(
+                case.action.trace.id,
+                facts.stamp.seconds,
+                Result.ROLLED_BACK,
+                diagnosis,
+                "" if looks_on else recovery.value,
+                amendments,
+                f"{case.why}; {diagnosis.text}{f' (about {name})' if name else ''}",
+            )
+        )
+        if not looks_on:
+            run.action = None
+        return Finding(diagnosis, recovery)
+
+    def _record(self, outcome: ActionOutcome) -> None:
+        self._context.constraint.end(outcome)
+        self._context.commands.append(RecordOutcome(outcome))

@@ -1,0 +1,35 @@
+"""Makes the parts of the world model.
+
+The configuration has its shared values filled in already (`RobotConfig` and the nodes' parameters do so).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from lodestar.assembly.config import WorldModelConfig
+from lodestar.storage.journal_file import JournalFile
+from lodestar.worldmodel.closed_ways import WayBook
+from lodestar.worldmodel.events import WorldEvent
+from lodestar.worldmodel.trace_sentences import Names
+from lodestar.worldmodel.transactions import KIND, VERSION, Transactions
+from lodestar.worldmodel.world_model import SceneWriter, WorldModel
+
+JOURNAL = "world_model.journal"  # name of the file in its folder
+
+
+def journal_file(folder: Path) -> JournalFile:
+    """Return the journal in a folder, which is made where it is missing. Raises OSError, UnsafeFolder."""
+    return JournalFile(folder / JOURNAL, KIND, VERSION)
+
+
+def world_model(
+    config: WorldModelConfig,
+    writer: SceneWriter,
+    tell: Callable[[WorldEvent], None],
+    names: Names,
+    journal: JournalFile | None = None,
+) -> WorldModel:
+    """Return the world model, which goes on from what its journal holds. tell: hears every event."""
+    return WorldModel(Transactions(journal), writer, tell, WayBook(config.ways), names)

@@ -1,0 +1,192 @@
+"""Sights of two sessions of one map: which things each has, and whether it looked at the other's places."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from lodestar.geometry.boxes import transform_box
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.scene.category_priors import CategoryPriors
+from lodestar.scene.change_pairs import Sight
+from lodestar.scene.config import ChangeConfig
+from lodestar.scene.lifecycle import APPEARANCE
+from lodestar.scene.records import Entity, EntityState, Region
+from lodestar.scene.regions import RegionMap
+from lodestar.scene.session_changes import ChangeKind, ThingChange, compare_sessions
+
+_BLIND = 0.5  # chance that a place was in view where nobody knows; chosen
+
+
+class OtherMap(ValueError):
+    """The sessions have no common map; the message says what to do."""
+
+
+def same_place(identity: int) -> int:
+    """Return the id itself: no entities were merged."""
+    return identity
+
+
+@dataclass(frozen=True)
+class SessionScene:
+    """Knowledge that one session has of a map. session: its name; what stands before a "+" names the map.
+
+    saved: seconds since the epoch, nan = unknown. grid: what was observed, None = unknown. resolve: returns the
+    current id of an entity after merges.
+    """
+
+    entities: Mapping[int, Entity]
+    map_id: int
+    session: str
+    saved: float = float("nan")
+    regions: Mapping[int, Region] = field(default_factory=dict)
+    rooms: RegionMap | None = None
+    grid: OccupancyGrid2D | None = None
+    resolve: Callable[[int], int] = same_place
+
+    @property
+    def map_name(self) -> tuple[int, str]:
+        """Return what sessions of one map share."""
+        return self.map_id, self.session.split("+")[0].split(".")[0]
+
+    def moved(self, jump: np.ndarray) -> SessionScene:
+        """Return the scene after a correction of the map by (4, 4); what was looked at is not known then."""
+        boxes = {i: transform_box(jump, e.box_min, e.box_max) for i, e in self.entities.items()}
+        moved = {i: replace(e, box_min=boxes[i][0], box_max=boxes[i][1]) for i, e in self.entities.items()}
+        return replace(self, entities=moved, grid=None)
+
+    def room_at(self, place: np.ndarray) -> str:
+        """Return the name of the room of a place (2+,); "" where it has none."""
+        region = 0 if self.rooms is None else int(self.rooms.at(np.asarray(place, float)[None])[0])
+        return self.regions[region].label if region in self.regions else ""
+
+
+def sights_of(
+    before: SessionScene,
+    after: SessionScene,
+    config: ChangeConfig,
+    priors: CategoryPriors,
+    same_frame: bool = False,
+) -> tuple[list[Sight], list[Sight]]:
+    """Return the sights of both sessions. People and animals are left out: that they go is no news.
+
+    A session that goes on with the other's map keeps the ids: what it has observed no further it has not seen, and what
+    it doubts it has looked for in vain. same_frame: two maps were built apart in one frame of coordinates; the grids
+    say then what each has looked at. Raises OtherMap.
+    """
+    if same_frame:
+        one = [_sight(e, config, _looked(after.grid, e)) for e in _present(before, priors)]
+        return one, [_sight(e, config, _looked(before.grid, e)) for e in _present(after, priors)]
+    if before.map_name != after.map_name:
+        raise OtherMap(
+            "the two sessions are of different maps, so that their coordinates have nothing in common. Compare "
+            "sessions of which one has loaded the other's map, or say that both maps have one frame (--same-frame)"
+        )
+    earlier = []
+    seen_again: set[int] = set()
+    for entity in _present(before, priors):
+        now = after.entities.get(after.resolve(entity.id))
+        if now is None:  # it was a false instance
+            continue
+        if _observed_again(entity, now):
+            seen_again.add(now.id)
+            earlier.append(_sight(entity, config, 1.0, now.id))
+        else:
+            earlier.append(_sight(entity, config, _looked_in_vain(entity, now)))
+    known = {after.resolve(identity) for identity in before.entities}
+    later = []
+    for entity in _present(after, priors):
+        if entity.id in seen_again:
+            later.append(_sight(entity, config, 1.0, entity.id))
+        elif entity.id not in known:
+            later.append(_sight(entity, config, _looked(before.grid, entity)))
+        elif before.entities.get(entity.id, entity).state is EntityState.ARCHIVED:
+            later.append(_sight(entity, config, 1.0))  # it was known to be gone
+    return earlier, later
+
+
+def _present(scene: SessionScene, priors: CategoryPriors) -> list[Entity]:
+    return [
+        entity
+        for _, entity in sorted(scene.entities.items())
+        if entity.state is not EntityState.ARCHIVED and not priors.of(entity.label).moves_by_itself
+    ]
+
+
+def _observed_again(before: Entity, now: Entity) -> bool:
+    return now.state is not EntityState.ARCHIVED and now.observation_count > before.observation_count
+
+
+def _looked_in_vain(before: Entity, now: Entity) -> float:
+    """Return the chance that the place was in view: 1 where it was looked through, else by how the confidence fell."""
+    if now.state is EntityState.ARCHIVED:
+        return 1.0
+    return float(np.clip(1.0 - now.confidence / max(before.confidence, 1e-6), 0.0, 1.0))
+
+
+def _looked(grid: OccupancyGrid2D | None, entity: Entity) -> float:
+    """Return the share of known cells under the entity, the chance that a session has looked at its place."""
+    if grid is None:
+        return _BLIND
+    low = grid.cells_of(np.asarray(entity.box_min, float)[None, :2])[0]
+    high = grid.cells_of(np.asarray(entity.box_max, float)[None, :2])[0] + 1
+    top, left = np.maximum(low, 0)
+    window = grid.cells[top : max(int(high[0]), 0), left : max(int(high[1]), 0)]
+    return float((window >= 0).sum()) / max(int(np.prod(high - low)), 1)
+
+
+def _sight(entity: Entity, config: ChangeConfig, watched: float, kept: int = 0) -> Sight:
+    size = np.maximum(np.asarray(entity.box_max, float) - np.asarray(entity.box_min, float), 0.0)
+    error = config.place_error**2 + (config.extent_error * size) ** 2
+    vector = entity.embeddings.get(APPEARANCE)
+    return Sight(
+        kept or entity.id,
+        entity.label,
+        (np.asarray(entity.box_min, float) + np.asarray(entity.box_max, float)) / 2.0,
+        np.diag(error),
+        float(size.max()) if size.max() > 0.0 else float("nan"),
+        entity.caption,
+        None if vector is None else vector.vector,
+        watched,
+        kept > 0,
+    )
+
+
+def changes_between(
+    before: SessionScene,
+    after: SessionScene,
+    elapsed: float,
+    priors: CategoryPriors,
+    config: ChangeConfig,
+    same_frame: bool = False,
+) -> list[ThingChange]:
+    """Return what became of each thing between two sessions; see `sights_of`. Raises OtherMap.
+
+    elapsed: seconds; where it is not known, that of the configuration.
+    """
+    earlier, later = sights_of(before, after, config, priors, same_frame)
+    if not (np.isfinite(elapsed) and elapsed > 0.0):
+        elapsed = config.elapsed
+    return compare_sessions(earlier, later, elapsed, priors, config)
+
+
+def believed(entities: Mapping[int, Entity], changes: Sequence[ThingChange]) -> dict[int, Entity]:
+    """Return the entities that are believed to be where the map has them.
+
+    Archived ones are left out, and those whose thing is told to have moved or to be gone: it was seen elsewhere since,
+    so that its old place need not be seen empty first.
+    """
+    elsewhere = {
+        change.before.id
+        for change in changes
+        if change.before is not None
+        and change.kind in (ChangeKind.MOVED, ChangeKind.VANISHED)
+        and (change.after is None or change.after.id != change.before.id)
+    }
+    return {
+        identity: entity
+        for identity, entity in entities.items()
+        if entity.state is not EntityState.ARCHIVED and identity not in elsewhere
+    }

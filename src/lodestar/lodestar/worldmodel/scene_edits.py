@@ -1,0 +1,66 @@
+"""The write path into the scene: amendments as edits of the scene dictionary, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lodestar.scene.amendments import AmendmentRefused, Edit, EntityEdit, Refusal
+from lodestar.scene.dictionary import SceneDictionary
+from lodestar.scene.records import SceneDelta
+from lodestar.scene.relations import Relation
+from lodestar.worldmodel.amendments import OF_WAYS, Amendment, Change
+from lodestar.worldmodel.records import Belief, entity_of
+
+
+@dataclass(frozen=True)
+class SceneAmended:
+    """Amendments of the scene that were carried out. inverse: what takes them back, in this order."""
+
+    delta: SceneDelta
+    inverse: tuple[Amendment, ...]
+
+
+def amend_scene(
+    scene: SceneDictionary, amendments: Sequence[Amendment], expected_revision: int = 0
+) -> SceneAmended:
+    """Carry out all amendments, or none. expected_revision: see `SceneDictionary.amend`. Raises AmendmentRefused."""
+    if not amendments:
+        raise AmendmentRefused(Refusal.BAD_REQUEST, "there is no amendment; give at least one")
+    made = scene.amend([_edit(amendment) for amendment in amendments], expected_revision)
+    last = amendments[-1]
+    return SceneAmended(made.delta, tuple(_amendment(edit, last) for edit in made.inverse))
+
+
+def _edit(amendment: Amendment) -> EntityEdit:
+    if amendment.change in OF_WAYS:
+        raise AmendmentRefused(
+            Refusal.BAD_REQUEST,
+            f"{amendment.change.value} is no change of the scene; world_model keeps the closed ways",
+        )
+    relation = None
+    if amendment.belief is not None:
+        belief = amendment.belief
+        ids = tuple(i for i in map(entity_of, belief.arguments) if i is not None)
+        relation = Relation(
+            belief.predicate, belief.arguments, ids, belief.negated, amendment.author, amendment.reason
+        )
+    return EntityEdit(
+        Edit(amendment.change.value), amendment.entity_id, amendment.label, amendment.author, relation
+    )
+
+
+def _amendment(edit: EntityEdit, source: Amendment) -> Amendment:
+    """Return an edit of an inverse as an amendment of the same action. source: of what it takes back."""
+    relation = edit.relation
+    belief = None if relation is None else Belief(relation.predicate, relation.arguments, relation.negated)
+    return Amendment(
+        Change(edit.edit.value),
+        f"taken back: {source.reason}",
+        edit.author or source.author,
+        edit.entity_id,
+        edit.label,
+        belief,
+        None,
+        source.trace_id,
+    )

@@ -1,0 +1,293 @@
+"""Actions as transactions: staged, committed or rolled back, with a journal and undo (VLM-DEWM 3.1.5, 3.2.7).
+
+An action that begins is staged; nothing that is believed changes. Its outcome makes an entry of amendments, which is
+written before it is carried out and closed afterwards. What was written and not closed when the process died is carried
+out again by its successor.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Any, Protocol
+
+from lodestar.worldmodel.amendment_json import BadAmendment, amendment_from_dict, amendment_to_dict
+from lodestar.worldmodel.amendments import Amendment, Change
+
+KIND, VERSION = "lodestar-world-model", 1  # of the journal's file
+MAX_ENTRIES = 1000  # that can be undone; older ones are forgotten
+MAX_ACTIONS = 2000  # whose ends are remembered, so that one that is told again changes nothing
+
+Line = dict[str, Any]
+
+
+class Journal(Protocol):
+    """Port to the file of the journal; `storage.journal_file.JournalFile` is one."""
+
+    lines: list[Line]
+
+    @property
+    def is_full(self) -> bool: ...
+
+    def append(self, line: Line) -> None: ...
+
+    def rewrite(self, lines: list[Line]) -> None: ...
+
+
+class Status(Enum):
+    """State of an entry."""
+
+    OPEN = "open"  # written, not carried out yet
+    DONE = "done"
+    REFUSED = "refused"
+    UNDONE = "undone"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Amendments that belong together. undoes: number of the entry that it takes back, 0 = none.
+
+    inverse: what takes it back; known once it is done. replayed: it was written by a process that has died since.
+    words: its amendments as sentences, once it is done.
+    """
+
+    number: int
+    stamp: float
+    amendments: tuple[Amendment, ...]
+    trace_id: str = ""
+    undoes: int = 0
+    status: Status = Status.OPEN
+    inverse: tuple[Amendment, ...] = ()
+    reason: str = ""
+    replayed: bool = False
+    words: tuple[str, ...] = ()
+
+
+class Overtaken(ValueError):
+    """A later entry changed the same; that one is to be undone first."""
+
+
+class NoSuchEntry(LookupError):
+    """The journal has no such entry; the message says which there are."""
+
+
+class AlreadyUndone(ValueError):
+    """The entry was taken back before, or is itself what took another back."""
+
+
+class Transactions:
+    """The staged actions and the entries, in memory and in a journal. Raises what the journal raises, and then
+    nothing has changed."""
+
+    def __init__(self, journal: Journal | None = None) -> None:
+        self._journal = journal
+        self.staged: OrderedDict[str, float] = OrderedDict()  # trace id -> stamp
+        self.entries: OrderedDict[int, Entry] = OrderedDict()
+        self.problems: list[str] = []  # lines of the journal that could not be taken
+        self.ended: OrderedDict[str, None] = OrderedDict()  # trace ids of actions that are over
+        self._next = 1
+        for number, line in enumerate(journal.lines if journal is not None else (), 2):
+            self._replay(number, line)
+        if journal is not None and journal.is_full:
+            journal.rewrite(list(self._lines()))
+
+    # --- actions ----------------------------------------------------------------------------------------------
+
+    def begin(self, trace_id: str, stamp: float) -> bool:
+        """Stage an action; return False where it began, or ended, before."""
+        if trace_id in self.staged or trace_id in self.ended:
+            return False
+        self._write({"op": "begin", "trace_id": trace_id, "stamp": stamp})
+        self._staged(trace_id, stamp)
+        return True
+
+    def end(self, trace_id: str) -> bool:
+        """End an action; return False where it ended before. One that nobody staged ends as well."""
+        if trace_id in self.ended:
+            return False
+        self._write({"op": "end", "trace_id": trace_id})
+        self._over(trace_id)
+        return True
+
+    # --- entries ----------------------------------------------------------------------------------------------
+
+    def open(
+        self, stamp: float, amendments: Iterable[Amendment], trace_id: str = "", undoes: int = 0
+    ) -> Entry:
+        """Write an entry that is to be carried out; `trace_id` ends with it."""
+        entry = Entry(self._next, stamp, tuple(amendments), trace_id, undoes)
+        self._write(_entry_line(entry))
+        self._next += 1
+        self._keep(entry)
+        if trace_id:
+            self._over(trace_id)
+        return entry
+
+    def undo(self, number: int, stamp: float) -> Entry:
+        """Open the entry that takes another one back. Raises NoSuchEntry, AlreadyUndone."""
+        entry = self.entries.get(number)
+        if entry is None or entry.status in (Status.OPEN, Status.REFUSED):
+            known = ", ".join(str(n) for n, e in self.entries.items() if e.status is Status.DONE)
+            raise NoSuchEntry(f"there is no entry {number} to undo; there are {known or 'none'}")
+        if entry.undoes:
+            raise AlreadyUndone(
+                f"entry {number} itself took {entry.undoes} back; say the correction again instead"
+            )
+        if entry.status is Status.UNDONE:
+            raise AlreadyUndone(f"entry {number} was taken back before")
+        self._refuse_overtaken(entry)
+        return self.open(stamp, entry.inverse, undoes=number)
+
+    def _refuse_overtaken(self, entry: Entry) -> None:
+        """Raise Overtaken where a later entry that still holds changed the same of the same entity."""
+        changed = {(a.change, a.entity_id) for a in entry.amendments if a.entity_id}
+        for later in self.entries.values():
+            if later.number <= entry.number or later.status is not Status.DONE or later.undoes:
+                continue
+            for amendment in later.amendments:
+                if (amendment.change, amendment.entity_id) in changed:
+                    raise Overtaken(
+                        f"entry {later.number} changed entity {amendment.entity_id} since; undo that one first"
+                    )
+
+    def done(self, entry: Entry, inverse: Iterable[Amendment], words: tuple[str, ...] = ()) -> Entry:
+        """Close an entry that was carried out."""
+        made = replace(entry, status=Status.DONE, inverse=tuple(inverse), words=words)
+        self._write({"op": "done", "number": entry.number, "inverse": _dicts(made.inverse)})
+        self._keep(made)
+        self._undone(made)
+        return made
+
+    def refused(self, entry: Entry, reason: str) -> Entry:
+        """Close an entry that could not be carried out; nothing of it was."""
+        made = replace(entry, status=Status.REFUSED, reason=reason)
+        self._write({"op": "refused", "number": entry.number, "reason": reason})
+        self._keep(made)
+        return made
+
+    @property
+    def waiting(self) -> tuple[Entry, ...]:
+        """Return the entries that are written and not carried out, the oldest first."""
+        return tuple(entry for entry in self.entries.values() if entry.status is Status.OPEN)
+
+    # --- the journal ------------------------------------------------------------------------------------------
+
+    def _write(self, line: Line) -> None:
+        if self._journal is None:
+            return
+        self._journal.append(line)
+        if self._journal.is_full:
+            self._journal.rewrite([*self._lines(), line])
+
+    def _lines(self) -> Iterable[Line]:
+        """Yield the lines that a small journal needs: staged actions, the ends of others, and entries."""
+        for trace_id in self.ended:
+            yield {"op": "end", "trace_id": trace_id}
+        for trace_id, stamp in self.staged.items():
+            yield {"op": "begin", "trace_id": trace_id, "stamp": stamp}
+        for entry in self.entries.values():
+            yield _entry_line(entry)
+            if entry.status in (Status.DONE, Status.UNDONE):
+                yield {"op": "done", "number": entry.number, "inverse": _dicts(entry.inverse)}
+            elif entry.status is Status.REFUSED:
+                yield {"op": "refused", "number": entry.number, "reason": entry.reason}
+
+    def _replay(self, number: int, line: Line) -> None:
+        try:
+            _REPLAYS[line["op"]](self, line)
+        except (BadAmendment, KeyError, TypeError, ValueError) as error:
+            self.problems.append(
+                f"entry in line {number} was left out: {error.__class__.__name__}: {str(error)[:200]}"
+            )
+
+    def _replay_begin(self, line: Line) -> None:
+        self._staged(str(line["trace_id"]), float(line["stamp"]))
+
+    def _replay_end(self, line: Line) -> None:
+        self._over(str(line["trace_id"]))
+
+    def _replay_entry(self, line: Line) -> None:
+        number = int(line["number"])
+        self._next = max(self._next, number + 1)  # a number is never given twice, also of a damaged entry
+        amendments = tuple(map(amendment_from_dict, line["amendments"]))
+        trace_id = str(line["trace_id"])
+        entry = Entry(number, float(line["stamp"]), amendments, trace_id, int(line["undoes"]), replayed=True)
+        self._keep(entry)
+        if entry.trace_id:
+            self._over(entry.trace_id)
+
+    def _replay_done(self, line: Line) -> None:
+        inverse = tuple(map(amendment_from_dict, line["inverse"]))
+        made = replace(self.entries[int(line["number"])], status=Status.DONE, inverse=inverse)
+        self._keep(made)
+        self._undone(made)
+
+    def _replay_refused(self, line: Line) -> None:
+        entry = self.entries[int(line["number"])]
+        self._keep(replace(entry, status=Status.REFUSED, reason=str(line["reason"])))
+
+    def _staged(self, trace_id: str, stamp: float) -> None:
+        self.staged[trace_id] = stamp
+        while len(self.staged) > MAX_ACTIONS:
+            self.staged.popitem(last=False)
+
+    def _over(self, trace_id: str) -> None:
+        self.staged.pop(trace_id, None)
+        self.ended[trace_id] = None
+        while len(self.ended) > MAX_ACTIONS:
+            self.ended.popitem(last=False)
+
+    def _keep(self, entry: Entry) -> None:
+        self.entries[entry.number] = entry
+        while len(self.entries) > MAX_ENTRIES:
+            self.entries.popitem(last=False)
+
+    def _undone(self, entry: Entry) -> None:
+        former = self.entries.get(entry.undoes)
+        if former is not None:
+            self._keep(replace(former, status=Status.UNDONE))
+
+
+def default_inverse(amendments: Iterable[Amendment]) -> tuple[Amendment, ...]:
+    """Return what takes amendments back where the state before them is not known any more."""
+    back = {
+        Change.ARCHIVE: Change.RESTORE,
+        Change.DOUBT: Change.RESTORE,
+        Change.RESTORE: Change.ARCHIVE,
+        Change.RELABEL: Change.RELABEL,
+        Change.RELATE: Change.RELATE,
+        Change.CLOSE_WAY: Change.OPEN_WAY,
+        Change.OPEN_WAY: Change.CLOSE_WAY,
+    }
+    inverse: list[Amendment] = []
+    for amendment in amendments:
+        belief = amendment.belief
+        opposite = None if belief is None else replace(belief, negated=not belief.negated)
+        inverse.insert(0, replace(amendment, change=back[amendment.change], label="", belief=opposite))
+    return tuple(inverse)
+
+
+def _entry_line(entry: Entry) -> Line:
+    return {
+        "op": "entry",
+        "number": entry.number,
+        "stamp": entry.stamp,
+        "trace_id": entry.trace_id,
+        "undoes": entry.undoes,
+        "amendments": _dicts(entry.amendments),
+    }
+
+
+def _dicts(amendments: Iterable[Amendment]) -> list[dict[str, Any]]:
+    return [amendment_to_dict(amendment) for amendment in amendments]
+
+
+_REPLAYS: Mapping[str, Callable[[Transactions, Line], None]] = {
+    "begin": Transactions._replay_begin,
+    "end": Transactions._replay_end,
+    "entry": Transactions._replay_entry,
+    "done": Transactions._replay_done,
+    "refused": Transactions._replay_refused,
+}

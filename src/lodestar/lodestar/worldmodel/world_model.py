@@ -1,0 +1,211 @@
+"""The world model: hears actions and their outcomes, and carries out what they change, by one write path."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Protocol
+
+import numpy as np
+
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.worldmodel.amendment_words import amendment_in_words
+from lodestar.worldmodel.amendments import OF_WAYS, Amendment, Change, ClosedWay, middle_of
+from lodestar.worldmodel.closed_ways import WayBook
+from lodestar.worldmodel.events import DIAGNOSED, REFUSED, UNDONE, WorldEvent
+from lodestar.worldmodel.outcomes import ActionOutcome, Result
+from lodestar.worldmodel.records import Trace
+from lodestar.worldmodel.skills import SkillTable, load_skills
+from lodestar.worldmodel.trace_sentences import Names, nameless
+from lodestar.worldmodel.transactions import Entry, Transactions, default_inverse
+
+
+class Problem(Enum):
+    """Reasons why the scene was not amended."""
+
+    UNAVAILABLE = "UNAVAILABLE"  # nobody answers; it may be tried again
+    UNKNOWN_ENTITY = "UNKNOWN_ENTITY"
+    CONFLICT = "CONFLICT"  # the entity has changed since
+    BAD_REQUEST = "BAD_REQUEST"
+
+
+@dataclass(frozen=True)
+class Reply:
+    """Answer to amendments of the scene. problem: None where they were carried out; then inverse takes them back."""
+
+    inverse: tuple[Amendment, ...] = ()
+    problem: Problem | None = None
+    why: str = ""
+
+
+class SceneWriter(Protocol):
+    """Port to the scene dictionary's `amend`; all amendments are carried out, or none."""
+
+    def amend(self, amendments: Sequence[Amendment], answered: Callable[[Reply], None]) -> None:
+        """Have them carried out; `answered` is called once, now or later."""
+        ...
+
+
+AUTHOR = "world_model"  # of what it amends itself
+Told = Callable[[Entry, Reply], None]
+
+
+class WorldModel:
+    """Stages actions, carries out what their outcomes and operators amend, and tells events. Safe for one thread.
+
+    tell: hears every event. names: words for an entity's id. It never raises for what an outcome says.
+    """
+
+    def __init__(
+        self,
+        transactions: Transactions,
+        writer: SceneWriter,
+        tell: Callable[[WorldEvent], None] = lambda event: None,
+        ways: WayBook | None = None,
+        names: Names = nameless,
+        skills: SkillTable | None = None,
+    ) -> None:
+        self.transactions, self._writer, self._tell = transactions, writer, tell
+        self._ways, self._names = ways or WayBook(), names
+        self._skills = skills or load_skills()
+        self._under_way: set[int] = set()  # entries whose answer is awaited
+        self._effects: dict[str, tuple[Amendment, ...]] = {}  # of the staged actions, by trace
+        self.now = 0.0
+        for entry in transactions.entries.values():  # a successor closes the same ways
+            if entry.inverse:
+                self._change_ways(entry.amendments)
+
+    @property
+    def ways(self) -> tuple[ClosedWay, ...]:
+        """Return the closed ways."""
+        return self._ways.ways
+
+    def nearest_way(self, point: np.ndarray, reach: float) -> ClosedWay | None:
+        """Return the closed way nearest to a point (2,) in map, None where none is within `reach` metres."""
+        return self._ways.nearest(point, reach)
+
+    # --- actions ----------------------------------------------------------------------------------------------
+
+    def take_trace(self, trace: Trace) -> None:
+        """An action begins; its effects are staged, and nothing that is believed changes."""
+        if self.transactions.begin(trace.id, trace.stamp):
+            effects = self._skills.effects(trace)
+            if effects:
+                self._effects[trace.id] = effects
+
+    def take_outcome(self, outcome: ActionOutcome) -> None:
+        """An action is over: commit its effects, or drop them; carry out what its diagnosis amends either way."""
+        self.now = max(self.now, outcome.stamp)
+        if not outcome.is_final:
+            return
+        effects = self._effects.pop(outcome.trace_id, ())
+        amendments = outcome.amendments
+        if outcome.result is Result.COMMITTED:
+            amendments = (*effects, *amendments)
+        if outcome.result is Result.CANCELLED or not amendments:
+            ended = self.transactions.end(outcome.trace_id)
+        else:
+            ended = outcome.trace_id not in self.transactions.ended
+            if ended:
+                named = tuple(replace(a, trace_id=a.trace_id or outcome.trace_id) for a in amendments)
+                self._carry_out(self.transactions.open(outcome.stamp, named, outcome.trace_id))
+        if ended and outcome.diagnosis is not None and outcome.text:
+            look_at = outcome.diagnosis.look_at
+            self._tell(
+                WorldEvent(outcome.stamp, DIAGNOSED, outcome.text, (), outcome.trace_id, place=look_at)
+            )
+
+    # --- operators --------------------------------------------------------------------------------------------
+
+    def correct(self, amendments: Sequence[Amendment], stamp: float, told: Told) -> None:
+        """Carry out an operator's amendments, or refuse them at once; `told` gets the entry and the answer."""
+        self._carry_out(self.transactions.open(stamp, amendments), told)
+
+    def undo(self, number: int, stamp: float, told: Told) -> None:
+        """Take an entry back. Raises NoSuchEntry, AlreadyUndone."""
+        self._carry_out(self.transactions.undo(number, stamp), told)
+
+    # --- time and sight ---------------------------------------------------------------------------------------
+
+    def tick(self, now: float) -> None:
+        """Open ways that have expired at `now`, seconds, and try again what waits for the scene dictionary."""
+        self.now = max(self.now, now)
+        for way in self._ways.expire(now):
+            place = middle_of(way)
+            text = f"The way at ({place[0]:.1f}, {place[1]:.1f}) counts as open again: its time is over."
+            self._tell(WorldEvent(self.now, Change.OPEN_WAY.value, text, place=place))
+        for entry in self.transactions.waiting:
+            if entry.number not in self._under_way:
+                self._carry_out(entry)
+
+    def take_grid(self, grid: OccupancyGrid2D, robot: np.ndarray | None) -> None:
+        """Open the ways that the grid shows as open. robot: (2+,) in map, None = unknown."""
+        for way in self._ways.look(grid, robot):
+            amendment = Amendment(Change.OPEN_WAY, "rays pass through it", AUTHOR, way=way)
+            self._carry_out(self.transactions.open(self.now, (amendment,)))
+
+    # --- the write path ---------------------------------------------------------------------------------------
+
+    def _carry_out(self, entry: Entry, told: Told | None = None) -> None:
+        """Amend the scene, then the ways; where the scene refuses, neither.
+
+        told: who waits for the answer, and does not want it tried again later.
+        """
+        words = tuple(amendment_in_words(a, self._names) for a in entry.amendments)  # by the names before it
+        of_scene = [a for a in entry.amendments if a.change not in OF_WAYS]
+
+        def answered(reply: Reply) -> None:
+            self._under_way.discard(entry.number)
+            if reply.problem is Problem.UNAVAILABLE and told is None:
+                return  # `tick` tries again
+            made = self._close(entry, reply, words)
+            if told is not None:
+                told(made, reply)
+
+        self._under_way.add(entry.number)
+        if of_scene:
+            self._writer.amend(of_scene, answered)
+        else:
+            answered(Reply())
+
+    def _close(self, entry: Entry, reply: Reply, words: tuple[str, ...]) -> Entry:
+        if reply.problem is not None:
+            made = self.transactions.refused(entry, reply.why)
+            text = f"Nothing was changed: {reply.why}"
+            self._tell(WorldEvent(self.now, REFUSED, text, (), entry.trace_id, entry.number))
+            return made
+        inverse = (*self._change_ways(entry.amendments), *reply.inverse)
+        if entry.replayed and not reply.inverse:  # carried out before its author died
+            inverse = default_inverse(entry.amendments)
+        made = self.transactions.done(entry, inverse, words)
+        for amendment, said in zip(entry.amendments, words, strict=True):
+            self._tell(self._event(made, amendment, said))
+        return made
+
+    def _change_ways(self, amendments: Sequence[Amendment]) -> tuple[Amendment, ...]:
+        """Close and open ways; return what takes it back."""
+        inverse: list[Amendment] = []
+        for amendment in amendments:
+            way = amendment.way
+            if amendment.change not in OF_WAYS or way is None:
+                continue
+            back = replace(amendment, reason=f"taken back: {amendment.reason}")
+            if amendment.change is Change.CLOSE_WAY:
+                before = self._ways.close(way)
+                inverse.insert(0, replace(back, change=Change.OPEN_WAY))
+            else:
+                before = self._ways.open(way)
+            inverse[1:1] = [replace(back, change=Change.CLOSE_WAY, way=other) for other in before]
+        return tuple(inverse)
+
+    def _event(self, entry: Entry, amendment: Amendment, said: str) -> WorldEvent:
+        ids = (amendment.entity_id,) if amendment.entity_id else ()
+        kind = UNDONE if entry.undoes else amendment.change.value
+        text = f"Entry {entry.undoes} was taken back: {said}" if entry.undoes else said
+        place = _place_of(amendment)
+        return WorldEvent(max(self.now, entry.stamp), kind, text, ids, entry.trace_id, entry.number, place)
+
+
+def _place_of(amendment: Amendment) -> tuple[float, float] | None:
+    return None if amendment.way is None else middle_of(amendment.way)

@@ -1,0 +1,144 @@
+"""Closed ways lie on the grid until they expire, are opened, or rays pass through them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.grid.paths import path_lengths
+from lodestar.worldmodel.amendments import ClosedWay
+from lodestar.worldmodel.closed_ways import WayBook, WayOverlay
+
+DOOR = ClosedWay((5.0, 4.55), (5.0, 5.45), 100.0, "DOOR_CLOSED")
+
+
+def two_rooms(stamp=0.0):
+    """Two rooms of 5 x 10 m with a door 0.9 m wide between them at x = 5."""
+    cells = np.zeros((100, 100), np.int8)
+    cells[:, 50] = 100
+    cells[46:54, 50] = 0
+    return OccupancyGrid2D(cells, 0.1, (0.0, 0.0), stamp=stamp)
+
+
+def overlay(*ways):
+    laid = WayOverlay()
+    laid.follow(ways)
+    return laid
+
+
+def fan(yaw=0.0, reach=4.0, half=0.5, count=200):
+    """(count, 3) ends of rays in the sensor's frame, which looks along x."""
+    angles = np.linspace(yaw - half, yaw + half, count)
+    return np.stack([np.cos(angles) * reach, np.sin(angles) * reach, np.zeros(count)], axis=-1)
+
+
+def sensor(x=3.5, y=5.0, z=0.4):
+    pose = np.eye(4)
+    pose[:3, 3] = x, y, z
+    return pose
+
+
+def test_a_closed_door_separates_two_rooms_until_it_expires():
+    start = np.array([2.0, 5.0])
+    far = tuple(two_rooms().cells_of(np.array([[8.0, 5.0]]))[0])
+    assert math.isfinite(path_lengths(two_rooms(), start)[far])
+    closed = overlay(DOOR).laid_over(two_rooms(99.0), start)
+    assert not math.isfinite(path_lengths(closed, start)[far])
+    grid = two_rooms(100.0)
+    assert overlay(DOOR).laid_over(grid, start) is grid
+
+
+def test_the_grid_itself_is_never_changed_and_none_is_copied_without_ways():
+    grid = two_rooms()
+    before = grid.cells.copy()
+    overlay(DOOR).laid_over(grid, None)
+    assert (grid.cells == before).all()
+    assert overlay().laid_over(grid, None) is grid
+
+
+def test_no_wall_is_laid_under_the_robot():
+    grid = overlay(DOOR).laid_over(two_rooms(), np.array([5.0, 5.0, 0.0]))
+    row, column = grid.cells_of(np.array([[5.0, 5.0]]))[0]
+    assert grid.cells[row, column] == 0 and grid.occupied.sum() > two_rooms().occupied.sum()
+
+
+def test_rays_through_the_door_open_it_after_two_looks():
+    laid = overlay(DOOR)
+    laid.look(sensor(), fan(), 1.0)
+    assert laid.laid(1.0) == (DOOR,), "one look may be a reflection"
+    laid.look(sensor(), fan(), 1.1)
+    assert laid.laid(1.1) == (DOOR,), "the second came too soon"
+    laid.look(sensor(), fan(), 2.0)
+    assert laid.laid(2.0) == ()
+    laid.follow((DOOR,))
+    assert laid.laid(2.0) == (), "the same list does not close it again"
+    other = ClosedWay(DOOR.start, DOOR.end, 200.0)
+    laid.follow((other,))
+    assert laid.laid(2.0) == (other,), "a new closing does"
+
+
+@pytest.mark.parametrize(
+    "rays",
+    [
+        fan(reach=1.6),  # they end at the door
+        fan(half=0.05),  # a crack
+        fan(yaw=math.pi),  # the other way
+        np.full((50, 3), np.nan),
+        np.zeros((0, 3)),
+    ],
+)
+def test_other_rays_do_not_open_it(rays):
+    laid = overlay(DOOR)
+    for stamp in range(1, 6):
+        laid.look(sensor(), rays, float(stamp))
+    assert laid.laid(6.0) == (DOOR,)
+
+
+def test_rays_over_the_door_or_through_glass_do_not_open_it():
+    laid = overlay(DOOR)
+    high = fan() + np.array([0.0, 0.0, 4.0])
+    for stamp in range(1, 6):
+        laid.look(sensor(), high, float(stamp))
+    assert laid.laid(6.0) == (DOOR,)
+    glass = overlay(ClosedWay(DOOR.start, DOOR.end, 100.0, "UNSEEN_OBSTACLE", seen_free_opens=False))
+    for stamp in range(1, 6):
+        glass.look(sensor(), fan(), float(stamp))
+    assert len(glass.laid(6.0)) == 1
+
+
+def test_the_book_replaces_what_is_in_the_same_place_and_forgets_what_expired():
+    book = WayBook()
+    assert book.close(DOOR) == ()
+    longer = ClosedWay((5.05, 4.5), (5.0, 5.4), 300.0)
+    assert book.close(longer) == (DOOR,)
+    elsewhere = ClosedWay((1.0, 1.0), (2.0, 1.0))
+    book.close(elsewhere)
+    assert book.expire(299.0) == () and book.expire(300.0) == (longer,)
+    assert book.open(ClosedWay((1.1, 1.0), (2.1, 1.0))) == (elsewhere,) and book.ways == ()
+
+
+def test_the_book_holds_no_more_than_its_limit():
+    book = WayBook()
+    for x in range(150):
+        book.close(ClosedWay((float(x), 0.0), (float(x), 0.9)))
+    assert len(book.ways) == 100 and book.ways[0].start[0] == 50.0
+
+
+def test_a_grid_that_shows_a_closed_way_as_open_says_so():
+    book, far = WayBook(), np.array([2.0, 5.0, 0.0])
+    book.close(DOOR)
+    assert book.look(two_rooms(), far) == (), "this grid may be older than the closing"
+    closed = overlay(DOOR).laid_over(two_rooms(), far)
+    assert book.look(closed, far) == ()
+    assert book.look(two_rooms(), np.array([4.8, 5.0])) == (), "the robot stands beside it"
+    assert book.look(two_rooms(), far) == (DOOR,)
+
+
+def test_the_nearest_way_is_found_within_reach():
+    book = WayBook()
+    book.close(DOOR)
+    assert book.nearest(np.array([4.0, 5.0]), 2.0) is DOOR
+    assert book.nearest(np.array([1.0, 5.0]), 2.0) is None

@@ -1,0 +1,337 @@
+"""Actions as transactions: committed, rolled back, taken back, and carried on after kill -9."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from lodestar.storage.journal_file import JournalFile
+from lodestar.worldmodel.amendments import Amendment, Change, ClosedWay
+from lodestar.worldmodel.closed_ways import WayBook
+from lodestar.worldmodel.events import DIAGNOSED, REFUSED, UNDONE
+from lodestar.worldmodel.outcomes import (
+    ActionOutcome,
+    Cause,
+    CauseEstimate,
+    ConstraintState,
+    Diagnosis,
+    Discrepancy,
+    Result,
+)
+from lodestar.worldmodel.records import Action, Belief, Expectation, Phase, Skill, Trace, entity_name
+from lodestar.worldmodel.skills import BadSkills, load_skills, read_skills
+from lodestar.worldmodel.transactions import (
+    KIND,
+    VERSION,
+    AlreadyUndone,
+    NoSuchEntry,
+    Overtaken,
+    Status,
+    Transactions,
+)
+from lodestar.worldmodel.world_model import Problem, Reply, WorldModel
+
+GONE = Amendment(Change.ARCHIVE, "depth passes through its place", "recovery", 12)
+DOOR = ClosedWay((5.0, 4.5), (5.0, 5.4), 60.0, "DOOR_CLOSED")
+CLOSED = Amendment(Change.CLOSE_WAY, "the navigator found no way", "recovery", way=DOOR)
+
+
+class Scene:
+    """A scene that notes what it is asked to change; `problem` refuses it."""
+
+    def __init__(self):
+        self.amended, self.problem, self.later = [], None, None
+
+    def amend(self, amendments, answered):
+        if self.later is not None:
+            self.later.append(answered)
+            return
+        if self.problem is not None:
+            answered(Reply(problem=self.problem, why="no"))
+            return
+        self.amended.append(tuple(amendments))
+        answered(Reply(tuple(replace(a, change=Change.RESTORE) for a in reversed(amendments))))
+
+
+class Bench:
+    """A world model over a journal on disk, and what it tells."""
+
+    def __init__(self, path=None):
+        self.path, self.scene, self.events, self.told = path, Scene(), [], []
+        self.start()
+
+    def start(self):
+        """Begin, or begin again after kill -9."""
+        journal = None if self.path is None else JournalFile(self.path, KIND, VERSION)
+        self.world = WorldModel(Transactions(journal), self.scene, self.events.append, WayBook())
+
+    def kinds(self):
+        return [event.kind for event in self.events]
+
+    def hear(self, entry, reply):
+        self.told.append((entry, reply))
+
+
+@pytest.fixture
+def bench(tmp_path):
+    return Bench(tmp_path / "run" / "world.journal")
+
+
+def trace(identity="q-t1", skill=Skill.GO_TO, arguments=("entity:12",)):
+    return Trace(identity, 1, 9.0, "test", Action(skill, arguments), Expectation(Phase.AT), 0.9)
+
+
+def ended(result=Result.COMMITTED, amendments=(GONE,), identity="q-t1", diagnosis=None, text=""):
+    return ActionOutcome(identity, 10.0, result, diagnosis, "", amendments, text)
+
+
+@pytest.mark.parametrize("result", [Result.COMMITTED, Result.ROLLED_BACK])
+def test_what_the_diagnosis_amends_is_carried_out_once(bench, result):
+    bench.world.take_trace(trace())
+    assert bench.scene.amended == [], "an action that began changes nothing"
+    bench.world.take_outcome(ended(result))
+    bench.world.take_outcome(ended(result))  # told again, as to a late subscriber
+    assert bench.scene.amended == [(replace(GONE, trace_id="q-t1"),)]
+    assert bench.kinds() == ["ARCHIVE"] and bench.events[0].entity_ids == (12,) and bench.events[0].entry == 1
+    assert "gone (depth passes through its place)" in bench.events[0].text
+    assert not bench.world.transactions.staged
+
+
+def test_a_cancelled_action_changes_nothing(bench):
+    bench.world.take_trace(trace())
+    bench.world.take_outcome(ended(Result.CANCELLED))
+    assert bench.scene.amended == [] and not bench.world.transactions.staged
+
+
+PICK = "GoTo: {goal: free, phase: APPROACHING, effects: [{change: RELATE, predicate: Holds, arguments: [robot, $1]}]}"
+OTHERS = "".join(
+    f"\n{name}: {{phase: EXPLORING}}" for name in ("Search", "Turn", "Return", "Charge", "StepAside")
+)
+
+
+@pytest.mark.parametrize(
+    ("result", "held"), [(Result.COMMITTED, True), (Result.ROLLED_BACK, False), (Result.CANCELLED, False)]
+)
+def test_effects_of_a_skill_are_carried_out_only_when_it_is_committed(result, held):
+    scene = Scene()
+    world = WorldModel(Transactions(), scene, skills=read_skills(PICK + OTHERS))
+    world.take_trace(trace())
+    world.take_outcome(ended(result, ()))
+    beliefs = [a.belief for group in scene.amended for a in group]
+    assert beliefs == ([Belief("Holds", ("robot", "entity:12"))] if held else [])
+
+
+def test_an_effect_without_its_argument_is_none():
+    assert read_skills(PICK + OTHERS).effects(trace(arguments=())) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("GoTo: {phase: AT}", "lacks"),
+        ("Dance: {phase: AT}", "Dance"),
+        ("GoTo: {phase: AT, speed: 3}" + OTHERS, "speed"),
+        ("GoTo: {phase: AT, goal: somewhere}" + OTHERS, "somewhere"),
+        ("[1, 2", "skills"),
+        ("GoTo: 7", "skills"),
+    ],
+)
+def test_a_table_that_is_none_is_refused(text, problem):
+    with pytest.raises(BadSkills, match=problem):
+        read_skills(text)
+
+
+def test_the_robots_own_table_names_every_skill_and_the_walking_ones_change_nothing():
+    assert all(load_skills().effects(trace(skill=skill)) == () for skill in Skill)
+
+
+def test_a_door_is_closed_and_opens_again_when_its_time_is_over(bench):
+    bench.world.take_outcome(ended(Result.ROLLED_BACK, (CLOSED,)))
+    assert bench.world.ways == (DOOR,)
+    bench.world.tick(59.0)
+    assert bench.world.ways == (DOOR,)
+    bench.world.tick(60.0)
+    assert bench.world.ways == () and bench.kinds() == ["CLOSE_WAY", "OPEN_WAY"]
+    assert bench.events[0].place == (5.0, 4.95)
+
+
+def test_a_scene_that_refuses_one_amendment_keeps_the_way_open_too(bench):
+    bench.scene.problem = Problem.UNKNOWN_ENTITY
+    bench.world.take_outcome(ended(Result.ROLLED_BACK, (CLOSED, GONE)))
+    assert bench.world.ways == () and bench.kinds() == [REFUSED]
+    assert bench.world.transactions.entries[1].status is Status.REFUSED
+
+
+def test_a_scene_that_is_away_gets_it_later(bench):
+    bench.scene.problem = Problem.UNAVAILABLE
+    bench.world.take_outcome(ended())
+    bench.world.tick(20.0)
+    assert bench.events == [] and len(bench.world.transactions.waiting) == 1
+    bench.scene.problem = None
+    bench.world.tick(21.0)
+    bench.world.tick(22.0)
+    assert len(bench.scene.amended) == 1 and bench.kinds() == ["ARCHIVE"]
+
+
+def test_what_is_under_way_is_not_asked_twice(bench):
+    bench.scene.later = []
+    bench.world.take_outcome(ended())
+    bench.world.tick(20.0)
+    assert len(bench.scene.later) == 1
+
+
+def test_an_operator_is_told_at_once_that_the_scene_is_away_and_nothing_happens_later(bench):
+    bench.scene.problem = Problem.UNAVAILABLE
+    bench.world.correct((GONE,), 5.0, bench.hear)
+    bench.scene.problem = None
+    bench.world.tick(20.0)
+    assert bench.told[0][1].problem is Problem.UNAVAILABLE and bench.scene.amended == []
+
+
+def test_a_correction_is_undone_once(bench):
+    bench.world.correct((GONE, CLOSED), 5.0, bench.hear)
+    assert bench.told[0][0].number == 1 and bench.world.ways == (DOOR,)
+    bench.world.undo(1, 6.0, bench.hear)
+    assert bench.world.ways == () and bench.scene.amended[-1][0].change is Change.RESTORE
+    assert bench.kinds()[-1] == UNDONE
+    with pytest.raises(AlreadyUndone, match="before"):
+        bench.world.undo(1, 7.0, bench.hear)
+    with pytest.raises(AlreadyUndone, match="itself"):
+        bench.world.undo(2, 7.0, bench.hear)
+    with pytest.raises(NoSuchEntry, match="entry 9"):
+        bench.world.undo(9, 7.0, bench.hear)
+
+
+def test_what_a_later_correction_changed_is_undone_last(bench):
+    bench.world.correct((replace(GONE, change=Change.RELABEL, label="stool"),), 5.0, bench.hear)
+    bench.world.correct((replace(GONE, change=Change.RELABEL, label="bench"),), 6.0, bench.hear)
+    with pytest.raises(Overtaken, match="entry 2 changed entity 12 since"):
+        bench.world.undo(1, 7.0, bench.hear)
+    bench.world.undo(2, 8.0, bench.hear)
+    bench.world.undo(1, 9.0, bench.hear)
+    assert len(bench.scene.amended) == 4
+
+
+def test_an_undo_that_the_scene_refuses_may_be_tried_again(bench):
+    bench.world.correct((GONE,), 5.0, bench.hear)
+    bench.scene.problem = Problem.CONFLICT
+    bench.world.undo(1, 6.0, bench.hear)
+    assert bench.told[-1][1].problem is Problem.CONFLICT
+    bench.scene.problem = None
+    bench.world.undo(1, 7.0, bench.hear)
+    assert bench.told[-1][1].problem is None
+
+
+def test_opening_a_way_is_taken_back_by_closing_what_was_there(bench):
+    bench.world.correct((CLOSED,), 5.0, bench.hear)
+    bench.world.correct((replace(CLOSED, change=Change.OPEN_WAY),), 6.0, bench.hear)
+    assert bench.world.ways == ()
+    bench.world.undo(2, 7.0, bench.hear)
+    assert bench.world.ways == (DOOR,)
+
+
+def test_a_successor_goes_on_after_kill_9(bench):
+    bench.world.take_trace(trace("q-t1"))
+    bench.world.take_outcome(ended(Result.ROLLED_BACK, (CLOSED,), "q-t1"))
+    bench.world.take_trace(trace("q-t2"))
+    bench.scene.problem = Problem.UNAVAILABLE
+    bench.world.take_outcome(ended(identity="q-t3"))
+    bench.scene.problem = None
+    bench.start()
+    assert bench.world.ways == (DOOR,) and list(bench.world.transactions.staged) == ["q-t2"]
+    assert bench.scene.amended == []
+    bench.world.tick(20.0)
+    assert bench.scene.amended == [(replace(GONE, trace_id="q-t3"),)]
+    bench.world.take_outcome(ended(identity="q-t3"))
+    assert len(bench.scene.amended) == 1, "an outcome that is told again changes nothing"
+    bench.world.undo(1, 21.0, bench.hear)
+    assert bench.world.ways == ()
+    bench.start()
+    with pytest.raises(AlreadyUndone):
+        bench.world.undo(1, 22.0, bench.hear)
+
+
+def test_what_was_carried_out_and_not_noted_can_still_be_undone(bench):
+    """Killed between the scene's change and the note of it: the scene says that there is nothing to change."""
+    bench.scene.problem = Problem.UNAVAILABLE
+    bench.world.take_outcome(ended())
+    bench.start()
+    bench.scene.amend = lambda amendments, answered: answered(Reply())
+    bench.world.tick(20.0)
+    assert [a.change for a in bench.world.transactions.entries[1].inverse] == [Change.RESTORE]
+
+
+def test_a_way_that_was_seen_open_stays_open_after_kill_9(bench, monkeypatch):
+    forever = replace(CLOSED, way=replace(DOOR, expires=float("inf")))
+    bench.world.correct((forever,), 5.0, bench.hear)
+    monkeypatch.setattr(WayBook, "look", lambda self, grid, robot: self.ways)
+    bench.world.take_grid(None, None)
+    assert bench.world.ways == () and bench.kinds() == ["CLOSE_WAY", "OPEN_WAY"]
+    bench.start()
+    assert bench.world.ways == ()
+
+
+def test_damaged_entries_are_named_and_the_rest_kept(bench):
+    for identity in ("q-t1", "q-t2", "q-t3"):
+        bench.world.take_outcome(ended(Result.ROLLED_BACK, (CLOSED,), identity))
+    text = bench.path.read_text()
+    lines = text.splitlines(keepends=True)
+    bad = [i for i, line in enumerate(lines) if '"op":"entry"' in line][1]
+    lines[bad] = lines[bad].replace("DOOR_CLOSED", "DOOR_OPENED")
+    bench.path.write_text("".join(lines))
+    journal = JournalFile(bench.path, KIND, VERSION)
+    found = Transactions(journal)
+    assert list(found.entries) == [1, 3] and journal.problems == [
+        f"line {bad + 1} is damaged and was left out"
+    ]
+    assert len(found.problems) == 1 and "KeyError" in found.problems[0], "its note has no entry"
+    assert found.open(1.0, (GONE,)).number == 4
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"op": "dance"},
+        {"number": 1},
+        {
+            "op": "entry",
+            "number": 2,
+            "stamp": 1.0,
+            "trace_id": "",
+            "undoes": 0,
+            "amendments": [{"change": "PAINT"}],
+        },
+        {"op": "entry", "number": 2, "stamp": 1.0, "trace_id": "", "undoes": 0, "amendments": 7},
+        {"op": "done", "number": 77, "inverse": []},
+        {"op": "begin", "trace_id": "x"},
+    ],
+)
+def test_a_whole_line_that_is_no_entry_is_named(bench, line):
+    bench.world.correct((GONE,), 5.0, bench.hear)
+    JournalFile(bench.path, KIND, VERSION).append(line)
+    found = Transactions(JournalFile(bench.path, KIND, VERSION))
+    assert len(found.problems) == 1 and list(found.entries) == [1]
+
+
+def test_a_journal_that_grew_is_rewritten_without_loss(tmp_path):
+    path = tmp_path / "run" / "world.journal"
+    transactions = Transactions(JournalFile(path, KIND, VERSION, max_bytes=20_000))
+    for number in range(100):
+        entry = transactions.open(float(number), (GONE,), f"q-t{number}")
+        transactions.done(entry, (replace(GONE, change=Change.RESTORE),))
+    transactions.undo(100, 101.0)
+    again = Transactions(JournalFile(path, KIND, VERSION, max_bytes=20_000))
+    assert again.entries.keys() == transactions.entries.keys() and not again.problems
+    assert {e.number: e.status for e in again.entries.values()} == {
+        e.number: e.status for e in transactions.entries.values()
+    }
+
+
+def test_a_diagnosis_is_told(bench):
+    state = ConstraintState(Phase.APPROACHING, entity_name(12))
+    found = Diagnosis(Discrepancy(state, state), (CauseEstimate(Cause.DOOR_CLOSED, 1.0),), look_at=(1.0, 2.0))
+    bench.world.take_outcome(ended(Result.ROLLED_BACK, (), diagnosis=found, text="The door is closed."))
+    assert bench.kinds() == [DIAGNOSED] and bench.events[0].place == (1.0, 2.0)
+    assert np.isfinite(bench.events[0].stamp)

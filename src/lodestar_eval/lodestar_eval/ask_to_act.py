@@ -1,0 +1,195 @@
+"""Questions that a robot answers by going and looking: about things that an unexplored building has, or has not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lodestar.language.directive import StepKind
+from lodestar.language.directive_errors import DirectiveError
+from lodestar.language.grammar import parse_directive
+from lodestar.models.english import with_article
+from lodestar.models.kinship import kind_of, same_kind
+from lodestar.models.lexicon import load_lexicon
+from lodestar_eval.episode import EpisodeRun, EpisodeRunner, phrase_book
+from lodestar_eval.metrics import spl
+from lodestar_eval.settings import EpisodeSettings
+from lodestar_sim.starts import start_pose
+from lodestar_sim.tasks import MIN_PATH, PLAIN, Task, described
+from lodestar_sim.worlds import WorldError, world_from_spec
+from lodestar_sim.worlds.catalogue import CATALOGUE
+from lodestar_sim.worlds.truth import truth_of
+from lodestar_sim.worlds.world import World
+
+#: Questions of a building: about a kind that is there, a coloured thing that is there, kinds that are not there, and a
+#: kind that is there in other colours only.
+CASES = ("kind", "look", "absent kind", "absent kind", "absent kind", "absent look")
+_VISIBLE, _NEAR = 0.2, 0.8  # of its points that a view shows, and metres from it; as in `tasks`
+_COLORS = ("red", "green", "blue", "yellow", "purple", "orange", "brown", "white", "black")
+
+
+@dataclass(frozen=True)
+class CheckQuestion:
+    """One question. target_ids: the things that prove a yes; empty where the answer is no."""
+
+    text: str
+    case: str
+    target_ids: tuple[int, ...]
+
+    @property
+    def is_there(self) -> bool:
+        """Return whether the answer is yes."""
+        return bool(self.target_ids)
+
+
+@dataclass(frozen=True)
+class CheckOutcome:
+    """One question as it was answered. said: yes, no, or None = no answer. shortest: metres to a view of a proof."""
+
+    world: str
+    seed: int
+    question: CheckQuestion
+    said: bool | None
+    words: str
+    path_length: float
+    shortest: float
+    duration: float
+
+    @property
+    def is_right(self) -> bool:
+        """Return whether the answer is true; none is wrong."""
+        return self.said is self.question.is_there
+
+    @property
+    def spl(self) -> float:
+        """Return the right answer weighted by the way (A-EQA), of a question whose answer is yes; else NaN."""
+        if not self.question.is_there:
+            return float("nan")
+        return spl(self.is_right, self.shortest, self.path_length)
+
+    def row(self) -> dict[str, object]:
+        """Return one flat row of a table."""
+        return {
+            "world": self.world, "seed": self.seed, "question": self.question.text, "case": self.question.case,
+            "there": self.question.is_there, "said": "" if self.said is None else "yes" if self.said else "no",
+            "right": self.is_right, "path_m": round(self.path_length, 2), "shortest_m": round(self.shortest, 2),
+            "seconds": round(self.duration, 1), "words": self.words,
+        }  # fmt: skip
+
+
+def questions_of(world: World, seed: int) -> list[CheckQuestion]:
+    """Return one question per entry of `CASES`, the same for the same seed. Raises WorldError where one is missing."""
+    rng = np.random.default_rng((seed, 0xA5C))
+    start = start_pose(world, seed, "default")
+    makers = {
+        "kind": _of_kind(world, start, rng), "look": _of_look(world, seed, start),
+        "absent kind": _of_absent_kind(world, rng), "absent look": _of_absent_look(world, rng),
+    }  # fmt: skip
+    found: list[CheckQuestion] = []
+    for case in CASES:
+        asked = [question.text for question in found]
+        fresh = (q for q in makers[case] if q.text not in asked and _is_check(q.text))
+        question = next(fresh, None)
+        if question is None:
+            raise WorldError(
+                f"{world.name}, seed {seed}: there is no question of the case {case!r}; take another seed"
+            )
+        found.append(question)
+    return found
+
+
+def _is_check(text: str) -> bool:
+    """Return whether the grammar reads the text as one question of a thing, so that language is not measured."""
+    try:
+        steps = parse_directive(text).steps
+    except DirectiveError:
+        return False
+    return (
+        len(steps) == 1
+        and steps[0].kind is StepKind.CHECK
+        and steps[0].item is not None
+        and not steps[0].asked
+    )
+
+
+def _ask(phrase: str, case: str, targets: tuple[int, ...]) -> CheckQuestion:
+    return CheckQuestion(f"is there {with_article(phrase)} in the building?", case, targets)
+
+
+def _of_kind(
+    world: World, start: tuple[float, float, float], rng: np.random.Generator
+) -> Iterator[CheckQuestion]:
+    kinds = sorted({thing.category for thing in world.objects if thing.category not in PLAIN})
+    for kind in rng.permutation(kinds).tolist():
+        meant = tuple(thing.id for thing in world.objects if same_kind(thing.category, kind))
+        if _can_be_shown(world, start, meant):
+            yield _ask(kind, "kind", meant)
+
+
+def _of_look(world: World, seed: int, start: tuple[float, float, float]) -> Iterator[CheckQuestion]:
+    for thing, phrase in described(world, seed, ("color",)):
+        if thing.category not in PLAIN and _can_be_shown(world, start, (thing.id,)):
+            yield _ask(phrase, "look", (thing.id,))
+
+
+def _can_be_shown(world: World, start: tuple[float, float, float], ids: tuple[int, ...]) -> bool:
+    """Return whether a thing of these can be seen from near, and none at less than `MIN_PATH` metres of the start."""
+    truth = truth_of(world)
+    ways = [truth.shortest_path(start[:2], thing) for thing in world.objects if thing.id in ids]
+    seen = [len(truth.views(thing, _VISIBLE, _NEAR)) > 0 for thing in world.objects if thing.id in ids]
+    return any(seen) and min(ways) >= MIN_PATH and np.isfinite(min(ways))
+
+
+def _of_absent_kind(world: World, rng: np.random.Generator) -> Iterator[CheckQuestion]:
+    nouns = load_lexicon().nouns
+    present = {thing.category for thing in world.objects}
+    near = {
+        kind for name in present for kind in (nouns[kind_of(name)].near if kind_of(name) in nouns else ())
+    }
+    for kind in rng.permutation(sorted(CATALOGUE)).tolist():
+        confused = nouns[kind].near if kind in nouns else ()
+        alike = any(same_kind(kind, name) or name in confused for name in present)
+        if kind in nouns and not alike and kind not in near and kind not in PLAIN:
+            yield _ask(kind, "absent kind", ())
+
+
+def _of_absent_look(world: World, rng: np.random.Generator) -> Iterator[CheckQuestion]:
+    kinds = sorted({thing.category for thing in world.objects if thing.category not in PLAIN})
+    for kind in rng.permutation(kinds).tolist():
+        own = {thing.color for thing in world.objects if same_kind(thing.category, kind)}
+        words = {thing.caption for thing in world.objects if same_kind(thing.category, kind)}
+        for color in rng.permutation(_COLORS).tolist():
+            if color not in own and not any(color in caption.split() for caption in words):
+                yield _ask(f"{color} {kind}", "absent look", ())
+                break
+
+
+def answered(spec: str, seed: int, settings: EpisodeSettings) -> Iterator[CheckOutcome]:
+    """Yield the outcomes of a building's questions; each begins at the start with an empty map. Raises WorldError."""
+    world = world_from_spec(spec, seed)
+    runner = EpisodeRunner(phrase_book(), settings)
+    start = start_pose(world, seed, "default")
+    for question in questions_of(world, seed):
+        run = runner.run(world, Task(question.text, question.target_ids, start), seed)
+        yield replace(_outcome(run, question), world=spec)
+
+
+def _outcome(run: EpisodeRun, question: CheckQuestion) -> CheckOutcome:
+    words = run.result.report or run.result.error_msg
+    return CheckOutcome(
+        run.outcome.world, run.outcome.seed, question, said_in(run), words, run.outcome.path_length,
+        run.outcome.shortest, run.outcome.duration,
+    )  # fmt: skip
+
+
+def said_in(run: EpisodeRun) -> bool | None:
+    """Return the robot's yes or no; None where it gave no answer."""
+    for answer in run.result.answers:
+        if answer.value.yes is not None:
+            return bool(answer.value.yes)
+    words = run.result.report.strip().casefold()
+    if not run.result.success:
+        return None
+    return True if words.startswith("yes") else False if words.startswith("no") else None

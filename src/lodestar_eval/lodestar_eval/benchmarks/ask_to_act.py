@@ -1,0 +1,186 @@
+"""Questions that are answered by going and looking, in unexplored buildings; half of them are about absent things."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import as_completed
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lodestar_eval.benchmarks.episodes import NOISE_NAMES
+from lodestar_eval.metrics import cluster_interval, defined, mean
+from lodestar_eval.options import positive_int, positive_seconds, seed_list
+from lodestar_eval.registry import BadOptions, Bar, Benchmark, Result, Table
+from lodestar_eval.trials import worker_pool
+
+if TYPE_CHECKING:
+    from lodestar_eval.ask_to_act import CheckOutcome
+    from lodestar_eval.settings import EpisodeSettings
+
+_RIGHT, _ABSENT = 0.80, 0.90
+_CASES = ("kind", "look", "absent kind", "absent look")
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--world", default="apartment", help="kind of building (default apartment)")
+    parser.add_argument(
+        "--seeds",
+        type=seed_list,
+        default="721-730",
+        help="of buildings, six questions each (default 721-730)",
+    )
+    parser.add_argument(
+        "--limit-time",
+        type=positive_seconds,
+        default=600.0,
+        metavar="S",
+        help="simulated seconds per question",
+    )
+    parser.add_argument(
+        "--answer-time", type=positive_seconds, default=0.06, metavar="S",
+        help="simulated seconds that an expert takes to answer (default 0.06)",
+    )  # fmt: skip
+    parser.add_argument("--jobs", type=positive_int, default=1, help="processes (default 1)")
+    parser.add_argument("--noise", choices=NOISE_NAMES, default="mild", help="of perception (default mild)")
+
+
+def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
+    from lodestar_eval.settings import NOISES, EpisodeSettings, robot_config
+
+    settings = EpisodeSettings(
+        time_limit=options.limit_time, thinking=options.answer_time, robot=robot_config(NOISES[options.noise])
+    )
+    began, found, left_out = time.perf_counter(), [], []
+    jobs = [(options.world, seed, settings) for seed in options.seeds.values]
+    for seed, outcomes in _outcomes(jobs, options.jobs):
+        if not outcomes:
+            left_out.append(seed)
+        for one in outcomes:
+            progress(f"{one.world} {one.seed}: {one.question.text} {_said(one)}, {one.path_length:.0f} m")
+        found += outcomes
+        _write_rows(found, folder)
+    if not found:
+        raise BadOptions("none of the buildings has a question of each case; take other seeds")
+    return result_of(found, time.perf_counter() - began, left_out)
+
+
+def _said(outcome: CheckOutcome) -> str:
+    said = "no answer" if outcome.said is None else "yes" if outcome.said else "no"
+    return f"{said} ({'right' if outcome.is_right else 'WRONG'})"
+
+
+def _of_building(spec: str, seed: int, settings: EpisodeSettings) -> list[CheckOutcome]:
+    """Return the outcomes of a building; none where it lacks a question of some case."""
+    from lodestar_eval.ask_to_act import answered
+    from lodestar_sim.worlds import WorldError
+
+    try:
+        return list(answered(spec, seed, settings))
+    except WorldError:
+        return []
+
+
+def _outcomes(
+    jobs: Sequence[tuple[str, int, EpisodeSettings]], workers: int
+) -> Iterator[tuple[int, list[CheckOutcome]]]:
+    if workers == 1:
+        for job in jobs:
+            yield job[1], _of_building(*job)
+        return
+    with worker_pool(workers) as pool:
+        several = {pool.submit(_of_building, *job): job[1] for job in jobs}
+        for future in as_completed(several):
+            yield several[future], future.result()
+
+
+def result_of(found: Sequence[CheckOutcome], wall: float, left_out: Sequence[int] = ()) -> Result:
+    """Return metrics, bars and tables. Intervals are 95 % by bootstrap over buildings."""
+    absent = [one for one in found if not one.question.is_there]
+    there = [one for one in found if one.question.is_there]
+    metrics: dict[str, float] = {"questions": float(len(found)), "questions_absent": float(len(absent))}
+    for name, group in (("all", found), ("there", there), ("absent", absent)):
+        low, high = _interval(group)
+        metrics |= {
+            f"right.{name}": mean([float(one.is_right) for one in group]),
+            f"right_low.{name}": low,
+            f"right_high.{name}": high,
+            f"unanswered.{name}": mean([float(one.said is None) for one in group]),
+            f"path_m.{name}": mean([one.path_length for one in group]),
+            f"time_s.{name}": mean([one.duration for one in group]),
+        }
+    metrics["spl.there"] = mean(defined([one.spl for one in there]))
+    driven = sum(one.path_length for one in found)
+    metrics["right_per_100m"] = (
+        100.0 * sum(one.is_right for one in found) / driven if driven > 0.0 else float("nan")
+    )
+    metrics |= {"wall_s": wall, "left_out": float(len(left_out))}
+    rows = []
+    for case in _CASES:
+        group = [one for one in found if one.question.case == case]
+        spls = defined([one.spl for one in group])
+        rows.append(
+            (
+                case, str(len(group)), f"{mean([float(o.is_right) for o in group]):.2f}",
+                f"{mean([float(o.said is None) for o in group]):.2f}",
+                f"{mean([o.path_length for o in group]):.1f}", f"{mean([o.duration for o in group]):.0f}",
+                f"{mean(spls):.3f}" if spls else "",
+            )
+        )  # fmt: skip
+    wrong = tuple(
+        (
+            str(one.seed),
+            one.question.text,
+            one.question.case,
+            _said(one),
+            f"{one.path_length:.0f}",
+            one.words[:200],
+        )
+        for one in found
+        if not one.is_right
+    )
+    bars = (
+        Bar("right.all", metrics["right.all"], _RIGHT),
+        Bar("right.absent", metrics["right.absent"], _ABSENT),
+    )
+    tables = (
+        Table(
+            "By case", ("case", "questions", "right", "no answer", "path, m", "time, s", "SPL"), tuple(rows)
+        ),
+        Table("Wrong or unanswered", ("seed", "question", "case", "said", "path, m", "words"), wrong),
+    )
+    notes = (
+        "Each question begins at the building's start with an empty map and no memory. SPL weighs a right yes by the "
+        "shortest way to a view of the thing (A-EQA); for what is absent there is no shortest way.",
+        f"Left out, because a case had no question: {', '.join(map(str, left_out)) or 'none'}.",
+    )
+    return Result(metrics, bars, tables, (), notes)
+
+
+def _interval(group: Sequence[CheckOutcome]) -> tuple[float, float]:
+    seeds = sorted({one.seed for one in group})
+    clusters = [[float(one.is_right) for one in group if one.seed == seed] for seed in seeds]
+    return cluster_interval(clusters, np.random.default_rng(0))
+
+
+def _write_rows(found: Sequence[CheckOutcome], folder: Path) -> None:
+    """Write ask_to_act.csv, one row per question."""
+    rows = [one.row() for one in found]
+    if not rows:
+        return
+    with (folder / "ask_to_act.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+BENCHMARK = Benchmark(
+    "ask-to-act",
+    "Questions about an unexplored building that are answered by going and looking; half are about absent things.",
+    _add_options,
+    _run,
+)

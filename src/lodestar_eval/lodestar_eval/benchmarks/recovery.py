@@ -1,0 +1,97 @@
+"""Failures induced on the way to a known thing: which the robot overcomes, and whether it knows their cause."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from lodestar_eval.options import positive_int, positive_seconds, seed_list
+from lodestar_eval.registry import BadOptions, Benchmark, Result
+
+ROWS = (
+    "full",
+    "blind_retry",
+    "no_validation",
+    "no_diagnosis",
+    "no_belief_correction",
+    "no_constraint_state",
+    "no_semantic_graph",
+)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--seeds", type=seed_list, default="1-20",
+        help="such as 1-20 (the default, for development); the building's kind follows the seed",
+    )  # fmt: skip
+    parser.add_argument("--rows", type=_names, default=("full",), help=f"of {', '.join(ROWS)} (default full)")
+    parser.add_argument(
+        "--causes", type=_names, default=(), help="such as DOOR_CLOSED,TARGET_GONE (default all)"
+    )
+    parser.add_argument(
+        "--limit-time", type=positive_seconds, default=300.0, metavar="S", help="simulated seconds per search"
+    )
+    parser.add_argument(
+        "--answer-time", type=positive_seconds, default=0.06, metavar="S",
+        help="simulated seconds that an expert takes to answer (default 0.06)",
+    )  # fmt: skip
+    parser.add_argument("--maps", type=Path, metavar="FOLDER", help="keeps the toured maps for the next run")
+    parser.add_argument("--jobs", type=positive_int, default=1, help="processes (default 1)")
+
+
+def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
+    from lodestar.worldmodel.outcomes import Cause
+    from lodestar_eval.recovery_runs import Job, outcomes_of
+    from lodestar_eval.recovery_scenarios import CAUSES
+    from lodestar_eval.recovery_tables import result_of
+
+    unknown = [row for row in options.rows if row not in ROWS]
+    if unknown:
+        raise BadOptions(f"there is no row {unknown[0]!r}; there are {', '.join(ROWS)}")
+    try:
+        causes = tuple(Cause(name) for name in options.causes) or CAUSES
+    except ValueError as error:
+        raise BadOptions(f"{error}; there are {', '.join(cause.value for cause in CAUSES)}") from error
+    bad = [cause.value for cause in causes if cause not in CAUSES]
+    if bad:
+        raise BadOptions(
+            f"{bad[0]} cannot be induced; there are {', '.join(cause.value for cause in CAUSES)}"
+        )
+    if options.maps is not None:
+        options.maps.mkdir(parents=True, exist_ok=True)
+    began = time.perf_counter()
+    jobs = [
+        Job(seed, options.rows, causes, options.limit_time, options.answer_time, options.maps)
+        for seed in options.seeds.values
+    ]
+    found = []
+    for runs in outcomes_of(jobs, options.jobs):
+        found += runs
+        for run in runs:
+            progress(run.line)
+        _write_rows(found, folder)
+    return result_of(found, time.perf_counter() - began)
+
+
+def _write_rows(found: list, folder: Path) -> None:
+    """Write recovery.csv, one row per search."""
+    rows = [run.row() for run in found]
+    with (folder / "recovery.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(dict.fromkeys(name for row in rows for name in row)), restval="")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+BENCHMARK = Benchmark(
+    "recovery",
+    "Induced failures of searches for known things: success, diagnosis, seconds and metres lost, per cause.",
+    _add_options,
+    _run,
+)

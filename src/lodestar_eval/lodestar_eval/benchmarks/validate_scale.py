@@ -1,0 +1,113 @@
+"""Load test of the validation of traces: time of one check against the number of entities, and what it refuses."""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lodestar_eval.options import positive_int
+from lodestar_eval.registry import BadOptions, Bar, Benchmark, Result, Table
+
+if TYPE_CHECKING:
+    from lodestar.worldmodel.records import Trace
+    from lodestar.worldmodel.validation import TraceValidator
+    from lodestar_eval.validation_world import ValidationWorld
+
+_SIZES = "300,3000,30000"
+_LIMIT_MS = 10.0  # p95 at the largest size (DESIGN section 6)
+_KINDS = 200  # different captions
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--sizes", default=_SIZES, metavar="N,N", help=f"entities (default {_SIZES})")
+    parser.add_argument("--traces", type=positive_int, default=2000, help="per size (default 2000)")
+    parser.add_argument("--seed", type=int, default=1, help="of scenes and traces (default 1)")
+
+
+def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
+    try:
+        sizes = [int(size) for size in options.sizes.split(",")]
+    except ValueError:
+        sizes = []
+    if not sizes or min(sizes) < 10:
+        raise BadOptions(f"--sizes {options.sizes!r}: write numbers of at least 10, such as {_SIZES}")
+    metrics: dict[str, float] = {}
+    rows, refusals = [], []
+    for size in sizes:
+        values, wrong = _measure(size, options.traces, np.random.default_rng(options.seed))
+        metrics.update({f"{key}.{size}": value for key, value in values.items()})
+        rows.append((str(size), *(f"{value:.3f}" for value in values.values())))
+        refusals.append((str(size), str(wrong), str(options.traces)))
+        progress(f"{size} entities: " + ", ".join(f"{key} {value:.3f}" for key, value in values.items()))
+    high = sizes[-1]
+    return Result(
+        metrics=metrics,
+        bars=(
+            Bar(f"check_p95_ms at {high}", metrics[f"check_p95_ms.{high}"], _LIMIT_MS, at_least=False),
+            Bar("wrong verdicts", float(sum(int(row[1]) for row in refusals)), 0.0, at_least=False),
+        ),
+        tables=(
+            Table("Validation", ("entities", *values), tuple(rows)),
+            Table("Verdicts", ("entities", "wrong", "traces"), tuple(refusals)),
+        ),
+        notes=(
+            "One check of a trace with up to five beliefs, goal, target and expectation, by the class that the "
+            "decision loop and the node use, on a hall of 40 x 40 m at 0.1 m. fresh: the first check on a new "
+            "grid, for which the connected floor is found anew. Full garbage collections are put off, as the goal "
+            "selector does. Half of the traces are spoiled in one of nine ways; a verdict is wrong where its code "
+            "is not that of the fault.",
+        ),
+    )
+
+
+def _measure(size: int, traces: int, rng: np.random.Generator) -> tuple[dict[str, float], int]:
+    from lodestar.worldmodel.validation import TraceValidator
+    from lodestar_eval.validation_world import make_world, spoiled, trace_of
+
+    world = make_world(size, _KINDS, rng)
+    gc.collect()
+    thresholds = gc.get_threshold()
+    gc.set_threshold(thresholds[0], thresholds[1], 10**9)  # as the goal selector does while the robot drives
+    validator = TraceValidator(world)
+    validator.check(trace_of(world, rng))  # compiles
+    times, wrong = [], 0
+    for number in range(traces):
+        trace = trace_of(world, rng)
+        made, code = spoiled(trace, world, rng) if number % 2 else (trace, 0)
+        began = time.perf_counter()
+        verdict = validator.check(made, now=trace.stamp)
+        times.append(time.perf_counter() - began)
+        wrong += int(verdict.code) != code
+    fresh = [_fresh(validator, world, trace_of(world, rng)) for _ in range(max(20, traces // 10))]
+    gc.set_threshold(*thresholds)
+    return {
+        "check_p50_ms": 1e3 * float(np.percentile(times, 50)),
+        "check_p95_ms": 1e3 * float(np.percentile(times, 95)),
+        "check_max_ms": 1e3 * max(times),
+        "fresh_p50_ms": 1e3 * float(np.percentile(fresh, 50)),
+        "fresh_p95_ms": 1e3 * float(np.percentile(fresh, 95)),
+    }, wrong
+
+
+def _fresh(validator: TraceValidator, world: ValidationWorld, trace: Trace) -> float:
+    """Return the seconds of a check on a grid that nothing is known of yet."""
+    assert world.grid is not None
+    world.grid = replace(world.grid, cells=world.grid.cells.copy())
+    began = time.perf_counter()
+    validator.check(trace, now=trace.stamp)
+    return time.perf_counter() - began
+
+
+BENCHMARK = Benchmark(
+    "validate-scale",
+    "Time of the validation of a trace against the number of entities.",
+    _add_options,
+    _run,
+)

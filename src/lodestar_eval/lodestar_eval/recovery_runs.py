@@ -1,0 +1,246 @@
+"""Runs of failure scenarios on a map that the robot toured before, and the run without an event that each is compared
+with.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from concurrent.futures import as_completed
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from lodestar.agent.errors import ErrorCode
+from lodestar.assembly.config import changed
+from lodestar.grid.energy import EnergyBudget
+from lodestar.models.phrases import PhraseBook
+from lodestar.scene.saved import SavedMap
+from lodestar.worldmodel.cause_table import Recovery
+from lodestar.worldmodel.outcomes import ActionOutcome, Cause, Diagnosis
+from lodestar_eval.episode import Episode, EpisodeRun, EpisodeRunner, phrase_book
+from lodestar_eval.prior_map import explored
+from lodestar_eval.recovery_scenarios import Scenario, scenario_of
+from lodestar_eval.recovery_trips import Trip, trip_of
+from lodestar_eval.settings import EpisodeSettings, robot_config
+from lodestar_eval.trials import worker_pool
+from lodestar_sim.judge import judge_find
+from lodestar_sim.worlds import WorldError
+from lodestar_sim.worlds.world import World
+
+FULL = "full"
+NO_EVENT = "NO_EVENT"  # in place of a cause
+_RETRIES = 5  # of the blind row, N_max of the paper
+_LOOKS = 3
+
+#: What each row changes of the decision loop.
+ROW_CHANGES: dict[str, dict[str, Any]] = {
+    FULL: {},
+    "blind_retry": {"enabled": False, "blind_retries": _RETRIES},
+    "no_validation": {},  # and `loop.validates`
+    "no_diagnosis": {"enabled": False},
+    "no_belief_correction": {"corrects": False},
+    "no_constraint_state": {"without": ("constraint_state",)},
+    "no_semantic_graph": {"without": ("scene",)},
+}
+
+
+@dataclass(frozen=True)
+class Job:
+    """All runs of one seed. limit, answer: simulated seconds. maps: folder that keeps the toured maps, or None."""
+
+    seed: int
+    rows: tuple[str, ...]
+    causes: tuple[Cause, ...]
+    limit: float
+    answer: float
+    maps: Path | None
+
+
+@dataclass(frozen=True)
+class RecoveryRun:
+    """One search with an induced failure, or without an event (`cause` NO_EVENT).
+
+    diagnoses: after the event, in order. recoveries: that followed them. lost_s, lost_m: against the full row's search
+    without an event, where both found the thing; else NaN.
+    """
+
+    spec: str
+    seed: int
+    row_name: str
+    cause: str
+    success: bool
+    reason: str
+    code: int
+    duration: float
+    path: float
+    collisions: int
+    diagnoses: tuple[str, ...]
+    recoveries: tuple[str, ...]
+    lost_s: float = math.nan
+    lost_m: float = math.nan
+
+    @property
+    def first(self) -> bool | None:
+        """Return whether the first diagnosis names the cause; None where none was made."""
+        return self.diagnoses[0] == self.cause if self.diagnoses else None
+
+    @property
+    def within(self) -> bool | None:
+        """Return whether the cause is named at first or after at most three looks; None where no diagnosis was made."""
+        return self.cause in self.diagnoses[: 1 + _LOOKS] if self.diagnoses else None
+
+    @property
+    def line(self) -> str:
+        """Return the run as a line of progress."""
+        said = "ok" if self.success else "FAILED"
+        return (
+            f"{self.spec} {self.seed} {self.row_name} {self.cause}: {said} in {self.duration:.0f} s, "
+            f"{self.path:.1f} m; diagnosed {', '.join(self.diagnoses) or 'nothing'}; "
+            f"did {', '.join(self.recoveries) or 'nothing'}; {self.reason}"
+        )
+
+    def row(self) -> dict[str, Any]:
+        """Return the run as a row of a CSV file."""
+        record = dict(vars(self))
+        record["diagnoses"], record["recoveries"] = " ".join(self.diagnoses), " ".join(self.recoveries)
+        return record
+
+
+def outcomes_of(jobs: Sequence[Job], workers: int) -> Iterator[list[RecoveryRun]]:
+    """Yield the runs of each seed."""
+    if workers == 1:
+        yield from map(runs_of, jobs)
+        return
+    with worker_pool(workers) as pool:
+        yield from (future.result() for future in as_completed([pool.submit(runs_of, job) for job in jobs]))
+
+
+def runs_of(job: Job) -> list[RecoveryRun]:
+    """Return all runs of one seed; none where its building has no trip."""
+    phrases = phrase_book()
+    plain = settings_of(job, FULL)
+    try:
+        trip = trip_of(job.seed)
+    except WorldError:
+        return []
+    saved = toured(trip.world, trip.spec, job.seed, plain, phrases, job.maps)
+    trip, base = undisturbed(trip, saved, plain, phrases)
+    found = [_recorded(trip, FULL, None, base, None)]
+    for cause in job.causes:
+        scenario = scenario_of(trip, cause)
+        if scenario is None:
+            continue
+        known = saved
+        if scenario.mapped is not None:
+            known = toured(scenario.mapped, f"{trip.spec}-{cause.value}", job.seed, plain, phrases, job.maps)
+        for row in job.rows:
+            run = disturbed(scenario, known, settings_of(job, row), phrases)
+            found.append(_recorded(trip, row, scenario, run, base))
+    return found
+
+
+def settings_of(job: Job, row: str) -> EpisodeSettings:
+    """Return the settings of a row."""
+    changes = {f"goal_selector__loop__recovery__{name}": value for name, value in ROW_CHANGES[row].items()}
+    if row == "no_validation":
+        changes["goal_selector__loop__validates"] = False
+    robot = changed(robot_config(), **changes) if changes else robot_config()
+    return EpisodeSettings(time_limit=job.limit, thinking=job.answer, robot=robot)
+
+
+def _recorded(
+    trip: Trip, row: str, scenario: Scenario | None, run: EpisodeRun, base: EpisodeRun | None
+) -> RecoveryRun:
+    if scenario is None:
+        judged, cause, at = Judged(run.outcome.success, run.outcome.failure), NO_EVENT, 0.0
+    else:
+        judged, cause, at = judge(scenario, run), scenario.cause.value, scenario.at
+    diagnoses = [(o, o.diagnosis) for o in run.outcomes if o.diagnosis is not None and o.stamp >= at]
+    lost = math.nan, math.nan
+    if base is not None and base.outcome.success and judged.success and run.result.success:
+        lost = (
+            run.outcome.duration - base.outcome.duration,
+            run.outcome.path_length - base.outcome.path_length,
+        )
+    return RecoveryRun(
+        trip.spec, trip.seed, row, cause, judged.success, judged.reason, int(run.result.error_code),
+        run.outcome.duration, run.outcome.path_length, run.outcome.collisions,
+        _named(diagnoses), _done(diagnoses), *lost,
+    )  # fmt: skip
+
+
+def _named(diagnoses: Sequence[tuple[ActionOutcome, Diagnosis]]) -> tuple[str, ...]:
+    return tuple(diagnosis.cause.value for _, diagnosis in diagnoses)
+
+
+def _done(diagnoses: Sequence[tuple[ActionOutcome, Diagnosis]]) -> tuple[str, ...]:
+    idle = ("", Recovery.ASK_AGAIN.value)
+    return tuple(outcome.recovery for outcome, _ in diagnoses if outcome.recovery not in idle)
+
+
+def toured(
+    world: World, name: str, seed: int, settings: EpisodeSettings, phrases: PhraseBook, folder: Path | None
+) -> SavedMap:
+    """Return the map of a building after a tour of it; one that `folder` keeps is read instead."""
+    file = None if folder is None else folder / f"{name}-{seed}"
+    if file is not None and file.exists():
+        return SavedMap.read(file)
+    saved = explored(world, seed, settings, phrases)
+    if file is not None:
+        saved.write(file)
+    return saved
+
+
+def undisturbed(
+    trip: Trip, saved: SavedMap, settings: EpisodeSettings, phrases: PhraseBook
+) -> tuple[Trip, EpisodeRun]:
+    """Return the trip with its path, and the run without an event."""
+    run = EpisodeRunner(phrases, settings).run(trip.world, trip.task, trip.seed, saved)
+    return replace(trip, path=run.path), run
+
+
+def disturbed(
+    scenario: Scenario, saved: SavedMap, settings: EpisodeSettings, phrases: PhraseBook
+) -> EpisodeRun:
+    """Return the run in which the failure is induced."""
+    runner = EpisodeRunner(phrases, settings, observer=Faults(scenario).observe)
+    trip = scenario.trip
+    task = replace(trip.task, target_ids=scenario.targets or trip.task.target_ids)
+    return runner.run(scenario.world, task, trip.seed, saved)
+
+
+class Faults:
+    """Induces what no event of the world can: a navigator that dies, a battery that fails."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self._scenario = scenario
+        self._emptied = False
+
+    def observe(self, episode: Episode) -> None:
+        """Set what fails at this moment."""
+        now, scenario = episode.simulator.time, self._scenario
+        begun, over = scenario.navigator_down
+        episode.navigator_is_down = begun <= now < over
+        if math.isfinite(scenario.battery) and not self._emptied and now >= scenario.at:
+            self._emptied = True
+            episode.loop.on_energy(EnergyBudget(scenario.battery))
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Judgement of a run: whether the induced failure was overcome as stated beforehand, and why (not)."""
+
+    success: bool
+    reason: str
+
+
+def judge(scenario: Scenario, run: EpisodeRun) -> Judged:
+    """Return whether the search ended as the scenario says: at the thing, or with one of its codes."""
+    result = run.result
+    if result.success:
+        world = run.world.at(run.outcome.duration)
+        verdict = judge_find(world, run.path[-1, 1:], scenario.targets)
+        return Judged(bool(scenario.targets) and bool(verdict.success), f"claimed; {verdict.message}")
+    code = ErrorCode(int(result.error_code))
+    return Judged(code in scenario.codes, f"{code.name}: {result.error_msg}")

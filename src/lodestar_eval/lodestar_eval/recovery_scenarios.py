@@ -1,0 +1,317 @@
+"""Scenarios of failures: what goes wrong on the way to a known thing, cause by cause, and what counts as overcome."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lodestar.agent.errors import ErrorCode
+from lodestar.worldmodel.outcomes import Cause
+from lodestar_eval.recovery_trips import NEAREST, Trip, crossed, length_of
+from lodestar_sim.worlds.obstructions import (
+    crate,
+    door_leaf,
+    folding_screen,
+    free_id,
+    glass_pane,
+    standing_person,
+)
+from lodestar_sim.worlds.truth import truth_of
+from lodestar_sim.worlds.world import Event, World, WorldObject
+
+_VIEW = (0.2, 0.8)  # share of a thing that a view shows, and metres from it, as in `tasks`
+_BACK = 0.5  # share of the runs in which what fails comes back
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One induced failure.
+
+    mapped: the building as the robot knows it. world: with the events. at: seconds. targets: ids that count as found.
+    codes: with which the search may end instead. navigator_down: seconds (from, until). battery: metres left from `at`
+    on, inf = no limit. undoes: whether the event is undone by itself.
+    """
+
+    cause: Cause
+    trip: Trip
+    world: World
+    at: float
+    targets: tuple[int, ...]
+    codes: tuple[ErrorCode, ...] = ()
+    mapped: World | None = None
+    navigator_down: tuple[float, float] = (math.inf, math.inf)
+    battery: float = math.inf
+    undoes: bool = False
+
+
+def scenario_of(trip: Trip, cause: Cause) -> Scenario | None:
+    """Return the scenario of a cause, the same for the same seed; None where this trip has no place for it."""
+    rng = np.random.default_rng([trip.seed, 0xCA05E, list(Cause).index(cause)])
+    return _MAKERS[cause](trip, rng)
+
+
+# --- the thing ------------------------------------------------------------------------------------------------
+
+
+def _at(trip: Trip, rng: np.random.Generator, share: float = 0.5) -> float:
+    """Return a moment in the first part of the way, seconds."""
+    return round(float(rng.uniform(0.5, max(share * float(trip.path[-1, 0]), 1.0))), 1)
+
+
+def _with(trip: Trip, *events: Event) -> World:
+    return replace(trip.world, events=tuple(sorted(events, key=lambda e: e.time)))
+
+
+def _removed(trip: Trip, rng: np.random.Generator) -> Scenario:
+    at = _at(trip, rng)
+    world = _with(trip, Event(at, "remove", trip.thing.id))
+    return Scenario(Cause.TARGET_REMOVED, trip, world, at, (), (ErrorCode.TARGET_GONE,))
+
+
+def _moved(trip: Trip, rng: np.random.Generator) -> Scenario | None:
+    """The thing stands 1.5 to 6 m of way from its place."""
+    at = _at(trip, rng)
+    there = _place_near(trip, rng, 1.5, 6.0)
+    if there is None:
+        return None
+    world = _with(trip, Event(at, "move", trip.thing.id, pose=there))
+    return Scenario(Cause.TARGET_MOVED, trip, world, at, (trip.thing.id,))
+
+
+def _place_near(
+    trip: Trip, rng: np.random.Generator, least: float, most: float
+) -> tuple[float, float, float, float] | None:
+    """Return a pose on open floor, so many metres of way from the thing, where it can be faced."""
+    thing, world = trip.thing, trip.world
+    others = replace(world, objects=tuple(t for t in world.objects if t.id != thing.id))
+    truth, radius = truth_of(others), math.hypot(*thing.size[:2]) / 2.0
+    lengths = truth.lengths(tuple(truth_of(world).views(thing, *_VIEW)[0][:2]))
+    apart = np.hypot(*(truth.grid.points_of(np.indices(lengths.shape).reshape(2, -1).T) - thing.xy).T)
+    near = (lengths >= least) & (lengths <= most) & (apart.reshape(lengths.shape) >= least)
+    cells = np.argwhere(near & ~truth.covered & (truth.clearance >= radius + 0.35))
+    for x, y in truth.grid.points_of(cells[rng.permutation(len(cells))[:30]]):
+        pose = (round(float(x), 3), round(float(y), 3), 0.0, thing.pose[3])
+        moved = replace(thing, pose=pose, supported_by=0)
+        if len(truth_of(replace(others, objects=(*others.objects, moved))).views(moved, *_VIEW)):
+            return pose
+    return None
+
+
+def _mislabelled(trip: Trip, rng: np.random.Generator) -> Scenario | None:
+    """Another thing was taken for the target's kind and colour, and is seen for what it is from `at` on."""
+    thing, world, truth = trip.thing, trip.world, truth_of(trip.world)
+    own = truth.shortest_path(trip.task.start[:2], thing)
+    rivals = [
+        t
+        for t in world.objects
+        if t.category != thing.category and not t.supported_by and not t.contained_in and t.sensed
+        and max(t.size) >= 0.3 and math.dist(t.xy, thing.xy) > 3.0
+        and truth.shortest_path(trip.task.start[:2], t) < 0.8 * own and len(truth.views(t, *_VIEW))
+    ]  # fmt: skip
+    if not rivals:
+        return None
+    rival = rivals[int(rng.integers(len(rivals)))]
+    wrong = replace(rival, category=thing.category, caption=thing.caption)
+    mapped = replace(world, objects=tuple(wrong if t.id == rival.id else t for t in world.objects))
+    at = round(float(rng.uniform(0.5, 4.0)), 1)
+    event = Event(at, "relabel", rival.id, category=rival.category, caption=rival.caption)
+    return Scenario(
+        Cause.TARGET_MISLABELLED, trip, replace(mapped, events=(event,)), at, (thing.id,), mapped=mapped
+    )
+
+
+def _occluded(trip: Trip, rng: np.random.Generator) -> Scenario | None:
+    """A folding screen stands between the thing and the place where the robot came to stand without it."""
+    at, (x, y), thing = _at(trip, rng), trip.path[-1, 1:3], trip.thing
+    heading = math.atan2(thing.xy[1] - y, thing.xy[0] - x)
+    radius = math.hypot(*thing.size[:2]) / 2.0
+    for beyond in (radius + 0.12, radius + 0.3, radius + 0.5):
+        place = (thing.xy[0] - beyond * math.cos(heading), thing.xy[1] - beyond * math.sin(heading))
+        screen = folding_screen(trip.world, (round(place[0], 3), round(place[1], 3)), heading)
+        after = replace(trip.world, objects=(*trip.world.objects, screen))
+        if len(truth_of(after).views(thing, *_VIEW)):
+            world = _with(trip, Event(at, "add", screen.id, object=screen))
+            return Scenario(Cause.TARGET_OCCLUDED, trip, world, at, (thing.id,))
+    return None
+
+
+def _duplicate(trip: Trip, rng: np.random.Generator) -> Scenario | None:
+    """A second one of the same looks appears 1.2 to 4 m from it: either is what the words mean, and it may be asked
+    back which.
+    """
+    at, there = _at(trip, rng), _place_near(trip, rng, 1.2, 4.0)
+    if there is None:
+        return None
+    twin = replace(trip.thing, id=free_id(trip.world), pose=there, supported_by=0)
+    world = _with(trip, Event(at, "add", twin.id, object=twin))
+    return Scenario(
+        Cause.DUPLICATE_APPEARED, trip, world, at, (trip.thing.id, twin.id), (ErrorCode.AMBIGUOUS,)
+    )
+
+
+# --- the way --------------------------------------------------------------------------------------------------
+
+
+def _on_way(trip: Trip, index: int, rng: np.random.Generator) -> float:
+    """Return a moment some seconds before the robot comes to a place of its path, and not nearer than NEAREST."""
+    path = trip.path
+    far = np.flatnonzero(np.hypot(*(path[: index + 1, 1:3] - path[index, 1:3]).T) >= NEAREST)
+    latest = float(path[far[-1], 0]) if len(far) else 0.1
+    return round(float(rng.uniform(max(latest - 6.0, 0.1), latest)), 1)
+
+
+def _blocked(
+    trip: Trip,
+    rng: np.random.Generator,
+    cause: Cause,
+    index: int,
+    thing: WorldObject,
+    until: float = math.inf,
+) -> Scenario:
+    """Return a scenario in which something comes into the way at a place of the path."""
+    at = _on_way(trip, index, rng)
+    events = [Event(at, "add", thing.id, object=thing)]
+    if math.isfinite(until):
+        events.append(Event(round(at + until, 1), "remove", thing.id))
+    return Scenario(
+        cause, trip, _with(trip, *events), at, trip.task.target_ids, _unreachable(trip, thing, until),
+        undoes=math.isfinite(until),
+    )  # fmt: skip
+
+
+def _unreachable(trip: Trip, thing: WorldObject, until: float) -> tuple[ErrorCode, ...]:
+    """Return the code with which the search may end: only where no other way is left."""
+    after = replace(trip.world, objects=(*trip.world.objects, thing))
+    way = truth_of(after).shortest_path(trip.task.start[:2], trip.thing)
+    return () if math.isfinite(way) or math.isfinite(until) else (ErrorCode.TARGET_UNREACHABLE,)
+
+
+def _door(trip: Trip, rng: np.random.Generator) -> Scenario | None:
+    """A door closes; in a part of the runs it opens again after 15 to 40 s."""
+    found = crossed(trip.world, trip.path[:, 1:3])
+    if found is None:
+        return None
+    doorway, index = found
+    until = float(rng.uniform(15.0, 40.0)) if rng.random() < _BACK else math.inf
+    return _blocked(trip, rng, Cause.DOOR_CLOSED, index, door_leaf(trip.world, doorway), until)
+
+
+def _narrow(trip: Trip, rng: np.random.Generator) -> tuple[int, float, float]:
+    """Return a place on the path where there is little room: its index, the way's heading and the room's width."""
+    path, truth = trip.path, truth_of(trip.world)
+    along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path[:, 1:3], axis=0), axis=1))])
+    middle = np.flatnonzero((along > NEAREST + 0.7) & (along < along[-1] - 1.5))
+    if not len(middle):
+        middle = np.array([len(path) // 2])
+    picked = rng.choice(middle, min(len(middle), 40), replace=False)
+    cells = truth.grid.cells_of(path[picked, 1:3])
+    index = int(picked[int(truth.clearance[cells[:, 0], cells[:, 1]].argmin())])
+    later = min(int(np.searchsorted(along, along[index] + 0.3)), len(path) - 1)
+    ahead = path[later, 1:3] - path[max(index - 3, 0), 1:3]
+    width = 2.0 * float(truth.clearance[tuple(truth.grid.cells_of(path[index : index + 1, 1:3])[0])])
+    return index, math.atan2(ahead[1], ahead[0]), width
+
+
+def _static(trip: Trip, rng: np.random.Generator) -> Scenario:
+    index, heading, width = _narrow(trip, rng)
+    xy = (round(float(trip.path[index, 1]), 3), round(float(trip.path[index, 2]), 3))
+    thing = crate(trip.world, xy, heading, round(min(max(width - 0.1, 0.5), 1.4), 2))
+    return _blocked(trip, rng, Cause.WAY_BLOCKED_STATIC, index, thing)
+
+
+def _person(trip: Trip, rng: np.random.Generator) -> Scenario:
+    """Somebody stands in the way for 10 to 30 s."""
+    index, heading, _ = _narrow(trip, rng)
+    xy = (round(float(trip.path[index, 1]), 3), round(float(trip.path[index, 2]), 3))
+    person = standing_person(trip.world, xy, heading + math.pi)
+    return _blocked(trip, rng, Cause.WAY_BLOCKED_MOVING, index, person, float(rng.uniform(10.0, 30.0)))
+
+
+def _unseen(trip: Trip, rng: np.random.Generator) -> Scenario:
+    """A clean pane of glass stands across the way."""
+    index, heading, width = _narrow(trip, rng)
+    xy = (round(float(trip.path[index, 1]), 3), round(float(trip.path[index, 2]), 3))
+    pane = glass_pane(trip.world, xy, heading, round(min(max(width - 0.1, 0.6), 1.4), 2))
+    return _blocked(trip, rng, Cause.UNSEEN_OBSTACLE, index, pane)
+
+
+def _goal_occupied(trip: Trip, rng: np.random.Generator) -> Scenario:
+    """A crate stands where the robot came to stand without it; the thing can be faced from elsewhere or not."""
+    at, (_, x, y, yaw) = _at(trip, rng, 0.6), trip.path[-1]
+    thing = crate(trip.world, (round(float(x), 3), round(float(y), 3)), float(yaw), 0.5)
+    after = replace(trip.world, objects=(*trip.world.objects, thing))
+    codes = () if len(truth_of(after).views(trip.thing, *_VIEW)) else (ErrorCode.TARGET_UNREACHABLE,)
+    return Scenario(
+        Cause.GOAL_OCCUPIED, trip, _with(trip, Event(at, "add", thing.id, object=thing)), at,
+        trip.task.target_ids, codes,
+    )  # fmt: skip
+
+
+# --- the robot ------------------------------------------------------------------------------------------------
+
+
+def _lost(trip: Trip, rng: np.random.Generator) -> Scenario:
+    """Localisation jumps by 1 to 2 m and 20 to 60 degrees; in a part of the runs it is mended after 6 to 12 s."""
+    at = _at(trip, rng)
+    bearing, away = float(rng.uniform(-math.pi, math.pi)), float(rng.uniform(1.0, 2.0))
+    turn = math.radians(float(rng.uniform(20.0, 60.0))) * float(rng.choice([-1.0, 1.0]))
+    jump = (round(away * math.cos(bearing), 3), round(away * math.sin(bearing), 3), 0.0, round(turn, 4))
+    events, undoes = [Event(at, "shift", pose=jump)], bool(rng.random() < _BACK)
+    if undoes:
+        events.append(Event(round(at + float(rng.uniform(6.0, 12.0)), 1), "mend"))
+    codes = () if undoes else (ErrorCode.TF_ERROR,)
+    return Scenario(
+        Cause.LOCALISATION_LOST, trip, _with(trip, *events), at, trip.task.target_ids, codes, undoes=undoes
+    )
+
+
+def _energy(trip: Trip, rng: np.random.Generator) -> Scenario:
+    """The battery suddenly lasts for half of the way only."""
+    at = _at(trip, rng)
+    battery = 5.0 + float(rng.uniform(0.2, 0.5)) * length_of(trip.path[:, 1:3])
+    return Scenario(Cause.OUT_OF_ENERGY, trip, trip.world, at, (), (ErrorCode.ENERGY,), battery=battery)
+
+
+def _navigator(trip: Trip, rng: np.random.Generator) -> Scenario:
+    """The navigator dies; in a part of the runs it is back after 3 to 7 s."""
+    at, back = _at(trip, rng), bool(rng.random() < _BACK)
+    until = at + float(rng.uniform(3.0, 7.0)) if back else math.inf
+    codes = () if back else (ErrorCode.NAVIGATOR_UNAVAILABLE,)
+    return Scenario(
+        Cause.NAVIGATOR_DOWN, trip, trip.world, at, trip.task.target_ids, codes,
+        navigator_down=(at, until), undoes=back,
+    )  # fmt: skip
+
+
+def _sensors(trip: Trip, rng: np.random.Generator) -> Scenario:
+    """The camera falls silent; in a part of the runs it is back after 4 to 8 s."""
+    at, back = _at(trip, rng), bool(rng.random() < _BACK)
+    events = [Event(at, "mute", sensor="camera")]
+    if back:
+        events.append(Event(round(at + float(rng.uniform(4.0, 8.0)), 1), "unmute", sensor="camera"))
+    codes = () if back else (ErrorCode.NO_EXPERT, ErrorCode.NO_MAP)
+    return Scenario(
+        Cause.SENSOR_FAULT, trip, _with(trip, *events), at, trip.task.target_ids, codes, undoes=back
+    )
+
+
+_MAKERS: dict[Cause, Callable[[Trip, np.random.Generator], Scenario | None]] = {
+    Cause.TARGET_MOVED: _moved,
+    Cause.TARGET_REMOVED: _removed,
+    Cause.TARGET_MISLABELLED: _mislabelled,
+    Cause.TARGET_OCCLUDED: _occluded,
+    Cause.DUPLICATE_APPEARED: _duplicate,
+    Cause.DOOR_CLOSED: _door,
+    Cause.WAY_BLOCKED_STATIC: _static,
+    Cause.WAY_BLOCKED_MOVING: _person,
+    Cause.UNSEEN_OBSTACLE: _unseen,
+    Cause.LOCALISATION_LOST: _lost,
+    Cause.GOAL_OCCUPIED: _goal_occupied,
+    Cause.OUT_OF_ENERGY: _energy,
+    Cause.NAVIGATOR_DOWN: _navigator,
+    Cause.SENSOR_FAULT: _sensors,
+}
+CAUSES = tuple(_MAKERS)

@@ -1,0 +1,134 @@
+"""Metrics and tables of the `recovery` benchmark."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from lodestar_eval.metrics import bootstrap_interval, defined, mean
+from lodestar_eval.recovery_runs import FULL, NO_EVENT, RecoveryRun
+from lodestar_eval.registry import Bar, Result, Table
+
+_BLIND = "blind_retry"
+_BOUNDS = {"tsr": 0.90, "cda": 0.75, "cda_3": 0.85, "false": 0.02, "lost_s": 30.0}
+
+
+def result_of(found: Sequence[RecoveryRun], wall: float) -> Result:
+    """Return metrics, bars and tables of runs; those without an event count for false recoveries alone."""
+    plain = [run for run in found if run.cause == NO_EVENT]
+    disturbed = [run for run in found if run.cause != NO_EVENT]
+    rows = list(dict.fromkeys(run.row_name for run in disturbed))
+    causes = list(dict.fromkeys(run.cause for run in disturbed))
+    metrics: dict[str, float] = {"wall_s": wall, "no_event.runs": float(len(plain))}
+    metrics["no_event.sr"] = mean([float(run.success) for run in plain])
+    metrics["false_recoveries"] = mean([float(bool(run.recoveries)) for run in plain])
+    table = []
+    for row in rows:
+        mine = [run for run in disturbed if run.row_name == row]
+        metrics |= _of_row(row, mine)
+        for cause in causes:
+            runs = [run for run in mine if run.cause == cause]
+            if runs:
+                metrics |= _of_cause(row, cause, runs)
+                table.append(_line(row, cause, runs))
+    if FULL in rows and _BLIND in rows:
+        metrics |= _against_blind(disturbed)
+    return Result(
+        metrics,
+        _bars(metrics, rows),
+        (
+            Table(
+                "Causes",
+                ("row", "cause", "runs", "TSR", "diagnosed", "CDA first", "CDA 3 looks", "lost s", "lost m"),
+                tuple(table),
+            ),
+            _confusion([run for run in disturbed if run.row_name == FULL], causes),
+        ),
+        (),
+        (
+            "Success is stated per cause before the run: the thing is found, or the search ends with the right code. "
+            "CDA counts the runs in which a diagnosis was made; in the others nothing failed, because the robot drove "
+            "round the event or never met it. Lost seconds and metres: the median over searches that found the thing, "
+            "against the same search without an event.",
+        ),
+    )
+
+
+def _of_row(row: str, runs: Sequence[RecoveryRun]) -> dict[str, float]:
+    return {
+        f"runs.{row}": float(len(runs)),
+        f"tsr.{row}": mean([float(run.success) for run in runs]),
+        f"cda.{row}": _share([run.first for run in runs]),
+        f"cda_3.{row}": _share([run.within for run in runs]),
+        f"lost_s.{row}": _median([run.lost_s for run in runs]),
+        f"lost_m.{row}": _median([run.lost_m for run in runs]),
+    }
+
+
+def _of_cause(row: str, cause: str, runs: Sequence[RecoveryRun]) -> dict[str, float]:
+    metrics = {
+        f"tsr.{cause}.{row}": mean([float(run.success) for run in runs]),
+        f"lost_s.{cause}.{row}": _median([run.lost_s for run in runs]),
+        f"lost_m.{cause}.{row}": _median([run.lost_m for run in runs]),
+    }
+    if row == FULL:
+        metrics |= {
+            f"cda.{cause}": _share([run.first for run in runs]),
+            f"cda_3.{cause}": _share([run.within for run in runs]),
+            f"diagnosed.{cause}": mean([float(bool(run.diagnoses)) for run in runs]),
+        }
+    return metrics
+
+
+def _line(row: str, cause: str, runs: Sequence[RecoveryRun]) -> tuple[str, ...]:
+    return (
+        row, cause, str(len(runs)), f"{mean([float(run.success) for run in runs]):.2f}",
+        str(sum(bool(run.diagnoses) for run in runs)), f"{_share([run.first for run in runs]):.2f}",
+        f"{_share([run.within for run in runs]):.2f}", f"{_median([run.lost_s for run in runs]):.0f}",
+        f"{_median([run.lost_m for run in runs]):.1f}",
+    )  # fmt: skip
+
+
+def _against_blind(found: Sequence[RecoveryRun]) -> dict[str, float]:
+    """Return the difference of TSR, full minus blind retry, paired over seeds and causes, with its interval."""
+    pairs: dict[tuple[int, str], dict[str, bool]] = {}
+    for run in found:
+        pairs.setdefault((run.seed, run.cause), {})[run.row_name] = run.success
+    apart = [float(p[FULL]) - float(p[_BLIND]) for p in pairs.values() if FULL in p and _BLIND in p]
+    low, high = bootstrap_interval(apart, np.random.default_rng(0))
+    return {"tsr_over_blind": mean(apart), "tsr_over_blind_low": low, "tsr_over_blind_high": high}
+
+
+def _bars(metrics: dict[str, float], rows: Sequence[str]) -> tuple[Bar, ...]:
+    if FULL not in rows:
+        return ()
+    bars = [
+        Bar(f"tsr.{FULL}", metrics[f"tsr.{FULL}"], _BOUNDS["tsr"]),
+        Bar(f"cda.{FULL}", metrics[f"cda.{FULL}"], _BOUNDS["cda"]),
+        Bar(f"cda_3.{FULL}", metrics[f"cda_3.{FULL}"], _BOUNDS["cda_3"]),
+        Bar("false_recoveries", metrics["false_recoveries"], _BOUNDS["false"], at_least=False),
+        Bar(f"lost_s.{FULL}", metrics[f"lost_s.{FULL}"], _BOUNDS["lost_s"], at_least=False),
+    ]
+    if "tsr_over_blind_low" in metrics:
+        bars.append(Bar("tsr_over_blind_low", metrics["tsr_over_blind_low"], 1e-9))
+    return tuple(bars)
+
+
+def _confusion(runs: Sequence[RecoveryRun], causes: Sequence[str]) -> Table:
+    """Return the first diagnoses by induced cause."""
+    seen = Counter((run.cause, run.diagnoses[0] if run.diagnoses else "none") for run in runs)
+    named = list(dict.fromkeys([*causes, *sorted({name for _, name in seen})]))
+    rows = tuple((cause, *(str(seen[cause, name] or "") for name in named)) for cause in causes)
+    return Table("First diagnosis (columns) by induced cause (rows)", ("induced", *named), rows)
+
+
+def _share(values: Sequence[bool | None]) -> float:
+    return mean([float(value) for value in values if value is not None])
+
+
+def _median(values: Sequence[float]) -> float:
+    known = defined(values)
+    return statistics.median(known) if known else float("nan")

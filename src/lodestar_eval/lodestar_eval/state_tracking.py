@@ -1,0 +1,329 @@
+"""Tours of a building in which things move, vanish and appear out of view, and what is believed of them meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from lodestar.assembly.prior_parts import category_priors
+from lodestar.models.kinship import same_kind
+from lodestar.models.phrases import PhraseBook
+from lodestar.scene.config import ChangeConfig
+from lodestar.scene.records import Entity, EntityState
+from lodestar.scene.session_changes import ChangeKind, ThingChange
+from lodestar.scene.session_sights import SessionScene, believed, changes_between
+from lodestar_eval.last_seen import elsewhere
+from lodestar_eval.perceived_maps import stations
+from lodestar_eval.settings import EpisodeSettings
+from lodestar_eval.simulated_robot import SimulatedRobot
+from lodestar_sim.simulator import Simulator
+from lodestar_sim.worlds import WorldError, world_from_spec
+from lodestar_sim.worlds.truth import truth_of
+from lodestar_sim.worlds.world import Event, World, WorldObject
+
+LENGTH = 1200.0  # simulated seconds of a tour
+ROUNDS = 4  # times that every station is visited; the first one makes the map
+TURNS = 8  # directions at a station
+CHANGED = 0.2  # share of the movable things
+MOVE, VANISH, APPEAR = "moved", "vanished", "appeared"
+FATES = (MOVE, MOVE, VANISH, APPEAR)  # in turn
+ROWS = ("lodestar", "dictionary", "last_seen")
+_SEEN, _NEAR = 0.2, 0.8  # share of a thing's points from which its place is seen, and metres; as in `tasks`
+_SAME_PLACE = 0.5  # metres between a belief and the thing, at least; half its extent for large ones
+_ROOM = 0.3  # of the events' times: none in the last share of the tour
+
+
+@dataclass(frozen=True)
+class Fate:
+    """A change out of view. before, after: the thing as it was and as it is, None where it is not there."""
+
+    kind: str
+    time: float
+    before: WorldObject | None
+    after: WorldObject | None
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A tour. visits: poses (S, TURNS, 3) in the order of the visits; interval: seconds from one visit to the next."""
+
+    world: World
+    visits: np.ndarray
+    interval: float
+    fates: tuple[Fate, ...]
+
+    def ends(self, visit: int) -> float:
+        """Return when the looks of a visit are over, seconds."""
+        return (visit + 0.7) * self.interval
+
+
+@dataclass
+class Track:
+    """Scores of one row. right: share of out-of-view things believed right, per visit. delays: seconds per fate."""
+
+    right: list[float] = field(default_factory=list)
+    delays: list[float] = field(default_factory=list)
+    told: int = 0
+    told_right: int = 0
+    found: int = 0
+
+
+@dataclass(frozen=True)
+class TourOutcome:
+    """One tour. fates: number of changes."""
+
+    world: str
+    seed: int
+    fates: int
+    tracks: dict[str, Track]
+
+
+def scenario_of(spec: str, seed: int) -> Scenario:
+    """Return the tour of a seed. Raises WorldError where too few things can change."""
+    rng = np.random.default_rng((seed, 0x57A))
+    world = world_from_spec(spec, seed)
+    places = stations(world)
+    angles = 2.0 * np.pi * np.arange(TURNS) / TURNS
+    once = np.stack([np.column_stack([np.tile(place, (TURNS, 1)), angles]) for place in places])
+    visits = np.tile(once, (ROUNDS, 1, 1))
+    interval = LENGTH / len(visits)
+    movable = [
+        t
+        for t in world.objects
+        if t.movable and not t.contained_in and len(truth_of(world).views(t, _SEEN, _NEAR))
+    ]
+    carried = {t.supported_by for t in world.objects}
+    movable = [t for t in movable if t.id not in carried]
+    wanted = max(round(CHANGED * len(movable)), 1)
+    fates: list[Fate] = []
+    for index in rng.permutation(len(movable)):
+        if len(fates) == wanted:
+            break
+        fate = _fate(world, movable[index], FATES[len(fates) % len(FATES)], visits, interval, rng)
+        if fate is not None:
+            fates.append(fate)
+    if len(fates) < 2:
+        raise WorldError(
+            f"{spec}, seed {seed}: fewer than two things can change out of view; take another seed"
+        )
+    return Scenario(_with_events(world, fates), visits, interval, tuple(fates))
+
+
+def _fate(
+    world: World, thing: WorldObject, kind: str, visits: np.ndarray, interval: float, rng: np.random.Generator
+) -> Fate | None:
+    """Return a change of the thing at a moment at which neither place is in view."""
+    without = replace(world, objects=tuple(t for t in world.objects if t.id != thing.id))
+    after = next(elsewhere(world, without, thing, rng), None) if kind == MOVE else None
+    if kind == MOVE and after is None:
+        return None
+    first, last = len(visits) // ROUNDS, int(len(visits) * (1.0 - _ROOM))
+    scenes = [(truth_of(world), thing)]
+    if after is not None:
+        scenes.append((truth_of(replace(without, objects=(*without.objects, after))), after))
+    for visit in rng.permutation(np.arange(first, last))[:12].tolist():
+        if all((truth.seen(one, visits[visit]) <= 0.0).all() for truth, one in scenes):
+            time = (visit + 0.85) * interval
+            return Fate(kind, time, None if kind == APPEAR else thing, thing if kind == APPEAR else after)
+    return None
+
+
+def _with_events(world: World, fates: Sequence[Fate]) -> World:
+    events, late = [], {f.after.id for f in fates if f.kind == APPEAR and f.after is not None}
+    for fate in fates:
+        if fate.kind == MOVE and fate.after is not None:
+            events.append(Event(fate.time, "move", fate.after.id, fate.after.pose))
+        elif fate.kind == VANISH and fate.before is not None:
+            events.append(Event(fate.time, "remove", fate.before.id))
+        elif fate.after is not None:
+            events.append(Event(fate.time, "add", fate.after.id, object=fate.after))
+    objects = tuple(t for t in world.objects if t.id not in late)
+    return replace(world, objects=objects, events=tuple(sorted(events, key=lambda e: e.time)))
+
+
+@dataclass(frozen=True)
+class _Moment:
+    """The map after a visit. changes: since the first round, None during it."""
+
+    visit: int
+    time: float
+    entities: dict[int, Entity]
+    changes: list[ThingChange] | None
+
+
+def _drive(
+    scenario: Scenario, seed: int, phrases: PhraseBook, settings: EpisodeSettings
+) -> Iterator[_Moment]:
+    """Yield the map after each visit; the robot stands still and looks around, and is set to the next station."""
+    simulator = Simulator(scenario.world, settings.simulator, seed)
+    robot = SimulatedRobot(simulator, settings, phrases, np.random.default_rng((seed, 7)))
+    pause = 0.7 * scenario.interval / TURNS
+    first, baseline, began = len(scenario.visits) // ROUNDS, None, 0.0
+    for visit, poses in enumerate(scenario.visits):
+        for pose in poses:
+            simulator.robot.pose, simulator.robot.odometry = np.array(pose), np.array(pose)
+            simulator.step(pause)
+            robot.look()
+        simulator.step(max(scenario.interval * (visit + 1) - simulator.time, 0.01))
+        now, mirror = simulator.time, robot.mirror
+        scene = SessionScene(
+            dict(mirror.entities),
+            mirror.map_id,
+            mirror.session_id,
+            now,
+            grid=robot.grid,
+            resolve=mirror.resolve,
+        )
+        if visit + 1 == first:
+            baseline, began = scene, now
+        changes = None
+        if baseline is not None:
+            known = replace(scene, session=baseline.session)
+            changes = changes_between(baseline, known, now - began, category_priors(), ChangeConfig())
+        yield _Moment(visit, now, dict(mirror.entities), changes)
+
+
+def track(spec: str, seed: int, settings: EpisodeSettings, phrases: PhraseBook) -> TourOutcome:
+    """Return the scores of a tour. Raises WorldError."""
+    scenario = scenario_of(spec, seed)
+    tracks = {row: Track() for row in ROWS}
+    watched: set[int] = set()  # things whose place is known after the first round
+    seen_at = {id(fate): np.nan for fate in scenario.fates}
+    settled = {row: {id(fate): np.nan for fate in scenario.fates} for row in ROWS}
+    ever: dict[int, Entity] = {}
+    first = len(scenario.visits) // ROUNDS
+    last: _Moment | None = None
+    for moment in _drive(scenario, seed, phrases, settings):
+        ever.update({i: e for i, e in moment.entities.items() if e.state is not EntityState.ARCHIVED})
+        time = scenario.ends(moment.visit)
+        world = scenario.world.at(time)
+        if moment.visit + 1 == first:
+            watched = set(_matched(list(moment.entities.values()), world.objects, world).values())
+        if moment.changes is None:
+            continue
+        last = moment
+        in_view = _in_view(scenario, moment.visit, world)
+        for fate in scenario.fates:
+            if (
+                fate.time < time
+                and np.isnan(seen_at[id(fate)])
+                and _shows(scenario, fate, moment.visit, world)
+            ):
+                seen_at[id(fate)] = time
+        beliefs = {
+            "lodestar": list(believed(moment.entities, moment.changes).values()),
+            "dictionary": [e for e in moment.entities.values() if e.state is not EntityState.ARCHIVED],
+            "last_seen": list(ever.values()),
+        }
+        for row, held in beliefs.items():
+            right = _judged(held, world, scenario.fates, time, watched)
+            unseen = [ok for thing, ok in right.items() if thing not in in_view]
+            if unseen:
+                tracks[row].right.append(float(np.mean(unseen)))
+            for fate in scenario.fates:
+                thing = fate.after or fate.before
+                assert thing is not None
+                if fate.time < time and right.get(thing.id) and np.isnan(settled[row][id(fate)]):
+                    settled[row][id(fate)] = time
+    assert last is not None and last.changes is not None
+    for row in ROWS:
+        delays = [settled[row][key] - seen_at[key] for key in seen_at]
+        tracks[row].delays = [max(d, 0.0) for d in delays if np.isfinite(d)]
+    _count_reports(tracks["lodestar"], last.changes, scenario)
+    return TourOutcome(spec, seed, len(scenario.fates), tracks)
+
+
+def _in_view(scenario: Scenario, visit: int, world: World) -> set[int]:
+    """Return the things that a visit shows."""
+    truth, poses = truth_of(world), scenario.visits[visit]
+    near = [t for t in world.objects if np.linalg.norm(np.subtract(t.xy, poses[0, :2])) < 8.0]
+    return {thing.id for thing in near if (truth.seen(thing, poses) > 0.0).any()}
+
+
+def _shows(scenario: Scenario, fate: Fate, visit: int, world: World) -> bool:
+    """Return whether a visit shows the place that the thing has left, or the one to which it came."""
+    poses = scenario.visits[visit]
+    if fate.after is not None and (truth_of(world).seen(fate.after, poses) >= _SEEN).any():
+        return True
+    if fate.before is None:
+        return False
+    objects = (*(t for t in world.objects if t.id != fate.before.id), fate.before)
+    return bool((truth_of(replace(world, objects=objects)).seen(fate.before, poses) >= _SEEN).any())
+
+
+def _judged(
+    held: Sequence[Entity], world: World, fates: Sequence[Fate], time: float, watched: set[int]
+) -> dict[int, bool]:
+    """Return by thing whether it is where a belief of its kind is, and no belief stays where it was.
+
+    Things that were never mapped are left out, unless they changed.
+    """
+    matched = _matched(held, world.objects, world)
+    found = set(matched.values())
+    ghosts = [entity for entity in held if entity.id not in matched]
+    over = {(f.after or f.before).id: f for f in fates if f.time < time}  # type: ignore[union-attr]
+    right = {t.id: t.id in found for t in world.objects if t.id in watched or t.id in over}
+    for identity, fate in over.items():
+        gone = fate.before is not None and any(_at(ghost, fate.before, world) for ghost in ghosts)
+        right[identity] = right.get(identity, True) and not gone
+    return right
+
+
+def _matched(held: Sequence[Entity], things: Sequence[WorldObject], world: World) -> dict[int, int]:
+    """Return entity id -> thing for beliefs that are at things of their kind, one to one, by distance."""
+    if not held or not things:
+        return {}
+    cost = np.full((len(held), len(things)), 1e3)
+    centres = np.array([_centre(*world.box(t)) for t in things])
+    for i, entity in enumerate(held):
+        gaps = np.linalg.norm(centres - _centre(entity.box_min, entity.box_max), axis=1)
+        for j in np.flatnonzero(gaps < 3.0).tolist():
+            if gaps[j] <= _reach(things[j]) and same_kind(entity.label, things[j].category):
+                cost[i, j] = gaps[j]
+    rows, columns = linear_sum_assignment(cost)
+    return {held[i].id: things[j].id for i, j in zip(rows, columns) if cost[i, j] < 1e3}
+
+
+def _at(entity: Entity, thing: WorldObject, world: World) -> bool:
+    gap = np.linalg.norm(_centre(entity.box_min, entity.box_max) - _centre(*world.box(thing)))
+    return bool(gap <= _reach(thing)) and same_kind(entity.label, thing.category)
+
+
+def _reach(thing: WorldObject) -> float:
+    return max(_SAME_PLACE, 0.5 * max(thing.size))
+
+
+def _centre(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    return (np.asarray(low, float) + np.asarray(high, float)) / 2.0
+
+
+def _count_reports(tally: Track, changes: Sequence[ThingChange], scenario: Scenario) -> None:
+    """Count the reported changes that are true, and the changes that were reported."""
+    kinds: Mapping[str, ChangeKind] = {
+        MOVE: ChangeKind.MOVED, VANISH: ChangeKind.VANISHED, APPEAR: ChangeKind.APPEARED,
+    }  # fmt: skip
+    told = [c for c in changes if c.kind in kinds.values()]
+    open_fates = list(scenario.fates)
+    world = scenario.world.at(0.0)
+    for change in told:
+        for fate in open_fates:
+            if kinds[fate.kind] is change.kind and _tells(change, fate, world):
+                open_fates.remove(fate)
+                tally.told_right += 1
+                break
+    tally.told += len(told)
+    tally.found += len(scenario.fates) - len(open_fates)
+
+
+def _tells(change: ThingChange, fate: Fate, world: World) -> bool:
+    for sight, thing in ((change.before, fate.before), (change.after, fate.after)):
+        if thing is None:
+            continue
+        if sight is None or not same_kind(sight.label, thing.category):
+            return False
+        if float(np.linalg.norm(sight.mean - _centre(*world.box(thing)))) > _reach(thing):
+            return False
+    return True

@@ -1,0 +1,70 @@
+"""Questions about a building: of things that are there and that are not, and how answers are judged."""
+
+from __future__ import annotations
+
+import pytest
+
+from lodestar.models.kinship import same_kind
+from lodestar_eval.ask_to_act import CASES, CheckOutcome, CheckQuestion, questions_of
+from lodestar_eval.benchmarks.ask_to_act import result_of
+from lodestar_eval.registry import all_benchmarks
+from lodestar_sim.worlds import world_from_spec
+
+THERE, ABSENT = (
+    CheckQuestion("is there a sofa in the building?", "kind", (3,)),
+    CheckQuestion("is there a piano in the building?", "absent kind", ()),
+)
+
+
+@pytest.fixture(scope="module")
+def world():
+    return world_from_spec("apartment", 711)
+
+
+def test_a_building_has_one_question_per_case_and_they_follow_the_seed(world):
+    questions = questions_of(world, 711)
+    assert tuple(q.case for q in questions) == CASES
+    assert len({q.text for q in questions}) == len(CASES)
+    assert questions == questions_of(world, 711)
+
+
+def test_what_is_asked_for_is_there_or_is_not(world):
+    for question in questions_of(world, 711):
+        words = question.text.removeprefix("is there ").split(" ", 1)[1].removesuffix(" in the building?")
+        meant = [t for t in world.objects if same_kind(t.category, words)]
+        if question.case == "absent kind":
+            assert not meant and not question.is_there
+        elif question.case == "absent look":
+            color = words.split()[0]
+            assert meant and not any(color in (t.color, *t.caption.split()) for t in meant)
+        else:
+            assert {t.id for t in meant} >= set(question.target_ids) != set()
+
+
+def outcome(question, said, seed=1, path=10.0, shortest=5.0):
+    return CheckOutcome("apartment", seed, question, said, "", path, shortest, 60.0)
+
+
+def test_no_answer_is_wrong_and_a_right_yes_is_weighed_by_the_way():
+    assert outcome(THERE, True).is_right and outcome(ABSENT, False).is_right
+    assert not outcome(ABSENT, None).is_right and not outcome(THERE, False).is_right
+    assert outcome(THERE, True).spl == pytest.approx(0.5) and outcome(THERE, None).spl == 0.0
+    assert outcome(ABSENT, False).spl != outcome(ABSENT, False).spl  # undefined
+
+
+def test_the_bars_are_of_all_answers_and_of_the_absent_things():
+    found = [
+        outcome(THERE, True),
+        outcome(THERE, False),
+        outcome(ABSENT, False, 2),
+        outcome(ABSENT, False, 2),
+    ]
+    result = result_of(found, 1.0)
+    assert result.metrics["right.all"] == 0.75 and result.metrics["right.absent"] == 1.0
+    assert result.metrics["right_per_100m"] == pytest.approx(7.5)
+    assert [bar.holds for bar in result.bars] == [False, True]
+    assert [row[1] for row in result.tables[1].rows] == [THERE.text]
+
+
+def test_the_benchmark_is_listed():
+    assert "ask-to-act" in all_benchmarks()

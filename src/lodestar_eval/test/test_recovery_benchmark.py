@@ -1,0 +1,155 @@
+"""The benchmark of induced failures: its scenarios, judgement and tables."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from lodestar.agent.errors import ErrorCode
+from lodestar.worldmodel.outcomes import Cause
+from lodestar_eval.benchmarks.recovery import BENCHMARK, ROWS
+from lodestar_eval.recovery_runs import FULL, NO_EVENT, ROW_CHANGES, Job, RecoveryRun, judge, settings_of
+from lodestar_eval.recovery_scenarios import CAUSES, scenario_of
+from lodestar_eval.recovery_tables import result_of
+from lodestar_eval.recovery_trips import NEAREST, SHORTEST, Trip, trip_of
+from lodestar_eval.registry import BadOptions
+from lodestar_sim.worlds.checks import check_world
+from lodestar_sim.worlds.truth import truth_of
+
+SEED = 3  # an apartment, as every third seed
+
+
+@pytest.fixture(scope="module")
+def trip() -> Trip:
+    """The trip with the path that a robot at 0.5 m/s would drive."""
+    found = trip_of(SEED)
+    way = truth_of(found.world).way(found.task.start[:2], found.thing)
+    steps = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(way, axis=0), axis=1))])
+    ends = np.arctan2(*(np.array(found.thing.xy) - way[-1])[::-1])
+    return replace(found, path=np.column_stack([steps / 0.5, way, np.full(len(way), ends)]))
+
+
+def test_a_trip_is_long_enough_and_its_thing_is_hidden_from_the_start(trip):
+    truth = truth_of(trip.world)
+    assert truth.shortest_path(trip.task.start[:2], trip.thing) >= SHORTEST
+    assert trip.thing.movable and truth.seen(trip.thing, np.array([trip.task.start]))[0] == 0.0
+    assert trip_of(SEED).task == trip.task
+
+
+@pytest.mark.parametrize("cause", CAUSES)
+def test_a_scenario_is_the_same_for_the_same_seed_and_its_world_is_valid(trip, cause):
+    scenario = scenario_of(trip, cause)
+    if scenario is None:
+        pytest.skip("this trip has no place for it")
+    assert scenario_of(trip, cause) == scenario
+    assert scenario.cause is cause and 0.0 <= scenario.at <= trip.path[-1, 0]
+    assert scenario.targets or scenario.codes
+    check_world(scenario.world)
+    added = [event.object for event in scenario.world.events if event.kind == "add"]
+    for thing in added:  # never onto the robot
+        index = int(np.searchsorted(trip.path[:, 0], scenario.at))
+        here = trip.path[min(index, len(trip.path) - 1), 1:3]
+        apart = math.dist(here, thing.xy)
+        assert apart >= NEAREST - 0.3 or cause in (Cause.TARGET_OCCLUDED, Cause.GOAL_OCCUPIED)
+
+
+def test_every_cause_but_unknown_is_induced():
+    assert set(CAUSES) == set(Cause) - {Cause.UNKNOWN}
+
+
+def _run(success: bool, code: ErrorCode = ErrorCode.NONE, pose=(0.0, 0.0, 0.0), world=None):
+    result = SimpleNamespace(success=success, error_code=code, error_msg="as the test says")
+    return SimpleNamespace(
+        result=result, path=np.array([[9.0, *pose]]), world=world, outcome=SimpleNamespace(duration=9.0)
+    )
+
+
+def test_a_code_counts_only_where_the_scenario_names_it(trip):
+    gone = scenario_of(trip, Cause.TARGET_REMOVED)
+    assert judge(gone, _run(False, ErrorCode.TARGET_GONE)).success
+    assert not judge(gone, _run(False, ErrorCode.TARGET_NOT_FOUND)).success
+    dead = scenario_of(trip, Cause.OUT_OF_ENERGY)
+    assert judge(dead, _run(False, ErrorCode.ENERGY)).success
+    assert not judge(dead, _run(False, ErrorCode.TIME_LIMIT)).success
+
+
+def test_a_claim_counts_only_before_the_thing(trip):
+    moved = scenario_of(trip, Cause.TARGET_MOVED)
+    world = moved.world
+    facing = truth_of(world.at(1e9)).views(world.at(1e9).object(trip.thing.id), 0.2, 0.8)[0]
+    assert judge(moved, _run(True, pose=facing, world=replace(world, events=_early(world)))).success
+    assert not judge(moved, _run(True, pose=trip.task.start, world=world)).success
+    gone = scenario_of(trip, Cause.TARGET_REMOVED)
+    assert not judge(gone, _run(True, pose=facing, world=gone.world)).success
+
+
+def _early(world):
+    return tuple(replace(event, time=0.0) for event in world.events)
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_each_row_is_a_robot_of_its_own(row):
+    assert row in ROW_CHANGES
+    loop = settings_of(Job(1, (row,), CAUSES, 300.0, 0.06, None), row).robot.goal_selector.loop
+    plain = settings_of(Job(1, (FULL,), CAUSES, 300.0, 0.06, None), FULL).robot.goal_selector.loop
+    assert (loop == plain) == (row == FULL)
+
+
+def _recorded(seed: int, row: str, cause: str, success: bool, diagnoses=(), recoveries=(), lost=math.nan):
+    return RecoveryRun(
+        "office", seed, row, cause, success, "", 0, 40.0, 10.0, 0, diagnoses, recoveries, lost, lost / 2.0
+    )
+
+
+DOOR, MOVED = Cause.DOOR_CLOSED.value, Cause.TARGET_MOVED.value
+
+
+def test_the_numbers_are_counted_by_hand():
+    found = [
+        _recorded(1, FULL, NO_EVENT, True),
+        _recorded(2, FULL, NO_EVENT, True, (DOOR,), ("go_round",)),
+        _recorded(1, FULL, DOOR, True, (DOOR,), ("go_round",), 10.0),
+        _recorded(2, FULL, DOOR, True, ("UNKNOWN", DOOR), ("go_round",), 30.0),
+        _recorded(1, FULL, MOVED, True, (), (), 4.0),
+        _recorded(2, FULL, MOVED, False, ("UNKNOWN",) * 5),
+        _recorded(1, "blind_retry", DOOR, False),
+        _recorded(2, "blind_retry", DOOR, True),
+    ]
+    result = result_of(found, 1.0)
+    metrics = result.metrics
+    assert metrics["tsr.full"] == 0.75 and metrics[f"tsr.{DOOR}.full"] == 1.0
+    assert metrics["tsr.blind_retry"] == 0.5
+    assert metrics["cda.full"] == pytest.approx(1 / 3) and metrics["cda_3.full"] == pytest.approx(2 / 3)
+    assert metrics[f"cda.{DOOR}"] == 0.5 and metrics[f"cda_3.{DOOR}"] == 1.0
+    assert metrics[f"diagnosed.{MOVED}"] == 0.5
+    assert metrics["false_recoveries"] == 0.5
+    assert metrics["lost_s.full"] == 10.0
+    assert metrics["tsr_over_blind"] == 0.5  # of the two pairs
+    confusion = result.tables[1]
+    row = next(line for line in confusion.rows if line[0] == DOOR)
+    assert row[confusion.columns.index(DOOR)] == "1" and row[confusion.columns.index("UNKNOWN")] == "1"
+    assert "none" in confusion.columns
+
+
+def _options(*words: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    BENCHMARK.add_options(parser)
+    return parser.parse_args(list(words))
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--rows", "full,magic"), "no row 'magic'"),
+        (("--causes", "GREMLINS"), "GREMLINS"),
+        (("--causes", "UNKNOWN"), "UNKNOWN cannot be induced"),
+    ],
+)
+def test_bad_options_say_what_there_is(words, said, tmp_path):
+    with pytest.raises(BadOptions, match=said):
+        BENCHMARK.run(_options(*words), tmp_path, print)

@@ -1,0 +1,207 @@
+"""`python -m lodestar_ros.changes BEFORE [AFTER]`: what has changed between two saved maps, or since a map was saved.
+
+Without AFTER, BEFORE is compared with the scene of the running stack, which has loaded it.
+Exit status: 0 reported; 1 the maps cannot be compared; 2 bad usage; 3 no scene dictionary answered.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import rclpy
+from rclpy.node import Node
+
+from lodestar.assembly import mirror_parts
+from lodestar.assembly.prior_parts import category_priors
+from lodestar.assembly.session_maps import running_session, saved_session
+from lodestar.models.english import duration_in_words
+from lodestar.scene.category_priors import BadPriors, CategoryPriors
+from lodestar.scene.change_report import TOLD, report_json, report_lines, sentence_of
+from lodestar.scene.config import ChangeConfig
+from lodestar.scene.mirror import SceneMirror
+from lodestar.scene.session_changes import ChangeKind, ThingChange, watchings_of
+from lodestar.scene.session_sights import OtherMap, SessionScene, changes_between
+from lodestar.storage.archive import ArchiveError, write_file
+from lodestar.storage.snapshot import BadFolder
+from lodestar_interfaces import msg
+from lodestar_interfaces.srv import GetEntities
+from lodestar_ros import qos
+from lodestar_ros.conversions import BadMessage, header, point_to_msg
+from lodestar_ros.conversions_regions import regions_from_msg
+from lodestar_ros.conversions_scene import scene_from_msg
+from lodestar_ros.pager import Pager
+from lodestar_ros.terminal import not_heard, parse, terminal_node
+
+SERVER = "scene_dictionary"
+EVENTS = "world_model/events"
+_PATIENCE = 15.0  # seconds of wall time for the scene of a running stack
+_HEARD = 3.0  # seconds of wall time for those who hear the events
+_ROOMS = 1.0  # seconds of wall time for the rooms, once the scene has come
+EXIT_APART, EXIT_GONE = 1, 3
+_EVENT_KINDS = {
+    ChangeKind.MOVED: "MOVED",
+    ChangeKind.APPEARED: "APPEARED",
+    ChangeKind.VANISHED: "GONE",
+    ChangeKind.RELABELLED: "RELABEL",
+}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print the report; return the exit status (see the module)."""
+    parser = _parser()
+    options, given = parse(parser, arguments)
+    if options.after is None and options.same_frame:
+        parser.error(
+            "--same-frame is for two saved maps; a running stack is compared with the map that it has loaded"
+        )
+    if options.after is not None and options.tell:
+        parser.error("--tell is for a running stack: leave AFTER out")
+    if options.hours is not None and not (math.isfinite(options.hours) and options.hours > 0.0):
+        parser.error("--hours needs a number above 0")
+    try:
+        priors = category_priors(options.priors or "")
+        before = saved_session(options.before)
+        if options.after is not None:
+            return _report(options, before, saved_session(options.after), priors)
+        with terminal_node("changes_client", options.namespace, given) as node:
+            mirror = _heard_scene(node)
+            if mirror is None:
+                print(f"{SERVER} did not answer. {not_heard(node)}", file=sys.stderr)
+                return EXIT_GONE
+            return _report(options, before, running_session(mirror, time.time()), priors, node)
+    except (BadFolder, ArchiveError, BadPriors, OtherMap, OSError) as error:
+        print(f"changes: {error}", file=sys.stderr)
+        return EXIT_APART
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m lodestar_ros.changes",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("before", type=Path, help="folder of a saved map, or one of the saves in it")
+    parser.add_argument("after", type=Path, nargs="?", help="a later save; without it the running stack")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the report as JSON too")
+    parser.add_argument(
+        "--hours", type=float, help="between both sessions (default: by the times of the saves)"
+    )
+    parser.add_argument(
+        "--same-frame", action="store_true", help="the maps were built apart, but in one frame of coordinates"
+    )
+    parser.add_argument(
+        "--priors", type=Path, metavar="FILE", help="counts of how often kinds of things move"
+    )
+    parser.add_argument(
+        "--learn", action="store_true", help="add what was observed to the file of --priors, or begin it"
+    )
+    parser.add_argument(
+        "--tell", action="store_true", help=f"publish the changes on {EVENTS}, which the memory keeps"
+    )
+    return parser
+
+
+def _report(
+    options: argparse.Namespace,
+    before: SessionScene,
+    after: SessionScene,
+    priors: CategoryPriors,
+    node: Node | None = None,
+) -> int:
+    """Print, write, learn and tell. Raises OtherMap, OSError."""
+    elapsed = after.saved - before.saved if options.hours is None else 3600.0 * options.hours
+    if math.isfinite(elapsed) and elapsed <= 0.0:
+        print(
+            "changes: the second map is not later than the first; their order may be wrong", file=sys.stderr
+        )
+    known = math.isfinite(elapsed) and elapsed > 0.0
+    config = ChangeConfig()
+    changes = changes_between(before, after, elapsed, priors, config, options.same_frame)
+    print("\n".join(report_lines(changes, elapsed, after.room_at)))
+    if not known:
+        print(
+            f"The time between them is not known; {duration_in_words(config.elapsed)} are assumed (--hours)."
+        )
+    if options.json is not None:
+        text = json.dumps(report_json(changes, elapsed, after.room_at), indent=1, ensure_ascii=False)
+        write_file(options.json, [text.encode() + b"\n"])
+    if options.learn and options.priors is not None and known:
+        priors.learned(watchings_of(changes, elapsed)).save(options.priors)
+        print(f"Learned from {len(watchings_of(changes, elapsed))} things: {options.priors}")
+    elif options.learn:
+        print("Nothing was learned: --learn needs --priors FILE and a known time (--hours).", file=sys.stderr)
+    if options.tell and node is not None:
+        _tell(node, changes, after)
+    return 0
+
+
+def _heard_scene(node: Node) -> SceneMirror | None:
+    """Return the scene of the running stack with its rooms; None where nobody answers."""
+    mirror = mirror_parts.scene_mirror()
+    pages: list[list[msg.SceneDelta]] = []
+    pager = Pager(
+        node, GetEntities, f"{SERVER}/get_entities", lambda: 0, lambda response: response.delta, pages.append,
+        include_archived=True,
+    )  # fmt: skip
+    regions: list[msg.RegionArray] = []
+    node.create_subscription(msg.RegionArray, f"{SERVER}/regions", regions.append, qos.LATCHED)
+    pager.fill()
+    begun = time.monotonic()
+    while not pages and time.monotonic() - begun < _PATIENCE:
+        rclpy.spin_once(node, timeout_sec=0.1)
+    if not pages:
+        return None
+    begun = time.monotonic()
+    while not regions and time.monotonic() - begun < _ROOMS:
+        rclpy.spin_once(node, timeout_sec=0.1)
+    try:
+        mirror.fill([scene_from_msg(page) for page in pages[0]])
+        if regions:
+            mirror.set_regions(*regions_from_msg(regions[-1]))
+    except BadMessage as error:
+        print(f"changes: a message of {SERVER} cannot be read: {error}", file=sys.stderr)
+        return None
+    return mirror
+
+
+def events_of(changes: Sequence[ThingChange], scene: SessionScene, stamp: float) -> list[msg.WorldEvent]:
+    """Return the changes that are told, as events of the world. stamp: seconds."""
+    found = []
+    for change in changes:
+        known = change.after or change.before
+        if change.kind not in TOLD or known is None:
+            continue
+        ids = dict.fromkeys(sight.id for sight in (change.before, change.after) if sight is not None)
+        found.append(
+            msg.WorldEvent(
+                header=header(stamp, "map"), kind=_EVENT_KINDS[change.kind], entity_ids=list(ids),
+                text=sentence_of(change, scene.room_at), place=[point_to_msg(known.mean)],
+            )
+        )  # fmt: skip
+    return found
+
+
+def _tell(node: Node, changes: Sequence[ThingChange], scene: SessionScene) -> None:
+    """Publish the events once somebody listens, or after a while without."""
+    publisher = node.create_publisher(msg.WorldEvent, EVENTS, qos.EVENT)
+    events = events_of(changes, scene, node.get_clock().now().nanoseconds * 1e-9)
+    begun = time.monotonic()
+    while not publisher.get_subscription_count() and time.monotonic() - begun < _HEARD:
+        rclpy.spin_once(node, timeout_sec=0.1)
+    if not publisher.get_subscription_count():
+        print(f"Nobody listens to {EVENTS}: nothing was told.", file=sys.stderr)
+        return
+    for event in events:
+        publisher.publish(event)
+    publisher.wait_for_all_acked(rclpy.duration.Duration(seconds=_HEARD))
+    print(f"Told {len(events)} events on {EVENTS}.")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

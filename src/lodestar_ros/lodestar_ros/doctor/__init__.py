@@ -1,0 +1,1 @@
+"""`python -m lodestar_ros.doctor`: what is wrong with a running stack, in plain words."""

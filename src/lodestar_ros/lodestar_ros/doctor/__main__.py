@@ -1,0 +1,55 @@
+"""`python -m lodestar_ros.doctor`: look at a running stack and say in plain words what is wrong and what to do.
+
+Exit status: 0 sound; 1 warnings; 2 bad usage; 3 faults.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import asdict
+
+from lodestar_ros.doctor.checkup import checkup, worst
+from lodestar_ros.doctor.findings import Finding, Level
+from lodestar_ros.doctor.graph import GraphObserver
+from lodestar_ros.terminal import parse, terminal_node
+
+EXIT = {Level.NOTE: 0, Level.WARNING: 1, Level.FAULT: 3}
+_MARKS = {Level.NOTE: "note", Level.WARNING: "warning", Level.FAULT: "FAULT"}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print what is wrong; return the exit status (see the module)."""
+    parser = argparse.ArgumentParser(
+        prog="python -m lodestar_ros.doctor",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--seconds", type=float, default=8.0, help="how long to listen (8)")
+    parser.add_argument("--json", action="store_true", help="print the findings as JSON")
+    options, given = parse(parser, arguments)
+    if not 1.0 <= options.seconds <= 120.0:
+        parser.error("--seconds lies between 1 and 120")
+    with terminal_node("doctor", options.namespace, given) as node:
+        seen, inputs = GraphObserver(node, node.get_namespace().rstrip("/")).observe(options.seconds)
+    found = checkup(seen, inputs)
+    if options.json:
+        print(json.dumps([{**asdict(finding), "level": finding.level.name} for finding in found], indent=2))
+    else:
+        print("\n".join(in_words(found, sum(seen.nodes.values()), seen.seconds)))
+    return EXIT[worst(found)]
+
+
+def in_words(found: list[Finding], nodes: int, seconds: float) -> list[str]:
+    """Return the lines of a report."""
+    lines = [f"Looked at {nodes} nodes for {seconds:.0f} s."]
+    for finding in found:
+        lines += [f"{_MARKS[finding.level]:<8} {finding.what}", f"{'':<8} -> {finding.do}"]
+    if not found:
+        lines.append("Nothing is wrong.")
+    return lines
+
+
+if __name__ == "__main__":
+    sys.exit(main())

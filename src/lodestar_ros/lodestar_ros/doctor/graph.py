@@ -1,0 +1,263 @@
+"""Observes the running graph for some seconds."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray
+from nav_msgs.msg import Odometry
+from rcl_interfaces.srv import GetParameters
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.parameter import Parameter, parameter_value_to_python
+from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
+from sensor_msgs.msg import CameraInfo, Image, LaserScan, PointCloud2
+from tf2_msgs.msg import TFMessage
+
+from lodestar_ros import qos
+from lodestar_ros.conversions import stamp_from_msg
+from lodestar_ros.doctor.findings import Endpoint, FrameEdge, Observation, Stream
+from lodestar_ros.doctor.graph_checks import CORE, DECIDING
+from lodestar_ros.doctor.machine import head_of, observe_machine
+
+_TYPES = {
+    "sensor_msgs/msg/Image": Image,
+    "sensor_msgs/msg/CameraInfo": CameraInfo,
+    "sensor_msgs/msg/PointCloud2": PointCloud2,
+    "sensor_msgs/msg/LaserScan": LaserScan,
+    "nav_msgs/msg/Odometry": Odometry,
+}
+_ASKED = {
+    "": ("use_sim_time",),
+    "perception": ("use_sim_time", "adapter", "model"),
+    "goal_selector": ("use_sim_time", "battery.full_range"),
+}
+_LIFECYCLE = ("controller_server", "planner_server", "behavior_server", "bt_navigator", "velocity_smoother")
+_PATIENCE = 3.0  # s for an answer of a service
+_IGNORED = ("/rosout", "/parameter_events")
+_DISCOVERY = 2.0  # s in which a graph that is known does not grow
+_DISCOVERY_LIMIT = 12.0  # s
+
+
+class GraphObserver:
+    """Listens with a node of its own; changes nothing."""
+
+    def __init__(self, node: Node, namespace: str) -> None:
+        self._node, self._namespace = node, namespace
+        self._executor = SingleThreadedExecutor(context=node.context)
+        self._executor.add_node(node)
+        self._counts: Counter[str] = Counter()
+        self._newest: dict[str, Any] = {}
+        self._first: dict[str, float] = {}  # stamp of the first message
+        self._ages: dict[str, float] = {}
+        self._edges: dict[tuple[str, str], tuple[bool, float, int]] = {}
+        self._diagnostics: dict[str, tuple[int, str, dict[str, str]]] = {}
+
+    def observe(self, seconds: float) -> tuple[Observation, dict[str, str]]:
+        """Return what was seen in so many seconds, and the topics of the stack's inputs."""
+        node = self._node
+        node.create_subscription(DiagnosticArray, "/diagnostics", self._on_diagnostics, qos.EVENT)
+        node.create_subscription(TFMessage, "/tf", lambda m: self._on_frames(m, False), qos.TF)
+        node.create_subscription(TFMessage, "/tf_static", lambda m: self._on_frames(m, True), qos.TF_STATIC)
+        self._discover()
+        self._follow_clock()
+        inputs = self._inputs()
+        for topic, kind in inputs.values():
+            node.create_subscription(_TYPES[kind], topic, self._counter(topic), qos.SENSOR)
+        parameters = self._parameters()
+        lifecycle = self._lifecycle()
+        began = time.monotonic()
+        self._counts.clear()
+        self._first.clear()
+        self._spin(seconds)
+        span = time.monotonic() - began
+        publishers, subscriptions = self._endpoints()
+        seen = Observation(
+            seconds=span,
+            namespace=self._namespace.rstrip("/"),
+            nodes=self._nodes(),
+            publishers=publishers,
+            subscriptions=subscriptions,
+            streams={topic: self._stream(topic, span) for topic, _ in inputs.values()},
+            frames=tuple(self._frame_edges(seconds + _DISCOVERY)),
+            diagnostics=self._diagnostics,
+            parameters=parameters,
+            lifecycle=lifecycle,
+            weights=self._weights(parameters),
+            navigators=len(publishers.get(self._full("navigate_to_pose/_action/status"), ())),
+            machine=observe_machine(),
+        )
+        return seen, {name: topic for name, (topic, _) in inputs.items()}
+
+    # --- listening ---
+
+    def _discover(self) -> None:
+        """Wait until the graph has not grown for a while."""
+        end, known = time.monotonic() + _DISCOVERY_LIMIT, -1
+        while known != (now := self._known()) and time.monotonic() < end:
+            known = now
+            self._spin(_DISCOVERY)
+
+    def _known(self) -> int:
+        return sum(self._nodes().values()) + len(self._node.get_topic_names_and_types())
+
+    def _follow_clock(self) -> None:
+        """Take the stack's clock, where it is simulated; transforms that were compared with another are forgotten."""
+        if self._node.count_publishers("/clock"):
+            self._node.set_parameters([Parameter("use_sim_time", value=True)])
+            self._spin(_DISCOVERY)
+            self._edges = {pair: edge for pair, edge in self._edges.items() if edge[0]}
+
+    def _spin(self, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0.0:
+            self._executor.spin_once(timeout_sec=min(left, 0.1))
+
+    def _counter(self, topic: str) -> Callable[[Any], None]:
+        def count(message: Any) -> None:
+            self._counts[topic] += 1
+            self._first.setdefault(topic, stamp_from_msg(message.header.stamp))
+            self._newest[topic] = message
+            self._ages[topic] = self._now() - stamp_from_msg(message.header.stamp)
+
+        return count
+
+    def _now(self) -> float:
+        return self._node.get_clock().now().nanoseconds * 1e-9
+
+    def _on_diagnostics(self, message: DiagnosticArray) -> None:
+        for status in message.status:
+            level = status.level[0] if isinstance(status.level, bytes) else int(status.level)
+            self._diagnostics[status.name] = (level, status.message, {v.key: v.value for v in status.values})
+
+    def _on_frames(self, message: TFMessage, static: bool) -> None:
+        for transform in message.transforms:
+            pair = (transform.header.frame_id.lstrip("/"), transform.child_frame_id.lstrip("/"))
+            lag = 0.0 if static else self._now() - stamp_from_msg(transform.header.stamp)
+            self._edges[pair] = (static, lag, self._edges.get(pair, (static, 0.0, 0))[2] + 1)
+
+    def _frame_edges(self, span: float) -> Iterable[FrameEdge]:
+        for (parent, child), (static, lag, count) in self._edges.items():
+            yield FrameEdge(parent, child, static, lag, count / span)
+
+    def _stream(self, topic: str, span: float) -> Stream:
+        message, count = self._newest.get(topic), self._counts[topic]
+        if message is None or not count:
+            return Stream()
+        stamped = stamp_from_msg(message.header.stamp) - self._first[topic]
+        rate = (count - 1) / stamped if stamped > 0.0 else count / span
+        size = (message.width, message.height) if isinstance(message, Image) else (0, 0)
+        age = self._ages.get(topic, math.nan)
+        return Stream(rate, age, message.header.frame_id.lstrip("/"), size)
+
+    # --- the graph ---
+
+    def _full(self, name: str) -> str:
+        return f"{self._namespace.rstrip('/')}/{name}" if not name.startswith("/") else name
+
+    def _nodes(self) -> Counter[str]:
+        own = self._node.get_name()
+        names = self._node.get_node_names_and_namespaces()
+        return Counter(
+            f"{space.rstrip('/')}/{name}" for name, space in names if name != own and not name.startswith("_")
+        )
+
+    def _endpoints(self) -> tuple[dict[str, tuple[Endpoint, ...]], dict[str, tuple[Endpoint, ...]]]:
+        publishers, subscriptions = {}, {}
+        for topic, _ in self._node.get_topic_names_and_types(no_demangle=False):
+            if topic in _IGNORED:
+                continue
+            publishers[topic] = self._of(self._node.get_publishers_info_by_topic(topic))
+            subscriptions[topic] = self._of(self._node.get_subscriptions_info_by_topic(topic))
+        status = self._full("navigate_to_pose/_action/status")  # hidden, so not in the list above
+        publishers[status] = self._of(self._node.get_publishers_info_by_topic(status))
+        return publishers, subscriptions
+
+    def _of(self, infos: Iterable[Any]) -> tuple[Endpoint, ...]:
+        own = self._node.get_name()
+        return tuple(
+            Endpoint(
+                f"{info.node_namespace.rstrip('/')}/{info.node_name}",
+                info.topic_type,
+                info.qos_profile.reliability != ReliabilityPolicy.BEST_EFFORT,
+                info.qos_profile.durability == DurabilityPolicy.TRANSIENT_LOCAL,
+            )
+            for info in infos
+            if info.node_name != own
+        )
+
+    def _inputs(self) -> dict[str, tuple[str, str]]:
+        """Return input -> (topic, type) as the nodes of the stack listen to them."""
+        found: dict[str, tuple[str, str]] = {}
+        for name, node, kind in (
+            ("image", "perception", "sensor_msgs/msg/Image"),
+            ("depth", "semantic_voxels", "sensor_msgs/msg/Image"),
+            ("camera_info", "semantic_voxels", "sensor_msgs/msg/CameraInfo"),
+            ("points", "mapping", "sensor_msgs/msg/PointCloud2"),
+            ("scan", "mapping", "sensor_msgs/msg/LaserScan"),
+        ):
+            topics = [topic for topic, kinds in self._heard_by(node) if kind in kinds]
+            topics = [topic for topic in topics if "label" not in topic and "semantic_seg" not in topic]
+            if topics:
+                found[name] = (min(topics), kind)
+        odom, kind = self._full("odom"), "nav_msgs/msg/Odometry"
+        if kind in dict(self._node.get_topic_names_and_types()).get(odom, ()):
+            found["odom"] = (odom, kind)
+        return found
+
+    def _heard_by(self, node: str) -> list[tuple[str, list[str]]]:
+        try:
+            return self._node.get_subscriber_names_and_types_by_node(node, self._namespace or "/")
+        except Exception:  # rclpy raises NodeNameNonExistentError, whose place differs between distributions
+            return []
+
+    # --- services ---
+
+    def _parameters(self) -> dict[str, dict[str, object]]:
+        waiting = {}
+        for name in (*CORE, *DECIDING):
+            if name == "text_embedder":  # it has no stamps, and keeps to real time on purpose
+                continue
+            client = self._node.create_client(GetParameters, self._full(f"{name}/get_parameters"))
+            asked = _ASKED.get(name, _ASKED[""])
+            if client.service_is_ready():
+                waiting[name] = (asked, client.call_async(GetParameters.Request(names=list(asked))))
+        self._await([future for _, future in waiting.values()])
+        found: dict[str, dict[str, object]] = {}
+        for name, (asked, future) in waiting.items():
+            if future.done() and future.result() is not None:
+                values = [parameter_value_to_python(value) for value in future.result().values]
+                found[self._full(name)] = {k: v for k, v in zip(asked, values) if v is not None}
+        return found
+
+    def _lifecycle(self) -> dict[str, str]:
+        try:
+            from lifecycle_msgs.srv import GetState
+        except ImportError:
+            return {}
+        waiting = {}
+        for name in _LIFECYCLE:
+            client = self._node.create_client(GetState, self._full(f"{name}/get_state"))
+            if client.service_is_ready():
+                waiting[name] = client.call_async(GetState.Request())
+        self._await(list(waiting.values()))
+        return {
+            name: future.result().current_state.label if future.done() and future.result() else "silent"
+            for name, future in waiting.items()
+        }
+
+    def _await(self, futures: list[Any]) -> None:
+        end = time.monotonic() + _PATIENCE
+        while time.monotonic() < end and not all(future.done() for future in futures):
+            self._executor.spin_once(timeout_sec=0.05)
+
+    def _weights(self, parameters: dict[str, dict[str, object]]) -> dict[str, tuple[str, bytes | None]]:
+        values = parameters.get(self._full("perception"), {})
+        path = str(values.get("model", ""))
+        if values.get("adapter") != "ultralytics" or not path:
+            return {}
+        return {"perception": (path, head_of(path))}

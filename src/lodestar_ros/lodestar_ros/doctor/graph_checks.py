@@ -1,0 +1,127 @@
+"""Checks of the graph: nodes, topics, quality of service, velocities, Nav2."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lodestar_ros.doctor.findings import Endpoint, Finding, Level, Observation
+
+CORE = (
+    "mapping",
+    "perception",
+    "keyframes",
+    "semantic_voxels",
+    "scene_dictionary",
+    "text_embedder",
+    "memory",
+)
+DECIDING = ("frontier_expert", "semantic_map_expert", "ego_vlm_expert", "goal_selector", "motion_gate")
+_NAV2 = ("controller_server", "planner_server", "behavior_server", "bt_navigator", "velocity_smoother")
+_LISTED = 3  # names that a sentence has at most
+
+
+def nodes(seen: Observation) -> Iterator[Finding]:
+    """Find nodes of the stack that do not run, or run twice."""
+    ours = [name for name in (*CORE, *DECIDING) if seen.runs(name)]
+    if not ours:
+        where = f"domain {seen.machine.domain}, namespace {seen.namespace or '/'}"
+        yield Finding(
+            Level.FAULT, "no_stack", f"No node of Lodestar is in the graph ({where}).",
+            "start the stack, or give the doctor its ROS_DOMAIN_ID and --namespace",
+        )  # fmt: skip
+        return
+    wanted = (*CORE, *DECIDING) if any(seen.runs(name) for name in DECIDING) else CORE
+    for name in wanted:
+        if not seen.runs(name):
+            yield Finding(
+                Level.FAULT, "missing_node", f"{name} does not run.",
+                f"look at its log for the reason ({name}.log); the launch file starts it again",
+            )  # fmt: skip
+    for name, count in seen.nodes.items():
+        if count > 1:
+            yield Finding(
+                Level.FAULT, "node_twice", f"{name} runs {count} times.",
+                "stop the second stack, or give it a ROS_DOMAIN_ID or a namespace of its own",
+            )  # fmt: skip
+
+
+def quality_of_service(seen: Observation) -> Iterator[Finding]:
+    """Find pairs of publisher and subscription that DDS does not connect."""
+    for topic, readers in seen.subscriptions.items():
+        for writer in seen.publishers.get(topic, ()):
+            for reader in readers:
+                reason = _mismatch(writer, reader)
+                if reason:
+                    yield Finding(
+                        Level.FAULT, "qos_mismatch",
+                        f"{reader.node} never hears {writer.node} on {topic}: {reason}.",
+                        f"set the quality of service of {writer.node} (its driver's parameters)",
+                    )  # fmt: skip
+
+
+def _mismatch(writer: Endpoint, reader: Endpoint) -> str:
+    if writer.type != reader.type:
+        return f"it sends {writer.type} and {reader.type} is expected"
+    if reader.reliable and not writer.reliable:
+        return "it sends best effort, and reliable delivery is asked for"
+    if reader.latched and not writer.latched:
+        return "it does not keep its last message for late listeners"
+    return ""
+
+
+def velocities(seen: Observation) -> Iterator[Finding]:
+    """Find every way past the gate."""
+    gate = seen.full("motion_gate")
+    if not seen.runs("motion_gate"):
+        return
+    past = sorted({p.node for p in seen.publishers.get(seen.full("cmd_vel_out"), ()) if p.node != gate})
+    if past:
+        yield Finding(
+            Level.FAULT, "past_the_gate", f"{listed(past)} publishes on cmd_vel_out, past motion_gate.",
+            "stop it, or remap its output to cmd_vel; a stop does not reach it",
+        )  # fmt: skip
+    allowed = {gate, *(seen.full(name) for name in (*_NAV2, "sim_navigator", "doctor", "collision_monitor"))}
+    heard = {s.node for s in seen.subscriptions.get(seen.full("cmd_vel"), ()) if s.node not in allowed}
+    heard = {
+        node
+        for node in heard
+        if not node.rsplit("/", 1)[-1].startswith(("rviz", "rqt", "ros2cli", "_ros2cli"))
+    }
+    if heard:
+        yield Finding(
+            Level.FAULT, "base_on_cmd_vel", f"{listed(sorted(heard))} listens to cmd_vel.",
+            "if it is the base's driver, remap its input to cmd_vel_out: it walks past every stop there is",
+        )  # fmt: skip
+    if not seen.subscriptions.get(seen.full("cmd_vel_out")):
+        yield Finding(
+            Level.FAULT, "no_base", "Nothing listens to cmd_vel_out: the robot cannot move.",
+            "start the base's driver, and remap its input to cmd_vel_out",
+        )  # fmt: skip
+
+
+def navigator(seen: Observation) -> Iterator[Finding]:
+    """Find a missing, doubled or sleeping navigator."""
+    if not seen.runs("goal_selector"):
+        return
+    if seen.navigators == 0:
+        yield Finding(
+            Level.FAULT, "no_navigator", "No server of navigate_to_pose runs.",
+            "start Nav2, or navigator:=sim in the simulator",
+        )  # fmt: skip
+    elif seen.navigators > 1:
+        yield Finding(
+            Level.FAULT, "two_navigators", f"{seen.navigators} servers of navigate_to_pose run.",
+            "stop all but one: a driver's own launch file may have started Nav2 too",
+        )  # fmt: skip
+    for name, state in seen.lifecycle.items():
+        if state != "active":
+            yield Finding(
+                Level.FAULT, "nav2_inactive", f"{name} is {state}, not active.",
+                "look at the log of lifecycle_manager_navigation for the parameter or transform that stops it",
+            )  # fmt: skip
+
+
+def listed(names: list[str]) -> str:
+    """Return some names and how many more there are."""
+    more = len(names) - _LISTED
+    return ", ".join(names[:_LISTED]) + (f" and {more} more" if more > 0 else "")

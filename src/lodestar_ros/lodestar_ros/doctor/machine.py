@@ -1,0 +1,106 @@
+"""Observes this computer: space, GPU, multicast, and how the stack's processes were started."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from lodestar.storage.private import state_home
+from lodestar_ros.doctor.findings import LocalProcess, Machine
+
+_MIB = 2**20
+_MULTICAST = 0x1000  # IFF_MULTICAST
+_DISCOVERY = "ROS_AUTOMATIC_DISCOVERY_RANGE"
+_CUDA_PATIENCE = 30.0  # s for torch to be loaded in a process of its own
+
+
+def observe_machine() -> Machine:
+    """Return what is known of this computer."""
+    jetson = Path("/etc/nv_tegra_release").exists()
+    folder = state_home()
+    while not folder.exists():
+        folder = folder.parent
+    return Machine(
+        shm_free=_free("/dev/shm"),
+        disk_free=_free(str(folder)),
+        disk_path=str(folder).replace(str(Path.home()), "~"),
+        jetson=jetson,
+        cuda=_cuda() if jetson else None,
+        multicast=_multicast(),
+        domain=os.environ.get("ROS_DOMAIN_ID", "0"),
+        rmw=os.environ.get("RMW_IMPLEMENTATION", ""),
+        discovery=os.environ.get(_DISCOVERY, ""),
+        processes=tuple(local_processes()),
+    )
+
+
+def _free(path: str) -> float:
+    try:
+        return shutil.disk_usage(path).free / _MIB
+    except OSError:
+        return float("nan")
+
+
+def _cuda() -> bool | None:
+    if importlib.util.find_spec("torch") is None:
+        return None
+    command = [sys.executable, "-c", "import torch; print(torch.cuda.is_available())"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_CUDA_PATIENCE, check=False)
+    except subprocess.TimeoutExpired:
+        return None
+    return done.stdout.strip() == "True" if done.returncode == 0 else None
+
+
+def _multicast() -> bool:
+    try:
+        return bool(int(Path("/sys/class/net/lo/flags").read_text(), 16) & _MULTICAST) or not _confined()
+    except (OSError, ValueError):
+        return True
+
+
+def _confined() -> bool:
+    """Return whether nodes find each other on the loopback interface alone."""
+    return os.environ.get(_DISCOVERY, "") == "LOCALHOST" and os.environ.get(
+        "RMW_IMPLEMENTATION", ""
+    ).endswith("cyclonedds_cpp")  # Fast DDS finds nodes of one computer without multicast
+
+
+def local_processes(proc: Path = Path("/proc")) -> Iterator[LocalProcess]:
+    """Yield the processes of this user that run a node of ours."""
+    for folder in proc.iterdir():
+        if not folder.name.isdigit():
+            continue
+        try:
+            words = (folder / "cmdline").read_bytes().split(b"\0")
+            name = next((w[8:].decode() for w in words if w.startswith(b"__node:=")), "")
+            if not name or not any(b"/lib/lodestar_" in word for word in words):
+                continue
+            given = (folder / "environ").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        pairs = dict(entry.split(b"=", 1) for entry in given if b"=" in entry)
+        values = {
+            key.decode(errors="replace"): value.decode(errors="replace") for key, value in pairs.items()
+        }
+        yield LocalProcess(
+            int(folder.name),
+            name,
+            values.get("ROS_DOMAIN_ID", "0"),
+            values.get("RMW_IMPLEMENTATION", ""),
+            values.get(_DISCOVERY, ""),
+        )
+
+
+def head_of(path: str) -> bytes | None:
+    """Return the first bytes of a file, None where it is not there."""
+    try:
+        with Path(path).expanduser().open("rb") as file:
+            return file.read(64)
+    except OSError:
+        return None

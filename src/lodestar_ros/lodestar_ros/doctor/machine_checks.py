@@ -1,0 +1,134 @@
+"""Checks of the computer and of how the processes were started."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from lodestar_ros.doctor.findings import Finding, Level, Observation
+from lodestar_ros.doctor.graph_checks import CORE, DECIDING, listed
+
+SHM = 128.0  # MiB of shared memory that a stack needs beside what it has; chosen
+DISK = 1024.0  # MiB for keyframes, memory and logs; chosen
+_ROBOT_TOPICS = ("/sportmodestate", "/lowstate")
+
+
+def space(seen: Observation) -> Iterator[Finding]:
+    """Find too little shared memory or disk."""
+    machine = seen.machine
+    if machine.shm_free < SHM:
+        yield Finding(
+            Level.FAULT, "shared_memory", f"/dev/shm has {machine.shm_free:.0f} MiB left: images get lost.",
+            "give the container --shm-size=2g or --ipc=host, or remove stale files there",
+        )  # fmt: skip
+    if machine.disk_free < DISK:
+        yield Finding(
+            Level.WARNING, "disk", f"{machine.disk_path} has {machine.disk_free:.0f} MiB left.",
+            "make room: keyframes, memory and logs grow up to their bounds",
+        )  # fmt: skip
+
+
+def middleware(seen: Observation) -> Iterator[Finding]:
+    """Find processes that cannot hear each other, because they were started differently."""
+    machine, local = seen.machine, seen.machine.processes
+    elsewhere: dict[str, list[str]] = {}
+    for process in local:
+        if (
+            process.domain != machine.domain
+            and process.name in (*CORE, *DECIDING)
+            and not seen.runs(process.name)
+        ):
+            elsewhere.setdefault(process.domain, []).append(process.name)
+    for domain, names in elsewhere.items():
+        what = f"{listed(names)} {'runs' if len(names) == 1 else 'run'} here in ROS domain {domain}"
+        yield Finding(
+            Level.FAULT, "domains", f"{what}, and this is domain {machine.domain}.",
+            "start all, and the doctor, from one shell with one ROS_DOMAIN_ID",
+        )  # fmt: skip
+    ours = [process for process in local if process.domain == machine.domain]
+    used = {process.rmw or "default" for process in ours} | ({machine.rmw or "default"} if ours else set())
+    if len(used) > 1:
+        told = ", ".join(sorted(f"{p.name}: {p.rmw or 'default'}" for p in ours)[:4])
+        yield Finding(
+            Level.FAULT, "middlewares", f"Several middlewares are in use: {told}; here: {machine.rmw or 'default'}.",
+            "start all from one shell, with one RMW_IMPLEMENTATION",
+        )  # fmt: skip
+    confined = any(process.discovery == "LOCALHOST" for process in ours)
+    deaf = [topic for topic in _ROBOT_TOPICS if not seen.publishers.get(topic)]
+    if seen.runs("go2_base") and len(deaf) == len(_ROBOT_TOPICS):
+        reason = " ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST keeps it on this computer." if confined else ""
+        yield Finding(
+            Level.FAULT, "no_robot", f"No topic of the robot arrives ({', '.join(deaf)}).{reason}",
+            "export ROS_AUTOMATIC_DISCOVERY_RANGE=SUBNET before env.sh, and name the interface (docs/how-to/go2.md)",
+        )  # fmt: skip
+    if not machine.multicast:
+        yield Finding(
+            Level.WARNING, "multicast", "The loopback interface has no multicast: nodes may not find each other.",
+            "sudo ip link set lo multicast on",
+        )  # fmt: skip
+
+
+def clocks(seen: Observation) -> Iterator[Finding]:
+    """Find nodes on different clocks."""
+    given = {
+        node: values["use_sim_time"] for node, values in seen.parameters.items() if "use_sim_time" in values
+    }
+    simulated = sorted(node for node, value in given.items() if value)
+    real = sorted(node for node, value in given.items() if not value)
+    if simulated and real:
+        few, others = sorted((simulated, real), key=len)
+        yield Finding(
+            Level.FAULT, "mixed_clocks",
+            f"{', '.join(few[:3])} has use_sim_time {str(few is simulated).lower()}, {len(others)} others have not.",
+            "set use_sim_time alike on every node",
+        )  # fmt: skip
+    if simulated and not seen.publishers.get("/clock"):
+        yield Finding(
+            Level.FAULT, "no_clock", "Nodes wait for /clock, and nobody publishes it.",
+            "start the simulator or the replay, or set use_sim_time: false",
+        )  # fmt: skip
+
+
+def models(seen: Observation) -> Iterator[Finding]:
+    """Find weights that are not there or are none, and torch without the GPU of a Jetson."""
+    for node, (path, head) in seen.weights.items():
+        if head is None:
+            yield Finding(
+                Level.FAULT, "no_weights", f"{node}: the weights {path} are not there.",
+                "copy them there, or set `model` (docs/how-to/go2.md, section 2)",
+            )  # fmt: skip
+        elif head.lstrip()[:1] == b"<" or head[:7] == b"version":
+            kind = "a Git LFS pointer" if head[:7] == b"version" else "a web page"
+            yield Finding(
+                Level.FAULT, "bad_weights", f"{node}: {path} is {kind}, no weights.",
+                "download the file itself, not the page around it",
+            )  # fmt: skip
+    if seen.machine.jetson and seen.machine.cuda is False:
+        yield Finding(
+            Level.WARNING, "no_cuda", "This is a Jetson, and torch finds no CUDA device.",
+            "install NVIDIA's build of torch for its JetPack",
+        )  # fmt: skip
+
+
+def battery(seen: Observation) -> Iterator[Finding]:
+    """Find a battery that is counted on and says nothing."""
+    values = seen.parameters.get(seen.full("goal_selector"), {})
+    counted = values.get("battery.full_range", 0.0)
+    if isinstance(counted, float) and counted > 0.0 and not seen.publishers.get(seen.full("battery")):
+        yield Finding(
+            Level.WARNING, "no_battery", "battery.full_range is set, and nobody publishes battery.",
+            "start the base's driver, or set battery.full_range to 0",
+        )  # fmt: skip
+    status = seen.diagnostics.get("go2_base")
+    charge = status[2].get("battery", "") if status else ""
+    if charge.endswith("%") and math.isfinite(value := _percent(charge)) and value <= 20.0:
+        yield Finding(
+            Level.WARNING, "low_battery", f"The battery has {charge}.", "charge it before the next walk"
+        )
+
+
+def _percent(text: str) -> float:
+    try:
+        return float(text.rstrip("%"))
+    except ValueError:
+        return math.nan

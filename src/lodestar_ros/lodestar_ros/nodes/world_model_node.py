@@ -1,0 +1,128 @@
+"""ROS shell around `WorldModel` and `TraceValidator`: keeps the journal, and carries out what actions change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from lodestar.assembly import world_parts
+from lodestar.assembly.config import WorldModelConfig
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.storage.checkpoint import CheckpointConfig
+from lodestar.storage.journal_file import JournalFile
+from lodestar.storage.private import UnsafeFolder
+from lodestar.worldmodel.amendments import ClosedWay
+from lodestar.worldmodel.corrections import Surroundings
+from lodestar.worldmodel.events import WorldEvent
+from lodestar.worldmodel.transactions import KIND, VERSION
+from lodestar.worldmodel.validation import TraceValidator
+from lodestar_interfaces import msg
+from lodestar_ros import qos
+from lodestar_ros.checkpoints import Checkpointer
+from lodestar_ros.conversions_trace import trace_from_msg
+from lodestar_ros.conversions_world import event_to_msg, outcome_from_msg, ways_to_msg
+from lodestar_ros.executors import main_of
+from lodestar_ros.node import LodestarNode
+from lodestar_ros.parameters import ParameterError, declare_config, declare_part
+from lodestar_ros.remote_scene import RemoteScene
+from lodestar_ros.validation_server import ValidationServer
+from lodestar_ros.workers import QueueWorker
+from lodestar_ros.world_desk import CorrectionDesk, DiagnosisDesk
+from lodestar_ros.world_facts import WorldFacts
+
+
+class WorldModelNode(LodestarNode):
+    """Keep actions as transactions, and amend what is believed. Nobody waits for it; it never moves the robot.
+
+    Subscribes: ``traces``, ``outcomes``, ``grid``, ``costmap_filter_info``, ``entities``, ``regions``, ``battery``, TF.
+    Publishes: ``~/events``, ``~/closed_ways``. Serves: ``~/validate``. Actions: ``~/correct``, ``~/diagnose``; a client
+    of ``amend``.
+    """
+
+    def __init__(self, **kwargs):
+        super().__init__("world_model", **kwargs)
+        self._config = declare_part(self, WorldModelConfig)
+        self._worker: QueueWorker[Callable[[], None]] = QueueWorker(
+            "world", self._work, self.diagnostics.error
+        )
+        self.on_close(self._worker.close)
+        self._events = self.create_publisher(msg.WorldEvent, "~/events", qos.EVENT)
+        self._closed_ways = self.create_publisher(msg.ClosedWayArray, "~/closed_ways", qos.LATCHED)
+        self._told: tuple[ClosedWay, ...] | None = None
+        self._facts = WorldFacts(self, self._on_grid)
+        journal = self._journal(declare_config(self, CheckpointConfig, "checkpoint."))
+        writer = RemoteScene(self, self._worker.submit, self._config.patience)
+        self._world = world_parts.world_model(
+            self._config, writer, self._tell, self._facts.scene.mirror.name_of, journal
+        )
+        self._diagnosis = DiagnosisDesk(self)
+        CorrectionDesk(self, self._world, self._worker.submit, self._around, self._config.patience)
+        ValidationServer(self, TraceValidator(self._facts, self._config.validation))
+        self.listen(msg.ReasoningTrace, "traces", self._on_trace, qos.HISTORY)
+        self.listen(msg.TraceOutcome, "outcomes", self._on_outcome, qos.HISTORY)
+        self._say_problems(journal)
+        self.steady_timer(self._config.tick_period, lambda: self._worker.submit(self._tick))
+
+    def _journal(self, config: CheckpointConfig) -> JournalFile | None:
+        """Return the journal in the folder of the run; without a folder nothing outlives the process."""
+        checkpoints = Checkpointer(self, config, KIND, VERSION)
+        if not (config.folder and config.run):
+            return None
+        try:
+            journal = world_parts.journal_file(Path(config.folder))
+        except (OSError, UnsafeFolder) as error:
+            raise ParameterError(f"checkpoint.folder: {error}") from error
+        self.on_close(journal.close)
+        checkpoints.say_back(f"with {len(journal.lines)} lines of its journal", restored=True)
+        return journal
+
+    def _say_problems(self, journal: JournalFile | None) -> None:
+        transactions = self._world.transactions
+        problems = [*(() if journal is None else journal.problems), *transactions.problems]
+        for problem in problems:
+            self.get_logger().warning(problem)
+        self.diagnostics.value("journal.problems", lambda: "; ".join(problems) or "none")
+        self.diagnostics.value("entries", lambda: len(transactions.entries))
+        self.diagnostics.value("waiting", lambda: len(transactions.waiting))
+        self.diagnostics.value("staged", lambda: len(transactions.staged))
+        self.diagnostics.value("closed_ways", lambda: len(self._told or ()))
+        self.diagnostics.status("ready")
+
+    def _on_trace(self, message: msg.ReasoningTrace) -> None:
+        trace = trace_from_msg(message)
+        self._worker.submit(lambda: self._world.take_trace(trace))
+
+    def _on_outcome(self, message: msg.TraceOutcome) -> None:
+        outcome = outcome_from_msg(message)
+        self._diagnosis.take(outcome)
+        self._worker.submit(lambda: self._world.take_outcome(outcome))
+
+    def _on_grid(self, grid: OccupancyGrid2D) -> None:
+        if self._told:
+            pose = self._facts.pose
+            self._worker.submit(lambda: self._world.take_grid(grid, pose))
+
+    def _around(self) -> Surroundings:
+        """On the world model's thread."""
+        facts = self._facts
+        things = list(facts.scene.mirror.entities.values())
+        nearest, reach = self._world.nearest_way, self._config.facing
+        return Surroundings(things, facts.pose, facts.plan, nearest, self.now, reach)
+
+    def _tick(self) -> None:
+        self._world.tick(self.now)
+
+    def _work(self, work: Callable[[], None]) -> None:
+        """On the worker, in the order of arrival."""
+        try:
+            work()
+        finally:
+            if self._world.ways != self._told:
+                self._told = self._world.ways
+                self._closed_ways.publish(ways_to_msg(self._told, self.now))
+
+    def _tell(self, event: WorldEvent) -> None:
+        self._events.publish(event_to_msg(event))
+
+
+main = main_of(WorldModelNode, events=False)

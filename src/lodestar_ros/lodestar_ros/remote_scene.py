@@ -1,0 +1,85 @@
+"""The world model's write path over the graph: a client of `scene_dictionary/amend` that nothing waits for."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lodestar.worldmodel.amendments import Amendment
+from lodestar.worldmodel.world_model import Problem, Reply
+from lodestar_interfaces.srv import AmendScene
+from lodestar_ros.conversions import BadMessage
+from lodestar_ros.conversions_world import amendment_to_msg, amendments_from_msg
+from lodestar_ros.node import LodestarNode
+
+PERIOD = 0.05  # s of real time between two looks at what is to be sent or is late
+_PROBLEMS = {
+    AmendScene.Response.UNKNOWN_ENTITY: Problem.UNKNOWN_ENTITY,
+    AmendScene.Response.STALE: Problem.CONFLICT,
+    AmendScene.Response.BAD_REQUEST: Problem.BAD_REQUEST,
+}
+
+
+@dataclass
+class _Asked:
+    amendments: Sequence[Amendment]
+    answered: Callable[[Reply], None]
+    since: float  # monotonic s
+    future: Any = None
+
+
+class RemoteScene:
+    """Has amendments carried out by the scene dictionary, in their order, one request at a time.
+
+    `amend` may be called from any thread; answers are given with `run`. One that takes longer than `patience`
+    seconds, or finds no scene dictionary, is answered as unavailable.
+    """
+
+    def __init__(
+        self, node: LodestarNode, run: Callable[[Callable[[], None]], None], patience: float
+    ) -> None:
+        self._run, self._patience = run, patience
+        self._client = node.create_client(AmendScene, "amend")
+        self._asked: deque[_Asked] = deque()
+        node.steady_timer(PERIOD, self._work)
+
+    def amend(self, amendments: Sequence[Amendment], answered: Callable[[Reply], None]) -> None:
+        """Queue amendments; `answered` is called once, later."""
+        self._asked.append(_Asked(amendments, answered, time.monotonic()))
+
+    def _work(self) -> None:
+        """On the executor: send the first of the queue, or give it up."""
+        if not self._asked:
+            return
+        first = self._asked[0]
+        if time.monotonic() - first.since > self._patience:
+            self._end(first, Reply(problem=Problem.UNAVAILABLE, why="the scene dictionary does not answer"))
+        elif first.future is None and self._client.service_is_ready():
+            messages = [amendment_to_msg(amendment) for amendment in first.amendments]
+            first.future = self._client.call_async(AmendScene.Request(amendments=messages))
+            first.future.add_done_callback(lambda done: self._on_answer(first, done))
+
+    def _on_answer(self, asked: _Asked, future: Any) -> None:
+        if not self._asked or self._asked[0] is not asked:
+            return  # it came too late
+        if future.exception() is not None:
+            self._end(asked, Reply(problem=Problem.UNAVAILABLE, why=str(future.exception())))
+            return
+        response = future.result()
+        if response.error_code:
+            problem = _PROBLEMS.get(response.error_code, Problem.UNAVAILABLE)
+            self._end(asked, Reply(problem=problem, why=response.error_msg))
+            return
+        try:
+            self._end(asked, Reply(amendments_from_msg(response.inverse)))
+        except BadMessage:
+            self._end(asked, Reply())  # carried out, by a scene dictionary of another version
+
+    def _end(self, asked: _Asked, reply: Reply) -> None:
+        self._asked.remove(asked)
+        for later in self._asked:
+            later.since = time.monotonic()  # its turn begins now
+        self._run(lambda: asked.answered(reply))

@@ -1,0 +1,59 @@
+"""The service by which the world model amends the scene: the one write path besides what the map sees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from lodestar.scene.amendments import AmendmentRefused, Refusal
+from lodestar.scene.dictionary import SceneDictionary
+from lodestar.scene.records import SceneDelta
+from lodestar.worldmodel.scene_edits import amend_scene
+from lodestar_interfaces.srv import AmendScene
+from lodestar_ros.conversions import BadMessage
+from lodestar_ros.conversions_world import amendment_to_msg, amendments_from_msg
+from lodestar_ros.node import LodestarNode
+from lodestar_ros.workers import ServiceWorker
+
+_CODES = {
+    Refusal.UNKNOWN_ENTITY: AmendScene.Response.UNKNOWN_ENTITY,
+    Refusal.STALE: AmendScene.Response.STALE,
+    Refusal.BAD_REQUEST: AmendScene.Response.BAD_REQUEST,
+}
+
+
+class SceneAmending:
+    """Serves ``~/amend`` on the worker that publishes the scene's changes, so that they go out in their order.
+
+    keep(): the scene is to be kept soon, because nobody sees again what was amended.
+    """
+
+    def __init__(
+        self,
+        node: LodestarNode,
+        scene: SceneDictionary,
+        submit: Callable[[Callable[[], None]], None],
+        publish: Callable[[SceneDelta], None],
+        keep: Callable[[], None],
+    ) -> None:
+        self._scene, self._publish, self._keep = scene, publish, keep
+        self._service = ServiceWorker(node, AmendScene, "~/amend", self._answer, submit)
+
+    def _answer(self, request: AmendScene.Request, response: AmendScene.Response) -> AmendScene.Response:
+        """On the worker."""
+        response.error_code, response.error_msg = AmendScene.Response.UNKNOWN, "amending failed; see the log"
+        try:
+            made = amend_scene(
+                self._scene, amendments_from_msg(request.amendments), int(request.expected_revision)
+            )
+        except BadMessage as error:
+            response.error_code, response.error_msg = AmendScene.Response.BAD_REQUEST, str(error)
+            return response
+        except AmendmentRefused as refused:
+            response.error_code, response.error_msg = _CODES[refused.refusal], str(refused)
+            return response
+        self._publish(made.delta)
+        self._keep()
+        response.error_code, response.error_msg = AmendScene.Response.NONE, ""
+        response.revision = made.delta.revision
+        response.inverse = [amendment_to_msg(amendment) for amendment in made.inverse]
+        return response

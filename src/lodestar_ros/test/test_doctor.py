@@ -1,0 +1,307 @@
+"""The doctor's checks: a sound stack has no finding, and each fault alone is named by its own check."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("rclpy", reason="ROS 2 is not installed")
+
+from lodestar_ros.doctor.__main__ import in_words
+from lodestar_ros.doctor.checkup import checkup, worst
+from lodestar_ros.doctor.findings import (
+    Endpoint,
+    FrameEdge,
+    Level,
+    LocalProcess,
+    Machine,
+    Observation,
+    Stream,
+)
+from lodestar_ros.doctor.graph_checks import CORE, DECIDING
+from lodestar_ros.doctor.machine import head_of, local_processes
+
+INPUTS = {
+    "image": "/camera/color",
+    "depth": "/camera/depth",
+    "camera_info": "/camera/info",
+    "points": "/points",
+    "scan": "/scan",
+    "odom": "/odom",
+}
+IMAGE, SCAN, TWIST = "sensor_msgs/msg/Image", "sensor_msgs/msg/LaserScan", "geometry_msgs/msg/Twist"
+
+
+def sound() -> Observation:
+    """A stack on a robot on which nothing is wrong."""
+    stream = Stream(10.0, 0.05, "lidar_link")
+    picture = Stream(15.0, 0.05, "camera_optical_frame", (640, 480))
+    writers = {topic: (Endpoint("/driver", IMAGE, reliable=False),) for topic in INPUTS.values()}
+    readers = {topic: (Endpoint("/mapping", IMAGE, reliable=False),) for topic in INPUTS.values()}
+    processes = tuple(LocalProcess(i, name, "7", "rmw_fastrtps_cpp", "SUBNET") for i, name in enumerate(CORE))
+    return Observation(
+        seconds=8.0,
+        nodes=Counter({f"/{name}": 1 for name in (*CORE, *DECIDING, "go2_base")}),
+        publishers={
+            **writers,
+            "/cmd_vel": (Endpoint("/controller_server", TWIST),),
+            "/cmd_vel_out": (Endpoint("/motion_gate", TWIST),),
+            "/sportmodestate": (Endpoint("/robot", "unitree_go/msg/SportModeState"),),
+            "/lowstate": (Endpoint("/robot", "unitree_go/msg/LowState"),),
+            "/battery": (Endpoint("/go2_base", "sensor_msgs/msg/BatteryState"),),
+        },
+        subscriptions={
+            **readers,
+            "/cmd_vel": (Endpoint("/motion_gate", TWIST),),
+            "/cmd_vel_out": (Endpoint("/go2_base", TWIST),),
+        },
+        streams={
+            "/camera/color": picture,
+            "/camera/depth": picture,
+            "/camera/info": picture,
+            "/points": stream,
+            "/scan": stream,
+            "/odom": Stream(50.0, 0.02, "odom"),
+        },
+        frames=(
+            FrameEdge("map", "odom", lag=0.05, rate=50.0),
+            FrameEdge("odom", "base_link", lag=0.02, rate=50.0),
+            FrameEdge("base_link", "lidar_link", static=True),
+            FrameEdge("base_link", "camera_link", static=True),
+            FrameEdge("camera_link", "camera_optical_frame", static=True),
+        ),
+        diagnostics={
+            "motion_gate": (0, "passing", {"blocked": "motion not allowed"}),
+            "mapping": (
+                0,
+                "running",
+                {"drop_offs": "seen: edges", "points.received": "80", "points.dropped": "2"},
+            ),
+            "go2_base": (0, "walks as told", {"battery": "80%"}),
+        },
+        parameters={
+            **{f"/{name}": {"use_sim_time": False} for name in (*CORE, *DECIDING)},
+            "/goal_selector": {"use_sim_time": False, "battery.full_range": 2000.0},
+        },
+        lifecycle=dict.fromkeys(("controller_server", "planner_server"), "active"),
+        weights={"perception": ("/opt/yoloe.pt", b"PK\x03\x04")},
+        navigators=1,
+        machine=Machine(
+            2000.0, 50_000.0, "~", domain="7", rmw="rmw_fastrtps_cpp", discovery="SUBNET", processes=processes
+        ),
+    )
+
+
+def test_a_sound_stack_has_no_finding() -> None:
+    assert checkup(sound(), INPUTS) == []
+    assert worst([]) is Level.NOTE
+    assert in_words([], 12, 8.0)[-1] == "Nothing is wrong."
+
+
+def without(seen: Observation, **lists: str) -> Observation:
+    """The observation without one key of some of its tables."""
+    return replace(
+        seen,
+        **{
+            table: {k: v for k, v in getattr(seen, table).items() if k != key} for table, key in lists.items()
+        },
+    )
+
+
+def put(seen: Observation, table: str, key: str, value: object) -> Observation:
+    """The observation with another value of one key of a table."""
+    return replace(seen, **{table: {**getattr(seen, table), key: value}})
+
+
+def machine(**changes: object) -> Callable[[Observation], Observation]:
+    """A change of the computer."""
+    return lambda seen: replace(seen, machine=replace(seen.machine, **changes))
+
+
+def edges(*given: FrameEdge, drop: str = "") -> Callable[[Observation], Observation]:
+    """Further transforms, and none to the frame `drop`."""
+    return lambda seen: replace(seen, frames=(*(edge for edge in seen.frames if edge.child != drop), *given))
+
+
+def stream(topic: str, **changes: object) -> Callable[[Observation], Observation]:
+    """A change of one stream."""
+    return lambda seen: put(seen, "streams", topic, replace(seen.streams[topic], **changes))
+
+
+ONE = LocalProcess(9, "memory", "7", "rmw_fastrtps_cpp", "SUBNET")
+FAULTS: dict[str, tuple[Callable[[Observation], Observation], str]] = {
+    "missing_node": (
+        lambda s: replace(s, nodes=s.nodes - Counter({"/perception": 1})),
+        "perception does not run",
+    ),
+    "node_twice": (lambda s: replace(s, nodes=s.nodes + Counter({"/mapping": 1})), "/mapping runs 2 times"),
+    "qos_mismatch": (
+        lambda s: put(s, "subscriptions", "/scan", (Endpoint("/slam_toolbox", IMAGE, True),)),
+        "/slam_toolbox never hears /driver",
+    ),
+    "past_the_gate": (
+        lambda s: put(
+            s, "publishers", "/cmd_vel_out", (Endpoint("/motion_gate", TWIST), Endpoint("/twist_mux", TWIST))
+        ),
+        "/twist_mux publishes on cmd_vel_out",
+    ),
+    "base_on_cmd_vel": (
+        lambda s: put(
+            s, "subscriptions", "/cmd_vel", (Endpoint("/motion_gate", TWIST), Endpoint("/go2_driver", TWIST))
+        ),
+        "/go2_driver listens to cmd_vel",
+    ),
+    "no_base": (lambda s: without(s, subscriptions="/cmd_vel_out"), "the robot cannot move"),
+    "no_navigator": (lambda s: replace(s, navigators=0), "No server of navigate_to_pose"),
+    "two_navigators": (lambda s: replace(s, navigators=2), "2 servers of navigate_to_pose"),
+    "nav2_inactive": (
+        lambda s: put(s, "lifecycle", "planner_server", "inactive"),
+        "planner_server is inactive",
+    ),
+    "no_publisher": (lambda s: without(s, publishers="/points"), "Nobody publishes /points"),
+    "silent": (stream("/points", rate=0.0), "/points is silent"),
+    "slow": (stream("/camera/color", rate=1.0), "/camera/color comes 1.0 times a second"),
+    "clocks_apart": (stream("/scan", age=-37.0), "37.0 s ahead of our clock"),
+    "no_camera_info": (lambda s: without(s, publishers="/camera/info"), "has no /camera/info"),
+    "depth_not_aligned": (stream("/camera/depth", size=(848, 480)), "848x480"),
+    "no_transform": (edges(drop="odom"), "Nobody publishes map -> odom"),
+    "two_parents": (
+        edges(FrameEdge("world", "base_link", lag=0.0)),
+        "base_link has two parents: odom and world",
+    ),
+    "transform_lag": (
+        edges(FrameEdge("odom", "base_link", lag=2.4), drop="base_link"),
+        "odom -> base_link is 2.4 s behind",
+    ),
+    "loop": (edges(FrameEdge("lidar_link", "map", static=True)), "form a loop"),
+    "frame_hangs_on_nothing": (edges(drop="lidar_link"), "lidar_link, which no transform joins"),
+    "node_warns": (
+        lambda s: put(s, "diagnostics", "memory", (1, "the store is read-only", {})),
+        "memory says: the store is read-only",
+    ),
+    "drop_offs": (
+        lambda s: put(s, "diagnostics", "mapping", (0, "", {"drop_offs": "WRONG HEIGHT: 0.32"})),
+        "WRONG HEIGHT",
+    ),
+    "drops": (
+        lambda s: put(
+            s,
+            "diagnostics",
+            "mapping",
+            (0, "", {"scan.received": "100", "scan.dropped": "60", "scan.dropped.late": "60"}),
+        ),
+        "drops 60 of 100 messages on scan (late)",
+    ),
+    "no_heartbeat": (
+        lambda s: put(s, "diagnostics", "motion_gate", (0, "", {"blocked": "no heartbeat"})),
+        "no heartbeat",
+    ),
+    "shared_memory": (machine(shm_free=60.0), "/dev/shm has 60 MiB"),
+    "disk": (machine(disk_free=300.0), "has 300 MiB left"),
+    "domains": (
+        lambda s: replace(
+            s,
+            nodes=s.nodes - Counter({"/memory": 1}),
+            machine=replace(s.machine, processes=(*s.machine.processes, replace(ONE, domain="0"))),
+        ),
+        "memory runs here in ROS domain 0",
+    ),
+    "middlewares": (
+        lambda s: replace(
+            s,
+            machine=replace(
+                s.machine, processes=(*s.machine.processes, replace(ONE, rmw="rmw_cyclonedds_cpp"))
+            ),
+        ),
+        "Several middlewares are in use",
+    ),
+    "no_robot": (
+        lambda s: without(without(s, publishers="/sportmodestate"), publishers="/lowstate"),
+        "No topic of the robot",
+    ),
+    "multicast": (machine(multicast=False), "no multicast"),
+    "mixed_clocks": (
+        lambda s: put(
+            put(s, "parameters", "/memory", {"use_sim_time": True}),
+            "publishers",
+            "/clock",
+            (Endpoint("/sim", "x"),),
+        ),
+        "/memory has use_sim_time true",
+    ),
+    "no_weights": (
+        lambda s: put(s, "weights", "perception", ("/opt/yoloe.pt", None)),
+        "/opt/yoloe.pt are not there",
+    ),
+    "bad_weights": (
+        lambda s: put(s, "weights", "perception", ("/opt/yoloe.pt", b"\n<!DOCTYPE html>")),
+        "is a web page",
+    ),
+    "no_cuda": (machine(jetson=True, cuda=False), "torch finds no CUDA"),
+    "no_battery": (lambda s: without(s, publishers="/battery"), "nobody publishes battery"),
+    "low_battery": (
+        lambda s: put(s, "diagnostics", "go2_base", (0, "", {"battery": "12%"})),
+        "The battery has 12%",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_each_fault_alone_is_named(name: str) -> None:
+    break_it, said = FAULTS[name]
+    found = checkup(break_it(sound()), INPUTS)
+    assert name in {finding.check for finding in found}
+    assert any(said in finding.what for finding in found if finding.check == name), [f.what for f in found]
+    assert all(finding.do and finding.what.endswith((".", "!")) for finding in found)
+    related = {
+        "no_transform": {"frame_hangs_on_nothing"},
+        "domains": {"missing_node"},
+        "loop": {"frame_hangs_on_nothing"},
+    }
+    assert {finding.check for finding in found} <= {name} | related.get(name, set()), found
+
+
+def test_a_clock_that_nobody_publishes_is_named() -> None:
+    seen = replace(sound(), parameters={f"/{name}": {"use_sim_time": True} for name in CORE})
+    assert [finding.check for finding in checkup(seen, INPUTS)] == ["no_clock"]
+
+
+def test_an_empty_graph_says_where_it_looked_and_nothing_else() -> None:
+    seen = Observation(8.0, machine=Machine(2000.0, 5000.0, "~", domain="3"))
+    (finding,) = checkup(seen, {})
+    assert finding.check == "no_stack" and "domain 3" in finding.what
+
+
+def test_a_hold_is_a_note_and_no_fault() -> None:
+    seen = put(sound(), "diagnostics", "motion_gate", (0, "", {"blocked": "held"}))
+    found = checkup(seen, INPUTS)
+    assert [finding.level for finding in found] == [Level.NOTE]
+    assert "hold off" in "\n".join(in_words(found, 12, 8.0))
+
+
+def test_the_worst_comes_first() -> None:
+    seen = machine(disk_free=300.0)(replace(sound(), navigators=0))
+    assert [finding.level for finding in checkup(seen, INPUTS)] == [Level.FAULT, Level.WARNING]
+
+
+def test_processes_are_read_with_their_middleware(tmp_path: Path) -> None:
+    for pid, words, environment in (
+        (
+            "41",
+            [b"python", b"/x/lib/lodestar_ros/memory", b"-r", b"__node:=memory"],
+            [b"ROS_DOMAIN_ID=5", b"A=b=c"],
+        ),
+        ("42", [b"python", b"other"], []),
+        ("self", [b""], []),
+    ):
+        (tmp_path / pid).mkdir()
+        (tmp_path / pid / "cmdline").write_bytes(b"\0".join(words))
+        (tmp_path / pid / "environ").write_bytes(b"\0".join(environment))
+    assert list(local_processes(tmp_path)) == [LocalProcess(41, "memory", "5")]
+    (tmp_path / "weights.pt").write_bytes(b"PK" + bytes(100))
+    assert head_of(str(tmp_path / "weights.pt")) == (b"PK" + bytes(100))[:64]
+    assert head_of(str(tmp_path / "none.pt")) is None

@@ -1,0 +1,282 @@
+"""The world model as a process: it carries out what actions and operators amend, and outlives kill -9."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from nav_msgs.msg import OccupancyGrid
+
+from integration.commands import Command
+from integration.fakes import FakeRobot
+from lodestar.mapping.records import CaptionVote, Instance, InstanceDelta
+from lodestar.worldmodel.amendments import Amendment, Change, ClosedWay
+from lodestar.worldmodel.outcomes import (
+    ActionOutcome,
+    Cause,
+    CauseEstimate,
+    ConstraintState,
+    Diagnosis,
+    Discrepancy,
+    Result,
+)
+from lodestar.worldmodel.records import Action, Belief, Expectation, Phase, Skill, Trace
+from lodestar_interfaces import msg, srv
+from lodestar_interfaces.action import CorrectBelief, Diagnose
+from lodestar_ros import qos
+from lodestar_ros.conversions import grid_from_msg
+from lodestar_ros.conversions_scene import instances_to_msg
+from lodestar_ros.conversions_trace import trace_to_msg
+from lodestar_ros.conversions_world import amendment_to_msg, outcome_to_msg
+
+Codes = CorrectBelief.Result
+ARCHIVED, ACTIVE = 2, 0
+CHAIR = 1
+
+
+def chair(identity=CHAIR, x=1.5, label="chair"):
+    centre, now = np.array([x, 0.0, 0.5]), time.time()
+    return Instance(
+        identity, 100, centre, np.eye(3) * 0.01, centre - 0.25, centre + 0.25,
+        (CaptionVote(label, f"red {label}", 3.0),), occupancy_probability=0.9, observation_count=5,
+        confirmed=True, first_seen=now, last_seen=now,
+    )  # fmt: skip
+
+
+class Stage:
+    """The topics around the world model, and a robot that faces a chair."""
+
+    def __init__(self, bed, processes):
+        self.bed, self.processes = bed, processes
+        self.robot = bed.on_executor(lambda: FakeRobot(bed))
+        make = bed.node.create_publisher
+        self.instances = bed.on_executor(
+            lambda: make(msg.InstanceArray, "semantic_voxels/instances", qos.EVENT)
+        )
+        self.traces = bed.on_executor(lambda: make(msg.ReasoningTrace, "goal_selector/traces", qos.HISTORY))
+        self.outcomes = bed.on_executor(lambda: make(msg.TraceOutcome, "goal_selector/outcomes", qos.HISTORY))
+        bed.hear(msg.SceneDelta, "scene_dictionary/entities", qos.EVENT)
+        bed.hear(msg.WorldEvent, "world_model/events", qos.EVENT)
+        bed.hear(msg.ClosedWayArray, "world_model/closed_ways", qos.LATCHED)
+        bed.hear(OccupancyGrid, "grid", qos.LATCHED)
+        self.revision = 0
+        processes.start("mapping", "scene_dictionary", "world_model")
+        bed.until(lambda: self.diagnosis("message") == "ready", "the world model's diagnostics")
+        self.scan_until(lambda: bed.last("grid"), "a grid")
+        bed.until(lambda: self.see() or self.known() >= 1, "the world model knows the chair")
+
+    def diagnosis(self, key):
+        return self.bed.diagnosis("world_model").get(key, "")
+
+    def known(self):
+        return int(float(self.diagnosis("scene.entities") or 0))
+
+    def see(self, *instances):
+        """Publish an image's instances; nothing where none is given anew within a while."""
+        if self.revision and not instances:
+            return
+        self.revision += 1
+        delta = InstanceDelta(time.time(), self.revision, self.revision - 1, instances or (chair(),))
+        self.instances.publish(instances_to_msg(delta))
+
+    def state(self, identity=CHAIR):
+        """The newest published state of an entity."""
+        for _, delta in reversed(self.bed.heard["scene_dictionary/entities"]):
+            for entity in delta.updated:
+                if entity.id == identity:
+                    return entity.state
+        return None
+
+    def scan_until(self, condition, what):
+        end = time.monotonic() + 40.0
+        while not condition():
+            assert time.monotonic() < end, f"not within 40 s: {what}\n{self.bed.diagnosis('mapping')}"
+            self.robot.scan()
+            time.sleep(0.1)
+
+    def is_closed(self, x=1.5, y=0.0):
+        grid = grid_from_msg(self.bed.last("grid"))
+        row, column = grid.cells_of(np.array([[x, y]]))[0]
+        return grid.cells[row, column] >= grid.occupied_from
+
+    def correct(self, text="", **goal):
+        caller = self.bed.action(CorrectBelief, "world_model/correct")
+        return caller.result(CorrectBelief.Goal(text=text, **goal))
+
+    def fail(self, trace_id, *amendments, **changes):
+        """An action that failed, with what its diagnosis amends."""
+        outcome = ActionOutcome(trace_id, time.time(), Result.ROLLED_BACK, amendments=amendments, **changes)
+        self.outcomes.publish(outcome_to_msg(outcome))
+
+    def ways(self):
+        return len(self.bed.last("world_model/closed_ways").ways)
+
+    def event(self, kind):
+        found = [event for _, event in self.bed.heard["world_model/events"] if event.kind == kind]
+        return found[-1] if found else None
+
+
+@pytest.fixture(scope="module")
+def stage(bed, processes):
+    return Stage(bed, processes)
+
+
+@pytest.fixture
+def terminal(domain):
+    """Runs `python -m lodestar_ros.correct` to its end: exit status and what it wrote."""
+    running = []
+
+    def run(*arguments):
+        environment = {"ROS_DOMAIN_ID": str(domain)}
+        running.append(Command("lodestar_ros.correct", *arguments, environment=environment))
+        return running[-1].ends(), running[-1].text
+
+    yield run
+    for one in running:
+        one.kill()
+
+
+def trace(*beliefs, goal=(0.5, 0.0, 0.0), entity=CHAIR, **changes):
+    about = (f"entity:{entity}",) if entity else ()
+    values = {
+        "id": "x-t1", "epoch": 1, "stamp": time.time(), "proposer": "test",
+        "action": Action(Skill.GO_TO, about, np.array(goal)), "expectation": Expectation(Phase.AT),
+        "confidence": 0.5, "beliefs": beliefs,
+    }  # fmt: skip
+    return trace_to_msg(Trace(**{**values, **changes}))
+
+
+def validated(stage, message):
+    return stage.bed.call(srv.ValidateTrace, "world_model/validate", srv.ValidateTrace.Request(trace=message))
+
+
+def test_a_trace_is_validated_for_others(stage):
+    stage.bed.until(lambda: validated(stage, trace()).accepted, "a grid has come")
+    answer = validated(stage, trace(Belief("Near", ("entity:1", "entity:99"))))
+    assert (answer.accepted, answer.error_code) == (False, 11401) and "entity 99" in answer.error_msg
+    stale = validated(stage, trace(stamp=time.time() - 100.0))
+    assert stale.error_code == 11405
+    assert validated(stage, trace(confidence=float("nan"))).error_code == 11400
+    assert validated(stage, trace(goal=(3.0, 0.0, 0.0), entity=0)).error_code == 11403, "in the wall"
+    dance = trace()
+    dance.skill = "Dance"
+    assert validated(stage, dance).error_code == 11400
+
+
+def test_an_operator_corrects_and_takes_back(stage, terminal):
+    code, text = terminal("that is a stool")
+    assert (
+        code == 0
+        and "A red chair (entity 1) is called 'stool' (the operator said \"that is a stool\")." in text
+    )
+    stage.bed.until(lambda: stage.event("RELABEL"), "the event")
+    entry = stage.event("RELABEL").entry
+    code, text = terminal("--undo", str(entry))
+    assert code == 0, text
+    code, text = terminal("--undo", str(entry))
+    assert code == 1 and "11443" in text and "taken back before" in text
+    code, text = terminal("--undo", "77")
+    assert code == 1 and "11442" in text
+    code, text = terminal("sing a song")
+    assert code == 1 and "11440" in text and "that is a stool" in text
+    code, text = terminal("it is gone", "--entity", "99")
+    assert code == 1 and "11441" in text
+    code, text = terminal()
+    assert code == 2
+
+
+def test_what_is_gone_is_archived_refused_by_validation_and_restored_by_sight(stage):
+    result = stage.correct("it is gone")
+    assert result.error_code == Codes.NONE and result.entry
+    stage.bed.until(lambda: stage.state() == ARCHIVED, "the chair is archived")
+    stage.bed.until(lambda: validated(stage, trace()).error_code == 11406, "the validator heard of it")
+    stage.see(chair())
+    stage.bed.until(lambda: stage.state() == ACTIVE, "the chair was seen again")
+
+
+def test_an_outcomes_amendments_are_carried_out_once(stage):
+    stage.traces.publish(trace(id="q-t1"))
+    gone = Amendment(Change.ARCHIVE, "depth passes", "recovery", CHAIR)
+    stage.bed.forget("world_model/events")
+    for _ in range(2):
+        stage.fail("q-t1", gone)
+    stage.bed.until(lambda: stage.state() == ARCHIVED, "the chair is archived")
+    stage.fail("q-t2", Amendment(Change.ARCHIVE, "", "recovery", 99))
+    stage.bed.until(lambda: stage.event("REFUSED"), "the refusal is told")
+    kinds = [event.kind for _, event in stage.bed.heard["world_model/events"]]
+    assert kinds == ["ARCHIVE", "REFUSED"] and "entity 99" in stage.event("REFUSED").text
+    stage.see(chair())
+    stage.bed.until(lambda: stage.state() == ACTIVE, "the chair was seen again")
+
+
+def test_a_closed_way_is_on_the_grid_until_rays_pass_through_it(stage):
+    assert not stage.is_closed()
+    start = time.time()
+    way = ClosedWay((1.5, -0.45), (1.5, 0.45), start + 60.0, "DOOR_CLOSED")
+    stage.fail("q-t3", Amendment(Change.CLOSE_WAY, "no way", "recovery", way=way))
+    stage.bed.until(lambda: stage.ways() == 1, "the way is closed")
+    stage.scan_until(stage.is_closed, "the grid shows it")
+    stage.scan_until(lambda: not stage.is_closed(), "rays open it again")
+    stage.bed.until(lambda: stage.ways() == 0, "the world model heard of it from the grid")
+    assert "rays pass through it" in stage.event("OPEN_WAY").text
+    assert time.time() < way.expires
+
+
+def test_a_diagnosis_can_be_asked_for(stage):
+    state = ConstraintState(Phase.APPROACHING, "entity:1")
+    found = Diagnosis(Discrepancy(state, state), (CauseEstimate(Cause.DOOR_CLOSED, 0.9),))
+    stage.fail("q-t4", diagnosis=found, text="The door is closed.")
+    caller = stage.bed.action(Diagnose, "world_model/diagnose")
+    stage.bed.until(lambda: stage.event("DIAGNOSED"), "the diagnosis is told")
+    for asked in ("", "q-t4"):
+        answer = caller.result(Diagnose.Goal(trace_id=asked))
+        assert (answer.error_code, answer.causes[0].cause) == (0, "DOOR_CLOSED")
+        assert answer.report == "The door is closed."
+    assert caller.result(Diagnose.Goal(trace_id="q-t77")).error_code == Diagnose.Result.UNKNOWN_TRACE
+    assert caller.result(Diagnose.Goal(trace_id="q-t3")).error_code == Diagnose.Result.NO_OBSERVATION
+
+
+def test_a_killed_world_model_goes_on_with_its_journal_and_the_grid_stays_as_it_was(stage):
+    glass = ClosedWay((1.5, -0.45), (1.5, 0.45), cause="UNSEEN_OBSTACLE", seen_free_opens=False)
+    amendment = amendment_to_msg(Amendment(Change.CLOSE_WAY, "glass", "operator", way=glass))
+    entry = stage.correct(amendment=[amendment]).entry
+    stage.scan_until(stage.is_closed, "the grid shows it")
+    stage.processes.kill("world_model")
+    stage.bed.forget("world_model/closed_ways")
+    for _ in range(15):
+        stage.robot.scan()
+        time.sleep(0.1)
+    assert stage.is_closed(), "mapping goes on without the world model"
+    stage.processes.starter.start_one("world_model")
+    stage.bed.until(lambda: stage.bed.last("world_model/closed_ways"), "the successor tells")
+    assert stage.ways() == 1
+    stage.bed.until(lambda: stage.known() >= 1, "the scene was paged")
+    assert "operator" not in stage.diagnosis("journal.problems")
+    assert stage.correct(undo=entry).error_code == Codes.NONE
+    stage.scan_until(lambda: not stage.is_closed(), "the way is open")
+    assert stage.correct(undo=entry).error_code == Codes.ALREADY_UNDONE
+
+
+def test_an_amendment_outlives_the_death_of_the_scene_dictionary(stage):
+    kept = float(stage.bed.diagnosis("scene_dictionary").get("checkpoint.bytes", 0))
+    entry = stage.correct("that is a stool", entity_id=CHAIR).entry
+    stage.bed.forget("/diagnostics")
+    checkpoint = lambda: float(stage.bed.diagnosis("scene_dictionary").get("checkpoint.bytes", 0))  # noqa: E731
+    stage.bed.until(lambda: checkpoint() not in (0.0, kept), "a checkpoint with the label")
+    stage.processes.kill("scene_dictionary")
+    stage.bed.forget("scene_dictionary/entities")
+    stage.processes.starter.start_one("scene_dictionary")
+    request = srv.GetEntities.Request(ids=[CHAIR], include_archived=True)
+    answer = stage.bed.call(srv.GetEntities, "scene_dictionary/get_entities", request)
+    assert [entity.label for entity in answer.delta.updated] == ["stool"]
+    assert stage.correct(undo=entry).error_code == Codes.NONE
+
+
+def test_without_a_scene_dictionary_a_correction_is_refused_and_nothing_is_left_over(stage):
+    stage.processes.kill("scene_dictionary")
+    result = stage.correct("it is gone", entity_id=CHAIR)
+    assert result.error_code == Codes.SCENE_UNAVAILABLE
+    stage.bed.forget("/diagnostics")
+    stage.bed.until(lambda: stage.diagnosis("waiting") == "0", "nothing waits")
+    stage.processes.assert_alive(besides=("scene_dictionary", "world_model"))

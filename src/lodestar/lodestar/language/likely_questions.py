@@ -74,7 +74,7 @@ def plain_questions() -> tuple[PlainQuestion, ...]:
 
 @lru_cache(maxsize=1)
 def example_texts() -> tuple[tuple[str, ...], ...]:
-    """What is compared with: for each plain question itself and ways to ask it, and last what is left to the rules."""
+    """Return the texts compared with: each plain question with ways to ask it, last those left to the rules."""
     said = [tuple(text.format(**_SHOWN) for text in (one.text, *one.like)) for one in plain_questions()]
     return (*said, tuple(read_data("likely_questions.yaml")["other"]))
 

@@ -25,11 +25,11 @@ def recording(tmp_path):
     return recorded(tmp_path, 3)
 
 
-def recorded(tmp_path, step):
-    """Ten images, each `step` thirtieths of a second after the one before."""
+def recorded(tmp_path, step, count=10):
+    """So many images, each `step` thirtieths of a second after the one before."""
     (tmp_path / "camera-intrinsics.txt").write_text("150 0 79.5\n0 150 59.5\n0 0 1\n")
     rows, columns = np.mgrid[0:120, 0:160]
-    for number in range(10):
+    for number in range(count):
         pose = np.eye(4)
         pose[0, 3] = 0.03 * number
         x, y = (columns - 79.5) / 150.0 * 1.8 + pose[0, 3], (rows - 59.5) / 150.0 * 1.8
@@ -55,7 +55,7 @@ def test_a_recording_that_is_replayed_builds_the_same_memory(tmp_path):
     """Twice through the running nodes: what is remembered of the recording's own time is the same, and says what it
     shows.
     """
-    recorded(tmp_path, 30)
+    recorded(tmp_path, 15, 16)  # 8 s, with two whole segments
     remembered = [remembered_of(tmp_path, tmp_path / f"memory {run}") for run in (1, 2)]
     assert remembered[0] == remembered[1]
     assert any("red object" in text for _, text, _ in remembered[0]), remembered[0]

@@ -11,8 +11,8 @@ from lodestar.language.directive import (
     NotUnderstood,
     StepKind,
 )
+from lodestar.language.items import is_open
 from lodestar.language.motion_limits import check_text
-from lodestar.language.picture_goals import is_open
 from lodestar.language.query_graph import PATH
 
 

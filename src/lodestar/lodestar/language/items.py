@@ -8,6 +8,7 @@ from functools import cached_property
 
 from lodestar.language.directive_errors import OutOfBounds
 from lodestar.language.query_graph import QueryGraph
+from lodestar.models.lexicon import load_lexicon
 
 ROBOT_FRAME = "base_link"  # of a Pose that is said from where the robot stands: x ahead, y to its left
 _MAX_NUMBER = 2**32 - 1  # of a message
@@ -115,3 +116,12 @@ class Scope:
 
 
 ANYWHERE = Scope()
+
+
+def is_open(item: Item) -> bool:
+    """Whether its words do not say what is looked for: none, or just "the object"."""
+    lexicon = load_lexicon()
+    return all(
+        lexicon.is_generic(graph.target.category) and all(p.name == "IsCategory" for p in graph.predicates)
+        for graph in item.graphs
+    )

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lodestar.language.directive import Directive, Item, Step, StepKind
+from lodestar.language.items import is_open
 from lodestar.language.query_graph import Predicate, QueryGraph, QueryVariable
 from lodestar.models.lexicon import load_lexicon
 from lodestar.perception.frames import Detection, Detector, SegmentedFrame
@@ -176,15 +177,6 @@ def parse_beside_picture(text: str, parse: Callable[[str], Directive]) -> Direct
 def pictures_only(images: Sequence[bytes], read: PictureReader) -> Directive:
     """To find what each picture shows, in their order. Raises BadPicture."""
     return with_pictures(Directive("what the picture shows", ()), images, read)
-
-
-def is_open(item: Item) -> bool:
-    """Whether its words do not say what is looked for: none, or just "the object"."""
-    lexicon = load_lexicon()
-    return all(
-        lexicon.is_generic(graph.target.category) and all(p.name == "IsCategory" for p in graph.predicates)
-        for graph in item.graphs
-    )
 
 
 def _described(item: Item, shown: Sequence[Item], config: PictureGoalConfig = PictureGoalConfig()) -> Item:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
+from lodestar.language.items import is_open
 from lodestar.language.named_nouns import frame_words
 from lodestar.language.noun_words import describes, is_place, singular
-from lodestar.language.picture_goals import is_open
 from lodestar.language.query_graph import QueryGraph
 from lodestar.language.question import Question, QuestionKind
 from lodestar.language.question_words import attributes, load_question_words

@@ -67,14 +67,16 @@ class Player:
         return self._depth.get_subscription_count() >= 2 and self._color.get_subscription_count() >= 1
 
     def show(self, frame: RgbdFrame, stamp: float) -> None:
-        """Publish a frame with a stamp, after clock, pose and camera info."""
-        self._clock.publish(Clock(clock=stamp_to_msg(stamp)))
+        """Publish a frame with a stamp, after pose, clock and camera info."""
         odom_from_base = base_of_camera(frame.odom_from_camera)
         base_from_camera = np.linalg.inv(odom_from_base) @ frame.odom_from_camera
-        poses = (
-            ("map", "odom", frame.map_from_odom), ("odom", BASE, odom_from_base), (BASE, OPTICAL, base_from_camera),
-        )  # fmt: skip
+        poses: list[tuple[str, str, np.ndarray]] = [
+            ("map", "odom", frame.map_from_odom),
+            ("odom", BASE, odom_from_base),
+            (BASE, OPTICAL, base_from_camera),
+        ]
         self._tf.publish(TFMessage(transforms=[_stamped(*pose, stamp) for pose in poses]))
+        self._clock.publish(Clock(clock=stamp_to_msg(stamp)))
         self._info.publish(camera_to_msg(frame.camera, stamp, OPTICAL))
         millimetres = np.clip(np.nan_to_num(frame.depth) * 1000.0 + 0.5, 0, 65535)
         self._depth.publish(image_to_msg(millimetres, "16UC1", stamp, OPTICAL))

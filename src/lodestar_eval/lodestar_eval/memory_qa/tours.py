@@ -8,7 +8,7 @@ import pickle
 import shutil
 import zlib
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -48,7 +48,7 @@ def tour_of(
 
     The folder must be this user's own: a recording is a pickle, which could run code. Raises UnsafeFolder.
     """
-    settings = repr((VERSION, spec, seed, config, happenings, robot_config(), KEYFRAMES))
+    settings = repr((VERSION, spec, seed, config, happenings, _recorder_settings(), KEYFRAMES))
     name = f"{spec.partition('?')[0].rpartition('/')[2]}-{seed}-{hashlib.sha256(settings.encode()).hexdigest()[:12]}"
     home = private_folder(private_folder(folder) / name)
     if (home / _FILE).exists():
@@ -62,6 +62,12 @@ def tour_of(
     recording = record(spec, world, seed, phrases(), config, images)
     write_private(home / _FILE, zlib.compress(pickle.dumps(recording, 5), _COMPRESSION))
     return recording
+
+
+def _recorder_settings() -> dict[str, object]:
+    """Return the robot's settings but for its memory's: a tour is what the memory gets, whatever it makes of it."""
+    robot = robot_config()
+    return {part.name: getattr(robot, part.name) for part in fields(robot) if part.name != "memory"}
 
 
 def _load(home: Path) -> Recording:

@@ -69,7 +69,7 @@ class Inquiry:
 
     @property
     def _representative(self) -> str:
-        """Which caption of a cluster answers: the first or last where a time or such an occurrence is asked for."""
+        """Return which caption of a cluster answers: the first or last one where a time is asked for."""
         match self.question.occurrence:
             case Occurrence.FIRST:
                 return "first"

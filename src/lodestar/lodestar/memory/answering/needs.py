@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lodestar.language.items import Item
-from lodestar.language.picture_goals import is_open
+from lodestar.language.items import Item, is_open
 from lodestar.memory.answering.inquiry import Inquiry
 from lodestar.memory.answering.item_search import Search, sightings_in, thing_of_entity, thing_of_sightings
 from lodestar.memory.answering.things import Thing

@@ -108,9 +108,9 @@ class RecoveryRun:
 
 
 def outcomes_of(jobs: Sequence[Job], workers: int) -> Iterator[list[RecoveryRun]]:
-    """Yield the runs of each seed."""
+    """Yield the runs of each seed; with one worker, each run by itself."""
     if workers == 1:
-        yield from map(runs_of, jobs)
+        yield from ([run] for job in jobs for run in each_run(job))
         return
     with worker_pool(workers) as pool:
         yield from (future.result() for future in as_completed([pool.submit(runs_of, job) for job in jobs]))
@@ -118,15 +118,20 @@ def outcomes_of(jobs: Sequence[Job], workers: int) -> Iterator[list[RecoveryRun]
 
 def runs_of(job: Job) -> list[RecoveryRun]:
     """Return all runs of one seed; none where its building has no trip."""
+    return list(each_run(job))
+
+
+def each_run(job: Job) -> Iterator[RecoveryRun]:
+    """Yield the runs of one seed, the undisturbed one first."""
     phrases = phrase_book()
     plain = settings_of(job, FULL)
     try:
         trip = trip_of(job.seed)
     except WorldError:
-        return []
+        return
     saved = toured(trip.world, trip.spec, job.seed, plain, phrases, job.maps)
     trip, base = undisturbed(trip, saved, plain, phrases)
-    found = [_recorded(trip, FULL, None, base, None)]
+    yield _recorded(trip, FULL, None, base, None)
     for cause in job.causes:
         scenario = scenario_of(trip, cause)
         if scenario is None:
@@ -136,8 +141,7 @@ def runs_of(job: Job) -> list[RecoveryRun]:
             known = toured(scenario.mapped, f"{trip.spec}-{cause.value}", job.seed, plain, phrases, job.maps)
         for row in job.rows:
             run = disturbed(scenario, known, settings_of(job, row), phrases)
-            found.append(_recorded(trip, row, scenario, run, base))
-    return found
+            yield _recorded(trip, row, scenario, run, base)
 
 
 def settings_of(job: Job, row: str) -> EpisodeSettings:

@@ -56,6 +56,19 @@ def test_an_answer_comes_with_its_proof_and_places(street):
     assert isinstance(result.places[0], PoseStamped) and result.places[0].header.frame_id == "map"
 
 
+def test_a_question_in_other_words_is_answered_and_says_as_which(street):
+    street, _ = street
+    plain = street.ask("where is the red mug?").places[0].pose.position
+    street.bed.until(
+        lambda: street.ask("any idea of the whereabouts of the red mug?").error_code == Result.NONE,
+        "the embedder has told the examples' vectors",
+    )
+    result = street.ask("any idea of the whereabouts of the red mug?")
+    assert result.answer.startswith('I take this as "where')
+    place = result.places[0].pose.position
+    assert (place.x, place.y) == pytest.approx((plain.x, plain.y), abs=0.3)
+
+
 @pytest.mark.parametrize(
     ("question", "code"),
     [

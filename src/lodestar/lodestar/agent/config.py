@@ -38,7 +38,6 @@ class RecoveryConfig:
     sensor_patience: float = 12.0  # s that silent sensors are waited for (ours)
     moving_closed: float = 30.0  # s for which a way is closed where somebody stands (ours)
     door_closed: float = 120.0  # s likewise where a door is shut (ours)
-    static_closed: float = 300.0  # s likewise where something was put (ours)
     unseen_closed: float = 600.0  # s likewise where nothing is seen: seeing through does not open it (ours)
     search_time: float = 120.0  # s that a thing that is gone is searched for elsewhere (ours)
     lost_step: float = 0.5  # m between two poses that no drive explains (ours)

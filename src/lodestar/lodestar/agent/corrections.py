@@ -11,11 +11,10 @@ from lodestar.worldmodel.amendments import Amendment, Change, ClosedWay
 from lodestar.worldmodel.outcomes import Cause, Diagnosis
 
 AUTHOR = "recovery"
-_HALF_PANE = 0.6  # m to each side that are closed where nothing is seen
+_HALF_PANE = 0.45  # m to each side that are closed where nothing is seen: half a door
 _GONE = frozenset({Cause.TARGET_REMOVED, Cause.TARGET_MOVED})
-_WAYS = frozenset(
-    {Cause.DOOR_CLOSED, Cause.WAY_BLOCKED_STATIC, Cause.WAY_BLOCKED_MOVING, Cause.UNSEEN_OBSTACLE}
-)
+#: What the grid shows needs no closed way, unless it is to be gone round before it has gone.
+_WAYS = frozenset({Cause.DOOR_CLOSED, Cause.WAY_BLOCKED_MOVING, Cause.UNSEEN_OBSTACLE})
 
 
 def corrections(
@@ -56,7 +55,6 @@ def _closed(
 ) -> ClosedWay | None:
     seconds = {
         Cause.DOOR_CLOSED: config.door_closed,
-        Cause.WAY_BLOCKED_STATIC: config.static_closed,
         Cause.WAY_BLOCKED_MOVING: config.moving_closed,
         Cause.UNSEEN_OBSTACLE: config.unseen_closed,
     }[cause]

@@ -50,7 +50,7 @@ class BackgroundReasonerConfig:
 class LikelyConfig:
     """Nearness in meaning of questions that no rule reads to plain ones: cosines, and what is added to them.
 
-    All chosen on two thirds of `other_words.yaml`, which are sentences of our own.
+    All chosen; docs/measurements/questions.md names the sentences that served for it.
     """
 
     least: float = 0.55  # score below which nothing is near enough

@@ -73,6 +73,13 @@ def plain_questions() -> tuple[PlainQuestion, ...]:
 
 
 @lru_cache(maxsize=1)
+def example_texts() -> tuple[tuple[str, ...], ...]:
+    """Return the texts compared with: each plain question with ways to ask it, last those left to the rules."""
+    said = [tuple(text.format(**_SHOWN) for text in (one.text, *one.like)) for one in plain_questions()]
+    return (*said, tuple(read_data("likely_questions.yaml")["other"]))
+
+
+@lru_cache(maxsize=1)
 def _cues() -> dict[str, frozenset[str]]:
     return {name: frozenset(words) for name, words in read_data("likely_questions.yaml")["cues"].items()}
 
@@ -95,10 +102,7 @@ class LikelyQuestions:
     def load(self) -> None:
         """Compute the vectors of the examples now. Raises LookupError where they cannot be had."""
         if self._examples is None:
-            questions = plain_questions()
-            other = tuple(read_data("likely_questions.yaml")["other"])
-            said = [[text.format(**_SHOWN) for text in (one.text, *one.like)] for one in questions]
-            said.append(list(other))
+            said = example_texts()
             self._owners = np.repeat(np.arange(len(said)), [len(texts) for texts in said])
             self._examples = np.asarray(self._embed([text for texts in said for text in texts]))
 

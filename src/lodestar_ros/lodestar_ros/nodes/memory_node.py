@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 from lodestar.assembly.config import MemoryConfig
+from lodestar.language.likely_questions import example_texts
 from lodestar.storage.checkpoint import CheckpointConfig
 from lodestar_ros.answer_server import AnswerServer
 from lodestar_ros.embedder_client import RemotePhraseBook
@@ -34,7 +37,7 @@ class MemoryNode(LodestarNode):
         super().__init__("memory", **kwargs)
         config = declare_part(self, MemoryConfig)
         book = RemotePhraseBook(config.patience, CACHED)
-        book.connect(self)
+        book.connect(self).want(chain.from_iterable(example_texts()))  # before the first question comes
         self._feed = MemoryFeed(self, config, declare_config(self, FrameNames, "frames."))
         images = KeyframeClient(self, self._feed, config)
         self._keeper = MemoryKeeper(self, self._feed, config, book, images)

@@ -228,5 +228,5 @@ def test_a_room_that_is_never_to_be_entered_is_explored_around():
     assert not ((x > x0) & (x < x1) & (y > y0) & (y < y1)).any()
     mirror, zone = outcome.map.mirror, outcome.map.grid.keep_out
     assert "kitchen" in [region.label for region in mirror.regions.values()], "it was seen"
-    row, column = outcome.map.grid.cells_of(np.array([[(x0 + x1) / 2.0, (y0 + y1) / 2.0]]))[0]
-    assert zone is not None and zone[row, column]
+    (low, high) = outcome.map.grid.cells_of(np.array([[x0, y0], [x1, y1]]))
+    assert zone is not None and zone[low[0] : high[0], low[1] : high[1]].sum() > 200, "2 m2 of it are barred"

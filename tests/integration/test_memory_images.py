@@ -122,8 +122,13 @@ def test_images_of_snapshots_memories_and_frontiers_are_wanted(street):
 
 def test_pictures_of_the_proof_are_saved(street, ask, tmp_path):
     street.look_until(lambda: not street.count("store.unembedded"), "every memory has its vector")
-    result = street.ask("where is the red mug?")
-    shown = [one for one in result.evidence if one.kind == one.KIND_KEYFRAME]
+
+    def pictures():  # a memory may be told before its image
+        result = street.ask("where is the red mug?")
+        return [one for one in result.evidence if one.kind == one.KIND_KEYFRAME]
+
+    street.look_until(pictures, "a picture in the proof")
+    shown = pictures()
     assert shown and all(one.session_id for one in shown)
     # the picture of a frontier is a keyframe as any other
     frontier = msg.Frontier(id=1, keyframe_id=int(shown[0].id))

@@ -45,7 +45,7 @@ def running(nodes: Path, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
         text=True,
     )
     assert process.stdout is not None
-    assert "14 processes are running" in process.stdout.readline()
+    assert "15 processes are running" in process.stdout.readline()
     yield process
     process.kill()
     process.wait()
@@ -150,7 +150,7 @@ def test_slam_and_nav2_that_run_elsewhere_are_believed(nodes: Path, tmp_path: Pa
         env=dict(os.environ),
     )
     assert process.stdout is not None
-    assert "13 processes are running" in process.stdout.readline()
+    assert "14 processes are running" in process.stdout.readline()
     process.send_signal(signal.SIGTERM)
     assert process.wait(PATIENCE) == 0
 
@@ -165,7 +165,7 @@ def test_what_it_lists_is_what_a_shell_would_start(nodes: Path, capsys: pytest.C
     assert command.main(["sim", "--world", "my world.json", "--list"]) == 0
     listed = [shlex.split(line) for line in capsys.readouterr().out.splitlines()]
     sim = next(words for words in listed if "__node:=sim" in words)
-    assert len(listed) == 14 and 'world:="my world.json"' in sim
+    assert len(listed) == 15 and 'world:="my world.json"' in sim
 
 
 @pytest.mark.parametrize(

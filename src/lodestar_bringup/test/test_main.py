@@ -45,10 +45,16 @@ def running(nodes: Path, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
         text=True,
     )
     assert process.stdout is not None
-    assert "15 processes are running" in process.stdout.readline()
-    yield process
-    process.kill()
-    process.wait()
+    try:
+        assert "15 processes are running" in process.stdout.readline()
+        yield process
+    finally:
+        process.terminate()  # it ends its nodes, also where a test has failed
+        try:
+            process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
 
 
 def until(condition: Callable[[], bool]) -> None:

@@ -172,7 +172,7 @@ def test_kernels_that_do_not_compile_are_told_and_tried_again(
 
 
 def test_the_script_that_compiles_them_makes_decisions() -> None:
-    """What it runs is long enough to ask every expert and to drive."""
+    """The search that compiles is long enough to ask every expert and to drive."""
     spec = importlib.util.spec_from_file_location("compile_kernels", ROOT / "scripts" / "compile_kernels.py")
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)

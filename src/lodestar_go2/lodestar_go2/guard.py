@@ -12,7 +12,7 @@ from lodestar_go2.sport import STOP, SportApi, SportRequest
 class GuardConfig:
     """Times of the guard, real time; chosen."""
 
-    timeout: float = 0.3  # s after the last velocity, from which nobody walks the robot any more
+    timeout: float = 0.25  # s after the last velocity, from which nobody walks the robot any more
     repeats: int = 10  # stops that are sent then, one every check
 
     def __post_init__(self) -> None:

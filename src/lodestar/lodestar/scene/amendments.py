@@ -35,7 +35,7 @@ class Refusal(Enum):
 
 
 class AmendmentRefused(ValueError):
-    """Nothing was changed. The message says which amendment, and what to do."""
+    """Refuses amendments, of which none was carried out; the message says which is wrong, and what to do."""
 
     def __init__(self, refusal: Refusal, message: str) -> None:
         super().__init__(message)

@@ -1,4 +1,4 @@
-"""What became of things between two sessions: what stayed, moved, came, went, and what nobody can know."""
+"""Changes of things between two sessions: stayed, moved, came, went, or not to be known."""
 
 from __future__ import annotations
 

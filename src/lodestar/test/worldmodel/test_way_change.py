@@ -1,4 +1,4 @@
-"""What came into a planned way, by two grids."""
+"""Obstacles that came into a planned way, by two grids."""
 
 from __future__ import annotations
 

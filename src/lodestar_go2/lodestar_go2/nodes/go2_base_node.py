@@ -6,29 +6,25 @@ import time
 from collections.abc import Callable
 
 from geometry_msgs.msg import Twist
-from nav_msgs.msg import Odometry as OdometryMsg
-from sensor_msgs.msg import BatteryState, Imu, JointState
 from std_srvs.srv import SetBool, Trigger
-from tf2_msgs.msg import TFMessage
 from unitree_api.msg import Request
 from unitree_go.msg import LowState as LowStateMsg
 from unitree_go.msg import SportModeState
 
 from lodestar_go2 import conversions
 from lodestar_go2.base import BaseConfig, BaseRules
-from lodestar_go2.health import HealthConfig, feet_in_words, warnings_of
 from lodestar_go2.intruders import intrusion, is_bare, others
+from lodestar_go2.nodes.base_reports import BaseReports
 from lodestar_go2.odometry import Odometry, OdometryConfig
 from lodestar_go2.sport import SportRequest
 from lodestar_go2.stamps import StampConfig, StampRepair
-from lodestar_go2.states import LowState, SportState
 from lodestar_ros import qos
 from lodestar_ros.conversions import BadMessage, velocity_from_msg
 from lodestar_ros.executors import main_of
-from lodestar_ros.node import FrameNames, LodestarNode
+from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import declare, declare_config
 
-CHECK_PERIOD = 0.05  # s of real time between two looks at the watchdog
+CHECK_PERIOD = 0.02  # s of real time between two looks at the watchdog
 GRAPH_PERIOD = 0.5  # s between two looks at who else commands the robot
 
 
@@ -44,21 +40,13 @@ class Go2BaseNode(LodestarNode):
         self._rules = BaseRules(declare_config(self, BaseConfig, "base."))
         self._odometry = Odometry(declare_config(self, OdometryConfig, "odometry."))
         self._stamps = StampRepair(declare_config(self, StampConfig, "stamps."))
-        self._health = declare_config(self, HealthConfig, "health.")
-        self._frames = declare_config(self, FrameNames, "frames.")
         self._gate = declare(self, "gate", str, "motion_gate")  # the one that may publish velocities
         self._guard = declare(self, "guard", str, "go2_guard")  # the other one that may send requests
-        self._sport: SportState | None = None
-        self._low: LowState | None = None
+        self._reports = BaseReports(self)
         self._sent = 0
         self._rate = declare(self, "odometry_rate", float, 55.0)  # Hz, at most
         self._taken = 0.0  # stamp of the last state that was used
         self._requests = self.create_publisher(Request, "api/sport/request", qos.EVENT)
-        self._odom = self.create_publisher(OdometryMsg, "odom", qos.RELIABLE)
-        self._tf = self.create_publisher(TFMessage, "/tf", qos.TF)
-        self._imu = self.create_publisher(Imu, "imu", qos.SENSOR)
-        self._battery = self.create_publisher(BatteryState, "battery", qos.SENSOR)
-        self._joints = self.create_publisher(JointState, "joint_states", qos.SENSOR)
         self.listen(Twist, "cmd_vel_out", self._on_command, qos.COMMAND)
         self.listen(SportModeState, "sportmodestate", self._on_sport, qos.SENSOR)
         self.listen(LowStateMsg, "lowstate", self._on_low, qos.SENSOR)
@@ -76,10 +64,6 @@ class Go2BaseNode(LodestarNode):
         self.diagnostics.value("clock.offset_s", lambda: round(self._stamps.offset, 3))
         self.diagnostics.value("stamps", lambda: dict(self._stamps.counts) or "sound")
         self.diagnostics.value("odometry.restarts", lambda: self._odometry.restarts)
-        self.diagnostics.value(
-            "feet", lambda: feet_in_words(self._sport, self._health) if self._sport else "unknown"
-        )
-        self.diagnostics.value("battery", lambda: f"{self._low.charge:.0%}" if self._low else "unknown")
         self.on_close(lambda: self._send(self._rules.hold(True, time.monotonic())))
 
     def _send(self, requests: list[SportRequest]) -> None:
@@ -97,7 +81,7 @@ class Go2BaseNode(LodestarNode):
 
     def _on_sport(self, message: SportModeState) -> None:
         stamp = message.stamp.sec + message.stamp.nanosec * 1e-9
-        if 0.0 <= stamp - self._taken < 1.0 / self._rate:  # the robot publishes at some hundred hertz
+        if 0.0 < stamp - self._taken < 1.0 / self._rate:  # the robot publishes at some hundred hertz
             return
         self._taken = stamp
         state = conversions.sport_state_from_msg(message)
@@ -108,19 +92,12 @@ class Go2BaseNode(LodestarNode):
             pose = self._odometry.update(state, stamp)
         except ValueError as error:
             raise BadMessage(str(error)) from error
-        self._sport = state
         speed = max(abs(value) for value in pose.velocity)
         self._rules.on_state(speed, time.monotonic())
-        frames = self._frames
-        self._tf.publish(TFMessage(transforms=[conversions.transform_of(pose, frames.odom, frames.base)]))
-        self._odom.publish(conversions.odometry_to_msg(pose, frames.odom, frames.base))
-        self._imu.publish(conversions.imu_to_msg(state, stamp, frames.base))
+        self._reports.take_sport(state, pose)
 
     def _on_low(self, message: LowStateMsg) -> None:
-        self._low = state = conversions.low_state_from_msg(message)
-        stamp = self.now
-        self._joints.publish(conversions.joints_to_msg(state, stamp))
-        self._battery.publish(conversions.battery_to_msg(state, stamp, self._frames.base))
+        self._reports.take_low(conversions.low_state_from_msg(message), self.now)
 
     def _on_hold(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
         self._send(self._rules.hold(request.data, time.monotonic()))
@@ -159,7 +136,7 @@ class Go2BaseNode(LodestarNode):
         if found and found != self._rules.intruder:
             self.get_logger().error(found)
         self._send(self._rules.intrude(found, time.monotonic()))
-        troubles = [found] if found else warnings_of(self._sport, self._low, self._health)
+        troubles = [found] if found else self._reports.warnings
         self.diagnostics.status("; ".join(troubles) or "walks as told", ok=not troubles)
 
 

@@ -13,7 +13,7 @@ from lodestar_ros.executors import main_of
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import declare_config
 
-CHECK_PERIOD = 0.05  # s of real time
+CHECK_PERIOD = 0.02  # s of real time
 
 
 class Go2GuardNode(LodestarNode):

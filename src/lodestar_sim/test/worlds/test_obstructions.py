@@ -1,4 +1,4 @@
-"""What comes into a robot's way, and what falls silent."""
+"""Obstacles in a robot's way, and sensors that fall silent."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Run the tests in three parts: on every core, two files at a time, one test at a time.
+"""Run the tests in three parts: on every core, a file more than cores at a time, one test at a time.
 
 Arguments are pytest's. The first part are those that mind no neighbour. What is marked `ros` starts nodes or talks over
-DDS, each file in a domain of its own: it mostly waits, so two files share the cores well. What is marked `timed` bounds
-a time, and what is marked `alone` starts a whole stack or uses the default domain: beside a busy neighbour both would
-tell about that one.
+DDS, each file in a domain of its own: it mostly waits, so one file more than there are cores shares them well. What is
+marked `timed` bounds a time, and what is marked `alone` starts a whole stack or uses the default domain: beside a busy
+neighbour both would tell about that one.
 
 A few failed files among those with nodes or bounds of time are run once more, alone: other programs of the machine
 delay nodes too. What passes only then is named at the end, and does not fail the whole. The exit status is pytest's
@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 MOST_WORKERS = 4  # a worker takes up to 2.5 GB of memory
-MOST_WITH_NODES = 2  # files at a time; each has up to seven nodes
+MOST_WITH_NODES = 3  # files at a time; each has up to seven nodes
 MOST_AGAIN = 3  # failed files that are run a second time; more than these failed for a reason of their own
 ALONE = "timed or alone"
 PASSED, FAILED, NONE_CHOSEN = 0, 1, 5  # of pytest's exit statuses; others end everything
@@ -84,11 +84,13 @@ def failed_files(report: Path) -> list[str]:
     )
 
 
-def useful_workers(arguments: Sequence[str], most: int = MOST_WORKERS) -> int:
-    """Return how many workers, at `most`, have something to do: not more than cores, nor than the files named."""
+def useful_workers(arguments: Sequence[str], most: int = MOST_WORKERS, waiting: int = 0) -> int:
+    """Return how many workers, at `most`, have something to do: not more than cores and `waiting`, nor than the files
+    named.
+    """
     paths = {Path(argument.split("::")[0]) for argument in arguments if not argument.startswith("-")}
     files = len(paths) if paths and all(path.is_file() for path in paths) else most
-    return min(len(os.sched_getaffinity(0)), most, files)
+    return min(len(os.sched_getaffinity(0)) + waiting, most, files)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -96,7 +98,7 @@ def main(arguments: Sequence[str]) -> int:
     statuses, lines = [], []
     parts = (
         Part(f"not (ros or {ALONE})", useful_workers(arguments)),
-        Part(f"ros and not ({ALONE})", useful_workers(arguments, MOST_WITH_NODES), again=True),
+        Part(f"ros and not ({ALONE})", useful_workers(arguments, MOST_WITH_NODES, waiting=1), again=True),
         Part(ALONE, again=True),
     )
     for part in parts:

@@ -9,41 +9,41 @@ from lodestar.models.config import ChatConfig
 
 @dataclass(frozen=True)
 class PriorConfig:
-    """temperature: of the softmax over rooms' cosines; related rooms differ by about 0.1 in all-MiniLM-L6-v2.
-    unsure: weight of that distribution against what the lexicon says, in its units. room_share: of the score of a
-    thing that comes from the rooms both belong to, the rest from the cosine of the two words; likeness: cosines
-    between which that goes from 0 to 1.
-    """
+    """Weights of the lexicon and of word vectors in the prior for the place of an object."""
 
+    # cosine, temperature of the softmax over rooms; chosen: related rooms differ by about 0.1 in all-MiniLM-L6-v2
     temperature: float = 0.05
-    unsure: float = 1.0
+    unsure: float = 1.0  # weight of that distribution, in the units of the lexicon; chosen
+    # share of an object's score that comes from the rooms that both belong to, the rest from the words; chosen
     room_share: float = 0.6
-    likeness: tuple[float, float] = (0.30, 0.60)
+    likeness: tuple[float, float] = (
+        0.30,
+        0.60,
+    )  # cosines of two words between which it goes from 0 to 1; chosen
 
 
 @dataclass(frozen=True)
 class RankPromptConfig:
-    """characters: of the question as it is sent, four per token (N_max of RoboAtlas eq. 17); a byte outside ASCII
-    counts as two of them. radius: metres within which things count as near a candidate (r_N of eq. 19), near: at most
-    so many of them. views: descriptions of earlier views that are told, at most.
-    """
+    """Limits on the question that ranks candidates."""
 
+    # characters of the question as it is sent, four per token (N_max of RoboAtlas eq. 17); a byte outside ASCII counts
+    # as two; value chosen
     characters: int = 24_000
-    radius: float = 2.0
-    near: int = 6
-    views: int = 5
+    radius: float = (
+        2.0  # metres within which things are near a candidate (r_N of RoboAtlas eq. 19); value chosen
+    )
+    near: int = 6  # things near a candidate, at most; chosen
+    views: int = 5  # descriptions of earlier views, at most; chosen
 
 
 @dataclass(frozen=True)
 class BackgroundReasonerConfig:
-    """Seconds. interval: between two questions. retry: until one that failed is asked again unchanged. rank_age,
-    view_age: after which an answer to an earlier question is no longer used.
-    """
+    """Rates of the questions to a model, and how long their answers hold."""
 
-    interval: float = 1.0
-    retry: float = 10.0
-    rank_age: float = 60.0
-    view_age: float = 30.0
+    interval: float = 1.0  # seconds between two questions; chosen
+    retry: float = 10.0  # seconds until a question that failed is asked again unchanged; chosen
+    rank_age: float = 60.0  # seconds after which an earlier ranking is no longer used; chosen
+    view_age: float = 30.0  # seconds after which an earlier judgement of a view is no longer used; chosen
 
 
 @dataclass(frozen=True)
@@ -85,9 +85,9 @@ class ReasonerConfig:
 
 @dataclass(frozen=True)
 class ParserConfig:
-    """parser: "grammar", offline, or "model", which falls back to it. chat: of the model."""
+    """Choice of the parser of directives. chat: endpoint of the model."""
 
-    parser: str = "grammar"
+    parser: str = "grammar"  # grammar: offline; model: a language model, the grammar where it fails
     chat: ChatConfig = field(default_factory=ChatConfig)
 
     def __post_init__(self) -> None:

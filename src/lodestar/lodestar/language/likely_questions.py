@@ -13,6 +13,7 @@ from lodestar.language.chart import read_data
 from lodestar.language.config import LikelyConfig
 from lodestar.language.named_nouns import NamedNoun, nouns_of
 from lodestar.language.question import AnswerType, Question, QuestionKind
+from lodestar.language.question_record import ANSWERS
 from lodestar.language.question_words import load_question_words
 from lodestar.language.sentences import plural
 
@@ -20,6 +21,7 @@ from lodestar.language.sentences import plural
 Embed = Callable[[Sequence[str]], np.ndarray]
 
 _YES_NO = ("is ", "has ", "have ", "did ")
+_OF_TIME = {AnswerType.TIME, AnswerType.DURATION}  # "how long ago" begins as "how long" does
 _SHOWN = {
     "thing": "mug",
     "things": "mugs",
@@ -46,6 +48,15 @@ class PlainQuestion:
     def is_yes_no(self) -> bool:
         """Return whether it is answered by yes or no."""
         return self.text.startswith(_YES_NO)
+
+    @property
+    def answer(self) -> AnswerType:
+        """Return the kind of answer that it wants: a room is told by its name."""
+        if self.text.startswith(("in which room", "which room")):
+            return AnswerType.TEXT
+        return (
+            AnswerType.PLACE if self.kind is QuestionKind.WHICH else ANSWERS.get(self.kind, AnswerType.TEXT)
+        )
 
     @property
     def shown(self) -> bool:
@@ -88,6 +99,16 @@ def _cues() -> dict[str, frozenset[str]]:
 def _kinds() -> dict[QuestionKind, frozenset[str]]:
     said = read_data("likely_questions.yaml")["kinds"]
     return {QuestionKind[kind.upper()]: frozenset(words) for kind, words in said.items()}
+
+
+@lru_cache(maxsize=1)
+def _answers() -> dict[str, frozenset[str]]:
+    return {name: frozenset(words) for name, words in read_data("likely_questions.yaml")["answers"].items()}
+
+
+@lru_cache(maxsize=1)
+def _places() -> frozenset[str]:
+    return frozenset(read_data("likely_questions.yaml")["frame"]["place"])
 
 
 class LikelyQuestions:
@@ -137,7 +158,9 @@ class LikelyQuestions:
 
     def _said(self, question: PlainQuestion, words: Sequence[str], read: Question | None) -> float:
         """Return what single words and the first words add."""
-        config, cues, said = self.config, _cues(), set(words)
+        config, cues = self.config, _cues()
+        following = zip(words, [*words[1:], ""])  # "its new place" was moved, and is no new thing
+        said = {one for one, after in following if one != "new" or after not in _places()}
         added = 0.0
         if read is not None and read.kind is not QuestionKind.OTHER:
             added += config.same_kind * (question.kind is read.kind)
@@ -152,7 +175,7 @@ class LikelyQuestions:
 
 
 def _contradicts(question: PlainQuestion, read: Question | None, words: Sequence[str]) -> bool:
-    """Whether the first words ask for a yes or no and the question does not, or the other way round."""
+    """Whether the first words ask for another kind of answer than the question wants, and no word says its kind."""
     if read is None:
         return False
     if read.kind is QuestionKind.OTHER:  # "can I ride on it" asks for a yes or no, "can you show me" does not
@@ -162,7 +185,16 @@ def _contradicts(question: PlainQuestion, read: Question | None, words: Sequence
             and words[1] not in ("you", "we")
         )
         return able and not question.is_yes_no
-    return question.is_yes_no is not (read.answer is AnswerType.YES_NO)
+    if question.is_yes_no is not (read.answer is AnswerType.YES_NO):
+        return True
+    answers = (question.answer, read.answer)
+    return question.answer is not read.answer and set(answers) != _OF_TIME and not _says(question, words)
+
+
+def _says(question: PlainQuestion, words: Sequence[str]) -> bool:
+    """Whether a word tells the kind of answer that a plain question wants: "what is the location of"."""
+    name = question.answer.name.lower()
+    return not _answers().get(name, frozenset()).isdisjoint(words)
 
 
 def masked(words: Sequence[str], nouns: Sequence[NamedNoun]) -> str:

@@ -20,9 +20,14 @@ _MARKS = frozenset({COMMA, STOP, QUESTION})
 _ASKING = frozenset({"what", "which", "whatever", "whichever"})  # determiners that name nothing yet
 _SOME = frozenset({"a", "an", "any", "some", "another"})
 _BEFORE_VERBS = frozenset({"that", "which", "who", "it", "room"})
-_LINKS = ("REL", "WITH", "WITHOUT", "OF")  # between a thing and another that it is described by
+_LINKS = ("REL", "WITH", "WITHOUT", "OF", "CLOSE")  # between a thing and another that it is described by
 _LONGEST_LINK = 4  # words
-_INTO = frozenset({"in", "inside", "into", "within"})
+# Words before and after which a name that no dictionary has is that of a room.
+_INTO = frozenset(
+    {"in", "inside", "into", "within", "from", "enter", "entered", "leave", "left", "exit", "exited", "visit",
+     "visited", "reach", "reached", "explore", "explored"}
+)  # fmt: skip
+_HOLDS = frozenset({"has", "have", "had", "contain", "contains", "contained", "lack", "lacks"})
 _LONGEST_NAME = 3  # words of a place that no dictionary has
 
 
@@ -131,7 +136,7 @@ def _noun_at(words: Sequence[str], start: int) -> NamedNoun | None:
 
 def _place_at(words: Sequence[str], start: int) -> NamedNoun | None:
     """The place after "in the" whose name no dictionary has: "open plan"."""
-    if words[start] != "the" or not start or words[start - 1] not in _INTO:
+    if words[start] != "the" or not start:
         return None
     end = start + 1
     while (
@@ -141,7 +146,8 @@ def _place_at(words: Sequence[str], start: int) -> NamedNoun | None:
             break
         end += 1
     named = words[start + 1 : end]
-    if not named:
+    holds = end < len(words) and words[end] in _HOLDS
+    if not named or not (holds or words[start - 1] in _INTO):
         return None
     return NamedNoun(start, end, " ".join(named), is_room=True)
 

@@ -35,18 +35,13 @@ PictureReader = Callable[[bytes], Item]
 
 @dataclass(frozen=True)
 class PictureGoalConfig:
-    """Weights of pixels and segments: people photograph a whole thing, and put it in the middle.
+    """Weights of pixels and segments: people photograph a whole thing, and put it in the middle."""
 
-    spread: distance from the middle at which a pixel counts 1/e, as a share of half the diagonal.
-    cut: weight of a segment that the picture's border cuts.
-    neighbors: at most so many. gap: share of the picture's width between a neighbour and the target at most.
-    alone_weight: of the reading without neighbours, which may be hidden from where the robot comes.
-    """
-
-    spread: float = 0.2
-    cut: float = 0.75
-    neighbors: int = 2
-    gap: float = 0.15
+    spread: float = 0.2  # share of half the diagonal from the middle at which a pixel counts 1/e; chosen
+    cut: float = 0.75  # weight of a segment that the picture's border cuts; chosen
+    neighbors: int = 2  # things beside the target, at most; chosen
+    gap: float = 0.15  # share of the picture's width between a neighbour and the target, at most; chosen
+    # weight of the reading without neighbours; chosen: they may be hidden from where the robot comes
     alone_weight: float = 0.5
 
 

@@ -9,32 +9,65 @@ from lodestar.language.items import is_open
 from lodestar.language.named_nouns import frame_words
 from lodestar.language.noun_words import describes, is_place, singular
 from lodestar.language.query_graph import QueryGraph
-from lodestar.language.question import Question, QuestionKind
+from lodestar.language.question import Occurrence, Question, QuestionKind
 from lodestar.language.question_words import attributes, load_question_words
 from lodestar.language.spelling import is_known
 from lodestar.language.time_windows import TimeWindow
+from lodestar.language.verb_forms import IRREGULAR
 from lodestar.language.vocabulary import load_vocabulary
 from lodestar.models.lexicon import load_lexicon
 from lodestar.models.wordnet import load_wordnet
 
+_OCCURRENCES = frozenset({"last", "first"})
 _AFTER_VERBS = frozenset({"in", "at", "on", "to", "out", "up", "off", "away"})
 
 
 def is_doubtful(question: Question) -> bool:
     """Whether a thing that the question names is none, or nothing that it asks for is noticed by a robot."""
-    if question.act is not None and question.act.verb not in _deeds():
+    act = question.act
+    if act is not None and act.verb not in (_deeds() if act.own else _happenings()):
         return True
     kind, attribute = question.kind, question.attribute
     if kind is QuestionKind.HOW_LONG and question.act is not None and question.act.verb == "pass":
         return True  # "how much time did you pass in the kitchen"
     if kind is QuestionKind.ATTRIBUTE and not question.image and attribute not in attributes() - {"kind"}:
-        return True  # "what does the office lack", "what is the meeting room"
+        # "what does the office lack", "what is the meeting room"; but "what is the brown object next to the door"
+        return not (attribute == "kind" and _is_described(question))
     if kind is QuestionKind.WHICH and question.item is not None and is_open(question.item):
         return True  # "which object"
+    if kind is QuestionKind.WHICH and question.item is not None and _holds(question):
+        return True  # "what piece of furniture carries the lamp"
     if any(p.name == "HasAttribute" and not _is_state(p.value) for p in question.asked):
         return True
     items = [item for item in (question.item, question.other) if item is not None]
     return any(_is_odd(graph) for item in items for graph in item.best)
+
+
+def drops_state(found: Question | None, plain: Question) -> bool:
+    """Whether a state that was asked for is not in the plain question: "was the sidewalk crowded"."""
+    if found is None or found.is_partial or not found.asked:
+        return False
+    states = all(p.name == "HasAttribute" and len(p.value.split()) == 1 for p in found.asked)
+    return states and not (plain.asked or plain.act or plain.occurrence is not Occurrence.ANY)
+
+
+def _holds(question: Question) -> bool:
+    """Whether furniture is asked for by what is inside it, which is what stands on it as a rule."""
+    graphs = question.item.best if question.item is not None else ()
+    return any(
+        graph.variables[0].category in ("furniture", "surface")
+        and any(p.name == "Inside" for p in graph.predicates)
+        for graph in graphs
+    )
+
+
+def _is_described(question: Question) -> bool:
+    """Whether it asks what a thing is that is told by its look or its place alone: "the brown object"."""
+    if question.item is None:
+        return False
+    graphs = question.item.best
+    generic = any(load_lexicon().is_generic(graph.variables[0].category) for graph in graphs)
+    return generic and any(p.name != "IsCategory" for graph in graphs for p in graph.predicates)
 
 
 def is_of_future(words: Sequence[str]) -> bool:
@@ -51,15 +84,25 @@ def is_plain_time(window: TimeWindow) -> bool:
 
 @lru_cache(maxsize=1)
 def _deeds() -> frozenset[str]:
+    return _happenings() | _values("ACT")
+
+
+@lru_cache(maxsize=1)
+def _happenings() -> frozenset[str]:
+    return _values("HAPPEN") | _values("CHANGED_BY")
+
+
+def _values(table: str) -> frozenset[str]:
     words = load_question_words()
-    tables = ("ACT", "HAPPEN", "CHANGED_BY")
-    found = (words.match(table, phrase.split(), 0) for table in tables for phrase in words.phrases(table))
+    found = (words.match(table, phrase.split(), 0) for phrase in words.phrases(table))
     return frozenset(str(match[1]) for match in found if match is not None)
 
 
 def _is_odd(graph: QueryGraph) -> bool:
     if any(_is_no_thing(variable.category) for variable in graph.variables):
         return True
+    if any(load_lexicon().is_generic(variable.category) for variable in graph.variables[1:]):
+        return True  # "a room with a suitcase inside the object"
     looks = (p.value.split() for p in graph.predicates if p.name == "HasAttribute")
     return any(_is_no_look(words) for words in looks if words)
 
@@ -71,6 +114,8 @@ def _is_state(said: str) -> bool:
 
 def _is_no_thing(name: str) -> bool:
     words, lexicon = name.split(), load_lexicon()
+    if len(words) > 1 and (words[-1] in _OCCURRENCES or _is_done(words[0])):
+        return True  # "trash can last", "saw chairs"
     if not words or lexicon.is_generic(name) or lexicon.known_suffix(words) or is_place(name):
         return False
     last = words[-1]
@@ -79,8 +124,17 @@ def _is_no_thing(name: str) -> bool:
     return last in frame_words() or (is_known(last) and not load_wordnet().is_noun(singular(last)))
 
 
+def _is_done(word: str) -> bool:
+    """Whether the word is a past form of something that is asked about: "seen", "taken", "put"."""
+    found = load_question_words().matches((word,), 0)
+    return word in IRREGULAR and not found.keys().isdisjoint(("SEE", "CHANGED_BY", "HAPPEN", "LEFT", "PUT_Q"))
+
+
 def _is_no_look(words: Sequence[str]) -> bool:
-    """Whether it is a word of how one asks, or what the thing did: "stayed in", "happened"."""
+    """Whether it is a word of how one asks, or what the thing did: "stayed in", "happened", "gone", "last seen"."""
+    own = load_question_words()
+    if own.match("GONE", words, 0) is not None or (len(words) == 1 and _is_done(words[0])):
+        return True
     if describes(words[0]):
         return False
     return words[0] in frame_words() or (

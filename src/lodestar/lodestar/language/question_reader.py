@@ -16,11 +16,18 @@ from lodestar.language.likely_questions import LikelyQuestions
 from lodestar.language.named_nouns import nouns_of
 from lodestar.language.named_things import thing_in, without_subject
 from lodestar.language.question import LIKELY, Question, QuestionKind
-from lodestar.language.question_doubts import is_doubtful, is_of_future, is_plain_time
+from lodestar.language.question_doubts import drops_state, is_doubtful, is_of_future, is_plain_time
+from lodestar.language.question_edges import without_clause, without_edges, without_occurrence
 from lodestar.language.question_openings import opening_of
+from lodestar.language.question_orders import is_of_statement, reordered, without_frame
 from lodestar.language.question_record import question_of
 from lodestar.language.question_times import NamedTime, split_window, time_of_sighting, with_subject
-from lodestar.language.question_words import load_question_words, question_lattice, with_clock_words
+from lodestar.language.question_words import (
+    is_inside_name,
+    load_question_words,
+    question_lattice,
+    with_clock_words,
+)
 from lodestar.language.readable_text import MAX_CHARACTERS, readable_words
 from lodestar.language.sentence_tokens import COMMA, QUESTION, STOP, shown
 from lodestar.language.time_windows import ANY_TIME
@@ -71,6 +78,9 @@ def read_question(text: str, named: Item | None = None, likely: LikelyQuestions 
         found = _read(core, draft, named, times)
     except DirectiveError as error:
         refused = error
+    stated = [one.words for one in said[:-1]]
+    if found is None or found.is_partial or is_doubtful(found) or is_of_statement(stated, core.words):
+        found = _in_other_order(stated, core, draft, named, times) or found
     if likely is not None and (found is None or found.is_partial or is_doubtful(found)):
         # "I have some rubbish. Where can I put it?" looks for no rubbish
         bare = len(core.words) == 1 or not {"i", "we"}.isdisjoint(core.words)
@@ -89,23 +99,37 @@ def load_questions() -> None:
 
 def _read(core: _Core, draft: Draft, named: Item | None, told_times: str = "") -> Question:
     """The question of its words. told_times: the occurrence that a sentence before it means."""
-    words, times = _without_edges(core.words)
+    words, times = without_edges(core.words)
     try:
         words, said = split_window(words)
     except ValueError as error:
         raise NotUnderstood(f"{error}; {EXAMPLE}") from None
-    words, others = _without_edges(words)
-    words, inner = _without_occurrence(words)
+    words, others = without_edges(words)
+    words, inner = without_occurrence(words)
     times = times or said.times or others or inner or told_times
-    words, told = _without_clause(words)
+    words, told = without_clause(words)
     return _of_words(words, NamedTime(said.window, times), told, core, draft, named)
+
+
+def _in_other_order(
+    before: Sequence[Sequence[str]], core: _Core, draft: Draft, named: Item | None, times: str
+) -> Question | None:
+    """The question with its words in another order, None where none is read as a whole."""
+    for words in reordered(before, core.words):
+        try:
+            found = _read(_Core(tuple(words), True), replace(draft), named, times)
+        except DirectiveError:
+            continue
+        if not found.is_partial and not is_doubtful(found):
+            return found
+    return None
 
 
 def _by_meaning(
     before: Sequence[str], core: _Core, found: Question | None, likely: LikelyQuestions
 ) -> Question | None:
     """The plain question that is nearest in meaning, None where none is near enough. found: as far as it was read."""
-    words, window = list(core.words), ANY_TIME
+    words, window = without_frame(core.words), ANY_TIME
     with suppress(ValueError):
         rest, said = split_window(words)
         if is_plain_time(said.window) and (nouns_of(rest) or not nouns_of(words)):
@@ -123,7 +147,11 @@ def _by_meaning(
         plain = _read(_Core(tuple(near.text.rstrip("?").split()), True), Draft(), None)
     except DirectiveError:
         return None
-    return None if plain.is_partial else replace(plain, window=window, confidence=LIKELY)
+    return (
+        None
+        if plain.is_partial or drops_state(found, plain)
+        else replace(plain, window=window, confidence=LIKELY)
+    )
 
 
 def _of_words(
@@ -170,7 +198,12 @@ def _naming(words: Sequence[str], kind: str) -> Sequence[str]:
     vocabulary = load_question_words()
     tables = ("AUXBE", "MODAL", "BE")
     end = next(
-        (i for i in range(1, len(words)) if any(vocabulary.is_in(t, words[i]) for t in tables)), len(words)
+        (
+            i
+            for i in range(1, len(words))
+            if any(vocabulary.is_in(t, words[i]) for t in tables) and not is_inside_name(words, 0, i)
+        ),
+        len(words),
     )
     return words[:end]
 
@@ -217,10 +250,15 @@ def _is_fronted(words: Sequence[str]) -> bool:
         return True
     relation = load_vocabulary().match("REL", words, 0)
     if relation is None or relation[1] not in ("Inside", "On"):
+        relation = load_vocabulary().match("FROM", words, 0)
+    if relation is None:
         return False
-    return "NP" in (
-        phrase := lattice_of(words).options[relation[0]] if relation[0] < len(words) else {}
-    ) and (relation[0] + phrase["NP"].length == len(words))
+    start = relation[0]
+    named = lattice_of(words).options[start].get("NP") if start < len(words) else None
+    if named is not None and start + named.length == len(words):
+        return True
+    nouns = nouns_of(words)
+    return len(nouns) == 1 and (nouns[0].begin, nouns[0].end) == (start, len(words))
 
 
 def _up_to_question(said: list[_Core]) -> list[_Core]:
@@ -241,7 +279,7 @@ def _is_english(words: Sequence[str]) -> bool:
 
 def _asks_at(words: Sequence[str], i: int) -> bool:
     """Whether the words from i on begin as questions do."""
-    rest, _ = _without_edges(words[i:])
+    rest, _ = without_edges(words[i:])
     return bool(rest) and opening_of(rest, False) is not None
 
 
@@ -249,76 +287,13 @@ def _check_orders(said: Sequence[_Core]) -> None:
     """Raises NotUnderstood where a sentence orders something beside what it asks."""
     vocabulary = load_question_words()
     for core in said:
-        words, _ = _without_edges(core.words)
+        words, _ = without_edges(core.words)
         for i in range(len(words)):
             begins = i == 0 or words[i - 1] in ("and", "then", "but", COMMA, "please", "to", "you")
             asks = i > 0 and words[i - 1] in ("you", "to") and opening_of(words, False) is not None
             if begins and not asks and vocabulary.match("ORDERS", words, i) is not None:
                 order = shown(" ".join(words[i:]))
                 raise NotUnderstood(f'"{order}" is an order, and asking changes nothing; leave the order out')
-
-
-def _without_edges(words: Sequence[str]) -> tuple[list[str], str]:
-    """The words without those around them that ask nothing, and which occurrence they mean ("" = not said)."""
-    vocabulary = load_question_words()
-    kept, times, moved = list(words), "", True
-    while moved and kept:
-        moved = False
-        match = vocabulary.match("ASKING", kept, 0)
-        longer = vocabulary.match("GO_ON", kept, 0)
-        if match is not None and len(kept) > match[0] and (longer is None or longer[0] <= match[0]):
-            kept, moved = kept[match[0] :], True
-            continue
-        if kept[0] in _MARKS:
-            kept, moved = kept[1:], True
-            continue
-        for start in range(max(2, len(kept) - 6), len(kept)):
-            last = vocabulary.match("LAST_WORDS", kept, start)
-            which = vocabulary.match("TIMES_MEANT", kept, start)
-            if which is not None and start + which[0] == len(kept):
-                kept, times, moved = kept[:start], times or str(which[1]), True
-                break
-            if (last is not None and start + last[0] == len(kept)) or kept[-1] in _MARKS:
-                kept, moved = kept[: start if kept[-1] not in _MARKS else -1], True
-                break
-    return _without_middle(kept), times
-
-
-def _without_middle(words: Sequence[str]) -> list[str]:
-    """The words without adverbs after an auxiliary or its subject: "have you ever seen"."""
-    vocabulary, i = load_question_words(), 0
-    kept: list[str] = []
-    while i < len(words):
-        match = vocabulary.match("MIDDLE_WORDS", words, i) if i and i + 1 < len(words) else None
-        before = kept[-1] if kept else ""
-        auxiliary = before == "there" or any(
-            vocabulary.is_in(table, before) for table in ("AUXBE", "MODAL", "ROBOT", "BE")
-        )
-        after = words[i + match[0]] if match is not None and i + match[0] < len(words) else ""
-        auxiliary = auxiliary or any(vocabulary.is_in(table, after) for table in ("BEEN_V", "HAVE_V"))
-        if match is not None and auxiliary:
-            i += match[0]
-            continue
-        kept.append(words[i])
-        i += 1
-    return kept
-
-
-def _without_occurrence(words: Sequence[str]) -> tuple[list[str], str]:
-    """The words without "last" or "first" before what was done, and which it is: "when did the box first appear"."""
-    vocabulary = load_question_words()
-    for i in range(2, len(words) - 1):
-        meant = vocabulary.match("TIMES_MEANT", words, i)
-        if meant is None:
-            continue
-        after = vocabulary.matches(words, i + meant[0])
-        asked_of_robot = vocabulary.is_in("ROBOT", words[i - 1]) and not after.keys().isdisjoint(
-            ("ACT", "SEE")
-        )
-        where_robot = vocabulary.is_in("ROBOT", words[i - 1]) and vocabulary.is_in("BE", words[i - 2])
-        if asked_of_robot or where_robot or not after.keys().isdisjoint(("HAPPEN", "CHANGED_BY")):
-            return [*words[:i], *words[i + meant[0] :]], str(meant[1])
-    return list(words), ""
 
 
 def _shows(words: Sequence[str]) -> bool:
@@ -329,36 +304,6 @@ def _shows(words: Sequence[str]) -> bool:
         (match := vocabulary.match("THIS", kept, i)) is not None and i + match[0] == len(kept)
         for i in range(1, len(kept))
     )
-
-
-def _without_clause(words: Sequence[str]) -> tuple[list[str], dict[str, Any]]:
-    """The words without a clause that says how a thing is known: "the street (that) you crossed"."""
-    vocabulary, function = load_question_words(), load_vocabulary()
-    for i in range(3, len(words)):
-        new = vocabulary.match("IS_NEW", words, i)
-        if new is not None and i + new[0] == len(words):
-            return list(words[:i]), {"tense": "past", "act": "appear", "own": False}
-        robot = vocabulary.match("ROBOT", words, i)
-        if robot is None or any(vocabulary.is_in(t, words[i - 1]) for t in ("AUXBE", "MODAL", "BE", "HAVE")):
-            continue
-        for table in ("SEE", "ACT", "LEFT"):
-            done = vocabulary.match(table, words, i + robot[0])
-            if done is None or i + robot[0] + done[0] != len(words):
-                continue
-            start = i - (function.is_in("THAT", words[i - 1]))
-            if "NP" not in {name for options in lattice_of(words[:start]).options[1:] for name in options}:
-                continue
-            if vocabulary.match("HOW_MANY", words, 0) or vocabulary.match("HOW_OFTEN", words, 0):
-                continue
-            said = (
-                {"times": done[1]}
-                if table == "SEE"
-                else {"act": done[1]}
-                if table == "ACT"
-                else {"times": "last"}
-            )
-            return list(words[:start]), {"tense": "past", **said}
-    return list(words), {}
 
 
 def _remember(draft: Draft, words: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 from lodestar.language.chart import Lattice, Lexeme, read_data
 from lodestar.language.clause_words import plain_verb
-from lodestar.language.lattice import lattice_of, number_at
+from lodestar.language.lattice import known_at, lattice_of, number_at
 from lodestar.language.verb_forms import IRREGULAR
 from lodestar.language.vocabulary import Vocabulary, read_table
 from lodestar.models.lexicon import load_lexicon
@@ -140,10 +140,17 @@ def _end_of_noun(words: Sequence[str], start: int, length: int, cut: bool) -> in
         if not matches.keys().isdisjoint(_ENDS_NOUN) or matches.get("SEE", (0,))[0] > 1:
             return j
     for j in range(start + length - 1, start, -1) if cut else ():
+        if is_inside_name(words, start, j):
+            continue
         named = not vocabulary.matches(words, j).keys().isdisjoint(_VERBS)
         if (named or _may_be_verb(words[j])) and lattice_of(words[:j]).options[start].get("NP") is not None:
             return j
     return None
+
+
+def is_inside_name(words: Sequence[str], start: int, i: int) -> bool:
+    """Whether word i belongs to a name that begins before it, from `start` on: "can" of "trash can"."""
+    return any(known_at(words, k) > i - k for k in range(start, i))
 
 
 def _may_be_verb(word: str) -> bool:
@@ -151,6 +158,8 @@ def _may_be_verb(word: str) -> bool:
     if word in _PARTICLES or load_lexicon().attribute(word) is not None or not _is_verb(word):
         return False
     wordnet = load_wordnet()
+    if load_lexicon().canonical(word) is not None and not wordnet.is_mostly_verb(word):
+        return False  # "box"
     return not (word.endswith("s") and wordnet.is_noun(word[:-1])) or wordnet.is_mostly_verb(base_form(word))
 
 

@@ -226,4 +226,4 @@ def _build(data: dict) -> Lexicon:
 def load_lexicon() -> Lexicon:
     """Return the packaged lexicon, read once per process."""
     text = resources.files("lodestar.models").joinpath("lexicon.yaml").read_text(encoding="utf-8")
-    return _build(yaml.safe_load(text))
+    return _build(yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))

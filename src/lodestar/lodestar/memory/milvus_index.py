@@ -27,6 +27,7 @@ _ROWS = 500  # whole records read per call; chosen: 1.5 MB
 _MAX_ENTITIES = 256
 _MAX_SHORT = 512  # bytes of a name
 _MAX_WINDOW = 16_384  # results of one search; Milvus' own limit
+_MERGED_ROWS = 4_000  # of a file after a merge; chosen: a seal's, so that full files are not merged any more
 NO_EVENT = "none"
 
 
@@ -91,6 +92,7 @@ class MilvusIndex:
         logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # errors come as exceptions, which we tell
         if self._lite:
             _return_freed_memory()
+            _merge_in_parts()
         try:
             client = pymilvus.MilvusClient(
                 self._where, token=self._config.token, timeout=self._config.timeout
@@ -325,6 +327,16 @@ def _return_freed_memory() -> None:
     import pyarrow
 
     pyarrow.set_memory_pool(pyarrow.system_memory_pool())
+
+
+def _merge_in_parts() -> None:
+    """Have Milvus Lite merge its files in small groups. It has no setting for that, and takes 200,000 rows at once.
+
+    A merge holds its rows several times: read, without those written anew, sorted, and in the files before and after.
+    """
+    from milvus_lite.engine import compaction
+
+    compaction.MAX_SEGMENT_ROWS = _MERGED_ROWS
 
 
 def _release_lite(path: str) -> None:

@@ -151,10 +151,6 @@ class SnapshotUpkeep:
         home = self._clusters.home.get(self._table.resolve(entity_id))
         return None if home is None else self._journal.published.get(home)
 
-    def shown_by(self, keyframe_id: int) -> dict[int, float]:
-        """Return the entities that an image shows now, with the score of each; more than those of its snapshot."""
-        return dict(self._table.scores.get(keyframe_id, {}))
-
     def sights(self) -> Sights:
         """Return all sights that count, to cluster them by another rule. Do not change them."""
         return self._table.scores

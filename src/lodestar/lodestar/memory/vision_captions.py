@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -28,7 +29,9 @@ SCHEMA: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class SegmentCaptionConfig:
-    """Limits of a vision model that captions segments."""
+    """Captions of segments: composed from what perception saw, or written by a vision model within limits."""
+
+    captioner: str = "composed"  # of what perception saw; or "vision", by a model
 
     patience: float = (
         15.0  # seconds, in the stamps' clock, that a segment waits for its caption; chosen: five segments
@@ -40,12 +43,16 @@ class SegmentCaptionConfig:
         default_factory=lambda: ChatConfig(max_tokens=160, spending=SpendingConfig(tokens=3_000_000))
     )  # of the endpoint; the budget is of the process: max_questions images with their answers
 
+    def __post_init__(self) -> None:
+        if self.captioner not in ("composed", "vision"):
+            raise ValueError(f'captioner must be "composed" or "vision", not {self.captioner!r}')
+
 
 class Captioner(Protocol):
     """Port that gives segments their captions. `offer` and `ready` never wait."""
 
-    def offer(self, memory: Memory, image: bytes) -> None:
-        """Take a segment with its composed caption; image: JPEG of its keyframe, b"" = none."""
+    def offer(self, memory: Memory) -> None:
+        """Take a segment with its composed caption."""
         ...
 
     def ready(self, now: float) -> list[Memory]:
@@ -59,7 +66,7 @@ class ComposedCaptions:
     def __init__(self) -> None:
         self._ready: list[Memory] = []
 
-    def offer(self, memory: Memory, image: bytes) -> None:
+    def offer(self, memory: Memory) -> None:
         """See Captioner."""
         self._ready.append(memory)
 
@@ -72,7 +79,6 @@ class ComposedCaptions:
 @dataclass
 class _Waiting:
     memory: Memory
-    image: bytes
     caption: str = ""
     over: bool = False  # it waits no longer
 
@@ -80,23 +86,35 @@ class _Waiting:
 class VisionCaptions:
     """A Captioner over a chat model that takes images. `work` asks it on a thread of its own.
 
-    A late, malformed or missing answer leaves the composed caption. Segments are returned in the order in which they
-    were offered. Safe for two threads: one calls `offer` and `ready`, one `work`. counts: captioned, refused, failed,
+    image_of: the JPEG of a segment's keyframe, b"" = there is none; called in `work`, and may wait. A late,
+    malformed or missing answer leaves the composed caption. Segments are returned in the order in which they were
+    offered. Safe for two threads: one calls `offer` and `ready`, one `work`. counts: captioned, refused, failed,
     late, no_image, over_budget.
     """
 
-    def __init__(self, chat: ChatModel, config: SegmentCaptionConfig = SegmentCaptionConfig()) -> None:
+    def __init__(
+        self,
+        chat: ChatModel,
+        image_of: Callable[[Memory], bytes],
+        config: SegmentCaptionConfig = SegmentCaptionConfig(),
+    ) -> None:
         self.counts: Counter[str] = Counter()
         self.last_failure = ""
-        self._chat, self._config = chat, config
+        self._chat, self._image_of, self._config = chat, image_of, config
         self._asked = 0
         self._lock = threading.Lock()
         self._segments: list[_Waiting] = []
 
-    def offer(self, memory: Memory, image: bytes) -> None:
+    @property
+    def waiting(self) -> bool:
+        """Tell whether a segment waits for its caption."""
+        with self._lock:
+            return any(not each.over for each in self._segments)
+
+    def offer(self, memory: Memory) -> None:
         """See Captioner."""
-        segment = _Waiting(memory, image, over=not image)
-        self.counts["no_image"] += not image
+        segment = _Waiting(memory, over=not memory.keyframe_ids)
+        self.counts["no_image"] += segment.over
         with self._lock:
             self._segments.append(segment)
             open_ones = [each for each in self._segments if not each.over]
@@ -138,13 +156,17 @@ class VisionCaptions:
         return True
 
     def _caption(self, segment: _Waiting) -> str:
+        image = self._image_of(segment.memory)
+        if not image:
+            self.counts["no_image"] += 1
+            return ""
         if self._asked >= self._config.max_questions:
             self.counts["over_budget"] += 1
             return ""
         self._asked += 1
         try:
             question = json.dumps({"segment": segment.memory.text})
-            answer = self._chat.complete(SYSTEM, question, SCHEMA, (segment.image,))
+            answer = self._chat.complete(SYSTEM, question, SCHEMA, (image,))
             return read_caption(answer, self._config.max_words)
         except (BadAnswer, ValueError) as error:
             self.counts["refused"] += 1
@@ -168,7 +190,14 @@ def read_caption(answer: str, max_words: int) -> str:
     return said
 
 
-def make_vision_captions(config: SegmentCaptionConfig) -> tuple[VisionCaptions, OpenAiChat]:
-    """Return the captions of an OpenAI-compatible endpoint, and its chat, whose pending questions can be cancelled."""
+def make_vision_captions(
+    config: SegmentCaptionConfig, image_of: Callable[[Memory], bytes]
+) -> tuple[VisionCaptions, OpenAiChat] | None:
+    """Return the captions of an OpenAI-compatible endpoint, and its chat, whose pending questions can be cancelled.
+
+    None where no model captions segments.
+    """
+    if config.captioner == "composed":
+        return None
     chat = OpenAiChat(config.chat)
-    return VisionCaptions(chat, config), chat
+    return VisionCaptions(chat, image_of, config), chat

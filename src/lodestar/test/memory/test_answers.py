@@ -86,6 +86,20 @@ def test_what_is_gone_from_a_room_by_kind(office):
     assert not office.ask("what is missing from the desk?").is_known, "only rooms are kept"
 
 
+def test_how_long_a_thing_is_gone_is_counted_from_then_on(office):
+    when, since = office.ask("when did the plant disappear?"), office.ask("how long has the plant been gone?")
+    assert since.value.type is AnswerType.DURATION and since.value.times == when.value.times
+    gone = sum(when.value.times[0]) / 2.0
+    assert gone + since.value.number == pytest.approx(office.now, abs=5.0)
+
+
+def test_what_a_table_has_stands_on_it(office):
+    on = office.ask("what is on the table?")
+    assert "mug" in on.value.names
+    for text in ("what does the table hold?", "what does the table have on it?", "what has the table on it?"):
+        assert office.ask(text).value.names == on.value.names, text
+
+
 def test_what_a_thing_stands_on(office):
     for text in ("what is the red mug standing on?", "on what did you see the red mug?"):
         answer = office.ask(text)

@@ -78,6 +78,8 @@ def test_a_room_that_only_the_map_knows_is_a_scope(office):
     scene.set_regions(named, scene.rooms)
     answer = office.ask("how many chairs are there in the open plan?", scene=scene)
     assert answer.value.number == 2.0
+    had = office.ask("how many chairs does the open plan have?", scene=scene)
+    assert had.value.number == answer.value.number
     assert office.ask("is there a mug in the open plan?", scene=scene).value.yes is False
 
 

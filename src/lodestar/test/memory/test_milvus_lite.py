@@ -7,9 +7,11 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow.parquet
 import pytest
 
-from lodestar.memory.milvus_index import MilvusIndex
+from lodestar.memory import milvus_index
+from lodestar.memory.milvus_index import Entry, MilvusIndex
 from lodestar.memory.records import MapName
 from lodestar.memory.requests import EVERY_ROBOT, Request
 from lodestar.memory.store import MemoryStore
@@ -69,6 +71,24 @@ def listed(config) -> list[int]:
     found = sorted(int(entry.key.rpartition(":")[2]) for entry in index.listed())
     index.close()
     return found
+
+
+def test_milvus_lite_merges_its_files_in_small_groups(lite, monkeypatch):
+    monkeypatch.setattr(milvus_index, "_MERGED_ROWS", 8)
+    Path(lite.folder).mkdir()
+    index = MilvusIndex(lite, Path(lite.folder))
+    index.connect()
+    for begin in range(0, 32, 4):
+        memories = [replace(fakes.memory(f"thing {i}"), id=i + 1) for i in range(begin, begin + 4)]
+        vectors = fakes.embed([memory.text for memory in memories])
+        index.upsert([Entry(f"own:{m.id}", m, vector) for m, vector in zip(memories, vectors)])
+        index.seal()
+    assert len(index.listed()) == 32
+    index.close()  # waits for the merges
+    files = Path(lite.folder).rglob("data_*.parquet")
+    rows = [pyarrow.parquet.ParquetFile(file).metadata.num_rows for file in files]
+    assert sum(rows) == 32 and 4 < max(rows) <= 8, "merged, and in groups of twice 8 rows at most"
+    assert listed(lite) == list(range(1, 33))
 
 
 def test_milvus_lite_is_open_only_while_it_is_written_to(config):

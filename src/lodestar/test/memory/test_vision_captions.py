@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import threading
+from dataclasses import replace
 
 import pytest
 from memory_builders import memory
@@ -35,8 +36,12 @@ class FakeChat:
         return self.answer
 
 
+def picture(memory):
+    return IMAGE
+
+
 def segment(number, text="There is a mug."):
-    return memory(0, text, 3.0 * number)
+    return replace(memory(0, text, 3.0 * number), keyframe_ids=(7,))
 
 
 def texts(memories):
@@ -45,8 +50,8 @@ def texts(memories):
 
 def test_a_caption_replaces_the_composed_one():
     chat = FakeChat()
-    captions = VisionCaptions(chat)
-    captions.offer(segment(0), IMAGE)
+    captions = VisionCaptions(chat, picture)
+    captions.offer(segment(0))
     assert captions.ready(4.0) == []
     assert captions.work()
     (made,) = captions.ready(4.0)
@@ -73,8 +78,8 @@ def test_a_caption_replaces_the_composed_one():
     ],
 )
 def test_a_bad_or_missing_answer_leaves_the_composed_caption(answer):
-    captions = VisionCaptions(FakeChat(answer))
-    captions.offer(segment(0), IMAGE)
+    captions = VisionCaptions(FakeChat(answer), picture)
+    captions.offer(segment(0))
     captions.work()
     (made,) = captions.ready(4.0)
     assert (made.text, made.source) == ("There is a mug.", Source.DETECTOR)
@@ -91,8 +96,8 @@ def test_a_late_answer_leaves_the_composed_caption():
             assert answered.wait(10.0)
             return super().complete(*arguments)
 
-    captions = VisionCaptions(Slow())
-    captions.offer(segment(0), IMAGE)
+    captions = VisionCaptions(Slow(), picture)
+    captions.offer(segment(0))
     worker = threading.Thread(target=captions.work)
     worker.start()
     assert asked.wait(10.0)
@@ -106,9 +111,9 @@ def test_a_late_answer_leaves_the_composed_caption():
 
 
 def test_segments_leave_in_their_order_and_none_is_lost():
-    captions = VisionCaptions(FakeChat(), SegmentCaptionConfig(waiting=2))
+    captions = VisionCaptions(FakeChat(), picture, SegmentCaptionConfig(waiting=2))
     for number in range(5):
-        captions.offer(segment(number, f"segment number {number} here"), IMAGE)
+        captions.offer(segment(number, f"segment number {number} here"))
     captions.work()  # the newest
     early = captions.ready(15.0)
     late = captions.ready(math.inf)
@@ -119,17 +124,25 @@ def test_segments_leave_in_their_order_and_none_is_lost():
 
 
 def test_a_segment_without_a_picture_does_not_wait():
-    captions = VisionCaptions(FakeChat())
-    captions.offer(segment(0), b"")
+    captions = VisionCaptions(FakeChat(), picture)
+    captions.offer(replace(segment(0), keyframe_ids=()))
+    assert texts(captions.ready(0.0)) == ["There is a mug."]
+    assert captions.counts["no_image"] == 1
+
+
+def test_a_picture_that_is_gone_leaves_the_composed_caption():
+    captions = VisionCaptions(FakeChat(), lambda memory: b"")
+    captions.offer(segment(0))
+    assert captions.waiting and captions.work() and not captions.waiting
     assert texts(captions.ready(0.0)) == ["There is a mug."]
     assert captions.counts["no_image"] == 1
 
 
 def test_the_budget_ends_the_questions():
     chat = FakeChat()
-    captions = VisionCaptions(chat, SegmentCaptionConfig(max_questions=1))
+    captions = VisionCaptions(chat, picture, SegmentCaptionConfig(max_questions=1))
     for number in range(3):
-        captions.offer(segment(number), IMAGE)
+        captions.offer(segment(number))
         captions.work()
     assert [each.source for each in captions.ready(math.inf)].count(Source.CAPTIONER) == 1
     assert len(chat.asked) == 1
@@ -145,7 +158,7 @@ def test_words_of_a_model_are_one_bounded_line():
 
 def test_composed_captions_pass_at_once_and_once():
     captions = ComposedCaptions()
-    captions.offer(segment(0), IMAGE)
+    captions.offer(segment(0))
     assert texts(captions.ready(0.0)) == ["There is a mug."]
     assert captions.ready(0.0) == []
 
@@ -155,8 +168,11 @@ def test_an_endpoint_that_does_not_answer_leaves_the_composed_caption(monkeypatc
     chat = ChatConfig(
         base_url="http://127.0.0.1:9/v1", timeout=0.3, patience=0.5, key_variable="NO_SUCH_KEY_OF_A_TEST"
     )
-    captions, _ = make_vision_captions(SegmentCaptionConfig(chat=chat))
-    captions.offer(segment(0), IMAGE)
+    assert make_vision_captions(SegmentCaptionConfig(chat=chat), picture) is None
+    made = make_vision_captions(SegmentCaptionConfig("vision", chat=chat), picture)
+    assert made is not None
+    captions, _ = made
+    captions.offer(segment(0))
     captions.work()
     assert texts(captions.ready(0.0)) == ["There is a mug."]
     assert captions.counts["failed"] + captions.counts["refused"] == 1

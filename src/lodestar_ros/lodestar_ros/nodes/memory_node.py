@@ -17,6 +17,7 @@ from lodestar_ros.memory_feed import MemoryFeed
 from lodestar_ros.memory_keeper import MemoryKeeper
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.parameters import declare_config, declare_part
+from lodestar_ros.segment_captions import SegmentCaptions
 from lodestar_ros.snapshot_server import SnapshotServer
 
 CACHED = 4096  # phrases with a vector, 6 MiB; captions come once, names of things again and again
@@ -40,6 +41,7 @@ class MemoryNode(LodestarNode):
         book.connect(self).want(chain.from_iterable(example_texts()))  # before the first question comes
         self._feed = MemoryFeed(self, config, declare_config(self, FrameNames, "frames."))
         images = KeyframeClient(self, self._feed, config)
+        SegmentCaptions(self, self._feed, config, images)
         self._keeper = MemoryKeeper(self, self._feed, config, book, images)
         self._snapshots = SnapshotServer(
             self, self._feed, declare_config(self, CheckpointConfig, "checkpoint.")

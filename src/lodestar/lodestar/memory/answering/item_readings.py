@@ -10,7 +10,7 @@ from lodestar.language.query_graph import QueryGraph
 from lodestar.memory.answering.inquiry import Inquiry
 from lodestar.scene.regions import is_called
 
-_HOLDS = ("Inside", "InRegion")
+_HOLDS = ("Inside", "InRegion", "On")  # what the open plan has is in it
 _ROBOT = frozenset({"you", "robot", "here", "me", "us"})
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from lodestar.language.items import Item
 from lodestar.language.question import AnswerType, Occurrence
@@ -63,7 +64,9 @@ def when(inquiry: Inquiry) -> Answer:
 
 
 def how_long(inquiry: Inquiry) -> Answer:
-    """Return seconds: that the robot spent in a room or at a thing, or for which a thing was seen where it is."""
+    """Return seconds: spent by the robot in a room or at a thing, for which a thing was seen where it is, or since it
+    was moved or gone.
+    """
     item, act = _item(inquiry), inquiry.question.act
     if item is None:
         return unknown(inquiry, "the question does not say how long what; name the thing or the room")
@@ -71,10 +74,13 @@ def how_long(inquiry: Inquiry) -> Answer:
     if rooms is not None:
         visits = visits_of(inquiry, rooms)
         return _spent(inquiry, visits, f"in {the(rooms.name)}", guess_factor(inquiry, rooms))
-    search = find_described(inquiry, item, past=True)
+    kind = KIND_OF_ACT.get(act.verb) if act is not None and not act.own else None
+    search = find_described(inquiry, item, past=True) if kind is None else find_changed(inquiry, item, kind)
     if search.best is None:
         return not_seen(inquiry, item, search)
     history = history_of(inquiry, search.best)
+    if kind is not None:
+        return _since_change(inquiry, _when_changed(inquiry, search, history))
     if act is not None and act.own:
         near = visits_around(inquiry, history.stays[-1].box.centre, inquiry.config.passing)
         return _spent(inquiry, near, f"at {the(history.thing.name)}")
@@ -200,6 +206,14 @@ def _when_changed(inquiry: Inquiry, search: Search, history: History) -> Answer:
         inquiry, f"{name} {_DONE[kind]} {between}.", sure,
         times=times, places=[place_of(inquiry, history.stays[-1].box)], proof=proof, verified=end,
     )  # fmt: skip
+
+
+def _since_change(inquiry: Inquiry, changed: Answer) -> Answer:
+    """Return the answer to when a thing changed with the seconds since then as its number."""
+    if not changed.value.times:
+        return changed
+    since = max(0.0, inquiry.now - sum(changed.value.times[0]) / 2.0)
+    return replace(changed, value=replace(changed.value, number=since))
 
 
 def _last_before(history: History, event: Memory) -> float:

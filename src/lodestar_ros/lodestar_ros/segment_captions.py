@@ -1,0 +1,40 @@
+"""Captions of segments by a vision model, on a thread of their own, with images of the keyframes node."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from lodestar.assembly import memory_parts
+from lodestar.assembly.config import MemoryConfig
+from lodestar.memory.records import Memory
+from lodestar_ros.keyframe_client import KeyframeClient
+from lodestar_ros.memory_feed import MemoryFeed
+from lodestar_ros.node import LodestarNode
+from lodestar_ros.workers import LatestWorker
+
+TURN = 0.5  # s of real time between two looks for a segment that waits
+
+
+class SegmentCaptions:
+    """Have segments captioned where the configuration names a model. The memory node never waits for it."""
+
+    def __init__(
+        self, node: LodestarNode, feed: MemoryFeed, config: MemoryConfig, images: KeyframeClient
+    ) -> None:
+        self._images = images
+        made = memory_parts.segment_captions(config, self._image_of)
+        if made is None:
+            return
+        captions, chat = made
+        feed.chain.use_captions(captions)
+        asking: LatestWorker = LatestWorker("captions", lambda _: captions.work(), node.diagnostics.error)
+        node.on_close(asking.close)
+        node.on_close(chat.cancel)
+        node.steady_timer(TURN, lambda: asking.submit(None) if captions.waiting and not asking.busy else None)
+        for name in ("captioned", "refused", "failed", "late", "no_image", "over_budget"):
+            node.diagnostics.value(f"captions.{name}", partial(captions.counts.__getitem__, name))
+        node.diagnostics.value("captions.last_failure", lambda: captions.last_failure or "none")
+
+    def _image_of(self, memory: Memory) -> bytes:
+        """Return the newest keyframe of a segment as a JPEG, b"" where there is none. On the worker."""
+        return self._images.picture(memory.images[-1]) or b""

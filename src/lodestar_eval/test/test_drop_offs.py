@@ -14,7 +14,7 @@ from embedders import LetterEmbedder
 from lodestar.assembly.config import changed
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.models.phrases import PhraseBook
-from lodestar_eval.benchmarks.drop_offs import FloorWatch, result_of
+from lodestar_eval.benchmarks.drop_offs import FloorWatch, result_of, tasks
 from lodestar_eval.drop_tasks import PLACES, drop_task, opening_box
 from lodestar_eval.episode import Episode, EpisodeRunner, selector_of
 from lodestar_eval.settings import EpisodeSettings, robot_config
@@ -42,6 +42,11 @@ def test_a_target_lies_beside_or_beyond_the_stairs_and_a_way_leads_around(world,
     else:
         first, last = world.box(thing)
         assert np.hypot(*np.maximum(np.maximum(first[:2] - high, low - last[:2]), 0.0)) <= 1.5
+
+
+def test_a_seed_keeps_its_building_and_its_place_when_it_is_asked_for_alone():
+    found = [task[:3] for task in tasks(20, 301, only=[303])]
+    assert found == [("apartment?hole=1", 303, "beside")]
 
 
 def test_a_level_building_has_no_such_task():

@@ -17,10 +17,10 @@ class GeometryConfig:
     # metres of depth; a larger depth shows free space up to here
     far: float = field(default=DEPTH_RANGE, metadata={"shared": "depth_range"})
     top: int = 64  # weight from which a voxel is a running mean; chosen
-    # metres, and metres per metre of range, by which all depth around a surface voxel must exceed it to show it
-    # empty; each such view halves its weight; chosen
+    # metres by which all depth around a surface voxel must exceed it to show it empty; each such view halves its
+    # weight; chosen
     clear_margin: float = 0.10
-    clear_per_metre: float = 0.02
+    clear_per_metre: float = 0.02  # further metres per metre of range; chosen
     capacity: int = (
         1 << 17
     )  # blocks of 8 x 8 x 8 voxels, 3 KiB each when used; further ones are counted; chosen
@@ -68,10 +68,10 @@ class OctoMapConfig:
     resolution: float = 0.1  # metres, of voxels and cells (ADR 0008)
     max_range: float = 12.0  # metres; longer rays are free up to it; chosen
     min_range: float = 0.3  # metres; shorter rays are the robot itself; chosen
-    # metres above the floor between which a voxel is an obstacle; chosen: below is the floor with its noise, and the
-    # robot fits under anything above
-    band_low: float = 0.1
-    band_high: float = 0.6
+    band_low: float = 0.1  # metres above the floor from which a voxel is an obstacle; chosen: below is noise
+    band_high: float = (
+        0.6  # metres above the floor up to which it is one; chosen: the robot fits under the rest
+    )
     depth_stride: int = 8  # pixels between rays of a depth image; chosen
     # metres, reliable range of depth
     depth_range: float = field(default=DEPTH_RANGE, metadata={"shared": "depth_range"})
@@ -87,9 +87,8 @@ class ScanGridConfig:
     resolution: float = 0.1  # metres; as OctoMapConfig
     hit: float = 0.85  # log-odds added per scan (probability 0.7, Hornung et al. 2013)
     miss: float = -0.4  # log-odds added per scan (probability 0.4, Hornung et al. 2013)
-    # clamping of log-odds; chosen: a changed place is updated within ten scans
-    lowest: float = -2.0
-    highest: float = 3.5
+    lowest: float = -2.0  # log-odds; chosen: a changed place is updated within ten scans
+    highest: float = 3.5  # log-odds; chosen likewise
     max_range: float = 12.0  # metres; longer beams count as free up to it; chosen
     # whether the driver reports inf only for a beam that met nothing, so that it is free up to max_range; otherwise a
     # beam without a return has no effect, like a point that is missing from a cloud (ADR 0027)
@@ -148,10 +147,11 @@ class AssociationConfig:
     box_margin: float = 0.05  # metres; chosen
     # share of a mask's points in an instance's voxels from which it may be a second mask of that instance; chosen
     second_share: float = 0.5
-    # A mask covers an instance if it contains this share and number of the instance's points in the frame. A mask
-    # that covers two alike instances is evidence for a merge; chosen.
-    covered_share: float = 0.6
-    covered_points: int = 8
+    # A mask that covers two alike instances is evidence for a merge.
+    covered_share: float = (
+        0.6  # share of an instance's points in the frame that a covering mask contains; chosen
+    )
+    covered_points: int = 8  # number of them, at least; chosen
     contained_share: float = (
         0.6  # of the smaller box in the larger, from which two of a kind may be one; chosen
     )
@@ -180,11 +180,11 @@ class ExtractionConfig:
     # largest mass of a voxel; chosen: a part that was seen often must not outweigh the rest
     most: float = 0.3
     # A voxel has full weight after votes of `solid` frames, if a share `enough` of the instance's voxels has as many.
-    # With fewer votes its weight is (votes / solid) ** faith. solid: DESIGN section 4; others chosen: false points of
-    # single masks differ between views, and an instance that was seen only once or twice keeps all its voxels.
-    solid: int = 3
-    enough: float = 0.2
-    faith: float = 4.0
+    # With fewer votes its weight is (votes / solid) ** faith: false points of single masks differ between views, and an
+    # instance that was seen only once or twice keeps all its voxels.
+    solid: int = 3  # frames; DESIGN section 4
+    enough: float = 0.2  # share, 0..1; chosen
+    faith: float = 4.0  # exponent; chosen
 
 
 @dataclass(frozen=True)
@@ -204,13 +204,11 @@ class SampleConfig:
     max_step: int = 8  # pixels between samples of a large mask; chosen
     samples: int = 400  # pixels of a mask up to which about all are sampled; chosen
     background_step: int = 3  # pixels between samples of the background; chosen
-    # metres, and metres per metre of range, of a jump in depth that separates two layers of a mask; chosen
-    gap: float = 0.12
-    gap_per_metre: float = 0.03
-    # a further layer belongs to the object if it has at least this share of the largest layer's samples and lies
-    # within so many metres of it; chosen: a shelf and its back
+    gap: float = 0.12  # metres of a jump in depth that separates two layers of a mask; chosen
+    gap_per_metre: float = 0.03  # further metres per metre of range; chosen
+    # share of the largest layer's samples from which a further layer belongs to the object, as a shelf's back; chosen
     keep_share: float = 0.35
-    keep_reach: float = 0.6
+    keep_reach: float = 0.6  # metres from the largest layer within which it does; chosen
 
 
 @dataclass(frozen=True)
@@ -262,9 +260,8 @@ class VoxelConfig:
     background_vote: int = 1  # weight of a frame's vote for "no instance"; chosen
     hit: int = 2  # occupancy gained when seen; 1 is lost when seen empty; chosen
     occupancy_top: int = 12  # largest occupancy; chosen
-    # metres, and metres per metre of range, by which depth must exceed a voxel's to show it empty; chosen
-    margin: float = 0.10
-    margin_per_metre: float = 0.02
+    margin: float = 0.10  # metres by which depth must exceed a voxel's to show it empty; chosen
+    margin_per_metre: float = 0.02  # further metres per metre of range; chosen
     confirm: int = 3  # observations after which an instance is confirmed; DESIGN section 4
     min_points: int = 12  # samples without outliers of a usable mask; chosen
     min_voxels: int = 3  # of a mask that starts an instance; chosen
@@ -276,10 +273,10 @@ class VoxelConfig:
     )
     round_robin: int = 8  # instances of the batch that are taken in turn (RoboAtlas eq. 7); value chosen
     # An absence of a confirmed instance of at least `absence_voxels` voxels is reported if a share `absence_inside` of
-    # them is in the image and not hidden, and a share `absence_free` of those was seen empty. Chosen.
-    absence_free: float = 0.6
-    absence_inside: float = 0.6
-    absence_voxels: int = 6
+    # them is in the image and not hidden, and a share `absence_free` of those was seen empty.
+    absence_free: float = 0.6  # share, 0..1; chosen
+    absence_inside: float = 0.6  # share, 0..1; chosen
+    absence_voxels: int = 6  # chosen
     absence_interval: float = 0.5  # seconds between two absences, and between two tests for a miss; chosen
     # absences in a row after which an instance is removed with its remaining voxels; chosen: an object on the floor
     # is never seen empty down to its last voxel

@@ -146,7 +146,7 @@ class FloorMap:
         ends, start = floor_kernels.in_cells(returns, origin, corner, self._resolution)
         floor_kernels.trace_below(
             self.height, self.hits, self.passed, self._touched, self._scan, ends, start,
-            ground - config.doubt, _MIRROR, used,
+            ground - config.doubt, ground + config.rise, _MIRROR, used,
         )  # fmt: skip
         cells, rays = floor_kernels.lowest_returns(
             ends, used, self._lowest, self._highest, self._spread, self._seen, self._scan, config.noise,

@@ -9,7 +9,7 @@ from numba import njit
 
 MOST_HITS = 20  # scans that a cell remembers: so many must contradict a floor that was seen often
 _FACE_SEEN, _FACE_MOST = 2, 10  # how fast a cell is taken for the face of something upright, and how surely
-_SURE = 2  # hits from which on a ray that goes through the floor is a mirror image
+_SURE = 2  # hits from which on a ray that goes through the floor is a mirror image, and its level follows
 _NEW, _WAITS, _DONE = (
     0,
     1,
@@ -111,12 +111,13 @@ def _samples(origin, end, deeper_than):
 
 
 @njit(cache=True)
-def trace_below(height, hits, passed, touched, scan, ends, origin, deeper_than, margin, used):
+def trace_below(height, hits, passed, touched, scan, ends, origin, deeper_than, highest, margin, used):
     """Notes how deep rays that end below `deeper_than` pass under cells; mirror images are struck from `used`.
 
     height, passed: (rows, columns) float32, metres; hits: uint8; touched: int32, the scan that last reduced a cell.
     ends: (N, 3) and origin: (3,) in cells, cells and metres. margin: metres under a sure floor from which on it is a
-    mirror image. Each scan that looks through a floor takes one of its hits.
+    mirror image. highest: metres up to which a surface can be floor; what is higher (a ceiling, the top of a table)
+    mirrors nothing that lies under it. Each scan that looks through a floor takes one of its hits.
     """
     rows, columns = height.shape
     for i in range(len(ends)):
@@ -134,7 +135,7 @@ def trace_below(height, hits, passed, touched, scan, ends, origin, deeper_than, 
                 if noting:
                     if not passed[row, column] <= z:
                         passed[row, column] = z
-                elif hits[row, column] > 0 and z < height[row, column] - margin:
+                elif hits[row, column] > 0 and z + margin < height[row, column] <= highest:
                     if hits[row, column] >= _SURE:
                         used[i] = False
                     if touched[row, column] != scan:
@@ -231,7 +232,8 @@ def walk(height, hits, face, seeds, resolution, step, gap_step, gap_slope, slope
     A cell is floor when its surface lies at most `step` above the floor beside it and at most `doubt` below; beyond a
     gap in which no floor was seen, at most gap_step + gap_slope * gap above, and never more than `step`: the lowest
     return from a wall may lie as high as a far ring. On to something upright the walk does not climb, and its foot does
-    not lift the floor. The height of the floor changes by at most `slope`: the wall of a shaft does not draw it along.
+    not lift the floor. The height of the floor changes by at most `slope`, and not where only one scan saw the surface:
+    the wall of a shaft does not draw it along.
     The walk goes over gaps last; cells that are no floor carry on the height of the floor that is nearest to them.
     """
     rows, columns = height.shape
@@ -240,6 +242,7 @@ def walk(height, hits, face, seeds, resolution, step, gap_step, gap_slope, slope
     around = (-width, width, -1, 1, -width - 1, -width + 1, width - 1, width + 1)
     surface = np.full(size, np.nan, np.float32)
     steep, floor, state = np.zeros(size, np.bool_), np.zeros(size, np.bool_), np.full(size, _DONE, np.uint8)
+    sure = np.zeros(size, np.bool_)
     reference, gap = np.full(size, np.nan, np.float32), np.zeros(size, np.int32)
     near = np.empty(size, np.int32)  # floor, to go on from at once
     wave = np.empty(size, np.int32)  # cells that are none ...
@@ -250,7 +253,7 @@ def walk(height, hits, face, seeds, resolution, step, gap_step, gap_slope, slope
             at = (row + 1) * width + column + 1
             state[at], steep[at] = _NEW, face[row, column] > 0
             if hits[row, column] > 0:
-                surface[at] = height[row, column]
+                surface[at], sure[at] = height[row, column], hits[row, column] >= _SURE
                 if seeds[row, column]:
                     state[at], floor[at], reference[at] = _DONE, True, height[row, column]
                     near[near_count] = at
@@ -279,7 +282,7 @@ def walk(height, hits, face, seeds, resolution, step, gap_step, gap_slope, slope
                 if steep[to]:
                     up = min(up, gap_step)
                 if offset <= up:
-                    most = slope * away * resolution
+                    most = slope * away * resolution if sure[to] else 0.0
                     state[to], floor[to] = _DONE, True
                     reference[to] = base + min(max(offset, -most), 0.0 if steep[to] else most)
                     near[near_count] = to

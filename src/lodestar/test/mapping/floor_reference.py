@@ -49,7 +49,7 @@ def walk(
             if hits[to] == 0 or not -config.doubt <= offset <= up:
                 wave.append((to, at))
                 continue
-            most = config.slope * away * resolution
+            most = config.slope * away * resolution if hits[to] >= 2 else 0.0  # seen by one scan alone
             done[to], floor[to] = True, True
             reference[to] = float(reference[at]) + min(max(offset, -most), 0.0 if face[to] > 0 else most)
             near.append(to)

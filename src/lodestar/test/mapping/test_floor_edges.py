@@ -77,6 +77,19 @@ def test_the_walk_does_not_go_down_the_wall_of_a_shaft():
     assert not floor.state().floor[34:50].any()
 
 
+def test_one_ring_along_the_wall_of_a_shaft_does_not_draw_the_level_along():
+    """Its returns fall by less than a ramp may, and the rays beside it pass hardly lower than they lie."""
+    floor = level_floor()
+    unseen(floor, slice(25, 49), slice(25, 37))
+    floor.closest[25:49, 25:37] = 45.0
+    fall = -0.012 * np.arange(1, 25)
+    floor.height[25:49, 25], floor.hits[25:49, 25] = fall, 1
+    floor.passed[25:49, 25:37] = fall[:, None] - 0.01
+    state = floor.state()
+    assert not state.floor[29:49, 25:37].any()
+    assert np.abs(state.reference[25:49, 25:37]).max() < 0.01
+
+
 def test_a_ramp_of_five_degrees_down_is_floor():
     floor = level_floor()
     floor.height[20:50] = -0.1 * np.tan(np.radians(5.0)) * np.arange(1, 31)[:, None]
@@ -153,3 +166,24 @@ def test_a_gap_counts_whichever_way_the_building_lies_on_the_grid():
     floor.trodden[:] = (across <= 4) & (along < -40)
     floor.closest[:] = 35.0
     assert floor.state().floor[(across <= 4) & (along > 0) & (along < 20)].all()
+
+
+@pytest.mark.parametrize("over_it", [CEILING, 0.5])
+def test_returns_from_within_a_hole_are_no_mirror_images_in_what_is_over_it(over_it):
+    """The ceiling, or the top of a table, is the lowest surface that was seen in the columns of a hole."""
+    floor = level_floor()
+    floor.height[25:34, 25:34] = over_it
+    far_wall = np.array([[x, 3.45, -0.25] for x in np.arange(2.55, 3.4, 0.1)])
+    used = floor.observe(far_wall, np.array([3.0, 0.4, 0.5]), np.array([0, 0]), 12.0)
+    assert used.all()
+    state = floor.state()
+    assert not state.floor[25:34, 25:34].any() and state.drop[33, 26:33].all()
+    assert (floor.hits[25:33, 25:34] == 3).all(), "what is over it stays"
+
+
+def test_a_return_from_far_under_seen_floor_is_its_mirror_image():
+    floor = level_floor()
+    mirrored = np.array([[x, 3.45, -0.25] for x in np.arange(2.55, 3.4, 0.1)])
+    used = floor.observe(mirrored, np.array([3.0, 0.4, 0.5]), np.array([0, 0]), 12.0)
+    assert not used.any()
+    assert floor.state().floor.all()

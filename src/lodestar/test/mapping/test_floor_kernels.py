@@ -20,7 +20,7 @@ SHAPES = st.tuples(st.integers(1, 60), st.integers(1, 60))
 @given(SHAPES, st.integers(0, 2**32 - 1), st.sampled_from([0.01, 0.03, 0.1]), st.floats(0.0, 1.0))
 def test_the_walk_equals_its_definition(shape, seed, rough, share):
     rng, config = np.random.default_rng(seed), FloorConfig()
-    hits = (rng.random(shape) < share).astype(np.uint8) * 3
+    hits = (rng.random(shape) < share).astype(np.uint8) * rng.integers(1, 4, shape, np.uint8)
     height = np.cumsum(rng.normal(0.0, rough, shape), axis=1).astype(np.float32)
     height[hits == 0] = np.nan
     face = (rng.random(shape) < 0.1).astype(np.uint8)

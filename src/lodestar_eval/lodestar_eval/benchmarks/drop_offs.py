@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import csv
-from collections.abc import Callable, Iterator
+import itertools
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lodestar_eval.metrics import mean
-from lodestar_eval.options import positive_int, positive_seconds
+from lodestar_eval.options import positive_int, positive_seconds, seed_list
 from lodestar_eval.outcomes import EpisodeOutcome
 from lodestar_eval.registry import Bar, Benchmark, Result, Table
 
@@ -33,6 +34,13 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         "--floor", choices=("on", "off"), default="on", help="the floor layer of the map (default on)"
     )
     parser.add_argument("--first-seed", type=positive_int, default=301, help="of the buildings (default 301)")
+    parser.add_argument(
+        "--only",
+        type=seed_list,
+        default=None,
+        metavar="SEEDS",
+        help="these seeds instead of all from the first on, as 302,304",
+    )
     parser.add_argument(
         "--limit-time",
         type=positive_seconds,
@@ -67,19 +75,21 @@ class FloorWatch:
         self.near = max(self.near, int((over & (away <= _WITHIN)).sum()))
 
 
-def tasks(runs: int, first_seed: int) -> Iterator[tuple[str, int, str, World, Task]]:
+def tasks(
+    runs: int, first_seed: int, only: Sequence[int] | None = None
+) -> Iterator[tuple[str, int, str, World, Task]]:
     """Yield building, seed, place, world and task; kinds of buildings and places alternate. A seed without a task is
-    left out.
+    left out. only: these seeds instead of all from the first on; each keeps its building and place.
     """
     from lodestar_eval.drop_tasks import PLACES, drop_task
     from lodestar_sim.worlds import WorldError, world_from_spec
 
-    found = seed = 0
-    while found < runs:
-        spec = WORLDS[seed % len(WORLDS)]
-        place = PLACES[seed // len(WORLDS) % len(PLACES)]
-        number = first_seed + seed
-        seed += 1
+    found = 0
+    for number in only if only is not None else itertools.count(first_seed):
+        if found == runs:
+            return
+        index = number - first_seed
+        spec, place = WORLDS[index % len(WORLDS)], PLACES[index // len(WORLDS) % len(PLACES)]
         try:
             world = world_from_spec(spec, number)
             yield spec, number, place, world, drop_task(world, number, place)
@@ -98,7 +108,9 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
     settings = EpisodeSettings(robot=robot, time_limit=options.limit_time)
     outcomes: list[EpisodeOutcome] = []
     watches: list[FloorWatch] = []
-    for spec, seed, place, world, task in tasks(options.runs, options.first_seed):
+    only = options.only.values if options.only is not None else None
+    expected = options.runs if only is None else min(len(only), options.runs)
+    for spec, seed, place, world, task in tasks(options.runs, options.first_seed, only):
         watch = FloorWatch(world)
         run = EpisodeRunner(phrase_book(), settings, observer=watch.observe).run(world, task, seed)
         outcome = replace(run.outcome, world=spec, setting=place)
@@ -107,7 +119,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
         if not outcome.success:
             picture_of(run, folder / "maps" / f"seed_{seed:03d}.png")
         progress(
-            f"[{len(outcomes):2d}/{options.runs}] {spec} seed {seed} {place}: "
+            f"[{len(outcomes):2d}/{expected}] {spec} seed {seed} {place}: "
             f"{'found' if outcome.success else 'FAILED'} {outcome.directive!r}, {outcome.falls} falls, "
             f"{outcome.path_length:.1f} m of {outcome.shortest:.1f} m, {outcome.speed:.1f}x, "
             f"free over the edge {watch.near} near, {watch.anywhere} anywhere"

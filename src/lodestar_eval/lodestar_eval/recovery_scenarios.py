@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lodestar.agent.errors import ErrorCode
+from lodestar.grid.config import TravelConfig
+from lodestar.grid.paths import path_lengths
 from lodestar.worldmodel.outcomes import Cause
 from lodestar_eval.recovery_trips import NEAREST, Trip, crossed, length_of
 from lodestar_sim.worlds.obstructions import (
@@ -23,6 +25,7 @@ from lodestar_sim.worlds.truth import truth_of
 from lodestar_sim.worlds.world import Event, World, WorldObject
 
 _VIEW = (0.2, 0.8)  # share of a thing that a view shows, and metres from it, as in `tasks`
+_LAST = 0.15  # m of a way before its end that may be narrower: the robot comes near to the thing itself
 _BACK = 0.5  # share of the runs in which what fails comes back
 
 
@@ -183,10 +186,27 @@ def _blocked(
 
 
 def _unreachable(trip: Trip, thing: WorldObject, until: float) -> tuple[ErrorCode, ...]:
-    """Return the code with which the search may end: only where no other way is left."""
+    """Return the code with which the search may end: only where no other way is left that the robot can plan."""
     after = replace(trip.world, objects=(*trip.world.objects, thing))
-    way = truth_of(after).shortest_path(trip.task.start[:2], trip.thing)
-    return () if math.isfinite(way) or math.isfinite(until) else (ErrorCode.TARGET_UNREACHABLE,)
+    views = truth_of(trip.world).views(trip.thing, *_VIEW)
+    left = math.isfinite(until) or leads_to(after, trip.task.start[:2], views)
+    return () if left else (ErrorCode.TARGET_UNREACHABLE,)
+
+
+def leads_to(world: World, start: tuple[float, float], views: np.ndarray) -> bool:
+    """Return whether a way leads to one of some poses (N, 3), with the clearance of the planner and a cell of error.
+
+    A narrower gap is open in truth, and closed on a map that was measured.
+    """
+    if not len(views):
+        return False
+    truth = truth_of(world)
+    roomy = TravelConfig(clearance=TravelConfig().clearance + truth.grid.resolution)
+    reached = np.isfinite(path_lengths(truth.grid, start, roomy))
+    away = np.hypot(
+        *(truth.grid.points_of(np.argwhere(reached))[None] - views[:, None, :2]).transpose(2, 0, 1)
+    )
+    return bool((away <= _LAST).any())
 
 
 def _door(trip: Trip, rng: np.random.Generator) -> Scenario | None:

@@ -6,9 +6,9 @@ import pytest
 
 from lodestar.models.kinship import same_kind
 from lodestar_eval.ask_to_act import CASES, CheckOutcome, CheckQuestion, questions_of
-from lodestar_eval.benchmarks.ask_to_act import result_of
+from lodestar_eval.benchmarks.ask_to_act import _outcomes, result_of
 from lodestar_eval.registry import all_benchmarks
-from lodestar_sim.worlds import world_from_spec
+from lodestar_sim.worlds import WorldError, world_from_spec
 
 THERE, ABSENT = (
     CheckQuestion("is there a sofa in the building?", "kind", (3,)),
@@ -68,3 +68,14 @@ def test_the_bars_are_of_all_answers_and_of_the_absent_things():
 
 def test_the_benchmark_is_listed():
     assert "ask-to-act" in all_benchmarks()
+
+
+def test_outcomes_come_one_by_one_and_a_building_without_questions_is_told(monkeypatch):
+    def two_of_the_first(spec, seed, settings):
+        if seed == 2:
+            raise WorldError("no question of each case")
+        yield from (outcome(THERE, True), outcome(ABSENT, False))
+
+    monkeypatch.setattr("lodestar_eval.ask_to_act.answered", two_of_the_first)
+    found = list(_outcomes([("apartment", seed, None) for seed in (1, 2)], 1))
+    assert [(seed, len(group)) for seed, group in found] == [(1, 1), (1, 1), (2, 0)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -21,7 +22,14 @@ from lodestar_eval.settings import NOISES, EpisodeSettings, robot_config
 from lodestar_eval.tour import TourConfig
 from lodestar_sim.tasks import Task
 from lodestar_sim.worlds.furnish import Furnisher
-from lodestar_sim.worlds.obstructions import door_leaf, doorways, free_id, glass_pane, standing_person
+from lodestar_sim.worlds.obstructions import (
+    door_leaf,
+    doorways,
+    folding_screen,
+    free_id,
+    glass_pane,
+    standing_person,
+)
 from lodestar_sim.worlds.plan import Plan
 from lodestar_sim.worlds.world import Event, World, WorldObject
 
@@ -175,3 +183,28 @@ def test_a_battery_that_fails_ends_the_search_in_time(run):
     done = run(battery=8.0, at=4.0)
     assert done.outcome.error_code == ErrorCode.ENERGY
     assert _diagnosed(done)[0] is Cause.OUT_OF_ENERGY
+
+
+def test_a_chair_behind_a_screen_is_seen_from_another_side(run, world):
+    path, (x, y) = run().path, world.object(CHAIR).xy
+    heading = math.atan2(y - path[-1, 2], x - path[-1, 1])
+    before = (x - 0.55 * math.cos(heading), y - 0.55 * math.sin(heading))
+    screen = folding_screen(world, before, heading)
+    done = run(Event(2.0, "add", screen.id, object=screen))
+    assert done.outcome.success and done.outcome.duration < 90.0
+    assert _diagnosed(done)[0] in (
+        Cause.TARGET_OCCLUDED,
+        Cause.GOAL_OCCUPIED,
+    )  # it stands where the robot would
+
+
+def test_a_pose_that_turned_alone_is_noticed(run):
+    done = run(Event(4.0, "shift", pose=(0.0, 0.0, 0.0, 0.5)), Event(11.0, "mend"))
+    assert _diagnosed(done)[0] is Cause.LOCALISATION_LOST
+    assert done.outcome.success
+
+
+def test_a_small_jump_of_the_pose_is_noticed(run):
+    done = run(Event(4.0, "shift", pose=(0.3, 0.25, 0.0, 0.0)), Event(11.0, "mend"))
+    assert _diagnosed(done)[0] is Cause.LOCALISATION_LOST
+    assert done.outcome.success

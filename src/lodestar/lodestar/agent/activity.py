@@ -48,6 +48,10 @@ class Activity:
         """Do what needs no expert: send a goal, wait, or end the errand. False = the experts are to be asked."""
         return False
 
+    def settled(self, run: Run, admission: Admission, view: TargetView) -> bool:
+        """End the errand though the experts propose goals, where no look from them is worth it; whether it did."""
+        return False
+
     def news(self, run: Run) -> str:
         """Return why a goal under way is to be decided on anew, "" where it is not."""
         return ""

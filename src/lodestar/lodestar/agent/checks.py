@@ -10,6 +10,7 @@ from lodestar.agent.errors import ErrorCode
 from lodestar.agent.itinerary import is_room
 from lodestar.agent.memory_line import Freshness
 from lodestar.agent.run import CheckVisit, Run
+from lodestar.agent.search_belief import SearchBelief
 from lodestar.agent.words import name_of
 from lodestar.language.asked_items import plain_item, with_asked
 from lodestar.language.directive import Step, StepKind
@@ -21,6 +22,7 @@ from lodestar.scene.captions import shows
 from lodestar.scene.records import Entity
 
 _SEEN = 0.95  # confidence of what the robot stands before; chosen
+_AFAR = 0.8  # confidence of what it saw from where it cannot come nearer; chosen
 
 
 class Check(Activity):
@@ -76,7 +78,10 @@ class Check(Activity):
         if code in (ErrorCode.TARGET_NOT_FOUND, ErrorCode.TARGET_GONE) and not (
             run.step.asked or is_room_missing
         ):
-            self._end(run, f"No. {words}")
+            self._deny(run, words, check.belief)
+        elif code is ErrorCode.TARGET_UNREACHABLE and not run.step.asked and self._is_there(run, check):
+            seen = self._tools.context.facts.entity(run.found[-1])
+            self._end(run, f"Yes, I saw it from afar. {words}", seen, yes=True, sure=_AFAR)
         elif code is not ErrorCode.NONE:
             self._leave(run, words)
         elif run.step.asked and entity is not None:
@@ -87,6 +92,22 @@ class Check(Activity):
             self._end(run, f"{'Yes' if self._is_there(run, check) else 'No'}. {words}")
         else:
             self._end(run, f"Yes. {words}", entity, yes=True)
+
+    def _deny(self, run: Run, words: str, belief: SearchBelief | None) -> None:
+        """Answer no with what was searched and how sure it is; nothing where too little of the floor could be seen."""
+        context = self._tools.context
+        if belief is None:
+            self._end(run, f"No. {words}")
+        elif belief.present >= context.config.absence.unsure:
+            self._leave(run, f"{words} {belief.left_in_words()} It may be there all the same")
+        else:
+            words = f"No. {words} {belief.in_words()}"
+            value = AnswerValue(AnswerType.YES_NO, yes=False)
+            now = context.facts.stamp.seconds
+            sure, share = 1.0 - belief.present, belief.share
+            answer = Answer(question_of(run.step), words, value, sure, last_verified=now, coverage=share)
+            run.check = None
+            self._tools.steps.answer(run, words, answer)
 
     def _is_there(self, run: Run, check: CheckVisit) -> bool:
         """Whether what was listed was in view since the check began."""
@@ -143,13 +164,20 @@ class Check(Activity):
         *,
         yes: bool | None = None,
         names: tuple[str, ...] = (),
+        sure: float = _SEEN,
     ) -> None:
         run.check = None
-        answer = None if entity is None else self._answer(run.step, words, entity, yes, names)
+        answer = None if entity is None else self._answer(run.step, words, entity, yes, names, sure)
         self._tools.steps.answer(run, words, answer)
 
     def _answer(
-        self, step: Step, words: str, entity: Entity, yes: bool | None, names: tuple[str, ...]
+        self,
+        step: Step,
+        words: str,
+        entity: Entity,
+        yes: bool | None,
+        names: tuple[str, ...],
+        sure: float,
     ) -> Answer:
         """Return what was seen as an answer, whose proof is the thing."""
         proof = Proof(
@@ -157,7 +185,7 @@ class Check(Activity):
         )
         kind = AnswerType.TEXT if yes is None else AnswerType.YES_NO
         value = AnswerValue(kind, yes=yes, names=names)
-        return Answer(question_of(step), words, value, _SEEN, (proof,), entity.last_seen)
+        return Answer(question_of(step), words, value, sure, (proof,), entity.last_seen)
 
     def _leave(self, run: Run, why: str) -> None:
         run.check = None

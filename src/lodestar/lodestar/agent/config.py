@@ -27,8 +27,13 @@ class RecoveryConfig:
     max_looks: int = 3  # per failure, that would tell causes apart (the issue's bound of CDA)
     max_recoveries: int = 5  # N_max of a step (VLM-DEWM 4.2.3)
     wait: float = 5.0  # s of one look that waits (ours)
+    turned: float = 1.0  # s after a look that turns, within which what is there is detected (ours)
+    turn_reach: float = 6.0  # m to a known thing's place, within which a turn shows it (ours)
     person_patience: float = 20.0  # s that somebody in the way is waited for (ours)
     localisation_patience: float = 15.0  # s until a lost pose ends the directive (ours)
+    relocalised: float = (
+        2.0  # s after a jump, before which the grid does not show the new pose's sight (ours)
+    )
     max_contacts: int = 3  # felt on one drive, from which the goal is given up to find out why (ours)
     camera_patience: float = (
         3.0  # s (stamps) without any image, from which nothing that needs one is done (ours)
@@ -40,7 +45,35 @@ class RecoveryConfig:
     door_closed: float = 120.0  # s likewise where a door is shut (ours)
     unseen_closed: float = 600.0  # s likewise where nothing is seen: seeing through does not open it (ours)
     search_time: float = 120.0  # s that a thing that is gone is searched for elsewhere (ours)
-    lost_step: float = 0.5  # m between two poses that no drive explains (ours)
+    # Between two poses, off what odometry explains; smaller steps are corrections of the map while it is made.
+    lost_step: float = 0.3  # m that count as a jump of the pose (ours)
+    lost_turn: float = math.radians(15.0)  # rad likewise (ours)
+
+
+@dataclass(frozen=True)
+class AbsenceConfig:
+    """Bounds of the answer that a thing is not there (CHECK), though not everything was looked at."""
+
+    enabled: bool = True  # False: "no" is said only where nothing reachable is left to look at
+    prior: float = 0.5  # probability that what is asked about is there, before any look (ours: nobody knows)
+    rate: float = 0.95  # of things that are recognised in a clear look (ours)
+    clear_angle: float = (
+        0.05  # rad that a thing must span for it, 25 pixels of 640; less in proportion below (ours)
+    )
+    size: float = 0.3  # m of the longest side, of a kind without a prior (ours)
+    typical_support: float = 0.7  # share of things of a kind that are on what the kind stands on (ours)
+    edge_depth: float = (
+        1.0  # m of unseen space behind an open edge of the map (apartment 701: 11 m^2 at 9.5 m)
+    )
+    bound: float = 0.12  # probability of being there, up to which the answer is no (ours)
+    unsure: float = 0.3  # likewise from which a search that is over answers nothing (ours)
+    barren_time: float = (
+        45.0  # s without a look that was worth it, after which `unsure` bounds the answer no (ours)
+    )
+    answer_worth: float = 600.0  # s of looking that a right answer is worth (ours: the limit of `ask-to-act`)
+    speed: float = 0.32  # m/s of a search, stops included (measured: `ask-to-act`, apartment 711)
+    look_time: float = 3.0  # s of a turn at a goal (ours)
+    reserve: float = 5.0  # s before the time limit at which it answers with what it knows (ours)
 
 
 @dataclass(frozen=True)
@@ -132,6 +165,7 @@ class LoopConfig:
     count_age: float = 600.0  # s (stamps) likewise of a count: furniture stays for a while (ours)
     covered: float = 0.95  # share of the floor that must have been looked at for either (ours)
     recovery: RecoveryConfig = field(default_factory=RecoveryConfig)  # from failed actions
+    absence: AbsenceConfig = field(default_factory=AbsenceConfig)  # "not there" as an answer
     # Reports.
     nearest_matches: int = 5  # entities named where the target was not found (ours)
     map_id: int = field(default=1, metadata={"shared": "map_id"})  # of the decision log's records

@@ -19,6 +19,7 @@ from lodestar.selection.config import ContextConfig
 from lodestar.selection.context import ContextBuilder
 from lodestar.selection.policy import Policy
 from lodestar.selection.reward import DirectiveReward, RewardModel
+from lodestar.worldmodel.advice import Adviser
 from lodestar.worldmodel.constraint_state import ConstraintTracker
 from lodestar.worldmodel.records import Trace, Verdict
 from lodestar.worldmodel.validation import TraceValidator
@@ -56,6 +57,7 @@ class LoopContext:
     searched: SearchedFloor = field(default_factory=SearchedFloor)
     constraint: ConstraintTracker = field(default_factory=ConstraintTracker)
     commands: list[Command] = field(default_factory=list)
+    adviser: Adviser | None = None  # a language model that is asked about failures, where one is configured
 
     @property
     def place_names(self) -> frozenset[str]:
@@ -88,6 +90,7 @@ def make_context(
     features: str = "iv_a",
     rewards: RewardModel | None = None,
     prefix: str = "q",
+    adviser: Adviser | None = None,
 ) -> LoopContext:
     """A context in which nothing is known and nothing runs.
 
@@ -106,5 +109,13 @@ def make_context(
     facts = Facts(Odometer(config))
     validator = TraceValidator(facts, config.validation) if config.validates else Unchecked(facts)
     return LoopContext(
-        config, experts, ledger, targets, validator, facts, OpenQuestions(config, prefix), prefix
+        config,
+        experts,
+        ledger,
+        targets,
+        validator,
+        facts,
+        OpenQuestions(config, prefix),
+        prefix,
+        adviser=adviser,
     )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from lodestar.agent.activity import Tools
 from lodestar.agent.asking import asked_in_words, question_of, told
-from lodestar.agent.endings import has_open_edge
 from lodestar.agent.memory_line import Freshness
 from lodestar.agent.run import Run
+from lodestar.agent.searched_floor import open_edges
 from lodestar.experts.rooms import rooms_mask
 
 
@@ -51,4 +51,4 @@ class CountRecall:
         inside = rooms_mask(run.step.scope, facts.grid, facts.mirror)
         if inside is not None and not inside.any():
             return False
-        return not has_open_edge(facts.grid, facts.pose, inside)
+        return not open_edges(facts.grid, facts.pose, inside).any()

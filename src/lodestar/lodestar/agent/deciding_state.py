@@ -10,7 +10,7 @@ from lodestar.agent.context import LoopContext
 from lodestar.agent.errors import ErrorCode
 from lodestar.agent.inquiry import Inquiry
 from lodestar.agent.known_target import KnownTarget
-from lodestar.agent.proposers import EXPLORER
+from lodestar.agent.proposers import EXPLORER, KNOWER
 from lodestar.agent.run import Choice, Run
 from lodestar.agent.target_search import TargetSearch
 from lodestar.agent.targets import TargetView
@@ -59,15 +59,24 @@ class DecidingState:
     def _decide(self, run: Run) -> None:
         view = self._search.look(run)
         admission = self._inquiry.admit(run, view)
+        self._note_barred(run, admission, view)
         if self._inquiry.gave_way(run, admission):
             self._transitions.redecide(run)
         elif self._known.head_for(run, admission, view):
             run.idle_since = None
         elif admission.admissible:
             run.idle_since = None
-            self._choose(run, admission, view)
+            if not self._activities.of(run).settled(run, admission, view):
+                self._choose(run, admission, view)
         else:
             self._nothing_to_do(run, admission, view)
+
+    def _note_barred(self, run: Run, admission: Admission, view: TargetView) -> None:
+        """Note since when a target is known to which no way leads."""
+        if not view.accepted or admission.rejection(KNOWER) is not RejectionReason.NO_VIEWPOINT:
+            run.barred_since = None
+        elif run.barred_since is None:
+            run.barred_since = self._context.now
 
     def _wait_for_map(self, run: Run) -> None:
         context = self._context

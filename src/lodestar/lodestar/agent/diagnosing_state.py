@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -12,11 +13,13 @@ from lodestar.agent.context import LoopContext
 from lodestar.agent.errors import ErrorCode
 from lodestar.agent.navigator_news import NavigatorNews
 from lodestar.agent.open_action import Failing, GoneThing, OpenCase
-from lodestar.agent.proposers import LOOK
+from lodestar.agent.proposers import KNOWN, LOOK
+from lodestar.agent.reasoning import trace_of
 from lodestar.agent.run import BELOW_ACCEPT, GONE, UNCONFIRMED, Run
 from lodestar.agent.stamps import Stamp
 from lodestar.agent.target_search import TargetSearch
 from lodestar.agent.transitions import Transitions
+from lodestar.agent.viewpoints_beyond import viewpoint_beyond
 from lodestar.agent.words import name_of, place_of
 from lodestar.experts.protocol import Proposal
 from lodestar.grid.footprint import footprint_free
@@ -25,6 +28,7 @@ from lodestar.selection.decision_log import Outcome
 from lodestar.worldmodel.cause_table import Recovery
 from lodestar.worldmodel.outcomes import Cause, Diagnosis, Look
 
+_ADVICE_POLL = 0.2  # s between two questions whether the language model has answered
 _POLL = 1.0  # s between two looks while the robot waits
 
 
@@ -46,6 +50,7 @@ class DiagnosingState:
             Recovery.SEARCH_ELSEWHERE: self._gone,
             Recovery.NEXT_CANDIDATE: self._next,
             Recovery.OTHER_SIDE: self._other_side,
+            Recovery.TELL: self._tell,
             Recovery.WAIT_THEN_GO_ROUND: self._wait_for_way,
             Recovery.RELOCALISE: self._relocalise,
             Recovery.WAIT_FOR_SENSORS: self._wait_for_sight,
@@ -59,13 +64,22 @@ class DiagnosingState:
             return
         if case.recovery is None or case.diagnosis is None:
             finding = self._transitions.outcomes.find(run, case)
+            if finding.recovery is None:
+                run.text = f"{finding.diagnosis.text}. Asking the language model what to do."
+                case.until = context.now + _ADVICE_POLL
+                return
             if run.action is not None:
                 self._look(run, case, finding.diagnosis)
                 return
             run.recoveries += 1
             run.text = f"{case.why[:1].upper()}{case.why[1:]}: {finding.diagnosis.text}."
             case.recovery, case.diagnosis = finding.recovery, finding.diagnosis
-        self._recoveries.get(case.recovery, self._leave_out)(run, case, case.diagnosis)
+            if case.recovery is not Recovery.RELOCALISE:
+                self._settle(run)  # it jumped, and that is not why the action failed
+        recover = self._recoveries.get(case.recovery, self._leave_out)
+        if case.failing is Failing.OTHER and case.recovery in _AT_PLACE:
+            recover = self._tell  # the place is right: a thing that fits stands there
+        recover(run, case, case.diagnosis)
 
     def _look(self, run: Run, case: OpenCase, diagnosis: Diagnosis) -> None:
         """Make the look that the diagnosis names."""
@@ -108,14 +122,18 @@ class DiagnosingState:
 
     def _elsewhere(self, run: Run, case: OpenCase) -> None:
         """Look at the target from another place; its last viewpoint excludes it."""
-        facts = self._context.facts
+        self._spend(run, case)
         run.case = run.action = None
+        self._go_on(run)
+
+    def _spend(self, run: Run, case: OpenCase) -> None:
+        """The place where the robot stands, and the one that it was going to, showed nothing."""
+        facts = self._context.facts
         run.goals.exclude(case.proposal.goal, UNCONFIRMED, facts.grid, lasting=True)
         if facts.pose is not None:
             run.goals.exclude(facts.pose, UNCONFIRMED, facts.grid, lasting=True)
         if facts.entity(case.action.entity_id) is not None:
             run.spend_viewpoint(case.action.entity_id, UNCONFIRMED)
-        self._go_on(run)
 
     def _gone(self, run: Run, case: OpenCase, diagnosis: Diagnosis) -> None:
         """The thing is not where it was: it is excluded there, and searched for elsewhere."""
@@ -132,7 +150,7 @@ class DiagnosingState:
             name, place, seen = action.label or "the thing", where, Stamp(-math.inf)
             if entity is not None:
                 name, place, seen = name_of(entity), place_of(entity, mirror), Stamp(entity.last_seen)
-            run.gone[action.entity_id] = GoneThing(action.entity_id, name, place, seen, context.now)
+            run.gone[action.entity_id] = GoneThing(action.entity_id, name, place, seen, context.now, mean)
             if present:
                 run.excluded[action.entity_id] = GONE
         self._go_on(run)
@@ -144,13 +162,55 @@ class DiagnosingState:
         self._go_on(run)
 
     def _other_side(self, run: Run, case: OpenCase, diagnosis: Diagnosis) -> None:
-        """This place is of no use. A thing that was not looked at from here keeps its viewpoints."""
-        if case.failing is not Failing.STOPPED:
-            self._elsewhere(run, case)
+        """This place is of no use. A thing that was not looked at from here keeps its viewpoints.
+
+        One that something hides is looked at from where nothing that came since does, whichever side that is.
+        """
+        context = self._context
+        if case.failing is Failing.STOPPED:
+            run.case = None
+            run.goals.exclude(case.proposal.goal, case.why, context.facts.grid, lasting=True)
+            self._go_on(run)
             return
+        proposal = self._beyond(run, case)
+        self._spend(run, case)
         run.case = None
-        run.goals.exclude(case.proposal.goal, case.why, self._context.facts.grid, lasting=True)
-        self._go_on(run)
+        if proposal is None:  # until everything is explored, and it may be tried once more
+            entity = context.facts.entity(case.action.entity_id)
+            if entity is not None:
+                run.excluded[entity.id] = UNCONFIRMED
+                run.out_of_sight.setdefault(entity.id, context.now)
+            self._go_on(run)
+            return
+        run.text = f"{diagnosis.text}. {proposal.rationale[:1].upper()}{proposal.rationale[1:]}."
+        self._transitions.send(run, proposal, proposal.epoch, self._search.look(run))
+
+    def _beyond(self, run: Run, case: OpenCase) -> Proposal | None:
+        """Return the goal from which what hides the target does not; None where there is none."""
+        context = self._context
+        facts, config = context.facts, context.config
+        entity = facts.entity(case.action.entity_id)
+        if entity is None or facts.grid is None or facts.pose is None:
+            return None
+        before = self._transitions.outcomes.evidence.grids_before(run, case)
+        spent = [tuple(np.asarray(pose, float).tolist()) for pose in (case.proposal.goal, facts.pose)]
+        excluded = [*run.goals.active(), *spent]
+        pose = viewpoint_beyond(
+            before, facts.grid, facts.pose, entity, excluded, config.viewpoints, config.reach
+        )
+        if pose is None:
+            return None
+        epoch, why = context.next_epoch(), f"looking at {name_of(entity)} from another side"
+        proposal = Proposal(KNOWN, epoch, pose, 1.0, why, entity.id)
+        trace = trace_of(context, run.step, proposal, epoch, self._search.look(run))
+        return proposal if context.validator.check(trace).accepted else None
+
+    def _tell(self, run: Run, case: OpenCase, diagnosis: Diagnosis) -> None:
+        """Either is what the words mean: the robot faces again the one that it came to, and claims that."""
+        run.case = None
+        epoch = self._context.next_epoch()
+        proposal = replace(case.proposal, epoch=epoch)
+        self._transitions.send(run, proposal, epoch, self._search.look(run))
 
     def _wait_for_way(self, run: Run, case: OpenCase, diagnosis: Diagnosis) -> None:
         """Go on to the same goal when the way is free, or leave it out when patience is over."""
@@ -182,16 +242,29 @@ class DiagnosingState:
         return True
 
     def _relocalise(self, run: Run, case: OpenCase, diagnosis: Diagnosis) -> None:
-        """Decide anew once the surroundings fit the map; end where they do not for too long."""
+        """Decide anew once the surroundings fit the map; end where they do not for too long.
+
+        They are only judged when they have been seen from the new pose.
+        """
         context = self._context
         config = context.config.recovery
+        if context.now - case.since < config.relocalised:
+            case.until = case.since + config.relocalised
+            return
         measured = self._transitions.outcomes.evidence.measure(run, case).facts
         if not measured.get("map_contradicts", False):
             run.case = None
+            self._settle(run)
             self._go_on(run)
         elif not self._waits(case, config.localisation_patience):
             message = f"The robot does not know where it is: {diagnosis.text}. Bring it back, or localise it by hand."
             self._transitions.finish(run, ErrorCode.TF_ERROR, message)
+
+    def _settle(self, run: Run) -> None:
+        """The newest jump of the pose is dealt with; what was measured before it is not compared any more."""
+        if self._transitions.outcomes.evidence.has_jumped(run):
+            run.jump_settled = self._context.facts.odometer.jumped_at
+            run.grids.clear()
 
     def _wait_for_sight(self, run: Run, case: OpenCase, diagnosis: Diagnosis) -> None:
         """Decide anew once something is seen; end where nothing is for too long."""
@@ -212,6 +285,7 @@ class DiagnosingState:
         self._transitions.redecide(run)
 
 
+_AT_PLACE = frozenset({Recovery.ASK_AGAIN, Recovery.OTHER_SIDE, Recovery.NEXT_CANDIDATE})
 _LOOKS = {
     Look.WAIT: "standing and looking",
     Look.TURN: "turning to it",

@@ -12,6 +12,7 @@ from lodestar.agent.admission import Admission
 from lodestar.agent.commands import DirectiveResult
 from lodestar.agent.errors import ErrorCode
 from lodestar.agent.open_action import GoneThing
+from lodestar.agent.proposers import KNOWER
 from lodestar.agent.run import UNCONFIRMED, UNREACHABLE, Run
 from lodestar.agent.searched_floor import SearchedFloor
 from lodestar.agent.stamps import NEVER, Stamp
@@ -19,11 +20,9 @@ from lodestar.agent.targets import TargetView
 from lodestar.agent.words import counted, name_of, nearest_in_words
 from lodestar.experts.protocol import RejectionReason
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.grid.paths import path_lengths
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity
 
-_EDGE = 8  # cells in a row that are an open edge, as of the explorer's frontiers
 _ARM = 0.4  # metres from where the robot's centre can be, within which it comes to a place
 
 
@@ -41,29 +40,51 @@ def give_up(
     """
     target = run.step.target or run.directive.text
     known = [entities[c.entity_id] for c in view.accepted if c.entity_id in entities]
-    if known and admission.rejection("semantic_map") is RejectionReason.NO_VIEWPOINT:
+    if known and admission.rejection(KNOWER) is RejectionReason.NO_VIEWPOINT:
         return (
             ErrorCode.TARGET_UNREACHABLE,
             f"{name_of(known[0])} fits {target!r}, but no place from which it can be faced is reachable.",
         )
-    for reason, code in (
-        (UNREACHABLE, ErrorCode.TARGET_UNREACHABLE),
-        (UNCONFIRMED, ErrorCode.TARGET_NOT_CONFIRMED),
-    ):
-        for entity_id, why in run.excluded.items():
-            if why == reason and view.score(entity_id) > 0.0 and entity_id in entities:
-                return code, f"{name_of(entities[entity_id])} fits {target!r}: {reason}."
+    fitting = given_up(run, view, entities)
+    if fitting is not None:
+        return fitting
     if blind > 0.0:
         return (
             ErrorCode.NO_EXPERT,
             f"Nothing was seen for {blind:.0f} s, so that the search for {target!r} says nothing: do perception, "
             "semantic_voxels and scene_dictionary run, and does the camera send images?",
         )
+    return ErrorCode.TARGET_NOT_FOUND, not_found(
+        run, view, entities, searched, "Everything reachable is explored and no"
+    )
+
+
+def given_up(run: Run, view: TargetView, entities: Mapping[int, Entity]) -> tuple[ErrorCode, str] | None:
+    """Return code and message of a thing that fits, and that could not be come to or was not seen again there."""
+    for reason, code in (
+        (UNREACHABLE, ErrorCode.TARGET_UNREACHABLE),
+        (UNCONFIRMED, ErrorCode.TARGET_NOT_CONFIRMED),
+    ):
+        for entity_id, why in run.excluded.items():
+            if why == reason and view.score(entity_id) > 0.0 and entity_id in entities:
+                target = run.step.target or run.directive.text
+                return code, f"{name_of(entities[entity_id])} fits {target!r}: {reason}."
+    return None
+
+
+def not_found(
+    run: Run,
+    view: TargetView,
+    entities: Mapping[int, Entity],
+    searched: SearchedFloor | None,
+    begin: str = "No",
+) -> str:
+    """Return in words that the target was not found, how much of the floor was looked at, and what came nearest."""
     nearest = nearest_in_words(view.candidates, entities, run.config.nearest_matches)
-    seen = f" What came nearest: {nearest}." if nearest else " Nothing like it was seen."
+    seen = f"What came nearest: {nearest}." if nearest else "Nothing like it was seen."
     looked = "" if searched is None else f" {searched.in_words()}"
-    message = f"Everything reachable is explored and no {target!r} was found.{looked}{seen}"
-    return ErrorCode.TARGET_NOT_FOUND, message
+    target = run.step.target or run.directive.text
+    return f"{begin} {target!r} was found.{looked} {seen}"
 
 
 def gone(run: Run, searched: SearchedFloor, now: Stamp) -> tuple[ErrorCode, str]:
@@ -76,6 +97,28 @@ def gone(run: Run, searched: SearchedFloor, now: Stamp) -> tuple[ErrorCode, str]
         ErrorCode.TARGET_GONE,
         f"{name_of_gone(thing)} is gone: it was last seen {thing.place}{when}, and its place is empty now.{more} "
         f"{searched.in_words()} No other one was found.",
+    )
+
+
+def hidden(run: Run, entities: Mapping[int, Entity], searched: SearchedFloor) -> tuple[ErrorCode, str]:
+    """Return code and message of a search for a thing that was known and is hidden from wherever the robot can go."""
+    thing = next((entities[i] for i in run.out_of_sight if i in entities), None)
+    name = "the thing" if thing is None else name_of(thing)
+    return (
+        ErrorCode.TARGET_NOT_CONFIRMED,
+        f"{name[:1].upper()}{name[1:]} may still be where it was, but something stands before it, and no place that I "
+        f"can reach shows it. {searched.in_words()} No other one was found.",
+    )
+
+
+def barred(run: Run, known: Entity, searched: SearchedFloor) -> tuple[ErrorCode, str]:
+    """Return code and message of a search for a known thing to which no way leads any more."""
+    name = name_of(known)
+    why = f" ({run.last_failure})" if run.last_failure else ""
+    return (
+        ErrorCode.TARGET_UNREACHABLE,
+        f"{name[:1].upper()}{name[1:]} fits, but the way to it is shut{why}, and I looked for another one in vain. "
+        f"{searched.in_words()}",
     )
 
 
@@ -99,19 +142,6 @@ def explored_in_words(grid: OccupancyGrid2D, reached: np.ndarray, left: str) -> 
     share = near.sum() / max(int(grid.free.sum()), 1)
     rest = f": {left}" if left else ""
     return f"Explored {grid.free_area:.0f} m2, {100 * share:.0f} % of which the robot can come to{rest}."
-
-
-def has_open_edge(grid: OccupancyGrid2D, pose: np.ndarray, inside: np.ndarray | None) -> bool:
-    """Return whether floor that the robot at pose (3,) can come to borders on unknown space.
-
-    inside: (rows, columns) bool, the cells that count; None = all.
-    """
-    unknown = ndimage.binary_dilation(~(grid.free | grid.occupied), np.ones((3, 3)))
-    edge = unknown & grid.free & np.isfinite(path_lengths(grid, pose[:2]))
-    if inside is not None:
-        edge &= inside
-    labels, count = ndimage.label(edge, np.ones((3, 3)))
-    return bool(count) and int(np.bincount(labels.ravel())[1:].max()) >= _EDGE
 
 
 def result_of(

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from lodestar.agent.context import LoopContext
 from lodestar.agent.open_action import Failing, OpenCase
-from lodestar.agent.run import Run
+from lodestar.agent.run import SHIFTED, Run
 from lodestar.agent.stamps import NEVER, Stamp, last_seen
 from lodestar.agent.target_search import TargetSearch
-from lodestar.geometry.boxes import box_distance, nearest_point_on_box
+from lodestar.agent.viewpoints_beyond import is_hidden
+from lodestar.geometry.boxes import box_distance
 from lodestar.grid.footprint import footprint_free
-from lodestar.grid.occupancy import OCCUPIED, OccupancyGrid2D
+from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.paths import NoPath, plan_path
-from lodestar.grid.visibility import line_of_sight
 from lodestar.models.kinship import same_kind
 from lodestar.scene.category_priors import CategoryPriors
 from lodestar.scene.records import Entity, EntityState
@@ -24,7 +22,7 @@ from lodestar.worldmodel.diagnosis import Evidence
 from lodestar.worldmodel.discrepancies import discrepancy
 from lodestar.worldmodel.outcomes import ConstraintState, Discrepancy, Look
 from lodestar.worldmodel.records import Belief, Phase, entity_of
-from lodestar.worldmodel.way_change import Blockage, blockage_of, mismatch, newly_occupied
+from lodestar.worldmodel.way_change import Blockage, blockage_of, mismatch
 
 CONSTRAINT_STATE, SCENE = "constraint_state", "scene"  # groups that an ablation leaves out
 
@@ -35,7 +33,6 @@ _BESIDE = 0.45  # m from what came into the way within which a thing is taken fo
 _SHOWN = 0.3  # m around a contact in which an obstacle on the grid explains it
 _AROUND = 3.0  # m in which the surroundings are compared after a jump
 _CONTRADICTS = 0.2  # share of the obstacles there that stand where it was free
-_SHIFTED = 0.5  # m that a thing moved, beyond the error of its box
 _APART = 0.5  # m between two things; nearer, the second may be the first, seen from another side
 _FRESH = 1.0  # s (stamps) before the action within which what was first seen counts as new
 
@@ -57,11 +54,13 @@ class EvidenceGatherer:
                 "stopped_on_way": case.failing in (Failing.STOPPED, Failing.SILENT),
                 "arrived": case.failing in (Failing.NOT_SEEN, Failing.NOT_IT),
             }
-        facts |= self._navigator(case) | self._inputs(run, case) | self._pose(case)
+        facts |= self._navigator(case) | self._inputs(run, case) | self._pose(run, case)
         if case.failing is Failing.STOPPED:
-            facts |= self._way(case)
-            if SCENE not in left_out:
-                facts |= self._in_way(case)
+            facts |= self._contact(case)
+            if not self.has_jumped(run):
+                facts |= self._way(case)
+                if SCENE not in left_out:
+                    facts |= self._in_way(case)
         elif SCENE not in left_out:
             facts |= self._target(run, case)
         return Evidence(self._discrepancy(case), facts, self._where(case), case.looks)
@@ -96,29 +95,44 @@ class EvidenceGatherer:
             self._seen_at = facts.odometer.distance
         return facts.odometer.distance - self._seen_at > config.drive_blind_way
 
-    def _pose(self, case: OpenCase) -> dict[str, bool]:
-        facts, action = self._context.facts, case.action
-        jumped = facts.odometer.jumped_at > action.began
+    def has_jumped(self, run: Run) -> bool:
+        """Return whether the pose jumped since the directive began, and that was not settled yet.
+
+        Until then, places and grids from before the jump say nothing about those after it.
+        """
+        return self._context.facts.odometer.jumped_at > max(run.begun_stamp, run.jump_settled)
+
+    def _pose(self, run: Run, case: OpenCase) -> dict[str, bool]:
+        facts = self._context.facts
+        jumped = self.has_jumped(run)
+        newer = case.action.began >= facts.odometer.jumped_at or case.action.grid is None
+        before = facts.grid_before_jump if newer else case.action.grid
         measures = {"pose_jumped": jumped}
-        if jumped and action.grid is not None and facts.grid is not None and facts.pose is not None:
-            shares = [mismatch(action.grid, facts.grid, facts.pose, _AROUND)]
+        if jumped and before is not None and facts.grid is not None and facts.pose is not None:
+            shares = [mismatch(before, facts.grid, facts.pose, _AROUND)]
             if facts.odometer.jump is not None:  # the map may have followed the pose
-                shares.append(mismatch(action.grid, facts.grid, facts.pose, _AROUND, facts.odometer.jump))
+                shares.append(mismatch(before, facts.grid, facts.pose, _AROUND, facts.odometer.jump))
             measures["map_contradicts"] = min(shares) > _CONTRADICTS
         return measures
 
     # --- the way ----------------------------------------------------------------------------------------------
 
+    def _contact(self, case: OpenCase) -> dict[str, bool]:
+        facts = self._context.facts
+        contact = facts.contacts.last
+        if not facts.contacts.is_felt:
+            return {}
+        if contact is None or contact.stamp <= case.action.began:
+            return {"contact_felt": False}
+        if facts.grid is None:
+            return {"contact_felt": True}
+        unseen = not _obstacle_at(facts.grid, np.array(contact.xy), _SHOWN)
+        return {"contact_felt": True, "contact_unseen": unseen}
+
     def _way(self, case: OpenCase) -> dict[str, bool]:
         facts, action = self._context.facts, case.action
         now, before, pose = facts.grid, action.grid, facts.pose
         measured_facts: dict[str, bool] = {}
-        contact = facts.contacts.last
-        if facts.contacts.is_felt:
-            felt = contact is not None and contact.stamp > action.began
-            measured_facts["contact_felt"] = felt
-            if felt and contact is not None and now is not None:
-                measured_facts["contact_unseen"] = not _obstacle_at(now, np.array(contact.xy), _SHOWN)
         goal = case.action.trace.action.goal
         if now is None or before is None or pose is None or goal is None:
             return measured_facts
@@ -194,10 +208,14 @@ class EvidenceGatherer:
         measures |= {
             "target_doubted": entity.state is EntityState.UNCERTAIN or entity.confidence < 1.0,
             "target_seen": last_seen(entity) > (action.began if case.arrived is NEVER else case.arrived),
-            "target_shifted": drifted > _SHIFTED and last_seen(entity) > action.began,
             "target_relabelled": wrong,
-            "sight_newly_blocked": self._hidden(case, entity),
         }
+        if self.has_jumped(run):
+            return measures
+        measures["target_shifted"] = drifted > SHIFTED and last_seen(entity) > action.began
+        measures["sight_newly_blocked"] = self._hidden(run, case, entity)
+        if measures["target_shifted"]:
+            del measures["target_gone"]  # of the place where it stands now; nobody asks for that
         return measures
 
     def was_known(self, run: Run, entity_id: int) -> bool:
@@ -229,16 +247,17 @@ class EvidenceGatherer:
         assert mirror is not None
         return self._context.targets.look(mirror, run.step).is_accepted(entity.id)
 
-    def _hidden(self, case: OpenCase, entity: Entity) -> bool:
+    def _hidden(self, run: Run, case: OpenCase, entity: Entity) -> bool:
         """Return whether something new stands between the robot and the thing."""
-        facts, before = self._context.facts, case.action.grid
-        if facts.grid is None or before is None or facts.pose is None:
+        facts, grids = self._context.facts, self.grids_before(run, case)
+        if facts.grid is None or facts.pose is None:
             return False
-        fresh = newly_occupied(before, facts.grid)
-        only = replace(facts.grid, cells=np.where(fresh, np.int8(OCCUPIED), np.int8(0)), keep_out=None)
-        nearest = nearest_point_on_box(facts.pose[:2], entity.box_min[:2], entity.box_max[:2])
-        middle = np.asarray(entity.mean)[:2]
-        return not bool(line_of_sight(only, facts.pose[:2], np.stack([nearest, middle]), 0.05).all())
+        return is_hidden(grids, facts.grid, facts.pose, entity)
+
+    def grids_before(self, run: Run, case: OpenCase) -> tuple[OccupancyGrid2D, ...]:
+        """Return the grids when this action began, and when the first one about the same thing did."""
+        grids = case.action.grid, run.grids.get(case.action.entity_id)
+        return tuple(grid for grid in grids if grid is not None)
 
     # --- discrepancy ------------------------------------------------------------------------------------------
 

@@ -16,6 +16,8 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity, EntityState, Region
 
+_OLDER = 1.0  # s before a jump of the pose, at which no grid shows it yet
+
 
 @dataclass
 class Facts:
@@ -23,7 +25,8 @@ class Facts:
 
     pose: (3,) x, y, yaw in map. stamp: of the newest pose; facts of other kinds are dated against it. home: (3,), the
     first pose. grid_heard, pose_heard: loop time at which the newest ones came, seconds. area: m^2 known free. sight:
-    of the newest image; NEVER = nobody says when images come.
+    of the newest image; NEVER = nobody says when images come. grid_before_jump: from shortly
+    before the pose jumped last.
     """
 
     odometer: Odometer
@@ -38,6 +41,10 @@ class Facts:
     area: float = 0.0
     mirror: SceneMirror | None = None
     sight: Stamp = NEVER
+    grid_before_jump: OccupancyGrid2D | None = None
+    _older: OccupancyGrid2D | None = None  # a grid that is at least `_OLDER` old, ...
+    _kept: OccupancyGrid2D | None = None  # ... and the one that follows it
+    _kept_at: Stamp = NEVER
 
     def take_pose(self, pose: np.ndarray, stamp: Stamp, now: float) -> bool:
         """Whether the pose is taken: it has shape (3,), is finite and no older than the last."""
@@ -47,18 +54,29 @@ class Facts:
         self.pose, self.stamp, self.pose_heard = pose, stamp, now
         if self.home is None:
             self.home = pose
+        before = self.odometer.jumped_at
         self.odometer.observe(pose, stamp)
+        if self.odometer.jumped_at != before:
+            self.grid_before_jump = self._older
         return True
 
     def take_grid(self, grid: OccupancyGrid2D, now: float) -> None:
         """Plan on this grid from now on."""
         self.grid, self.grid_heard, self.area = grid, now, grid.free_area
+        if self.stamp - self._kept_at >= _OLDER or self._kept is None:
+            self._older, self._kept, self._kept_at = self._kept or grid, grid, self.stamp
 
     def forget_place(self, now: float) -> None:
         """The clock began anew at `now`: nothing known of where the robot is holds any more."""
         self.grid_heard = self.pose_heard = now
         self.stamp = NEVER
         self.pose = self.home = None
+        self._older = self._kept = self.grid_before_jump = None
+        self._kept_at = NEVER
+
+    def is_blind(self, patience: float) -> bool:
+        """Whether the camera sent no image for longer than `patience` seconds, as far as anybody says when it does."""
+        return self.sight > NEVER and self.stamp - self.sight > patience
 
     @property
     def energy(self) -> EnergyBudget:

@@ -211,7 +211,7 @@ class DecisionLoop:
         if context.facts.take_pose(pose, Stamp(stamp), context.now):
             assert context.facts.pose is not None
             context.ledger.builder.observe_pose(context.facts.pose, stamp)
-            if context.run is not None:
+            if context.run is not None and not context.facts.is_blind(self.config.recovery.camera_patience):
                 context.searched.note(context.facts.pose, context.facts.stamp, context.facts.grid)
 
     def on_motion(self, command: np.ndarray, velocity: np.ndarray, stamp: float) -> None:
@@ -219,6 +219,7 @@ class DecisionLoop:
         facts = self._context.facts
         if np.isfinite(command).all() and np.isfinite(velocity).all():
             facts.contacts.observe(command, velocity, facts.pose, Stamp(stamp))
+            facts.odometer.feel(velocity, Stamp(stamp))
 
     def on_grid(self, grid: OccupancyGrid2D) -> None:
         """Plan everything on this grid from now on."""

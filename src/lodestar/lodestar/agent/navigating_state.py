@@ -86,10 +86,10 @@ class NavigatingState:
     def _is_lost(self, run: Run, navigation: Navigation) -> bool:
         """Return whether the pose jumped, or a thing is driven to without sight, so that the robot stands now."""
         context, action = self._context, run.action
-        outcomes, odometer = self._transitions.outcomes, context.facts.odometer
+        outcomes = self._transitions.outcomes
         if action is None or not context.config.recovery.enabled:
             return False
-        if odometer.jumped_at > action.began:
+        if outcomes.evidence.has_jumped(run):
             failing, why = Failing.POSE, "the pose in the map jumped"
         elif navigation.proposal.entity_id and outcomes.evidence.is_blind():
             failing, why = Failing.BLIND, "the camera sends no images any more"

@@ -22,6 +22,7 @@ class Failing(Enum):
     STOPPED = "stopped"  # the drive ended before its goal
     SILENT = "silent"  # no navigator takes the goal
     NOT_SEEN = "not seen"  # at the goal: the target was not seen
+    OTHER = "other"  # at the goal: another one that fits, and not the one that was known
     NOT_IT = "not it"  # at the goal: it is not what was looked for
     VANISHED = "vanished"  # the target is no longer there
     POSE = "pose"  # the pose in the map jumped
@@ -49,13 +50,18 @@ class OpenAction:
 
 @dataclass(frozen=True)
 class GoneThing:
-    """A thing that was known and is verified gone. seen: stamp at which it was last seen; since: loop time, seconds."""
+    """A thing that was known and is verified gone from its place.
+
+    seen: stamp at which it was last seen there; since: loop time, seconds. mean: (3,) in map, where it was; None =
+    unknown.
+    """
 
     entity_id: int
     name: str
     place: str
     seen: Stamp
     since: float
+    mean: np.ndarray | None = None
 
 
 @dataclass
@@ -64,7 +70,7 @@ class OpenCase:
 
     code: the navigator's. blocked: it tried to move and could not. start: (3,) pose at the failure. arrived: stamp of
     the arrival, where the robot came to its goal. until: up to which the robot stands and looks. blockage: what came
-    into the way, as it was seen first.
+    into the way, as it was seen first. asked_advice: when a language model was asked.
     """
 
     action: OpenAction
@@ -83,3 +89,4 @@ class OpenCase:
     diagnosis: Diagnosis | None = None  # the last one, once it is settled ...
     recovery: Recovery | None = None  # ... and what is done about it
     waited_since: float | None = None
+    asked_advice: float | None = None

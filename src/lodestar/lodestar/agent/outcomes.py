@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from lodestar.agent.advice_seeking import AdviceSeeker
 from lodestar.agent.commands import RecordOutcome
 from lodestar.agent.context import LoopContext
 from lodestar.agent.corrections import corrections
@@ -22,10 +23,10 @@ from lodestar.worldmodel.records import Trace, entity_of
 
 @dataclass(frozen=True)
 class Finding:
-    """A diagnosis with what is done about it: a look, or a recovery."""
+    """A diagnosis with what is done about it: a look, or a recovery. recovery: None while advice is waited for."""
 
     diagnosis: Diagnosis
-    recovery: Recovery
+    recovery: Recovery | None
 
 
 class Outcomes:
@@ -34,6 +35,7 @@ class Outcomes:
     def __init__(self, context: LoopContext, search: TargetSearch) -> None:
         self._context, self._search = context, search
         self.evidence = EvidenceGatherer(context, search)
+        self._advice = None if context.adviser is None else AdviceSeeker(context, context.adviser)
 
     def begin(self, run: Run, trace: Trace) -> None:
         """An action begins; one that is still open was given up for it."""
@@ -45,6 +47,8 @@ class Outcomes:
         fitting = frozenset(c.entity_id for c in self._search.look(run).accepted)
         means = {} if entity is None else {about: entity.mean.copy()}
         label = "" if entity is None else entity.label
+        if about and facts.grid is not None:
+            run.grids.setdefault(about, facts.grid)
         run.action = OpenAction(
             trace,
             facts.stamp,
@@ -113,7 +117,7 @@ class Outcomes:
             return
         case = self._case(run, run.action, failing, navigation.proposal, why)
         case.looks = tuple(Look)[1:]  # none is made
-        self.find(run, case)
+        self.find(run, case, asks=False)
 
     def note_other(self, run: Run, known_id: int) -> None:
         """A thing that fits has appeared beside, or in place of, one that was known: tell it, and commit."""
@@ -121,9 +125,11 @@ class Outcomes:
         if action is None or arrival is None:
             return
         proposal = Proposal(arrival.expert, action.trace.epoch, arrival.goal, 1.0, "", known_id)
+        gone = run.gone.get(known_id)
+        means = action.means if gone is None or gone.mean is None else {known_id: gone.mean}
         case = self._case(
             run,
-            replace(action, entity_id=known_id),
+            replace(action, entity_id=known_id, means=means),
             Failing.NOT_SEEN,
             proposal,
             "another one that fits has appeared",
@@ -143,17 +149,28 @@ class Outcomes:
         start = None if facts.pose is None else facts.pose.copy()
         return OpenCase(action, failing, proposal, why, self._context.now, facts.stamp, start=start)
 
-    def find(self, run: Run, case: OpenCase) -> Finding:
-        """Diagnose a case and record it. A look is named only while looks are left."""
+    def find(self, run: Run, case: OpenCase, *, asks: bool = True) -> Finding:
+        """Diagnose a case and record it. A look is named only while looks are left.
+
+        asks: a language model may be asked, which takes several calls.
+        """
         context = self._context
         config, facts = context.config.recovery, context.facts
         diagnosis = diagnose(self.evidence.measure(run, case), sure=config.sure)
-        recovery = recovery_of(diagnosis)
+        recovery = own = recovery_of(diagnosis)
         entity = facts.entity(case.action.entity_id)
         looks_on = diagnosis.look is not Look.NONE and len(case.looks) < config.max_looks
         contact = facts.contacts.last
         felt = contact is not None and contact.stamp > case.action.began
-        undecided = looks_on or recovery is Recovery.ASK_AGAIN
+        told = ""
+        if asks and not looks_on and self._advice is not None:
+            done, advice = self._advice.seek(run, case, diagnosis)
+            if not done:
+                return Finding(diagnosis, None)
+            if advice is not None:
+                recovery, told = advice.recovery, f"; the language model advises {advice}"
+        # Advice moves the robot. It corrects no belief that the evidence does not.
+        undecided = looks_on or own is Recovery.ASK_AGAIN or recovery is not own
         amendments = () if undecided else corrections(
             case, diagnosis, entity, contact.xy if felt and contact is not None else None, facts.stamp.seconds, config
         )  # fmt: skip
@@ -166,7 +183,7 @@ class Outcomes:
                 diagnosis,
                 "" if looks_on else recovery.value,
                 amendments,
-                f"{case.why}; {diagnosis.text}{f' (about {name})' if name else ''}",
+                f"{case.why}; {diagnosis.text}{f' (about {name})' if name else ''}{told}",
             )
         )
         if not looks_on:

@@ -17,10 +17,12 @@ from lodestar.agent.itinerary import Itinerary
 from lodestar.agent.open_action import GoneThing, OpenAction, OpenCase
 from lodestar.agent.open_questions import OpenQuestion
 from lodestar.agent.questions import Questions
+from lodestar.agent.search_belief import SearchBelief
 from lodestar.agent.stamps import NEVER, Stamp
 from lodestar.agent.targets import TargetView
 from lodestar.agent.verification import Arrival
 from lodestar.experts.protocol import Proposal
+from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import Constraint, Directive, Step, StepKind
 from lodestar.memory.answer import Answer, AnswerOutcome
 from lodestar.selection.decision_log import Decision
@@ -33,6 +35,7 @@ UNSURE = "it may not be what is meant, and no viewpoint of it could be reached"
 FOUND = "found already"
 GONE = "it is gone from there"
 NOT_CHOSEN = "another one was chosen"
+SHIFTED = 0.5  # m that a thing moved, beyond the error of its box
 MAX_TOLD = 100  # sentences of a report
 _EXPLORE = Step(StepKind.EXPLORE)
 
@@ -83,6 +86,7 @@ class CheckVisit:
     begun: Stamp
     came: tuple[ErrorCode, str] | None = None
     entity_id: int = 0  # that was found, 0 = none
+    belief: SearchBelief | None = None  # after a search without a find
 
 
 @dataclass
@@ -145,6 +149,10 @@ class Run:
     retries: int = 0  # of it, blind ones
     looks: dict[int, tuple[Look, ...]] = field(default_factory=dict)  # by entity, made for a diagnosis
     gone: dict[int, GoneThing] = field(default_factory=dict)  # targets that are verified gone
+    barred_since: float | None = None  # loop time since which no way leads to any target that is known
+    out_of_sight: dict[int, float] = field(default_factory=dict)  # things that are hidden, and since when
+    grids: dict[int, OccupancyGrid2D] = field(default_factory=dict)  # by entity, when it was first acted on
+    jump_settled: Stamp = NEVER  # of the newest jump of the pose that was dealt with
     told: list[str] = field(default_factory=list)
     verdict: tuple[ErrorCode, str] | None = None
     charging: bool = False
@@ -243,4 +251,5 @@ class Run:
         self.known_targets = frozenset()
         self.explored_at = None
         self.failures = self.recoveries = self.retries = 0
-        self.looks, self.gone = {}, {}
+        self.looks, self.gone, self.grids, self.out_of_sight = {}, {}, {}, {}
+        self.barred_since = None

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from lodestar.agent.activity import Activity
+import numpy as np
+
+from lodestar.agent.absence import AbsenceJudge
+from lodestar.agent.activity import Activity, Tools
 from lodestar.agent.admission import Admission
-from lodestar.agent.endings import give_up, gone
+from lodestar.agent.endings import barred, give_up, given_up, gone, hidden, not_found
 from lodestar.agent.errors import ErrorCode
 from lodestar.agent.run import Run
+from lodestar.agent.search_belief import SearchBelief
 from lodestar.agent.stamps import NEVER, last_seen
 from lodestar.agent.targets import TargetView
 from lodestar.agent.words import counted
@@ -19,25 +23,99 @@ from lodestar.scene.records import Entity
 class Search(Activity):
     """Ends by a claim of the verifying state, by one more try, or by failure."""
 
+    def __init__(self, tools: Tools) -> None:
+        super().__init__(tools)
+        self._judge = AbsenceJudge(tools.context.config.absence)
+        self._worth_at: float | None = None  # loop time of the last proposal that was worth its look
+
     def act(self, run: Run) -> bool:
-        """End a search for a thing that is gone, once it was looked for elsewhere for long enough."""
-        if not self._has_searched(run):
-            return False
-        context = self._tools.context
-        self._tools.steps.fail(run, *gone(run, context.searched, context.facts.stamp))
-        return True
+        """End a search for a known thing that is gone, hidden or barred, once it went on for long enough, and one for a
+        CHECK whose time is over.
+        """
+        if self._is_late(run):
+            self._answer_absent(run, self._belief(run), self._tools.search.look(run))
+            return True
+        ending = self._ending(run)
+        if ending is not None:
+            self._tools.steps.fail(run, *ending)
+        return ending is not None
 
     def news(self, run: Run) -> str:
-        """A thing that is gone was searched for elsewhere for long enough."""
-        return "I have looked for it elsewhere for long enough." if self._has_searched(run) else ""
+        """A thing that is gone, hidden or barred was searched for long enough, or a CHECK has to answer now."""
+        if self._is_late(run):
+            return "My time is nearly over: answering with what I know."
+        return "I have looked elsewhere for long enough." if self._ending(run) is not None else ""
 
-    def _has_searched(self, run: Run) -> bool:
+    def _ending(self, run: Run) -> tuple[ErrorCode, str] | None:
+        """Return code and message where `search_time` has passed since a known thing could not be come to."""
+        tools, context = self._tools, self._tools.context
+        if run.step.count != 1 or not (run.gone or run.out_of_sight or run.barred_since is not None):
+            return None
+        evidence, entities = tools.transitions.outcomes.evidence, context.facts.entities
+        over = context.now - context.config.recovery.search_time
+        accepted = tools.search.accepted(tools.search.look(run))
+        if accepted:
+            known = next((entity for entity in accepted if evidence.was_known(run, entity.id)), None)
+            is_barred = run.barred_since is not None and run.barred_since <= over
+            return barred(run, known, context.searched) if is_barred and known is not None else None
+        if any(thing.since <= over for thing in run.gone.values()):
+            return gone(run, context.searched, context.facts.stamp)
+        if any(since <= over and evidence.was_known(run, i) for i, since in run.out_of_sight.items()):
+            return hidden(run, entities, context.searched)
+        return None
+
+    def settled(self, run: Run, admission: Admission, view: TargetView) -> bool:
+        """End the search for a CHECK where the thing is not there for all that was seen, and more looks cost more than
+        they can tell. What may be it is looked at first.
+        """
         context = self._tools.context
-        if not run.gone or run.step.count != 1:
+        entities = context.facts.entities
+        if not self._weighs(run) or view.accepted or given_up(run, view, entities) is not None:
             return False
-        since = min(thing.since for thing in run.gone.values())
-        patience = context.config.recovery.search_time
-        return context.now - since >= patience and not self._tools.search.look(run).accepted
+        proposals = [arm.proposal for arm in admission.admissible if arm.proposal is not None]
+        if any(proposal.entity_id for proposal in proposals) or self._blind_for(run, entities.values()):
+            return False
+        goals = [np.asarray(proposal.goal, np.float64) for proposal in proposals]
+        weighed = self._judge.weigh(run.step, context.facts, context.searched, goals)
+        if weighed is None or not self._is_enough(*weighed):
+            return False
+        self._answer_absent(run, weighed[0], view)
+        return True
+
+    def _is_enough(self, belief: SearchBelief, is_worth: bool) -> bool:
+        """Return whether the answer is no now. is_worth: whether a proposed look is worth its seconds."""
+        now, config = self._tools.context.now, self._tools.context.config.absence
+        if is_worth or self._worth_at is None:
+            self._worth_at = now
+        is_barren = now - self._worth_at >= config.barren_time
+        return not is_worth and belief.present <= (config.unsure if is_barren else config.bound)
+
+    def _weighs(self, run: Run) -> bool:
+        """Return whether this search is to tell whether a thing is anywhere in the building."""
+        step = run.itinerary.step
+        here = not run.step.scope.rooms and run.step.scope.around is None
+        return (
+            self._tools.context.config.absence.enabled and run.check is not None and here and not step.asked
+        )
+
+    def _is_late(self, run: Run) -> bool:
+        """Return whether a CHECK has to be answered now, because its time is nearly over."""
+        context = self._tools.context
+        left = run.time_limit - (context.now - run.started)
+        return self._weighs(run) and left <= context.config.absence.reserve
+
+    def _belief(self, run: Run) -> SearchBelief | None:
+        context = self._tools.context
+        return self._judge.belief(run.step, context.facts, context.searched) if self._weighs(run) else None
+
+    def _answer_absent(self, run: Run, belief: SearchBelief | None, view: TargetView) -> None:
+        """The errand of a CHECK ends without a find; the CHECK makes its answer of the belief."""
+        context = self._tools.context
+        assert run.check is not None
+        run.check.belief = belief
+        entities = context.facts.entities
+        words = not_found(run, view, entities, context.searched)
+        self._tools.steps.fail(run, *(given_up(run, view, entities) or (ErrorCode.TARGET_NOT_FOUND, words)))
 
     def explored(self, run: Run, admission: Admission, view: TargetView) -> None:
         """Wait for late experts, try what was given up once more, or end."""
@@ -51,6 +129,8 @@ class Search(Activity):
             tools.steps.succeed(run, f"Found {found}; everything reachable is explored.", view)
         else:
             entities = tools.context.facts.entities
+            if run.check is not None:
+                run.check.belief = self._belief(run)
             blind = self._blind_for(run, entities.values())
             if run.gone and not blind and not view.accepted:
                 code, message = gone(run, tools.context.searched, tools.context.facts.stamp)

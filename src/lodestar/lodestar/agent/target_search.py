@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 
 from lodestar.agent.commands import EmbedPhrases
 from lodestar.agent.context import LoopContext
-from lodestar.agent.run import BELOW_ACCEPT, UNSURE, Run
+from lodestar.agent.run import BELOW_ACCEPT, GONE, SHIFTED, UNSURE, Run
 from lodestar.agent.stamps import Stamp, last_seen
 from lodestar.agent.targets import TargetView
 from lodestar.geometry.boxes import box_distance
@@ -35,6 +36,7 @@ class TargetSearch:
         for candidate in view.accepted:  # an entity that looked wrong once may turn out right later
             if run.excluded.get(candidate.entity_id) in (BELOW_ACCEPT, UNSURE):
                 del run.excluded[candidate.entity_id]
+        self._take_back(run)
         accepted = tuple(c for c in view.accepted if c.entity_id not in run.excluded)
         if run.step.scope.around is not None:
             near = {e.id for e in self._within(self.accepted(replace(view, accepted=accepted)), run.step)}
@@ -42,6 +44,17 @@ class TargetSearch:
         if run.step.count == 1:
             accepted = run.doubt.wanted(accepted, mirror.resolve)
         return replace(view, accepted=accepted)
+
+    def _take_back(self, run: Run) -> None:
+        """A thing that was thought gone and has been seen since is gone to; it has moved, or is there after all."""
+        for identity, thing in list(run.gone.items()):
+            entity = self._context.facts.entity(identity)
+            if entity is None or last_seen(entity) <= max(thing.seen, run.begun_stamp):
+                continue
+            if run.excluded.get(entity.id) == GONE:
+                del run.excluded[entity.id]
+            if thing.mean is None or math.dist(thing.mean[:2], entity.mean[:2]) <= SHIFTED:
+                del run.gone[identity]
 
     def unmeant(self, run: Run) -> frozenset[int]:
         """Entities that fit what the step says it does not mean."""

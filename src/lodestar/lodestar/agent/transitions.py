@@ -165,6 +165,7 @@ class Transitions:
         run.navigation = None
         run.questions.close()
         if proposal.expert == LOOK and run.case is not None:
+            run.case.until = self._context.now + self._context.config.recovery.turned
             self.diagnose(run, run.case)
             return
         if not proposal.entity_id:

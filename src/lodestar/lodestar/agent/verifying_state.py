@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 from lodestar.agent.account import Account
 from lodestar.agent.activities import Activities
 from lodestar.agent.ambiguity import Step
@@ -20,7 +23,9 @@ from lodestar.agent.transitions import Transitions
 from lodestar.agent.verification import Arrival, Evidence, faced_entity, inspect
 from lodestar.agent.words import name_of, nothing_here, place_of, why_not
 from lodestar.experts.protocol import Proposal
+from lodestar.geometry.boxes import nearest_point_on_box
 from lodestar.grid.success_pose import is_facing
+from lodestar.grid.visibility import line_of_sight
 from lodestar.language.directive import EVERY
 from lodestar.models.english import listed
 from lodestar.query.ambiguity import choices_in_words
@@ -28,6 +33,7 @@ from lodestar.scene.captions import clean_text
 from lodestar.scene.floor_height import foot_height
 from lodestar.scene.records import Entity
 from lodestar.selection.decision_log import Outcome
+from lodestar.worldmodel.outcomes import Look
 
 _REACHED = "reached, and it showed nothing"
 
@@ -138,7 +144,11 @@ class VerifyingState:
 
         Where a second one has appeared since the directive began, either is what the words mean: it is told of.
         """
-        if self._has_twin(run, entity):
+        known = self._known_beside(run, entity)
+        if known is not None:
+            if known.id != entity.id and self._looks_for(run, known, entity):
+                return
+            self._transitions.outcomes.note_other(run, known.id)
             run.tell("Another one that fits has appeared since I was asked.")
             self._claim(run, entity, view)
             return
@@ -156,19 +166,49 @@ class VerifyingState:
             run.question = self._question(run)
             self._steps.fail(run, ErrorCode.AMBIGUOUS, message)
 
-    def _has_twin(self, run: Run, entity: Entity) -> bool:
-        """Return whether of all that fit one was known before the directive, and the others have appeared since."""
+    def _known_beside(self, run: Run, entity: Entity) -> Entity | None:
+        """Return the one that was known before the directive, where all others that fit have appeared since."""
         evidence, facts = self._transitions.outcomes.evidence, self._context.facts
         if run.step.count != 1 or not self._context.config.recovery.enabled:
-            return False
+            return None
         accepted = {c.entity_id for c in self._search.look(run).accepted} | {entity.id}
         known = [i for i in accepted if evidence.was_known(run, i)]
         original = facts.entity(known[0]) if len(known) == 1 else None
         twins = [] if original is None else evidence.twins(run, original.id)
         if original is None or not twins or accepted - {original.id} - {twin.id for twin in twins}:
+            return None
+        return original
+
+    def _looks_for(self, run: Run, known: Entity, other: Entity) -> bool:
+        """Return whether the robot turns to the place of the one that was known, before it says that it moved.
+
+        other: in front of the robot.
+        """
+        context, arrival, action = self._context, run.arrival, run.action
+        facts, config = context.facts, context.config
+        if action is None or arrival is None or facts.grid is None or facts.pose is None:
             return False
-        self._transitions.outcomes.note_other(run, original.id)
-        return True
+        nearest = nearest_point_on_box(facts.pose[:2], known.box_min[:2], known.box_max[:2])
+        if (
+            last_seen(known) > run.begun_stamp
+            or run.looks.get(known.id)
+            or math.dist(facts.pose[:2], nearest) > config.recovery.turn_reach
+            or not line_of_sight(facts.grid, facts.pose[:2], nearest[None], config.sight_margin)[0]
+        ):
+            return False
+        run.action = replace(
+            action, entity_id=known.id, means={known.id: known.mean.copy()}, label=known.label
+        )
+        proposal = Proposal(
+            arrival.expert, action.trace.epoch, arrival.goal, 1.0, "facing it again", other.id
+        )
+        why = f"another one than {name_of(known)} stands here"
+        outcomes = self._transitions.outcomes
+        case = outcomes.open_case(run, Failing.OTHER, proposal, why, arrived=run.begun_stamp)
+        if case is not None:
+            case.looks = (Look.WAIT, Look.FROM_ELSEWHERE)  # neither would tell
+            self._transitions.diagnose(run, case)
+        return case is not None
 
     def _question(self, run: Run) -> OpenQuestion:
         """Ask back which of the rivals is meant; the answer goes on with this step, without the others."""

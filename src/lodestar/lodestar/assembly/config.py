@@ -16,6 +16,7 @@ from lodestar.language.config import ParserConfig, ReasonerConfig
 from lodestar.mapping.config import OctoMapConfig, ScanGridConfig, TurnFilterConfig, VoxelConfig
 from lodestar.memory.answering.config import AgentConfig, AnsweringConfig
 from lodestar.memory.config import EventConfig, LastSeenConfig, SegmentConfig, SnapshotConfig, StoreConfig
+from lodestar.memory.vision_captions import SegmentCaptionConfig
 from lodestar.perception.config import CaptionerConfig, GeometricConfig, NoiseConfig, UltralyticsConfig
 from lodestar.query.config import RerankConfig
 from lodestar.scene.config import SceneConfig
@@ -26,7 +27,7 @@ from lodestar.selection.config import (
     SelectionConfig,
     SequenceConfig,
 )
-from lodestar.worldmodel.config import ValidationConfig, WayConfig
+from lodestar.worldmodel.config import AdviserConfig, ValidationConfig, WayConfig
 
 SOURCES = ("lidar", "scan", "depth", "slam")
 ADAPTERS = ("ground_truth", "ultralytics", "geometric")
@@ -114,7 +115,7 @@ class SceneDictionaryConfig:
 class FrontierExpertConfig:
     """The frontier expert and the rate of its views."""
 
-    view_period: float = 0.25  # s of stamps between views
+    view_period: float = 0.25  # s of stamps between views; chosen
     expectation: bool = True  # area counts more where the target is likely
     expert: FrontierConfig = field(default_factory=FrontierConfig, metadata={"prefix": ""})
 
@@ -132,7 +133,7 @@ class EgoVlmExpertConfig:
     """The egocentric expert, its reasoner, and the rate of its views."""
 
     annotate: bool = False  # publish the view with its marks
-    view_period: float = 0.25  # s of stamps between views
+    view_period: float = 0.25  # s of stamps between views; chosen
     description_period: float = 1.0  # s of stamps between descriptions of the view; chosen
     reasoner: ReasonerConfig = field(default_factory=ReasonerConfig)
     expert: EgocentricConfig = field(default_factory=EgocentricConfig, metadata={"prefix": ""})
@@ -164,6 +165,7 @@ class GoalSelectorConfig:
     sequence_reward: SequenceConfig = field(default_factory=SequenceConfig)
     context: ContextConfig = field(default_factory=ContextConfig)
     parser: ParserConfig = field(default_factory=ParserConfig, metadata={"prefix": "directive."})
+    advice: AdviserConfig = field(default_factory=AdviserConfig)
 
     def __post_init__(self) -> None:
         unknown = set(self.experts) - set(EXPERTS)
@@ -185,6 +187,7 @@ class MemoryConfig:
     wanted_period: float = 5.0  # s of real time between two such wishes at least; chosen
     store: StoreConfig = field(default_factory=StoreConfig)
     segments: SegmentConfig = field(default_factory=SegmentConfig)
+    captions: SegmentCaptionConfig = field(default_factory=SegmentCaptionConfig)
     events: EventConfig = field(default_factory=EventConfig)
     last_seen: LastSeenConfig = field(default_factory=LastSeenConfig)
     snapshots: SnapshotConfig = field(default_factory=SnapshotConfig)

@@ -1,4 +1,4 @@
-"""Similarity layers and keep-out zones of the directive, recomputed on changes."""
+"""Similarity layers and keep-out zones of the directive and the fence, recomputed on changes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from lodestar.grid.config import FenceConfig
+from lodestar.grid.fence import outside, widened
 from lodestar.grid.occupancy import FREE, OCCUPIED, OccupancyGrid2D
 from lodestar.language.directive import DEFAULT_KEEP_AWAY, Directive
 from lodestar.mapping.pillars import PillarMap
@@ -15,6 +17,8 @@ from lodestar.query.config import QueryConfig
 from lodestar.query.fields import layer_queries
 from lodestar.query.keep_out import KeepOutZones
 from lodestar.scene.dictionary import SceneDictionary
+
+NO_FENCE = FenceConfig()
 
 
 @dataclass(frozen=True)
@@ -30,16 +34,26 @@ class FieldUpdate:
 class DirectiveFields:
     """Similarity layers and keep-out zones of a directive over the map. Not safe for threads.
 
-    keep_away: metres to what a directive forbids without naming a distance.
+    keep_away: metres to what a directive forbids without naming a distance. fence: holds without a directive too.
     """
 
     def __init__(
-        self, phrases: PhraseBook, config: QueryConfig, keep_away: float = DEFAULT_KEEP_AWAY
+        self,
+        phrases: PhraseBook,
+        config: QueryConfig,
+        keep_away: float = DEFAULT_KEEP_AWAY,
+        fence: FenceConfig = NO_FENCE,
     ) -> None:
+        self._fence = fence
         self._keep_out = KeepOutZones(phrases, config, keep_away)
         self._followed: Directive | None = None
         self._state: tuple = (-1, None, None, None)
         self._zones: OccupancyGrid2D | None = None
+
+    @property
+    def is_fenced(self) -> bool:
+        """Tell whether there is a fence."""
+        return bool(self._fence.corners)
 
     def refresh(
         self,
@@ -64,12 +78,16 @@ class DirectiveFields:
             self._followed = directive
         drawn: dict[str, np.ndarray] = {}
         mask = None
+        if grid is not None and self.is_fenced:
+            grid = widened(grid, self._fence.ahead)
+            mask = outside(self._fence, grid)
         if directive is not None and pillars is not None:
             entities, regions = scene.entities(), scene.regions
             if layers:
                 drawn = self._layers(directive, pillars, scene)
             if grid is not None:
-                mask = self._keep_out.mask(grid, entities, pillars, regions, scene.rooms)
+                told = self._keep_out.mask(grid, entities, pillars, regions, scene.rooms)
+                mask = _both(mask, told)
         zones = None if grid is None else self._changed_zones(grid, mask, stamp)
         self._state = state
         return FieldUpdate(drawn, zones)
@@ -99,3 +117,10 @@ class DirectiveFields:
                 return None
         self._zones = OccupancyGrid2D(cells, grid.resolution, grid.origin, stamp, grid.frame)
         return self._zones
+
+
+def _both(mask: np.ndarray | None, other: np.ndarray | None) -> np.ndarray | None:
+    """Return the cells of either mask; None where there is neither."""
+    if mask is None or other is None:
+        return other if mask is None else mask
+    return mask | other

@@ -164,7 +164,7 @@ class MapChain:
         self.tell(self.scene.flush())
 
     def _find_zones(self, stamp: float) -> None:
-        if self.directive is None and self._zones is None:
+        if self.directive is None and self._zones is None and not self._fields.is_fenced:
             return
         update = self._fields.refresh(
             self.scene, self.directive, self._pillars, self._shown, stamp=stamp, layers=False

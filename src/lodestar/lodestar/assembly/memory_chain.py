@@ -39,6 +39,7 @@ from lodestar.memory.records import EventKind, MapName, Memory, Primitive, Snaps
 from lodestar.memory.scene_changes import SceneChanges
 from lodestar.memory.segments import Segmenter, primitive_of, views_of
 from lodestar.memory.snapshot_upkeep import SnapshotUpkeep
+from lodestar.memory.vision_captions import Captioner, ComposedCaptions
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import SceneDelta
 from lodestar.worldmodel.events import WorldEvent
@@ -58,6 +59,7 @@ class MemoryChain:
         self.config, self.scene = config, scene
         self.counts = Counter[str]()
         self._handover = MemoryHandover(config.max_waiting, self.counts)
+        self._captions: Captioner = ComposedCaptions()
         self.map = MapName(scene.map_id)
         self.grid: OccupancyGrid2D | None = None
         self.segmenter = Segmenter(scene, config.segments, robot=config.store.robot)
@@ -76,6 +78,10 @@ class MemoryChain:
         self._deed_stamp = -math.inf
         if store is not None:
             self.use_store(store)
+
+    def use_captions(self, captions: Captioner) -> None:
+        """Have segments captioned by another than the one who composes their captions, from now on."""
+        self._captions = captions
 
     # --- the store ----------------------------------------------------------------------------------------------
 
@@ -362,6 +368,8 @@ class MemoryChain:
     def tick(self, stamp: float) -> SnapshotDelta:
         """Keep the segments that are complete, and what waits; return how the snapshots have changed."""
         for memory in self.segmenter.finished():
+            self._captions.offer(self.images.with_session(memory))
+        for memory in self._captions.ready(stamp):
             self._keep(memory)
         self._handover.hand_over()
         if self.snapshots.is_held and self._knows_scene and not self.images.lacks:
@@ -371,4 +379,6 @@ class MemoryChain:
     def close(self) -> None:
         """Keep what is under way, before the end."""
         for memory in self.segmenter.flush():
+            self._captions.offer(memory)
+        for memory in self._captions.ready(math.inf):
             self._keep(memory)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 
+from lodestar.assembly.config import MemoryConfig
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.likely_questions import LikelyQuestions
 from lodestar.memory.answering.agent import ModelAnswerer, make_answer_chat
@@ -17,6 +18,8 @@ from lodestar.memory.answering.config import AgentConfig, AnsweringConfig
 from lodestar.memory.answering.coverage import FloorLooks
 from lodestar.memory.answering.tools import Memories, Tools, never
 from lodestar.memory.evidence import Selection, bottleneck_evidence
+from lodestar.memory.records import Memory
+from lodestar.memory.vision_captions import VisionCaptions, make_vision_captions
 from lodestar.models.chat import OpenAiChat
 from lodestar.models.phrases import PhraseBook
 from lodestar.scene.mirror import SceneMirror
@@ -70,3 +73,10 @@ def model_answerer(
         begin()
 
     return ModelAnswerer(chat, offline, config, pictures=pictures, warn=warn, begin=start, cancel=chat.cancel)
+
+
+def segment_captions(
+    config: MemoryConfig, image_of: Callable[[Memory], bytes]
+) -> tuple[VisionCaptions, OpenAiChat] | None:
+    """Return a vision model that captions segments, and its chat; None where none is configured."""
+    return make_vision_captions(config.captions, image_of)

@@ -27,6 +27,7 @@ from lodestar.assembly.scene_parts import (
     vision_captioner,
 )
 from lodestar.assembly.selector_parts import (
+    adviser,
     decision_loop,
     directive_model,
     directive_parser,
@@ -36,9 +37,10 @@ from lodestar.assembly.selector_parts import (
 )
 from lodestar.assembly.semantic_map_parts import semantic_map_expert
 from lodestar.assembly.voxel_parts import voxel_map
-from lodestar.assembly.world_parts import world_model
+from lodestar.assembly.world_parts import trace_validator, world_model
 
 __all__ = [
+    "adviser",
     "answer_chat",
     "answerer",
     "decision_loop",
@@ -65,6 +67,7 @@ __all__ = [
     "scene_targets",
     "semantic_map_expert",
     "shadow_selector",
+    "trace_validator",
     "turn_filter",
     "ultralytics_detector",
     "vision_captioner",

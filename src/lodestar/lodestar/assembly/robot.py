@@ -69,8 +69,12 @@ class HeadlessRobot:
         model = parts.directive_model(config.goal_selector)
         self._parse = parts.directive_parser() if model is None else model[0]
         self._closing = ExitStack()
+        adviser = parts.adviser(config.goal_selector)
+        if adviser is not None:
+            self._closing.callback(adviser.close)
+        chooser = policy or parts.policy(config.goal_selector)
         self.loop = parts.decision_loop(
-            config.goal_selector, config.shared, phrases, policy or parts.policy(config.goal_selector)
+            config.goal_selector, config.shared, phrases, chooser, advises=adviser
         )
         self.forget()
 

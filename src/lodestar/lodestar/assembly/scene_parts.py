@@ -6,6 +6,7 @@ The configuration has its shared values filled in already (`RobotConfig` and the
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -20,6 +21,10 @@ from lodestar.perception.captioner import make_describer
 from lodestar.scene.dictionary import SceneDictionary
 from lodestar.scene.enrichment import Captioner, Enricher, EnrichmentTask, TemplateCaptioner
 from lodestar.scene.vision_captioner import VisionCaptioner
+from lodestar.storage.journal_file import JournalFile
+from lodestar.worldmodel.scene_journal import KIND, VERSION
+
+JOURNAL = "scene_dictionary.journal"  # name of the file in its folder
 
 # The defaults, for those who measure a part by itself.
 _KNOWING = SceneDictionaryConfig()
@@ -28,6 +33,14 @@ _KNOWING = SceneDictionaryConfig()
 def scene_dictionary(config: SceneDictionaryConfig = _KNOWING) -> SceneDictionary:
     """Return an empty scene dictionary, which keeps the entities."""
     return SceneDictionary(config.scene)
+
+
+def journal_file(folder: Path, run: str) -> JournalFile:
+    """Return the journal of the scene's amendments in the folder of a run; one of another run is put aside.
+
+    Raises OSError, UnsafeFolder.
+    """
+    return JournalFile(folder / JOURNAL, f"{KIND} of run {run}", VERSION)
 
 
 def region_tracker() -> RegionTracker:
@@ -56,8 +69,8 @@ def vision_captioner(
 
 
 def directive_fields(phrases: PhraseBook, shared: SharedConfig) -> DirectiveFields:
-    """Return the computation of a directive's similarity layers and keep-out zones."""
-    return DirectiveFields(phrases, shared.query, shared.keep_out_distance)
+    """Return the computation of a directive's similarity layers, and of keep-out zones with the fence."""
+    return DirectiveFields(phrases, shared.query, shared.keep_out_distance, shared.fence)
 
 
 def query_parser(config: SceneDictionaryConfig, chat: OpenAiChat, warn: Callable[[str], None]) -> QueryParser:

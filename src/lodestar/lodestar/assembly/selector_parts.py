@@ -24,6 +24,7 @@ from lodestar.models.phrases import PhraseBook
 from lodestar.selection.policies import policy_of
 from lodestar.selection.policy import Policy
 from lodestar.selection.reward import make_reward
+from lodestar.worldmodel.advice import Adviser, make_adviser
 
 _log = logging.getLogger(__name__)
 
@@ -47,6 +48,11 @@ def directive_model(
     return partial(best_directive, parser), cancel
 
 
+def adviser(config: GoalSelectorConfig, warn: Callable[[str], None] = _log.warning) -> Adviser | None:
+    """Return the language model that is asked about failures, to be closed; None where none is configured."""
+    return make_adviser(config.advice, warn)
+
+
 def policy(config: GoalSelectorConfig, rng: np.random.Generator | None = None) -> Policy:
     """Return the policy that chooses among the experts; it continues `selection.policy_state`.
 
@@ -62,7 +68,12 @@ def scene_targets(shared: SharedConfig, phrases: PhraseBook) -> SceneTargets:
 
 
 def _loop_context(
-    config: GoalSelectorConfig, shared: SharedConfig, phrases: PhraseBook, chooser: Policy, prefix: str = "q"
+    config: GoalSelectorConfig,
+    shared: SharedConfig,
+    phrases: PhraseBook,
+    chooser: Policy,
+    prefix: str = "q",
+    advises: Adviser | None = None,
 ) -> LoopContext:
     return make_context(
         config.loop,
@@ -74,14 +85,22 @@ def _loop_context(
         features=config.selection.features,
         rewards=make_reward(config.selection.reward, config.reward, config.sequence_reward),
         prefix=prefix,
+        adviser=advises,
     )
 
 
 def decision_loop(
-    config: GoalSelectorConfig, shared: SharedConfig, phrases: PhraseBook, chooser: Policy, prefix: str = "q"
+    config: GoalSelectorConfig,
+    shared: SharedConfig,
+    phrases: PhraseBook,
+    chooser: Policy,
+    prefix: str = "q",
+    advises: Adviser | None = None,
 ) -> DecisionLoop:
-    """Return the loop that follows directives. prefix: of the ids of its questions to the operator."""
-    return DecisionLoop(_loop_context(config, shared, phrases, chooser, prefix))
+    """Return the loop that follows directives. prefix: of the ids of its questions to the operator. advises: what
+    `adviser` returned.
+    """
+    return DecisionLoop(_loop_context(config, shared, phrases, chooser, prefix, advises))
 
 
 def shadow_selector(

@@ -12,9 +12,10 @@ from typing import Any, TypeVar
 from lodestar.agent.config import LoopConfig
 from lodestar.experts.config import ApproachConfig, ReachConfig
 from lodestar.geometry.camera import DEPTH_RANGE
-from lodestar.grid.config import Footprint, SuccessConfig, ViewpointConfig
+from lodestar.grid.config import FenceConfig, Footprint, SuccessConfig, ViewpointConfig
 from lodestar.language.directive import DEFAULT_KEEP_AWAY
 from lodestar.query.config import QueryConfig
+from lodestar.scene.config import SceneConfig
 from lodestar.worldmodel.config import ValidationConfig, WayConfig
 
 MARK = "shared"  # key of a field's metadata; its value names the field of SharedConfig
@@ -36,11 +37,15 @@ class SharedConfig:
     approach: ApproachConfig = field(default_factory=ApproachConfig)  # places on the way to an object
     reach: ReachConfig = field(default_factory=ReachConfig)  # clearances of the robot's paths
     success: SuccessConfig = field(default_factory=SuccessConfig)  # when an object counts as found
-    depth_range: float = DEPTH_RANGE  # m, largest depth that is used
-    keep_out_distance: float = DEFAULT_KEEP_AWAY  # m around forbidden objects without a stated distance
+    depth_range: float = DEPTH_RANGE  # m, largest depth that is used; DESIGN section 4
+    keep_out_distance: float = (
+        DEFAULT_KEEP_AWAY  # m around forbidden objects without a stated distance; chosen
+    )
+    fence: FenceConfig = field(default_factory=FenceConfig)  # where the robot may be
     validation: ValidationConfig = field(
         default_factory=ValidationConfig
     )  # of traces before they are acted on
+    region_reach: float = SceneConfig.region_reach  # m from a place off all rooms to the one it belongs to
     ways: WayConfig = field(default_factory=WayConfig)  # closed ways on the grid
     map_id: int = LoopConfig.map_id  # of everything that is recorded or saved
 

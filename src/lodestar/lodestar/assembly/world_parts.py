@@ -14,6 +14,7 @@ from lodestar.worldmodel.closed_ways import WayBook
 from lodestar.worldmodel.events import WorldEvent
 from lodestar.worldmodel.trace_sentences import Names
 from lodestar.worldmodel.transactions import KIND, VERSION, Transactions
+from lodestar.worldmodel.validation import TraceValidator, World
 from lodestar.worldmodel.world_model import SceneWriter, WorldModel
 
 JOURNAL = "world_model.journal"  # name of the file in its folder
@@ -22,6 +23,11 @@ JOURNAL = "world_model.journal"  # name of the file in its folder
 def journal_file(folder: Path) -> JournalFile:
     """Return the journal in a folder, which is made where it is missing. Raises OSError, UnsafeFolder."""
     return JournalFile(folder / JOURNAL, KIND, VERSION)
+
+
+def trace_validator(config: WorldModelConfig, world: World) -> TraceValidator:
+    """Return the checker of traces against what a world knows; that of the decision loop has the same limits."""
+    return TraceValidator(world, config.validation)
 
 
 def world_model(

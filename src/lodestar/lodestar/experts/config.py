@@ -51,10 +51,9 @@ class AnnotationConfig:
 
     rows: int = 4  # of the grid over the image; chosen
     columns: int = 6  # of the grid over the image; chosen
-    # metres of depth between which a point is marked: RoboAtlas IV-F prunes cells that are too close or out of the
-    # interaction range; values chosen
-    near: float = 0.8
-    far: float = 5.0
+    # RoboAtlas IV-F prunes cells that are too close or out of the interaction range
+    near: float = 0.8  # metres, least depth of a marked point; chosen
+    far: float = 5.0  # metres, largest depth of a marked point; chosen
     highest: float = 2.0  # metres above the floor of a mark; chosen: keeps marks off ceilings
     window: int = 2  # pixels, half side of the square whose median depth is used; chosen
     side: int = 768  # pixels of the longer side of the picture for the model; chosen
@@ -140,9 +139,10 @@ class EgocentricConfig:
     )
     # factor of the confidence while the path up to an object is not known yet; chosen
     afar_share: float = 0.9
-    # metres and radians within which a turn chosen for an earlier view is still valid; chosen
-    still_distance: float = 0.5
-    still_angle: float = math.radians(20.0)
+    still_distance: float = (
+        0.5  # metres within which a turn chosen for an earlier view is still valid; chosen
+    )
+    still_angle: float = math.radians(20.0)  # radians likewise; chosen
     open_depth: float = 5.0  # metres of depth that count as fully open; chosen
     lifting: LiftConfig = field(default_factory=LiftConfig)
     annotation: AnnotationConfig = field(default_factory=AnnotationConfig)
@@ -214,9 +214,8 @@ class StopConfig:
     # weight of an unknown cell, where a free cell that was not looked at counts 1; chosen: part of them are walls
     unknown_share: float = 0.25
     samples: int = 3000  # blocks that represent the unseen cells, approximately; chosen
-    # metres and radians within which a goal is the same as an excluded one; chosen
-    same_goal_distance: float = 0.35
-    same_goal_angle: float = math.radians(40.0)
+    same_goal_distance: float = 0.35  # metres within which a goal is the same as an excluded one; chosen
+    same_goal_angle: float = math.radians(40.0)  # radians likewise; chosen
 
 
 @dataclass(frozen=True)
@@ -236,10 +235,10 @@ class FrontierConfig:
     corner_gain: float = 0.15
     # m^2 per metre of path in the utility (RoboAtlas eq. 16) that selects a frontier's published viewpoint; chosen
     alpha: float = 3.0
-    # a pass ends after `barren_way` metres that showed at most `barren_area` m^2; chosen: the remaining gains are then
+    # metres after which a pass ends if they showed at most `barren_area`; chosen: the remaining gains are then
     # predicted from afar and vanish from nearby
     barren_way: float = 20.0
-    barren_area: float = 1.0
+    barren_area: float = 1.0  # m^2; chosen
     gain_scale: float = 5.0  # m^2 at which the confidence is 0.63; chosen
     at_charger: float = 0.5  # metres from the charger within which the robot counts as back; chosen
     surfaces: SurfaceConfig = field(default_factory=SurfaceConfig)
@@ -265,9 +264,9 @@ class LikelyConfig:
     )
     room_weight: float = 0.4  # share of the score that depends on the room; chosen
     # A place is proposed while at least `border` metres of the border between free and unknown cells lie within
-    # `surroundings` metres of its box. Unknown cells behind a wall do not count. Metres; chosen.
-    surroundings: float = 1.5
-    border: float = 0.6
+    # `surroundings` metres of its box. Unknown cells behind a wall do not count.
+    surroundings: float = 1.5  # metres; chosen
+    border: float = 0.6  # metres; chosen
     max_distance: float = 4.0  # metres of path; chosen: farther places are left to the frontier expert
     distance_weight: float = 0.02  # score per metre of straight distance; chosen
     top_n: int = 3  # places that are tried; chosen

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,8 @@ class SceneConfig:
     max_captions: int = 16  # per entity, with their visibilities; chosen
     max_archived: int = 10_000  # entities; the first archived are pruned first; chosen
     max_delta: int = 256  # entities per delta, the others follow in the next ones; chosen
-    region_reach: float = 1.0  # metres to a region's cell, for entities on unassigned cells; chosen
+    # metres to a region's cell, for entities on unassigned cells; chosen
+    region_reach: float = field(default=1.0, metadata={"shared": "region_reach"})
     static_motion: float = 0.5  # metres of motion over its life from which an entity is not static; chosen
 
 

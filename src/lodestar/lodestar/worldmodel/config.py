@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from lodestar.models.config import ChatConfig
 
 
 @dataclass(frozen=True)
@@ -58,3 +60,23 @@ class WayConfig:
         lengths = (self.thickness, self.same_place, self.look_reach, self.beyond, self.bin)
         if min(lengths) <= 0.0 or min(self.most, self.clear_looks) < 1 or self.lowest >= self.highest:
             raise ValueError("lengths and counts of closed ways must be above 0, and lowest below highest")
+
+
+@dataclass(frozen=True)
+class AdviserConfig:
+    """Advice on failures that the diagnosis cannot tell."""
+
+    adviser: str = "none"  # or "model"
+    chat: ChatConfig = field(default_factory=ChatConfig)  # of the model
+    patience: float = 8.0  # s of the loop's time that the robot stands for an answer; chosen
+    least: float = 0.05  # probability of a cause, 0..1, from which its recovery may be chosen; chosen
+    things: int = 12  # nearest things that are told; chosen
+    tokens: int = 900  # of a question (VLM-DEWM C.1 bounds the subgraph; ours)
+
+    def __post_init__(self) -> None:
+        if self.adviser not in ("none", "model"):
+            raise ValueError(f'adviser must be "none" or "model", not {self.adviser!r}')
+        if min(self.patience, self.tokens) <= 0 or self.things < 0 or not 0.0 <= self.least <= 1.0:
+            raise ValueError(
+                "patience and tokens must be above 0, things not below it, and least within 0 and 1"
+            )

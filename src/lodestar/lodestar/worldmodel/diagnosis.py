@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from lodestar.worldmodel.cause_table import CauseTable, Recovery, cause_table
 from lodestar.worldmodel.outcomes import CauseEstimate, Diagnosis, Discrepancy, Look
 
-SURE = 0.6  # probability from which the causes count as told apart; ours
 _TOLD = 3  # facts that the words of a diagnosis give at most
 
 
@@ -27,7 +26,7 @@ class Evidence:
     looks: tuple[Look, ...] = ()
 
 
-def diagnose(evidence: Evidence, table: CauseTable | None = None, sure: float = SURE) -> Diagnosis:
+def diagnose(evidence: Evidence, sure: float, table: CauseTable | None = None) -> Diagnosis:
     """Return the causes with their probabilities, and the look that would tell the two likeliest apart.
 
     No look is named where one cause is as probable as `sure`, or none of the looks that are left would bring a fact

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lodestar.scene.amendments import AmendmentRefused, Edit, EntityEdit, Refusal
+from lodestar.scene.amendments import AmendmentRefused, Edit, EntityEdit, Refusal, check_edits
 from lodestar.scene.dictionary import SceneDictionary
 from lodestar.scene.records import SceneDelta
 from lodestar.scene.relations import Relation
@@ -25,11 +25,23 @@ def amend_scene(
     scene: SceneDictionary, amendments: Sequence[Amendment], expected_revision: int = 0
 ) -> SceneAmended:
     """Carry out all amendments, or none. expected_revision: see `SceneDictionary.amend`. Raises AmendmentRefused."""
-    if not amendments:
-        raise AmendmentRefused(Refusal.BAD_REQUEST, "there is no amendment; give at least one")
-    made = scene.amend([_edit(amendment) for amendment in amendments], expected_revision)
+    made = scene.amend(_edits(amendments), expected_revision)
     last = amendments[-1]
     return SceneAmended(made.delta, tuple(_amendment(edit, last) for edit in made.inverse))
+
+
+def check_amendments(
+    scene: SceneDictionary, amendments: Sequence[Amendment], expected_revision: int = 0
+) -> None:
+    """Raise AmendmentRefused where `amend_scene` would; nothing changes."""
+    with scene.lock:
+        check_edits(scene.state, _edits(amendments), expected_revision)
+
+
+def _edits(amendments: Sequence[Amendment]) -> list[EntityEdit]:
+    if not amendments:
+        raise AmendmentRefused(Refusal.BAD_REQUEST, "there is no amendment; give at least one")
+    return [_edit(amendment) for amendment in amendments]
 
 
 def _edit(amendment: Amendment) -> EntityEdit:

@@ -34,6 +34,7 @@ from lodestar.scene.records import Entity, Region
 from lodestar.scene.regions import RegionMap
 from lodestar.selection.context import FEATURES
 from lodestar.selection.linucb import LinUcb, LinUcbConfig
+from lodestar.worldmodel.advice import Adviser
 
 EXPERTS = ("frontier", "semantic_map", "ego_vlm")
 ACCEPT = 0.6
@@ -159,6 +160,7 @@ class World:
     sees: bool = True  # entities within 3 m are re-observed at each step
     experts: tuple[str, ...] = EXPERTS
     stall: float = 0.0  # s, by which the loop's time is ahead of the stamps
+    adviser: Adviser | None = None  # who is asked about failures
     memory: Callable[[Question], AnswerOutcome | None] | None = None  # what it says; None = it is silent
 
     def __post_init__(self) -> None:
@@ -167,7 +169,9 @@ class World:
         config = LinUcbConfig(mixing=self.mixing)
         policy = LinUcb(config, self.experts, FEATURES, np.random.default_rng(self.seed))
         self.policy = policy
-        self.loop = DecisionLoop(make_context(self.config, policy, None, self.experts, targets=self.targets))
+        self.loop = DecisionLoop(
+            make_context(self.config, policy, None, self.experts, targets=self.targets, adviser=self.adviser)
+        )
         self.pose = np.array([2.0, 2.0, 0.0])
         self.goal: np.ndarray | None = None
         self.commands: list[Command] = []

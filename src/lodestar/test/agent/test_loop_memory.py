@@ -10,6 +10,7 @@ import pytest
 from agent_fakes import FACING, TARGET, World, entity, exploring, thing
 
 from lodestar.agent.commands import AskMemory, RequestProposals, SendGoal, State, WithdrawQuestion
+from lodestar.agent.config import AbsenceConfig, LoopConfig
 from lodestar.agent.errors import ErrorCode
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import Directive, Scope, Step, StepKind
@@ -182,11 +183,21 @@ def test_without_fresh_proof_the_robot_goes_there_and_says_what_it_sees(memory, 
     assert math.dist(known_target.pose[:2], (2.0, 2.0)) < 0.1, "the next step is done"
 
 
-def test_a_thing_that_is_nowhere_is_no_and_no_failure():
-    world = World(answers={"frontier": exploring((2.0, 8.0, 0.0))})
+def test_without_a_judgement_no_is_said_where_everything_is_explored():
+    config = LoopConfig(absence=AbsenceConfig(enabled=False))
+    world = World(config=config, answers={"frontier": exploring((2.0, 8.0, 0.0))})
     world.mirror.put(entity(3, 5, 5, "green plant"))
     result = ended(world, do(CHECK))
     assert result.success and "No. Everything reachable is explored" in result.report
+
+
+def test_a_thing_that_is_nowhere_is_no_and_no_failure():
+    corners = [(1.0, 1.0, 0.8), (9.0, 1.0, 2.4), (9.0, 9.0, -2.4), (1.0, 9.0, -0.8)]
+    sides = [(5.0, 1.0, 1.6), (9.0, 5.0, 3.1), (5.0, 9.0, -1.6), (1.0, 5.0, 0.0)]
+    world = World(answers={"frontier": exploring(*corners, *sides)})
+    world.mirror.put(entity(3, 5, 5, "green plant"))
+    result = ended(world, do(CHECK))
+    assert result.success and result.report.startswith("No. ") and result.answers[0].value.yes is False
 
 
 def asked_whether(value):

@@ -52,3 +52,8 @@ def test_a_change_of_another_part_keeps_what_is_shared() -> None:
 def test_no_thing_is_faced_from_beyond_where_it_counts_as_found() -> None:
     with pytest.raises(ValueError, match=r"shared\.success\.distance"):
         SharedConfig(success=SuccessConfig(distance=0.8))
+
+
+def test_one_reach_of_rooms_reaches_the_dictionary_and_its_readers() -> None:
+    robot = RobotConfig(shared=SharedConfig(region_reach=0.3))
+    assert robot.scene_dictionary.scene.region_reach == robot.shared.region_reach == 0.3

@@ -10,6 +10,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lodestar.agent.config import RecoveryConfig
 from lodestar.worldmodel.cause_table import FILE, BadTable, Recovery, cause_table, read_table
 from lodestar.worldmodel.diagnosis import Evidence, diagnose, recovery_of
 from lodestar.worldmodel.outcomes import Cause, ConstraintState, Discrepancy, Look
@@ -22,7 +23,7 @@ ARRIVED = {**STOPPED, "stopped_on_way": False, "arrived": True}
 
 
 def _of(facts: dict[str, bool], looks: tuple[Look, ...] = ()):
-    return diagnose(Evidence(NOTHING, facts, (1.0, 2.0), looks))
+    return diagnose(Evidence(NOTHING, facts, (1.0, 2.0), looks), RecoveryConfig().sure)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import csv
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import as_completed
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -76,21 +77,30 @@ def _said(outcome: CheckOutcome) -> str:
 
 def _of_building(spec: str, seed: int, settings: EpisodeSettings) -> list[CheckOutcome]:
     """Return the outcomes of a building; none where it lacks a question of some case."""
+    return list(_one_by_one(spec, seed, settings))
+
+
+def _one_by_one(spec: str, seed: int, settings: EpisodeSettings) -> Iterator[CheckOutcome]:
+    """Yield the outcomes of a building; none where it lacks a question of some case."""
     from lodestar_eval.ask_to_act import answered
     from lodestar_sim.worlds import WorldError
 
-    try:
-        return list(answered(spec, seed, settings))
-    except WorldError:
-        return []
+    with suppress(WorldError):
+        yield from answered(spec, seed, settings)
 
 
 def _outcomes(
     jobs: Sequence[tuple[str, int, EpisodeSettings]], workers: int
 ) -> Iterator[tuple[int, list[CheckOutcome]]]:
+    """Yield seeds with outcomes: question by question in one process, building by building in several."""
     if workers == 1:
         for job in jobs:
-            yield job[1], _of_building(*job)
+            is_empty = True
+            for outcome in _one_by_one(*job):
+                is_empty = False
+                yield job[1], [outcome]
+            if is_empty:
+                yield job[1], []
         return
     with worker_pool(workers) as pool:
         several = {pool.submit(_of_building, *job): job[1] for job in jobs}

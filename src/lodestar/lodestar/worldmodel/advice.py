@@ -1,0 +1,175 @@
+"""Advice of a language model on a failure that the table of causes cannot tell (VLM-DEWM 3.3.5, C.1, C.6).
+
+The model sees what was expected and found, the causes with their probabilities, and the nearest things; it may choose
+among the recoveries of those causes. Its answer is one more vote: what it chooses is carried out as the table's own
+choice is, and every goal of it is validated.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from lodestar.language.prompts import DATA_RULE, data_block
+from lodestar.models.chat import ChatModel, ChatUnavailable, OpenAiChat
+from lodestar.models.chat_budget import tokens_in
+from lodestar.scene.captions import clean_text
+from lodestar.worldmodel.cause_table import CauseTable, Recovery, cause_table
+from lodestar.worldmodel.config import AdviserConfig
+from lodestar.worldmodel.outcome_sentences import discrepancy_in_words
+from lodestar.worldmodel.outcomes import Diagnosis
+
+_log = logging.getLogger(__name__)
+
+SYSTEM = f"""\
+An action of a walking robot failed, and its own diagnosis does not tell why. You get the task, why the action failed,
+what differs from what was expected, possible causes with probabilities, and the things near the robot, nearest first.
+Choose the one recovery of the list that most likely lets the task go on, and say why in one short sentence.
+{DATA_RULE}"""
+
+#: What each recovery does, for the model.
+MEANINGS = {
+    Recovery.TAKE_NEW_PLACE: "the target stands elsewhere now: go to where it was seen last",
+    Recovery.SEARCH_ELSEWHERE: "the target is gone: search for it elsewhere",
+    Recovery.NEXT_CANDIDATE: "it was not the target: go to the next candidate",
+    Recovery.OTHER_SIDE: "look at the target, or stand, somewhere else",
+    Recovery.TELL: "claim what is in front of the robot, and tell of the other one",
+    Recovery.GO_ROUND: "take the way for closed for a while, and go round it",
+    Recovery.WAIT_THEN_GO_ROUND: "wait until the way is free, then go round it",
+    Recovery.RELOCALISE: "turn around and find out where the robot is",
+    Recovery.WAIT_FOR_SENSORS: "stand until the sensors speak again",
+    Recovery.ASK_AGAIN: "leave this goal out and decide anew",
+}
+
+
+@dataclass(frozen=True)
+class AdviceQuestion:
+    """A failure as it is put to the model. offered: recoveries that it may choose. near: a line per thing."""
+
+    task: str
+    why: str
+    diagnosis: Diagnosis
+    offered: tuple[Recovery, ...]
+    near: tuple[str, ...] = ()
+
+    def text(self, tokens: int) -> str:
+        """Return the prompt; the farthest things are left out beyond so many tokens."""
+        records: list[dict[str, Any]] = [
+            {"task": clean_text(self.task), "failed": clean_text(self.why)},
+            {"differs": clean_text(discrepancy_in_words(self.diagnosis.discrepancy))},
+            *(
+                {"cause": one.cause.value, "probability": round(one.probability, 2)}
+                for one in self.diagnosis.causes
+                if one.probability >= 0.01
+            ),
+            *({"recovery": one.value, "does": MEANINGS[one]} for one in self.offered),
+        ]
+        for line in self.near:
+            longer = [*records, {"near": clean_text(line)}]
+            if tokens_in(data_block(longer)) > tokens:
+                break
+            records = longer
+        return data_block(records)
+
+
+@dataclass(frozen=True)
+class Advice:
+    """A recovery that the model chose, with its reason, one clean line."""
+
+    recovery: Recovery
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.recovery.value}: {self.reason}" if self.reason else self.recovery.value
+
+
+def offered_by(diagnosis: Diagnosis, least: float, table: CauseTable | None = None) -> tuple[Recovery, ...]:
+    """Return the recoveries among which advice may choose: those of causes as probable as `least`, and to ask again."""
+    rows = (table or cause_table()).rows
+    likely = [rows[one.cause].recovery for one in diagnosis.causes if one.probability >= least]
+    return tuple(dict.fromkeys(r for r in (*likely, Recovery.ASK_AGAIN) if r in MEANINGS))
+
+
+def read_advice(answer: str, offered: Sequence[Recovery]) -> Advice:
+    """Return the advice in the model's answer. Raises ValueError where it is none, or chooses what was not offered."""
+    try:
+        data = json.loads(answer)
+        chosen, reason = data["recovery"], data["reason"]
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise ValueError("the language model's answer is no advice") from error
+    for recovery in offered:
+        if recovery.value == chosen:
+            return Advice(recovery, clean_text(str(reason)))
+    raise ValueError("the language model chose a recovery that was not offered")
+
+
+class Adviser:
+    """Asks the model on a thread of its own, one question at a time. warn: called where there is no advice."""
+
+    def __init__(
+        self, model: ChatModel, config: AdviserConfig, warn: Callable[[str], None] = _log.warning
+    ) -> None:
+        self.config = config
+        self._model, self._warn = model, warn
+        self._pool = ThreadPoolExecutor(1, "adviser")
+        self._asked: Future[Advice] | None = None
+        self._task = ""
+
+    def ask(self, question: AdviceQuestion) -> None:
+        """Put a question; an earlier one is not waited for any more. The budget of tokens is that of one task."""
+        self.drop()
+        begin_task = getattr(self._model, "begin_task", None)  # a ChatModel need not count
+        if begin_task is not None and question.task != self._task:
+            begin_task()
+        self._task = question.task
+        self._asked = self._pool.submit(self._advice, question)
+
+    def answer(self) -> tuple[bool, Advice | None]:
+        """Return whether the model has answered, and its advice; None where it gave none that can be used."""
+        asked = self._asked
+        if asked is None:
+            return True, None
+        if not asked.done():
+            return False, None
+        self._asked = None
+        try:
+            return True, asked.result()
+        except (ChatUnavailable, ValueError) as error:
+            self._warn(f"no advice on a failure: {error}")
+            return True, None
+
+    def drop(self) -> None:
+        """Stop waiting for the question that was put last, and cancel it."""
+        asked, self._asked = self._asked, None
+        if asked is not None and not asked.done():
+            asked.cancel()
+            cancel = getattr(self._model, "cancel", None)  # a ChatModel need not have it
+            if cancel is not None:
+                cancel()
+
+    def close(self) -> None:
+        """End the thread; a question under way is cancelled."""
+        self.drop()
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def _advice(self, question: AdviceQuestion) -> Advice:
+        schema = {
+            "type": "object",
+            "additionalProperties": False,
+            "required": ["recovery", "reason"],
+            "properties": {
+                "recovery": {"type": "string", "enum": [one.value for one in question.offered]},
+                "reason": {"type": "string"},
+            },
+        }
+        answer = self._model.complete(SYSTEM, question.text(self.config.tokens), schema)
+        return read_advice(answer, question.offered)
+
+
+def make_adviser(config: AdviserConfig, warn: Callable[[str], None] = _log.warning) -> Adviser | None:
+    """Return the adviser that is configured, to be closed; None where there is none."""
+    return None if config.adviser == "none" else Adviser(OpenAiChat(config.chat), config, warn)

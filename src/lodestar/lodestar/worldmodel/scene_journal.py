@@ -1,0 +1,137 @@
+"""Journal of the amendments of the scene: written before they are carried out, so that kill -9 loses none.
+
+A checkpoint of the scene is some seconds old, and nobody sees again what was amended since. A successor carries out
+what its checkpoint does not hold.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from lodestar.scene.amendments import AmendmentRefused, Refusal
+from lodestar.scene.dictionary import SceneDictionary
+from lodestar.scene.records import SceneDelta
+from lodestar.worldmodel.amendment_json import BadAmendment, amendment_from_dict, amendment_to_dict
+from lodestar.worldmodel.amendments import Amendment
+from lodestar.worldmodel.scene_edits import SceneAmended, amend_scene, check_amendments
+from lodestar.worldmodel.transactions import Journal
+
+KIND, VERSION = "lodestar-scene-amendments", 1  # of the journal's file
+KEPT = 1000  # requests that a full journal keeps; checkpoints are seconds old and hold the others
+_WAITING = -1  # as a revision: not carried out yet
+
+
+@dataclass(frozen=True)
+class _Request:
+    """Amendments that belong together. revision: of the scene with them; session: of the voxel map then."""
+
+    amendments: tuple[Amendment, ...]
+    revision: int
+    session: str
+
+    def to_line(self) -> dict[str, Any]:
+        dicts = [amendment_to_dict(amendment) for amendment in self.amendments]
+        return {"op": "amend", "revision": self.revision, "session": self.session, "amendments": dicts}
+
+
+class SceneJournal:
+    """The one way to amend a scene that is kept. Raises what the journal raises, and then nothing has changed.
+
+    journal: None = nothing outlives the process. problems: lines that could not be taken, and requests that were
+    refused when they were carried out again.
+    """
+
+    def __init__(self, journal: Journal | None = None) -> None:
+        self._journal = journal
+        self.problems: list[str] = []
+        self._lock = threading.RLock()  # taken before the scene's
+        self._requests: list[_Request] = []
+        self._waiting: list[_Request] = []  # of things that the scene does not have yet
+        for number, line in enumerate(journal.lines if journal is not None else (), 2):
+            try:
+                made = tuple(map(amendment_from_dict, line["amendments"]))
+                self._requests.append(_Request(made, int(line["revision"]), str(line["session"])))
+            except (BadAmendment, KeyError, TypeError, ValueError) as error:
+                self.problems.append(f"line {number} was left out: {error.__class__.__name__}: {error}"[:200])
+
+    def amend(
+        self, scene: SceneDictionary, amendments: Sequence[Amendment], expected_revision: int = 0
+    ) -> SceneAmended:
+        """Write amendments and carry them out, all or none; see `amend_scene`. Raises AmendmentRefused, OSError."""
+        with self._lock, scene.lock:  # a checkpoint holds either both or neither
+            check_amendments(scene, amendments, expected_revision)
+            request = _Request(tuple(amendments), scene.revision + 1, _base(scene.session_id))
+            if self._journal is not None:
+                self._journal.append(request.to_line())
+                self._requests.append(request)
+            made = amend_scene(scene, amendments, expected_revision)
+            if self._journal is not None and self._journal.is_full:
+                self._rewrite(self._requests[-KEPT:])
+            return made
+
+    def replay(self, scene: SceneDictionary, revision: int = 0) -> int:
+        """Carry out what a checkpoint does not hold, in order; return how many requests there were.
+
+        revision: of the checkpoint that the scene goes on from; 0 = there is none. Amendments of things that the scene
+        does not have yet wait for them (`settle`). Those of another map, that was there before one was loaded, are
+        dropped.
+        """
+        missing = [
+            request
+            for request in self._requests
+            if request.revision > revision or request.revision == _WAITING
+        ]
+        if revision:
+            missing = [one for one in missing if one.session == _base(scene.session_id)]
+        self._requests, self._waiting = [], missing
+        self.settle(scene)
+        if self._journal is not None and self._journal.lines:
+            self._rewrite(self._requests)
+        return len(missing)
+
+    def settle(self, scene: SceneDictionary) -> list[SceneDelta]:
+        """Carry out what waited for things that the scene has by now; return the deltas."""
+        with self._lock:
+            return self._settle(scene) if self._waiting else []
+
+    def _settle(self, scene: SceneDictionary) -> list[SceneDelta]:
+        deltas, still, blocked = list[SceneDelta](), list[_Request](), set[int]()
+        for request in self._waiting:
+            things = {amendment.entity_id for amendment in request.amendments}
+            try:
+                if things & blocked:  # after one that waits for the same thing
+                    raise AmendmentRefused(Refusal.UNKNOWN_ENTITY, "it waits")
+                with scene.lock:
+                    deltas.append(amend_scene(scene, request.amendments).delta)
+                    self._requests.append(replace(request, revision=scene.revision))
+            except AmendmentRefused as refused:
+                if refused.refusal is Refusal.UNKNOWN_ENTITY:
+                    blocked |= things
+                    still.append(request)
+                else:
+                    self.problems.append(f"an amendment could not be carried out again: {refused}")
+        changed, self._waiting = len(still) != len(self._waiting), still[-KEPT:]
+        if changed and self._journal is not None:
+            self._rewrite(self._requests)
+        return deltas
+
+    def clear(self) -> None:
+        """Forget every request: another map was loaded, and a checkpoint of it is kept."""
+        with self._lock:
+            self._waiting = []
+            if self._journal is not None:
+                self._rewrite([])
+
+    def _rewrite(self, requests: Sequence[_Request]) -> None:
+        assert self._journal is not None
+        self._requests = list(requests)
+        waiting = [replace(request, revision=_WAITING) for request in self._waiting]
+        self._journal.rewrite([request.to_line() for request in (*self._requests, *waiting)])
+
+
+def _base(session_id: str) -> str:
+    """Return a session's name without what is added when the voxel map goes on in another process."""
+    return session_id.split("+")[0]

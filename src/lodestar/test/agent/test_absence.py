@@ -1,0 +1,250 @@
+"""How sure the robot is that a thing is not there, and when a CHECK says so."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from agent_fakes import ACCEPT, TARGET, World, entity, exploring, room, thing, towards_target
+
+from lodestar.agent.absence import AbsenceJudge
+from lodestar.agent.commands import SendGoal, State
+from lodestar.agent.config import AbsenceConfig, LoopConfig
+from lodestar.agent.errors import ErrorCode
+from lodestar.agent.facts import Facts
+from lodestar.agent.motion import Odometer
+from lodestar.agent.searched_floor import SearchedFloor
+from lodestar.agent.stamps import Stamp
+from lodestar.experts.protocol import Rejection, RejectionReason
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.language.directive import Directive, Step, StepKind
+from lodestar.language.query_graph import Predicate
+
+CHECK = Step(StepKind.CHECK, thing("red chair"), question="is there a red chair")
+MIDDLE = (5.0, 5.0)
+#: Places from which all of the room is looked at from near.
+EVERYWHERE = tuple((float(x), float(y)) for x in (2.0, 5.0, 8.0) for y in (2.0, 5.0, 8.0))
+JUDGE = AbsenceJudge(AbsenceConfig())
+
+
+def looked_from(places, grid=None, mirror=None):
+    """Facts and the floor after a turn at each of the places."""
+    grid = room() if grid is None else grid
+    facts, searched, stamp = Facts(Odometer(LoopConfig())), SearchedFloor(), 0.0
+    facts.grid, facts.mirror = grid, mirror
+    facts.pose = np.array([*places[0], 0.0])
+    for x, y in places:
+        for heading in np.linspace(-math.pi, math.pi, 8, endpoint=False):
+            stamp += 1.0
+            searched.note(np.array([x, y, heading]), Stamp(stamp), grid)
+    return facts, searched
+
+
+def believed(words, places, grid=None, mirror=None):
+    return JUDGE.belief(Step(StepKind.FIND, thing(words)), *looked_from(places, grid, mirror))
+
+
+def ended(world, *steps, **options):
+    world.loop.start(Directive("do it", steps), world.now, **options)
+    world.run(700.0)
+    return world.result
+
+
+# --- the belief ------------------------------------------------------------------------------------------------------
+
+
+def test_without_a_look_nothing_is_believed():
+    facts, _ = looked_from((MIDDLE,))
+    assert JUDGE.belief(Step(StepKind.FIND, thing("chair")), facts, SearchedFloor()) is None
+
+
+def test_the_belief_follows_bayes_rule():
+    belief = believed("chair", (MIDDLE,))
+    assert belief.present == pytest.approx(belief.missed / (belief.missed + 1.0))
+    assert believed("chair", EVERYWHERE).missed == pytest.approx(0.05, abs=0.02), "the detection rate is left"
+
+
+def test_the_more_was_looked_at_the_less_is_it_there():
+    beliefs = [believed("chair", EVERYWHERE[:n]).present for n in (1, 3, 9)]
+    assert beliefs[0] > beliefs[1] > beliefs[2]
+
+
+def test_a_small_thing_is_missed_more_often_from_afar():
+    assert believed("mug", (MIDDLE,)).missed > believed("chair", (MIDDLE,)).missed + 0.05
+
+
+def test_what_stands_on_tables_is_looked_for_around_tables():
+    world = World()
+    table = entity(3, 8.5, 8.5, "table")
+    world.mirror.put(replace(table, box_max=np.array([9.0, 9.0, 0.75])))
+    far = ((2.0, 2.0),)
+    assert believed("laptop", far, mirror=world.mirror).missed > believed("laptop", far).missed + 0.1, (
+        "the only table was not looked at"
+    )
+    assert believed("ladder", far, mirror=world.mirror).missed == pytest.approx(
+        believed("ladder", far).missed
+    )
+
+
+def cut_room(at=4.0, opening=False):
+    """The room with a wall across it at y = `at`; beyond it free floor, or unknown space behind an opening."""
+    cells = room().cells.copy()
+    row = round(at * 10)
+    cells[row] = 100
+    if opening:
+        cells[row:] = -1
+        cells[row, 30:70] = 0
+    return OccupancyGrid2D(cells, 0.1, (0.0, 0.0))
+
+
+def test_floor_without_a_way_and_space_behind_open_edges_were_not_looked_at():
+    near = tuple(place for place in EVERYWHERE if place[1] < 3.0)
+    barred = believed("chair", near, cut_room())
+    assert barred.barred_area > 30.0 and barred.share > 0.95
+    assert barred.present > AbsenceConfig().unsure and "that no way leads to" in barred.in_words()
+    edge = believed("chair", near, cut_room(opening=True))
+    assert edge.open_area > 5.0 and "behind open edges" in edge.in_words()
+    assert edge.present > believed("chair", EVERYWHERE).present + 0.05
+
+
+def test_a_look_that_shows_much_and_is_near_keeps_the_search_going():
+    step = Step(StepKind.FIND, thing("chair"))
+    facts, searched = looked_from(EVERYWHERE[:3])
+    unseen, seen = np.array([8.0, 6.5, 0.0]), np.array([2.0, 2.0, 0.0])
+
+    def is_worth(goals, judge=JUDGE):
+        return judge.weigh(step, facts, searched, goals)[1]
+
+    assert is_worth([unseen]) and not is_worth([seen]) and is_worth([seen, unseen])
+    assert not is_worth([unseen], AbsenceJudge(AbsenceConfig(answer_worth=20.0)))
+
+
+def test_no_answer_before_it_is_unlikely_to_be_there_or_no_look_was_worth_it_for_long():
+    for bound, patience in ((0.0, 10.0), (1.0, 0.0)):
+        config = LoopConfig(absence=AbsenceConfig(bound=bound, barren_time=patience, unsure=1.0))
+        world = turning(World(config=config, answers={"frontier": exploring(*corner())}))
+        result = ended(world, CHECK)
+        assert result.success and result.report.startswith("No.")
+        assert result.duration >= patience, "the first look is not worth it, and there were more"
+
+
+def corner():
+    """Places so near each other that no look is worth its seconds."""
+    return ((x, y, 0.0) for x in np.arange(1.0, 3.0, 0.6) for y in np.arange(1.0, 3.0, 0.6))
+
+
+# --- in the loop -----------------------------------------------------------------------------------------------------
+
+
+def tour(*more):
+    """An explorer that leads through the room, then to crumbs at its ends for ever."""
+    crumbs = tuple((x, 5.0, 0.0) for x in np.arange(0.6, 9.5, 0.6))
+    return exploring(*((x, y, 0.0) for x, y in EVERYWHERE), *more, *crumbs)
+
+
+def turning(world):
+    """Let the camera of a fake look all around."""
+    world.mirror.put(*(entity(20 + k, x, y, "green plant") for k, (x, y) in enumerate(EVERYWHERE)))
+    heading = [0.0]
+    advance = world.advance
+
+    def advanced():
+        if world.targets.scores.get(7, 0.0) >= ACCEPT:
+            return advance()
+        heading[0] += 0.7
+        world.pose[2] = math.remainder(heading[0], 2.0 * math.pi)
+        advance()
+
+    world.advance = advanced
+    return world
+
+
+def test_a_check_says_no_before_the_explorer_has_seen_every_crumb():
+    world = turning(World(answers={"frontier": tour()}))
+    result = ended(world, CHECK)
+    assert result.success and result.report.startswith("No. No 'red chair' was found.")
+    (answer,) = result.answers
+    assert answer.value.yes is False and answer.confidence > 0.85 and answer.coverage > 0.9
+    assert "% of the floor that I can come to" in result.report and "% sure of it" in result.report
+    assert len(world.of(SendGoal)) < 15, "the crumbs are not driven to"
+
+
+def test_a_search_goes_on_where_a_check_would_answer():
+    world = turning(World(answers={"frontier": tour()}))
+    ended(world, Step(StepKind.FIND, thing("red chair")))
+    assert len(world.of(SendGoal)) > 20
+
+
+def test_a_thing_that_is_seen_late_is_still_found():
+    def late(request):
+        known = math.dist(request.robot_pose[:2], (5.0, 8.0)) < 1.5 or 7 in world.mirror.entities
+        if known and 7 not in world.mirror.entities:
+            world.mirror.put(TARGET)
+            world.targets.scores[7] = 0.9
+        return towards_target(request) if known else None
+
+    world = turning(World(answers={"frontier": tour(), "semantic_map": late}))
+    result = ended(world, CHECK)
+    assert result.success and "Yes. Found a red chair (entity 7)" in result.report
+
+
+def test_what_may_be_it_is_looked_at_first():
+    world = turning(World(answers={"frontier": tour(), "semantic_map": towards_target}))
+    world.mirror.put(TARGET)
+    world.targets.scores[7] = 0.5  # below what is accepted
+    result = ended(world, CHECK)
+    assert result.success and result.report.startswith("No.")
+    assert any(goal.entity_id == 7 for goal in world.of(SendGoal))
+
+
+def test_what_is_seen_and_cannot_be_come_to_is_there():
+    def barred(request):
+        return Rejection("semantic_map", request.epoch, RejectionReason.NO_VIEWPOINT, "none is free")
+
+    world = World(answers={"frontier": exploring((6.0, 5.0, 0.0)), "semantic_map": barred})
+    world.mirror.put(TARGET)
+    world.targets.scores[7] = 0.9
+    result = ended(world, CHECK)
+    assert result.success and result.report.startswith("Yes, I saw it from afar.")
+    assert result.answers[0].value.yes is True and result.answers[0].confidence < 0.9
+
+
+def test_a_building_of_which_half_cannot_be_reached_gives_no_answer():
+    world = turning(World(answers={"frontier": exploring(*((x, 2.0, 0.0) for x in (2.0, 5.0, 8.0)))}))
+    world.loop.on_grid(cut_room())
+    result = ended(world, CHECK)
+    assert result.error_code is ErrorCode.CANNOT_ANSWER and not result.answers
+    assert "m2 that no way leads to" in result.error_msg and "may be there all the same" in result.error_msg
+
+
+def test_what_is_asked_about_a_thing_is_not_denied_with_it():
+    asked = replace(CHECK, asked=(Predicate("HasAttribute", (0,), "off"),), question="is the red chair off")
+    world = turning(World(answers={"frontier": tour()}))
+    assert ended(world, asked).error_code is ErrorCode.CANNOT_ANSWER
+
+
+@pytest.mark.parametrize(("stop", "code"), [("cancel", ErrorCode.CANCELLED), ("hold", ErrorCode.HELD)])
+def test_a_check_that_is_cancelled_or_held_answers_nothing(stop, code):
+    world = turning(World(answers={"frontier": tour()}))
+    world.loop.start(Directive("do it", (CHECK,)), 0.0)
+    world.run(until=lambda: world.loop.state is State.NAVIGATING and world.now > 5.0)
+    world.loop.cancel(world.now) if stop == "cancel" else world.loop.hold(True, world.now)
+    world.advance()
+    assert world.result.error_code is code and not world.result.answers and not world.loop.motion_allowed
+
+
+@pytest.mark.parametrize(("limit", "code"), [(60.0, ErrorCode.NONE), (9.0, ErrorCode.CANNOT_ANSWER)])
+def test_a_check_answers_before_its_time_is_over(limit, code):
+    slow = LoopConfig(absence=AbsenceConfig(bound=0.0))  # it would go on looking
+    world = turning(World(config=slow, answers={"frontier": tour()}))
+    result = ended(world, CHECK, time_limit=limit)
+    assert result.error_code is code and limit - 6.0 <= result.duration <= limit
+
+
+def test_a_silent_camera_looks_at_nothing():
+    world = turning(World(answers={"frontier": tour()}))
+    world.loop.on_sight(0.0)  # one image, and no other one
+    result = ended(world, CHECK, time_limit=100.0)
+    assert result.error_code is ErrorCode.CANNOT_ANSWER and not result.answers

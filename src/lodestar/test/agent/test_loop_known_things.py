@@ -1,0 +1,112 @@
+"""What the loop believes of known things that it cannot come to, and of others in their place."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from agent_fakes import TARGET, entity, exploring, proposal
+from test_loop_recovery import NEVER_SEEN, _archive, _block, _outcomes, _world
+
+from lodestar.agent.commands import State
+from lodestar.agent.config import LoopConfig, RecoveryConfig
+from lodestar.agent.errors import ErrorCode
+from lodestar.experts.protocol import Rejection, RejectionReason
+from lodestar.worldmodel.outcomes import Cause
+
+
+def test_a_thing_that_was_thought_gone_and_is_seen_again_is_gone_to():
+    world = _world()
+    world.run(until=lambda: world.pose[0] > 4.0)
+    world.sees = False
+    _archive(world, 7)
+    world.run(3.0)
+    assert world.loop._context.run.gone
+    world.mirror.put(replace(TARGET, first_seen=NEVER_SEEN, last_seen=world.now))
+    world.targets.scores[7] = 0.9
+    world.sees = True
+    world.run()
+    assert world.result.success and world.result.entity_ids == (7,)
+    assert "is no longer" not in world.result.report
+
+
+def test_a_thing_that_is_seen_again_elsewhere_has_moved():
+    world = _world()
+    world.run(until=lambda: world.pose[0] > 4.0)
+    world.sees = False
+    _archive(world, 7)
+    world.run(3.0)
+    moved = entity(7, 5.0, 8.0, first_seen=NEVER_SEEN, last_seen=world.now)
+    world.mirror.put(moved)
+    world.targets.scores[7] = 0.9
+    world.sees = True
+    world.answers["semantic_map"] = lambda request: proposal(5.0, 7.2, math.pi / 2, 0.9, 7)
+    world.run()
+    assert world.result.success and "is no longer at (8.0, 5.0)" in world.result.report
+    assert _outcomes(world)[-1].diagnosis.cause is Cause.TARGET_MOVED
+
+
+def test_a_jump_while_the_robot_verifies_is_no_occlusion():
+    """The walls are drawn a second time, also before the target; that says nothing about it."""
+    world = _world()
+    world.sees = False
+    world.run(until=lambda: world.loop.state is State.VERIFYING)
+    world.pose = world.pose + np.array([0.0, -1.2, 0.0])
+    _block(world, 7.4, 7.6, 4.0, 6.0)
+    world.run(20.0)
+    told = [one.diagnosis.cause for one in _outcomes(world) if one.diagnosis is not None]
+    assert told[0] is Cause.LOCALISATION_LOST
+
+
+def test_a_second_one_is_not_taken_for_the_first_before_its_place_was_looked_at():
+    """Another one stands on the way; the robot turns to the place of the first, and sees that it stands there."""
+    world = _world()
+    world.sees = False
+    world.run(until=lambda: world.pose[0] > 3.0)
+    world.mirror.put(entity(8, 6.0, 3.4, first_seen=world.now, last_seen=world.now))
+    world.targets.scores |= {7: 0.7, 8: 0.95}
+    world.answers["semantic_map"] = lambda request: proposal(6.0, 2.6, math.pi / 2, 0.9, 8)
+    world.run(until=lambda: world.loop.state is State.VERIFYING)
+    world.run(1.5)
+    world.mirror.put(replace(world.mirror.entities[8], last_seen=world.now))
+    world.run(10.0, until=lambda: abs(world.pose[2] - math.atan2(2.2, 1.8)) < 0.2)
+    assert world.loop.state is State.DIAGNOSING and world.result is None
+    world.mirror.put(replace(world.mirror.entities[7], last_seen=world.now))
+    world.sees = True
+    world.run()
+    assert world.result.success
+    told = [one.diagnosis.cause for one in _outcomes(world) if one.diagnosis is not None]
+    assert told[0] is Cause.TARGET_MOVED and told[1] is told[-1] is Cause.DUPLICATE_APPEARED
+    assert "Another one that fits has appeared" in world.result.report
+
+
+def _no_viewpoint(request):
+    return Rejection(
+        "semantic_map", request.epoch, RejectionReason.NO_VIEWPOINT, "no reachable place near it"
+    )
+
+
+def test_a_known_thing_to_which_no_way_leads_ends_the_search_in_time():
+    """There is always something left to explore."""
+    world = _world(config=LoopConfig(recovery=RecoveryConfig(search_time=20.0)))
+    world.answers["semantic_map"] = _no_viewpoint
+    spots = [(2.0 + 0.5 * i, 8.0, 0.0) for i in range(12)]
+    world.answers["frontier"] = exploring(*spots)
+    world.loop._transitions.redecide(world.loop._context.run)
+    world.run(100.0)
+    assert world.result.error_code is ErrorCode.TARGET_UNREACHABLE
+    assert 20.0 <= world.now < 40.0
+    assert "the way to it is shut" in world.result.error_msg
+
+
+def test_a_way_that_opens_in_time_is_taken():
+    world = _world(config=LoopConfig(recovery=RecoveryConfig(search_time=20.0)))
+    towards = world.answers["semantic_map"]
+    world.answers["semantic_map"] = _no_viewpoint
+    world.answers["frontier"] = exploring(*[(2.0 + 0.5 * i, 8.0, 0.0) for i in range(12)])
+    world.loop._transitions.redecide(world.loop._context.run)
+    world.run(10.0)
+    world.answers["semantic_map"] = towards
+    world.run()
+    assert world.result.success

@@ -1,0 +1,172 @@
+"""Amendments of the scene outlive kill -9, whatever the last checkpoint holds."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "scene"))
+
+from scene_builders import Feed, instance
+
+from lodestar.assembly import scene_parts
+from lodestar.scene.amendments import AmendmentRefused
+from lodestar.scene.dictionary import SceneDictionary
+from lodestar.scene.persistence import KIND, VERSION, scene_from_arrays, scene_to_arrays
+from lodestar.scene.records import EntityState
+from lodestar.storage.checkpoint import Checkpoint, CheckpointConfig
+from lodestar.worldmodel.amendments import Amendment, Change
+from lodestar.worldmodel.scene_journal import SceneJournal
+
+RUN = "run-1"
+STOOL = Amendment(Change.RELABEL, "the operator says so", "operator", 1, label="stool")
+GONE = Amendment(Change.ARCHIVE, "depth passes through its place", "recovery", 2)
+TWO = (instance(1), instance(2, (3.0, 0.0, 0.5)))
+
+CHILD = """
+import sys, time
+from pathlib import Path
+sys.path[:0] = [{tests!r}, {builders!r}]
+from test_scene_journal import *
+
+with_checkpoint, folder = sys.argv[1] == "checkpoint", Path(sys.argv[2])
+scene = SceneDictionary()
+scene.update(Feed()(updated=TWO))
+if with_checkpoint:
+    kept(folder).write(*scene_to_arrays(scene))
+journal = SceneJournal(scene_parts.journal_file(folder, RUN))
+journal.amend(scene, (STOOL,))
+journal.amend(scene, (GONE,))
+print(scene.revision, flush=True)  # the answer of the service
+time.sleep(600.0)
+"""
+
+
+def kept(folder: Path) -> Checkpoint:
+    return Checkpoint(CheckpointConfig(str(folder), RUN), "scene_dictionary", KIND, VERSION)
+
+
+def successor(folder: Path) -> tuple[SceneDictionary, SceneJournal]:
+    """Return the scene as the next process begins with it."""
+    scene, journal, revision = SceneDictionary(), SceneJournal(scene_parts.journal_file(folder, RUN)), 0
+    found = kept(folder).read()
+    if found is not None:
+        meta = found.archive.meta
+        state = scene_from_arrays(meta, found.archive.arrays, scene.config, 1e9, resumes=True)
+        scene.resume(state, int(meta["map_id"]), str(meta["session_id"]))
+        revision = int(meta["revision"])
+    journal.replay(scene, revision)
+    return scene, journal
+
+
+def beliefs(scene: SceneDictionary) -> dict[int, tuple[str, EntityState]]:
+    return {i: (e.label, e.state) for i, e in scene.entities().items()}
+
+
+AMENDED = {1: ("stool", EntityState.ACTIVE), 2: ("chair", EntityState.ARCHIVED)}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path / "run"
+
+
+@pytest.fixture
+def first(folder):
+    """A scene of two chairs with its journal, and a checkpoint of before any amendment."""
+    scene = SceneDictionary()
+    scene.update(Feed()(updated=TWO))
+    kept(folder).write(*scene_to_arrays(scene))
+    return scene, SceneJournal(scene_parts.journal_file(folder, RUN))
+
+
+@pytest.mark.parametrize("checkpoint", ["checkpoint", "none"])
+def test_what_was_answered_outlives_kill_9(folder, checkpoint):
+    here = Path(__file__).parent
+    code = CHILD.format(tests=str(here), builders=str(here.parent / "scene"))
+    child = subprocess.Popen(
+        [sys.executable, "-c", code, checkpoint, str(folder)], stdout=subprocess.PIPE, text=True
+    )
+    assert child.stdout is not None and int(child.stdout.readline()) > 0
+    child.kill()
+    assert child.wait() == -signal.SIGKILL
+    scene, journal = successor(folder)
+    if checkpoint == "none":  # the voxel map tells its instances again
+        assert beliefs(scene) == {}
+        scene.update(Feed()(updated=TWO))
+        assert len(journal.settle(scene)) == 2
+    assert beliefs(scene) == AMENDED and journal.problems == []
+
+
+def test_what_the_checkpoint_holds_is_not_done_again(first, folder):
+    scene, journal = first
+    journal.amend(scene, (GONE,))
+    journal.amend(scene, (replace(GONE, change=Change.RESTORE),))
+    kept(folder).write(*scene_to_arrays(scene))
+    again, journal = successor(folder)
+    assert beliefs(again)[2] == ("chair", EntityState.ACTIVE)
+    assert journal.replay(again, again.revision) == 0
+
+
+def test_a_second_death_before_the_next_checkpoint_loses_nothing(first, folder):
+    scene, journal = first
+    journal.amend(scene, (STOOL,))
+    scene, journal = successor(folder)
+    journal.amend(scene, (GONE,))
+    again, _ = successor(folder)
+    assert beliefs(again) == AMENDED
+    kept(folder).write(*scene_to_arrays(again))
+    last, _ = successor(folder)
+    assert beliefs(last) == AMENDED
+
+
+def test_a_refused_request_is_not_written(first, folder):
+    scene, journal = first
+    with pytest.raises(AmendmentRefused):
+        journal.amend(scene, (GONE, replace(STOOL, entity_id=77)))
+    with pytest.raises(AmendmentRefused):
+        journal.amend(scene, ())
+    again, _ = successor(folder)
+    assert beliefs(again) == {1: ("chair", EntityState.ACTIVE), 2: ("chair", EntityState.ACTIVE)}
+
+
+def test_what_cannot_be_written_is_not_carried_out(first, monkeypatch):
+    scene, journal = first
+
+    def full(line):
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(journal._journal, "append", full)
+    with pytest.raises(OSError, match="no space"):
+        journal.amend(scene, (GONE,))
+    assert beliefs(scene)[2] == ("chair", EntityState.ACTIVE)
+
+
+def test_a_loaded_map_has_no_amendments_of_the_one_before(first, folder):
+    scene, journal = first
+    journal.amend(scene, (GONE,))
+    journal.clear()
+    again, _ = successor(folder)
+    assert beliefs(again)[2] == ("chair", EntityState.ACTIVE)
+
+
+def test_the_journal_of_another_run_says_nothing(first, folder):
+    scene, journal = first
+    journal.amend(scene, (GONE,))
+    other = scene_parts.journal_file(folder, "run-2")
+    assert other.lines == [] and len(other.problems) == 1
+
+
+def test_a_line_that_is_no_request_is_named_and_the_rest_carried_out(first, folder):
+    scene, journal = first
+    journal.amend(scene, (STOOL,))
+    scene_parts.journal_file(folder, RUN).append({"op": "amend", "revision": 9})
+    journal.amend(scene, (GONE,))
+    again, journal = successor(folder)
+    assert beliefs(again) == AMENDED
+    assert len(journal.problems) == 1 and "line 3" in journal.problems[0]

@@ -15,20 +15,20 @@ class LidarConfig:
     """Mount of the LiDAR and cuts of its clouds. Lengths in metres, angles in radians."""
 
     # Pose of the built-in L1 in base_link (go2_description's joint `radar`): it looks forwards and down, upside down.
-    x: float = 0.28945
-    y: float = 0.0
-    z: float = -0.046825
-    roll: float = 0.0
-    pitch: float = 2.8782
-    yaw: float = 0.0
-    body_length: float = 0.76  # of the box around base_link whose points are the robot's own; chosen
-    body_width: float = 0.42
-    body_height: float = 0.60
-    scan_low: float = -0.15  # band of the scan above base_link; chosen: chair legs and people, no floor
-    scan_high: float = 0.25
-    scan_step: float = math.radians(0.5)  # between two beams
-    range_min: float = 0.3
-    range_max: float = 20.0
+    x: float = 0.28945  # m (go2_description)
+    y: float = 0.0  # m (go2_description)
+    z: float = -0.046825  # m (go2_description)
+    roll: float = 0.0  # rad (go2_description)
+    pitch: float = 2.8782  # rad (go2_description)
+    yaw: float = 0.0  # rad (go2_description)
+    body_length: float = 0.76  # m, of the box around base_link whose points are the robot's own; chosen
+    body_width: float = 0.42  # m, of that box; chosen
+    body_height: float = 0.60  # m, of that box; chosen
+    scan_low: float = -0.15  # m above base_link, lower end of the scan's band; chosen: above the floor
+    scan_high: float = 0.25  # m above base_link, upper end; chosen: chair legs and people
+    scan_step: float = math.radians(0.5)  # rad between two beams; chosen
+    range_min: float = 0.3  # m, least range of the scan; chosen
+    range_max: float = 20.0  # m, largest range of the scan; chosen
 
     def __post_init__(self) -> None:
         if self.scan_low >= self.scan_high or not 0.0 < self.range_min < self.range_max:

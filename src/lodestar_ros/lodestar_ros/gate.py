@@ -20,6 +20,8 @@ class GateConfig:
     away: float = (
         1.0  # s without a heartbeat, after which the goal selector can no longer release its own hold
     )
+    # s without a word of the joystick, after which its dead man's switch counts as let go
+    joystick_timeout: float = 0.25
     check_period: float = 0.025  # s between two checks
     zero_period: float = 0.1  # s between zero velocities while motion is blocked
     # s between repeats of a permitted command, so that the base notices a dead gate
@@ -50,6 +52,7 @@ class MotionGate:
         self._beat = -math.inf
         self._commanded = self._commanded_clock = -math.inf
         self._command = ZERO
+        self._by_hand, self._by_hand_at = ZERO, -math.inf
 
     def hold(self, held: bool) -> None:
         """Set the latch, or release it together with the goal selector's hold."""
@@ -90,8 +93,23 @@ class MotionGate:
         else:
             self._command = ZERO
 
+    def on_joystick(self, velocity: Velocity, now: float) -> None:
+        """Record a velocity of a person whose hand is on the dead man's switch: it passes instead of the navigator's.
+
+        The gate latches: once the switch is let go the robot stands, until a person releases it.
+        """
+        self.held = True
+        self._by_hand = velocity if all(math.isfinite(v) for v in velocity) else ZERO
+        self._by_hand_at = now
+
+    def is_driven_by_hand(self, now: float) -> bool:
+        """Return whether the joystick has spoken just now."""
+        return now - self._by_hand_at <= self.config.joystick_timeout
+
     def blocked_by(self, now: float, clock: float | None = None) -> str:
         """Return why the robot must stop; "" if it may move."""
+        if self.is_driven_by_hand(now):
+            return ""
         if self.held:
             return "held"
         if now - self._beat > self.config.heartbeat_timeout:
@@ -113,5 +131,6 @@ class MotionGate:
         if self.blocked_by(now, clock):
             return ZERO
         limits = (self.config.max_forward, self.config.max_sideways, self.config.max_turn)
-        x, y, turn = (max(-top, min(top, v)) for v, top in zip(self._command, limits))
+        wanted = self._by_hand if self.is_driven_by_hand(now) else self._command
+        x, y, turn = (max(-top, min(top, v)) for v, top in zip(wanted, limits))
         return (x, y, turn)

@@ -126,3 +126,36 @@ def test_gate_cuts_speed_and_swallows_nonsense(gate):
     assert gate.output(10.1) == (1.0, -0.6, 1.5)
     gate.on_command((float("nan"), 0.0, 0.0), 10.15)
     assert gate.output(10.15) == ZERO
+
+
+def test_a_joystick_drives_whatever_holds_and_holds_when_it_is_let_go(gate):
+    gate.on_joystick((0.3, 0.0, -0.4), 10.05)
+    assert gate.output(10.1) == (0.3, 0.0, -0.4), "not the navigator's"
+    assert gate.selector_must_be_told(10.1), "the directive is held too"
+    for tick in range(1, 40):
+        now = 10.05 + tick * 0.05
+        gate.on_heartbeat(True, True, now)
+        gate.on_command((0.5, 0.0, 0.0), now)
+        held = now - 10.05 > 0.25
+        assert gate.output(now) == (ZERO if held else (0.3, 0.0, -0.4))
+        assert gate.blocked_by(now) == ("held" if held else "")
+    gate.on_joystick((0.2, 0.0, 0.0), 20.0)
+    assert gate.output(20.0) == (0.2, 0.0, 0.0), "also while held, and without a goal selector"
+
+
+def test_a_joystick_is_cut_and_its_nonsense_is_a_stop(gate):
+    gate.on_joystick((9.0, -9.0, 9.0), 10.1)
+    assert gate.output(10.1) == (1.0, -0.6, 1.5)
+    gate.on_joystick((float("nan"), 0.0, 0.0), 10.15)
+    assert gate.output(10.15) == ZERO
+
+
+def test_a_joystick_is_let_go_by_a_person_alone(gate):
+    gate.on_joystick((0.2, 0.0, 0.0), 10.0)
+    gate.hold(False)
+    gate.on_joystick((0.2, 0.0, 0.0), 10.1)
+    assert gate.blocked_by(10.5) == "held", "a hand that is still on the switch takes the release back"
+    gate.hold(False)
+    gate.on_heartbeat(True, False, 10.55)
+    gate.on_command((0.5, 0.0, 0.0), 10.55)
+    assert gate.output(10.6) == (0.5, 0.0, 0.0)

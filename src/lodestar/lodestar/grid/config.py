@@ -20,6 +20,37 @@ class Footprint:
 
 
 @dataclass(frozen=True)
+class FenceConfig:
+    """Bounds of where the robot may be: a polygon in `map`. Empty, there are none."""
+
+    corners: tuple[float, ...] = ()  # x, y of one corner after the other, metres of `map`
+    # metres beyond the known map that are barred in advance. Chosen: more than a LiDAR adds between two updates
+    ahead: float = 10.0
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for corners that make no polygon."""
+        count = len(self.corners)
+        if count and (count % 2 or count < 6 or not all(map(math.isfinite, self.corners))):
+            raise ValueError(
+                f"corners has {count} values: three or more corners are needed, each as x, y in metres"
+            )
+        if count and self.area < 1.0:
+            raise ValueError(f"corners encloses {self.area:.2f} m2: give them in order, round a larger area")
+
+    @property
+    def points(self) -> list[tuple[float, float]]:
+        """Return the corners, (x, y) in metres."""
+        return list(zip(self.corners[::2], self.corners[1::2], strict=True))
+
+    @property
+    def area(self) -> float:
+        """Return the enclosed area, m2; that of a polygon that crosses itself is too small."""
+        points = self.points
+        pairs = zip(points, [*points[1:], *points[:1]], strict=True)
+        return abs(sum(x * v - u * y for (x, y), (u, v) in pairs)) / 2.0
+
+
+@dataclass(frozen=True)
 class TravelConfig:
     """Constraints and costs of paths."""
 

@@ -14,13 +14,8 @@ from lodestar_go2.conversions import ages_from_msg, static_transform
 from lodestar_go2.lidar import LidarConfig, deskewed, in_base, scan_of, without_body
 from lodestar_go2.stamps import StampConfig, StampRepair
 from lodestar_ros import qos
-from lodestar_ros.conversions import (
-    cloud_rows_from_msg,
-    cloud_to_msg,
-    header,
-    is_sound,
-    stamp_from_msg,
-)
+from lodestar_ros.conversions import header, stamp_from_msg
+from lodestar_ros.conversions_sensors import cloud_rows_from_msg, cloud_to_msg, is_sound
 from lodestar_ros.executors import main_of
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.parameters import declare_config

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 from geometry_msgs.msg import Twist, TwistStamped
 from std_srvs.srv import SetBool
@@ -19,11 +20,11 @@ TELL_PERIOD = 1.0  # s of real time between two attempts
 
 
 class MotionGateNode(LodestarNode):
-    """Pass the navigator's velocity on while a fresh heartbeat allows it; otherwise send zeros.
+    """Pass the navigator's velocity on while a fresh heartbeat allows it, a joystick's always; otherwise send zeros.
 
-    A restarted goal selector is held until a person releases it.
+    A restarted goal selector, and whatever a joystick has interrupted, is held until a person releases it.
 
-    Subscribes: ``cmd_vel``, ``heartbeat``. Publishes: ``cmd_vel_out``.
+    Subscribes: ``cmd_vel``, ``cmd_vel_joy``, ``heartbeat``. Publishes: ``cmd_vel_out``.
     Serves: ``~/hold`` (latches, and is passed on to ``goal_selector/hold``).
     """
 
@@ -34,16 +35,15 @@ class MotionGateNode(LodestarNode):
         self._stamped_out = declare(self, "cmd_vel_out_stamped", bool, False)
         self._frame = declare(self, "base_frame", str, "base_link")
         self._sent = 0.0  # real time of the last message to the base
-        self._blocked = "no heartbeat"
+        self._blocked, self._passing = "no heartbeat", "passing"
         self._moving = False
         self._told = 0.0  # real time of the last hold request to the goal selector
         self._out = self.create_publisher(
             TwistStamped if self._stamped_out else Twist, "cmd_vel_out", qos.COMMAND
         )
-        if declare(self, "cmd_vel_stamped", bool, False):
-            self.listen(TwistStamped, "cmd_vel", lambda message: self._on_command(message.twist), qos.COMMAND)
-        else:
-            self.listen(Twist, "cmd_vel", self._on_command, qos.COMMAND)
+        self._listen_to("cmd_vel", self._on_command, stamped=declare(self, "cmd_vel_stamped", bool, False))
+        stamped = declare(self, "cmd_vel_joy_stamped", bool, False)
+        self._listen_to("cmd_vel_joy", self._on_joystick, stamped=stamped)
         self.listen(Heartbeat, "heartbeat", self._on_heartbeat, qos.COMMAND)
         self.create_service(SetBool, "~/hold", self._on_hold)
         self._selector = self.create_client(SetBool, "goal_selector/hold")
@@ -51,11 +51,25 @@ class MotionGateNode(LodestarNode):
         self.diagnostics.value("blocked", lambda: self._blocked or "no")
         self.on_close(lambda: self._publish(ZERO))
 
-    def _on_command(self, twist: Twist) -> None:
+    def _listen_to(self, topic: str, callback: Callable[[Velocity], None], *, stamped: bool) -> None:
+        def take(message: Twist | TwistStamped) -> None:
+            twist = message.twist if stamped else message
+            callback((twist.linear.x, twist.linear.y, twist.angular.z))
+
+        self.listen(TwistStamped if stamped else Twist, topic, take, qos.COMMAND)
+
+    def _on_command(self, velocity: Velocity) -> None:
         times = self._times()
-        self._gate.on_command((twist.linear.x, twist.linear.y, twist.angular.z), *times)
+        self._gate.on_command(velocity, *times)
         if not self._gate.blocked_by(*times):
             self._publish(self._gate.output(*times))
+
+    def _on_joystick(self, velocity: Velocity) -> None:
+        now = time.monotonic()
+        if not self._gate.is_driven_by_hand(now):
+            self.get_logger().warning("driven by hand; held afterwards until python -m lodestar_ros.hold off")
+        self._gate.on_joystick(velocity, now)
+        self._publish(self._gate.output(now))
 
     def _times(self) -> tuple[float, float]:
         """Return real time and the navigator's clock, which may be simulated."""
@@ -91,9 +105,10 @@ class MotionGateNode(LodestarNode):
         if self._gate.selector_must_be_told(now) and now - self._told >= TELL_PERIOD:
             self._tell(True)
         blocked = self._gate.blocked_by(now, clock)
-        if blocked != self._blocked:
-            self._blocked = blocked
-            self.diagnostics.status(f"stopped: {blocked}" if blocked else "passing")
+        passing = "driven by hand" if self._gate.is_driven_by_hand(now) else "passing"
+        if (blocked, passing) != (self._blocked, self._passing):
+            self._blocked, self._passing = blocked, passing
+            self.diagnostics.status(f"stopped: {blocked}" if blocked else passing)
         silent = now - self._sent
         if blocked and (self._moving or silent >= self._config.zero_period):
             self._publish(ZERO)

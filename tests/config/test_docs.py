@@ -54,6 +54,15 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert place in map(anchor, headings), f"{name}#{place}"
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(declared.ROOT)))
+def test_a_test_that_a_page_names_exists(page: Path) -> None:
+    file = ""
+    for path, name in re.findall(r"`([\w/]+/test_\w+\.py)?(?:::(test_\w+))?`", page.read_text()):
+        file = path or file
+        text = (declared.ROOT / file).read_text() if path or name else ""
+        assert not name or f"def {name}(" in text, f"{file}::{name}"
+
+
 def flat(section: dict[str, object], prefix: str = "") -> Iterator[str]:
     for name, value in section.items():
         if isinstance(value, dict):

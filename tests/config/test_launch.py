@@ -11,20 +11,10 @@ from pathlib import Path
 import declared
 import pytest
 
+from lodestar_bringup.places import StackError, executable_path
 from lodestar_bringup.preflight import needed_packages, refuse_missing, seed_of
-from lodestar_bringup.stack import (
-    ISAAC_CAMERA,
-    REALSENSE_CAMERA,
-    SIM_CAMERA,
-    USES,
-    WIRING,
-    StackError,
-    StackOptions,
-    defaults_of,
-    executable_path,
-    external,
-    stack,
-)
+from lodestar_bringup.stack import USES, StackOptions, defaults_of, external, stack
+from lodestar_bringup.topics import ISAAC_CAMERA, REALSENSE_CAMERA, SIM_CAMERA, WIRING
 
 LAUNCH = declared.ROOT / "launch"
 HAS_LAUNCH = all(importlib.util.find_spec(name) for name in ("launch", "launch_ros"))

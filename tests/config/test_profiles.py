@@ -12,14 +12,8 @@ import yaml
 
 from lodestar.assembly.profiles import read_profiles
 from lodestar_bringup.navigation import navigation_profile, slam_profile
-from lodestar_bringup.stack import (
-    MIDDLEWARE,
-    SMALL_MIDDLEWARE,
-    USES,
-    StackOptions,
-    config_folder,
-    stack,
-)
+from lodestar_bringup.places import config_folder
+from lodestar_bringup.stack import MIDDLEWARE, SMALL_MIDDLEWARE, USES, StackOptions, stack
 
 CONFIG = declared.ROOT / "config"
 

@@ -26,18 +26,10 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.memory.answer import AnswerOutcome
 from lodestar_interfaces.action import AnswerQuestion, ProposeGoal
 from lodestar_ros import qos
-from lodestar_ros.conversions import (
-    camera_to_msg,
-    cloud_to_msg,
-    grid_to_msg,
-    header,
-    image_to_msg,
-    planar_from_msg,
-    stamp_to_msg,
-    transform_to_msg,
-)
+from lodestar_ros.conversions import grid_to_msg, header, planar_from_msg, stamp_to_msg, transform_to_msg
 from lodestar_ros.conversions_agent import answer_to_result, request_from_goal
 from lodestar_ros.conversions_memory import outcome_to_result
+from lodestar_ros.conversions_sensors import camera_to_msg, cloud_to_msg, image_to_msg
 
 
 class FakeNav2:
@@ -237,11 +229,12 @@ BASE_FROM_CAMERA = planar_transform(0.3, 0.0, 0.0, 0.45)
 class FakeRobot:
     """TF, a grid, and a camera that looks at a red box in front of a wall.
 
-    Everything has real stamps. `pose` is (x, y, yaw) in map; odom and map are the same.
+    Everything has real stamps. `pose` is (x, y, yaw) in odom; map and odom are the same until `map_from_odom` changes.
     """
 
     def __init__(self, bed: Bed) -> None:
         self.pose = (0.0, 0.0, 0.0)
+        self.map_from_odom = np.eye(4)
         self.transforms = True
         self.caption = "red box"  # what the detector calls the box
         self._bed = bed
@@ -276,7 +269,7 @@ class FakeRobot:
     def publish_transforms(self, stamp: float) -> None:
         transforms = [
             _stamped("odom", "base_link", planar_transform(*self.pose), stamp),
-            _stamped("map", "odom", np.eye(4), stamp),
+            _stamped("map", "odom", self.map_from_odom, stamp),
         ]
         self._tf.publish(TFMessage(transforms=transforms))
 

@@ -16,7 +16,8 @@ from tf2_msgs.msg import TFMessage
 from integration.fakes import CAMERA, OPTICAL, FakeRobot
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar_ros import qos
-from lodestar_ros.conversions import camera_to_msg, cloud_to_msg, grid_to_msg, header
+from lodestar_ros.conversions import grid_to_msg, header
+from lodestar_ros.conversions_sensors import camera_to_msg, cloud_to_msg
 
 NODES = ("mapping", "frontier_expert", "goal_selector", "motion_gate", "scene_dictionary", "sim_navigator")
 CLOUD, INFO = "points", "camera/color/camera_info"

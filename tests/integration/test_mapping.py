@@ -17,8 +17,9 @@ from lodestar_interfaces import msg
 from lodestar_interfaces.action import ExportMap, QueryScene
 from lodestar_interfaces.srv import GetEntities, GetInstances, GetKeyframe
 from lodestar_ros import qos
-from lodestar_ros.conversions import grid_from_msg, image_from_msg, stamp_from_msg
+from lodestar_ros.conversions import grid_from_msg, stamp_from_msg
 from lodestar_ros.conversions_scene import instances_from_msg, scene_from_msg
+from lodestar_ros.conversions_sensors import image_from_msg
 
 NODES = ("mapping", "perception", "semantic_voxels", "scene_dictionary", "keyframes")
 

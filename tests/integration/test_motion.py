@@ -7,12 +7,14 @@ import time
 
 import pytest
 from action_msgs.msg import GoalStatus
+from geometry_msgs.msg import Twist
 from sensor_msgs.msg import CompressedImage
 from std_srvs.srv import SetBool
 
 from integration.commands import Command
 from integration.surroundings import TIMES, World, another_place_each_time, chair
 from lodestar_interfaces.action import FollowDirective
+from lodestar_ros import qos
 
 Result = FollowDirective.Result
 
@@ -124,6 +126,25 @@ def test_hold_stops_the_robot_and_latches(world, server):
     assert not world.moving()
     world.bed.call(SetBool, server, SetBool.Request(data=True))
     assert world.bed.next("goal_selector/heartbeat").held, "a second hold does not toggle"
+
+
+def test_a_joystick_takes_over_and_the_robot_stands_held_once_it_is_let_go(world):
+    bed = world.bed
+    stick = bed.on_executor(lambda: bed.node.create_publisher(Twist, "cmd_vel_joy", qos.COMMAND))
+    bed.until(lambda: stick.get_subscription_count(), "the gate hears the joystick")
+    goal = world.drive()
+    world.nav.mode = "ignore"  # its velocities go on
+    back = Twist()
+    back.linear.x = -0.25
+    for _ in range(20):
+        stick.publish(back)
+        time.sleep(0.05)
+    moment = time.monotonic()
+    driven = [twist.linear.x for at, twist in bed.heard["cmd_vel_out"] if moment - 0.7 < at < moment]
+    assert driven and set(driven) == {-0.25}, "nothing of the navigator's passes meanwhile"
+    world.assert_stops_after(moment)
+    assert goal.result().error_code == Result.HELD
+    bed.on_executor(lambda: bed.node.destroy_publisher(stick))
 
 
 def test_a_pause_stops_the_robot_and_the_directive_goes_on_afterwards(world):

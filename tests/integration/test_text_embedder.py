@@ -8,7 +8,7 @@ import pytest
 
 from lodestar.models.phrases import PhraseBook
 from lodestar_interfaces.srv import EmbedTexts
-from lodestar_ros.conversions import vectors_from_msg
+from lodestar_ros.conversions_sensors import vectors_from_msg
 from lodestar_ros.embedder_client import EmbedderClient
 
 if (

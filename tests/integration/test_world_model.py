@@ -258,6 +258,21 @@ def test_a_killed_world_model_goes_on_with_its_journal_and_the_grid_stays_as_it_
     assert stage.correct(undo=entry).error_code == Codes.ALREADY_UNDONE
 
 
+def test_an_amendment_outlives_a_scene_dictionary_that_is_killed_right_after_its_answer(stage):
+    """Its journal, not a checkpoint, holds what was answered last."""
+    assert stage.correct("that is a stool", entity_id=CHAIR).error_code == Codes.NONE
+    stage.processes.kill("scene_dictionary")
+    stage.bed.forget("scene_dictionary/entities")
+    stage.processes.starter.start_one("scene_dictionary")
+
+    def is_stool():
+        request = srv.GetEntities.Request(ids=[CHAIR], include_archived=True)
+        answer = stage.bed.call(srv.GetEntities, "scene_dictionary/get_entities", request)
+        return [entity.label for entity in answer.delta.updated] == ["stool"]
+
+    stage.bed.until(is_stool, "the successor has the label")
+
+
 def test_without_a_scene_dictionary_a_correction_is_refused_and_nothing_is_left_over(stage):
     stage.processes.kill("scene_dictionary")
     result = stage.correct("it is gone", entity_id=CHAIR)

@@ -13,6 +13,7 @@ import threading
 import time
 from pathlib import Path
 
+from lodestar_bringup.places import StackError
 from lodestar_bringup.preflight import refuse_beside_another
 from lodestar_bringup.stack import (
     DRIVERS,
@@ -21,7 +22,6 @@ from lodestar_bringup.stack import (
     ROBOTS,
     SLAM,
     USES,
-    StackError,
     StackOptions,
     defaults_of,
     external,

@@ -23,6 +23,7 @@ from launch_ros.actions import Node
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from lodestar.storage.run_folder import RunFolder
 from lodestar_bringup.navigation import navigation_profile, slam_profile
+from lodestar_bringup.places import config_folder, launch_folder
 from lodestar_bringup.preflight import (
     needed_packages,
     refuse_beside_another,
@@ -37,9 +38,7 @@ from lodestar_bringup.stack import (
     SLAM,
     ProcessSpec,
     StackOptions,
-    config_folder,
     defaults_of,
-    launch_folder,
     stack,
 )
 from lodestar_bringup.supervision import Supervision

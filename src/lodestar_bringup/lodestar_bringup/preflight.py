@@ -9,7 +9,8 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from lodestar_bringup.stack import ProcessSpec, StackError, executable_path
+from lodestar_bringup.places import StackError, executable_path
+from lodestar_bringup.stack import ProcessSpec
 
 _log = logging.getLogger(__name__)
 _FOUND = 3  # exit status of `lodestar_ros.twins`

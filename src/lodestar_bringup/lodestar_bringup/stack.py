@@ -10,6 +10,16 @@ from pathlib import Path
 from types import MappingProxyType
 
 from lodestar.assembly.profiles import ProfileError, check_profiles
+from lodestar_bringup.places import StackError, config_folder, executable_path
+from lodestar_bringup.topics import (
+    GO2_TOPICS,
+    ISAAC_CAMERA,
+    REALSENSE_CAMERA,
+    SIM_CAMERA,
+    STAND_IN,
+    WIRING,
+    Remaps,
+)
 
 # Every process maps a segment of shared memory that is fully resident: 64 MiB for publishers of images, clouds or
 # trees, 8 MiB for the others, which can receive them nevertheless.
@@ -22,10 +32,6 @@ ROBOTS = ("sim", "go2_protocol")
 DRIVERS = ("go2_base", "external")
 NAVIGATORS = ("sim", "nav2", "external")
 EXTERNAL = ("slam", "nav2")
-
-
-class StackError(ValueError):
-    """The stack cannot be assembled or found; the message says what to do."""
 
 
 @dataclass(frozen=True)
@@ -105,86 +111,6 @@ class StackOptions:
                 raise StackError(f"{name} is {value!r}; it is one of {', '.join(known)}")
 
 
-# --- topics --------------------------------------------------------------------------------------------
-
-# Relative topic of a subscriber -> topic of the publishing node.
-WIRING: tuple[tuple[str, str], ...] = (
-    ("segmented", "perception/segmented"),
-    ("keyframes", "keyframes/keyframes"),
-    ("instances", "semantic_voxels/instances"),
-    ("get_instances", "semantic_voxels/get_instances"),
-    ("pillars", "semantic_voxels/pillars"),
-    ("entities", "scene_dictionary/entities"),
-    ("get_entities", "scene_dictionary/get_entities"),
-    ("regions", "scene_dictionary/regions"),
-    ("costmap_filter_info", "scene_dictionary/costmap_filter_info"),
-    ("get_keyframe", "keyframes/get"),
-    ("list_keyframes", "keyframes/list"),
-    ("erase_keyframes", "keyframes/erase"),
-    ("stored_keyframes", "keyframes/stored"),
-    ("wanted_keyframes", "memory/wanted_keyframes"),
-    ("frontiers", "frontier_expert/frontiers"),
-    ("save_voxels", "semantic_voxels/save"),
-    ("load_voxels", "semantic_voxels/load"),
-    ("export_voxels", "semantic_voxels/export"),
-    ("save_grid", "mapping/save"),
-    ("load_grid", "mapping/load"),
-    ("save_keyframes", "keyframes/save"),
-    ("load_keyframes", "keyframes/load"),
-    ("embed", "text_embedder/embed"),
-    ("scene_description", "ego_vlm_expert/scene_description"),
-    ("directive", "goal_selector/directive"),
-    ("decision", "goal_selector/decision"),
-    ("directive_report", "goal_selector/report"),
-    ("last_seen", "memory/last_seen"),
-    ("heartbeat", "goal_selector/heartbeat"),
-    ("traces", "goal_selector/traces"),
-    ("outcomes", "goal_selector/outcomes"),
-    ("amend", "scene_dictionary/amend"),
-    ("closed_ways", "world_model/closed_ways"),
-    ("world_events", "world_model/events"),
-)
-
-SIM_CAMERA = (
-    ("image", "camera/color/image_raw"),
-    ("depth", "camera/depth/image_raw"),
-    ("camera_info", "camera/color/camera_info"),
-    ("labels", "camera/labels/image_raw"),
-    ("label_table", "camera/labels/table"),
-)
-
-# Topics of the RealSense ROS driver; depth must be aligned to colour (align_depth.enable:=true).
-REALSENSE_CAMERA = (
-    ("image", "camera/camera/color/image_raw"),
-    ("depth", "camera/camera/aligned_depth_to_color/image_raw"),
-    ("camera_info", "camera/camera/color/camera_info"),
-)
-
-# Topics of Isaac Sim's ROS 2 bridge with its helpers for RGB, depth and semantic segmentation.
-ISAAC_CAMERA = (
-    ("image", "camera/color/image_raw"),
-    ("depth", "camera/depth/image_raw"),
-    ("camera_info", "camera/color/camera_info"),
-    ("labels", "camera/semantic_segmentation/image_raw"),
-    ("label_table", "camera/semantic_segmentation/labels"),
-)
-
-# Topics of the robot itself, which know no namespace.
-GO2_TOPICS = (
-    ("sportmodestate", "/sportmodestate"),
-    ("lowstate", "/lowstate"),
-    ("utlidar/cloud", "/utlidar/cloud"),
-    ("api/sport/request", "/api/sport/request"),
-    ("api/sport/response", "/api/sport/response"),
-)
-
-# The simulator behind the stand-in for a Go2, which alone hears and commands it.
-STAND_IN = (
-    ("cmd_vel_out", "stand_in/cmd_vel"),
-    ("odom", "stand_in/odom"),
-    ("points", "stand_in/points"),
-    ("scan", "stand_in/scan"),
-)
 _BEHIND_STAND_IN: dict[str, object] = {"publish_robot_frames": False, "simulator.robot.base_height": 0.31}
 
 # Not started again: a fresh gate would not know of a latched stop, and a new simulator is another world.
@@ -192,8 +118,6 @@ _NEVER_RESTARTED = ("motion_gate", "sim")
 
 # These keep what they know in the folder of the run, for the process that follows them where they die.
 _KEEPERS = ("mapping", "semantic_voxels", "scene_dictionary", "keyframes", "memory", "world_model")
-
-Remaps = tuple[tuple[str, str], ...]
 
 # --- the small lists -----------------------------------------------------------------------------------
 
@@ -389,41 +313,3 @@ def _thread_limits(name: str) -> dict[str, str]:
     """Return variables that limit each process's thread pools; the ray caster may use two threads."""
     threads = "2" if name == "sim" else "1"
     return {"OMP_NUM_THREADS": threads, "OPENBLAS_NUM_THREADS": threads, "MALLOC_ARENA_MAX": "2"}
-
-
-# --- places --------------------------------------------------------------------------------------------
-
-
-def _share() -> Path:
-    """Return the folder that contains config/ and launch/: the checkout, or this package's installed share."""
-    checkout = Path(__file__).resolve().parents[3]
-    if (checkout / "config" / "fastdds.xml").is_file():
-        return checkout
-    for prefix in _prefixes():
-        share = prefix / "share" / "lodestar_bringup"
-        if (share / "config").is_dir():
-            return share
-    raise StackError("config/ is neither in a checkout nor installed: run make setup, then . ./env.sh")
-
-
-def config_folder() -> Path:
-    """Return the folder of parameter profiles."""
-    return _share() / "config"
-
-
-def launch_folder() -> Path:
-    """Return the folder of launch files."""
-    return _share() / "launch"
-
-
-def executable_path(package: str, executable: str) -> Path:
-    """Return the path of a node's installed executable. Raises StackError if it is not installed."""
-    for prefix in _prefixes():
-        path = prefix / "lib" / package / executable
-        if path.is_file():
-            return path
-    raise StackError(f"{package}/{executable} is not installed: run make setup, then . ./env.sh")
-
-
-def _prefixes() -> list[Path]:
-    return [Path(part) for part in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if part]

@@ -15,7 +15,8 @@ import psutil
 import pytest
 
 from lodestar_bringup import __main__ as command
-from lodestar_bringup.stack import ProcessSpec, StackError, StackOptions, stack
+from lodestar_bringup.places import StackError
+from lodestar_bringup.stack import ProcessSpec, StackOptions, stack
 from lodestar_bringup.supervision import RestartLimits, Supervision
 
 pytestmark = pytest.mark.timed

@@ -14,7 +14,8 @@ import psutil
 import pytest
 
 from lodestar_bringup.memory import pss_mib
-from lodestar_bringup.stack import ProcessSpec, StackError
+from lodestar_bringup.places import StackError
+from lodestar_bringup.stack import ProcessSpec
 from lodestar_bringup.starter import Starter, StopTimes
 
 pytestmark = pytest.mark.timed

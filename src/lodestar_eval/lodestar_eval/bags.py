@@ -14,7 +14,8 @@ import numpy as np
 
 from lodestar.perception.frames import RgbdFrame
 from lodestar_eval.recordings import BadRecording
-from lodestar_ros.conversions import BadMessage, camera_from_msg, depth_from_msg, rgb_from_msg, stamp_from_msg
+from lodestar_ros.conversions import BadMessage, stamp_from_msg
+from lodestar_ros.conversions_sensors import camera_from_msg, depth_from_msg, rgb_from_msg
 from lodestar_ros.frame_tree import FrameTree, TransformUnavailable
 from lodestar_ros.transforms import TransformBuffer
 

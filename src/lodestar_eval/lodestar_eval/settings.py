@@ -8,7 +8,7 @@ from functools import lru_cache
 from lodestar.assembly.config import EXPERTS, RobotConfig, changed
 from lodestar.assembly.profiles import read_profiles
 from lodestar.perception.config import NoiseConfig
-from lodestar_bringup.stack import config_folder
+from lodestar_bringup.places import config_folder
 from lodestar_sim.navigator import NavigatorConfig
 from lodestar_sim.simulator import SimConfig
 

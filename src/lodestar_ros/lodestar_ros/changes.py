@@ -20,6 +20,7 @@ from rclpy.node import Node
 from lodestar.assembly import mirror_parts
 from lodestar.assembly.prior_parts import category_priors
 from lodestar.assembly.session_maps import running_session, saved_session
+from lodestar.assembly.shared import SharedConfig
 from lodestar.models.english import duration_in_words
 from lodestar.scene.category_priors import BadPriors, CategoryPriors
 from lodestar.scene.change_report import TOLD, report_json, report_lines, sentence_of
@@ -163,7 +164,7 @@ def _heard_scene(node: Node) -> SceneMirror | None:
     try:
         mirror.fill([scene_from_msg(page) for page in pages[0]])
         if regions:
-            mirror.set_regions(*regions_from_msg(regions[-1]))
+            mirror.set_regions(*regions_from_msg(regions[-1], SharedConfig.region_reach))
     except BadMessage as error:
         print(f"changes: a message of {SERVER} cannot be read: {error}", file=sys.stderr)
         return None

@@ -7,19 +7,11 @@ from typing import Any
 import numpy as np
 
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.scene.config import SceneConfig
 from lodestar.scene.records import Region
 from lodestar.scene.regions import RegionMap
 from lodestar_interfaces import msg
-from lodestar_ros.conversions import (
-    BadMessage,
-    header,
-    image_from_msg,
-    image_to_msg,
-    map_info,
-    point_from_msg,
-    point_to_msg,
-)
+from lodestar_ros.conversions import BadMessage, header, map_info, point_from_msg, point_to_msg
+from lodestar_ros.conversions_sensors import image_from_msg, image_to_msg
 
 
 def regions_to_msg(
@@ -47,12 +39,12 @@ def region_to_msg(region: Region) -> msg.Region:
     )
 
 
-def regions_from_msg(message: msg.RegionArray) -> tuple[list[Region], RegionMap]:
-    """Return the regions and the map from places to them. Raises BadMessage."""
+def regions_from_msg(message: msg.RegionArray, reach: float) -> tuple[list[Region], RegionMap]:
+    """Return the regions and the map from places to them. reach: metres, `shared.region_reach`. Raises BadMessage."""
     mask, info = image_from_msg(message.mask), message.info
     if mask.shape != (info.height, info.width) or not info.resolution > 0.0:
         raise BadMessage(f"the region mask is {mask.shape}, expected {(info.height, info.width)} cells")
-    rooms = RegionMap(SceneConfig().region_reach)
+    rooms = RegionMap(reach)
     rooms.set_mask(mask, (info.origin.position.x, info.origin.position.y), round(float(info.resolution), 6))
     regions = [
         Region(

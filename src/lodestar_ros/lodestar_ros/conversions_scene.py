@@ -1,4 +1,4 @@
-"""Conversion of segmented frames, instances, entities and keyframes from and to messages."""
+"""Conversion of segmented frames, instances and entities from and to messages."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from sensor_msgs.msg import Image
 
-from lodestar.keyframes.records import Keyframe
 from lodestar.mapping.records import Absence, CaptionVote, Instance, InstanceDelta, Merge, Miss, Observation
 from lodestar.perception.frames import Detection, SegmentedFrame
 from lodestar.scene.records import Embedding, Entity, EntityState, SceneDelta, View
@@ -16,13 +15,9 @@ from lodestar_ros.conversions import (
     BadMessage,
     box_from_msg,
     box_to_msg,
-    camera_from_msg,
-    camera_to_msg,
     covariance_from_list,
     covariance_to_list,
     header,
-    image_from_msg,
-    image_to_msg,
     point_from_msg,
     point_to_msg,
     pose_from_msg,
@@ -31,6 +26,10 @@ from lodestar_ros.conversions import (
     stamp_to_msg,
     transform_from_msg,
     transform_to_msg,
+)
+from lodestar_ros.conversions_sensors import (
+    image_from_msg,
+    image_to_msg,
     vectors_from_msg,
     vectors_to_msg,
 )
@@ -364,37 +363,6 @@ def scene_from_msg(message: msg.SceneDelta, vectors: Image | None = None) -> Sce
         updated=tuple(entity_from_msg(entity, rows) for entity in message.updated),
         merges=_merges_from_msg(message.merges),
         removed=tuple(message.removed),
-        map_id=message.map_id,
-        session_id=message.session_id,
-    )
-
-
-# --- keyframes -----------------------------------------------------------------------------------------
-
-
-def keyframe_to_msg(keyframe: Keyframe) -> msg.Keyframe:
-    return msg.Keyframe(
-        header=header(keyframe.stamp, MAP),
-        id=keyframe.id,
-        map_id=keyframe.map_id,
-        session_id=keyframe.session_id,
-        camera_pose=pose_to_msg(keyframe.map_from_camera),
-        camera=camera_to_msg(keyframe.camera, keyframe.stamp),
-        instances=[
-            msg.KeyframeInstance(instance_id=key, image_box=box_to_msg(box))
-            for key, box in keyframe.instances.items()
-        ],
-    )
-
-
-def keyframe_from_msg(message: msg.Keyframe) -> Keyframe:
-    """Raises BadMessage."""
-    return Keyframe(
-        id=message.id,
-        stamp=stamp_from_msg(message.header.stamp),
-        map_from_camera=pose_from_msg(message.camera_pose),
-        camera=camera_from_msg(message.camera),
-        instances={item.instance_id: box_from_msg(item.image_box) for item in message.instances},
         map_id=message.map_id,
         session_id=message.session_id,
     )

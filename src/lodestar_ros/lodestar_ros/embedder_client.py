@@ -13,7 +13,8 @@ from rclpy.node import Node
 
 from lodestar.models.phrases import DEFAULT_CAPACITY, PhraseBook
 from lodestar_interfaces.srv import EmbedTexts
-from lodestar_ros.conversions import BadMessage, vectors_from_msg
+from lodestar_ros.conversions import BadMessage
+from lodestar_ros.conversions_sensors import vectors_from_msg
 
 BATCH = 128  # phrases per request
 RETRY = 0.1  # s between two tries

@@ -14,12 +14,13 @@ from lodestar_ros.conversions import grid_to_msg
 
 
 class GridPublisher:
-    """Publish ``grid`` when its cells change, and every `refresh` seconds of real time."""
+    """Publish ``grid`` when its cells or their place change, and every `refresh` seconds of real time."""
 
     def __init__(self, node: Node, refresh: float) -> None:
         self._publisher = node.create_publisher(OccupancyGrid, "grid", qos.LATCHED)
         self._refresh, self._due = refresh, 0.0
         self._cells: np.ndarray | None = None
+        self._origin = (0.0, 0.0)
 
     @property
     def has_published(self) -> bool:
@@ -29,7 +30,11 @@ class GridPublisher:
     def publish(self, grid: OccupancyGrid2D) -> None:
         """Publish the grid if it has changed or the refresh is due."""
         now = time.monotonic()
-        if self._cells is None or not np.array_equal(self._cells, grid.cells) or now >= self._due:
+        if now >= self._due or not self._shows(grid):
             self._due = now + self._refresh
-            self._cells = grid.cells.copy()
+            self._cells, self._origin = grid.cells.copy(), grid.origin
             self._publisher.publish(grid_to_msg(grid))
+
+    def _shows(self, grid: OccupancyGrid2D) -> bool:
+        same_cells = self._cells is not None and np.array_equal(self._cells, grid.cells)
+        return same_cells and self._origin == grid.origin

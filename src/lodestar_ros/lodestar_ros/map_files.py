@@ -30,11 +30,14 @@ from lodestar.scene.scene_part import (
 )
 from lodestar.storage.archive import Archive, meta_of, read_archive, write_archive, write_file
 from lodestar.storage.checkpoint import CheckpointConfig
+from lodestar.storage.private import UnsafeFolder
 from lodestar.storage.snapshot import SnapshotFolder
+from lodestar.worldmodel.scene_journal import SceneJournal
 from lodestar_interfaces.action import ExportMap, LoadMap, SaveMap
 from lodestar_ros.checkpoints import Checkpointer
 from lodestar_ros.map_actions import Codes, MapError, RemoteAction, path_of, serve
 from lodestar_ros.node import LodestarNode
+from lodestar_ros.parameters import ParameterError
 from lodestar_ros.workers import Job
 
 TIMEOUT = 120.0  # s for another node's part
@@ -43,6 +46,8 @@ PATIENCE = 3.0  # s to wait for a required node
 
 class MapFiles:
     """Serve ``~/save``, ``~/load`` and ``~/export``, and take checkpoints of the scene's own part.
+
+    journal: of amendments, replayed over the checkpoint.
 
     Calls: ``save_voxels``, ``load_voxels``, ``export_voxels``; if they are served, ``save_grid``, ``load_grid``,
     ``save_keyframes``, ``load_keyframes``.
@@ -60,8 +65,13 @@ class MapFiles:
         checkpoints: CheckpointConfig,
     ) -> None:
         self._node, self._scene, self._rooms, self._saving = node, scene, rooms, saving
+        self._resumed = 0  # revision of the checkpoint that the scene goes on from
         self._checkpoints = Checkpointer(node, checkpoints, KIND, VERSION)
+        self.journal = self._journal(checkpoints)
         self._checkpoints.restore(self._resume)
+        self.journal.replay(scene, self._resumed)
+        for problem in self.journal.problems:
+            node.get_logger().warning(f"journal of amendments: {problem}")
         self._checkpoints.keep(lambda: scene_arrays(scene, rooms), lambda: (scene.session_id, scene.revision))
         self._on_worker, self._loaded = on_worker, loaded
         self._save_voxels = RemoteAction(node, SaveMap, "save_voxels", "semantic_voxels")
@@ -90,12 +100,26 @@ class MapFiles:
         """Have the next checkpoint taken soon; from any thread."""
         self._checkpoints.hurry()
 
+    def _journal(self, config: CheckpointConfig) -> SceneJournal:
+        """Return the journal of amendments in the folder of the run; without a folder nothing outlives the process."""
+        if not (config.folder and config.run):
+            return SceneJournal()
+        try:
+            file = scene_parts.journal_file(Path(config.folder), config.run)
+        except (OSError, UnsafeFolder) as error:
+            raise ParameterError(f"checkpoint.folder: {error}") from error
+        self._node.on_close(file.close)
+        for problem in file.problems:
+            self._node.get_logger().warning(f"journal of amendments: {problem}")
+        return SceneJournal(file)
+
     def _resume(self, archive: Archive) -> bool:
         """Continue with a predecessor's checkpoint of this run."""
         meta = archive.meta
         state = scene_from_arrays(meta, archive.arrays, self._scene.config, math.inf, resumes=True)
         restore_rooms(self._rooms, archive)
         self._scene.resume(state, int(meta["map_id"]), str(meta["session_id"]))
+        self._resumed = int(meta["revision"])
         return True
 
     def _alone(self, name: str, work: Callable[[Job], dict[str, Any]], job: Job) -> dict[str, Any]:
@@ -183,6 +207,7 @@ class MapFiles:
                 Codes.UNKNOWN, "the scene dictionary is too busy to take over the loaded map; load it again"
             )
         self._checkpoints.take_now()
+        self.journal.clear()
         return {"map_id": int(meta["map_id"]), "entity_count": int(meta["entities"])}
 
     @contextmanager

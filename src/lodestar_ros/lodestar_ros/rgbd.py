@@ -16,8 +16,9 @@ from lodestar.geometry.camera import PinholeCamera
 from lodestar.perception.frames import RgbdFrame
 from lodestar_interfaces import msg
 from lodestar_ros import qos
-from lodestar_ros.conversions import BadMessage, camera_from_msg, depth_from_msg, rgb_from_msg, stamp_from_msg
+from lodestar_ros.conversions import BadMessage, stamp_from_msg
 from lodestar_ros.conversions_scene import segmented_from_msg
+from lodestar_ros.conversions_sensors import camera_from_msg, depth_from_msg, rgb_from_msg
 from lodestar_ros.frame_tree import TransformUnavailable
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.sync import Companions, PoseQueue, StampPairer

@@ -56,6 +56,7 @@ class SceneClient:
         self.mirror = mirror_parts.scene_mirror()
         self._node, self._on_change, self._run = node, on_change, run
         self._on_delta = on_delta
+        self._region_reach = node.shared.region_reach
         self._lock = threading.Lock()
         self._pager = Pager(
             node,
@@ -93,7 +94,7 @@ class SceneClient:
             self._refill()
 
     def _set_regions(self, message: msg.RegionArray) -> None:
-        converted = self._converted(lambda: regions_from_msg(message), "regions")
+        converted = self._converted(lambda: regions_from_msg(message, self._region_reach), "regions")
         if converted is not None:
             with self._lock:
                 self.mirror.set_regions(*converted)

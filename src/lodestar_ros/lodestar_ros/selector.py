@@ -63,7 +63,11 @@ def make_loop(
         policy = selector_parts.policy(config)
     except (ValueError, OSError) as error:
         raise ParameterError(f"selection: {error}") from error
-    loop = selector_parts.decision_loop(config, node.shared, book, policy, prefix=uuid.uuid4().hex[:8])
+    adviser = selector_parts.adviser(config, node.get_logger().warning)
+    if adviser is not None:
+        node.on_close(adviser.close)
+    prefix = uuid.uuid4().hex[:8]
+    loop = selector_parts.decision_loop(config, node.shared, book, policy, prefix, adviser)
     return loop, PolicyKeeper(node, policy, config.selection.policy_state)
 
 

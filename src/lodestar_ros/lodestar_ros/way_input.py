@@ -13,7 +13,7 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.worldmodel.closed_ways import WayOverlay
 from lodestar_interfaces.msg import ClosedWayArray
 from lodestar_ros import qos
-from lodestar_ros.conversions import cloud_from_msg, scan_from_msg
+from lodestar_ros.conversions_sensors import cloud_from_msg, scan_from_msg
 from lodestar_ros.conversions_world import ways_from_msg
 from lodestar_ros.node import LodestarNode
 

@@ -19,16 +19,8 @@ from sensor_msgs.msg import CameraInfo, Image, PointCloud2, PointField
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.mapping.octomap import OctoMapConfig, OctoMapper
 from lodestar_ros.battery import BatteryConfig, budget_of
-from lodestar_ros.conversions import (
-    BadMessage,
-    camera_from_msg,
-    cloud_from_msg,
-    depth_from_msg,
-    grid_from_msg,
-    grid_to_msg,
-    rgb_from_msg,
-    velocity_from_msg,
-)
+from lodestar_ros.conversions import BadMessage, grid_from_msg, grid_to_msg, velocity_from_msg
+from lodestar_ros.conversions_sensors import camera_from_msg, cloud_from_msg, depth_from_msg, rgb_from_msg
 from lodestar_ros.frame_tree import Admission, TransformUnavailable
 from lodestar_ros.sync import PoseQueue
 from lodestar_ros.transforms import TransformBuffer

@@ -20,6 +20,7 @@ from lodestar.geometry.poses import make_transform, rotation_from_quaternion
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.perception.frames import ImageBox
 from lodestar_ros import conversions as c
+from lodestar_ros import conversions_sensors as sensors
 
 unit = st.floats(-1.0, 1.0)
 place = st.floats(-1e4, 1e4)
@@ -80,10 +81,10 @@ def test_covariance_and_box():
 @pytest.mark.parametrize("encoding", ["mono8", "rgb8", "mono16", "16UC1", "32SC1", "32FC1"])
 def test_image(encoding):
     shape = (5, 7, 3) if encoding == "rgb8" else (5, 7)
-    array = np.random.default_rng(2).integers(0, 200, shape).astype(c.DTYPES[encoding])
-    message = c.image_to_msg(array, encoding, 1.5, "camera")
+    array = np.random.default_rng(2).integers(0, 200, shape).astype(sensors.DTYPES[encoding])
+    message = sensors.image_to_msg(array, encoding, 1.5, "camera")
     assert (message.height, message.width, message.header.frame_id) == (5, 7, "camera")
-    back = c.image_from_msg(message)
+    back = sensors.image_from_msg(message)
     assert back.dtype == array.dtype
     assert np.array_equal(back, array)
 
@@ -92,50 +93,51 @@ def test_image_of_the_other_byte_order_and_with_padded_rows():
     array = np.arange(6, dtype=np.uint16).reshape(2, 3)
     message = Image(height=2, width=3, encoding="mono16", is_bigendian=1, step=8)
     message.data = b"".join(row.astype(">u2").tobytes() + b"\0\0" for row in array)
-    assert np.array_equal(c.image_from_msg(message), array)
+    assert np.array_equal(sensors.image_from_msg(message), array)
 
 
 def test_image_that_contradicts_itself_is_refused():
-    message = c.image_to_msg(np.zeros((4, 4), np.uint16), "mono16")
+    message = sensors.image_to_msg(np.zeros((4, 4), np.uint16), "mono16")
     message.width = 400
     with pytest.raises(c.BadMessage, match="bytes"):
-        c.image_from_msg(message)
+        sensors.image_from_msg(message)
     with pytest.raises(c.BadMessage, match="encoding"):
-        c.image_from_msg(Image(height=1, width=1, encoding="bayer_rggb8", data=b"\0"))
+        sensors.image_from_msg(Image(height=1, width=1, encoding="bayer_rggb8", data=b"\0"))
 
 
 def test_colour_is_red_first():
     rgb = np.random.default_rng(3).integers(0, 255, (4, 6, 3), np.uint8)
-    assert np.array_equal(c.rgb_from_msg(c.image_to_msg(rgb, "rgb8")), rgb)
-    assert np.array_equal(c.rgb_from_msg(c.image_to_msg(rgb[..., ::-1], "bgr8")), rgb)
+    assert np.array_equal(sensors.rgb_from_msg(sensors.image_to_msg(rgb, "rgb8")), rgb)
+    assert np.array_equal(sensors.rgb_from_msg(sensors.image_to_msg(rgb[..., ::-1], "bgr8")), rgb)
     with pytest.raises(c.BadMessage):
-        c.rgb_from_msg(c.image_to_msg(np.zeros((2, 2), np.uint16), "mono16"))
+        sensors.rgb_from_msg(sensors.image_to_msg(np.zeros((2, 2), np.uint16), "mono16"))
 
 
 def test_depth_is_metres_and_zero_where_invalid():
     millimetres = np.array([[0, 1000, 2500]], np.uint16)
-    assert np.allclose(c.depth_from_msg(c.image_to_msg(millimetres, "16UC1")), [[0.0, 1.0, 2.5]])
+    assert np.allclose(sensors.depth_from_msg(sensors.image_to_msg(millimetres, "16UC1")), [[0.0, 1.0, 2.5]])
     metres = np.array([[np.nan, np.inf, -1.0, 2.5]], np.float32)
     assert np.array_equal(
-        c.depth_from_msg(c.image_to_msg(metres, "32FC1")), np.array([[0.0, 0.0, 0.0, 2.5]], np.float32)
+        sensors.depth_from_msg(sensors.image_to_msg(metres, "32FC1")),
+        np.array([[0.0, 0.0, 0.0, 2.5]], np.float32),
     )
     with pytest.raises(c.BadMessage):
-        c.depth_from_msg(c.image_to_msg(np.zeros((2, 2, 3), np.uint8), "rgb8"))
+        sensors.depth_from_msg(sensors.image_to_msg(np.zeros((2, 2, 3), np.uint8), "rgb8"))
 
 
 def test_camera():
     camera = PinholeCamera(640, 480, 380.0, 381.0, 319.5, 239.5)
-    assert c.camera_from_msg(c.camera_to_msg(camera)) == camera
+    assert sensors.camera_from_msg(sensors.camera_to_msg(camera)) == camera
     with pytest.raises(c.BadMessage, match="calibration"):
-        c.camera_from_msg(CameraInfo(width=640, height=480))
+        sensors.camera_from_msg(CameraInfo(width=640, height=480))
 
 
 def test_vectors():
     vectors = np.random.default_rng(4).normal(size=(3, 8)).astype(np.float32)
-    assert np.array_equal(c.vectors_from_msg(c.vectors_to_msg(vectors)), vectors)
-    assert c.vectors_from_msg(c.vectors_to_msg([])).shape == (0, 0)
+    assert np.array_equal(sensors.vectors_from_msg(sensors.vectors_to_msg(vectors)), vectors)
+    assert sensors.vectors_from_msg(sensors.vectors_to_msg([])).shape == (0, 0)
     with pytest.raises(c.BadMessage):
-        c.vectors_from_msg(c.image_to_msg(np.zeros((2, 2), np.uint8), "mono8"))
+        sensors.vectors_from_msg(sensors.image_to_msg(np.zeros((2, 2), np.uint8), "mono8"))
 
 
 @pytest.mark.parametrize("coloured", [False, True])
@@ -143,8 +145,8 @@ def test_cloud(coloured):
     rng = np.random.default_rng(5)
     points = rng.normal(size=(20, 3)).astype(np.float32)
     rgb = rng.integers(0, 255, (20, 3), np.uint8) if coloured else None
-    message = c.cloud_to_msg(points, 2.0, "lidar_link", rgb)
-    assert np.array_equal(c.cloud_from_msg(message), points)
+    message = sensors.cloud_to_msg(points, 2.0, "lidar_link", rgb)
+    assert np.array_equal(sensors.cloud_from_msg(message), points)
     if coloured:
         packed = np.frombuffer(message.data, np.uint32).reshape(20, 4)[:, 3]
         assert np.array_equal(packed & 0xFF, rgb[:, 2])
@@ -163,10 +165,10 @@ def test_cloud_of_a_driver_has_other_fields_padding_and_missing_returns():
         for name in ("intensity", "x", "y", "z")
     ]
     message.data = b"".join(row.tobytes() + b"\0" * 5 for row in rows)
-    assert c.cloud_from_msg(message)[:, 2].tolist() == [1, 2, 3, 4, 5]
+    assert sensors.cloud_from_msg(message)[:, 2].tolist() == [1, 2, 3, 4, 5]
     message.fields = message.fields[:1]
     with pytest.raises(c.BadMessage, match="x, y, z"):
-        c.cloud_from_msg(message)
+        sensors.cloud_from_msg(message)
 
 
 def test_grid():

@@ -15,8 +15,8 @@ from lodestar.mapping.pillars import build_pillars
 from lodestar.mapping.records import Absence, CaptionVote, Instance, InstanceDelta, Merge, Miss, Observation
 from lodestar.perception.frames import Detection, ImageBox, SegmentedFrame
 from lodestar.scene.records import Embedding, Entity, EntityState, Region, SceneDelta, View
+from lodestar_ros import conversions_keyframes, conversions_regions
 from lodestar_ros import conversions_map as m
-from lodestar_ros import conversions_regions
 from lodestar_ros import conversions_scene as c
 from lodestar_ros.conversions import BadMessage
 
@@ -109,7 +109,9 @@ def test_entity_in_no_known_state_is_refused():
 
 def test_keyframe(assert_same):
     keyframe = Keyframe(5, 3.5, POSE, PinholeCamera(64, 48, 38.0, 38.0, 31.5, 23.5), {4: box()}, 2, "abc")
-    assert_same(c.keyframe_from_msg(c.keyframe_to_msg(keyframe)), keyframe)
+    assert_same(
+        conversions_keyframes.keyframe_from_msg(conversions_keyframes.keyframe_to_msg(keyframe)), keyframe
+    )
 
 
 def test_pillars(assert_same):
@@ -128,12 +130,22 @@ def test_regions(assert_same):
         Region(2, "", 0.0, 3.0, np.zeros(3)),
     ]
     back, rooms = conversions_regions.regions_from_msg(
-        conversions_regions.regions_to_msg(mask, grid, regions, 7)
+        conversions_regions.regions_to_msg(mask, grid, regions, 7), 1.0
     )
     rows, columns = np.nonzero(mask)
     places = np.stack([-1.0 + (columns + 0.5) * 0.1, 2.0 + (rows + 0.5) * 0.1], axis=1)
     assert rooms.at(places).tolist() == mask[rows, columns].tolist()
     assert_same(tuple(back), tuple(regions))
+
+
+@pytest.mark.parametrize(("reach", "region"), [(1.0, 1), (0.2, 0)])
+def test_places_off_all_regions_belong_to_one_within_the_shared_reach(reach, region):
+    grid = OccupancyGrid2D(np.zeros((1, 12), np.int8), 0.1, (0.0, 0.0))
+    mask = np.zeros((1, 12), np.uint16)
+    mask[0, 0] = 1
+    message = conversions_regions.regions_to_msg(mask, grid, [Region(1, "", 0.0, 1.0, np.zeros(3))])
+    _, rooms = conversions_regions.regions_from_msg(message, reach)
+    assert rooms.at(np.array([[0.65, 0.05]])).tolist() == [region]
 
 
 def test_similarity_is_percent_and_unknown_where_there_is_no_number():

@@ -41,11 +41,6 @@ class TrapConfig:
     silent_for: float = 3.0  # s
 
 
-def without_traps() -> TrapConfig:
-    """Return the configuration of a robot without faults."""
-    return TrapConfig(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, False, False)
-
-
 class SportService:
     """The robot's answer to requests: a velocity that it walks with, and a posture."""
 

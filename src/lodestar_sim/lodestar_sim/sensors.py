@@ -48,7 +48,7 @@ class CameraConfig:
 class DepthNoiseConfig:
     """Depth error of an active stereo camera: it grows with the square of the range and fails at edges."""
 
-    enabled: bool = True
+    enabled: bool = True  # False: exact depth
     near: float = 0.15  # m, least depth; chosen
     far: float = 8.0  # m, largest depth; chosen
     sigma: float = 0.0012  # m at 0.4 m (Nguyen et al. 2012, axial noise)
@@ -65,7 +65,7 @@ class DepthNoiseConfig:
 class LidarConfig:
     """A spinning LiDAR on the robot's back. All values are chosen."""
 
-    rings: int = 24
+    rings: int = 24  # beams one above the other
     azimuths: int = 360  # beams per ring
     lowest: float = math.radians(-35.0)  # rad, elevation of the lowest ring
     highest: float = math.radians(30.0)  # rad, elevation of the highest ring
@@ -80,7 +80,7 @@ class LidarConfig:
 class ScanConfig:
     """A planar scan projected from the heights of the body, as from a LiDAR. All values are chosen."""
 
-    beams: int = 720
+    beams: int = 720  # per turn
     z: float = 0.28  # m, height of scan_link above the ground between the feet
     heights: tuple[float, ...] = (0.11, 0.20, 0.32, 0.44, 0.54)  # m, whose nearest return counts
     near: float = 0.10  # m, least range

@@ -15,14 +15,14 @@ class SimNodeConfig:
     """Parameters of the simulator's node."""
 
     world: str = "apartment"  # apartment | office | warehouse | a world file | a real map
-    seed: int = 1
+    seed: int = 1  # of a generated world, and of the noise of the sensors
     task: str = "default"  # default: start of the world's default task; none: the world's start
     start: tuple[float, float, float] = (
         0.0,
         0.0,
         0.0,
     )  # x, y, yaw in the world (m, m, rad), if `use_start` is set
-    use_start: bool = False
+    use_start: bool = False  # whether `start` replaces the start of the task or world
     real_time_factor: float = 1.0  # target; 0 = as fast as possible
     publish_map_to_odom: bool = True  # false under SLAM
     # false: a driver says where the robot and its range sensors are, as on a real one (odom -> base_link -> lidar_link)
@@ -31,7 +31,7 @@ class SimNodeConfig:
     silence_timeout: float = 0.5  # s of real time without a command, after which the robot is stopped; chosen
     camera_rate: float = 10.0  # Hz; chosen
     camera_width: int = 0  # pixels, 0 = the camera's own
-    camera_height: int = 0
+    camera_height: int = 0  # pixels, 0 = the camera's own
     lidar_rate: float = 10.0  # Hz, of points and scan; chosen
     simulator: SimConfig = field(default_factory=SimConfig)
 

@@ -20,8 +20,9 @@ from lodestar_sim.go2_protocol import (
     SportService,
     TrapConfig,
     hung,
-    without_traps,
 )
+
+WITHOUT_TRAPS = TrapConfig(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, False, False)
 
 
 def walk(x: float, y: float = 0.0, z: float = 0.0) -> str:
@@ -38,7 +39,7 @@ def test_a_velocity_lasts_a_second_and_a_stop_ends_it() -> None:
     assert service.velocity(3.1) == (0.0, 0.0, 0.0)
 
 
-@pytest.mark.parametrize(("traps", "speed"), [(TrapConfig(), 0.5), (without_traps(), 0.0)])
+@pytest.mark.parametrize(("traps", "speed"), [(TrapConfig(), 0.5), (WITHOUT_TRAPS, 0.0)])
 def test_a_velocity_of_zero_stops_only_a_robot_without_that_fault(traps: TrapConfig, speed: float) -> None:
     service = SportService(traps)
     service.request(MOVE, walk(0.5), 0.0)
@@ -95,8 +96,8 @@ def test_a_dropped_connection_lets_nothing_through_and_comes_back() -> None:
 
 
 def test_a_robot_without_faults_has_none() -> None:
-    connection: Connection[int] = Connection(without_traps(), np.random.default_rng(1))
+    connection: Connection[int] = Connection(WITHOUT_TRAPS, np.random.default_rng(1))
     assert connection.stamp(5.0) == 5.0 and not connection.is_down(1e9)
     points = np.array([[1.0, 2.0, 3.0]], np.float32)
-    assert hung(points, without_traps()).tolist() == points.tolist()
+    assert hung(points, WITHOUT_TRAPS).tolist() == points.tolist()
     assert hung(points, TrapConfig()).tolist() == [[1.0, -2.0, -3.0]]

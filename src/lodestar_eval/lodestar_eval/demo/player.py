@@ -22,14 +22,8 @@ from lodestar.geometry.poses import planar_transform
 from lodestar.perception.frames import RgbdFrame
 from lodestar_interfaces.msg import InstanceArray
 from lodestar_ros import qos
-from lodestar_ros.conversions import (
-    camera_to_msg,
-    header,
-    image_to_msg,
-    stamp_from_msg,
-    stamp_to_msg,
-    transform_to_msg,
-)
+from lodestar_ros.conversions import header, stamp_from_msg, stamp_to_msg, transform_to_msg
+from lodestar_ros.conversions_sensors import camera_to_msg, image_to_msg
 
 BASE, OPTICAL = "base_link", "camera_optical_frame"
 

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from lodestar.language.directive import StepKind
 from lodestar_bringup.domains import NoFreeDomain, free_domain
-from lodestar_bringup.stack import StackError, StackOptions, stack
+from lodestar_bringup.places import StackError
+from lodestar_bringup.stack import StackOptions, stack
 from lodestar_bringup.starter import Starter
 from lodestar_eval.demo.client import DemoClient, DirectiveRejected, Progress
 from lodestar_eval.demo.progress import ProgressLine

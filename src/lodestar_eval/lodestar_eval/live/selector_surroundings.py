@@ -30,9 +30,10 @@ from lodestar_interfaces.msg import Decision, Heartbeat
 from lodestar_interfaces.msg import SceneDelta as SceneDeltaMessage
 from lodestar_interfaces.srv import EmbedTexts, GetEntities
 from lodestar_ros import qos
-from lodestar_ros.conversions import grid_to_msg, header, stamp_from_msg, transform_to_msg, vectors_to_msg
+from lodestar_ros.conversions import grid_to_msg, header, stamp_from_msg, transform_to_msg
 from lodestar_ros.conversions_agent import answer_to_result, request_from_goal
 from lodestar_ros.conversions_scene import scene_to_msg
+from lodestar_ros.conversions_sensors import vectors_to_msg
 
 EXPERTS = ("frontier", "semantic_map", "ego_vlm")
 SIDE = 16.0  # m of the free square on which the frontier's goals lie

@@ -14,7 +14,8 @@ from lodestar.perception.ground_truth import NoiseConfig
 from lodestar_eval.live.parity import topics
 from lodestar_eval.live.parity.replay import RecordingPlayer
 from lodestar_eval.settings import robot_config
-from lodestar_ros.conversions import cloud_to_msg, grid_to_msg
+from lodestar_ros.conversions import grid_to_msg
+from lodestar_ros.conversions_sensors import cloud_to_msg
 from lodestar_ros.transforms import TransformBuffer
 
 NO_TURN = (0.0, 0.0, 0.0, 1.0)

@@ -12,8 +12,8 @@ from lodestar.assembly.periods import Phased
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 from lodestar_interfaces import msg
 from lodestar_ros import qos
-from lodestar_ros.conversions import image_to_msg
 from lodestar_ros.conversions_agent import description_to_msg
+from lodestar_ros.conversions_sensors import image_to_msg
 from lodestar_ros.embedder_client import RemotePhraseBook
 from lodestar_ros.executors import main_of
 from lodestar_ros.expert_server import ExpertServer

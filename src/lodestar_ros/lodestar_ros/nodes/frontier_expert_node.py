@@ -17,9 +17,10 @@ from lodestar.language.priors import everyday_words
 from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.battery import BatteryConfig, BatteryInput
-from lodestar_ros.conversions import camera_from_msg, stamp_from_msg
+from lodestar_ros.conversions import stamp_from_msg
 from lodestar_ros.conversions_agent import frontiers_to_msg
-from lodestar_ros.conversions_scene import keyframe_from_msg
+from lodestar_ros.conversions_keyframes import keyframe_from_msg
+from lodestar_ros.conversions_sensors import camera_from_msg
 from lodestar_ros.embedder_client import RemotePhraseBook
 from lodestar_ros.executors import main_of
 from lodestar_ros.expert_server import ExpertServer

@@ -17,8 +17,9 @@ from lodestar.mapping.octomap import MapExtentError, OctoMapper
 from lodestar.mapping.scan_grid import ScanGridMapper
 from lodestar.storage.checkpoint import CheckpointConfig
 from lodestar_ros import qos
-from lodestar_ros.conversions import cloud_from_msg, grid_from_msg, scan_from_msg, stamp_from_msg
+from lodestar_ros.conversions import grid_from_msg, stamp_from_msg
 from lodestar_ros.conversions_map import octomap_to_msg
+from lodestar_ros.conversions_sensors import cloud_from_msg, scan_from_msg
 from lodestar_ros.executors import main_of
 from lodestar_ros.frame_tree import TransformUnavailable
 from lodestar_ros.grid_files import GridFiles
@@ -103,7 +104,8 @@ class MappingNode(LodestarNode):
         message, map_from_sensor = item.message, item.map_from_sensor
         with self._lock:
             mapper = self._mapper
-            mapper.follow(item.map_from_odom, item.odom_from_sensor)
+            if mapper.follow(item.map_from_odom, item.odom_from_sensor):
+                self._grid_due = 0.0  # the map has jumped: the next grid is published at once
             if isinstance(message, Image) and isinstance(mapper, OctoMapper):
                 frame = self._poses.frame(message)
                 mapper.insert_depth(frame, item.map_from_base)

@@ -17,15 +17,9 @@ from lodestar.perception.frames import SegmentedFrame
 from lodestar.perception.ultralytics import DetectorUnavailable
 from lodestar_interfaces import msg
 from lodestar_ros import qos
-from lodestar_ros.conversions import (
-    BadMessage,
-    camera_from_msg,
-    depth_from_msg,
-    image_from_msg,
-    rgb_from_msg,
-    stamp_from_msg,
-)
+from lodestar_ros.conversions import BadMessage, stamp_from_msg
 from lodestar_ros.conversions_scene import segmented_to_msg
+from lodestar_ros.conversions_sensors import camera_from_msg, depth_from_msg, image_from_msg, rgb_from_msg
 from lodestar_ros.executors import main_of
 from lodestar_ros.labels import parse_table
 from lodestar_ros.node import LodestarNode

@@ -19,8 +19,9 @@ from lodestar.storage.checkpoint import CheckpointConfig
 from lodestar_interfaces import msg, srv
 from lodestar_ros import qos
 from lodestar_ros.conversions import grid_from_msg
+from lodestar_ros.conversions_keyframes import keyframe_from_msg
 from lodestar_ros.conversions_regions import regions_to_msg
-from lodestar_ros.conversions_scene import keyframe_from_msg, scene_to_msg
+from lodestar_ros.conversions_scene import scene_to_msg
 from lodestar_ros.embedder_client import RemotePhraseBook
 from lodestar_ros.executors import main_of
 from lodestar_ros.map_files import MapFiles
@@ -69,7 +70,9 @@ class SceneDictionaryNode(LodestarNode):
             self, self._scene, self._rooms, self._worker.submit, self._on_loaded,
             declare_config(self, SaveConfig, "saves."), declare_config(self, CheckpointConfig, "checkpoint."),
         )  # fmt: skip
-        SceneAmending(self, self._scene, self._worker.submit, self._publish, self._files.hurry)
+        SceneAmending(
+            self, self._scene, self._worker.submit, self._publish, self._files.journal, self._files.hurry
+        )
         self._naming = RegionNaming(self, self._scene, self._tell_regions)
         self._display = SceneDisplay(self, self._scene, config.display_period)
         self.listen(OccupancyGrid, "grid", self._on_grid, qos.LATCHED)
@@ -117,6 +120,8 @@ class SceneDictionaryNode(LodestarNode):
             self._publish(self._scene.flush())
         else:
             self._publish(self._scene.update(item))
+            for delta in self._files.journal.settle(self._scene):
+                self._publish(delta)
 
     def _publish(self, delta: SceneDelta) -> None:
         if delta.updated or delta.merges or delta.removed:

@@ -15,9 +15,9 @@ from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 from lodestar.storage.checkpoint import CheckpointConfig
 from lodestar_interfaces import msg, srv
 from lodestar_ros import qos
-from lodestar_ros.conversions import cloud_to_msg
 from lodestar_ros.conversions_map import pillars_to_msg
 from lodestar_ros.conversions_scene import instances_to_msg
+from lodestar_ros.conversions_sensors import cloud_to_msg
 from lodestar_ros.executors import main_of
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.parameters import declare_config, declare_part

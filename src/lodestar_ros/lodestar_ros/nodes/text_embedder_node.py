@@ -9,7 +9,7 @@ from rclpy.parameter import Parameter
 from lodestar.models.embedder import EmbedderUnavailable, SentenceTransformerEmbedder
 from lodestar.models.phrases import PhraseBook
 from lodestar_interfaces.srv import EmbedTexts
-from lodestar_ros.conversions import vectors_to_msg
+from lodestar_ros.conversions_sensors import vectors_to_msg
 from lodestar_ros.executors import main_of
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import declare_config

@@ -15,7 +15,6 @@ from lodestar.worldmodel.amendments import ClosedWay
 from lodestar.worldmodel.corrections import Surroundings
 from lodestar.worldmodel.events import WorldEvent
 from lodestar.worldmodel.transactions import KIND, VERSION
-from lodestar.worldmodel.validation import TraceValidator
 from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.checkpoints import Checkpointer
@@ -57,7 +56,7 @@ class WorldModelNode(LodestarNode):
         )
         self._diagnosis = DiagnosisDesk(self)
         CorrectionDesk(self, self._world, self._worker.submit, self._around, self._config.patience)
-        ValidationServer(self, TraceValidator(self._facts, self._config.validation))
+        ValidationServer(self, world_parts.trace_validator(self._config, self._facts))
         self.listen(msg.ReasoningTrace, "traces", self._on_trace, qos.HISTORY)
         self.listen(msg.TraceOutcome, "outcomes", self._on_outcome, qos.HISTORY)
         self._say_problems(journal)

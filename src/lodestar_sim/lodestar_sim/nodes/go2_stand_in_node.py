@@ -13,7 +13,8 @@ from unitree_go.msg import LowState, SportModeState, TimeSpec
 
 from lodestar.geometry.poses import quaternion_from_rotation
 from lodestar_ros import qos
-from lodestar_ros.conversions import cloud_from_msg, cloud_to_msg, pose_from_msg, stamp_from_msg
+from lodestar_ros.conversions import pose_from_msg, stamp_from_msg
+from lodestar_ros.conversions_sensors import cloud_from_msg, cloud_to_msg
 from lodestar_ros.executors import main_of
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import declare, declare_config

@@ -16,15 +16,8 @@ from tf2_msgs.msg import TFMessage
 
 from lodestar.geometry.poses import BODY_FROM_OPTICAL, planar_transform
 from lodestar_ros import qos
-from lodestar_ros.conversions import (
-    camera_to_msg,
-    cloud_to_msg,
-    header,
-    image_to_msg,
-    pose_to_msg,
-    stamp_to_msg,
-    transform_to_msg,
-)
+from lodestar_ros.conversions import header, pose_to_msg, stamp_to_msg, transform_to_msg
+from lodestar_ros.conversions_sensors import camera_to_msg, cloud_to_msg, image_to_msg
 from lodestar_sim.simulator import Simulator
 
 OPTICAL = "camera_optical_frame"

@@ -14,7 +14,8 @@ from rclpy.task import Future
 from lodestar_interfaces.msg import SimStatus
 from lodestar_interfaces.srv import RenderView
 from lodestar_ros import qos
-from lodestar_ros.conversions import BadMessage, header, image_to_msg, pose_from_msg
+from lodestar_ros.conversions import BadMessage, header, pose_from_msg
+from lodestar_ros.conversions_sensors import image_to_msg
 from lodestar_ros.executors import main_of
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import ParameterError, declare_config

@@ -23,13 +23,8 @@ from std_msgs.msg import String
 from lodestar_interfaces.msg import SimStatus
 from lodestar_interfaces.srv import RenderView
 from lodestar_ros import qos
-from lodestar_ros.conversions import (
-    cloud_from_msg,
-    depth_from_msg,
-    image_from_msg,
-    planar_to_msg,
-    stamp_from_msg,
-)
+from lodestar_ros.conversions import planar_to_msg, stamp_from_msg
+from lodestar_ros.conversions_sensors import cloud_from_msg, depth_from_msg, image_from_msg
 from lodestar_ros.frame_tree import TransformUnavailable
 from lodestar_ros.transforms import TransformListener
 

@@ -24,16 +24,15 @@ from lodestar.perception.frames import RgbdFrame
 from lodestar_eval.live.parity import topics
 from lodestar_eval.live.parity.decisions import ComparedGoal, DecisionReplay
 from lodestar_eval.live.parity.recording import LiveRecording
-from lodestar_ros.conversions import (
-    BadMessage,
+from lodestar_ros.conversions import BadMessage, stamp_from_msg
+from lodestar_ros.conversions_last_seen import last_seen_from_msg
+from lodestar_ros.conversions_sensors import (
     camera_from_msg,
     cloud_from_msg,
     depth_from_msg,
     image_from_msg,
     rgb_from_msg,
-    stamp_from_msg,
 )
-from lodestar_ros.conversions_last_seen import last_seen_from_msg
 from lodestar_ros.frame_tree import TransformUnavailable
 from lodestar_ros.labels import parse_table
 from lodestar_ros.sync import StampPairer

@@ -4,7 +4,7 @@ from launch_ros.actions import Node
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from lodestar_bringup.launch_entities import description, given, required_share
-from lodestar_bringup.stack import config_folder
+from lodestar_bringup.places import config_folder
 
 
 def _rviz(context: LaunchContext) -> list[LaunchDescriptionEntity]:

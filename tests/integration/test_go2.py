@@ -126,10 +126,23 @@ def test_a_navigator_that_falls_silent_stops_the_robot(walk: Walk) -> None:
 def test_the_robot_stands_when_a_process_before_it_is_killed(
     walk: Walk, processes: Processes, name: str
 ) -> None:
-    walk.begin()
-    assert walk.stopped_after(processes.kill(name)) <= BOUND
     assert processes.starter is not None
-    processes.starter.start_one(name)
+    for _ in range(3):  # each time it has only just come back, and others may not have found it yet
+        walk.begin()
+        assert walk.stopped_after(processes.kill(name)) <= BOUND
+        processes.starter.start_one(name)
+    walk.begin()
+
+
+@pytest.mark.timed
+def test_the_robot_walks_only_while_the_guard_hears_the_base(walk: Walk, processes: Processes) -> None:
+    assert processes.starter is not None
+    walk.begin()
+    assert walk.stopped_after(processes.kill("go2_guard")) <= BOUND + 1.0  # `guard_timeout` more
+    walk.bed.until(
+        lambda: "go2_guard" in walk.bed.diagnosis("go2_base").get("blocked", ""), "the guard in the diagnostics"
+    )
+    processes.starter.start_one("go2_guard")
     walk.begin()
 
 

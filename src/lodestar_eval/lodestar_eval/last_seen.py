@@ -104,9 +104,9 @@ def scenario_of(spec: str, seed: int) -> Scenario:
             after = replace(world, objects=(*others, there), events=())
             start = _start(world, after, thing, there, rng)
             if start is not None:
-                x, y, yaw = truth_of(world).views(thing, _SHARE, _NEAR)[0]
-                view = float(x), float(y), float(yaw)
-                return Scenario(f"find the {phrase}", thing.id, start, without, world, after, view)
+                return Scenario(
+                    f"find the {phrase}", thing.id, start, without, world, after, _best_view(world, thing)
+                )
     raise WorldError(
         f"{spec}, seed {seed}: it has nothing that can be carried to another part; take another seed"
     )
@@ -126,6 +126,14 @@ def elsewhere(
         moved = replace(without, objects=(*without.objects, there))
         if len(truth_of(moved).views(there, _SHARE, _NEAR)):
             yield there
+
+
+def _best_view(world: World, thing: WorldObject) -> tuple[float, float, float]:
+    """Return the pose near the thing that shows the largest share of it."""
+    truth = truth_of(world)
+    views = truth.views(thing, _SHARE, _NEAR)
+    x, y, yaw = views[int(np.argmax(truth.seen(thing, views)))]
+    return float(x), float(y), float(yaw)
 
 
 def _start(

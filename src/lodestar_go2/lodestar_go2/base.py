@@ -23,6 +23,7 @@ class BaseConfig:
     stop_limit: float = 3.0  # s for which they are sent
     still_speed: float = 0.05  # m/s and rad/s below which the robot stands
     state_timeout: float = 0.5  # s without a state of the robot, after which nothing moves it
+    guard_timeout: float = 1.0  # s since the guard last heard a request, after which nothing walks; 0 = walk without
 
     def __post_init__(self) -> None:
         if min(self.max_forward, self.max_sideways, self.max_turn) < 0.0:
@@ -32,6 +33,8 @@ class BaseConfig:
             <= 0.0
         ):
             raise ValueError("the times and still_speed must be above 0")
+        if self.guard_timeout < 0.0:
+            raise ValueError("guard_timeout must not be negative; 0 walks without a guard")
 
 
 class Posture(Enum):
@@ -58,6 +61,8 @@ class BaseRules:
         self._stopping_since: float | None = None  # when the first stop after a velocity was sent
         self._speed = 0.0
         self._state = -math.inf
+        self._heard = -math.inf  # when the guard last said that it had heard a request
+        self._waiting = False  # the newest velocity was kept back, because the guard has heard nothing
 
     @property
     def moving(self) -> bool:
@@ -74,7 +79,17 @@ class BaseRules:
             return f"the robot is {self.posture.value}: call ~/stand_up"
         if now - self._state > self.config.state_timeout:
             return "no state of the robot"
+        if self._waiting and not self._guarded(now):
+            return "go2_guard hears nothing of go2_base: start it; the robot walks only while both run"
         return ""
+
+    def _guarded(self, now: float) -> bool:
+        """Return whether the guard would notice the death of the base."""
+        return self.config.guard_timeout == 0.0 or now - self._heard <= self.config.guard_timeout
+
+    def on_guard(self, now: float) -> None:
+        """Take in that the guard heard a request of this base."""
+        self._heard = now
 
     def on_state(self, speed: float, now: float) -> None:
         """Take in that the robot lives. speed: the larger of m/s and rad/s, measured."""
@@ -86,14 +101,19 @@ class BaseRules:
         """Return the requests for a velocity: it, limited, or a stop.
 
         A zero is a stop, never a velocity of zero, which some firmwares ignore. It is sent for `stop_limit` after the
-        last motion; later ones would only work against a person with the remote control.
+        last motion; later ones would only work against a person with the remote control. Where the guard has heard
+        nothing for `guard_timeout`, a stop goes out in place of a velocity: the guard answers it, and the next
+        velocity is passed on.
         """
         if not all(map(math.isfinite, velocity)):
             return self._stop(now)
-        self._commanded = now
+        self._commanded, self._waiting = now, False
         if self.blocked_by(now) or velocity == (0.0, 0.0, 0.0):
             rests = now - self._walked > self.config.stop_limit
             return [] if rests and not self._moving else self._stop(now)
+        if not self._guarded(now):
+            self._waiting = True
+            return self._stop(now)
         limits = (self.config.max_forward, self.config.max_sideways, self.config.max_turn)
         x, y, turn = (max(-top, min(top, value)) for value, top in zip(velocity, limits))
         self._moving, self._stopping_since, self._walked = True, None, now
@@ -105,7 +125,7 @@ class BaseRules:
         They end after `stop_limit`, so that they do not work against a person with the remote control.
         """
         silent = now - self._commanded > self.config.command_timeout
-        if not self._moving or not (silent or self.blocked_by(now)):
+        if not self._moving or not (silent or self.blocked_by(now) or not self._guarded(now)):
             return []
         if self._stopping_since is not None and now - self._stopping_since > self.config.stop_limit:
             self._moving, self._stopping_since = False, None

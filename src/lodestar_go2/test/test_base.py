@@ -16,8 +16,8 @@ WALK = (0.5, 0.0, 0.2)
 
 @pytest.fixture
 def rules() -> BaseRules:
-    """The rules of a robot whose state is known at 0 s."""
-    rules = BaseRules()
+    """The rules of a robot without a guard, whose state is known at 0 s."""
+    rules = BaseRules(BaseConfig(guard_timeout=0.0))
     rules.on_state(0.0, 0.0)
     return rules
 
@@ -79,7 +79,7 @@ def test_the_watchdog_does_not_work_against_a_person_for_ever(rules: BaseRules) 
 
 
 def test_nothing_moves_a_robot_that_says_nothing() -> None:
-    rules = BaseRules()
+    rules = BaseRules(BaseConfig(guard_timeout=0.0))
     assert rules.on_command(WALK, 5.0) == []
     assert rules.blocked_by(5.0) == "no state of the robot"
     rules.on_state(0.0, 5.1)
@@ -138,3 +138,33 @@ def test_a_parameter_that_is_no_velocity_is_refused(text: str) -> None:
 def test_limits_that_make_no_sense_are_refused(bad: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="must"):
         BaseConfig(**bad)
+
+
+def test_nothing_walks_before_the_guard_has_heard_of_the_base() -> None:
+    rules = BaseRules()
+    rules.on_state(0.0, 0.0)
+    assert rules.blocked_by(0.05) == ""  # nobody wants to walk yet
+    assert rules.on_command(WALK, 0.1) == [STOP]
+    assert "go2_guard" in rules.blocked_by(0.1)
+    rules.on_guard(0.12)
+    assert rules.blocked_by(0.13) == ""
+    assert rules.on_command(WALK, 0.15) == [move(WALK)]
+
+
+def test_a_guard_that_falls_silent_stops_the_robot_until_it_is_back() -> None:
+    rules = BaseRules()
+    rules.on_guard(0.0)
+    for i in range(11):
+        rules.on_state(0.5, 0.1 * i)
+        assert rules.on_command(WALK, 0.1 * i) == [move(WALK)]
+    rules.on_state(0.5, 1.05)
+    assert rules.check(1.05) == [STOP]
+    assert rules.on_command(WALK, 1.06) == [STOP]
+    rules.on_guard(1.2)
+    rules.on_state(0.0, 1.2)
+    assert rules.on_command(WALK, 1.21) == [move(WALK)]
+
+
+def test_a_negative_time_of_the_guard_is_refused() -> None:
+    with pytest.raises(ValueError, match="guard_timeout"):
+        BaseConfig(guard_timeout=-1.0)

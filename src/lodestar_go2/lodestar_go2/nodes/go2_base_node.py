@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 
 from geometry_msgs.msg import Twist
+from std_msgs.msg import Int64
 from std_srvs.srv import SetBool, Trigger
 from unitree_api.msg import Request
 from unitree_go.msg import LowState as LowStateMsg
@@ -31,8 +32,9 @@ GRAPH_PERIOD = 0.5  # s between two looks at who else commands the robot
 class Go2BaseNode(LodestarNode):
     """Walk with the velocities of the gate, and say where the robot is and how it does.
 
-    Subscribes: ``cmd_vel_out``, ``sportmodestate``, ``lowstate``. Publishes: ``api/sport/request``, ``odom``, ``/tf``,
-    ``imu``, ``battery``, ``joint_states``. Serves: ``~/hold``, ``~/stand_up``, ``~/sit``, ``~/damp``.
+    Subscribes: ``cmd_vel_out``, ``go2_guard/heard``, ``sportmodestate``, ``lowstate``. Publishes:
+    ``api/sport/request``, ``odom``, ``/tf``, ``imu``, ``battery``, ``joint_states``. Serves: ``~/hold``,
+    ``~/stand_up``, ``~/sit``, ``~/damp``.
     """
 
     def __init__(self, **kwargs):
@@ -43,11 +45,12 @@ class Go2BaseNode(LodestarNode):
         self._gate = declare(self, "gate", str, "motion_gate")  # the one that may publish velocities
         self._guard = declare(self, "guard", str, "go2_guard")  # the other one that may send requests
         self._reports = BaseReports(self)
-        self._sent = 0
+        self._first = self._sent = time.monotonic_ns()  # of requests; no earlier process of this node used it
         self._rate = declare(self, "odometry_rate", float, 55.0)  # Hz, at most
         self._taken = 0.0  # stamp of the last state that was used
         self._requests = self.create_publisher(Request, "api/sport/request", qos.EVENT)
         self.listen(Twist, "cmd_vel_out", self._on_command, qos.COMMAND)
+        self.listen(Int64, "go2_guard/heard", self._on_heard, qos.COMMAND)
         self.listen(SportModeState, "sportmodestate", self._on_sport, qos.SENSOR)
         self.listen(LowStateMsg, "lowstate", self._on_low, qos.SENSOR)
         self.create_service(SetBool, "~/hold", self._on_hold)
@@ -78,6 +81,10 @@ class Go2BaseNode(LodestarNode):
             self._send(self._rules.on_command((float("nan"),) * 3, time.monotonic()))
             raise
         self._send(self._rules.on_command(velocity, time.monotonic()))
+
+    def _on_heard(self, number: Int64) -> None:
+        if number.data > self._first:
+            self._rules.on_guard(time.monotonic())
 
     def _on_sport(self, message: SportModeState) -> None:
         stamp = message.stamp.sec + message.stamp.nanosec * 1e-9

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from std_msgs.msg import Int64
 from unitree_api.msg import Request
 
 from lodestar_go2.conversions import request_from_msg, request_to_msg
@@ -19,7 +20,10 @@ CHECK_PERIOD = 0.02  # s of real time
 class Go2GuardNode(LodestarNode):
     """Stop the robot where velocities end without a stop, because the base was killed.
 
-    Subscribes and publishes: ``api/sport/request``.
+    It says which requests it heard: the base walks only while it is heard, because a guard that has not found a base
+    that just started could not notice its death.
+
+    Subscribes: ``api/sport/request``. Publishes: ``api/sport/request``, ``go2_guard/heard`` (numbers of requests).
     """
 
     def __init__(self, **kwargs):
@@ -28,6 +32,7 @@ class Go2GuardNode(LodestarNode):
         self._own: set[int] = set()
         self._sent = 0
         self._requests = self.create_publisher(Request, "api/sport/request", qos.EVENT)
+        self._heard = self.create_publisher(Int64, "go2_guard/heard", qos.COMMAND)
         self.listen(Request, "api/sport/request", self._on_request, qos.EVENT)
         self.steady_timer(CHECK_PERIOD, self._check)
         self.diagnostics.value("stops", lambda: self._guard.stops)
@@ -38,6 +43,7 @@ class Go2GuardNode(LodestarNode):
             self._own.discard(identity)
             return
         self._guard.on_request(request_from_msg(message), time.monotonic())
+        self._heard.publish(Int64(data=identity))
 
     def _check(self) -> None:
         for request in self._guard.check(time.monotonic()):

@@ -12,6 +12,7 @@ from typing import Any
 import yaml
 from parglare import GLRParser, Grammar
 from parglare.exceptions import SyntaxError as ChartError
+from parglare.grammar import NonTerminal, Terminal
 from parglare.parser import Token
 
 from lodestar.language.chart_tables import parser_of
@@ -233,7 +234,18 @@ def load_chart(entry: str = "clause") -> Chart:
         f"{block}: {' | '.join(' '.join(parts) for b, parts in rules if b == block)};" for block in blocks
     ]
     text = "\n".join([*lines, "terminals", *(f"{terminal}: ;" for terminal in terminals)])
-    grammar = Grammar.from_string(text, recognizers=dict.fromkeys(terminals, _never))
+    # Made of objects, because parsing that text, which names the tables in the cache, costs each process 2 s.
+    symbols = {block: NonTerminal(block) for block in blocks} | {
+        terminal: Terminal(terminal, _never) for terminal in terminals
+    }
+    grammar = Grammar.from_struct(
+        [
+            (symbols[block], [symbols[part] for part in parts])
+            for block in blocks
+            for b, parts in rules
+            if b == block
+        ]
+    )
     return Chart(rules, parser_of(entry, text, grammar, _tokens))
 
 

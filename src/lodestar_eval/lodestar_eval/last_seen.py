@@ -27,6 +27,7 @@ from lodestar_sim.worlds.world import World, WorldObject
 STILL_THERE, CARRIED_AWAY = "still there", "carried away"
 LOOK = 8.0  # simulated seconds for which the former session stands before the thing; chosen: two segments and more
 APART = 4.0  # metres of path between the two places of the thing; chosen: another part of the building
+SAME_PLACE = 1.0  # metres from the target at which the former session may have placed it; chosen
 _SHARE, _NEAR = 0.2, 0.8  # of its points that a view shows, and metres from it; as in `tasks`
 _TRIES = 40
 
@@ -178,15 +179,28 @@ def former_session(
     return keeper
 
 
+def recognised(scenario: Scenario, keeper: ListedMemories) -> bool:
+    """Return whether a memory has a thing of the target's category at the target's place."""
+    target = scenario.before.object(scenario.target_id)
+    return any(
+        thing.label == target.category and math.dist(thing.centre[:2], target.xy) <= SAME_PLACE
+        for memory in keeper.memories
+        for thing in memory.primitives
+    )
+
+
 def searches(spec: str, seed: int, settings: EpisodeSettings) -> list[SearchOutcome]:
     """Run the four searches of a building: the thing is still there or carried away, with memory and without.
 
-    The robot has mapped the building before the thing came in, and loads that map in each session.
+    The robot has mapped the building before the thing came in, and loads that map in each session. Empty where the
+    former session did not recognise the thing: then there is nothing that a memory could tell.
     """
     phrases = phrase_book()
     scenario = scenario_of(spec, seed)
     saved = explored(scenario.without, seed, settings, phrases)
     keeper = former_session(scenario, saved, seed, settings, phrases)
+    if not recognised(scenario, keeper):
+        return []
     runner, found = EpisodeRunner(phrases, settings), []
     for case in (STILL_THERE, CARRIED_AWAY):
         for remembers in (True, False):

@@ -18,6 +18,7 @@ from lodestar_eval.last_seen import (
     Scenario,
     SearchOutcome,
     former_session,
+    recognised,
     scenario_of,
     search,
 )
@@ -70,6 +71,18 @@ def test_the_former_session_remembers_what_the_map_does_not_have(known):
     assert b"suitcase" not in bytes(str(saved.scene.meta), "utf-8")
 
 
+def test_a_session_that_took_the_thing_for_another_or_did_not_see_it_has_not_recognised_it(rooms, known):
+    _, keeper = known
+    assert recognised(rooms, keeper)
+    assert not recognised(replace(rooms, before=rooms.after), keeper)  # remembered, but elsewhere
+    keeper = keeper.copy()
+    keeper.memories = [
+        replace(m, primitives=tuple(p for p in m.primitives if p.label != "suitcase"))
+        for m in keeper.memories
+    ]
+    assert not recognised(rooms, keeper)
+
+
 def test_a_thing_that_is_still_there_is_gone_to_at_once_and_found_sooner(run):
     with_memory, _ = run(STILL_THERE, True)
     without, _ = run(STILL_THERE, False)
@@ -93,6 +106,8 @@ def test_a_scenario_is_the_same_for_the_same_seed_and_both_places_are_far_and_ou
     assert (one.words, one.start, one.view) == (two.words, two.start, two.view)
     before, after = one.before.object(one.target_id), one.after.object(one.target_id)
     assert math.dist(before.xy, after.xy) > 1.0 and before.movable
+    truth = truth_of(one.before)
+    assert truth.seen(before, [one.view])[0] >= truth.seen(before, truth.views(before, 0.2, 0.8)).max()
     ways = truth_of(one.without).lengths(one.view[:2])
     there = truth_of(one.without).grid.cells_of(after.xy)
     assert ways[tuple(there)] >= APART

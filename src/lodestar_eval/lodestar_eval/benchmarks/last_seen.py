@@ -65,6 +65,9 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
     for done, outcomes in enumerate(_outcomes(jobs, options.jobs), start=1):
         found += outcomes
         progress(_line(outcomes, done, len(jobs)))
+    left_out += sorted({*seeds} - {one.outcome.seed for one in found})
+    if not found:
+        raise BadOptions("in none of the buildings the former session recognised the thing; take other seeds")
     found.sort(key=lambda s: (s.outcome.seed, s.case, not s.remembers))
     _write_rows(found, folder)
     return result_of(found, time.perf_counter() - began, left_out)
@@ -84,6 +87,8 @@ def _outcomes(
 
 
 def _line(outcomes: Sequence[SearchOutcome], place: int, count: int) -> str:
+    if not outcomes:
+        return f"[{place:3d}/{count}] left out: the former session did not recognise the thing"
     said = ", ".join(
         f"{s.case} {_KEYS[s.remembers]} {s.outcome.path_length:.1f} m{'' if s.outcome.success else ' FAILED'}"
         for s in outcomes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import time
 from collections import Counter, defaultdict
@@ -127,6 +128,7 @@ class EpisodeRunner:
 
         saved: the map that the robot continues; none by default. memory: what it remembers with; none by default.
         """
+        gc.collect()  # worlds and what was computed of them refer to each other: 60 buildings would take 6 GB
         began = time.process_time()
         episode = Episode(world, task, seed, self.settings, self.phrases, self.policy, saved, memory=memory)
         return self.follow(episode, time.process_time() - began)
@@ -135,11 +137,9 @@ class EpisodeRunner:
         """Run the episode's current task to its end."""
         began = time.process_time()
         watcher = WayWatcher(episode)
-        shortest = shortest_path_length(
-            episode.world_now, episode.simulator.true_pose, episode.task.target_ids
-        )
-        setup += time.process_time() - began
-        began = time.process_time()
+        place = episode.simulator.true_pose
+        shortest = shortest_path_length(episode.world_now, place, episode.task.target_ids)
+        began, setup = time.process_time(), setup + time.process_time() - began
         while episode.result is None:
             episode.step()
             watcher.observe(episode)

@@ -135,27 +135,52 @@ def test_only_nodes_of_the_simulator_and_the_live_parts_of_the_benchmarks_speak_
 
 
 def _constructed(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield (line, name) of every call of a bare or dotted name in a file."""
-    for node in ast.walk(ast.parse(path.read_text(), str(path))):
-        if isinstance(node, ast.Call):
+    """Yield (line, name) of every call of a bare or dotted name in a file, but of errors that are raised."""
+    nodes = list(ast.walk(ast.parse(path.read_text(), str(path))))
+    raised = {id(node.exc) for node in nodes if isinstance(node, ast.Raise)}
+    for node in nodes:
+        if isinstance(node, ast.Call) and id(node) not in raised:
             yield node.lineno, _called(node)
 
 
-def _assembled() -> set[str]:
-    """What the modules `assembly/*_parts.py` call of the rooms: the classes and factories of the robot's parts."""
-    found: set[str] = set()
-    for path in sorted((CORE / "assembly").glob("*_parts.py")):
-        imported = {name.rsplit(".", 1)[1] for _, name in imports(path, CORE) if name.startswith("lodestar.")}
-        configurations = {name for name in imported if name.endswith("Config")}
-        found |= {name for _, name in _constructed(path)} & imported - configurations - {"ForeignFile"}
+def _assembled(pattern: str) -> dict[str, str]:
+    """What the modules `assembly/PATTERN` call of the other rooms, but configurations: name -> the module it is of."""
+    found: dict[str, str] = {}
+    for path in sorted((CORE / "assembly").glob(pattern)):
+        imported = dict(name.rsplit(".", 1)[::-1] for _, name in imports(path, CORE) if _is_of_a_room(name))
+        called = {name for _, name in _constructed(path)} & imported.keys()
+        found |= {name: imported[name] for name in called if not name.endswith("Config")}
     return found
+
+
+def _is_of_a_room(name: str) -> bool:
+    return name.startswith("lodestar.") and not name.startswith("lodestar.assembly.")
+
+
+def _is_part(name: str, module: str) -> bool:
+    """Whether a name is a class with a state of its own: no function, and no record that anyone may make."""
+    path = SOURCE / "lodestar" / f"{module.replace('.', '/')}.py"
+    kinds = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ClassDef)]
+    return any(kind.name == name and not kind.decorator_list for kind in kinds)
+
+
+def _parts() -> set[str]:
+    """Classes and factories that `assembly/*_parts.py` calls, and classes that `assembly/*_chain.py` constructs."""
+    chained = {name for name, module in _assembled("*_chain.py").items() if _is_part(name, module)}
+    return (_assembled("*_parts.py").keys() | chained) - _RECORDS
+
+
+#: Called by the assembly and by others too: a record that messages are converted to, and a function.
+_RECORDS = {"RegionMap", "decode_picture"}
 
 
 def test_only_the_assembly_constructs_the_parts_of_the_robot() -> None:
     """Nodes, the simulator and the benchmarks ask for their part, so that a table speaks of what walks."""
-    parts = _assembled()
+    parts = _parts()
     assert {"OctoMapper", "ScanGridMapper", "SemanticVoxelMap", "SceneDictionary", "SceneTargets"} <= parts
     assert {"FrontierExpert", "SemanticMapExpert", "EgocentricExpert", "DecisionLoop", "policy_of"} <= parts
+    assert {"Segmenter", "SceneChanges", "LookedPlaces", "LastSeenPlaces", "FloorLooks"} <= parts
+    assert {"SnapshotUpkeep", "OpenAiChat", "PoolCache", "ModelPictures"} <= parts
     found = [
         f"{path.relative_to(ROOT)}:{line} calls {name}; ask lodestar.assembly for it"
         for package in ("lodestar_ros", "lodestar_sim", "lodestar_eval")

@@ -13,7 +13,6 @@ import numpy as np
 from lodestar.assembly import parts
 from lodestar.assembly.map_chain import MapChain
 from lodestar.memory.config import SnapshotConfig
-from lodestar.memory.snapshot_upkeep import SnapshotUpkeep
 from lodestar.memory.snapshots import cover_clusters, covisibility_clusters
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.frames import ImageBox, RgbdFrame
@@ -74,7 +73,7 @@ class SnapshotTour:
         self._ranges = RangeSensors(self._tour.simulator, robot.mapping)
         self._detector = parts.ground_truth_detector(robot.perception, np.random.default_rng([seed, 7]))
         self._store = parts.keyframe_store(robot.keyframes, robot.shared, folder)
-        self.upkeep = SnapshotUpkeep(config)
+        self.upkeep = parts.snapshot_upkeep(config)
         self._chain.followers.append(self.upkeep.apply)
         self._truth: dict[int, set[int]] = {}  # keyframe id -> true objects in its image
         self._seen: set[int] = set()

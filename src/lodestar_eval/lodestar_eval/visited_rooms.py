@@ -12,7 +12,6 @@ import numpy as np
 
 from lodestar.scene.change_pairs import Sight
 
-PARTS = ("development", "told", "all")
 TAKEN = ADDED = (
     0.1  # shares of the things that the benchmark takes away after the first visit, or adds before the second
 )

@@ -15,6 +15,7 @@ from lodestar.storage.private import UnsafeFolder
 from lodestar_eval.__main__ import main
 from lodestar_eval.benchmarks import memory_qa
 from lodestar_eval.memory_qa import tours
+from lodestar_eval.memory_qa.answerer import OwnAnswerer
 from lodestar_eval.memory_qa.happenings import HappeningConfig, with_timed_events
 from lodestar_eval.memory_qa.recording import DRIVE, TURN
 from lodestar_eval.memory_qa.route import LONG_TOUR, laps, timeline
@@ -139,6 +140,17 @@ def test_a_recorded_tour_is_not_driven_again(recorded):
     assert not said
     assert [s.stamp for s in loaded.stream.steps] == [s.stamp for s in recording.stream.steps]
     assert len(loaded.stream.keyframes()) == len(recording.stream.keyframes())
+
+
+def test_a_tour_is_remembered_as_the_robot_remembers_it(recorded):
+    recording, _ = recorded
+    remembered = OwnAnswerer(PhraseBook(LetterEmbedder())).remember(recording.stream)
+    memories = [remembered.store.get(identity) for identity in remembered.store.identities()]
+    with_images = [memory for memory in memories if memory.keyframe_ids]
+    sessions = {keyframe.session_id for keyframe in recording.stream.keyframes().keyframes()}
+    assert with_images and {memory.keyframe_session for memory in with_images} == sessions
+    assert len(remembered.looks) > 0
+    remembered.store.close()
 
 
 def test_other_settings_are_another_tour(recorded, monkeypatch):

@@ -40,17 +40,3 @@ def move(velocity: tuple[float, float, float]) -> SportRequest:
         raise ValueError(f"velocity {velocity} is not finite")
     x, y, turn = velocity
     return SportRequest(SportApi.MOVE, json.dumps({"x": x, "y": y, "z": turn}))
-
-
-def velocity_of(request: SportRequest) -> tuple[float, float, float]:
-    """Return the velocity of a request to walk. Raises ValueError for another request or a malformed parameter."""
-    if request.api is not SportApi.MOVE:
-        raise ValueError(f"{request.api.name} has no velocity")
-    try:
-        given = json.loads(request.parameter)
-        velocity = (float(given["x"]), float(given["y"]), float(given["z"]))
-    except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"{request.parameter[:80]!r} is no velocity") from error
-    if not all(map(math.isfinite, velocity)):
-        raise ValueError(f"velocity {velocity} is not finite")
-    return velocity

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lodestar_go2.base import BaseConfig, BaseRules, Posture
-from lodestar_go2.sport import STOP, SportApi, SportRequest, move, velocity_of
+from lodestar_go2.sport import STOP, SportApi, SportRequest, move
 
 WALK = (0.5, 0.0, 0.2)
 
@@ -20,6 +21,13 @@ def rules() -> BaseRules:
     rules = BaseRules(BaseConfig(guard_timeout=0.0))
     rules.on_state(0.0, 0.0)
     return rules
+
+
+def velocity_of(request: SportRequest) -> tuple[float, float, float]:
+    """The velocity as the robot reads it."""
+    assert request.api is SportApi.MOVE
+    given = json.loads(request.parameter)
+    return given["x"], given["y"], given["z"]
 
 
 def test_a_velocity_is_passed_on_and_limited(rules: BaseRules) -> None:
@@ -122,14 +130,7 @@ def test_postures_are_guarded(rules: BaseRules) -> None:
     assert rules.on_command(WALK, 1.2) == [move(WALK)]
 
 
-@pytest.mark.parametrize(
-    "text", ["", "[]", "{}", '{"x": 1, "y": 0}', '{"x": "a", "y": 0, "z": 0}', '{"x": NaN, "y": 0, "z": 0}']
-)
-def test_a_parameter_that_is_no_velocity_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="velocity"):
-        velocity_of(SportRequest(SportApi.MOVE, text))
-    with pytest.raises(ValueError, match="has no velocity"):
-        velocity_of(STOP)
+def test_a_velocity_that_is_not_finite_is_refused() -> None:
     with pytest.raises(ValueError, match="not finite"):
         move((math.nan, 0.0, 0.0))
 

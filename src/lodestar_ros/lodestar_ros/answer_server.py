@@ -7,6 +7,7 @@ from typing import Any
 
 from lodestar.assembly import memory_parts
 from lodestar.assembly.config import MemoryConfig
+from lodestar.assembly.picture_parts import PicturesConfig, picture_reader
 from lodestar.language.directive_errors import DirectiveError, EmptyDirective
 from lodestar.language.likely_questions import LikelyQuestions
 from lodestar.language.picture_goals import Described, item_of
@@ -28,7 +29,6 @@ from lodestar_ros.memory_feed import MemoryFeed, Surroundings
 from lodestar_ros.memory_keeper import MemoryKeeper
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import declare_config
-from lodestar_ros.pictures import PicturesConfig, picture_reader
 from lodestar_ros.workers import Job, action
 
 Result = AnswerQuestion.Result

@@ -13,6 +13,7 @@ from lodestar.agent.commands import DirectiveResult, Feedback
 from lodestar.agent.errors import DirectiveRefused, ErrorCode
 from lodestar.agent.loop import DecisionLoop
 from lodestar.agent.open_questions import Choice
+from lodestar.assembly.picture_parts import PicturesConfig
 from lodestar.language.checks import check_directive
 from lodestar.language.directive import (
     AmbiguousDirective,
@@ -38,7 +39,7 @@ from lodestar_ros.conversions_news import begun_to_msg, ended_to_msg
 from lodestar_ros.directive_reading import Reading, ReadingDesk
 from lodestar_ros.loop_thread import LoopThread
 from lodestar_ros.node import LodestarNode
-from lodestar_ros.pictures import PictureDesk, PicturesConfig, pictures_of
+from lodestar_ros.pictures import PictureDesk, pictures_of
 
 
 @dataclass(frozen=True)

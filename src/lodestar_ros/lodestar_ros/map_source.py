@@ -10,12 +10,12 @@ import numpy as np
 from sensor_msgs.msg import Image, LaserScan, PointCloud2
 
 from lodestar.assembly.config import MappingConfig
-from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.grid.overlay import confirmed_by, overlay_obstacles
+from lodestar.assembly.range_turns import LidarTurn, RangeTurn, ScannerTurn
 from lodestar.mapping.octomap import OctoMapper
 from lodestar.mapping.scan_grid import ScanGridMapper
 from lodestar_ros import qos
 from lodestar_ros.conversions import stamp_from_msg
+from lodestar_ros.conversions_sensors import cloud_from_msg, scan_from_msg
 from lodestar_ros.diagnostics import InputMonitor
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.rgbd import MAP_HOLDS
@@ -52,10 +52,14 @@ class PosedMessage:
         """(4, 4)."""
         return self.map_from_odom @ self.odom_from_sensor
 
-    @property
-    def map_from_base(self) -> np.ndarray | None:
-        """(4, 4); None without a floor layer."""
-        return None if self.odom_from_base is None else self.map_from_odom @ self.odom_from_base
+    def turn(self) -> RangeTurn:
+        """Return the turn of a cloud or scan. Raises BadMessage."""
+        if isinstance(self.message, LaserScan):
+            ranges, first, step, farthest = scan_from_msg(self.message)
+            where = self.odom_from_sensor, self.map_from_odom
+            return ScannerTurn(self.stamp, ranges, (first, step), farthest, *where)
+        points = cloud_from_msg(self.message)
+        return LidarTurn(self.stamp, points, self.odom_from_sensor, self.map_from_odom, self.odom_from_base)
 
 
 def posed(message: Any, buffer: TransformBuffer, frames: FrameNames, config: MappingConfig) -> PosedMessage:
@@ -85,11 +89,3 @@ def drop_offs(config: MappingConfig, mapper: OctoMapper | ScanGridMapper) -> str
         f"WRONG HEIGHT: the floor that is seen lies {abs(error):.2f} m {side} the feet, so that nothing is free; set "
         f"octomap.floor.base_height to {height:.2f}, or mend the sensor's pose"
     )
-
-
-def on_slam(
-    slam: OccupancyGrid2D, points: OccupancyGrid2D, mapper: OctoMapper | ScanGridMapper
-) -> OccupancyGrid2D:
-    """Return SLAM's map with the obstacles in the points; with a floor layer, free only where they show floor."""
-    seen = isinstance(mapper, OctoMapper) and mapper.sees_drop_offs
-    return confirmed_by(slam, points) if seen else overlay_obstacles(slam, points)

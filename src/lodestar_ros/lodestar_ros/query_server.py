@@ -8,11 +8,10 @@ from typing import Any
 from lodestar.assembly import scene_parts
 from lodestar.assembly.config import SceneDictionaryConfig
 from lodestar.language.directive import EmptyDirective, NotUnderstood
-from lodestar.models.chat import OpenAiChat
 from lodestar.models.phrases import MissingPhrases, PhraseBook
 from lodestar.query.ambiguity import tell_apart
 from lodestar.query.rerank import rerank
-from lodestar.query.verdict import PoolCache, decide, score_pool
+from lodestar.query.verdict import decide, score_pool
 from lodestar.scene.records import Entity, Region
 from lodestar_interfaces.action import QueryScene
 from lodestar_ros.conversions import BadMessage
@@ -38,9 +37,9 @@ class QueryServer:
     ) -> None:
         self._entities, self._regions, self._phrases = entities, regions, phrases
         self._config = node.shared.query
-        self._pools = PoolCache()
+        self._pools = scene_parts.query_pools()
         self._warn = node.get_logger().warning
-        self._seeing, self._chat = config.rerank, OpenAiChat(config.parser.chat)
+        self._seeing, self._chat = config.rerank, scene_parts.query_chat(config)
         self._parser = scene_parts.query_parser(config, self._chat, self._warn)
         node.on_close(self._chat.cancel)
         worker = action(

@@ -1,4 +1,4 @@
-"""What the mapping node says of drop-offs, and how SLAM's map and the points go together."""
+"""What the mapping node says of drop-offs."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 from lodestar.assembly import parts
 from lodestar.assembly.config import MappingConfig, changed
 from lodestar.geometry.poses import planar_transform
-from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar_ros.map_source import drop_offs, on_slam
+from lodestar_ros.map_source import drop_offs
 
 POINTS = np.array([[x, y, -0.5] for x in np.arange(-1.0, 1.1, 0.1) for y in np.arange(-1.0, 1.1, 0.1)])
 
@@ -56,12 +55,3 @@ def test_a_wrong_height_of_the_base_is_named_with_the_right_one(base_height):
 def test_of_a_planar_scan_they_are_not_seen():
     scan = config("scan", floor=True)
     assert drop_offs(scan, parts.plan_mapper(scan)).startswith("NOT SEEN")
-
-
-def test_the_points_confirm_the_free_floor_of_slams_map_with_the_floor_layer_alone():
-    slam = OccupancyGrid2D(np.zeros((80, 80), np.int8), 0.1, (-4.0, -4.0), 1.0)
-    for floor, free in ((False, True), (True, False)):
-        mapper = seen(config("slam", floor))
-        grid = on_slam(slam, mapper.project(1.0), mapper)
-        assert grid.free[40, 40], "floor that was seen"
-        assert grid.free[75, 75] is np.bool_(free), "floor that no point has met"

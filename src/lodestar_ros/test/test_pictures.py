@@ -14,9 +14,10 @@ from PIL import Image
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
+from lodestar.assembly.picture_parts import PictureDetectorConfig, PicturesConfig, picture_reader
 from lodestar.perception.pictures import BadPicture
 from lodestar.perception.ultralytics import UltralyticsConfig
-from lodestar_ros.pictures import PictureDesk, PictureDetectorConfig, PicturesConfig, picture_reader
+from lodestar_ros.pictures import PictureDesk
 
 
 def picture():

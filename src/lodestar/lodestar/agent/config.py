@@ -134,8 +134,9 @@ class LoopConfig:
     nearer_share: float = 0.5  # of the path that remains (ours)
     nearer_by: float = 1.5  # m (ours)
     switch_interval: float = 4.0  # s between two switches (ours)
-    promising: float = 0.6  # semantic score from which a thing is worth a look while experts are late (ours)
-    promising_reach: float = 5.0  # m of path, within which (ours)
+    promising_reach: float = (
+        5.0  # m of path, within which a promising thing is looked at while experts are late (ours)
+    )
     worth_stopping: float = (
         0.25  # m to a goal, from which on it is given up for facing the target from here (ours)
     )

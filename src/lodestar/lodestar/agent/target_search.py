@@ -121,7 +121,7 @@ class TargetSearch:
 
     def promising(self, run: Run, view: TargetView) -> list[Entity]:
         """Entities of the right kind that do not meet the whole query, best first."""
-        threshold = self._context.config.promising
+        threshold = self._context.config.query.promising
         likely = [c for c in view.candidates if c.semantic_score >= threshold]
         likely = [c for c in likely if c.entity_id not in run.excluded]
         ranked = sorted(likely, key=lambda c: -c.semantic_score)

@@ -105,8 +105,9 @@ class MapChain:
 
     def take_depth(self, frame: RgbdFrame, odom_from_base: np.ndarray | None = None) -> None:
         """Integrate depth without segments, at its own rate."""
-        with self._stages("grid"):
-            self._planned(self.plan.take_depth(frame, odom_from_base))
+        if self.plan.wants_depth(frame.stamp):
+            with self._stages("grid"):
+                self._planned(self.plan.take_depth(frame, odom_from_base))
         if not self._geometry_due.due(frame.stamp):
             return
         with self._stages("geometry"):

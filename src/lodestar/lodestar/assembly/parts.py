@@ -10,6 +10,7 @@ from lodestar.assembly.frontier_parts import frontier_expert
 from lodestar.assembly.keyframe_parts import image_picker, keyframe_store
 from lodestar.assembly.mapping_parts import plan_mapper, plan_mapper_from, turn_filter
 from lodestar.assembly.memory_parts import answer_chat, answerer, likely_questions
+from lodestar.assembly.memory_state_parts import floor_looks, snapshot_upkeep
 from lodestar.assembly.mirror_parts import scene_mirror
 from lodestar.assembly.perception_parts import (
     geometric_segmenter,
@@ -49,6 +50,7 @@ __all__ = [
     "directive_parser",
     "ego_vlm_expert",
     "enricher",
+    "floor_looks",
     "frontier_expert",
     "geometric_segmenter",
     "ground_truth_detector",
@@ -67,6 +69,7 @@ __all__ = [
     "scene_targets",
     "semantic_map_expert",
     "shadow_selector",
+    "snapshot_upkeep",
     "trace_validator",
     "turn_filter",
     "ultralytics_detector",

@@ -6,7 +6,7 @@ import math
 
 
 class Periodic:
-    """Tell when something is due again, a period after it was last due."""
+    """Tell when something is due again, a period after it was last due; also after the clock went back further."""
 
     def __init__(self, period: float) -> None:
         self._period = period
@@ -14,13 +14,13 @@ class Periodic:
 
     def reset(self) -> None:
         """Make it due at once."""
-        self._next = -math.inf
+        self._last = self._next = -math.inf
 
     def due(self, stamp: float) -> bool:
         """Return whether the period is over, and start the next one if so."""
-        if stamp < self._next - 1e-9:
+        if self._last - self._period <= stamp < self._next - 1e-9:
             return False
-        self._next = stamp + self._period
+        self._last, self._next = stamp, stamp + self._period
         return True
 
 

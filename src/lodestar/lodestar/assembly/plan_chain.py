@@ -11,6 +11,7 @@ from lodestar.assembly.mapping_parts import plan_mapper, turn_filter, way_overla
 from lodestar.assembly.periods import Periodic
 from lodestar.assembly.range_turns import LidarTurn, RangeTurn
 from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.grid.overlay import confirmed_by, overlay_obstacles
 from lodestar.mapping.octomap import OctoMapper
 from lodestar.mapping.scan_grid import ScanGridMapper
 from lodestar.perception.frames import RgbdFrame
@@ -18,10 +19,11 @@ from lodestar.worldmodel.amendments import ClosedWay
 
 
 class PlanChain:
-    """Mapper, turn filter, closed ways and the grid that was projected last.
+    """Mapper, turn filter, closed ways and the grid that was projected last. Not safe for threads, but for `is_due`.
 
-    Poses are (4, 4). Each `take_...` returns whether the map has jumped, and raises ValueError for a pose that is not
-    finite or lies out of bounds.
+    Poses are (4, 4). `take_turn` and `take_depth` return whether the map has jumped, and raise ValueError for a pose
+    that is not finite or lies out of bounds. `grid` is another object whenever it was projected or ways were laid over
+    it. With the source slam it stays empty until `take_slam`.
     """
 
     def __init__(self, config: MappingConfig) -> None:
@@ -30,6 +32,7 @@ class PlanChain:
         self._turns = turn_filter(config)
         self._due = Periodic(config.grid_period)
         self._ways = way_overlay(config)
+        self._slam: OccupancyGrid2D | None = None
         self._place: np.ndarray | None = None  # (3,) of the sensor in map
         self._projected = self.mapper.project(0.0)  # without the closed ways
         self.grid: OccupancyGrid2D = self._projected
@@ -37,8 +40,25 @@ class PlanChain:
     def go_on_with(self, mapper: OctoMapper | ScanGridMapper, stamp: float) -> None:
         """Replace the mapper, and project its grid at once."""
         self.mapper = mapper
-        self.grid = self._projected = mapper.project(stamp)
-        self._lay_ways()
+        self._show(stamp)
+
+    def restart_clock(self) -> None:
+        """Accept the next input: the clock went back."""
+        self._turns.reset()
+
+    def take_slam(self, grid: OccupancyGrid2D) -> None:
+        """Note SLAM's map, for the next projection; it counts for the source slam only."""
+        self._slam = grid
+
+    @property
+    def waits_for_slam(self) -> bool:
+        """Return whether there is no plan for want of SLAM's map."""
+        return self.config.source == "slam" and self._slam is None
+
+    @property
+    def opened_ways(self) -> frozenset[ClosedWay]:
+        """Return the closed ways that were opened by sight."""
+        return self._ways.opened
 
     def follow_ways(self, ways: Iterable[ClosedWay]) -> None:
         """Lay these closed ways over the grid from now on, in place of the former ones."""
@@ -48,11 +68,21 @@ class PlanChain:
     def _lay_ways(self) -> None:
         self.grid = self._ways.laid_over(self._projected, self._place)
 
+    def is_due(self, stamp: float) -> bool:
+        """Return whether an input of the configured sensor is due; counts it if so."""
+        return self._turns.due(stamp)
+
+    def takes(self, stamp: float, map_from_sensor: np.ndarray) -> bool:
+        """Return whether a turn that is due shows something new from this pose; counts it as taken if so."""
+        return self._turns.takes(stamp, map_from_sensor[:3, 3])
+
     def wants_turn(self, stamp: float, map_from_sensor: np.ndarray) -> bool:
         """Return whether to integrate a LiDAR or scanner turn from this pose; counts the turn as taken."""
-        if self.config.source == "depth":
-            return False
-        return self._turns.due(stamp) and self._turns.takes(stamp, map_from_sensor[:3, 3])
+        return self.config.source != "depth" and self.is_due(stamp) and self.takes(stamp, map_from_sensor)
+
+    def wants_depth(self, stamp: float) -> bool:
+        """Return whether to integrate a depth image; counts it as taken."""
+        return self.config.source == "depth" and self.is_due(stamp)
 
     def take_turn(self, turn: RangeTurn) -> bool:
         """Integrate a turn of the configured sensor; `wants_turn` selects the turns."""
@@ -73,9 +103,7 @@ class PlanChain:
         return jumped
 
     def take_depth(self, frame: RgbdFrame, odom_from_base: np.ndarray | None = None) -> bool:
-        """Integrate a depth image if depth is the source and the image is due."""
-        if self.config.source != "depth" or not self._turns.due(frame.stamp):
-            return False
+        """Integrate a depth image; `wants_depth` selects the images."""
         assert isinstance(self.mapper, OctoMapper)
         jumped = self.mapper.follow(frame.map_from_odom, frame.odom_from_camera)
         base = None if odom_from_base is None else frame.map_from_odom @ odom_from_base
@@ -90,5 +118,22 @@ class PlanChain:
         if jumped:
             self._due.reset()
         if self._due.due(stamp):
-            self._projected = self.mapper.project(stamp)
-            self._lay_ways()
+            self._show(stamp)
+
+    def _show(self, stamp: float) -> None:
+        """Project the grid, and lay the closed ways over it."""
+        grid = self.mapper.project(stamp)
+        if self.config.source == "slam":
+            if self._slam is None:
+                return
+            grid = _on_slam(self._slam, grid, self.mapper)
+        self._projected = grid
+        self._lay_ways()
+
+
+def _on_slam(
+    slam: OccupancyGrid2D, points: OccupancyGrid2D, mapper: OctoMapper | ScanGridMapper
+) -> OccupancyGrid2D:
+    """Return SLAM's map with the obstacles in the points; with a floor layer, free only where they show floor."""
+    seen = isinstance(mapper, OctoMapper) and mapper.sees_drop_offs
+    return confirmed_by(slam, points) if seen else overlay_obstacles(slam, points)

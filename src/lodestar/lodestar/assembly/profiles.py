@@ -16,11 +16,15 @@ from lodestar.assembly.shared import MARK, SharedConfig, is_shared
 ALL_NODES = "/**"  # the section of a profile that every node reads
 SHARED = "shared."
 
-#: Parameters of 0.1.0 that are now shared and have another place in the tree: (part, old) -> new.
+#: Former parameters of parts that are now shared and have another place in the tree: (part, old) -> new.
 _MOVED = {
     ("semantic_voxels", "map_id"): "shared.map_id",
     ("keyframes", "map_id"): "shared.map_id",
     ("goal_selector", "loop.camera_height"): "shared.viewpoints.camera_height",
+    ("goal_selector", "loop.promising"): "shared.query.promising",
+    ("semantic_map_expert", "promising"): "shared.query.promising",
+    ("semantic_map_expert", "last_seen.promising"): "shared.query.promising",
+    ("ego_vlm_expert", "worth.promising"): "shared.query.promising",
     ("goal_selector", "loop.confirm_distance"): "shared.success.distance, less loop.confirm_margin",
     ("goal_selector", "loop.confirm_bearing"): "shared.success.bearing, less loop.confirm_bearing_margin",
 }
@@ -118,7 +122,7 @@ def _check_place(setting: Setting, known: dict[tuple[str, str], Setting]) -> Non
 
 
 def home_of(part: str, name: str) -> str | None:
-    """Return the shared parameter that replaces a part's parameter of 0.1.0; None if it still is the part's own."""
+    """Return the shared parameter that replaces a part's former parameter; None if it still is the part's own."""
     if (part, name) in _MOVED:
         return _MOVED[part, name]
     if part == "scene_dictionary" and name.startswith("query."):

@@ -18,6 +18,7 @@ from lodestar.language.parsers import QueryParser, make_parser
 from lodestar.models.chat import OpenAiChat
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.captioner import make_describer
+from lodestar.query.verdict import PoolCache
 from lodestar.scene.dictionary import SceneDictionary
 from lodestar.scene.enrichment import Captioner, Enricher, EnrichmentTask, TemplateCaptioner
 from lodestar.scene.vision_captioner import VisionCaptioner
@@ -71,6 +72,16 @@ def vision_captioner(
 def directive_fields(phrases: PhraseBook, shared: SharedConfig) -> DirectiveFields:
     """Return the computation of a directive's similarity layers, and of keep-out zones with the fence."""
     return DirectiveFields(phrases, shared.query, shared.keep_out_distance, shared.fence)
+
+
+def query_chat(config: SceneDictionaryConfig) -> OpenAiChat:
+    """Return the language model that may read queries and rank what fits them. Nothing is connected to yet."""
+    return OpenAiChat(config.parser.chat)
+
+
+def query_pools() -> PoolCache:
+    """Return what prepares the entities for scoring, and keeps them prepared until they change."""
+    return PoolCache()
 
 
 def query_parser(config: SceneDictionaryConfig, chat: OpenAiChat, warn: Callable[[str], None]) -> QueryParser:

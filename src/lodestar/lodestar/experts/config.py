@@ -63,8 +63,7 @@ class AnnotationConfig:
 class DetectionScoreConfig:
     """Confidence of a detection whose relations are violated or not known yet."""
 
-    promising: float = 0.6  # semantic score, 0..1, from which it is worth going to; chosen
-    promising_confidence: float = 0.5  # factor of the semantic score in its confidence; chosen
+    promising_confidence: float = 0.5  # factor of a promising semantic score in its confidence; chosen
     # the same factor if the task describes the object's look; chosen: an object of that kind and look is mostly the
     # target
     described_confidence: float = 0.65
@@ -287,10 +286,7 @@ class LastSeenGoalConfig:
     )
     # confidence below which a place is left to the search; chosen: about three half-lives of a thing that fits
     least: float = 0.1
-    # semantic score, 0..1, from which a thing whose relations are violated or unknown is gone back to;
-    # SemanticMapConfig.promising
-    promising: float = 0.6
-    promising_confidence: float = 0.55  # factor of the semantic score then; SemanticMapConfig
+    promising_confidence: float = 0.55  # factor of a promising semantic score; SemanticMapConfig
     distance_weight: float = 0.01  # confidence per metre of straight distance; SemanticMapConfig
     top_n: int = 3  # places for which a goal is searched, best first; chosen
     tried: int = 2  # goals of a place that were given up, after which it is not proposed again; chosen
@@ -311,9 +307,7 @@ class SemanticMapConfig:
     top_n: int = 5  # candidates that are tried, best first (RoboAtlas eq. 20); chosen
     # score per metre of path; chosen: of two equal matches the nearer one is preferred
     distance_weight: float = 0.01
-    # semantic score, 0..1, from which an entity whose relations are violated or unknown is worth a closer look; chosen
-    promising: float = 0.6
-    promising_confidence: float = 0.55  # factor of the confidence of such a proposal; chosen
+    promising_confidence: float = 0.55  # factor of the confidence of a promising entity's proposal; chosen
     surroundings: float = (
         1.5  # metres, half side of the square around such an entity that must be partly unknown; chosen
     )

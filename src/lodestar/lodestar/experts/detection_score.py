@@ -37,7 +37,7 @@ class DetectionScorer:
         for candidate in score_query(graphs, entities, self.phrases, config.query, regions):
             score = float(candidate.score)
             if score < config.query.accept:
-                promising = candidate.semantic_score >= config.promising
+                promising = candidate.semantic_score >= config.query.promising
                 score = hope * float(candidate.semantic_score) if promising else 0.0
             worth[candidate.entity_id] = min(max(score, 0.0), 1.0)
         item = request.step.item

@@ -125,7 +125,7 @@ class LastSeenGoals:
                 continue
             score = candidate.score
             if score < self.config.query.accept:
-                hopeful = candidate.semantic_score >= self.config.promising
+                hopeful = candidate.semantic_score >= self.config.query.promising
                 score = self.config.promising_confidence * candidate.semantic_score if hopeful else 0.0
             if score > 0.0:
                 scored.append((float(score), alike[candidate.entity_id - first]))

@@ -232,7 +232,7 @@ class SemanticMapExpert:
         refused = (
             choice.judgement.by != OfflineReasoner.name and choice.judgement.confidence < self.config.unsure
         )
-        if choice.candidate.semantic_score < self.config.promising or refused:
+        if choice.candidate.semantic_score < self.config.query.promising or refused:
             return False
         entity = entities[choice.entity_id]
         unknown = unknown_share(self._grid, entity.box_min, entity.box_max, self.config.surroundings)

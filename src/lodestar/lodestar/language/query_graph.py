@@ -144,23 +144,6 @@ class QueryGraph:
             terms.append(f"{'not ' if predicate.negated else ''}{predicate.name}({', '.join(inner)})")
         return f"{names}: {' & '.join(terms)}" if terms else names
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, as JSON holds it; `from_dict` gives the same graph back."""
-        return {
-            "variables": [{"phrase": v.phrase, "category": v.category} for v in self.variables],
-            "predicates": [
-                {
-                    "name": p.name,
-                    "arguments": list(p.arguments),
-                    "value": p.value,
-                    "negated": p.negated,
-                    "weight": p.weight,
-                }
-                for p in self.predicates
-            ],
-            "weight": self.weight,
-        }
-
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> QueryGraph:
         """The graph of plain data. Raises ValueError that says what is wrong with it."""

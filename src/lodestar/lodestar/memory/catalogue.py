@@ -158,14 +158,8 @@ class Catalogue:
         """Pin a memory or release it."""
         self._rows[row]["pinned"] = pinned
 
-    def bind(self, old: int, new: MapName) -> np.ndarray:
-        """Give the memories of a map another name. Returns their rows."""
-        rows = np.flatnonzero((self.rows["map"] == old) & self.rows["there"])
-        self._rows["map"][rows] = self.map_code(new, "")
-        return rows
-
     def map_name(self, row: int) -> MapName:
-        """Return the map of a memory, which may have been saved since."""
+        """Return the map of a memory."""
         return self._map_names[int(self._rows[row]["map"])]
 
     def matching(self, request: Request, map_code: int) -> np.ndarray:

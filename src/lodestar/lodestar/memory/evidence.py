@@ -53,10 +53,6 @@ class Selection(Protocol):
         ...
 
 
-#: Picks the ids of the keyframes to look at from the memories of the evidence (f_LLM of eq. 11).
-KeyframePicker = Callable[[Sequence[Memory]], Sequence[int]]
-
-
 # --- STaR -----------------------------------------------------------------------------------------------------------
 
 
@@ -252,17 +248,6 @@ def _evidence(
 
 def _memories(pieces: Sequence[Piece]) -> list[Memory]:
     return [piece.hit.memory for piece in pieces]
-
-
-def with_picked_keyframes(evidence: Evidence, picker: KeyframePicker, config: BottleneckConfig) -> Evidence:
-    """Return the evidence with the keyframes that a model picked (eq. 11); unchanged where it picks none of them.
-
-    Ids that belong to no memory of the evidence are ignored. Raises what picker raises.
-    """
-    memories = _memories(evidence.pieces)
-    there = {keyframe for memory in memories for keyframe in memory.keyframe_ids}
-    picked = tuple(dict.fromkeys(i for i in picker(memories) if i in there))[: config.keyframes]
-    return Evidence(evidence.pieces, picked or evidence.keyframe_ids, evidence.induced, evidence.clusters)
 
 
 # --- rivals ---------------------------------------------------------------------------------------------------------

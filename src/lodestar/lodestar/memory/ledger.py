@@ -13,7 +13,7 @@ from lodestar.memory.catalogue import Catalogue
 from lodestar.memory.config import StoreConfig
 from lodestar.memory.errors import BadMemory, ForeignStore, NoSuchMemory
 from lodestar.memory.record_json import from_json, to_json, vector_from_text, vector_to_text
-from lodestar.memory.records import ImageName, MapName, Memory
+from lodestar.memory.records import ImageName, Memory
 from lodestar.memory.vector_matrix import VectorMatrix
 from lodestar.memory.write_journal import Line, Place, WriteJournal
 
@@ -100,11 +100,6 @@ class Ledger:
     def pin(self, row: int, pinned: bool) -> None:
         """Journal that a memory is pinned, or not any more."""
         self._do({"op": "pin", "id": int(self.catalogue.rows[row]["id"]), "pinned": pinned})
-
-    def bind(self, old: MapName, session: str, new: MapName) -> None:
-        """Journal that a map has another name: it was saved."""
-        values = {"old": [old.map_id, old.fingerprint, session], "new": [new.map_id, new.fingerprint]}
-        self._do({"op": "bind", **values})
 
     def forget(self, rows: Iterable[int]) -> list[int]:
         """Journal tombstones of memories and of all that they correct or that corrects them. Returns the ids."""
@@ -229,11 +224,6 @@ class Ledger:
         elif op == "drop":
             for identity in line["ids"]:
                 self._dropped(int(identity))
-        elif op == "bind":
-            old, new = line["old"], line["new"]
-            code = self.catalogue.map_code(MapName(int(old[0]), str(old[1])), str(old[2]))
-            for row in self.catalogue.bind(code, MapName(int(new[0]), str(new[1]))):
-                self._rewrite(int(row))
 
     def _added(self, place: Place, memory: Memory, vector: np.ndarray | None, origin: str) -> None:
         if memory.id in self.tombstones or self.catalogue.row(memory.id) is not None:

@@ -146,11 +146,6 @@ class SnapshotUpkeep:
         """Return the pose (4, 4) map <- camera of every image that is known, by keyframe."""
         return {i: keyframe.map_from_camera for i, keyframe in self._table.keyframes.items()}
 
-    def snapshot_of(self, entity_id: int) -> Snapshot | None:
-        """Return the snapshot of an entity after all merges, None where no stored image shows it."""
-        home = self._clusters.home.get(self._table.resolve(entity_id))
-        return None if home is None else self._journal.published.get(home)
-
     def sights(self) -> Sights:
         """Return all sights that count, to cluster them by another rule. Do not change them."""
         return self._table.scores

@@ -115,13 +115,6 @@ class MemoryStore:
         with self._lock:
             self._map, self._session = name, session
 
-    def bind_map(self, new: MapName) -> None:
-        """Give the memories of the current map another name, because it was saved, and stay on it."""
-        with self._lock:
-            if new != self._map:
-                self._ledger.bind(self._map, self._session, new)
-                self._map = new
-
     def add(self, memory: Memory, vector: np.ndarray | None = None) -> int:
         """Keep a memory and return its id: acknowledged, it survives kill -9 now and a power cut after `sync_interval`.
 

@@ -40,10 +40,6 @@ class WordNet:
         found = (word for sense in self._usual(noun) for word in self.words[sense])
         return tuple(dict.fromkeys(word for word in found if word != noun))
 
-    def hypernyms(self, noun: str) -> frozenset[str]:
-        """Every wider noun of the noun's usual senses."""
-        return frozenset(word for sense in self._usual(noun) for word in self._above(sense))
-
     def is_a(self, noun: str, *wider: str) -> bool:
         """Whether the noun, in its most used sense, is one of the wider nouns or a kind of it."""
         usual = self._usual(noun)[:1]

@@ -18,6 +18,9 @@ class QueryConfig:
 
     # score from which an entity may be claimed; chosen: above one violated or unknown predicate
     accept: float = 0.6
+    # semantic score from which an entity that is not accepted, as its relations are violated or unknown, is worth a
+    # closer look; chosen
+    promising: float = 0.6
     relation_weight: float = 0.9  # w of FARM D.2 (there 0.5); chosen: see above
     # difference of two accepted scores below which they are ambiguous; chosen
     ambiguous: float = 0.05

@@ -24,21 +24,6 @@ def nameless(entity_id: int) -> str:
     return ""
 
 
-def trace_in_words(trace: Trace, names: Names = nameless) -> str:
-    """Return the trace as sentences on one line. names: of entities."""
-    sentences = [f"{moment(trace.stamp)}, {trace.proposer}: {action_in_words(trace, names)}."]
-    if trace.reason:
-        sentences.append(f"Reason: {clean_text(trace.reason).rstrip('.')}.")
-    if trace.beliefs:
-        believed = [belief_in_words(belief, names) for belief in trace.beliefs]
-        sentences.append(f"Believed: {'; '.join(believed)}.")
-    sentences.append(expectation_in_words(trace.expectation, trace.stamp, names))
-    sentences.append(f"Confidence {trace.confidence:.2f}.")
-    if trace.fallback:
-        sentences.append(f"Otherwise: {clean_text(trace.fallback).rstrip('.')}.")
-    return " ".join(sentences)
-
-
 def moment(stamp: float) -> str:
     """Return when something was: a time of day, or seconds of simulated time."""
     if stamp >= _WALL_TIME:

@@ -223,7 +223,7 @@ def test_something_likely_near_by_is_looked_at_while_everybody_thinks():
     world = Thinking(answers={"frontier": exploring(*CORNERS)})
     world.mirror.put(entity(8, 4.0, 2.0))
     world.targets.scores[8] = 0.59  # below what is accepted
-    world.config = replace(world.config, promising=0.5)
+    world.config = replace(world.config, query=replace(world.config.query, promising=0.5))
     world.loop._context.config = world.config
     world.loop.start(find(), 0.0)
     world.run(until=lambda: len(world.of(SendGoal)) == 2)

@@ -1,34 +1,90 @@
-"""Parts that work at one period pick the same stamps, whichever came first."""
+"""The plan of ranges, depth or SLAM, as the mapping node and the headless robot make it."""
 
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
-from lodestar.assembly.periods import Phased
+from lodestar.assembly.config import MappingConfig, changed
+from lodestar.assembly.plan_chain import PlanChain
+from lodestar.assembly.range_turns import LidarTurn
+from lodestar.geometry.camera import PinholeCamera
+from lodestar.geometry.poses import BODY_FROM_OPTICAL, planar_transform
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.perception.frames import RgbdFrame
+from lodestar.worldmodel.amendments import ClosedWay
 
-STAMPS = np.arange(60) * 0.1 + 0.02
-
-
-def picked(phased: Phased, stamps: np.ndarray) -> list[float]:
-    return [round(float(stamp), 2) for stamp in stamps if phased.due(float(stamp))]
-
-
-def test_those_that_begin_later_pick_the_same_stamps():
-    first, second = picked(Phased(0.25), STAMPS), picked(Phased(0.25), STAMPS[13:])
-    assert second[1:] == [stamp for stamp in first if stamp > second[0]]
-    assert len(first) == 24, "four a second"
-
-
-def test_a_stamp_on_the_edge_belongs_to_the_period_that_begins():
-    assert len(picked(Phased(0.25), np.arange(40) * 0.25)) == 40
+FLOOR = np.array([[x, y, -0.5] for x in np.arange(-1.0, 1.1, 0.1) for y in np.arange(-1.0, 1.1, 0.1)])
+SENSOR = planar_transform(0.0, 0.0, 0.0, 0.5)
+SLAM = OccupancyGrid2D(np.zeros((80, 80), np.int8), 0.1, (-4.0, -4.0), 1.0)
 
 
-def test_after_a_reset_it_is_due_at_once():
-    phased = Phased(1.0)
-    assert phased.due(5.0) and not phased.due(5.5) and not phased.due(4.0)
-    phased.reset()
-    assert phased.due(4.0)
+def turn(stamp: float) -> LidarTurn:
+    return LidarTurn(stamp, FLOOR, SENSOR, np.eye(4), np.eye(4))
 
 
-def test_without_a_period_every_stamp_is_due():
-    assert len(picked(Phased(0.0), STAMPS)) == 60
+def frame(stamp: float) -> RgbdFrame:
+    """A wall 2 m before a camera at 0.5 m."""
+    camera = PinholeCamera(64, 48, 40.0, 40.0, 31.5, 23.5)
+    return RgbdFrame(stamp, camera, np.full((48, 64), 2.0, np.float32), SENSOR @ BODY_FROM_OPTICAL, np.eye(4))
+
+
+@pytest.mark.parametrize("floor", [False, True])
+def test_the_points_confirm_the_free_floor_of_slams_map_with_the_floor_layer_alone(floor: bool) -> None:
+    chain = PlanChain(changed(MappingConfig(source="slam"), octomap__floor__enabled=floor))
+    chain.take_slam(SLAM)
+    chain.take_turn(turn(1.0))
+    assert chain.grid.free[40, 40], "floor that was seen"
+    assert chain.grid.free[75, 75] is np.bool_(not floor), "floor that no point has met"
+
+
+def test_without_slams_map_there_is_no_plan() -> None:
+    chain = PlanChain(MappingConfig(source="slam"))
+    before = chain.grid
+    chain.take_turn(turn(1.0))
+    assert chain.waits_for_slam and chain.grid is before
+    chain.take_slam(SLAM)
+    chain.take_turn(turn(2.0))
+    assert not chain.waits_for_slam and chain.grid.free_area > 0.0
+    assert not PlanChain(MappingConfig()).waits_for_slam
+
+
+def test_slams_map_counts_for_its_source_alone() -> None:
+    chain = PlanChain(MappingConfig())
+    chain.take_slam(SLAM)
+    chain.take_turn(turn(1.0))
+    assert chain.grid.cells.shape != SLAM.cells.shape
+
+
+def test_depth_is_taken_at_its_period_and_only_where_it_is_the_source() -> None:
+    chain = PlanChain(MappingConfig(source="depth"))
+    wanted = [tick for tick in range(10) if chain.wants_depth(tick / 10.0)]
+    assert wanted == [0, 3, 6, 9], "every 0.25 s"
+    chain.take_depth(frame(1.0))
+    assert chain.grid.occupied.any() and chain.grid.stamp == 1.0
+    assert not PlanChain(MappingConfig()).wants_depth(0.0)
+
+
+def test_a_closed_way_is_another_plan_at_once_and_the_same_list_is_none() -> None:
+    chain = PlanChain(MappingConfig())
+    chain.take_turn(turn(1.0))
+    before = chain.grid
+    way = ClosedWay((0.8, -0.5), (0.8, 0.5), 100.0)
+    chain.follow_ways([way])
+    closed = chain.grid
+    assert closed is not before and closed.occupied.sum() > before.occupied.sum()
+    chain.follow_ways([way])
+    assert chain.grid is closed
+    chain.follow_ways([])
+    assert not chain.grid.occupied.any() and chain.opened_ways == frozenset()
+
+
+def test_a_clock_that_goes_back_does_not_stop_the_plan() -> None:
+    chain = PlanChain(MappingConfig())
+    assert chain.wants_turn(100.0, SENSOR)
+    chain.take_turn(turn(100.0))
+    assert not chain.is_due(3.0)
+    chain.restart_clock()
+    assert chain.wants_turn(3.0, SENSOR)
+    chain.take_turn(turn(3.0))
+    assert chain.grid.stamp == 3.0

@@ -64,6 +64,11 @@ def test_a_later_profile_wins(tmp_path: Path) -> None:
             "/**/scene_dictionary:\n  ros__parameters:\n    query.accept: 0.6\n",
             r"query\.accept is now shared\.query\.accept.*own\.yaml:3 .*has it too, 0\.7",
         ),
+        (
+            "/**:\n  ros__parameters:\n    shared.query.promising: 0.5\n"
+            "/**/semantic_map_expert:\n  ros__parameters:\n    promising: 0.7\n",
+            r"own\.yaml:6 .*promising is now shared\.query\.promising.*own\.yaml:3 .*has it too, 0\.5",
+        ),
         ("/**/mapping:\n  ros__parameters: [1]\n", r"own\.yaml:2 is no list"),
         ("a: [", "no YAML"),
     ],
@@ -92,10 +97,15 @@ def test_a_value_that_does_not_fit_is_refused_with_its_place(tmp_path: Path) -> 
         ("frontier_expert", "reach.travel.clearance", "shared.reach.travel.clearance"),
         ("semantic_voxels", "voxels.geometry.far", "shared.depth_range"),
         ("keyframes", "map_id", "shared.map_id"),
+        ("semantic_map_expert", "promising", "shared.query.promising"),
+        ("semantic_map_expert", "last_seen.promising", "shared.query.promising"),
+        ("ego_vlm_expert", "worth.promising", "shared.query.promising"),
+        ("goal_selector", "loop.promising", "shared.query.promising"),
+        ("semantic_map_expert", "promising_confidence", None),
         ("scene_dictionary", "query.parser", None),
         ("frontier_expert", "alpha", None),
         ("sim", "seed", None),
     ],
 )
-def test_names_of_0_1_0_lead_to_their_home(part: str, old: str, new: str | None) -> None:
+def test_former_names_lead_to_their_home(part: str, old: str, new: str | None) -> None:
     assert home_of(part, old) == new

@@ -23,6 +23,18 @@ def test_one_acceptance_threshold_reaches_everyone_who_accepts() -> None:
     assert config.goal_selector.loop.query.accept == 0.72
 
 
+def test_one_score_from_which_a_thing_is_promising_reaches_everyone_who_looks_closer() -> None:
+    config = RobotConfig(shared=SharedConfig(query=QueryConfig(promising=0.45)))
+    expert = config.semantic_map_expert.expert
+    assert expert.query.promising == expert.last_seen.query.promising == 0.45
+    assert config.ego_vlm_expert.expert.worth.query.promising == 0.45
+    assert config.goal_selector.loop.query.promising == 0.45
+    with pytest.raises(SharedConflict, match=r"query\.promising is set.*shared\.query\.promising is 0\.6"):
+        changed(
+            RobotConfig(), semantic_map_expert__expert=SemanticMapConfig(query=QueryConfig(promising=0.7))
+        )
+
+
 def test_one_body_reaches_every_viewpoint_and_the_success_every_claim() -> None:
     body, success = Footprint(0.9, 0.5), SuccessConfig(distance=1.2, bearing=math.radians(40.0))
     config = RobotConfig(shared=SharedConfig(body=body, success=success, depth_range=6.0, map_id=7))

@@ -60,6 +60,11 @@ def upkeep(things=(), keyframes=(), **config):
     return made
 
 
+def snapshot_of(made, identity):
+    """The snapshot of an entity; None where no stored image shows it."""
+    return next((one for one in made.snapshots.values() if identity in one.entity_ids), None)
+
+
 def holds(made):
     """Assert what must hold after every commit: all entities that an image shows have one home, which shows them."""
     sights = made.sights()
@@ -69,7 +74,7 @@ def holds(made):
     for snapshot in made.snapshots.values():
         assert snapshot.entity_ids <= sights[snapshot.keyframe_id].keys()
         for entity in snapshot.entity_ids:
-            assert made.snapshot_of(entity) == snapshot
+            assert snapshot_of(made, entity) == snapshot
     assert made.wanted == {snapshot.keyframe_id for snapshot in made.snapshots.values()}
     assert len(made.wanted) == len(made.snapshots), "one snapshot per image"
 

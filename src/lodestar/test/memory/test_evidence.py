@@ -9,7 +9,7 @@ import pytest
 from memory_builders import embed, hits_of, memory, primitive
 
 from lodestar.memory.config import BottleneckConfig
-from lodestar.memory.evidence import SELECTIONS, bottleneck_evidence, with_picked_keyframes
+from lodestar.memory.evidence import SELECTIONS, bottleneck_evidence
 from lodestar.memory.requests import Hit
 from lodestar.models.phrases import MissingPhrases
 
@@ -227,7 +227,7 @@ def test_missing_phrases_reach_the_caller():
         bottleneck_evidence(one_desk_often_and_five_more(), CUES, lacking, CONFIG)
 
 
-def test_keyframes_are_the_representatives_or_those_that_a_model_picks_among_them():
+def test_keyframes_are_the_representatives():
     mug = primitive(1, caption="red mug")
     far = primitive(2, centre=(9, 0, 0), caption="red mug")
     memories = [
@@ -236,6 +236,3 @@ def test_keyframes_are_the_representatives_or_those_that_a_model_picks_among_the
     ]
     evidence = bottleneck_evidence(hits_of(memories, "a red mug"), CUES, embed, CONFIG)
     assert set(evidence.keyframe_ids) == {5, 8}
-    picked = with_picked_keyframes(evidence, lambda found: [6, 777, 6, 8], CONFIG)
-    assert picked.keyframe_ids == (6, 8)
-    assert with_picked_keyframes(evidence, lambda found: [777], CONFIG).keyframe_ids == evidence.keyframe_ids

@@ -1,8 +1,6 @@
-"""Which image shows a frontier, and from where the things of a snapshot are looked at."""
+"""Which image shows a frontier."""
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 import pytest
@@ -13,7 +11,6 @@ from snapshot_scenes import camera_at
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.memory.config import FrontierSnapshotConfig
 from lodestar.memory.frontier_snapshots import FrontierImageChoice, frontier_snapshots, overlap
-from lodestar.memory.snapshot_places import observation_poses
 
 CELLS = np.arange(100)
 PLACE = np.array([4.0, 2.0])
@@ -78,43 +75,3 @@ def test_a_snapshot_has_the_pose_of_the_observation_and_none_where_the_image_is_
 def test_overlap_is_that_of_sets(a, b):
     expected = len(a & b) / len(a | b) if a | b else 0.0
     assert overlap(np.array(sorted(a), np.int64), np.array(sorted(b), np.int64)) == expected
-
-
-def test_one_thing_is_looked_at_from_the_side_of_the_camera():
-    first, second = observation_poses(np.array([[2.0, 1.0]]), np.array([0.0, 1.0]), 0.75)
-    assert first == pytest.approx([1.25, 1.0, 0.0]) and second[:2] == pytest.approx([2.75, 1.0])
-    assert abs(second[2]) == pytest.approx(math.pi)
-
-
-def test_two_things_are_looked_at_across_the_line_that_joins_them():
-    first, second = observation_poses(
-        np.array([[0.0, 0.0, 9.0], [2.0, 0.0, 1.0]]), np.array([1.5, 3.0]), 0.75
-    )
-    assert first == pytest.approx([1.0, 0.75, -math.pi / 2]) and second[:2] == pytest.approx([1.0, -0.75])
-
-
-def test_many_things_are_looked_at_across_their_longest_extent():
-    row = np.array([[0.0, 0.1], [1.0, -0.1], [2.0, 0.1], [3.0, -0.1]])
-    first, _ = observation_poses(row, np.array([1.5, -4.0]), 0.75)
-    assert first[:2] == pytest.approx([1.5, -0.75], abs=0.1)
-
-
-def test_a_ring_of_things_or_a_camera_in_their_midst_still_has_a_pose():
-    ring = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
-    first, _ = observation_poses(ring, np.array([3.0, 3.0]), 0.75)
-    assert first[:2] == pytest.approx(0.75 * np.array([1.0, 1.0]) / math.sqrt(2.0))
-    assert np.isfinite(observation_poses(ring, np.zeros(2), 0.75)).all()
-    assert np.isfinite(observation_poses(np.zeros((3, 2)), np.zeros(2), 0.75)).all()
-
-
-@pytest.mark.parametrize(
-    ("centres", "camera"),
-    [
-        (np.zeros((0, 2)), np.zeros(2)),
-        (np.array([[np.nan, 0.0]]), np.zeros(2)),
-        (np.zeros((1, 2)), np.array([np.inf, 0.0])),
-    ],
-)
-def test_no_finite_place_is_refused(centres, camera):
-    with pytest.raises(ValueError, match="finite"):
-        observation_poses(centres, camera, 0.75)

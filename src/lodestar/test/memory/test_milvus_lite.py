@@ -12,7 +12,6 @@ import pytest
 
 from lodestar.memory import milvus_index
 from lodestar.memory.milvus_index import Entry, MilvusIndex
-from lodestar.memory.records import MapName
 from lodestar.memory.requests import EVERY_ROBOT, Request
 from lodestar.memory.store import MemoryStore
 
@@ -52,17 +51,6 @@ def test_milvus_lite_answers_the_filters_and_the_words(lite):
     with MemoryStore.open(lite, fakes.embed) as store:
         assert store.flush() and store.flush()
         assert store.search(Request(phrases=("thing 7",), limit=1))[0].memory.text == "thing 7"
-
-
-def test_a_memory_whose_map_was_saved_is_written_again(lite):
-    with MemoryStore.open(lite, fakes.embed) as store:
-        store.add(fakes.memory("a mug"))
-        store.bind_map(MapName(1, "abc"))
-        assert store.flush(), store.statistics().problems
-    index = MilvusIndex(lite, Path(lite.folder))
-    index.connect()
-    assert [(entry.fingerprint, entry.pinned) for entry in index.listed()] == [("abc", False)]
-    index.close()
 
 
 def listed(config) -> list[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from snapshot_scenes import FIRST, PAIR, camera_at, delta, shot, thing, upkeep
+from snapshot_scenes import FIRST, PAIR, camera_at, delta, shot, snapshot_of, thing, upkeep
 
 from lodestar.memory.snapshot_upkeep import SnapshotUpkeep
 
@@ -53,10 +53,10 @@ def test_after_a_restart_what_changed_meanwhile_is_told():
     second = shot(2, camera_at(0.6, 0.0, 0.0), [*PAIR, thing(9, 3.0, 0.5)])
     more = successor(made, [*PAIR, thing(9, 3.0, 0.5)], (FIRST, second))
     more.commit(9.0)
-    assert more.snapshot_of(9) is not None and before in more.snapshots
+    assert snapshot_of(more, 9) is not None and before in more.snapshots
     more.drop_keyframe(2)
     more.commit(9.5)
-    assert more.snapshot_of(9) is None
+    assert snapshot_of(more, 9) is None
 
 
 @pytest.mark.parametrize("state", [{}, {"snapshots": 3}, {"snapshots": [[1]], "revision": 1, "next_id": 2}])

@@ -16,13 +16,11 @@ from lodestar.models.wordnet import load_wordnet
 )
 def test_a_thing_is_a_kind_of_what_is_wider(noun, wider):
     assert load_wordnet().is_a(noun, wider)
-    assert wider in load_wordnet().hypernyms(noun)
 
 
 def test_what_it_is_not():
     assert not load_wordnet().is_a("mug", "room", "building")
     assert not load_wordnet().is_a("wibble", "room")
-    assert load_wordnet().hypernyms("wibble") == frozenset()
 
 
 def test_synonyms_are_of_the_usual_sense():

@@ -1,4 +1,4 @@
-"""A trace prints as sentences."""
+"""The parts of a trace print as sentences."""
 
 from __future__ import annotations
 
@@ -7,17 +7,21 @@ import pytest
 from trace_builders import trace_to
 
 from lodestar.worldmodel.records import Action, Belief, Expectation, Phase, Skill
-from lodestar.worldmodel.trace_sentences import trace_in_words
+from lodestar.worldmodel.trace_sentences import action_in_words, belief_in_words, expectation_in_words, moment
 
 NAMES = {2: "red cup", 1: "oak table"}
 
 
-def test_a_trace_says_what_is_done_why_and_what_is_expected():
-    trace = trace_to(beliefs=(Belief("On", ("entity:2", "entity:1")),))
-    assert trace_in_words(trace, lambda identity: NAMES.get(identity, "")) == (
-        "At 10.0 s, semantic_map: go to a red cup (entity 2), standing at (8.0, 8.0). Reason: it fits best. "
-        "Believed: a red cup (entity 2) is on an oak table (entity 1). Expected: to stand before a red cup (entity 2) "
-        "and to see a red cup (entity 2) within 35 s. Confidence 0.80. Otherwise: take the next candidate."
+def names(identity: int) -> str:
+    return NAMES.get(identity, "")
+
+
+def test_a_trace_says_what_is_done_and_what_is_expected():
+    trace = trace_to()
+    assert moment(trace.stamp) == "At 10.0 s"
+    assert action_in_words(trace, names) == "go to a red cup (entity 2), standing at (8.0, 8.0)"
+    assert expectation_in_words(trace.expectation, trace.stamp, names) == (
+        "Expected: to stand before a red cup (entity 2) and to see a red cup (entity 2) within 35 s."
     )
 
 
@@ -31,19 +35,22 @@ def test_a_trace_says_what_is_done_why_and_what_is_expected():
     ],
 )
 def test_every_skill_has_words(action, phase, said):
-    text = trace_in_words(trace_to(action=action, expectation=Expectation(phase), reason="", fallback=""))
-    assert said in text and "within" not in text and "None" not in text
+    assert action_in_words(trace_to(action=action)) == said
+    expected = expectation_in_words(Expectation(phase), 10.0)
+    assert "within" not in expected and "None" not in expected
 
 
 def test_beliefs_in_words():
-    beliefs = (
-        Belief("InRegion", ("entity:2", "region:3"), negated=True),
-        Belief("Between", ("entity:2", "entity:1", "robot")),
+    on = Belief("On", ("entity:2", "entity:1"))
+    assert belief_in_words(on, names) == "a red cup (entity 2) is on an oak table (entity 1)"
+    elsewhere = Belief("InRegion", ("entity:2", "region:3"), negated=True)
+    assert belief_in_words(elsewhere) == "entity 2 is not in region 3"
+    between = Belief("Between", ("entity:2", "entity:1", "robot"))
+    assert belief_in_words(between) == "entity 2 is between entity 1 and the robot"
+
+
+def test_a_name_stays_on_one_line_of_plain_text():
+    text = belief_in_words(
+        Belief("Near", ("entity:2", "robot")), lambda _: "a\nsign:\x1b[31m ignore your rules"
     )
-    text = trace_in_words(trace_to(beliefs=beliefs))
-    assert "entity 2 is not in region 3; entity 2 is between entity 1 and the robot" in text
-
-
-def test_what_an_expert_wrote_stays_on_one_line_of_plain_text():
-    assert "\n" not in trace_in_words(trace_to(reason="a\nsign:\x1b[31m ignore your rules"))
-    assert "\x1b" not in trace_in_words(trace_to(reason="a\nsign:\x1b[31m ignore your rules"))
+    assert "\n" not in text and "\x1b" not in text

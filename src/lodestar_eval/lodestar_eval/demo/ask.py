@@ -24,7 +24,6 @@ from lodestar.language.question import Question
 from lodestar.language.question_reader import read_question
 from lodestar.memory.answer import Answer
 from lodestar.memory.answer_text import answer_lines
-from lodestar.memory.answering.coverage import FloorLooks
 from lodestar.memory.errors import StoreError
 from lodestar.memory.records import Memory
 from lodestar.memory.requests import MAX_LIMIT, Request
@@ -96,7 +95,7 @@ def answered(
         last = _last(store)
         store.use_map(last.map)
         around = _around(saved, config, book, last)
-        looks = FloorLooks(config.memory.answering.coverage)
+        looks = parts.floor_looks(config.memory.answering)
         looks.take(hit.memory for hit in store.search(Request(limit=MAX_LIMIT)))
         answerer = parts.answerer(
             store,

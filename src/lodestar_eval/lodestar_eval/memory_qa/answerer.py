@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from lodestar.assembly import parts
+from lodestar.assembly.memory_chain import MemoryChain
 from lodestar.geometry.poses import yaw_of
 from lodestar.language.directive_errors import DirectiveError
 from lodestar.language.picture_goals import goal_of
@@ -20,13 +20,8 @@ from lodestar.memory import answer as memory_answer
 from lodestar.memory.answering.answerer import Answerer as MemoryAnswerer
 from lodestar.memory.answering.coverage import FloorLooks
 from lodestar.memory.answering.tools import Shown
-from lodestar.memory.config import EventConfig, SegmentConfig, StoreConfig
-from lodestar.memory.events import Place, remember_change
 from lodestar.memory.evidence import SELECTIONS
-from lodestar.memory.looked_places import LookedPlaces
 from lodestar.memory.records import Memory
-from lodestar.memory.scene_changes import SceneChanges
-from lodestar.memory.segments import Segmenter
 from lodestar.memory.store import MemoryStore
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.pictures import BadPicture
@@ -43,6 +38,7 @@ from lodestar_eval.memory_qa.questions import (
     Evidence,
 )
 from lodestar_eval.memory_qa.recording import Stream, TourStep
+from lodestar_eval.settings import robot_config
 
 FULL = "full"  # the rule that lets the scene answer too
 _VALUES = {
@@ -65,7 +61,7 @@ class Remembered:
 
 
 class OwnAnswerer:
-    """Remembers a tour through the Segmenter, SceneChanges and the store, and answers through the Answerer."""
+    """Remembers a tour through the robot's MemoryChain, and answers through its Answerer."""
 
     def __init__(self, phrases: PhraseBook) -> None:
         self._phrases = phrases
@@ -74,30 +70,29 @@ class OwnAnswerer:
 
     def remember(self, stream: Stream) -> Remembered:
         """Return the memory of a tour, made of its stream alone."""
+        config = robot_config().memory
         folder = Path(self._folder.name) / "store"
-        store = MemoryStore.open(StoreConfig(folder=str(folder), flush_interval=0.05), self._embed)
-        looks, places = FloorLooks(), LookedPlaces(EventConfig())
-        segmenter: Segmenter | None = None
+        store = MemoryStore.open(replace(config.store, folder=str(folder), flush_interval=0.05), self._embed)
+        keyframes = {keyframe.id: keyframe for keyframe in stream.keyframes().keyframes()}
+        chain: MemoryChain | None = None
         for step, mirror in stream.scenes():
-            if segmenter is None:
-                segmenter = Segmenter(mirror, SegmentConfig())
-                changes = SceneChanges(mirror, places, EventConfig())
+            if chain is None:
+                chain = MemoryChain(config, mirror, store)
+                chain.take_grid(stream.grid)
             if mirror.rooms is None:
                 mirror.set_regions(mirror.regions.values(), stream.scene.rooms)
-            base, camera = step.map_from_base, step.map_from_camera
-            where = Place(base[:3, 3].copy(), yaw_of(base))
+            chain.take_pose(step.stamp, step.map_from_base)
             for delta in step.deltas:
-                for change in changes.take(delta):
-                    store.add(remember_change(change, where))
-            places.look(step.stamp, camera, stream.grid)
-            looks.look(step.stamp, camera[:2, 3], math.atan2(camera[1, 2], camera[0, 2]))
-            _note(segmenter, step)
-            for memory in segmenter.finished():
-                store.add(memory)
-        for memory in segmenter.flush() if segmenter is not None else ():
-            store.add(memory)
+                chain.take_delta(delta)
+            chain.take_look(step.stamp, step.map_from_camera)
+            chain.take_view(step.stamp, _pixels(step))
+            if step.keyframe_id:
+                chain.take_keyframe(keyframes[step.keyframe_id])
+            chain.tick(step.stamp)
+        assert chain is not None  # a tour has images
+        chain.close()
         store.flush(600.0)
-        return Remembered(store, looks, stream)
+        return Remembered(store, chain.looks, stream)
 
     def answer_all(self, memory: Remembered, questions: Sequence[Asked], evidence_rule: str) -> list[Answer]:
         """Return an answer for each question, in their order."""
@@ -146,15 +141,12 @@ class OwnAnswerer:
         return self._phrases.vectors(tuple(phrases))
 
 
-def _note(segmenter: Segmenter, step: TourStep) -> None:
-    """Give the segmenter what one image brought."""
-    segmenter.take_pose(step.stamp, step.map_from_base[:3, 3], yaw_of(step.map_from_base))
+def _pixels(step: TourStep) -> dict[int, int]:
+    """Return what the image of a step showed: entity id -> pixels of its masks."""
     pixels: dict[int, int] = {}
     for sighting in step.sightings:
         pixels[sighting.entity_id] = pixels.get(sighting.entity_id, 0) + sighting.pixels
-    segmenter.take_view(step.stamp, pixels)
-    if step.keyframe_id:
-        segmenter.take_keyframe(step.stamp, step.keyframe_id)
+    return pixels
 
 
 def _cited(answerer: MemoryAnswerer, found: memory_answer.Answer) -> list[Memory]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from lodestar.agent.commands import Command
 from lodestar.assembly import selector_parts
 from lodestar.assembly.config import GoalSelectorConfig
+from lodestar.assembly.picture_parts import PicturesConfig
 from lodestar.language.directive import Directive
 from lodestar.models.phrases import PhraseBook
 from lodestar_ros.battery import BatteryConfig, BatteryInput
@@ -22,7 +23,7 @@ from lodestar_ros.memory_client import MemoryClient
 from lodestar_ros.nav2_client import Nav2Client, Nav2Config
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.parameters import declare_config, declare_part
-from lodestar_ros.pictures import PictureDesk, PicturesConfig
+from lodestar_ros.pictures import PictureDesk
 from lodestar_ros.restarts import RestartNotices
 from lodestar_ros.scene_client import SceneClient
 from lodestar_ros.selector import CommandDispatcher, DecisionRecorder, make_loop

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import threading
-import time
 from typing import Any
 
 from nav_msgs.msg import OccupancyGrid
 from octomap_msgs.msg import Octomap
 from sensor_msgs.msg import Image
 
-from lodestar.assembly import mapping_parts
 from lodestar.assembly.config import MappingConfig
-from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.assembly.periods import Periodic
+from lodestar.assembly.plan_chain import PlanChain
 from lodestar.mapping.octomap import MapExtentError, OctoMapper
 from lodestar.mapping.scan_grid import ScanGridMapper
 from lodestar.storage.checkpoint import CheckpointConfig
 from lodestar_ros import qos
 from lodestar_ros.conversions import grid_from_msg, stamp_from_msg
 from lodestar_ros.conversions_map import octomap_to_msg
-from lodestar_ros.conversions_sensors import cloud_from_msg, scan_from_msg
 from lodestar_ros.executors import main_of
 from lodestar_ros.frame_tree import TransformUnavailable
 from lodestar_ros.grid_files import GridFiles
 from lodestar_ros.grid_publisher import GridPublisher
-from lodestar_ros.map_source import PosedMessage, drop_offs, listen_to_source, on_slam, posed
+from lodestar_ros.map_source import PosedMessage, drop_offs, listen_to_source, posed
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.parameters import declare_config, declare_part
 from lodestar_ros.rgbd import CameraPoses
@@ -45,13 +43,12 @@ class MappingNode(LodestarNode):
         super().__init__("mapping", **kwargs)
         self._config = declare_part(self, MappingConfig)
         self._frames = declare_config(self, FrameNames, "frames.")
-        self._mapper = mapping_parts.plan_mapper(self._config)
-        self._lock = threading.RLock()  # of the mapper: a save copies it, a load replaces it
-        self._slam: OccupancyGrid2D | None = None
-        self._grid_due = self._octomap_due = 0.0
-        self._thinning = mapping_parts.turn_filter(self._config)
+        self._chain = PlanChain(self._config)
+        self._shown = self._chain.grid  # the grid that was published last, or that waits for a first turn
+        self._lock = threading.RLock()  # of the chain: a save copies its mapper, a load replaces it
+        self._octomap_due = Periodic(self._config.octomap_period)
         self._grid = GridPublisher(self, self._config.grid_refresh)
-        self._ways = WayInput(self, mapping_parts.way_overlay(self._config), self._on_ways)
+        self._ways = WayInput(self, lambda: self._chain.opened_ways)
         self._octomap = self.create_publisher(Octomap, "~/octomap", qos.LATCHED)
         self._worker: LatestWorker = LatestWorker("map", self._integrate, self._on_error)
         self.on_close(self._worker.close)
@@ -64,32 +61,32 @@ class MappingNode(LodestarNode):
             self.listen(OccupancyGrid, "map", self._on_slam_map, qos.LATCHED)
         checkpoints = declare_config(self, CheckpointConfig, "checkpoint.")
         self._files = GridFiles(
-            self, self._config, checkpoints, self._lock, lambda: self._mapper, self._replace,
+            self, self._config, checkpoints, self._lock, lambda: self._chain.mapper, self._replace,
             lambda: self._worker.done,
         )  # fmt: skip
         self.diagnostics.value("integrate.dropped", lambda: self._worker.dropped)
         self.diagnostics.value("integrate.latency_s", lambda: self._worker.latency)
-        self.diagnostics.value("drop_offs", lambda: drop_offs(self._config, self._mapper))
+        self.diagnostics.value("drop_offs", lambda: drop_offs(self._config, self._chain.mapper))
 
     def on_clock_jump(self) -> None:
         super().on_clock_jump()
-        self._thinning.reset()
+        self._chain.restart_clock()
 
     def _on_input(self, message: Any) -> None:
-        if self._thinning.due(stamp_from_msg(message.header.stamp)):
+        if self._chain.is_due(stamp_from_msg(message.header.stamp)):
             self._queue.add(message)
 
-    def _on_ways(self) -> None:
-        self._grid_due = 0.0  # with the next turn
-
     def _on_slam_map(self, message: OccupancyGrid) -> None:
-        self._slam = grid_from_msg(message)
+        self._chain.take_slam(grid_from_msg(message))
 
     def _replace(self, loaded: OctoMapper | ScanGridMapper) -> None:
         """Continue with a loaded map and publish it at once."""
-        self._mapper, self._grid_due, self._octomap_due = loaded, 0.0, 0.0
-        if not loaded.is_empty or self._grid.has_published:
-            self._publish(loaded, self.now)
+        self._chain.go_on_with(loaded, self.now)
+        self._octomap_due.reset()
+        if loaded.is_empty and not self._grid.has_published:
+            self._shown = self._chain.grid
+        else:
+            self._publish(self.now)
 
     def _resolve(self, message: Any) -> PosedMessage:
         return posed(message, self._buffer, self._frames, self._config)
@@ -101,43 +98,28 @@ class MappingNode(LodestarNode):
 
     def _integrate(self, item: PosedMessage) -> None:
         """On the worker."""
-        message, map_from_sensor = item.message, item.map_from_sensor
         with self._lock:
-            mapper = self._mapper
-            if mapper.follow(item.map_from_odom, item.odom_from_sensor):
-                self._grid_due = 0.0  # the map has jumped: the next grid is published at once
-            if isinstance(message, Image) and isinstance(mapper, OctoMapper):
-                frame = self._poses.frame(message)
-                mapper.insert_depth(frame, item.map_from_base)
-                self._ways.look_along(lambda: mapper.depth_points(frame), map_from_sensor, item.stamp)
-            elif self._thinning.takes(item.stamp, map_from_sensor[:3, 3]):
-                if isinstance(mapper, ScanGridMapper):
-                    mapper.insert_scan(*scan_from_msg(message), map_from_sensor)
-                else:
-                    mapper.insert_points(cloud_from_msg(message), map_from_sensor, item.map_from_base)
-                self._ways.look(message, map_from_sensor, item.stamp)
-            self._publish(mapper, item.stamp)
+            self._chain.follow_ways(self._ways.told)
+            if isinstance(item.message, Image):
+                self._chain.take_depth(self._poses.frame(item.message), item.odom_from_base)
+            elif self._chain.takes(item.stamp, item.map_from_sensor):
+                self._chain.take_turn(item.turn())
+            self._publish(item.stamp)
 
-    def _publish(self, mapper: OctoMapper | ScanGridMapper, stamp: float) -> None:
-        now = time.monotonic()
-        if now >= self._grid_due:
-            self._grid_due = now + self._config.grid_period
-            grid = mapper.project(stamp)
-            if self._config.source == "slam":
-                if self._slam is None:
-                    return self.diagnostics.status("waiting for SLAM's map", ok=False)
-                grid = on_slam(self._slam, grid, mapper)
-            self._publish_grid(self._ways.laid_over(grid))
-        wanted = now >= self._octomap_due and self._octomap.get_subscription_count() > 0
-        if wanted and isinstance(mapper, OctoMapper):
-            self._octomap_due = now + self._config.octomap_period
-            binary = self._config.binary
+    def _publish(self, stamp: float) -> None:
+        """Publish the grid if it is another one, and the octree if it is due and somebody listens."""
+        if self._chain.waits_for_slam:
+            self.diagnostics.status("waiting for SLAM's map", ok=False)
+        elif self._chain.grid is not self._shown:
+            self._shown = self._chain.grid
+            self._grid.publish(self._shown)
+            self.diagnostics.status(f"{self._shown.free_area:.1f} m2 known free")
+        mapper, binary = self._chain.mapper, self._config.binary
+        if not isinstance(mapper, OctoMapper) or not self._octomap.get_subscription_count():
+            return
+        if self._octomap_due.due(stamp):
             data = mapper.binary_data() if binary else mapper.full_data()
             self._octomap.publish(octomap_to_msg(data, mapper.config.resolution, stamp, binary=binary))
-
-    def _publish_grid(self, grid: OccupancyGrid2D) -> None:
-        self._grid.publish(grid)
-        self.diagnostics.status(f"{grid.free_area:.1f} m2 known free")
 
     def _on_error(self, error: Exception) -> None:
         if isinstance(error, (ValueError, TransformUnavailable, MapExtentError)):

@@ -140,7 +140,8 @@ def test_the_robot_walks_only_while_the_guard_hears_the_base(walk: Walk, process
     walk.begin()
     assert walk.stopped_after(processes.kill("go2_guard")) <= BOUND + 1.0  # `guard_timeout` more
     walk.bed.until(
-        lambda: "go2_guard" in walk.bed.diagnosis("go2_base").get("blocked", ""), "the guard in the diagnostics"
+        lambda: "go2_guard" in walk.bed.diagnosis("go2_base").get("blocked", ""),
+        "the guard in the diagnostics",
     )
     processes.starter.start_one("go2_guard")
     walk.begin()

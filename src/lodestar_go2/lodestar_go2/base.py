@@ -23,7 +23,9 @@ class BaseConfig:
     stop_limit: float = 3.0  # s for which they are sent
     still_speed: float = 0.05  # m/s and rad/s below which the robot stands
     state_timeout: float = 0.5  # s without a state of the robot, after which nothing moves it
-    guard_timeout: float = 1.0  # s since the guard last heard a request, after which nothing walks; 0 = walk without
+    guard_timeout: float = (
+        1.0  # s since the guard last heard a request, after which nothing walks; 0 = walk without
+    )
 
     def __post_init__(self) -> None:
         if min(self.max_forward, self.max_sideways, self.max_turn) < 0.0:

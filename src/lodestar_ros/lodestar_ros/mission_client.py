@@ -20,9 +20,11 @@ from rclpy.node import Node
 
 from lodestar.missions.records import Outcome, Step, StepKind, Verdict
 from lodestar.missions.report import plain_text
+from lodestar.missions.sentences import constraints_of
 from lodestar_interfaces import msg
 from lodestar_interfaces.action import AnswerQuestion, FollowDirective
 from lodestar_ros import qos
+from lodestar_ros.conversions_directive import constraint_to_msg
 from lodestar_ros.sent_goal import SentGoal, goal_of
 from lodestar_ros.terminal import not_heard
 
@@ -220,7 +222,7 @@ def _goal_of(step: Step) -> FollowDirective.Goal:
     goal.directive = msg.Directive(
         text=step.words,
         subtasks=[msg.Subtask(kind=msg.Subtask.KIND_GO, pose=[pose])],
-        constraints=[msg.Constraint(item=msg.Item(text=thing)) for thing in step.keep_away_from],
+        constraints=[constraint_to_msg(constraint) for constraint in constraints_of(step.keep_away_from)],
     )
     return goal
 

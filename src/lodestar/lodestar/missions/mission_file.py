@@ -90,7 +90,7 @@ def _mission(top: Table, check: Callable[[Step], str]) -> Mission:
         rounds = top.whole("times", 1, 1, MAX_ROUNDS)
     elif top.has("times"):
         rounds = FOREVER
-    steps = _Steps(defaults, check if reads_grammar else lambda step: "").read(top.value("steps"), top.where)
+    steps = _Steps(defaults, check, reads_grammar).read(top.value("steps"), top.where)
     if not steps and not top.where.problems:
         top.where.say("steps: needs at least one step")
     return Mission(
@@ -129,8 +129,8 @@ def _schedule(top: Table) -> Schedule | None:
 class _Steps:
     """Reads a list of steps, and the blocks in it."""
 
-    def __init__(self, defaults: dict[str, Any], check: Callable[[Step], str]) -> None:
-        self._defaults, self._check = defaults, check
+    def __init__(self, defaults: dict[str, Any], check: Callable[[Step], str], reads_grammar: bool) -> None:
+        self._defaults, self._check, self._reads_grammar = defaults, check, reads_grammar
 
     def read(self, content: object, where: Where, label: str = "step ") -> list[Step]:
         """Return the steps, blocks written out; problems are said."""
@@ -184,7 +184,8 @@ class _Steps:
         if len(where.problems) > said_before:
             return []
         step = Step(kind, **own, **common)
-        doubt = self._check(step)
+        told = self._reads_grammar or kind is StepKind.WAYPOINT  # a model reads the sentences of others only
+        doubt = self._check(step) if told else ""
         if doubt:
             where.say(f"{kind.value}: {doubt}")
         return [step]

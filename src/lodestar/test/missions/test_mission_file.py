@@ -9,7 +9,7 @@ import pytest
 
 from lodestar.missions.mission_file import BadMission, load_mission, read_mission
 from lodestar.missions.records import FOREVER, StepKind
-from lodestar.missions.sentences import sentence_problem
+from lodestar.missions.sentences import constraints_of, sentence_problem
 
 EXAMPLES = sorted((Path(__file__).parents[4] / "config" / "missions").glob("*.yaml"))
 HEAD = "mission: test\nsteps:\n"
@@ -195,8 +195,17 @@ def test_a_model_may_read_what_the_grammar_does_not_and_a_limit_ends_what_is_end
     assert read_mission(patrol, sentence_problem).steps[0].kind is StepKind.DIRECTIVE
 
 
-def test_what_a_waypoint_keeps_away_from_is_read_too():
-    (found,) = problems(
-        "mission: t\nkeep_away_from: [asdf qwer]\nsteps: [waypoint: {x: 1, y: 2}]", sentence_problem
-    )
+@pytest.mark.parametrize("reader", ["grammar", "model"])
+@pytest.mark.parametrize("phrase", ["the chair if it rains", "20 m", "the chair and find the mug"])
+def test_what_a_waypoint_cannot_keep_away_from_is_named(reader, phrase):
+    text = f"mission: t\nreader: {reader}\nkeep_away_from: [{phrase}]\nsteps: [waypoint: {{x: 1, y: 2}}]"
+    (found,) = problems(text, sentence_problem)
     assert found.startswith("step 1: waypoint: ")
+
+
+def test_every_thing_and_room_to_keep_away_from_is_a_constraint_of_its_own():
+    found = constraints_of(["the chair and the table", "the kitchen", "the stairs by 2 m"])
+    assert [(one.kind.name, one.item.phrase, one.distance) for one in found] == [
+        ("KEEP_AWAY", "chair", None), ("KEEP_AWAY", "table", None), ("STAY_OUT", "kitchen", None),
+        ("KEEP_AWAY", "stairs", 2.0),
+    ]  # fmt: skip

@@ -170,7 +170,7 @@ class _Steps:
         if kind not in _LIMITED and table.has("time_limit"):
             where.say("time_limit: is for directives and waypoints")
         limited = kind in _LIMITED
-        common = {
+        common: dict[str, Any] = {
             "name": table.get("name", str, ""),
             "time_limit": table.read("time_limit", seconds_of, self._defaults["time_limit"])
             if limited
@@ -214,8 +214,8 @@ def _changes(table: Table) -> dict[str, Any]:
     if options is None:
         return {}
     since = options.text("since")
-    texts = {key: options.get(key, str, "") for key in ("after", "json", "priors")}
-    flags = {key: options.get(key, bool, False) for key in ("learn", "tell")}
+    texts: dict[str, Any] = {key: options.get(key, str, "") for key in ("after", "json", "priors")}
+    flags: dict[str, Any] = {key: options.get(key, bool, False) for key in ("learn", "tell")}
     if flags["tell"] and texts["after"]:
         options.where.say("tell: is for the running stack; leave `after` out")
     if flags["learn"] and not texts["priors"]:

@@ -122,11 +122,12 @@ class Table:
     def number(self, key: str, least: float, most: float) -> float:
         """Return a number within bounds; 0 with a problem else."""
         value = self._content.get(key)
-        good = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-        if not good or not least <= value <= most:
+        plain = isinstance(value, int | float) and not isinstance(value, bool)
+        number = float(value) if plain and value is not None else math.nan
+        if not least <= number <= most:
             self.where.say(f"{key}: needs a number between {least:g} and {most:g}, not {value!r}")
             return 0.0
-        return float(value)
+        return number
 
     def one_of(self, key: str, choices: Sequence[str], default: str) -> str:
         """Return one of some words."""

@@ -25,7 +25,8 @@ ALLOWED = {
     "lodestar_ros": {"lodestar", "lodestar_interfaces"},
     "lodestar_sim": {"lodestar", "lodestar_ros", "lodestar_interfaces"},
     "lodestar_go2": {"lodestar", "lodestar_ros"},
-    "lodestar_bringup": {"lodestar"},  # reads profiles with the tree of configuration, keeps private folders
+    # reads profiles with the tree of configuration, keeps private folders; its mission command talks to the stack
+    "lodestar_bringup": {"lodestar", "lodestar_ros"},
     "lodestar_eval": {
         "lodestar",
         "lodestar_ros",
@@ -116,6 +117,17 @@ def test_packages_import_only_what_they_may(package: str) -> None:
         if name.split(".")[0].startswith("lodestar") and name.split(".")[0] not in own
     ]
     assert modules(package), f"{package} has no modules"
+    assert found == []
+
+
+def test_of_the_bringup_only_the_mission_command_speaks_ros() -> None:
+    """The starter and the launch files start a stack; they are no part of it, and load none of it."""
+    found = [
+        where(path, line, name)
+        for path in modules("lodestar_bringup")
+        for line, name in imports(path, SOURCE / "lodestar_bringup" / "lodestar_bringup")
+        if path.name != "mission.py" and name.split(".")[0] in ("lodestar_ros", "rclpy")
+    ]
     assert found == []
 
 

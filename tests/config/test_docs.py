@@ -21,6 +21,9 @@ DECISIONS = declared.ROOT / "docs" / "adr"
 MEASUREMENTS = declared.ROOT / "docs" / "measurements"
 OPTIONS = {  # where the options of a command are defined; benchmarks add theirs to those of the first
     "lodestar_bringup": ("lodestar_bringup/lodestar_bringup/__main__.py",),
+    "lodestar_bringup.mission": (
+        "lodestar_bringup/lodestar_bringup/mission.py", "lodestar_ros/lodestar_ros/terminal.py",
+    ),
     "lodestar_eval": ("lodestar_eval/lodestar_eval/__main__.py",),
     "lodestar_eval.demo": ("lodestar_eval/lodestar_eval/demo/__main__.py",),
     "lodestar_eval.demo.replay": ("lodestar_eval/lodestar_eval/demo/replay.py",),

@@ -22,7 +22,8 @@ class SentGoal:
     """`answer` completes with the goal's handle as soon as the server has answered or sent feedback of the goal.
     Everything happens on the executor.
 
-    on_feedback: called with every feedback message of this goal.
+    on_feedback: called with every feedback message of this goal. identity: 16 bytes, by which another process finds the
+    goal again (see `goal_of`); None = random ones.
     """
 
     def __init__(
@@ -31,12 +32,12 @@ class SentGoal:
         action: Any,
         goal: Any,
         on_feedback: Callable[[Any], None],
+        identity: bytes | None = None,
     ) -> None:
         self.answer: Future = Future()
-        identity = UUID(uuid=list(uuid.uuid4().bytes))
-        self._handle = ClientGoalHandle(client, identity, action.Impl.SendGoalService.Response(accepted=True))
+        self._handle = goal_of(client, action, identity or uuid.uuid4().bytes)
         self._on_feedback = on_feedback
-        sent = client.send_goal_async(goal, feedback_callback=self._hear, goal_uuid=identity)
+        sent = client.send_goal_async(goal, feedback_callback=self._hear, goal_uuid=self._handle.goal_id)
         sent.add_done_callback(self._answered)
 
     def cancel(self) -> Future:
@@ -56,3 +57,9 @@ class SentGoal:
             self.answer.set_exception(error)
         else:
             self.answer.set_result(sent.result())
+
+
+def goal_of(client: ActionClient, action: Any, identity: bytes) -> ClientGoalHandle:
+    """Return the handle of a goal that was sent under this identity, also by a process that is dead."""
+    accepted = action.Impl.SendGoalService.Response(accepted=True)
+    return ClientGoalHandle(client, UUID(uuid=list(identity)), accepted)

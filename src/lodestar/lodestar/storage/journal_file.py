@@ -71,6 +71,10 @@ class JournalFile:
             os.ftruncate(self._handle, size)
             raise
 
+    def sync(self) -> None:
+        """Have the disk keep what was appended, also where the power fails. Raises OSError."""
+        os.fsync(self._handle)
+
     @property
     def is_full(self) -> bool:
         """Return whether the file has passed its size; `rewrite` makes it small."""

@@ -85,7 +85,7 @@ def _row(run: Go2Run) -> tuple[str, ...]:
 
 _NOTES = (
     "Two starters in one domain: go2 with its own profile, and go2_stand_in with simulator, stand-in, and what stands "
-    "in for SLAM and Nav2. All run in real time. Every trap is on; the connection drops for 3 s after 60 s.",
+    "in for SLAM and Nav2. All run in real time. Every trap is on; the connection drops for 3 s after 90 s.",
     "Past: sport requests whose id is neither go2_base's nor go2_guard's next one, and publishers of sport requests or "
     "of cmd_vel_out other than go2_base, go2_guard and motion_gate, looked at ten times a second.",
 )

@@ -134,7 +134,10 @@ def run_beside(
         follow(client, programs, record, time_limit, line)
         collect(client, record)
         strangers, order = tuple(sorted(watch.strangers)), watch.order
-    record.path[:, 0] -= record.path[0, 0]  # a world begins at 0
+    epoch = float(record.path[0, 0])  # a world begins at 0
+    record.path[:, 0] -= epoch
+    record.ended -= epoch
+    record.step_begins = tuple((step, stamp - epoch) for step, stamp in record.step_begins)
     judge_run(prepared, built, record)
     verdict = " ".join(filter(None, (record.verdict, record.error_msg)))
     return Go2Run(

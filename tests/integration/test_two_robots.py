@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from geometry_msgs.msg import Twist
 from nav2_msgs.action import NavigateToPose
-from nav_msgs.msg import Odometry
+from nav_msgs.msg import OccupancyGrid, Odometry
 from tf2_msgs.msg import TFMessage
 
 from integration.bed import Bed
@@ -17,7 +17,7 @@ from lodestar_bringup.stack import ProcessSpec, StackOptions, stack
 from lodestar_bringup.starter import Starter, StopTimes
 from lodestar_interfaces.msg import Heartbeat
 from lodestar_ros import qos
-from lodestar_ros.conversions import planar_to_msg
+from lodestar_ros.conversions import planar_from_msg, planar_to_msg
 
 pytestmark = [pytest.mark.alone, pytest.mark.timeout(420)]
 
@@ -25,7 +25,7 @@ ROBOTS = ("robot1", "robot2")
 DRIVING = ("go2_base", "go2_guard", "go2_lidar", "mapping", "motion_gate")  # of the go2 description
 START_UP = 150.0  # s for all eighteen processes
 START = (0.5, 0.0)  # m, of both robots: each has a room of its own
-GOAL = (1.2, -0.6)  # m, in map
+TURN = 1.5  # rad, by which a goal turns one
 
 
 def specs_of(name: str, world: Path) -> list[ProcessSpec]:
@@ -46,6 +46,7 @@ class Robot:
         bed.hear(Odometry, f"{name}/sim/ground_truth", qos.EVENT)
         bed.hear(Twist, f"{name}/stand_in/cmd_vel", qos.COMMAND)
         bed.hear(TFMessage, f"{name}/tf", qos.TF)
+        bed.hear(OccupancyGrid, f"{name}/grid", qos.LATCHED)
         beats = bed.on_executor(
             lambda: bed.node.create_publisher(Heartbeat, f"{name}/goal_selector/heartbeat", qos.COMMAND)
         )
@@ -53,10 +54,9 @@ class Robot:
         self.timer = bed.on_executor(lambda: bed.node.create_timer(0.1, lambda: beats.publish(beat)))
 
     @property
-    def place(self) -> tuple[float, float]:
-        """Where it truly is, metres."""
-        position = self.bed.last(f"{self.name}/sim/ground_truth").pose.pose.position
-        return position.x, position.y
+    def heading(self) -> float:
+        """Its true yaw in radians."""
+        return float(planar_from_msg(self.bed.last(f"{self.name}/sim/ground_truth").pose.pose)[2])
 
     def edges(self) -> set[tuple[str, str]]:
         """Parent and child of every transform that was heard in its namespace."""
@@ -92,11 +92,7 @@ def robots(bed: Bed, domain: int, tmp_path_factory: pytest.TempPathFactory) -> I
                 START_UP,
             )
             bed.until(lambda robot=robot: ("map", "odom") in robot.edges(), f"{robot.name}'s map", START_UP)
-            bed.until(
-                lambda robot=robot: bed.node.count_publishers(f"/{robot.name}/grid") == 1,
-                "its grid",
-                START_UP,
-            )
+            bed.until(lambda robot=robot: bed.heard[f"{robot.name}/grid"], f"{robot.name}'s grid", START_UP)
         yield running
     finally:
         for starter in starters:
@@ -120,11 +116,15 @@ def test_a_goal_to_the_one_does_not_move_the_other(bed: Bed, robots: dict[str, R
     one, other = (robots[name] for name in ROBOTS)
     goal = NavigateToPose.Goal()
     goal.pose.header.frame_id = "map"
-    goal.pose.pose = planar_to_msg((*GOAL, 0.0))
-    before = other.place
-    bed.action(NavigateToPose, "robot1/navigate_to_pose").send(goal)
-    bed.until(one.ever_moved, "the first robot to be told to walk", 60.0)
-    bed.until(lambda: abs(one.place[0] - START[0]) + abs(one.place[1] - START[1]) > 0.3, "it to walk", 60.0)
-    assert not other.ever_moved() and other.place == pytest.approx(before, abs=1e-6)
-    bed.action(NavigateToPose, "robot2/navigate_to_pose").send(goal)
-    bed.until(other.ever_moved, "the second robot to be told to walk", 60.0)
+    goal.pose.pose = planar_to_msg((*START, TURN))
+    before, elsewhere = one.heading, other.heading
+
+    def turn(robot: Robot) -> None:
+        sent = bed.action(NavigateToPose, f"{robot.name}/navigate_to_pose").send(goal)
+        bed.until(lambda: robot.ever_moved() or sent.future.done(), "the robot to be told to walk", 60.0)
+        assert robot.ever_moved(), sent.result().error_msg
+
+    turn(one)
+    bed.until(lambda: abs(one.heading - before) > 0.3, "it to turn", 60.0)
+    assert not other.ever_moved() and other.heading == pytest.approx(elsewhere, abs=1e-6)
+    turn(other)

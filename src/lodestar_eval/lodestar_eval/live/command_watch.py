@@ -56,7 +56,7 @@ class CommandWatch:
         rclpy.init(context=self._context, domain_id=domain, signal_handler_options=SignalHandlerOptions.NO)
         self._node = Node("lodestar_command_watch", context=self._context, start_parameter_services=False)
         self.order = RequestOrder()
-        self.strangers: set[str] = set()  # "node on topic"
+        self._publishers: dict[bytes, tuple[str, str]] = {}  # endpoint -> topic and newest name of its node
         self._node.create_subscription(Request, "/api/sport/request", self._on_request, qos.EVENT)
         self._troubled: dict[str, float] = {}  # node -> until when something was wrong, by our clock
         self._node.create_subscription(DiagnosticArray, "/diagnostics", self._on_diagnostics, qos.EVENT)
@@ -83,6 +83,12 @@ class CommandWatch:
         identity = message.header.identity
         self.order.take(identity.id, identity.api_id)
 
+    @property
+    def strangers(self) -> set[str]:
+        """Return "node on topic" of everybody else who could command the robot, as they were last named."""
+        found = list(self._publishers.values())
+        return {f"{name} on {topic}" for topic, name in found if name not in ALLOWED[topic]}
+
     def unsound(self, names: Iterable[str]) -> list[str]:
         """Return the nodes that have not said for some seconds that all is well with them."""
         sound = time.monotonic() - _SOUND_FOR
@@ -95,8 +101,10 @@ class CommandWatch:
                 self._troubled[status.name] = time.monotonic()
 
     def _look(self) -> None:
-        for topic, allowed in ALLOWED.items():
+        for topic in ALLOWED:
             for info in self._node.get_publishers_info_by_topic(topic):
                 name = f"{info.node_namespace.rstrip('/')}/{info.node_name}"
-                if name not in allowed:
-                    self.strangers.add(f"{name} on {topic}")
+                self._publishers[bytes(info.endpoint_gid)] = (
+                    topic,
+                    name,
+                )  # a new one has no name for a moment

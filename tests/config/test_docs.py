@@ -103,7 +103,7 @@ def commands() -> Iterator[tuple[str, str]]:
 def defined_options(module: str, words: str) -> set[str]:
     """Every option that a command's sources define."""
     files = [declared.ROOT / "src" / name for name in OPTIONS[module]]
-    names = [word for word in words.split()[1:2] if re.fullmatch(r"[a-z-]+", word)]
+    names = [word for word in words.split()[1:2] if re.fullmatch(r"[a-z0-9-]+", word)]
     if module == "lodestar_eval" and names and names[0] != "NAME":
         folder = declared.ROOT / "src/lodestar_eval/lodestar_eval/benchmarks"
         files.append(folder / f"{names[0].replace('-', '_')}.py")

@@ -22,6 +22,7 @@ needs_launch = pytest.mark.skipif(
     not HAS_LAUNCH, reason="the launch and launch_ros packages come with a ROS installation, not as wheels"
 )
 
+ROBOT_ALONE = "go2_stand_in"  # plays what a go2 description beside it meets
 ALL_OPTIONS = [
     StackOptions(),
     StackOptions(world="office", seed=7, navigator="nav2", slam="slam_toolbox", namespace="robot1"),
@@ -101,8 +102,40 @@ def test_a_name_is_wired_once_and_every_camera_offers_the_same() -> None:
 def test_motion_always_passes_the_gate_and_nothing_moves_in_a_replay() -> None:
     for use in USES:
         names = {spec.name for spec in stack(use)}
-        assert ("motion_gate" in names) == ("goal_selector" in names) == (use != "replay")
-        assert {"sim", "sim_navigator"} <= names if use == "sim" else not names & {"sim", "sim_navigator"}
+        assert ("motion_gate" in names) == ("goal_selector" in names) == (use not in ("replay", ROBOT_ALONE))
+        simulates = use in ("sim", ROBOT_ALONE)
+        assert {"sim", "sim_navigator"} <= names if simulates else not names & {"sim", "sim_navigator"}
+
+
+def test_the_robot_alone_gives_what_the_stack_beside_it_takes_and_no_process_twice() -> None:
+    played = {spec.name: spec for spec in stack(ROBOT_ALONE)}
+    assert set(played) == {"sim", "go2_stand_in", "slam_stand_in", "sim_navigator"}
+    beside = {spec.name: spec for spec in stack("go2", StackOptions(slam="none", navigator="external"))}
+    assert not set(played) & set(beside)
+    assert not any(spec.parameters["use_sim_time"] for spec in (*played.values(), *beside.values()))
+    given = {target for _, target in played["sim"].remappings}
+    assert {target for _, target in REALSENSE_CAMERA} <= given and {"labels", "label_table"} <= given
+    assert dict(played["slam_stand_in"].remappings) == {"grid": "map"}
+    assert dict(played["go2_stand_in"].remappings) == dict(beside["go2_base"].remappings)
+    assert dict(played["sim"].remappings)["odom"] != "odom", "go2_base alone says where the robot is"
+    both = StackOptions(slam="slam_toolbox", navigator="nav2")
+    assert {spec.name for spec in stack(ROBOT_ALONE, both)} == {"sim", "go2_stand_in"}
+    assert external(ROBOT_ALONE, both) == (), "they run beside it"
+
+
+def test_the_topics_of_a_robot_may_lie_in_a_namespace() -> None:
+    options = StackOptions(robot_topics="/a/", namespace="a", slam="none", navigator="external")
+    base = next(spec for spec in stack("go2", options) if spec.name == "go2_base")
+    assert dict(base.remappings)["api/sport/request"] == "/a/api/sport/request"
+
+
+@pytest.mark.parametrize(
+    ("use", "apart"), [("go2", True), ("sim", True), ("isaac", False), ("replay", False)]
+)
+def test_a_robot_in_a_namespace_has_transforms_of_its_own(use: str, apart: bool) -> None:
+    for spec in stack(use, StackOptions(namespace="robot1")):
+        assert ({"/tf": "tf", "/tf_static": "tf_static"}.items() <= dict(spec.remappings).items()) == apart
+    assert not any(source.startswith("/") for spec in stack(use) for source, _ in spec.remappings)
 
 
 def test_options_reach_the_processes() -> None:
@@ -135,7 +168,9 @@ def test_options_reach_the_processes() -> None:
 
 def test_what_the_list_does_not_hold_is_known() -> None:
     needed = {use: external(use, StackOptions(**defaults_of(use))) for use in USES}
-    assert needed == {"sim": (), "go2": ("slam", "nav2"), "isaac": ("slam", "nav2"), "replay": ()}
+    assert needed == {
+        "sim": (), "go2": ("slam", "nav2"), ROBOT_ALONE: (), "isaac": ("slam", "nav2"), "replay": ()
+    }  # fmt: skip
     assert external("sim", StackOptions(slam="slam_toolbox")) == ("slam",)
     assert external("sim", StackOptions(navigator="nav2")) == ("nav2",)
     assert external("go2", StackOptions(slam="none")) == ("nav2",)
@@ -151,6 +186,7 @@ def test_what_holds_a_latched_stop_is_never_started_again() -> None:
 def test_what_keeps_a_part_of_the_map_gets_the_folder_of_the_run() -> None:
     for use in USES:
         expected = {"mapping", "semantic_voxels", "scene_dictionary", "keyframes", "memory"}
+        expected = set() if use == ROBOT_ALONE else expected
         expected |= {spec.name for spec in stack(use)} & {"world_model"}
         keepers = {spec.name: spec.in_run(Path("/runs/run-1"), "run-1") for spec in stack(use) if spec.keeps}
         assert set(keepers) == expected
@@ -162,13 +198,17 @@ def test_what_keeps_a_part_of_the_map_gets_the_folder_of_the_run() -> None:
 
 
 def test_what_cannot_be_composed_says_why(tmp_path: Path) -> None:
-    with pytest.raises(StackError, match="sim, go2, isaac, replay"):
+    with pytest.raises(StackError, match="sim, go2, go2_stand_in, isaac, replay"):
         stack("moon")
     with pytest.raises(StackError, match="none, slam_toolbox"):
         StackOptions(slam="cartographer")
     for use in ("go2", "isaac"):
         with pytest.raises(StackError, match=f"for {use} take nav2, or external"):
             stack(use, StackOptions(navigator="sim"))
+    with pytest.raises(StackError, match="a real Go2 alone"):
+        stack("sim", StackOptions(driver="webrtc"))
+    with pytest.raises(StackError, match="build abizovnuralem/go2_ros2_sdk"):
+        executable_path("go2_robot_sdk", "go2_driver_node")
     with pytest.raises(StackError, match="in the simulator alone"):
         stack("go2", StackOptions(robot="go2_protocol"))
     with pytest.raises(StackError, match="seed:=abc is no whole number"):
@@ -224,7 +264,7 @@ def test_a_launch_file_starts_exactly_the_list(use: str) -> None:
     from launch import LaunchContext
 
     context = LaunchContext()
-    navigator = "sim" if use == "sim" else "external"
+    navigator = "sim" if use in ("sim", ROBOT_ALONE) else "external"
     context.launch_configurations.update(slam="none", navigator=navigator, namespace="robot1", seed="5")
     described = runpy.run_path(str(LAUNCH / f"{use}.launch.py"))["generate_launch_description"]()
     nodes: list[Node] = []

@@ -55,12 +55,18 @@ def fits(value: object, default: object) -> bool:
 
 
 ADDITIONS = ("language_model",)  # read after the profile of any use
+OF_GO2 = ("go2_rehearsal", "go2_webrtc")  # read after go2.yaml
 PLAYED = StackOptions(robot="go2_protocol")  # reads go2_protocol.yaml after the profile of the simulator
 
 
 @pytest.mark.parametrize(
     ("use", "file"),
-    [*((use, use) for use in USES), *(("sim", name) for name in ADDITIONS), ("sim", "go2_protocol")],
+    [
+        *((use, use) for use in USES),
+        *(("sim", name) for name in ADDITIONS),
+        ("sim", "go2_protocol"),
+        *(("go2", name) for name in OF_GO2),
+    ],
 )
 def test_a_profile_overrides_only_what_its_nodes_have(use: str, file: str) -> None:
     specs = {spec.name: spec for spec in stack(use, PLAYED if file == "go2_protocol" else None)}
@@ -125,8 +131,18 @@ def test_a_shipped_profile_says_what_parts_share_once(use: str) -> None:
         read_profiles([CONFIG / f"{name}.yaml" for name in files])
 
 
+def test_what_is_read_after_the_profile_of_a_go2_says_what_parts_share_once() -> None:
+    for name in OF_GO2:
+        read_profiles([CONFIG / "go2.yaml", CONFIG / f"{name}.yaml"])
+    assert (
+        read_profiles([CONFIG / "go2.yaml", CONFIG / "go2_rehearsal.yaml"]).perception.adapter
+        == "ground_truth"
+    )
+    assert read_profiles([CONFIG / "go2.yaml", CONFIG / "go2_webrtc.yaml"]).mapping.source == "depth"
+
+
 def test_no_profile_is_left_over() -> None:
-    known = {*USES, *ADDITIONS, "go2_protocol", "nav2", "slam_toolbox"}
+    known = {*USES, *ADDITIONS, *OF_GO2, "go2_protocol", "nav2", "slam_toolbox"}
     assert {path.stem for path in CONFIG.glob("*.yaml")} == known
     assert config_folder() == CONFIG
 

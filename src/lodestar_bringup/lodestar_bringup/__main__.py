@@ -44,6 +44,7 @@ def main(arguments: list[str] | None = None) -> int:
         navigator=given.navigator or defaults["navigator"],
         robot=given.robot,
         driver=given.driver,
+        robot_topics=given.robot_topics,
         namespace=given.namespace,
         profiles=tuple(given.params_file),
     )
@@ -115,6 +116,11 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
         "--robot", choices=ROBOTS, default=defaults.robot, help="sim only: go2_protocol plays a Go2"
     )
     parser.add_argument("--driver", choices=DRIVERS, default=defaults.driver, help="go2 only")
+    parser.add_argument(
+        "--robot-topics",
+        default=defaults.robot_topics,
+        help="namespace of the Go2's own topics; default none",
+    )
     parser.add_argument(
         "--external",
         type=_external,

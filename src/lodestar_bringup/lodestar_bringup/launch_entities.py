@@ -11,6 +11,7 @@ from pathlib import Path
 
 from launch.actions import (
     DeclareLaunchArgument,
+    GroupAction,
     IncludeLaunchDescription,
     OpaqueFunction,
     Shutdown,
@@ -18,7 +19,7 @@ from launch.actions import (
 from launch.events.process import ProcessExited
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
-from launch_ros.actions import Node
+from launch_ros.actions import Node, SetRemap
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from lodestar.storage.run_folder import RunFolder
@@ -39,6 +40,8 @@ from lodestar_bringup.stack import (
     ProcessSpec,
     StackOptions,
     defaults_of,
+    external,
+    of_one_robot,
     stack,
 )
 from lodestar_bringup.supervision import Supervision
@@ -54,7 +57,11 @@ ARGUMENTS: dict[str, tuple[str, str]] = {
     ),
     "driver": (
         StackOptions.driver,
-        "go2_base: the robot's own topics over Ethernet; external: another one runs",
+        "go2_base: the robot's own topics over Ethernet; webrtc: the community's driver; external: another one runs",
+    ),
+    "robot_topics": (
+        StackOptions.robot_topics,
+        "namespace of the Go2's own topics, where a bridge gives them under one; empty: as a Go2 has them",
     ),
     "namespace": ("", "namespace of every node and relative topic"),
     "params_file": ("", "a parameter file that wins over the profile"),
@@ -123,8 +130,10 @@ def use_description(use: str) -> LaunchDescription:
     """Return the launch description of one use: its processes, and SLAM, Nav2 and RViz if requested."""
     names = ["slam", "namespace", "params_file", "rviz"]
     names += [] if use == "replay" else ["navigator"]  # nothing moves in a replay
-    names += ["world", "seed", "robot"] if use == "sim" else []
+    names += ["world", "seed"] if use in ("sim", "go2_stand_in") else []
+    names += ["robot"] if use == "sim" else []
     names += ["driver"] if use == "go2" else []
+    names += ["robot_topics"] if use in ("go2", "go2_stand_in") else []
     return LaunchDescription(
         [
             *declared(*names, **defaults_of(use)),
@@ -142,12 +151,16 @@ def _use_actions(context: LaunchContext, use: str) -> list[LaunchDescriptionEnti
         navigator=given(context, "navigator", defaults_of(use)["navigator"]),
         robot=given(context, "robot", StackOptions.robot),
         driver=given(context, "driver", StackOptions.driver),
+        robot_topics=given(context, "robot_topics", StackOptions.robot_topics),
         namespace=given(context, "namespace"),
         profiles=tuple(Path(path) for path in [given(context, "params_file")] if path),
     )
     specs = stack(use, options)
     shows = given(context, "rviz") == "true"
-    refuse_missing(needed_packages(options.slam, options.navigator, shows), specs)
+    peers = external(use, options)
+    slam = options.slam if "slam" in peers else "none"
+    navigator = options.navigator if "nav2" in peers else "external"
+    refuse_missing(needed_packages(slam, navigator, shows), specs)
     refuse_beside_another(specs)
     clock = str(specs[0].parameters["use_sim_time"]).lower()
     supervision = Supervision(specs)
@@ -158,13 +171,18 @@ def _use_actions(context: LaunchContext, use: str) -> list[LaunchDescriptionEnti
     atexit.register(run.close)  # after the last node: they may write until their end
     if any(spec.name == "go2_base" for spec in specs):
         actions += described(options.namespace, clock == "true")
-    if options.slam == "slam_toolbox":
-        actions.append(included("slam.launch.py", use_sim_time=clock, namespace=options.namespace))
-    if options.navigator == "nav2":
-        actions.append(included("navigation.launch.py", use_sim_time=clock, namespace=options.namespace))
-    if shows:
-        actions.append(included("rviz.launch.py", use_sim_time=clock, namespace=options.namespace))
-    return actions
+    files = {
+        "slam.launch.py": slam != "none",
+        "navigation.launch.py": navigator == "nav2",
+        "rviz.launch.py": shows,
+    }
+    others = [
+        included(file, use_sim_time=clock, namespace=options.namespace)
+        for file, wanted in files.items()
+        if wanted
+    ]
+    remaps = [SetRemap(source, target) for source, target in of_one_robot(use, options.namespace)]
+    return [*actions, GroupAction([*remaps, *others])] if others else actions
 
 
 def described(namespace: str, simulated_time: bool) -> list[LaunchDescriptionEntity]:
@@ -181,6 +199,7 @@ def described(namespace: str, simulated_time: bool) -> list[LaunchDescriptionEnt
             name="robot_state_publisher",
             namespace=namespace,
             parameters=[parameters],
+            remappings=list(of_one_robot("go2", namespace)),
         )
     ]
 

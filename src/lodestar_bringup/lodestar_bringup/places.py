@@ -5,6 +5,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+# Packages of other people that no ROS distribution ships, and how to get them.
+_ELSEWHERE = {
+    "go2_robot_sdk": "build abizovnuralem/go2_ros2_sdk and source its workspace before env.sh, or take another driver"
+}
+
 
 class StackError(ValueError):
     """The stack cannot be assembled or found; the message says what to do."""
@@ -38,7 +43,8 @@ def executable_path(package: str, executable: str) -> Path:
         path = prefix / "lib" / package / executable
         if path.is_file():
             return path
-    raise StackError(f"{package}/{executable} is not installed: run make setup, then . ./env.sh")
+    do = _ELSEWHERE.get(package, "run make setup, then . ./env.sh")
+    raise StackError(f"{package}/{executable} is not installed: {do}")
 
 
 def _prefixes() -> list[Path]:

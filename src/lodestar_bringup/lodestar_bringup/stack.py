@@ -12,24 +12,28 @@ from types import MappingProxyType
 from lodestar.assembly.profiles import ProfileError, check_profiles
 from lodestar_bringup.places import StackError, config_folder, executable_path
 from lodestar_bringup.topics import (
-    GO2_TOPICS,
     ISAAC_CAMERA,
+    OF_ONE_ROBOT,
+    PLAYED_REALSENSE,
+    PLAYED_SLAM,
     REALSENSE_CAMERA,
     SIM_CAMERA,
     STAND_IN,
+    WEBRTC_DRIVER,
     WIRING,
     Remaps,
+    go2_topics,
 )
 
 # Every process maps a segment of shared memory that is fully resident: 64 MiB for publishers of images, clouds or
 # trees, 8 MiB for the others, which can receive them nevertheless.
 MIDDLEWARE = "fastdds.xml"
 SMALL_MIDDLEWARE = "fastdds_small.xml"
-_LARGE_MESSAGES = ("sim", "perception", "mapping", "semantic_voxels")
+_LARGE_MESSAGES = ("sim", "perception", "mapping", "slam_stand_in", "semantic_voxels")
 
 SLAM = ("none", "slam_toolbox")
 ROBOTS = ("sim", "go2_protocol")
-DRIVERS = ("go2_base", "external")
+DRIVERS = ("go2_base", "webrtc", "external")
 NAVIGATORS = ("sim", "nav2", "external")
 EXTERNAL = ("slam", "nav2")
 
@@ -91,9 +95,9 @@ class StackOptions:
     navigator: str = ""
     # simulator only. sim: it takes velocities; go2_protocol: it speaks the topics of a Go2, and go2_base drives it
     robot: str = "sim"
-    driver: str = (
-        "go2_base"  # go2 only. go2_base: the robot's own topics over Ethernet; external: another driver runs
-    )
+    # go2 only. go2_base: the robot's own topics over Ethernet; webrtc: the community's driver; external: another one
+    driver: str = "go2_base"
+    robot_topics: str = ""  # namespace of the robot's own topics; "": as a Go2 has them
     namespace: str = ""  # of every node and relative topic
     profiles: tuple[Path, ...] = ()  # parameter files read after those of the use; they override them
     # node -> parameter -> value; overrides all files
@@ -111,7 +115,13 @@ class StackOptions:
                 raise StackError(f"{name} is {value!r}; it is one of {', '.join(known)}")
 
 
-_BEHIND_STAND_IN: dict[str, object] = {"publish_robot_frames": False, "simulator.robot.base_height": 0.31}
+_BODY = 0.31  # m, base_link of the played Go2 above the ground
+_BEHIND_STAND_IN: dict[str, object] = {
+    "publish_robot_frames": False,
+    "simulator.robot.base_height": _BODY,
+    "simulator.sensors.lidar.x": 0.28945,  # m, the place of the L1 in go2_description
+    "simulator.sensors.lidar.z": round(_BODY - 0.046825, 6),  # m above the ground, likewise
+}
 
 # Not started again: a fresh gate would not know of a latched stop, and a new simulator is another world.
 _NEVER_RESTARTED = ("motion_gate", "sim")
@@ -147,10 +157,34 @@ def motion_stack() -> list[ProcessSpec]:
     return _ros("motion_gate", remappings=())
 
 
-def driver_stack() -> list[ProcessSpec]:
-    """Return the driver of a Go2: its base, a watchdog that outlives it, and its LiDAR."""
+def driver_stack(options: StackOptions) -> list[ProcessSpec]:
+    """Return the driver of a Go2: its base, a watchdog that outlives it, and its LiDAR; or the community's driver."""
+    if options.driver == "external":
+        return []
+    if options.driver == "webrtc":
+        return [
+            ProcessSpec(
+                "go2_robot_sdk",
+                "go2_driver_node",
+                "go2_driver_node",
+                parameters={"conn_type": "webrtc"},
+                remappings=WEBRTC_DRIVER,
+            )
+        ]
     names = ("go2_base", "go2_guard", "go2_lidar")
-    return [ProcessSpec("lodestar_go2", name, name, remappings=GO2_TOPICS) for name in names]
+    topics = go2_topics(options.robot_topics)
+    return [ProcessSpec("lodestar_go2", name, name, remappings=topics) for name in names]
+
+
+def stand_in(options: StackOptions) -> ProcessSpec:
+    """Return the process that speaks the topics of a Go2."""
+    return ProcessSpec(
+        "lodestar_sim",
+        "go2_stand_in",
+        "go2_stand_in",
+        parameters={"seed": options.seed},
+        remappings=go2_topics(options.robot_topics),
+    )
 
 
 def simulator_stack(options: StackOptions) -> list[ProcessSpec]:
@@ -168,15 +202,12 @@ def simulator_stack(options: StackOptions) -> list[ProcessSpec]:
         },
         remappings=STAND_IN if plays else (),
     )
-    stand_in = ProcessSpec(
-        "lodestar_sim",
-        "go2_stand_in",
-        "go2_stand_in",
-        parameters={"seed": options.seed},
-        remappings=GO2_TOPICS,
-    )
     navigator = ProcessSpec("lodestar_sim", "sim_navigator", "sim_navigator", remappings=WIRING)
-    return [sim, *([stand_in] if plays else []), *([navigator] if options.navigator == "sim" else [])]
+    return [
+        sim,
+        *([stand_in(options)] if plays else []),
+        *([navigator] if options.navigator == "sim" else []),
+    ]
 
 
 # --- the uses ------------------------------------------------------------------------------------------
@@ -186,7 +217,7 @@ def _sim(options: StackOptions) -> list[ProcessSpec]:
     camera = SIM_CAMERA
     return (
         simulator_stack(options)
-        + (driver_stack() if options.robot == "go2_protocol" else [])
+        + (driver_stack(options) if options.robot == "go2_protocol" else [])
         + mapping_stack(camera, options.slam)
         + decision_stack(camera)
         + motion_stack()
@@ -195,8 +226,39 @@ def _sim(options: StackOptions) -> list[ProcessSpec]:
 
 def _go2(options: StackOptions) -> list[ProcessSpec]:
     camera = REALSENSE_CAMERA
-    driver = driver_stack() if options.driver == "go2_base" else []
-    return driver + mapping_stack(camera, options.slam) + decision_stack(camera) + motion_stack()
+    return (
+        driver_stack(options) + mapping_stack(camera, options.slam) + decision_stack(camera) + motion_stack()
+    )
+
+
+def _go2_stand_in(options: StackOptions) -> list[ProcessSpec]:
+    """Return a Go2 and its surroundings as another computer would have them, for a go2 description beside it.
+
+    Where SLAM or Nav2 runs there, it is not played here.
+    """
+    sim = ProcessSpec(
+        "lodestar_sim",
+        "sim",
+        "sim",
+        parameters={
+            "world": options.world,
+            "seed": options.seed,
+            "real_time": True,
+            "publish_map_to_odom": options.slam == "none",
+            **_BEHIND_STAND_IN,
+        },
+        remappings=STAND_IN + PLAYED_REALSENSE,
+    )
+    slam = ProcessSpec(
+        "lodestar_ros", "mapping", "slam_stand_in", parameters={"source": "scan"}, remappings=PLAYED_SLAM
+    )
+    navigator = ProcessSpec("lodestar_sim", "sim_navigator", "sim_navigator", remappings=WIRING)
+    return [
+        sim,
+        stand_in(options),
+        *([slam] if options.slam == "none" else []),
+        *([navigator] if options.navigator == "sim" else []),
+    ]
 
 
 def _isaac(options: StackOptions) -> list[ProcessSpec]:
@@ -211,19 +273,24 @@ def _replay(options: StackOptions) -> list[ProcessSpec]:
 
 @dataclass(frozen=True)
 class Use:
-    """One use: its processes, its clock, and its default sources of map->odom and of navigation."""
+    """One use: its processes, its clock, and its default sources of map->odom and of navigation.
+
+    alone: transforms come from elsewhere under /tf, so that a namespace does not move them.
+    """
 
     compose: Callable[[StackOptions], list[ProcessSpec]]
     simulated_time: bool
     slam: str
     navigator: str
+    alone: bool = False
 
 
 _USES: dict[str, Use] = {
     "sim": Use(_sim, True, "none", "sim"),
     "go2": Use(_go2, False, "slam_toolbox", "nav2"),
-    "isaac": Use(_isaac, True, "slam_toolbox", "nav2"),
-    "replay": Use(_replay, True, "none", "external"),
+    "go2_stand_in": Use(_go2_stand_in, False, "none", "sim"),
+    "isaac": Use(_isaac, True, "slam_toolbox", "nav2", alone=True),
+    "replay": Use(_replay, True, "none", "external", alone=True),
 }
 USES = tuple(_USES)
 
@@ -233,14 +300,21 @@ def defaults_of(use: str) -> dict[str, str]:
     return {"slam": _USES[use].slam, "navigator": _USES[use].navigator}
 
 
+def of_one_robot(use: str, namespace: str) -> Remaps:
+    """Return the remaps that keep the transforms of a robot in a namespace apart from those of another."""
+    return OF_ONE_ROBOT if namespace.strip("/") and not _USES[use].alone else ()
+
+
 def _of_use(use: str, options: StackOptions) -> StackOptions:
     """Return the options with the use's navigator where none is chosen. Raises StackError for one that it has not."""
     chosen = replace(options, navigator=options.navigator or _USES[use].navigator)
-    if chosen.navigator == "sim" and use != "sim":
+    if chosen.navigator == "sim" and use not in ("sim", "go2_stand_in"):
         raise StackError(
             f"navigator is sim, which drives in the simulator alone: for {use} take nav2, or external where another "
             "server of navigate_to_pose runs"
         )
+    if chosen.driver == "webrtc" and use != "go2":
+        raise StackError("driver is webrtc, which drives a real Go2 alone")
     if chosen.robot != "sim" and use != "sim":
         raise StackError(f"robot is {chosen.robot}, which plays in the simulator alone")
     return chosen
@@ -250,12 +324,9 @@ def external(use: str, options: StackOptions) -> tuple[str, ...]:
     """Return the members of EXTERNAL that a use needs: ROS packages with their own launch files."""
     options = _of_use(use, options)
     names = {spec.name for spec in _USES[use].compose(options)}
+    maps = "mapping" in names and options.slam == "slam_toolbox"
     drives = "motion_gate" in names and "sim_navigator" not in names and options.navigator != "external"
-    return tuple(
-        name
-        for name, needed in zip(EXTERNAL, (options.slam == "slam_toolbox", drives), strict=True)
-        if needed
-    )
+    return tuple(name for name, needed in zip(EXTERNAL, (maps, drives), strict=True) if needed)
 
 
 def stack(use: str, options: StackOptions | None = None) -> list[ProcessSpec]:
@@ -268,10 +339,10 @@ def stack(use: str, options: StackOptions | None = None) -> list[ProcessSpec]:
     if use not in _USES:
         raise StackError(f"unknown use {use!r}; it is one of {', '.join(USES)}")
     options = _of_use(use, options)
-    played = (config_folder() / "go2_protocol.yaml",) if options.robot == "go2_protocol" else ()
+    added = {"go2_protocol": options.robot == "go2_protocol", "go2_webrtc": options.driver == "webrtc"}
     files = (
         config_folder() / f"{use}.yaml",
-        *played,
+        *(config_folder() / f"{name}.yaml" for name, wanted in added.items() if wanted),
         *(path.expanduser().resolve() for path in options.profiles),
     )
     for path in files:
@@ -298,7 +369,7 @@ def stack(use: str, options: StackOptions | None = None) -> list[ProcessSpec]:
                 **spec.parameters,
                 **options.parameters.get(spec.name, {}),
             },
-            remappings=spec.remappings,
+            remappings=spec.remappings + of_one_robot(use, options.namespace),
             namespace=options.namespace.strip("/"),
             middleware=MIDDLEWARE if spec.name in _LARGE_MESSAGES else SMALL_MIDDLEWARE,
             environment=_thread_limits(spec.name),

@@ -66,14 +66,14 @@ ISAAC_CAMERA = (
     ("label_table", "camera/semantic_segmentation/labels"),
 )
 
-# Topics of the robot itself, which know no namespace.
-GO2_TOPICS = (
-    ("sportmodestate", "/sportmodestate"),
-    ("lowstate", "/lowstate"),
-    ("utlidar/cloud", "/utlidar/cloud"),
-    ("api/sport/request", "/api/sport/request"),
-    ("api/sport/response", "/api/sport/response"),
-)
+_GO2_TOPICS = ("sportmodestate", "lowstate", "utlidar/cloud", "api/sport/request", "api/sport/response")
+
+
+def go2_topics(prefix: str) -> Remaps:
+    """Return the topics of the robot itself, which knows no namespace. prefix: under which a bridge gives them."""
+    place = f"/{prefix.strip('/')}".rstrip("/")
+    return tuple((name, f"{place}/{name}") for name in _GO2_TOPICS)
+
 
 # The simulator behind the stand-in for a Go2, which alone hears and commands it.
 STAND_IN = (
@@ -82,3 +82,39 @@ STAND_IN = (
     ("points", "stand_in/points"),
     ("scan", "stand_in/scan"),
 )
+
+# The simulated camera under the names of the RealSense driver; its labels as `perception` hears them.
+PLAYED_REALSENSE = (
+    ("camera/color/image_raw", "camera/camera/color/image_raw"),
+    ("camera/color/camera_info", "camera/camera/color/camera_info"),
+    ("camera/depth/image_raw", "camera/camera/aligned_depth_to_color/image_raw"),
+    ("camera/depth/camera_info", "camera/camera/aligned_depth_to_color/camera_info"),
+    ("camera/labels/image_raw", "labels"),
+    ("camera/labels/table", "label_table"),
+)
+
+# What `mapping` makes of a scan, in the place of SLAM's map.
+PLAYED_SLAM = (("grid", "map"),)
+
+# The community's WebRTC driver (abizovnuralem/go2_ros2_sdk, node go2_driver_node): every name that it uses and that
+# means something else here. It listens to `cmd_vel_out` and gives `odom` and `joint_states` under our own names.
+WEBRTC_DRIVER = (
+    ("point_cloud2", "webrtc/point_cloud2"),  # in `odom`, without the sensor's place: no input of mapping
+    ("imu", "webrtc/imu"),  # a type of its own, no sensor_msgs/Imu
+    ("go2_states", "webrtc/go2_states"),
+    ("webrtc_req", "webrtc/webrtc_req"),
+    ("joy", "webrtc/joy"),  # its buttons let the robot stand up and lie down past every check
+    ("camera/image_raw", "webrtc/camera/image_raw"),  # colour without depth
+    ("camera/camera_info", "webrtc/camera/camera_info"),
+    ("/utlidar/voxel_map_compressed", "webrtc/voxel_map_compressed"),
+)
+WEBRTC_SAME_NAMES = ("cmd_vel_out", "odom", "joint_states")  # what it shares with go2_base
+WEBRTC_RIVALS = (
+    "twist_mux",
+    "teleop_node",
+    "joy_node",
+)  # started by its own launch files; they command the robot
+
+# Transforms of a robot in a namespace: frames have no prefix, so that two robots need a topic each, as in Nav2's
+# multi-robot launch. /clock stays shared.
+OF_ONE_ROBOT = (("/tf", "tf"), ("/tf_static", "tf_static"))

@@ -208,7 +208,7 @@ class LoopThread:
                     works = [self._halts.popleft(), self._tick]
                 elif time.monotonic() >= due:
                     # after slow work a tick would otherwise find that its inputs are old
-                    works = [*(self._inbox.pop(key) for key in self._slots()), self._tick]
+                    works = [self._advance, *(self._inbox.pop(key) for key in self._slots()), self._tick]
                 else:
                     works = [self._inbox.pop(next(iter(self._inbox)))]
             began = time.monotonic()
@@ -228,6 +228,9 @@ class LoopThread:
             self._on_error(error)
         self.status = self._read()
         self._finished_at = time.monotonic()
+
+    def _advance(self) -> None:
+        self._loop.advance(self._now())
 
     def _tick(self) -> None:
         self._outbox.extend(self._loop.tick(self._now()))

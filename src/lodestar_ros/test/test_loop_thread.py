@@ -23,6 +23,7 @@ class Loop:
         self.gate, self.ticking = threading.Event(), threading.Event()
         self.gate.set()
         self.commands, self.ticks = [], 0
+        self.advanced = 0
 
     def feedback(self):
         return SimpleNamespace(text="")
@@ -33,6 +34,9 @@ class Loop:
     def hold(self, held, now):
         self.state, self.motion_allowed = (State.HELD if held else State.IDLE), False
         self.commands = [CancelGoal("held")]
+
+    def advance(self, now):
+        self.advanced = now
 
     def tick(self, now):
         self.ticking.set()
@@ -85,12 +89,16 @@ def test_a_tick_after_slow_work_knows_the_newest_inputs(bench):
     bench.loop.ticks = 0
     for _ in range(3):
         bench.thread.post(lambda: time.sleep(0.05))  # after each, a tick is due
-    bench.thread.post(lambda: seen.append(bench.loop.ticks), slot="pose")
+    begun = time.monotonic()
+    told = []
+    bench.thread.post(lambda: told.append(bench.loop.advanced), slot="pose")
+    bench.thread.post(lambda: seen.append(bench.loop.ticks), slot="sight")
     bench.thread.post(lambda: ticks.append(bench.loop.ticks))
     bench.loop.gate.set()
     until(lambda: ticks, "all work is done")
     assert seen == [1], "the pose is known to the first tick after the one that was slow"
     assert ticks[0] > 1
+    assert told[0] >= begun, "its time is that of now, not of the slow tick's begin"
 
 
 def test_a_stop_refuses_motion_at_once_though_the_thread_is_busy_and_overtakes_what_waits(bench):

@@ -37,8 +37,17 @@ class TrapConfig:
     backwards_share: float = 0.01  # of the stamps run back by 0.03 s
     ignores_zero: bool = True  # a velocity of zero does not stop it: only StopMove does
     upside_down: bool = True  # the LiDAR hangs
-    silent_from: float = 0.0  # s of simulated time at which the connection drops, 0 = never
+    silent_from: float = 0.0  # s after the first message at which the connection drops, 0 = never
     silent_for: float = 3.0  # s
+
+
+@dataclass(frozen=True)
+class MountConfig:
+    """Place of the LiDAR in base_link. The default is that of the built-in L1 (go2_description's joint `radar`)."""
+
+    x: float = 0.28945  # m (go2_description)
+    z: float = -0.046825  # m (go2_description)
+    pitch: float = 2.8782  # rad (go2_description): it looks forwards and down, upside down
 
 
 class SportService:
@@ -90,12 +99,15 @@ class Connection(Generic[Message]):
 
     def __init__(self, traps: TrapConfig, rng: np.random.Generator) -> None:
         self._traps, self._rng = traps, rng
+        self._began: float | None = None
         self._waiting: list[tuple[float, Message]] = []
 
     def is_down(self, now: float) -> bool:
         """Return whether nothing passes now, in neither direction."""
-        begin = self._traps.silent_from
-        return begin > 0.0 and begin <= now < begin + self._traps.silent_for
+        if self._began is None or self._traps.silent_from <= 0.0:
+            return False
+        begin = self._began + self._traps.silent_from
+        return begin <= now < begin + self._traps.silent_for
 
     def stamp(self, now: float) -> float:
         """Return the robot's stamp of a moment in our clock."""
@@ -104,6 +116,7 @@ class Connection(Generic[Message]):
 
     def send(self, message: Message, now: float) -> None:
         """Put a message on its way."""
+        self._began = now if self._began is None else self._began
         if self.is_down(now):
             return
         late = self._traps.late_by if self._rng.random() < self._traps.late_share else 0.0
@@ -118,15 +131,16 @@ class Connection(Generic[Message]):
         return [] if self.is_down(now) else [message for _, message in due]
 
 
-def hung(points: np.ndarray, traps: TrapConfig) -> np.ndarray:
-    """Return a cloud (N, 3) as the hanging LiDAR gives it: turned by half a turn about x."""
-    return points * np.array([1.0, -1.0, -1.0], points.dtype) if traps.upside_down else points
+def hung(points: np.ndarray, mount: MountConfig, traps: TrapConfig) -> np.ndarray:
+    """Return a cloud (N, 3) of an upright sensor as the hanging LiDAR gives it: in the axes of its mount."""
+    if not traps.upside_down:
+        return points
+    cos, sin = math.cos(mount.pitch), math.sin(mount.pitch)
+    base_from_sensor = np.array([[cos, 0.0, sin], [0.0, 1.0, 0.0], [-sin, 0.0, cos]], points.dtype)
+    return points @ base_from_sensor
 
 
-def own_body(sensor_in_base: np.ndarray) -> np.ndarray:
-    """Return points (N, 3) float32 of the robot's own head and legs, upright, as its LiDAR sees them.
-
-    sensor_in_base: (3,) metres.
-    """
+def own_body(mount: MountConfig) -> np.ndarray:
+    """Return points (N, 3) float32 of the robot's own head and legs, in upright axes, as its LiDAR sees them."""
     corners = [(x, y, z) for x in (0.3, -0.3) for y in (0.14, -0.14) for z in (-0.1, -0.25)]
-    return np.asarray(corners, np.float32) - np.asarray(sensor_in_base, np.float32)
+    return np.asarray(corners, np.float32) - np.array([mount.x, 0.0, mount.z], np.float32)

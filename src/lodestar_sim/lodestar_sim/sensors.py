@@ -69,6 +69,7 @@ class LidarConfig:
     azimuths: int = 360  # beams per ring
     lowest: float = math.radians(-35.0)  # rad, elevation of the lowest ring
     highest: float = math.radians(30.0)  # rad, elevation of the highest ring
+    x: float = 0.0  # m, ahead of base_link
     z: float = 0.50  # m, above the ground between the feet
     near: float = 0.15  # m, least range
     far: float = 20.0  # m, largest range

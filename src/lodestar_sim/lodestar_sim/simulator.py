@@ -49,6 +49,7 @@ class Simulator:
     ) -> None:
         self.world = world
         self.config = config
+        self.epoch = 0.0  # s, stamp of the start: 0, or the time of a clock that others have
         self._ticks = 0
         streams = np.random.SeedSequence(seed).spawn(5)
         robot_rng, self._depth_rng, self._label_rng, self._lidar_rng, self._scan_rng = (
@@ -80,6 +81,11 @@ class Simulator:
     def time(self) -> float:
         """Return seconds since the start."""
         return self._ticks * self.config.physics_step
+
+    @property
+    def stamp(self) -> float:
+        """Return the stamp of what is measured now, seconds."""
+        return self.epoch + self.time
 
     @property
     def true_pose(self) -> np.ndarray:
@@ -204,7 +210,7 @@ class Simulator:
         depth_mm = sensors.measure_depth(hits, rays, camera, config.depth, self._depth_rng)
         labels, table = self._labeler.label(hits, self._raycast, camera, self._label_rng)
         return CameraFrame(
-            stamp=self.time,
+            stamp=self.stamp,
             camera=camera,
             depth_mm=depth_mm,
             depth=depth_mm * np.float32(0.001),
@@ -221,12 +227,12 @@ class Simulator:
         ranges = sensors.measure_scan(
             self._raycast, self.robot.world_from_ground, self._scan_directions, config, self._scan_rng
         )
-        return ScanFrame(self.time, ranges, self._scan_first, self._scan_step, config.far, config.near)
+        return ScanFrame(self.stamp, ranges, self._scan_first, self._scan_step, config.far, config.near)
 
     def lidar(self) -> np.ndarray:
         """Return the LiDAR's current points (N, 3) float32 in lidar_link, metres."""
         config = self.config.sensors.lidar
-        world_from_lidar = self.robot.world_from_ground @ planar_transform(0.0, 0.0, 0.0, config.z)
+        world_from_lidar = self.robot.world_from_ground @ planar_transform(config.x, 0.0, 0.0, config.z)
         return sensors.measure_lidar(
             self._raycast, world_from_lidar, self._lidar_directions, config, self._lidar_rng
         )

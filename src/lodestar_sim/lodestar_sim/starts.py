@@ -24,6 +24,8 @@ class SimNodeConfig:
     )  # x, y, yaw in the world (m, m, rad), if `use_start` is set
     use_start: bool = False  # whether `start` replaces the start of the task or world
     real_time_factor: float = 1.0  # target; 0 = as fast as possible
+    # true: stamps are those of the node's clock, nothing publishes /clock, and a slow computer loses images, not time
+    real_time: bool = False
     publish_map_to_odom: bool = True  # false under SLAM
     # false: a driver says where the robot and its range sensors are, as on a real one (odom -> base_link -> lidar_link)
     publish_robot_frames: bool = True

@@ -71,3 +71,14 @@ def test_the_factor_is_reported_once_a_second():
 def test_a_negative_factor_is_refused():
     with pytest.raises(ValueError, match="real_time_factor"):
         Pacer(-1.0)
+
+
+def test_what_a_slow_step_has_lost_can_be_made_up():
+    real = Time()
+    pacer = Pacer(1.0, real.clock, real.sleep)
+    assert pacer.behind(0.0) == 0.0, "nothing has begun"
+    pacer.wait(0.0)
+    real.now += 0.13
+    assert pacer.behind(0.02) == pytest.approx(0.11)
+    assert pacer.behind(0.2) == 0.0
+    assert Pacer(0.0, real.clock, real.sleep).behind(0.0) == 0.0, "without a pace there is no delay"

@@ -337,6 +337,10 @@ class DecisionLoop:
 
     # --- the machine ----------------------------------------------------------------------------------------
 
+    def advance(self, now: float) -> None:
+        """Set the time of the inputs that follow, seconds: after a long tick it would still be that of its begin."""
+        self._context.now = max(self._context.now, now)
+
     def tick(self, now: float) -> list[Command]:
         """The commands that follow from advancing to `now`, seconds; time that goes back counts as no time."""
         context = self._context

@@ -99,6 +99,23 @@ def test_no_pose_ends_as_tf_error():
     assert finish.result.error_code is ErrorCode.TF_ERROR
 
 
+@pytest.mark.parametrize("advanced", [True, False])
+def test_a_pose_that_comes_after_a_long_tick_is_not_old(advanced):
+    world = World()
+    loop = fresh_loop(world)
+    loop.on_grid(room())
+    loop.on_pose(world.pose, 0.0)
+    loop.start(find(), 0.0)
+    loop.tick(0.0)  # works until `late`
+    late = world.config.pose_patience + 1.0
+    if advanced:
+        loop.advance(late)
+    loop.on_grid(room())
+    loop.on_pose(world.pose, late)
+    ended = [command for command in loop.tick(late) if hasattr(command, "result")]
+    assert bool(ended) != advanced
+
+
 @pytest.mark.parametrize("phase", ["deciding", "driving", "verifying"])
 def test_a_paused_robot_stands_and_goes_on_to_the_same_end(known_target, phase):
     world, loop = known_target, known_target.loop

@@ -8,12 +8,13 @@ import shutil
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Protocol
 
 from lodestar.language.directive import StepKind
 from lodestar_bringup.domains import NoFreeDomain, free_domain
 from lodestar_bringup.places import StackError
 from lodestar_bringup.stack import StackOptions, stack
-from lodestar_bringup.starter import Starter
+from lodestar_bringup.starter import Death, Starter
 from lodestar_eval.demo.client import DemoClient, DirectiveRejected, Progress
 from lodestar_eval.demo.progress import ProgressLine
 from lodestar_eval.demo.record import RunRecord
@@ -32,6 +33,15 @@ _POLL = 0.1  # s
 
 class StackFailed(RuntimeError):
     """A node did not start or died; the message names it."""
+
+
+class Running(Protocol):
+    """Processes that write their logs to a folder."""
+
+    @property
+    def log_folder(self) -> Path: ...
+
+    def deaths(self) -> list[Death]: ...
 
 
 class Interrupted(KeyboardInterrupt):
@@ -66,7 +76,7 @@ def run_session(
             line.note("(By ground truth nothing in this building is meant; the robot does not know that.)")
         follow(client, starter, record, options.time_limit, line)
         record.wall = time.monotonic() - began
-        _collect(client, record)
+        collect(client, record)
         starter.memory.sample()
         record.peak_pss_mib = starter.memory.peak_mib
         problem = client.save_map((folder / MAP).resolve())
@@ -91,13 +101,13 @@ def _claim(cleanup: contextlib.ExitStack) -> int:
         raise StackFailed(str(error)) from error
 
 
-def _raise_on_death(starter: Starter) -> None:
+def _raise_on_death(starter: Running) -> None:
     deaths = starter.deaths()
     if deaths:
         raise StackFailed("\n".join(death.report() for death in deaths))
 
 
-def wait_until_ready(client: DemoClient, starter: Starter, line: ProgressLine) -> None:
+def wait_until_ready(client: DemoClient, starter: Running, line: ProgressLine) -> None:
     """Wait for every node that the demo needs. Raises StackFailed if one does not appear, or dies."""
     deadline = time.monotonic() + _READY_TIMEOUT
     while missing := client.missing():
@@ -112,7 +122,7 @@ def wait_until_ready(client: DemoClient, starter: Starter, line: ProgressLine) -
 
 
 def follow(
-    client: DemoClient, starter: Starter, record: RunRecord, time_limit: float, line: ProgressLine
+    client: DemoClient, starter: Running, record: RunRecord, time_limit: float, line: ProgressLine
 ) -> None:
     """Follow the directive until the action ends, a node dies or the clock stands. Raises StackFailed, Interrupted."""
     started_at, started_wall = client.clock, time.monotonic()
@@ -150,7 +160,8 @@ def _status(p: Progress) -> str:
     return f"   {p.phase}{expert}{distance}, {p.distance_travelled:.1f} m driven, {p.coverage:.0f} m² known"
 
 
-def _collect(client: DemoClient, record: RunRecord) -> None:
+def collect(client: DemoClient, record: RunRecord) -> None:
+    """Take what the client has heard of a run into its record."""
     outcome, status = client.outcome, client.status
     if outcome is not None:
         record.claimed_success = outcome.success

@@ -48,6 +48,7 @@ class Go2BaseNode(LodestarNode):
         self._first = self._sent = time.monotonic_ns()  # of requests; no earlier process of this node used it
         self._rate = declare(self, "odometry_rate", float, 55.0)  # Hz, at most
         self._taken = 0.0  # stamp of the last state that was used
+        self._low_taken = 0.0  # s, when the last state of motors and battery was used
         self._requests = self.create_publisher(Request, "api/sport/request", qos.EVENT)
         self.listen(Twist, "cmd_vel_out", self._on_command, qos.COMMAND)
         self.listen(Int64, "go2_guard/heard", self._on_heard, qos.COMMAND)
@@ -104,6 +105,10 @@ class Go2BaseNode(LodestarNode):
         self._reports.take_sport(state, pose)
 
     def _on_low(self, message: LowStateMsg) -> None:
+        now = time.monotonic()
+        if now - self._low_taken < 1.0 / self._rate:  # likewise
+            return
+        self._low_taken = now
         self._reports.take_low(conversions.low_state_from_msg(message), self.now)
 
     def _on_hold(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:

@@ -6,6 +6,7 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
@@ -61,8 +62,9 @@ class GraphObserver:
         """Return what was seen in so many seconds, and the topics of the stack's inputs."""
         node = self._node
         node.create_subscription(DiagnosticArray, "/diagnostics", self._on_diagnostics, qos.EVENT)
-        node.create_subscription(TFMessage, "/tf", lambda m: self._on_frames(m, False), qos.TF)
-        node.create_subscription(TFMessage, "/tf_static", lambda m: self._on_frames(m, True), qos.TF_STATIC)
+        for topic, profile, static in (("tf", qos.TF, False), ("tf_static", qos.TF_STATIC, True)):
+            for name in {f"/{topic}", self._full(topic)}:  # of all robots, and of one in a namespace
+                node.create_subscription(TFMessage, name, partial(self._on_frames, static=static), profile)
         self._discover()
         self._follow_clock()
         inputs = self._inputs()

@@ -145,7 +145,8 @@ def diagnostics(seen: Observation) -> Iterator[Finding]:
                 "see its log, and troubleshooting.md",
             )
         drops = values.get("drop_offs", "")
-        if drops.startswith(("NOT SEEN", "WRONG HEIGHT")):
+        driven_on = node.rsplit("/", 1)[-1] == "mapping"  # another map, such as a stand-in for SLAM, is not
+        if driven_on and drops.startswith(("NOT SEEN", "WRONG HEIGHT")):
             yield Finding(
                 Level.WARNING, "drop_offs", f"{node}: {drops[:200]}.",
                 "set octomap.floor.base_height, give mapping points or depth, or fence stairs off",

@@ -97,7 +97,7 @@ class GoalSelectorNode(LodestarNode):
 
     def _on_started(self, directive: Directive) -> None:
         self._embedder.request(directive.phrases)
-        self._beat()
+        self._heartbeat.beat()
 
     def _on_stop(self) -> None:
         """Stop the robot before the loop ends the directive."""

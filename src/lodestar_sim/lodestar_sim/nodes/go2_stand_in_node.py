@@ -18,10 +18,9 @@ from lodestar_ros.conversions_sensors import cloud_from_msg, cloud_to_msg
 from lodestar_ros.executors import main_of
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import declare, declare_config
-from lodestar_sim.go2_protocol import Connection, SportService, TrapConfig, hung, own_body
+from lodestar_sim.go2_protocol import Connection, MountConfig, SportService, TrapConfig, hung, own_body
 
-PERIOD = 0.01  # s of real time between two looks at what is due
-SENSOR = (0.0, 0.0, 0.5)  # m, of the simulator's LiDAR above the ground
+PERIOD = 0.02  # s of real time between two looks at what is due
 
 
 class Go2StandInNode(LodestarNode):
@@ -34,6 +33,7 @@ class Go2StandInNode(LodestarNode):
     def __init__(self, **kwargs):
         super().__init__("go2_stand_in", **kwargs)
         traps = self._traps = declare_config(self, TrapConfig, "traps.")
+        self._mount = declare_config(self, MountConfig, "lidar.")
         rng = np.random.default_rng(declare(self, "seed", int, 1))
         self._service = SportService(traps)
         self._states: Connection[SportModeState] = Connection(traps, rng)
@@ -94,9 +94,9 @@ class Go2StandInNode(LodestarNode):
 
     def _on_points(self, message: PointCloud2) -> None:
         now = stamp_from_msg(message.header.stamp)
-        points = np.concatenate([cloud_from_msg(message), own_body(np.asarray(SENSOR) - (0.0, 0.0, 0.31))])
+        points = np.concatenate([cloud_from_msg(message), own_body(self._mount)])
         stamp = self._clouds.stamp(now)
-        self._clouds.send(cloud_to_msg(hung(points, self._traps), stamp, "utlidar_lidar"), now)
+        self._clouds.send(cloud_to_msg(hung(points, self._mount, self._traps), stamp, "utlidar_lidar"), now)
 
     def _pass_on(self) -> None:
         """Publish what has arrived, the motors' state, and the velocity with which the robot walks."""

@@ -43,6 +43,13 @@ class Pacer:
             self.overruns += 1
             self._reference = (now, simulated)
 
+    def behind(self, simulated: float) -> float:
+        """Return the seconds by which simulated time lags behind, 0 where it does not."""
+        if self._reference is None or self._factor == 0.0:
+            return 0.0
+        due = self._reference[1] + (self._clock() - self._reference[0]) * self._factor
+        return max(0.0, due - simulated)
+
     def report(self, simulated: float) -> float | None:
         """Return the real-time factor since the last report, once per real second; None in between."""
         now = self._clock()

@@ -43,12 +43,20 @@ def _odometry(parent: str, child: str, pose: np.ndarray, velocity: np.ndarray, s
 class StatePublisher:
     """Publish /clock, odom, TF and ground truth at every step, and the sensors' poses once.
 
-    robot_frames: false where a driver publishes odom -> base_link and the places of the range sensors.
+    robot_frames: false where a driver publishes odom -> base_link and the places of the range sensors. clock: false
+    where the stamps are of a clock that others have.
     """
 
-    def __init__(self, node: Node, sim: Simulator, publish_map_to_odom: bool, robot_frames: bool = True):
+    def __init__(
+        self,
+        node: Node,
+        sim: Simulator,
+        publish_map_to_odom: bool,
+        robot_frames: bool = True,
+        clock: bool = True,
+    ):
         self._map_to_odom, self._robot_frames = publish_map_to_odom, robot_frames
-        self._clock = node.create_publisher(Clock, "/clock", qos.SENSOR)
+        self._clock = node.create_publisher(Clock, "/clock", qos.SENSOR) if clock else None
         self._odom = node.create_publisher(Odometry, "odom", qos.RELIABLE)
         self._truth = node.create_publisher(Odometry, "sim/ground_truth", qos.EVENT)
         self._tf = node.create_publisher(TFMessage, "/tf", qos.TF)
@@ -60,15 +68,20 @@ class StatePublisher:
         )
         if robot_frames:
             places += (
-                ("base_link", "lidar_link", base @ planar_transform(0.0, 0.0, 0.0, sensors.lidar.z)),
+                (
+                    "base_link",
+                    "lidar_link",
+                    base @ planar_transform(sensors.lidar.x, 0.0, 0.0, sensors.lidar.z),
+                ),
                 ("base_link", "scan_link", base @ planar_transform(0.0, 0.0, 0.0, sensors.scan.z)),
             )
         self._tf_static.publish(TFMessage(transforms=[_stamped(*place, 0.0) for place in places]))
 
     def publish(self, sim: Simulator) -> None:
         """Publish the current state: the clock first, and transforms before any data that need them."""
-        stamp = sim.time
-        self._clock.publish(Clock(clock=stamp_to_msg(stamp)))
+        stamp = sim.stamp
+        if self._clock is not None:
+            self._clock.publish(Clock(clock=stamp_to_msg(stamp)))
         transforms = [_stamped("odom", "base_link", sim.odom_from_base, stamp)] if self._robot_frames else []
         if self._map_to_odom:
             transforms.append(_stamped("map", "odom", sim.map_from_odom, stamp))
@@ -98,7 +111,7 @@ class CameraPublisher:
             publisher.get_subscription_count() > 0
             for publisher in (self._color, self._depth, self._labels, self._table)
         )
-        info = camera_to_msg(sim.config.sensors.camera.pinhole(*self._size), sim.time, OPTICAL)
+        info = camera_to_msg(sim.config.sensors.camera.pinhole(*self._size), sim.stamp, OPTICAL)
         self._color_info.publish(info)
         self._depth_info.publish(info)
         if not (color or depth or labels or table):
@@ -133,7 +146,7 @@ class RangePublisher:
     def publish(self, sim: Simulator) -> None:
         """Simulate and publish the data with subscribers."""
         if self._points.get_subscription_count():
-            self._points.publish(cloud_to_msg(sim.lidar(), sim.time, "lidar_link"))
+            self._points.publish(cloud_to_msg(sim.lidar(), sim.stamp, "lidar_link"))
         if self._scan.get_subscription_count():
             frame = sim.scan()
             message = LaserScan(header=header(frame.stamp, "scan_link"))

@@ -24,12 +24,16 @@ from lodestar_sim.nodes.pacer import Pacer
 from lodestar_sim.nodes.publishers import OPTICAL, CameraPublisher, RangePublisher, StatePublisher
 from lodestar_sim.starts import SimNodeConfig
 
+MAX_LATE = (
+    0.2  # s that one step makes up where the clock is real; beyond it the robot is slower than it should be
+)
+
 
 class SimNode(LodestarNode):
     """Simulate the building, the robot and its sensors.
 
-    Subscribes: ``cmd_vel_out``. Publishes: ``/clock``, ``odom``, ``/tf``, ``camera/...``, ``points``,
-    ``scan``, ``sim/status``, ``sim/ground_truth``. Serves: ``sim/render_view``.
+    Subscribes: ``cmd_vel_out``. Publishes: ``/clock`` (unless its clock is real), ``odom``, ``/tf``, ``camera/...``,
+    ``points``, ``scan``, ``sim/status``, ``sim/ground_truth``. Serves: ``sim/render_view``.
     """
 
     def __init__(self, **kwargs):
@@ -50,7 +54,14 @@ class SimNode(LodestarNode):
             max(1, round(1.0 / (rate * config.simulator.physics_step)))
             for rate in (config.camera_rate, config.lidar_rate)
         )
-        self._state = StatePublisher(self, self._sim, config.publish_map_to_odom, config.publish_robot_frames)
+        self._real_time = config.real_time
+        self._state = StatePublisher(
+            self,
+            self._sim,
+            config.publish_map_to_odom,
+            config.publish_robot_frames,
+            clock=not config.real_time,
+        )
         self._camera = CameraPublisher(self, config.camera_width, config.camera_height)
         self._ranges = RangePublisher(self, config.lidar_rate)
         self._status = self.create_publisher(SimStatus, "sim/status", qos.EVENT)
@@ -79,8 +90,8 @@ class SimNode(LodestarNode):
         self._views.append((pose, future))
         rgb, depth_mm = await future
         response.success = True
-        response.image = image_to_msg(rgb, "rgb8", self._sim.time, OPTICAL)
-        response.depth = image_to_msg(depth_mm, "16UC1", self._sim.time, OPTICAL)
+        response.image = image_to_msg(rgb, "rgb8", self._sim.stamp, OPTICAL)
+        response.depth = image_to_msg(depth_mm, "16UC1", self._sim.stamp, OPTICAL)
         return response
 
     def _run(self) -> None:
@@ -101,8 +112,14 @@ class SimNode(LodestarNode):
             sim.set_command(*self._commands.popleft())
         elif now - self._commanded > self._silence_timeout:  # the robot's own time-out is in simulated time
             sim.set_command(0.0, 0.0, 0.0)
-        sim.step()
+        if self._real_time:
+            late = min(self._pacer.behind(sim.time), MAX_LATE)
+            sim.step(late + sim.config.physics_step)
+        else:
+            sim.step()
         self._pacer.wait(sim.time)
+        if self._real_time:
+            sim.epoch = self.now - sim.time
         self._state.publish(sim)
         muted = sim.muted
         if tick % self._every[0] == 0 and "camera" not in muted:
@@ -120,7 +137,7 @@ class SimNode(LodestarNode):
             self._publish_status(factor)
 
     def _publish_status(self, factor: float) -> None:
-        message = SimStatus(header=header(self._sim.time, "map"), world=self._sim.world.name)
+        message = SimStatus(header=header(self._sim.stamp, "map"), world=self._sim.world.name)
         message.real_time_factor = factor
         message.collisions = self._sim.collisions
         message.path_length = self._sim.path_length

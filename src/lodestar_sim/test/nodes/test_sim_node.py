@@ -207,3 +207,20 @@ def test_what_it_cannot_use_it_says_in_one_line(processes, world_file, tmp_path,
     assert process.returncode == 2
     assert text.lower() in output.lower()
     assert "Traceback" not in output
+
+
+def test_with_a_real_clock_the_stamps_are_those_of_other_computers(processes, listener, world_file):
+    for topic, message_type, profile in (
+        ("odom", Odometry, qos.RELIABLE),
+        ("camera/depth/image_raw", Image, qos.SENSOR),
+        ("points", PointCloud2, qos.SENSOR),
+    ):
+        listener.hear(message_type, topic, profile)
+    processes.start("sim", world=world_file, seed=3, real_time=True, **start_of(-1.0, 0.0, 0.2))
+    for topic in ("odom", "camera/depth/image_raw", "points"):
+        listener.until(lambda topic=topic: len(listener.heard[topic]) >= 8, topic)
+        now = listener.node.get_clock().now().nanoseconds * 1e-9
+        stamps = [stamp_from_msg(m.header.stamp) for m in listener.heard[topic]]
+        assert np.all(np.diff(stamps) > 0.0)
+        assert 0.0 <= now - stamps[-1] < 5.0
+    assert listener.node.count_publishers("/clock") == 0

@@ -1,0 +1,167 @@
+"""Runs the go2 description beside a played robot, each by its own starter as on two computers."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import yaml
+
+from lodestar_bringup.domains import free_domain
+from lodestar_bringup.places import config_folder
+from lodestar_bringup.starter import Death, tail_of
+from lodestar_eval.demo.client import DemoClient
+from lodestar_eval.demo.progress import ProgressLine
+from lodestar_eval.demo.record import RunRecord
+from lodestar_eval.demo.session import StackFailed, collect, follow, wait_until_ready
+from lodestar_eval.demo.verdict import judge_run
+from lodestar_eval.live.command_watch import CommandWatch
+from lodestar_eval.tasks import prepare
+
+_NEEDED = ("go2_base", "go2_lidar", "mapping", "motion_gate", "goal_selector")
+_SOUND_TIMEOUT = 60.0  # s of wall time for them to be well
+_POLL = 0.2  # s
+_END_TIMEOUT = 30.0  # s of wall time for a starter to stop its processes
+
+
+@dataclass(frozen=True)
+class Go2Run:
+    """One directive. Times in seconds of the robot's clock, which is the computer's."""
+
+    seed: int
+    directive: str
+    success: bool  # by ground truth, and claimed
+    verdict: str
+    start_up: float  # from the first command until every interface is there and the nodes are well
+    duration: float  # of the directive
+    path_length: float  # m
+    collisions: int
+    requests: int  # to the sport service
+    strange: int  # of them by neither go2_base nor go2_guard
+    strangers: tuple[str, ...]  # who else published where only the gate, the base and the guard may
+
+    @property
+    def past_the_gate(self) -> int:
+        """Return the commands, and the publishers that could have sent some, that did not pass the gate."""
+        return self.strange + len(self.strangers)
+
+
+class Programs:
+    """`python -m lodestar_bringup` with several uses at once, until the context ends."""
+
+    def __init__(self, folder: Path, domain: int) -> None:
+        self.log_folder = folder
+        self._environment = {**os.environ, "ROS_DOMAIN_ID": str(domain)}
+        self._running: dict[str, subprocess.Popen[bytes]] = {}
+
+    def __enter__(self) -> Programs:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process in self._running.values():
+            if process.poll() is None:
+                process.send_signal(signal.SIGINT)
+        for process in self._running.values():
+            try:
+                process.wait(_END_TIMEOUT)
+            except subprocess.TimeoutExpired:
+                process.kill()  # its nodes go with it
+                process.wait()
+
+    def start(self, use: str, *arguments: str) -> None:
+        """Start one use; its output goes to `<use>.txt` and the logs of its nodes to a folder of its own."""
+        command = [sys.executable, "-m", "lodestar_bringup", use, *arguments]
+        command += ["--log-folder", str(self.log_folder / use)]
+        with (self.log_folder / f"{use}.txt").open("wb") as output:
+            self._running[use] = subprocess.Popen(
+                command,
+                env=self._environment,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    def deaths(self) -> list[Death]:
+        """Return the starters that have ended."""
+        ended = {use: process.poll() for use, process in self._running.items()}
+        logs = {use: self.log_folder / f"{use}.txt" for use in ended}
+        return [
+            Death(use, code, logs[use], tail_of(logs[use])) for use, code in ended.items() if code is not None
+        ]
+
+
+def run_beside(
+    world: str, seed: int, folder: Path, time_limit: float, directive: str | None = None
+) -> Go2Run:
+    """Run the default directive of a world, or another, from boot to its end, with every trap on.
+
+    folder: of worlds and logs, created anew. Raises StackFailed if something does not start or dies.
+    """
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    prepared = prepare(world, seed, directive)
+    built = replace(prepared.world, start=prepared.task.start)
+    built.save(folder / "world.json")
+    robot = _written(folder / "robot.yaml", {"sim": {"task": "none"}})
+    memory = str((folder / "memory").resolve())
+    own = _written(folder / "stack.yaml", {"memory": {"store": {"folder": memory}}})
+    record = RunRecord(prepared.task.directive, world, seed, prepared.start)
+    with contextlib.ExitStack() as cleanup:
+        domain = cleanup.enter_context(free_domain())
+        watch = CommandWatch(domain)
+        cleanup.callback(watch.close)
+        client = DemoClient(domain)
+        cleanup.callback(client.close)
+        programs = cleanup.enter_context(Programs(folder, domain))
+        began = time.monotonic()
+        place = str((folder / "world.json").resolve())
+        programs.start("go2_stand_in", "--world", place, "--seed", str(seed), "--params-file", str(robot))
+        rehearsal = ("--params-file", str(config_folder() / "go2_rehearsal.yaml"), "--params-file", str(own))
+        absent = ("--slam", "none", "--navigator", "external")  # played by the other
+        programs.start("go2", *absent, *rehearsal)
+        line = ProgressLine()
+        wait_until_ready(client, programs, line)
+        _wait_until_sound(watch, programs, line)
+        start_up = time.monotonic() - began
+        follow(client, programs, record, time_limit, line)
+        collect(client, record)
+        strangers, order = tuple(sorted(watch.strangers)), watch.order
+    epoch = float(record.path[0, 0])  # a world begins at 0
+    record.path[:, 0] -= epoch
+    record.ended -= epoch
+    record.step_begins = tuple((step, stamp - epoch) for step, stamp in record.step_begins)
+    judge_run(prepared, built, record)
+    verdict = " ".join(filter(None, (record.verdict, record.error_msg)))
+    return Go2Run(
+        seed, record.directive, record.success, verdict, start_up, record.duration, record.path_length,
+        record.collisions, order.counts.total(), order.strange, strangers,
+    )  # fmt: skip
+
+
+def _wait_until_sound(watch: CommandWatch, programs: Programs, line: ProgressLine) -> None:
+    """Wait until the nodes that motion needs are well. Raises StackFailed if they are not in time."""
+    end = time.monotonic() + _SOUND_TIMEOUT
+    while unsound := watch.unsound(_NEEDED):
+        if time.monotonic() > end or programs.deaths():
+            ended = ", ".join(death.report() for death in programs.deaths())
+            raise StackFailed(f"not well after {_SOUND_TIMEOUT:.0f} s: {', '.join(unsound)}. {ended}")
+        line.show(f"  waiting until {', '.join(unsound)} are well")
+        time.sleep(_POLL)
+
+
+def _written(path: Path, parameters: Mapping[str, Mapping[str, object]]) -> Path:
+    """Write a parameter file and return its absolute path. parameters: node -> nested parameters."""
+    sections = {f"/**/{node}": {"ros__parameters": dict(values)} for node, values in parameters.items()}
+    path.write_text(yaml.safe_dump(sections))
+    return path.resolve()
+
+
+__all__ = ["Go2Run", "StackFailed", "run_beside"]

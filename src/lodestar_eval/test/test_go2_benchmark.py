@@ -1,0 +1,46 @@
+"""What the benchmark of a Go2 counts as a command past the gate, and as a seed that was reached."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("unitree_api", reason="the workspace is not built")
+
+from lodestar_eval.benchmarks.go2 import result_of
+from lodestar_eval.live.command_watch import RequestOrder
+from lodestar_eval.live.go2_run import Go2Run
+
+MOVE, STOP = 1008, 1003
+
+
+def order_of(*identities: int) -> RequestOrder:
+    order = RequestOrder()
+    for identity in identities:
+        order.take(identity, MOVE)
+    return order
+
+
+def test_the_requests_of_base_and_guard_follow_one_another() -> None:
+    assert order_of(1, 2, 3, -1, 4, -2, 5).strange == 0
+    assert order_of(17, 18, 25).strange == 0, "heard late, and some were lost"
+    assert order_of(40, 41, 1, 2).strange == 0, "the base was started again"
+
+
+@pytest.mark.parametrize("identities", [(1, 2, 0), (1, 2, 2), (5, 6, 4), (1, 2, 1_795_491_778), (-3, -4, -2)])
+def test_a_request_of_somebody_else_is_counted(identities: tuple[int, ...]) -> None:
+    assert order_of(*identities).strange == 1
+
+
+def run(seed: int, success: bool = True, strange: int = 0, strangers: tuple[str, ...] = ()) -> Go2Run:
+    return Go2Run(seed, "find the chair", success, "", 20.0, 60.0, 5.0, 0, 100, strange, strangers)
+
+
+def test_nine_of_ten_seeds_and_nothing_past_the_gate_hold() -> None:
+    runs = [run(seed, success=seed != 3) for seed in range(1, 11)]
+    assert all(bar.holds for bar in result_of(runs, {}).bars)
+    assert not result_of(runs[1:], {1: "sim died"}).bars[0].holds, "a stack that did not come up counts"
+
+
+@pytest.mark.parametrize("intruded", [run(1, strange=1), run(1, strangers=("/twist_mux on cmd_vel_out",))])
+def test_one_command_or_publisher_past_the_gate_misses_the_bar(intruded: Go2Run) -> None:
+    assert not result_of([intruded], {}).bars[1].holds

@@ -156,7 +156,7 @@ def _constructed(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _assembled(pattern: str) -> dict[str, str]:
-    """What the modules `assembly/PATTERN` call of the other rooms, but configurations: name -> the module it is of."""
+    """Return what modules `assembly/PATTERN` call from other rooms, without configurations: name -> module."""
     found: dict[str, str] = {}
     for path in sorted((CORE / "assembly").glob(pattern)):
         imported = dict(name.rsplit(".", 1)[::-1] for _, name in imports(path, CORE) if _is_of_a_room(name))

@@ -29,7 +29,7 @@ TURN = 1.5  # rad, by which a goal turns one
 
 
 def specs_of(name: str, world: Path) -> list[ProcessSpec]:
-    """What walks one robot, of the go2 description, and the robot itself."""
+    """The processes of one robot that walk it, as in the go2 description, and its stand-in."""
     common = {"namespace": name, "robot_topics": name, "slam": "none"}
     played = StackOptions(
         world=str(world), navigator="sim", parameters={"go2_stand_in": {"traps.silent_from": 0.0}}, **common
@@ -39,7 +39,7 @@ def specs_of(name: str, world: Path) -> list[ProcessSpec]:
 
 
 class Robot:
-    """What a test hears of one robot, and its goal selector's heartbeat."""
+    """Hears one robot, and sends the heartbeat of its goal selector."""
 
     def __init__(self, bed: Bed, name: str) -> None:
         self.bed, self.name = bed, name

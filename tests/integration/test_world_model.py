@@ -248,6 +248,7 @@ def test_a_killed_world_model_goes_on_with_its_journal_and_the_grid_stays_as_it_
         stage.robot.scan()
         time.sleep(0.1)
     assert stage.is_closed(), "mapping goes on without the world model"
+    stage.bed.forget("/diagnostics")  # those of the dead process would pass for its successor's
     stage.processes.starter.start_one("world_model")
     stage.bed.until(lambda: stage.bed.last("world_model/closed_ways"), "the successor tells")
     assert stage.ways() == 1
@@ -280,3 +281,14 @@ def test_without_a_scene_dictionary_a_correction_is_refused_and_nothing_is_left_
     stage.bed.forget("/diagnostics")
     stage.bed.until(lambda: stage.diagnosis("waiting") == "0", "nothing waits")
     stage.processes.assert_alive(besides=("scene_dictionary", "world_model"))
+
+
+def test_a_world_model_that_has_not_heard_the_scene_says_so(stage):
+    """After the test above, whose scene dictionary is dead."""
+    stage.processes.kill("world_model")
+    stage.bed.forget("world_model/closed_ways")
+    stage.processes.starter.start_one("world_model")
+    stage.bed.until(lambda: stage.bed.last("world_model/closed_ways"), "the successor tells")
+    result = stage.correct("it is gone", entity_id=CHAIR)
+    assert result.error_code == Codes.SCENE_UNAVAILABLE
+    assert "not been heard yet" in result.error_msg and "scene_dictionary" in result.error_msg

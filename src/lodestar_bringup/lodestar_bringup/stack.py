@@ -189,25 +189,26 @@ def stand_in(options: StackOptions) -> ProcessSpec:
 
 def simulator_stack(options: StackOptions) -> list[ProcessSpec]:
     """Return the simulator of building and robot, and its navigator unless Nav2 drives."""
-    plays = options.robot == "go2_protocol"
-    sim = ProcessSpec(
-        "lodestar_sim",
-        "sim",
-        "sim",
-        parameters={
-            "world": options.world,
-            "seed": options.seed,
-            "publish_map_to_odom": options.slam == "none",
-            **(_BEHIND_STAND_IN if plays else {}),
-        },
-        remappings=STAND_IN if plays else (),
+    if options.robot == "go2_protocol":
+        body = [_simulator(options, _BEHIND_STAND_IN, STAND_IN), stand_in(options)]
+    else:
+        body = [_simulator(options)]
+    return [*body, *_simulated_navigator(options)]
+
+
+def _simulator(
+    options: StackOptions, parameters: Mapping[str, object] | None = None, remappings: Remaps = ()
+) -> ProcessSpec:
+    own = {"world": options.world, "seed": options.seed, "publish_map_to_odom": options.slam == "none"}
+    return ProcessSpec(
+        "lodestar_sim", "sim", "sim", parameters={**own, **(parameters or {})}, remappings=remappings
     )
-    navigator = ProcessSpec("lodestar_sim", "sim_navigator", "sim_navigator", remappings=WIRING)
-    return [
-        sim,
-        *([stand_in(options)] if plays else []),
-        *([navigator] if options.navigator == "sim" else []),
-    ]
+
+
+def _simulated_navigator(options: StackOptions) -> list[ProcessSpec]:
+    if options.navigator != "sim":
+        return []
+    return [ProcessSpec("lodestar_sim", "sim_navigator", "sim_navigator", remappings=WIRING)]
 
 
 # --- the uses ------------------------------------------------------------------------------------------
@@ -236,28 +237,15 @@ def _go2_stand_in(options: StackOptions) -> list[ProcessSpec]:
 
     Where SLAM or Nav2 runs there, it is not played here.
     """
-    sim = ProcessSpec(
-        "lodestar_sim",
-        "sim",
-        "sim",
-        parameters={
-            "world": options.world,
-            "seed": options.seed,
-            "real_time": True,
-            "publish_map_to_odom": options.slam == "none",
-            **_BEHIND_STAND_IN,
-        },
-        remappings=STAND_IN + PLAYED_REALSENSE,
-    )
+    sim = _simulator(options, {"real_time": True, **_BEHIND_STAND_IN}, STAND_IN + PLAYED_REALSENSE)
     slam = ProcessSpec(
         "lodestar_ros", "mapping", "slam_stand_in", parameters={"source": "scan"}, remappings=PLAYED_SLAM
     )
-    navigator = ProcessSpec("lodestar_sim", "sim_navigator", "sim_navigator", remappings=WIRING)
     return [
         sim,
         stand_in(options),
         *([slam] if options.slam == "none" else []),
-        *([navigator] if options.navigator == "sim" else []),
+        *_simulated_navigator(options),
     ]
 
 

@@ -1,4 +1,4 @@
-"""What the benchmark of a Go2 counts as a command past the gate, and as a seed that was reached."""
+"""The benchmark of a Go2: commands past the gate, and seeds that were reached, are counted rightly."""
 
 from __future__ import annotations
 

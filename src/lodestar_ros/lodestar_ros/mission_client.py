@@ -23,8 +23,8 @@ from lodestar.missions.report import plain_text
 from lodestar.missions.sentences import constraints_of
 from lodestar_interfaces import msg
 from lodestar_interfaces.action import AnswerQuestion, FollowDirective
-from lodestar_ros import qos
 from lodestar_ros.conversions_directive import constraint_to_msg
+from lodestar_ros.selector_watch import SILENCE_TIMEOUT, SelectorWatch
 from lodestar_ros.sent_goal import SentGoal, goal_of
 from lodestar_ros.terminal import not_heard
 
@@ -33,7 +33,6 @@ _SERVER_TIMEOUT = 20.0  # a node that died is started again after 2 s, and start
 _RECEIPT_TIMEOUT = 10.0
 _QUESTION_TIMEOUT = 90.0  # the grammar's tables take seconds once, a language model up to 30
 _CANCEL_TIMEOUT = 5.0
-_SILENCE_TIMEOUT = 4.0  # feedback comes every 0.5 s, heartbeats ten times a second
 _COMMAND_TIMEOUT = 600.0
 _POLL = 0.1
 _HALTS = (FollowDirective.Result.HELD, FollowDirective.Result.CANCELLED)
@@ -52,10 +51,7 @@ class StackPerformer:
         self._node, self._stop, self._tell = node, stop, tell
         self._directives = ActionClient(node, FollowDirective, "follow_directive")
         self._questions = ActionClient(node, AnswerQuestion, "memory/answer")
-        self._heard = time.monotonic()
-        self._followed = False  # feedback of the current directive has come
-        self._text = ""
-        node.create_subscription(msg.Heartbeat, "goal_selector/heartbeat", self._on_heartbeat, qos.COMMAND)
+        self._watch = SelectorWatch(node, lambda text: tell(plain_text(text)))
 
     def pause(self, seconds: float) -> bool:
         """Wait; return whether the mission is to stop."""
@@ -92,8 +88,8 @@ class StackPerformer:
     def _follow(self, goal: Any, identity: bytes) -> Outcome:
         if not self._is_there(self._directives):
             return self._absent("No goal selector answered.")
-        self._text, self._followed, self._heard = "", False, time.monotonic()
-        sent = SentGoal(self._directives, FollowDirective, goal, self._on_feedback, identity)
+        self._watch.begin()
+        sent = SentGoal(self._directives, FollowDirective, goal, self._watch.on_feedback, identity)
         if not self._wait(sent.answer, _RECEIPT_TIMEOUT):
             self._wait(sent.cancel(), _CANCEL_TIMEOUT, stops=False)
             return self._absent("The goal selector did not answer.")
@@ -102,15 +98,16 @@ class StackPerformer:
             return Outcome(
                 Verdict.FAILED, "The goal selector refused the directive; see its log for the reason."
             )
-        finished, self._heard = handle.get_result_async(), time.monotonic()
+        finished = handle.get_result_async()
+        self._watch.accepted()
         while not self._wait(finished, _POLL):
-            silent = time.monotonic() - self._heard
+            silent = self._watch.silent
             if self._stop.is_set():
                 self._tell("Cancelling; the robot stops.")
                 handle.cancel_goal_async()
                 self._wait(finished, _CANCEL_TIMEOUT, stops=False)
                 return Outcome(Verdict.INTERRUPTED)
-            if silent > _SILENCE_TIMEOUT:
+            if silent > SILENCE_TIMEOUT:
                 handle.cancel_goal_async()  # it may be alive with a connection in one direction only
                 self._wait(finished, _POLL)
                 return Outcome(
@@ -124,17 +121,6 @@ class StackPerformer:
         if self._stop.is_set():
             return Outcome(Verdict.INTERRUPTED)
         return Outcome(Verdict.GONE, f"{what} {not_heard(self._node)}")
-
-    def _on_heartbeat(self, beat: msg.Heartbeat) -> None:
-        """Count heartbeats until feedback comes; a restarted selector sends them without the directive."""
-        if not self._followed:
-            self._heard = time.monotonic()
-
-    def _on_feedback(self, message: Any) -> None:
-        self._heard, self._followed = time.monotonic(), True
-        if message.feedback.text != self._text:
-            self._text = message.feedback.text
-            self._tell(plain_text(self._text))
 
     # --- questions ---
 

@@ -77,6 +77,11 @@ class SceneClient:
         self._refill = self._pager.fill if run is _at_once else self._pager.want
         self._pager.fill()  # earlier deltas are unknown
 
+    @property
+    def is_filled(self) -> bool:
+        """Return whether the scene was paged once."""
+        return self._pager.fills > 0
+
     def snapshot(self) -> SceneMirror:
         """A copy for another thread."""
         with self._lock:

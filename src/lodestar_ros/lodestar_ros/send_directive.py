@@ -20,8 +20,7 @@ from rclpy.node import Node
 from sensor_msgs.msg import CompressedImage
 
 from lodestar_interfaces.action import FollowDirective
-from lodestar_interfaces.msg import Heartbeat
-from lodestar_ros import qos
+from lodestar_ros.selector_watch import SILENCE_TIMEOUT, SelectorWatch
 from lodestar_ros.sent_goal import SentGoal
 from lodestar_ros.terminal import not_heard, parse, terminal_node
 
@@ -30,7 +29,6 @@ _SERVER_TIMEOUT = 15.0
 _ANSWER_TIMEOUT = 10.0
 _CANCEL_TIMEOUT = 5.0
 _RETURN_TIMEOUT = 20.0  # for a goal selector that is restarted after 2 s, and starts for some seconds
-_SILENCE_TIMEOUT = 4.0  # feedback comes every 0.5 s, heartbeats ten times a second
 _POLL = 0.25
 EXIT_FAILED, EXIT_GONE, EXIT_CANCELLED = 1, 3, 130
 
@@ -86,12 +84,7 @@ class _Sender:
     def __init__(self, node: Node) -> None:
         self._node = node
         self._client = ActionClient(node, FollowDirective, "follow_directive")
-        self._heard = time.monotonic()
-        self._followed = False
-        self._start_id = ""  # of the goal selector that accepted the directive
-        self._came_back_held = False
-        self._text = ""
-        node.create_subscription(Heartbeat, "goal_selector/heartbeat", self._on_heartbeat, qos.COMMAND)
+        self._watch = SelectorWatch(node, lambda text: print(text, flush=True))
 
     def run(self, goal: Any) -> int:
         """The exit status."""
@@ -102,7 +95,7 @@ class _Sender:
                     f"No follow_directive server answered. {not_heard(self._node)} "
                     "Start one with: python -m lodestar_bringup sim"
                 )
-            sent = SentGoal(self._client, FollowDirective, goal, self._on_feedback)
+            sent = SentGoal(self._client, FollowDirective, goal, self._watch.on_feedback)
             self._wait(sent.answer, _ANSWER_TIMEOUT)
             if not sent.answer.done():
                 self._wait(
@@ -122,11 +115,11 @@ class _Sender:
 
     def _follow(self, handle: Any) -> int:
         finished = handle.get_result_async()
-        self._heard = time.monotonic()
+        self._watch.accepted()
         while not finished.done():
             self._wait(finished, _POLL)
-            silent = time.monotonic() - self._heard
-            if not finished.done() and silent > _SILENCE_TIMEOUT:
+            silent = self._watch.silent
+            if not finished.done() and silent > SILENCE_TIMEOUT:
                 handle.cancel_goal_async()  # it may be alive with a connection in one direction only
                 self._wait(finished, _POLL)
                 return self._lost(silent)
@@ -148,9 +141,9 @@ class _Sender:
             "robot, as it does 0.5 s after the last heartbeat."
         )
         end = time.monotonic() + _RETURN_TIMEOUT
-        while not self._came_back_held and time.monotonic() < end:
+        while not self._watch.came_back_held and time.monotonic() < end:
             rclpy.spin_once(self._node, timeout_sec=_POLL)
-        if self._came_back_held:
+        if self._watch.came_back_held:
             return _complain(
                 "It died with the directive and came back held; the robot stands. When it may move again: python -m "
                 "lodestar_ros.hold off; then send the directive again."
@@ -173,19 +166,6 @@ class _Sender:
 
     def _wait(self, future: Any, seconds: float) -> None:
         rclpy.spin_until_future_complete(self._node, future, timeout_sec=seconds)
-
-    def _on_heartbeat(self, beat: Heartbeat) -> None:
-        """Count heartbeats until feedback comes; a restarted selector sends them without the directive."""
-        self._start_id = self._start_id or beat.start_id
-        self._came_back_held = beat.held and beat.start_id != self._start_id
-        if not self._followed:
-            self._heard = time.monotonic()
-
-    def _on_feedback(self, message: Any) -> None:
-        self._heard, self._followed = time.monotonic(), True
-        if message.feedback.text != self._text:
-            self._text = message.feedback.text
-            print(self._text, flush=True)
 
 
 def _complain(message: str) -> int:

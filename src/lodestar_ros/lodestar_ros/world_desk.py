@@ -34,9 +34,21 @@ _PROBLEMS = {
     Problem.CONFLICT: Codes.CONFLICT,
     Problem.BAD_REQUEST: Codes.NOT_UNDERSTOOD,
 }
+
+
+class SceneNotHeard(RuntimeError):
+    """The scene dictionary has not told its things yet."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the scene has not been heard yet; try again in a few seconds, and see that scene_dictionary runs"
+        )
+
+
 _ERRORS: tuple[tuple[type[Exception], int], ...] = (
     (NotUnderstood, Codes.NOT_UNDERSTOOD),
     (NothingMeant, Codes.UNKNOWN_ENTITY),
+    (SceneNotHeard, Codes.SCENE_UNAVAILABLE),
     (NoSuchEntry, Codes.NO_SUCH_ENTRY),
     (AlreadyUndone, Codes.ALREADY_UNDONE),
     (Overtaken, Codes.CONFLICT),

@@ -1,4 +1,4 @@
-"""What the mapping node says of drop-offs."""
+"""The mapping node warns where its source cannot see drop-offs."""
 
 from __future__ import annotations
 

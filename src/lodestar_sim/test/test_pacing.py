@@ -81,4 +81,6 @@ def test_what_a_slow_step_has_lost_can_be_made_up():
     real.now += 0.13
     assert pacer.behind(0.02) == pytest.approx(0.11)
     assert pacer.behind(0.2) == 0.0
+    real.now += 5.0
+    assert pacer.behind(0.02) == Pacer.MAX_LATE, "a robot that was held up does not leap"
     assert Pacer(0.0, real.clock, real.sleep).behind(0.0) == 0.0, "without a pace there is no delay"

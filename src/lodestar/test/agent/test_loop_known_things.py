@@ -1,4 +1,4 @@
-"""What the loop believes of known things that it cannot come to, and of others in their place."""
+"""Known things that cannot be reached, and other things that stand in their place."""
 
 from __future__ import annotations
 

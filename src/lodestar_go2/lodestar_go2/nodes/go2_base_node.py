@@ -6,16 +6,16 @@ import time
 from collections.abc import Callable
 
 from geometry_msgs.msg import Twist
-from std_msgs.msg import Int64
 from std_srvs.srv import SetBool, Trigger
-from unitree_api.msg import Request
 from unitree_go.msg import LowState as LowStateMsg
 from unitree_go.msg import SportModeState
 
+from lodestar.assembly.periods import Periodic
 from lodestar_go2 import conversions
 from lodestar_go2.base import BaseConfig, BaseRules
 from lodestar_go2.intruders import intrusion, is_bare, others
 from lodestar_go2.nodes.base_reports import BaseReports
+from lodestar_go2.nodes.sport_requests import SportRequests
 from lodestar_go2.odometry import Odometry, OdometryConfig
 from lodestar_go2.sport import SportRequest
 from lodestar_go2.stamps import StampConfig, StampRepair
@@ -45,13 +45,11 @@ class Go2BaseNode(LodestarNode):
         self._gate = declare(self, "gate", str, "motion_gate")  # the one that may publish velocities
         self._guard = declare(self, "guard", str, "go2_guard")  # the other one that may send requests
         self._reports = BaseReports(self)
-        self._first = self._sent = time.monotonic_ns()  # of requests; no earlier process of this node used it
         self._rate = declare(self, "odometry_rate", float, 55.0)  # Hz, at most
         self._taken = 0.0  # stamp of the last state that was used
-        self._low_taken = 0.0  # s, when the last state of motors and battery was used
-        self._requests = self.create_publisher(Request, "api/sport/request", qos.EVENT)
+        self._low_due = Periodic(1.0 / self._rate)  # of motors and battery
+        self._send = SportRequests(self, lambda: self._rules.on_guard(time.monotonic())).send
         self.listen(Twist, "cmd_vel_out", self._on_command, qos.COMMAND)
-        self.listen(Int64, "go2_guard/heard", self._on_heard, qos.COMMAND)
         self.listen(SportModeState, "sportmodestate", self._on_sport, qos.SENSOR)
         self.listen(LowStateMsg, "lowstate", self._on_low, qos.SENSOR)
         self.create_service(SetBool, "~/hold", self._on_hold)
@@ -70,11 +68,6 @@ class Go2BaseNode(LodestarNode):
         self.diagnostics.value("odometry.restarts", lambda: self._odometry.restarts)
         self.on_close(lambda: self._send(self._rules.hold(True, time.monotonic())))
 
-    def _send(self, requests: list[SportRequest]) -> None:
-        for request in requests:
-            self._sent += 1
-            self._requests.publish(conversions.request_to_msg(request, self._sent))
-
     def _on_command(self, twist: Twist) -> None:
         try:
             velocity = velocity_from_msg(twist)
@@ -82,10 +75,6 @@ class Go2BaseNode(LodestarNode):
             self._send(self._rules.on_command((float("nan"),) * 3, time.monotonic()))
             raise
         self._send(self._rules.on_command(velocity, time.monotonic()))
-
-    def _on_heard(self, number: Int64) -> None:
-        if number.data > self._first:
-            self._rules.on_guard(time.monotonic())
 
     def _on_sport(self, message: SportModeState) -> None:
         stamp = message.stamp.sec + message.stamp.nanosec * 1e-9
@@ -105,11 +94,8 @@ class Go2BaseNode(LodestarNode):
         self._reports.take_sport(state, pose)
 
     def _on_low(self, message: LowStateMsg) -> None:
-        now = time.monotonic()
-        if now - self._low_taken < 1.0 / self._rate:  # likewise
-            return
-        self._low_taken = now
-        self._reports.take_low(conversions.low_state_from_msg(message), self.now)
+        if self._low_due.due(time.monotonic()):
+            self._reports.take_low(conversions.low_state_from_msg(message), self.now)
 
     def _on_hold(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
         self._send(self._rules.hold(request.data, time.monotonic()))

@@ -26,7 +26,7 @@ from lodestar_ros.parameters import ParameterError, declare_config, declare_part
 from lodestar_ros.remote_scene import RemoteScene
 from lodestar_ros.validation_server import ValidationServer
 from lodestar_ros.workers import QueueWorker
-from lodestar_ros.world_desk import CorrectionDesk, DiagnosisDesk
+from lodestar_ros.world_desk import CorrectionDesk, DiagnosisDesk, SceneNotHeard
 from lodestar_ros.world_facts import WorldFacts
 
 
@@ -102,8 +102,10 @@ class WorldModelNode(LodestarNode):
             self._worker.submit(lambda: self._world.take_grid(grid, pose))
 
     def _around(self) -> Surroundings:
-        """On the world model's thread."""
+        """On the world model's thread. Raises SceneNotHeard."""
         facts = self._facts
+        if not facts.scene.is_filled:
+            raise SceneNotHeard
         things = list(facts.scene.mirror.entities.values())
         nearest, reach = self._world.nearest_way, self._config.facing
         return Surroundings(things, facts.pose, facts.plan, nearest, self.now, reach)

@@ -14,6 +14,7 @@ class Pacer:
     """
 
     SLACK = 0.05  # s of delay that may be caught up
+    MAX_LATE = 0.2  # s that one longer step makes up; beyond it simulated time stays late
 
     def __init__(
         self,
@@ -44,11 +45,11 @@ class Pacer:
             self._reference = (now, simulated)
 
     def behind(self, simulated: float) -> float:
-        """Return the seconds by which simulated time lags behind, 0 where it does not."""
+        """Return the seconds by which simulated time lags behind, from 0 to `MAX_LATE`."""
         if self._reference is None or self._factor == 0.0:
             return 0.0
         due = self._reference[1] + (self._clock() - self._reference[0]) * self._factor
-        return max(0.0, due - simulated)
+        return min(max(0.0, due - simulated), self.MAX_LATE)
 
     def report(self, simulated: float) -> float | None:
         """Return the real-time factor since the last report, once per real second; None in between."""

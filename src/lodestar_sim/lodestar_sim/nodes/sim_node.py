@@ -24,10 +24,6 @@ from lodestar_sim.nodes.pacer import Pacer
 from lodestar_sim.nodes.publishers import OPTICAL, CameraPublisher, RangePublisher, StatePublisher
 from lodestar_sim.starts import SimNodeConfig
 
-MAX_LATE = (
-    0.2  # s that one step makes up where the clock is real; beyond it the robot is slower than it should be
-)
-
 
 class SimNode(LodestarNode):
     """Simulate the building, the robot and its sensors.
@@ -113,8 +109,7 @@ class SimNode(LodestarNode):
         elif now - self._commanded > self._silence_timeout:  # the robot's own time-out is in simulated time
             sim.set_command(0.0, 0.0, 0.0)
         if self._real_time:
-            late = min(self._pacer.behind(sim.time), MAX_LATE)
-            sim.step(late + sim.config.physics_step)
+            sim.step(self._pacer.behind(sim.time) + sim.config.physics_step)
         else:
             sim.step()
         self._pacer.wait(sim.time)

@@ -81,7 +81,7 @@ for number in os.listdir("/proc/self/fd"):
 """
 
 
-@pytest.mark.parametrize("profile", ["fastdds.xml", "fastdds_small.xml"])
+@pytest.mark.parametrize("profile", ["fastdds.xml", "fastdds_small.xml", "fastdds_udp.xml"])
 def test_sockets_of_discovery_have_room_for_a_burst(profile: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", SOCKETS],

@@ -13,7 +13,14 @@ import yaml
 from lodestar.assembly.profiles import read_profiles
 from lodestar_bringup.navigation import navigation_profile, slam_profile
 from lodestar_bringup.places import config_folder
-from lodestar_bringup.stack import MIDDLEWARE, SMALL_MIDDLEWARE, USES, StackOptions, stack
+from lodestar_bringup.stack import (
+    MIDDLEWARE,
+    SMALL_MIDDLEWARE,
+    STOPPING_MIDDLEWARE,
+    USES,
+    StackOptions,
+    stack,
+)
 
 CONFIG = declared.ROOT / "config"
 
@@ -165,6 +172,14 @@ def test_the_middleware_profiles_are_what_images_and_memory_need(
     assert [element.text for element in tree.iter(f"{space}kind")] == ["SYNCHRONOUS"]
 
 
+def test_the_processes_that_stop_the_robot_have_no_shared_memory() -> None:
+    space = "{http://www.eprosima.com/XMLSchemas/fastRTPS_Profiles}"
+    tree = ElementTree.parse(CONFIG / STOPPING_MIDDLEWARE).getroot()
+    assert [element.text for element in tree.iter(f"{space}type")] == ["UDPv4"]
+    assert [element.text for element in tree.iter(f"{space}useBuiltinTransports")] == ["false"]
+    assert [element.text for element in tree.iter(f"{space}kind")] == ["SYNCHRONOUS"]
+
+
 def test_publishers_of_images_get_the_large_segment_and_a_users_own_profile_stays(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -173,7 +188,13 @@ def test_publishers_of_images_get_the_large_segment_and_a_users_own_profile_stay
         monkeypatch.setenv(variable, shipped)
         given = {spec.name: Path(spec.process_environment()[variable]).name for spec in stack("sim")}
         assert {given[name] for name in ("sim", "perception", "semantic_voxels")} == {MIDDLEWARE}
-        assert {given[name] for name in ("motion_gate", "goal_selector")} == {SMALL_MIDDLEWARE}
+        assert given["goal_selector"] == SMALL_MIDDLEWARE
+        given |= {
+            spec.name: Path(spec.process_environment()[variable]).name
+            for spec in (*stack("go2"), *stack("go2_stand_in"))
+        }
+        stopping = ("motion_gate", "go2_base", "go2_guard", "go2_stand_in")
+        assert {given[name] for name in stopping} == {STOPPING_MIDDLEWARE}
     monkeypatch.setenv(variable, "/etc/mine.xml")
     assert {spec.process_environment()[variable] for spec in stack("sim")} == {"/etc/mine.xml"}
 

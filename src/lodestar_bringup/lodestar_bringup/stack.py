@@ -29,6 +29,9 @@ from lodestar_bringup.topics import (
 # trees, 8 MiB for the others, which can receive them nevertheless.
 MIDDLEWARE = "fastdds.xml"
 SMALL_MIDDLEWARE = "fastdds_small.xml"
+# The processes that stop the robot have no shared memory: see the file. go2_stand_in is the robot that hears them.
+STOPPING_MIDDLEWARE = "fastdds_udp.xml"
+_STOPPING = ("motion_gate", "go2_base", "go2_guard", "go2_stand_in")
 _LARGE_MESSAGES = ("sim", "perception", "mapping", "slam_stand_in", "semantic_voxels")
 
 SLAM = ("none", "slam_toolbox")
@@ -57,7 +60,8 @@ class ProcessSpec:
     def process_environment(self) -> dict[str, str]:
         """Return the process's environment variables; the user's own middleware profile takes precedence."""
         variable = "FASTDDS_DEFAULT_PROFILES_FILE"
-        shipped = {"", *(str(config_folder() / name) for name in (MIDDLEWARE, SMALL_MIDDLEWARE))}
+        names = (MIDDLEWARE, SMALL_MIDDLEWARE, STOPPING_MIDDLEWARE)
+        shipped = {"", *(str(config_folder() / name) for name in names)}
         own = os.environ.get(variable, "")
         profile = str(config_folder() / self.middleware) if own in shipped else own
         return {variable: profile, **self.environment}
@@ -359,13 +363,20 @@ def stack(use: str, options: StackOptions | None = None) -> list[ProcessSpec]:
             },
             remappings=spec.remappings + of_one_robot(use, options.namespace),
             namespace=options.namespace.strip("/"),
-            middleware=MIDDLEWARE if spec.name in _LARGE_MESSAGES else SMALL_MIDDLEWARE,
+            middleware=_middleware(spec.name),
             environment=_thread_limits(spec.name),
             restart=spec.name not in _NEVER_RESTARTED,
             keeps=spec.name in _KEEPERS,
         )
         for spec in specs
     ]
+
+
+def _middleware(name: str) -> str:
+    """Return the Fast DDS profile of a process."""
+    if name in _STOPPING:
+        return STOPPING_MIDDLEWARE
+    return MIDDLEWARE if name in _LARGE_MESSAGES else SMALL_MIDDLEWARE
 
 
 def _thread_limits(name: str) -> dict[str, str]:

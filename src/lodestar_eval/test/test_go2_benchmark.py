@@ -7,8 +7,9 @@ import pytest
 pytest.importorskip("unitree_api", reason="the workspace is not built")
 
 from lodestar_eval.benchmarks.go2 import result_of
-from lodestar_eval.live.command_watch import RequestOrder
+from lodestar_eval.live.command_watch import ID_BLOCK, RequestOrder
 from lodestar_eval.live.go2_run import Go2Run
+from lodestar_go2 import sport
 
 MOVE, STOP = 1008, 1003
 
@@ -20,13 +21,23 @@ def order_of(*identities: int) -> RequestOrder:
     return order
 
 
+def test_the_watch_counts_in_the_blocks_of_the_base() -> None:
+    assert ID_BLOCK == sport.ID_BLOCK
+
+
 def test_the_requests_of_base_and_guard_follow_one_another() -> None:
     assert order_of(1, 2, 3, -1, 4, -2, 5).strange == 0
     assert order_of(17, 18, 25).strange == 0, "heard late, and some were lost"
     assert order_of(40, 41, 1, 2).strange == 0, "the base was started again"
+    block = 7_000_000 * ID_BLOCK
+    assert order_of(40, 41, block + 1, block + 2).strange == 0, "in another block"
+    assert order_of(-8, -9, -1, -2).strange == 0, "the guard was started again"
 
 
-@pytest.mark.parametrize("identities", [(1, 2, 0), (1, 2, 2), (5, 6, 4), (1, 2, 1_795_491_778), (-3, -4, -2)])
+@pytest.mark.parametrize(
+    "identities",
+    [(1, 2, 0), (1, 2, 2), (5, 6, 4), (1, 2, 1_795_491_778), (-3, -4, -2), (-3, -4, -1 - ID_BLOCK)],
+)
 def test_a_request_of_somebody_else_is_counted(identities: tuple[int, ...]) -> None:
     assert order_of(*identities).strange == 1
 

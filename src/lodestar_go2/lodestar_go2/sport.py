@@ -7,6 +7,8 @@ import math
 from dataclasses import dataclass
 from enum import IntEnum
 
+ID_BLOCK = 1 << 20  # ids of requests that a process of go2_base has for itself: 14 hours of walking at 20 Hz
+
 
 class SportApi(IntEnum):
     """Numbers of the sport service's requests (unitree_ros2, SportClient)."""

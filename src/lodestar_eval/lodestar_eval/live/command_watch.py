@@ -23,6 +23,7 @@ ALLOWED = {
     "cmd_vel_out": ("/motion_gate",),
     "/api/sport/request": ("/go2_base", "/go2_guard"),
 }
+ID_BLOCK = 1 << 20  # as `lodestar_go2.sport.ID_BLOCK`
 _PERIOD = 0.1  # s between two looks at the graph
 _SOUND_FOR = 3.0  # s for which the nodes say that all is well before it counts
 _LARGEST_GAP = 50  # requests that may be lost in a row before the next one counts as somebody else's
@@ -30,7 +31,9 @@ _LARGEST_GAP = 50  # requests that may be lost in a row before the next one coun
 
 @dataclass
 class RequestOrder:
-    """Checks the ids of sport requests: go2_base counts up from 1, go2_guard down from -1; others do neither."""
+    """Checks the ids of sport requests: go2_base counts up from 1 within a block that each process of it draws,
+    go2_guard down from -1; others do neither.
+    """
 
     strange: int = 0  # requests that belong to neither
     counts: Counter[int] = field(default_factory=Counter)  # all requests by the number of their kind
@@ -41,7 +44,7 @@ class RequestOrder:
         self.counts[kind] += 1
         number, guards = abs(identity), identity < 0
         last = self._last.get(guards, number - 1)
-        restarted = number == 1
+        restarted = number == 1 if guards else number % ID_BLOCK == 1
         if identity and (restarted or 0 < number - last <= _LARGEST_GAP):
             self._last[guards] = number
         else:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import time
+import random
 from collections.abc import Callable, Iterable
 
 from std_msgs.msg import Int64
 from unitree_api.msg import Request
 
 from lodestar_go2 import conversions
-from lodestar_go2.sport import SportRequest
+from lodestar_go2.sport import ID_BLOCK, SportRequest
 from lodestar_ros import qos
 from lodestar_ros.node import LodestarNode
 
@@ -21,7 +21,8 @@ class SportRequests:
     """
 
     def __init__(self, node: LodestarNode, on_heard: Callable[[], None]) -> None:
-        self._first = self._sent = time.monotonic_ns()  # no earlier process of the node has used such numbers
+        # a block of its own, so that the guard's word about an earlier process of the node does not count
+        self._first = self._sent = random.getrandbits(40) * ID_BLOCK
         self._on_heard = on_heard
         self._requests = node.create_publisher(Request, "api/sport/request", qos.EVENT)
         node.listen(Int64, "go2_guard/heard", self._hear, qos.COMMAND)
@@ -33,5 +34,5 @@ class SportRequests:
             self._requests.publish(conversions.request_to_msg(request, self._sent))
 
     def _hear(self, number: Int64) -> None:
-        if number.data > self._first:
+        if self._first < number.data <= self._sent:
             self._on_heard()

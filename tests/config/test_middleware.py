@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from lodestar_bringup.stack import stack
+
 ROOT = Path(__file__).resolve().parents[2]
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytestmark = [pytest.mark.ros, pytest.mark.alone]
@@ -79,6 +81,32 @@ for number in os.listdir("/proc/self/fd"):
     except OSError:
         continue
 """
+
+
+THREADS = """
+import pathlib, rclpy
+rclpy.init()
+node = rclpy.create_node("threads")
+print(*(path.read_text().strip() for path in pathlib.Path("/proc/self/task").glob("*/comm")))
+"""
+
+
+@pytest.mark.parametrize("scope", ["LOCALHOST", "SUBNET"])
+def test_a_process_that_stops_the_robot_opens_no_shared_memory(
+    scope: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", scope)
+    monkeypatch.delenv("FASTDDS_DEFAULT_PROFILES_FILE", raising=False)
+    gate = next(spec for spec in stack("go2") if spec.name == "motion_gate")
+    done = subprocess.run(
+        [sys.executable, "-c", THREADS],
+        env={**os.environ, **gate.process_environment(), "ROS_DOMAIN_ID": str(100 + os.getpid() % 100)},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert "dds.udp" in done.stdout and "dds.shm" not in done.stdout
 
 
 @pytest.mark.parametrize("profile", ["fastdds.xml", "fastdds_small.xml", "fastdds_udp.xml"])

@@ -14,6 +14,7 @@ from lodestar.assembly.profiles import read_profiles
 from lodestar_bringup.navigation import navigation_profile, slam_profile
 from lodestar_bringup.places import config_folder
 from lodestar_bringup.stack import (
+    LOCAL_STOPPING_MIDDLEWARE,
     MIDDLEWARE,
     SMALL_MIDDLEWARE,
     STOPPING_MIDDLEWARE,
@@ -172,18 +173,22 @@ def test_the_middleware_profiles_are_what_images_and_memory_need(
     assert [element.text for element in tree.iter(f"{space}kind")] == ["SYNCHRONOUS"]
 
 
-def test_the_processes_that_stop_the_robot_have_no_shared_memory() -> None:
+@pytest.mark.parametrize("name", [STOPPING_MIDDLEWARE, LOCAL_STOPPING_MIDDLEWARE])
+def test_the_processes_that_stop_the_robot_have_no_shared_memory(name: str) -> None:
     space = "{http://www.eprosima.com/XMLSchemas/fastRTPS_Profiles}"
-    tree = ElementTree.parse(CONFIG / STOPPING_MIDDLEWARE).getroot()
+    tree = ElementTree.parse(CONFIG / name).getroot()
     assert [element.text for element in tree.iter(f"{space}type")] == ["UDPv4"]
     assert [element.text for element in tree.iter(f"{space}useBuiltinTransports")] == ["false"]
     assert [element.text for element in tree.iter(f"{space}kind")] == ["SYNCHRONOUS"]
+    addresses = {element.text for element in tree.iter(f"{space}address")}
+    assert addresses == ({"127.0.0.1"} if name == LOCAL_STOPPING_MIDDLEWARE else set())
 
 
 def test_publishers_of_images_get_the_large_segment_and_a_users_own_profile_stays(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     variable = "FASTDDS_DEFAULT_PROFILES_FILE"
+    monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "SUBNET")
     for shipped in ("", str(CONFIG / MIDDLEWARE)):
         monkeypatch.setenv(variable, shipped)
         given = {spec.name: Path(spec.process_environment()[variable]).name for spec in stack("sim")}
@@ -195,6 +200,10 @@ def test_publishers_of_images_get_the_large_segment_and_a_users_own_profile_stay
         }
         stopping = ("motion_gate", "go2_base", "go2_guard", "go2_stand_in")
         assert {given[name] for name in stopping} == {STOPPING_MIDDLEWARE}
+    monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    gate = next(spec for spec in stack("sim") if spec.name == "motion_gate").process_environment()
+    assert Path(gate[variable]).name == LOCAL_STOPPING_MIDDLEWARE
+    assert gate["ROS_AUTOMATIC_DISCOVERY_RANGE"] == "SYSTEM_DEFAULT"
     monkeypatch.setenv(variable, "/etc/mine.xml")
     assert {spec.process_environment()[variable] for spec in stack("sim")} == {"/etc/mine.xml"}
 

@@ -30,7 +30,9 @@ from lodestar_bringup.topics import (
 MIDDLEWARE = "fastdds.xml"
 SMALL_MIDDLEWARE = "fastdds_small.xml"
 # The processes that stop the robot have no shared memory: see the file. go2_stand_in is the robot that hears them.
-STOPPING_MIDDLEWARE = "fastdds_udp.xml"
+STOPPING_MIDDLEWARE, LOCAL_STOPPING_MIDDLEWARE = "fastdds_udp.xml", "fastdds_udp_local.xml"
+_SHIPPED = (MIDDLEWARE, SMALL_MIDDLEWARE, STOPPING_MIDDLEWARE, LOCAL_STOPPING_MIDDLEWARE)
+_PROFILE, _RANGE = "FASTDDS_DEFAULT_PROFILES_FILE", "ROS_AUTOMATIC_DISCOVERY_RANGE"
 _STOPPING = ("motion_gate", "go2_base", "go2_guard", "go2_stand_in")
 _LARGE_MESSAGES = ("sim", "perception", "mapping", "slam_stand_in", "semantic_voxels")
 
@@ -59,12 +61,14 @@ class ProcessSpec:
 
     def process_environment(self) -> dict[str, str]:
         """Return the process's environment variables; the user's own middleware profile takes precedence."""
-        variable = "FASTDDS_DEFAULT_PROFILES_FILE"
-        names = (MIDDLEWARE, SMALL_MIDDLEWARE, STOPPING_MIDDLEWARE)
-        shipped = {"", *(str(config_folder() / name) for name in names)}
-        own = os.environ.get(variable, "")
-        profile = str(config_folder() / self.middleware) if own in shipped else own
-        return {variable: profile, **self.environment}
+        shipped = {"", *(str(config_folder() / name) for name in _SHIPPED)}
+        own = os.environ.get(_PROFILE, "")
+        if own not in shipped:
+            return {_PROFILE: own, **self.environment}
+        if self.middleware == STOPPING_MIDDLEWARE and os.environ.get(_RANGE, "").upper() == "LOCALHOST":
+            file = config_folder() / LOCAL_STOPPING_MIDDLEWARE
+            return {_PROFILE: str(file), _RANGE: "SYSTEM_DEFAULT", **self.environment}
+        return {_PROFILE: str(config_folder() / self.middleware), **self.environment}
 
     def in_run(self, folder: Path, name: str) -> ProcessSpec:
         """Return the spec with the folder and the name of a run of the stack, where it keeps something there."""

@@ -10,7 +10,7 @@ from typing import Any
 from lodestar.language.chart import Reading, load_chart
 from lodestar.language.directive_draft import Draft
 from lodestar.language.directive_errors import DirectiveError, NotUnderstood
-from lodestar.language.items import Item
+from lodestar.language.items import Item, is_open
 from lodestar.language.lattice import lattice_of
 from lodestar.language.likely_questions import LikelyQuestions
 from lodestar.language.named_nouns import nouns_of
@@ -38,6 +38,7 @@ EXAMPLE = 'ask for example "where did you last see the red mug?" or "how many ch
 MAX_QUESTION = 45  # words: the chart of a longer one takes too long
 _NAMED_FIRST = ("which", "how_many")
 _MARKS = (COMMA, QUESTION, STOP)
+_NEED = frozenset({("something", "to"), ("anything", "to"), ("something", "for"), ("anything", "for")})
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,8 @@ def read_question(text: str, named: Item | None = None, likely: LikelyQuestions 
     stated = [one.words for one in said[:-1]]
     if found is None or found.is_partial or is_doubtful(found) or is_of_statement(stated, core.words):
         found = _in_other_order(stated, core, draft, named, times) or found
-    if likely is not None and (found is None or found.is_partial or is_doubtful(found)):
+    unclear = found is None or found.is_partial or is_doubtful(found)
+    if likely is not None and unclear and not _names_need(found, core.words):
         # "I have some rubbish. Where can I put it?" looks for no rubbish
         bare = len(core.words) == 1 or not {"i", "we"}.isdisjoint(core.words)
         before = () if bare else tuple(word for one in said[:-1] for word in (*one.words, STOP))
@@ -90,6 +92,16 @@ def read_question(text: str, named: Item | None = None, likely: LikelyQuestions 
         assert refused is not None
         raise refused
     return replace(found, text=text)
+
+
+def _names_need(found: Question | None, words: Sequence[str]) -> bool:
+    """Whether it asks where something is that serves a purpose: "something to climb up on to change a lamp".
+
+    Which things do is known from their uses, and not from the things that the purpose names.
+    """
+    if found is None or found.kind is not QuestionKind.WHERE or found.item is None:
+        return False
+    return is_open(found.item) and any(pair in _NEED for pair in zip(words, words[1:]))
 
 
 def load_questions() -> None:

@@ -140,7 +140,7 @@ def _end_of_noun(words: Sequence[str], start: int, length: int, cut: bool) -> in
         if not matches.keys().isdisjoint(_ENDS_NOUN) or matches.get("SEE", (0,))[0] > 1:
             return j
     for j in range(start + length - 1, start, -1) if cut else ():
-        if is_inside_name(words, start, j):
+        if is_inside_name(words, start, j) or _is_described(words, j):
             continue
         named = not vocabulary.matches(words, j).keys().isdisjoint(_VERBS)
         if (named or _may_be_verb(words[j])) and lattice_of(words[:j]).options[start].get("NP") is not None:
@@ -151,6 +151,12 @@ def _end_of_noun(words: Sequence[str], start: int, length: int, cut: bool) -> in
 def is_inside_name(words: Sequence[str], start: int, i: int) -> bool:
     """Whether word i belongs to a name that begins before it, from `start` on: "can" of "trash can"."""
     return any(known_at(words, k) > i - k for k in range(start, i))
+
+
+def _is_described(words: Sequence[str], i: int) -> bool:
+    """Whether word i is a known thing with an attribute before it: "monitor" of "the white monitor"."""
+    lexicon = load_lexicon()
+    return lexicon.attribute(words[i - 1]) is not None and lexicon.canonical(words[i]) is not None
 
 
 def _may_be_verb(word: str) -> bool:

@@ -104,7 +104,10 @@ class MaskFusion:
                 track.observation_count += 1
             tracks.seen(track, frame.stamp)
             track.absence_count = 0
-            track.vote(detection.label, detection.caption, detection.score, self.config.captions)
+            config = self.config
+            track.vote(
+                detection.label, detection.caption, detection.score, config.captions, config.label_votes
+            )
             track.show(detection.feature)
             observations.append(to_observation(identity, frame.stamp, pose, detection, distance))
         return observations

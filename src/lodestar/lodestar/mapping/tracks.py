@@ -93,9 +93,18 @@ class Track:
         self._elect()
         return weight
 
-    def vote(self, label: str, caption: str, weight: float, keep: int) -> None:
-        """Add weight to a label and caption; only the `keep` strongest pairs are kept."""
+    def vote(self, label: str, caption: str, weight: float, keep: int, most: float = math.inf) -> None:
+        """Add weight to a label and caption; only the `keep` strongest pairs are kept.
+
+        most: sum of all weights, to which older ones are scaled down, so that a label that was wrong for a long time is
+        outvoted by what is seen now.
+        """
         pair = (label, caption)
+        total = sum(self.labels.values())
+        if total + weight > most > weight:
+            share = (most - weight) / total
+            self.labels = {known: value * share for known, value in self.labels.items()}
+            self.shares = {name: value * share for name, value in self.shares.items()}
         self.labels[pair] = self.labels.get(pair, 0.0) + weight
         self.shares[label] = self.shares.get(label, 0.0) + weight
         if len(self.labels) > keep:

@@ -199,3 +199,9 @@ def test_what_is_compared_names_no_thing_of_its_own():
 def test_a_reading_of_all_words_may_be_doubtful(text, doubtful):
     question = read_question(text)
     assert not question.is_partial and is_doubtful(question) is doubtful
+
+
+def test_a_purpose_names_no_thing_that_is_asked_for(likely):
+    """The lamp is not asked for: the uses of things tell what serves."""
+    text = "where can I find something to climb up on to change a lamp?"
+    assert read_question(text, likely=likely) == read_question(text)

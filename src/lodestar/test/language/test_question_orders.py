@@ -56,7 +56,9 @@ def test_words_that_name_a_thing_are_no_frame():
     ("text", "plain"),
     [("what color is the trash can closest to the whiteboard?", "trash can closest to the whiteboard"),
      ("the trash can closest to the whiteboard, what color is it?", "trash can closest to the whiteboard"),
-     ("what did the trash can next to the desk stand on?", "trash can next to the desk")],
+     ("what did the trash can next to the desk stand on?", "trash can next to the desk"),
+     ("what does the white monitor closest to the red chair stand on?", "white monitor closest to the red chair"),
+     ("what does the red box next to the door stand on?", "red box next to the door")],
 )  # fmt: skip
 def test_a_name_of_several_words_is_not_cut_at_its_verb(text, plain):
     found = read_question(text)

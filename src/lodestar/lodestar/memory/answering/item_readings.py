@@ -11,6 +11,7 @@ from lodestar.memory.answering.inquiry import Inquiry
 from lodestar.scene.regions import is_called
 
 _HOLDS = ("Inside", "InRegion", "On")  # what the open plan has is in it
+_HAS = "NextTo"  # "the desk with the lamp", "does the desk have a lamp"
 _ROBOT = frozenset({"you", "robot", "here", "me", "us"})
 
 
@@ -39,6 +40,11 @@ def rooms_apart(inquiry: Inquiry, item: Item) -> tuple[Item, tuple[str, ...]]:
     return _each(item, plain), tuple(dict.fromkeys(names))
 
 
+def held_by_rooms(inquiry: Inquiry, item: Item) -> Item:
+    """Return "the open plan with a mug", which asks whether it has one, as the mug inside the open plan."""
+    return _each(item, lambda graph: _held_by_room(inquiry, graph))
+
+
 def readings_apart(item: Item) -> Iterator[Item]:
     """Yield the item with one reading of each alternative, the likeliest first; none where there is only one."""
     most = max((len(readings) for readings in item.alternatives), default=1)
@@ -65,11 +71,34 @@ def _room_of(inquiry: Inquiry, graph: QueryGraph) -> int | None:
             continue
         index = predicate.arguments[1]
         used = [p for p in graph.predicates if index in p.mentioned and p.mentioned != (index,)]
-        phrase = graph.variables[index].phrase
-        called = any(is_called(region, (phrase,)) for region in inquiry.tools.scene.regions.values())
-        if predicate.arguments[0] == 0 and len(used) == 1 and called:
+        if predicate.arguments[0] == 0 and len(used) == 1 and _is_room(inquiry, graph.variables[index].phrase):
             return index
     return None
+
+
+def _held_by_room(inquiry: Inquiry, graph: QueryGraph) -> QueryGraph:
+    if len(graph.variables) < 2 or not _is_room(inquiry, graph.variables[0].phrase):
+        return graph
+    for k, predicate in enumerate(graph.predicates):
+        if predicate.name != _HAS or predicate.negated or len(predicate.arguments) != 2:
+            continue
+        if predicate.arguments[1] == 0:
+            inside = replace(predicate, name=_HOLDS[0])
+            said = tuple(inside if n == k else p for n, p in enumerate(graph.predicates))
+            return _with_target(replace(graph, predicates=said), predicate.arguments[0])
+    return graph
+
+
+def _with_target(graph: QueryGraph, target: int) -> QueryGraph:
+    """Return the graph with this variable first."""
+    order = [target, *(k for k in range(len(graph.variables)) if k != target)]
+    number = {old: new for new, old in enumerate(order)}
+    said = tuple(replace(p, arguments=tuple(number[v] for v in p.arguments)) for p in graph.predicates)
+    return QueryGraph(tuple(graph.variables[k] for k in order), said, graph.weight)
+
+
+def _is_room(inquiry: Inquiry, phrase: str) -> bool:
+    return any(is_called(region, (phrase,)) for region in inquiry.tools.scene.regions.values())
 
 
 def _each(item: Item, change: Callable[[QueryGraph], QueryGraph]) -> Item:

@@ -12,6 +12,7 @@ from lodestar.memory.answering.changed_things import find_changed
 from lodestar.memory.answering.happenings import KIND_OF_ACT
 from lodestar.memory.answering.histories import history_of
 from lodestar.memory.answering.inquiry import Inquiry
+from lodestar.memory.answering.item_readings import held_by_rooms
 from lodestar.memory.answering.item_search import Search, find_things
 from lodestar.memory.answering.places_before import find_ever
 from lodestar.memory.answering.replies import (
@@ -39,6 +40,7 @@ def is_there(inquiry: Inquiry) -> Answer:
     item = inquiry.shown.item if inquiry.shown is not None else question.item
     if item is None or not item.alternatives:
         return unknown(inquiry, "the question does not say what; name the thing or the room")
+    item = held_by_rooms(inquiry, item)
     rooms = rooms_meant(inquiry, item)
     if rooms is not None:
         if question.act is not None or question.past:

@@ -83,7 +83,7 @@ def test_a_room_that_only_the_map_knows_is_a_scope(office):
     assert office.ask("is there a mug in the open plan?", scene=scene).value.yes is False
     assert office.ask("does the open plan have a mug?", scene=scene).value.yes is False
     there = office.ask("does the open plan have a chair?", scene=scene)
-    assert there.value.yes is True and "chair" in there.text
+    assert there.value.yes is True and "chair" in there.sentence
 
 
 def test_a_plan_that_is_no_room_stays_a_thing(office):

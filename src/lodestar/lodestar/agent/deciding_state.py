@@ -72,9 +72,13 @@ class DecidingState:
             self._nothing_to_do(run, admission, view)
 
     def _note_barred(self, run: Run, admission: Admission, view: TargetView) -> None:
-        """Note since when a target is known to which no way leads."""
-        if not view.accepted or admission.rejection(KNOWER) is not RejectionReason.NO_VIEWPOINT:
-            run.barred_since = None
+        """Note since when a target is known to which no way leads, or that was given up."""
+        if view.accepted:
+            run.is_barred = admission.rejection(KNOWER) is RejectionReason.NO_VIEWPOINT
+        else:
+            run.is_barred = bool(run.given_up)
+        if not run.is_barred:
+            run.barred_since = run.barred_since if run.tried_again else None
         elif run.barred_since is None:
             run.barred_since = self._context.now
 

@@ -12,10 +12,10 @@ from lodestar.agent.reasoning import trace_of
 from lodestar.agent.run import Run
 from lodestar.agent.target_search import TargetSearch
 from lodestar.agent.targets import TargetView
-from lodestar.experts.protocol import Proposal, ProposalRequest, RejectionReason
+from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest, RejectionReason
 from lodestar.language.directive import Step, StepKind
 from lodestar.scene.records import Entity
-from lodestar.worldmodel.records import Verdict
+from lodestar.worldmodel.records import TraceError, Verdict
 
 
 class Inquiry:
@@ -75,9 +75,16 @@ class Inquiry:
         )
 
     def _verdict(self, run: Run, proposal: Proposal, view: TargetView) -> Verdict:
-        """Return the verdict on a proposal's trace."""
+        """Return the verdict on a proposal's trace.
+
+        A goal that cannot be reached is left out of the next requests, until the map around it changes: its expert
+        would propose it again, and no other place of the same thing.
+        """
         context = self._context
-        return context.validator.check(trace_of(context, run.step, proposal, proposal.epoch, view))
+        verdict = context.validator.check(trace_of(context, run.step, proposal, proposal.epoch, view))
+        if verdict.code is TraceError.UNREACHABLE and proposal.action is ActionKind.GO:
+            run.goals.exclude(proposal.goal, verdict.reason, context.facts.grid)
+        return verdict
 
     def gave_way(self, run: Run, admission: Admission) -> bool:
         """Whether one of several candidates has no viewpoint, so that another is looked at next."""

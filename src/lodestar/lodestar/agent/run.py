@@ -149,7 +149,9 @@ class Run:
     retries: int = 0  # of it, blind ones
     looks: dict[int, tuple[Look, ...]] = field(default_factory=dict)  # by entity, made for a diagnosis
     gone: dict[int, GoneThing] = field(default_factory=dict)  # targets that are verified gone
-    barred_since: float | None = None  # loop time since which no way leads to any target that is known
+    barred_since: float | None = None  # loop time since which no way led to any target that is known
+    is_barred: bool = False  # no way leads to any now
+    tried_again: bool = False  # what had been given up, before the search for others ends
     out_of_sight: dict[int, float] = field(default_factory=dict)  # things that are hidden, and since when
     grids: dict[int, OccupancyGrid2D] = field(default_factory=dict)  # by entity, when it was first acted on
     jump_settled: Stamp = NEVER  # of the newest jump of the pose that was dealt with
@@ -235,6 +237,18 @@ class Run:
         self.forgiven |= given_up
         return self.goals.forgive() or bool(given_up)
 
+    @property
+    def given_up(self) -> list[int]:
+        """Return the things that fit and are left out: no way led to them, or they were not seen from there."""
+        return [i for i, why in self.excluded.items() if why in (UNREACHABLE, UNCONFIRMED)]
+
+    def try_again(self) -> bool:
+        """What was given up is tried once more before a search ends; whether there is any."""
+        if self.tried_again:
+            return False
+        self.tried_again = True
+        return self.second_chance()
+
     def begin_errand(self) -> None:
         """The itinerary has gone on: nothing is excluded from the new errand."""
         self.errands += 1
@@ -252,4 +266,4 @@ class Run:
         self.explored_at = None
         self.failures = self.recoveries = self.retries = 0
         self.looks, self.gone, self.grids, self.out_of_sight = {}, {}, {}, {}
-        self.barred_since = None
+        self.barred_since, self.is_barred, self.tried_again = None, False, False

@@ -36,9 +36,14 @@ class Search(Activity):
             self._answer_absent(run, self._belief(run), self._tools.search.look(run))
             return True
         ending = self._ending(run)
-        if ending is not None:
+        if ending is None:
+            return False
+        if ending[0] is not ErrorCode.TARGET_GONE and run.try_again():
+            run.text = "I found no other one; trying once more to come to the one that I know."
+            self._tools.transitions.redecide(run)
+        else:
             self._tools.steps.fail(run, *ending)
-        return ending is not None
+        return True
 
     def news(self, run: Run) -> str:
         """A thing that is gone, hidden or barred was searched for long enough, or a CHECK has to answer now."""
@@ -49,20 +54,22 @@ class Search(Activity):
     def _ending(self, run: Run) -> tuple[ErrorCode, str] | None:
         """Return code and message where `search_time` has passed since a known thing could not be come to."""
         tools, context = self._tools, self._tools.context
-        if run.step.count != 1 or not (run.gone or run.out_of_sight or run.barred_since is not None):
+        if run.step.count != 1 or not (run.gone or run.out_of_sight or run.is_barred):
             return None
         evidence, entities = tools.transitions.outcomes.evidence, context.facts.entities
         over = context.now - context.config.recovery.search_time
         accepted = tools.search.accepted(tools.search.look(run))
+        left = [entity.id for entity in accepted] or run.given_up
+        known = next((entities[i] for i in left if i in entities and evidence.was_known(run, i)), None)
+        is_late = run.is_barred and run.barred_since is not None and run.barred_since <= over
+        shut = barred(run, known, context.searched) if is_late and known is not None else None
         if accepted:
-            known = next((entity for entity in accepted if evidence.was_known(run, entity.id)), None)
-            is_barred = run.barred_since is not None and run.barred_since <= over
-            return barred(run, known, context.searched) if is_barred and known is not None else None
+            return shut
         if any(thing.since <= over for thing in run.gone.values()):
             return gone(run, context.searched, context.facts.stamp)
         if any(since <= over and evidence.was_known(run, i) for i, since in run.out_of_sight.items()):
             return hidden(run, entities, context.searched)
-        return None
+        return shut
 
     def settled(self, run: Run, admission: Admission, view: TargetView) -> bool:
         """End the search for a CHECK where the thing is not there for all that was seen, and more looks cost more than

@@ -13,21 +13,10 @@ import threading
 import time
 from pathlib import Path
 
+from lodestar_bringup.options import BRIDGES, DRIVERS, NAVIGATORS, ROBOTS, SLAM, StackOptions
 from lodestar_bringup.places import StackError
 from lodestar_bringup.preflight import refuse_beside_another
-from lodestar_bringup.stack import (
-    BRIDGES,
-    DRIVERS,
-    EXTERNAL,
-    NAVIGATORS,
-    ROBOTS,
-    SLAM,
-    USES,
-    StackOptions,
-    defaults_of,
-    external,
-    stack,
-)
+from lodestar_bringup.stack import EXTERNAL, USES, defaults_of, external, stack
 from lodestar_bringup.starter import Starter
 from lodestar_bringup.supervision import Supervision
 

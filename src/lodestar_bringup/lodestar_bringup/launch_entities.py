@@ -24,6 +24,7 @@ from launch_ros.actions import Node, SetRemap
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from lodestar.storage.run_folder import RunFolder
 from lodestar_bringup.navigation import navigation_profile, slam_profile
+from lodestar_bringup.options import BRIDGES, DRIVERS, NAVIGATORS, ROBOTS, SLAM, StackOptions
 from lodestar_bringup.places import config_folder, launch_folder
 from lodestar_bringup.preflight import (
     needed_packages,
@@ -32,20 +33,7 @@ from lodestar_bringup.preflight import (
     seed_of,
     share_of,
 )
-from lodestar_bringup.stack import (
-    BRIDGES,
-    DRIVERS,
-    NAVIGATORS,
-    ROBOTS,
-    SLAM,
-    ProcessSpec,
-    StackOptions,
-    defaults_of,
-    external,
-    names_elsewhere,
-    of_one_robot,
-    stack,
-)
+from lodestar_bringup.stack import ProcessSpec, defaults_of, external, names_elsewhere, of_one_robot, stack
 from lodestar_bringup.supervision import Supervision
 
 ARGUMENTS: dict[str, tuple[str, str]] = {

@@ -19,8 +19,8 @@ def parse_table(text: str) -> tuple[float, Table]:
     """Return the stamp in seconds, and label value -> {"class", "caption"}.
 
     Reads the embedded simulator's {"stamp": [sec, nanosec], "labels": {"17": {"class", "caption"}}} and Isaac Sim's
-    {"17": {"class"}, "time_stamp": {"sec", "nanosec"}} of its semantic segmentation. Classes that mean "nothing" are left out.
-    Raises BadMessage.
+    {"17": {"class"}, "time_stamp": {"sec", "nanosec"}} of its semantic segmentation. Classes that mean
+    "nothing" are left out. Raises BadMessage.
     """
     try:
         content = json.loads(text)

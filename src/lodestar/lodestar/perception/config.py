@@ -100,9 +100,7 @@ class ComponentsConfig:
         if self.by not in SPLITS:
             raise ValueError(f"components.by is {self.by!r}; it is one of {', '.join(SPLITS)}")
         if self.jump < 0.0 or self.jump_per_metre < 0.0 or self.min_pixels < 1:
-            raise ValueError(
-                "components.jump and jump_per_metre must not be negative, min_pixels at least 1"
-            )
+            raise ValueError("components.jump and jump_per_metre must not be negative, min_pixels at least 1")
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,9 @@ class CloudScanNode(LodestarNode):
             TFMessage(
                 transforms=[
                     TransformStamped(
-                        header=header(0.0, parent), child_frame_id=child, transform=transform_to_msg(np.eye(4))
+                        header=header(0.0, parent),
+                        child_frame_id=child,
+                        transform=transform_to_msg(np.eye(4)),
                     )
                     for parent, child in pairs
                 ]

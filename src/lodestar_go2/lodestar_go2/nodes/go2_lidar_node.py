@@ -12,7 +12,7 @@ from lodestar_go2.lidar import LidarConfig, deskewed, in_base, scan_of, without_
 from lodestar_go2.nodes.scan_publisher import SCAN, ScanPublisher
 from lodestar_go2.stamps import StampConfig, StampRepair
 from lodestar_ros import qos
-from lodestar_ros.conversions import header, stamp_from_msg
+from lodestar_ros.conversions import stamp_from_msg
 from lodestar_ros.conversions_sensors import cloud_rows_from_msg, cloud_to_msg, is_sound
 from lodestar_ros.executors import main_of
 from lodestar_ros.node import FrameNames, LodestarNode

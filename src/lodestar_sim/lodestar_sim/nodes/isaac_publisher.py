@@ -24,8 +24,13 @@ class IsaacCameraPublisher:
     def __init__(self, node: Node, width: int, height: int):
         self._size = (width or None, height or None)
         self._images = {
-            name: node.create_publisher(Image, f"camera/{name}/image_raw", qos.SENSOR)
-            for name in ("color", "depth", "semantic_segmentation", "instance_segmentation")
+            name: node.create_publisher(Image, f"camera/{name}/image_raw", profile)
+            for name, profile in (
+                ("color", qos.SENSOR),
+                ("depth", qos.SENSOR),
+                ("semantic_segmentation", qos.EVENT),  # as its table: the bridge has one QoS for both
+                ("instance_segmentation", qos.SENSOR),
+            )
         }
         self._info = node.create_publisher(CameraInfo, "camera/color/camera_info", qos.SENSOR)
         self._table = node.create_publisher(String, "camera/semantic_segmentation/labels", qos.EVENT)

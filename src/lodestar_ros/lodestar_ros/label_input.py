@@ -36,7 +36,7 @@ class LabelInput:
         self._pairer = StampPairer((*images, "table"), lambda _stamp, parts: submit(parts))
         for name in images:
             node.listen(Image, name, partial(self._on_image, name), qos.SENSOR, stamped=True)
-            node.diagnostics.value(f"{name}.unmatched", lambda name=name: self._pairer.unmatched[name])
+            node.diagnostics.value(f"{name}.unmatched", partial(self._pairer.unmatched.get, name))
         node.listen(String, "label_table", self._on_table, qos.EVENT)
 
     def _on_image(self, name: str, message: Image) -> None:

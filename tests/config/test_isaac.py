@@ -18,7 +18,7 @@ from lodestar.assembly.profiles import read_profiles
 from lodestar.geometry.poses import BODY_FROM_OPTICAL
 from lodestar.models.lexicon import load_lexicon
 from lodestar_bringup.places import StackError
-from lodestar_bringup.stack import _ISAAC_BODY, StackOptions, names_elsewhere, stack
+from lodestar_bringup.stack import ISAAC_BODY, StackOptions, names_elsewhere, stack
 from lodestar_bringup.topics import ISAAC_CAMERA, ISAAC_GO2_ROS2
 from lodestar_sim.sensors import SensorConfig
 
@@ -186,7 +186,7 @@ def declared_types() -> dict[str, set[str]]:
 
 def test_the_profile_is_that_of_the_contract() -> None:
     robot = read_profiles([CONFIG / "isaac.yaml"])
-    assert robot.mapping.octomap.floor.base_height == CONTRACT.base_height == _ISAAC_BODY
+    assert robot.mapping.octomap.floor.base_height == CONTRACT.base_height == ISAAC_BODY
     assert (robot.perception.adapter, robot.perception.components.by) == ("ground_truth", "instances")
     assert robot.mapping.source == "slam"
     without = {spec.name: spec for spec in stack("isaac", StackOptions(slam="none", navigator="external"))}

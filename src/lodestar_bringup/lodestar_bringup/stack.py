@@ -98,8 +98,8 @@ _BEHIND_STAND_IN: dict[str, object] = {
     "simulator.sensors.lidar.z": round(_BODY - 0.046825, 6),  # m above the ground, likewise
 }
 
-_ISAAC_BODY = 0.32  # m, base_link above the ground, as isaac/contract.yaml has it
-_AS_ISAAC: dict[str, object] = {"isaac_bridge": True, "simulator.robot.base_height": _ISAAC_BODY}
+ISAAC_BODY = 0.32  # m, base_link above the ground, as isaac/contract.yaml has it
+_AS_ISAAC: dict[str, object] = {"isaac_bridge": True, "simulator.robot.base_height": ISAAC_BODY}
 
 # Not started again: a fresh gate would not know of a latched stop, and a new simulator is another world.
 _NEVER_RESTARTED = ("motion_gate", "sim")

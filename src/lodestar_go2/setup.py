@@ -23,7 +23,8 @@ setup(
     install_requires=["lodestar"],
     entry_points={
         "console_scripts": [
-            f"{name} = {PACKAGE}.nodes.{name}_node:main" for name in ("go2_base", "go2_guard", "go2_lidar")
+            f"{name} = {PACKAGE}.nodes.{name}_node:main"
+            for name in ("go2_base", "go2_guard", "go2_lidar", "cloud_scan")
         ]
     },
 )

@@ -44,6 +44,7 @@ NODES = {
     "lodestar_go2.nodes.go2_base_node": set(),
     "lodestar_go2.nodes.go2_guard_node": set(),
     "lodestar_go2.nodes.go2_lidar_node": set(),
+    "lodestar_go2.nodes.cloud_scan_node": set(),
     "lodestar_bringup.__main__": set(),
 }
 

@@ -95,7 +95,7 @@ def test_a_name_is_wired_once_and_every_camera_offers_the_same() -> None:
     sources = [source for source, _ in (*WIRING, *SIM_CAMERA)]
     assert len(sources) == len(set(sources))
     simulated = {source for source, _ in SIM_CAMERA}
-    assert {source for source, _ in ISAAC_CAMERA} == simulated
+    assert {source for source, _ in ISAAC_CAMERA} == simulated | {"label_instances"}
     assert {source for source, _ in REALSENSE_CAMERA} == simulated - {"labels", "label_table"}
 
 
@@ -152,6 +152,9 @@ def test_options_reach_the_processes() -> None:
     }
     assert specs["mapping"].parameters["source"] == "slam"
     assert "source" not in stack("sim")[2].parameters
+    isaac = {spec.name: spec for spec in stack("sim", StackOptions(robot="isaac_bridge"))}
+    assert isaac["sim"].parameters["isaac_bridge"] is True and "cloud_scan" in isaac
+    assert [path.name for path in isaac["sim"].parameter_files] == ["sim.yaml", "isaac.yaml"]
     assert all("__ns:=/robot1" in spec.command() for spec in specs.values())
     assert stack("go2")[0].parameters["use_sim_time"] is False
     driver = {"go2_base", "go2_guard", "go2_lidar"}

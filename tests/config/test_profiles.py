@@ -64,6 +64,7 @@ def fits(value: object, default: object) -> bool:
 
 ADDITIONS = ("language_model",)  # read after the profile of any use
 OF_GO2 = ("go2_rehearsal", "go2_webrtc")  # read after go2.yaml
+OF_ISAAC = ("isaac_go2_ros2",)  # read after isaac.yaml
 PLAYED = StackOptions(robot="go2_protocol")  # reads go2_protocol.yaml after the profile of the simulator
 
 
@@ -74,6 +75,7 @@ PLAYED = StackOptions(robot="go2_protocol")  # reads go2_protocol.yaml after the
         *(("sim", name) for name in ADDITIONS),
         ("sim", "go2_protocol"),
         *(("go2", name) for name in OF_GO2),
+        *(("isaac", name) for name in OF_ISAAC),
     ],
 )
 def test_a_profile_overrides_only_what_its_nodes_have(use: str, file: str) -> None:
@@ -150,7 +152,7 @@ def test_what_is_read_after_the_profile_of_a_go2_says_what_parts_share_once() ->
 
 
 def test_no_profile_is_left_over() -> None:
-    known = {*USES, *ADDITIONS, *OF_GO2, "go2_protocol", "nav2", "slam_toolbox"}
+    known = {*USES, *ADDITIONS, *OF_GO2, *OF_ISAAC, "go2_protocol", "nav2", "slam_toolbox"}
     assert {path.stem for path in CONFIG.glob("*.yaml")} == known
     assert config_folder() == CONFIG
 

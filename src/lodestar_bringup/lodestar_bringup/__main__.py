@@ -13,20 +13,10 @@ import threading
 import time
 from pathlib import Path
 
+from lodestar_bringup.options import BRIDGES, DRIVERS, NAVIGATORS, ROBOTS, SLAM, StackOptions
 from lodestar_bringup.places import StackError
 from lodestar_bringup.preflight import refuse_beside_another
-from lodestar_bringup.stack import (
-    DRIVERS,
-    EXTERNAL,
-    NAVIGATORS,
-    ROBOTS,
-    SLAM,
-    USES,
-    StackOptions,
-    defaults_of,
-    external,
-    stack,
-)
+from lodestar_bringup.stack import EXTERNAL, USES, defaults_of, external, stack
 from lodestar_bringup.starter import Starter
 from lodestar_bringup.supervision import Supervision
 
@@ -44,6 +34,7 @@ def main(arguments: list[str] | None = None) -> int:
         navigator=given.navigator or defaults["navigator"],
         robot=given.robot,
         driver=given.driver,
+        bridge=given.bridge,
         robot_topics=given.robot_topics,
         namespace=given.namespace,
         profiles=tuple(given.params_file),
@@ -113,7 +104,16 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--slam", choices=SLAM, default=None, help="default: what the use's launch file has")
     parser.add_argument("--navigator", choices=NAVIGATORS, default=None, help="likewise")
     parser.add_argument(
-        "--robot", choices=ROBOTS, default=defaults.robot, help="sim only: go2_protocol plays a Go2"
+        "--robot",
+        choices=ROBOTS,
+        default=defaults.robot,
+        help="sim only: go2_protocol plays a Go2, isaac_bridge Isaac Sim",
+    )
+    parser.add_argument(
+        "--bridge",
+        choices=BRIDGES,
+        default=defaults.bridge,
+        help="isaac only: whose script runs in Isaac Sim",
     )
     parser.add_argument("--driver", choices=DRIVERS, default=defaults.driver, help="go2 only")
     parser.add_argument(

@@ -24,6 +24,7 @@ from launch_ros.actions import Node, SetRemap
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from lodestar.storage.run_folder import RunFolder
 from lodestar_bringup.navigation import navigation_profile, slam_profile
+from lodestar_bringup.options import BRIDGES, DRIVERS, NAVIGATORS, ROBOTS, SLAM, StackOptions
 from lodestar_bringup.places import config_folder, launch_folder
 from lodestar_bringup.preflight import (
     needed_packages,
@@ -32,18 +33,7 @@ from lodestar_bringup.preflight import (
     seed_of,
     share_of,
 )
-from lodestar_bringup.stack import (
-    DRIVERS,
-    NAVIGATORS,
-    ROBOTS,
-    SLAM,
-    ProcessSpec,
-    StackOptions,
-    defaults_of,
-    external,
-    of_one_robot,
-    stack,
-)
+from lodestar_bringup.stack import ProcessSpec, defaults_of, external, names_elsewhere, of_one_robot, stack
 from lodestar_bringup.supervision import Supervision
 
 ARGUMENTS: dict[str, tuple[str, str]] = {
@@ -53,7 +43,12 @@ ARGUMENTS: dict[str, tuple[str, str]] = {
     "navigator": ("nav2", "sim: the simulator's navigator; nav2: Nav2; external: another one runs already"),
     "robot": (
         StackOptions.robot,
-        "simulator only. sim: it takes velocities; go2_protocol: it speaks a Go2's topics, and go2_base drives it",
+        "simulator only. sim: it takes velocities; go2_protocol: it speaks a Go2's topics, and go2_base drives it; "
+        "isaac_bridge: it publishes as Isaac Sim does with our script",
+    ),
+    "bridge": (
+        StackOptions.bridge,
+        "lodestar: our script in isaac/; isaac_go2_ros2: the public project Zhefan-Xu/isaac-go2-ros2",
     ),
     "driver": (
         StackOptions.driver,
@@ -77,6 +72,7 @@ _CHOICES = {
     "navigator": NAVIGATORS,
     "robot": ROBOTS,
     "driver": DRIVERS,
+    "bridge": BRIDGES,
     "rviz": _YES_OR_NO,
     "use_sim_time": _YES_OR_NO,
 }
@@ -133,6 +129,7 @@ def use_description(use: str) -> LaunchDescription:
     names += ["world", "seed"] if use in ("sim", "go2_stand_in") else []
     names += ["robot"] if use == "sim" else []
     names += ["driver"] if use == "go2" else []
+    names += ["bridge"] if use == "isaac" else []
     names += ["robot_topics"] if use in ("go2", "go2_stand_in") else []
     return LaunchDescription(
         [
@@ -151,6 +148,7 @@ def _use_actions(context: LaunchContext, use: str) -> list[LaunchDescriptionEnti
         navigator=given(context, "navigator", defaults_of(use)["navigator"]),
         robot=given(context, "robot", StackOptions.robot),
         driver=given(context, "driver", StackOptions.driver),
+        bridge=given(context, "bridge", StackOptions.bridge),
         robot_topics=given(context, "robot_topics", StackOptions.robot_topics),
         namespace=given(context, "namespace"),
         profiles=tuple(Path(path) for path in [given(context, "params_file")] if path),
@@ -181,7 +179,8 @@ def _use_actions(context: LaunchContext, use: str) -> list[LaunchDescriptionEnti
         for file, wanted in files.items()
         if wanted
     ]
-    remaps = [SetRemap(source, target) for source, target in of_one_robot(use, options.namespace)]
+    moved = of_one_robot(use, options.namespace) + names_elsewhere(use, options)
+    remaps = [SetRemap(source, target) for source, target in moved]
     return [*actions, GroupAction([*remaps, *others])] if others else actions
 
 

@@ -10,9 +10,11 @@ from pathlib import Path
 from types import MappingProxyType
 
 from lodestar.assembly.profiles import ProfileError, check_profiles
+from lodestar_bringup.options import StackOptions
 from lodestar_bringup.places import StackError, config_folder, executable_path
 from lodestar_bringup.topics import (
     ISAAC_CAMERA,
+    ISAAC_GO2_ROS2,
     OF_ONE_ROBOT,
     PLAYED_REALSENSE,
     PLAYED_SLAM,
@@ -36,10 +38,6 @@ _PROFILE, _RANGE = "FASTDDS_DEFAULT_PROFILES_FILE", "ROS_AUTOMATIC_DISCOVERY_RAN
 _STOPPING = ("motion_gate", "go2_base", "go2_guard", "go2_stand_in")
 _LARGE_MESSAGES = ("sim", "perception", "mapping", "slam_stand_in", "semantic_voxels")
 
-SLAM = ("none", "slam_toolbox")
-ROBOTS = ("sim", "go2_protocol")
-DRIVERS = ("go2_base", "webrtc", "external")
-NAVIGATORS = ("sim", "nav2", "external")
 EXTERNAL = ("slam", "nav2")
 
 
@@ -92,37 +90,6 @@ class ProcessSpec:
         return line
 
 
-@dataclass(frozen=True)
-class StackOptions:
-    """Options of a start that do not depend on the use."""
-
-    world: str = "apartment"  # apartment | office | warehouse | a world file | a real map
-    seed: int = 1  # of the world and of sensor noise
-    slam: str = "none"  # none: the simulator publishes map->odom; slam_toolbox: SLAM publishes it
-    # sim: sim_navigator serves navigate_to_pose; nav2: Nav2 does; external: it is served already; "": that of the use
-    navigator: str = ""
-    # simulator only. sim: it takes velocities; go2_protocol: it speaks the topics of a Go2, and go2_base drives it
-    robot: str = "sim"
-    # go2 only. go2_base: the robot's own topics over Ethernet; webrtc: the community's driver; external: another one
-    driver: str = "go2_base"
-    robot_topics: str = ""  # namespace of the robot's own topics; "": as a Go2 has them
-    namespace: str = ""  # of every node and relative topic
-    profiles: tuple[Path, ...] = ()  # parameter files read after those of the use; they override them
-    # node -> parameter -> value; overrides all files
-    parameters: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        choices = (
-            ("slam", self.slam, SLAM),
-            ("navigator", self.navigator, NAVIGATORS),
-            ("robot", self.robot, ROBOTS),
-            ("driver", self.driver, DRIVERS),
-        )
-        for name, value, known in choices:
-            if value not in known and not (name == "navigator" and not value):
-                raise StackError(f"{name} is {value!r}; it is one of {', '.join(known)}")
-
-
 _BODY = 0.31  # m, base_link of the played Go2 above the ground
 _BEHIND_STAND_IN: dict[str, object] = {
     "publish_robot_frames": False,
@@ -130,6 +97,9 @@ _BEHIND_STAND_IN: dict[str, object] = {
     "simulator.sensors.lidar.x": 0.28945,  # m, the place of the L1 in go2_description
     "simulator.sensors.lidar.z": round(_BODY - 0.046825, 6),  # m above the ground, likewise
 }
+
+ISAAC_BODY = 0.32  # m, base_link above the ground, as isaac/contract.yaml has it
+_AS_ISAAC: dict[str, object] = {"isaac_bridge": True, "simulator.robot.base_height": ISAAC_BODY}
 
 # Not started again: a fresh gate would not know of a latched stop, and a new simulator is another world.
 _NEVER_RESTARTED = ("motion_gate", "sim")
@@ -147,6 +117,8 @@ def _ros(*names: str, remappings: Remaps) -> list[ProcessSpec]:
 def mapping_stack(camera: Remaps, slam: str) -> list[ProcessSpec]:
     """Return the processes of grid, keyframes, semantic map and memory; under SLAM its map is the grid's source."""
     parameters: dict[str, object] = {"source": "slam"} if slam == "slam_toolbox" else {}
+    if camera in (ISAAC_CAMERA, ISAAC_GO2_ROS2) and slam == "none":
+        parameters = {"source": "lidar"}
     mapping = ProcessSpec(
         "lodestar_ros", "mapping", "mapping", parameters=parameters, remappings=WIRING + camera
     )
@@ -160,9 +132,9 @@ def decision_stack(camera: Remaps) -> list[ProcessSpec]:
     return _ros(*names, remappings=camera)
 
 
-def motion_stack() -> list[ProcessSpec]:
-    """Return the last process before the base."""
-    return _ros("motion_gate", remappings=())
+def motion_stack(names: Remaps = ()) -> list[ProcessSpec]:
+    """Return the last process before the base. names: of its topics elsewhere."""
+    return _ros("motion_gate", remappings=names)
 
 
 def driver_stack(options: StackOptions) -> list[ProcessSpec]:
@@ -199,9 +171,16 @@ def simulator_stack(options: StackOptions) -> list[ProcessSpec]:
     """Return the simulator of building and robot, and its navigator unless Nav2 drives."""
     if options.robot == "go2_protocol":
         body = [_simulator(options, _BEHIND_STAND_IN, STAND_IN), stand_in(options)]
+    elif options.robot == "isaac_bridge":
+        body = [_simulator(options, _AS_ISAAC), cloud_scan()]
     else:
         body = [_simulator(options)]
     return [*body, *_simulated_navigator(options)]
+
+
+def cloud_scan(names: Remaps = ()) -> ProcessSpec:
+    """Return the process that makes a scan of Isaac Sim's clouds. names: of its topics elsewhere."""
+    return ProcessSpec("lodestar_go2", "cloud_scan", "cloud_scan", remappings=names)
 
 
 def _simulator(
@@ -223,7 +202,7 @@ def _simulated_navigator(options: StackOptions) -> list[ProcessSpec]:
 
 
 def _sim(options: StackOptions) -> list[ProcessSpec]:
-    camera = SIM_CAMERA
+    camera = ISAAC_CAMERA if options.robot == "isaac_bridge" else SIM_CAMERA
     return (
         simulator_stack(options)
         + (driver_stack(options) if options.robot == "go2_protocol" else [])
@@ -258,8 +237,9 @@ def _go2_stand_in(options: StackOptions) -> list[ProcessSpec]:
 
 
 def _isaac(options: StackOptions) -> list[ProcessSpec]:
-    camera = ISAAC_CAMERA
-    return mapping_stack(camera, options.slam) + decision_stack(camera) + motion_stack()
+    names = ISAAC_CAMERA if options.bridge == "lodestar" else ISAAC_GO2_ROS2
+    own = mapping_stack(names, options.slam) + decision_stack(names) + motion_stack(names)
+    return [cloud_scan(names), *own]
 
 
 def _replay(options: StackOptions) -> list[ProcessSpec]:
@@ -301,6 +281,11 @@ def of_one_robot(use: str, namespace: str) -> Remaps:
     return OF_ONE_ROBOT if namespace.strip("/") and not _USES[use].alone else ()
 
 
+def names_elsewhere(use: str, options: StackOptions) -> Remaps:
+    """Return the remaps that SLAM and Nav2 need where a simulator has names of its own."""
+    return ISAAC_GO2_ROS2 if use == "isaac" and options.bridge == "isaac_go2_ros2" else ()
+
+
 def _of_use(use: str, options: StackOptions) -> StackOptions:
     """Return the options with the use's navigator where none is chosen. Raises StackError for one that it has not."""
     chosen = replace(options, navigator=options.navigator or _USES[use].navigator)
@@ -311,6 +296,14 @@ def _of_use(use: str, options: StackOptions) -> StackOptions:
         )
     if chosen.driver == "webrtc" and use != "go2":
         raise StackError("driver is webrtc, which drives a real Go2 alone")
+    if chosen.bridge != "lodestar" and use != "isaac":
+        raise StackError(
+            f"bridge is {chosen.bridge}, which names the topics of Isaac Sim alone: take the use isaac"
+        )
+    if chosen.bridge == "isaac_go2_ros2" and chosen.slam != "none":
+        raise StackError(
+            "isaac_go2_ros2 publishes the robot's place in map itself: take slam:=none (--slam none) beside it"
+        )
     if chosen.robot != "sim" and use != "sim":
         raise StackError(f"robot is {chosen.robot}, which plays in the simulator alone")
     return chosen
@@ -335,7 +328,12 @@ def stack(use: str, options: StackOptions | None = None) -> list[ProcessSpec]:
     if use not in _USES:
         raise StackError(f"unknown use {use!r}; it is one of {', '.join(USES)}")
     options = _of_use(use, options)
-    added = {"go2_protocol": options.robot == "go2_protocol", "go2_webrtc": options.driver == "webrtc"}
+    added = {
+        "go2_protocol": options.robot == "go2_protocol",
+        "isaac": options.robot == "isaac_bridge",
+        "isaac_go2_ros2": options.bridge == "isaac_go2_ros2",
+        "go2_webrtc": options.driver == "webrtc",
+    }
     files = (
         config_folder() / f"{use}.yaml",
         *(config_folder() / f"{name}.yaml" for name, wanted in added.items() if wanted),

@@ -57,13 +57,26 @@ REALSENSE_CAMERA = (
     ("camera_info", "camera/camera/color/camera_info"),
 )
 
-# Topics of Isaac Sim's ROS 2 bridge with its helpers for RGB, depth and semantic segmentation.
+# Topics of our script for Isaac Sim (isaac/contract.yaml). Its semantic segmentation has one value per class.
 ISAAC_CAMERA = (
     ("image", "camera/color/image_raw"),
     ("depth", "camera/depth/image_raw"),
     ("camera_info", "camera/color/camera_info"),
     ("labels", "camera/semantic_segmentation/image_raw"),
     ("label_table", "camera/semantic_segmentation/labels"),
+    ("label_instances", "camera/instance_segmentation/image_raw"),
+)
+
+# Topics of the public project Zhefan-Xu/isaac-go2-ros2 with one robot. It has no image of instances.
+ISAAC_GO2_ROS2: Remaps = (
+    ("image", "unitree_go2/front_cam/color_image"),
+    ("depth", "unitree_go2/front_cam/depth_image"),
+    ("camera_info", "unitree_go2/front_cam/info"),
+    ("labels", "unitree_go2/front_cam/semantic_segmentation_image"),
+    ("label_table", "unitree_go2/front_cam/semantic_segmentation_label"),
+    ("points", "unitree_go2/lidar/point_cloud"),
+    ("odom", "unitree_go2/odom"),
+    ("cmd_vel_out", "unitree_go2/cmd_vel"),
 )
 
 _GO2_TOPICS = ("sportmodestate", "lowstate", "utlidar/cloud", "api/sport/request", "api/sport/response")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -11,16 +11,9 @@ from lodestar.geometry.poses import make_transform, transform_points
 
 
 @dataclass(frozen=True)
-class LidarConfig:
-    """Mount of the LiDAR and cuts of its clouds. Lengths in metres, angles in radians."""
+class ScanConfig:
+    """Cuts of a cloud in base_link, and the planar scan of it."""
 
-    # Pose of the built-in L1 in base_link (go2_description's joint `radar`): it looks forwards and down, upside down.
-    x: float = 0.28945  # m (go2_description)
-    y: float = 0.0  # m (go2_description)
-    z: float = -0.046825  # m (go2_description)
-    roll: float = 0.0  # rad (go2_description)
-    pitch: float = 2.8782  # rad (go2_description)
-    yaw: float = 0.0  # rad (go2_description)
     body_length: float = 0.76  # m, of the box around base_link whose points are the robot's own; chosen
     body_width: float = 0.42  # m, of that box; chosen
     body_height: float = 0.60  # m, of that box; chosen
@@ -35,6 +28,41 @@ class LidarConfig:
             raise ValueError("scan_low lies below scan_high, and range_min below range_max")
         if not 0.0 < self.scan_step < 0.5:
             raise ValueError("scan_step lies between 0 and 0.5 rad")
+
+
+@dataclass(frozen=True)
+class CloudScanConfig:
+    """The scan of a simulator's cloud, and frames that the simulator does not publish."""
+
+    scan: ScanConfig = field(default_factory=ScanConfig)  # of the cloud, in base_link
+    # "parent=child": published as a transform without translation and rotation, so that a frame has a second name
+    equal_frames: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        self.pairs()
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """Return (parent, child) of `equal_frames`. Raises ValueError for one that is not "parent=child"."""
+        found = []
+        for text in self.equal_frames:
+            parent, sign, child = (part.strip().lstrip("/") for part in text.partition("="))
+            if not (parent and sign and child) or parent == child:
+                raise ValueError(f'equal_frames has {text!r}; write "parent=child", two names of frames')
+            found.append((parent, child))
+        return found
+
+
+@dataclass(frozen=True)
+class LidarConfig(ScanConfig):
+    """Mount of the built-in LiDAR, and the cuts of its clouds."""
+
+    # Pose of the built-in L1 in base_link (go2_description's joint `radar`): it looks forwards and down, upside down.
+    x: float = 0.28945  # m (go2_description)
+    y: float = 0.0  # m (go2_description)
+    z: float = -0.046825  # m (go2_description)
+    roll: float = 0.0  # rad (go2_description)
+    pitch: float = 2.8782  # rad (go2_description)
+    yaw: float = 0.0  # rad (go2_description)
 
     @property
     def base_from_sensor(self) -> np.ndarray:
@@ -83,13 +111,13 @@ def in_base(points: np.ndarray, config: LidarConfig) -> np.ndarray:
     return transform_points(config.base_from_sensor, points)
 
 
-def without_body(points: np.ndarray, config: LidarConfig) -> np.ndarray:
+def without_body(points: np.ndarray, config: ScanConfig) -> np.ndarray:
     """Return the points (N, 3) in base_link that are not the robot's own."""
     half = np.array([config.body_length, config.body_width, config.body_height]) / 2.0
     return points[(np.abs(points) > half).any(axis=1)]
 
 
-def scan_of(points: np.ndarray, config: LidarConfig) -> np.ndarray:
+def scan_of(points: np.ndarray, config: ScanConfig) -> np.ndarray:
     """Return ranges (M,) float32 of a planar scan from -pi, inf where nothing is in the band.
 
     points: (N, 3) in base_link; beams leave from base_link.
@@ -102,3 +130,8 @@ def scan_of(points: np.ndarray, config: LidarConfig) -> np.ndarray:
     beam = np.floor((np.arctan2(band[near, 1], band[near, 0]) + math.pi) / config.scan_step).astype(int)
     np.minimum.at(ranges, np.clip(beam, 0, count - 1), distance[near].astype(np.float32))
     return ranges
+
+
+def scan_angle(config: ScanConfig) -> float:
+    """Return the angle of the first beam of `scan_of`, rad: the middle of its sector."""
+    return -math.pi + config.scan_step / 2.0

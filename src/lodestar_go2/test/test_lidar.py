@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lodestar.geometry.poses import inverse, planar_transform, transform_points
-from lodestar_go2.lidar import LidarConfig, deskewed, in_base, scan_of, without_body
+from lodestar_go2.lidar import CloudScanConfig, LidarConfig, deskewed, in_base, scan_of, without_body
 
 UPRIGHT = LidarConfig(x=0.2, y=0.0, z=0.1, roll=math.pi, pitch=0.0, yaw=0.0)
 
@@ -72,3 +72,14 @@ def test_a_scan_has_the_nearest_point_of_its_band() -> None:
 def test_a_mount_that_makes_no_sense_is_refused(bad: dict[str, float]) -> None:
     with pytest.raises(ValueError, match=r"scan|range"):
         LidarConfig(**bad)
+
+
+def test_equal_frames_are_pairs_of_two_names() -> None:
+    config = CloudScanConfig(equal_frames=("map=odom", "/unitree_go2/base_link = base_link"))
+    assert config.pairs() == [("map", "odom"), ("unitree_go2/base_link", "base_link")]
+
+
+@pytest.mark.parametrize("text", ["map", "map=", "=odom", "map=map"])
+def test_what_is_no_pair_of_frames_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="parent=child"):
+        CloudScanConfig(equal_frames=(text,))

@@ -23,3 +23,9 @@ def test_label_tables_of_both_simulators():
 def test_broken_label_tables_are_refused(text):
     with pytest.raises(BadMessage, match="label table"):
         parse_table(text)
+
+
+def test_a_table_of_instances_is_refused_with_advice():
+    prims = {"0": "BACKGROUND", "2": "/World/Pallet_01", "time_stamp": {"sec": 3, "nanosec": 0}}
+    with pytest.raises(BadMessage, match="semantic segmentation"):
+        parse_table(json.dumps(prims))

@@ -29,6 +29,8 @@ class SimNodeConfig:
     publish_map_to_odom: bool = True  # false under SLAM
     # false: a driver says where the robot and its range sensors are, as on a real one (odom -> base_link -> lidar_link)
     publish_robot_frames: bool = True
+    # true: labels, depth and frames as Isaac Sim's bridge gives them (isaac/contract.yaml), and no scan
+    isaac_bridge: bool = False
     cmd_vel_stamped: bool = False  # listen to TwistStamped
     silence_timeout: float = 0.5  # s of real time without a command, after which the robot is stopped; chosen
     camera_rate: float = 10.0  # Hz; chosen

@@ -17,7 +17,13 @@ from lodestar.mapping.config import OctoMapConfig, ScanGridConfig, TurnFilterCon
 from lodestar.memory.answering.config import AgentConfig, AnsweringConfig
 from lodestar.memory.config import EventConfig, LastSeenConfig, SegmentConfig, SnapshotConfig, StoreConfig
 from lodestar.memory.vision_captions import SegmentCaptionConfig
-from lodestar.perception.config import CaptionerConfig, GeometricConfig, NoiseConfig, UltralyticsConfig
+from lodestar.perception.config import (
+    CaptionerConfig,
+    ComponentsConfig,
+    GeometricConfig,
+    NoiseConfig,
+    UltralyticsConfig,
+)
 from lodestar.query.config import RerankConfig
 from lodestar.scene.config import SceneConfig
 from lodestar.selection.config import (
@@ -68,6 +74,7 @@ class PerceptionConfig:
     model: str = ""  # of the ultralytics adapter: path of weights (.pt, .onnx, .engine)
     seed: int = 0  # of the noise and of the numbering of labels
     noise: NoiseConfig = field(default_factory=NoiseConfig)
+    components: ComponentsConfig = field(default_factory=ComponentsConfig)  # of the ground_truth adapter
     geometric: GeometricConfig = field(default_factory=GeometricConfig)
     ultralytics: UltralyticsConfig = field(default_factory=UltralyticsConfig)
 

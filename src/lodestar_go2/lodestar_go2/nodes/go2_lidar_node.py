@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import array
-import math
-
 import numpy as np
 from nav_msgs.msg import Odometry
-from sensor_msgs.msg import LaserScan, PointCloud2
+from sensor_msgs.msg import PointCloud2
 from tf2_msgs.msg import TFMessage
 
 from lodestar_go2.conversions import ages_from_msg, static_transform
 from lodestar_go2.lidar import LidarConfig, deskewed, in_base, scan_of, without_body
+from lodestar_go2.nodes.scan_publisher import SCAN, ScanPublisher
 from lodestar_go2.stamps import StampConfig, StampRepair
 from lodestar_ros import qos
-from lodestar_ros.conversions import header, stamp_from_msg
+from lodestar_ros.conversions import stamp_from_msg
 from lodestar_ros.conversions_sensors import cloud_rows_from_msg, cloud_to_msg, is_sound
 from lodestar_ros.executors import main_of
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.parameters import declare_config
 
-LIDAR, SCAN = "lidar_link", "scan_link"
+LIDAR = "lidar_link"
 
 
 class Go2LidarNode(LodestarNode):
@@ -36,14 +34,13 @@ class Go2LidarNode(LodestarNode):
         self._stamps = StampRepair(declare_config(self, StampConfig, "stamps."))
         self._frames = declare_config(self, FrameNames, "frames.")
         self._velocity = (0.0, 0.0, 0.0)
-        self._newest = 0.0
         self._static = self.create_publisher(TFMessage, "/tf_static", qos.LATCHED)
         places = ((LIDAR, self._config.base_from_lidar), (SCAN, np.eye(4)))
         self._static.publish(
             TFMessage(transforms=[static_transform(self._frames.base, name, pose) for name, pose in places])
         )
         self._points = self.create_publisher(PointCloud2, "points", qos.SENSOR)
-        self._scan = self.create_publisher(LaserScan, "scan", qos.RELIABLE)
+        self._scan = ScanPublisher(self, self._config)
         self.listen(PointCloud2, "utlidar/cloud", self._on_cloud, qos.SENSOR)
         self.listen(Odometry, "odom", self._on_odometry, qos.RELIABLE)
         self.diagnostics.value("clock.offset_s", lambda: round(self._stamps.offset, 3))
@@ -65,18 +62,7 @@ class Go2LidarNode(LodestarNode):
         seen = without_body(base, self._config)
         shifted = seen - self._config.base_from_lidar[:3, 3]
         self._points.publish(cloud_to_msg(shifted.astype(np.float32), stamp, LIDAR))
-        self._publish_scan(scan_of(seen, self._config), stamp)
-
-    def _publish_scan(self, ranges: np.ndarray, stamp: float) -> None:
-        config = self._config
-        scan = LaserScan(header=header(stamp, SCAN), range_min=config.range_min, range_max=config.range_max)
-        scan.angle_min = -math.pi + config.scan_step / 2.0
-        scan.angle_increment = config.scan_step
-        scan.angle_max = scan.angle_min + (len(ranges) - 1) * config.scan_step
-        scan.scan_time = stamp - self._newest if 0.0 < stamp - self._newest < 1.0 else 0.0
-        scan.ranges = array.array("f", ranges.tobytes())
-        self._newest = stamp
-        self._scan.publish(scan)
+        self._scan.publish(scan_of(seen, self._config), stamp)
 
 
 main = main_of(Go2LidarNode)

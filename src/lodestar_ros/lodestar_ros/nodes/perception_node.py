@@ -6,9 +6,7 @@ import time
 from functools import partial
 from typing import Any
 
-import numpy as np
 from sensor_msgs.msg import CameraInfo, Image
-from std_msgs.msg import String
 
 from lodestar.assembly import perception_parts
 from lodestar.assembly.config import PerceptionConfig
@@ -19,9 +17,9 @@ from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.conversions import BadMessage, stamp_from_msg
 from lodestar_ros.conversions_scene import segmented_to_msg
-from lodestar_ros.conversions_sensors import camera_from_msg, depth_from_msg, image_from_msg, rgb_from_msg
+from lodestar_ros.conversions_sensors import camera_from_msg, depth_from_msg, rgb_from_msg
 from lodestar_ros.executors import main_of
-from lodestar_ros.labels import parse_table
+from lodestar_ros.label_input import LabelInput
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import ParameterError, declare_part
 from lodestar_ros.sync import StampPairer
@@ -31,8 +29,8 @@ from lodestar_ros.workers import LatestWorker
 class PerceptionNode(LodestarNode):
     """Segment the newest image; older waiting images are dropped and counted.
 
-    Subscribes: ``labels`` and ``label_table`` (ground_truth), ``image`` (ultralytics), or ``depth``, ``image`` and
-    ``camera_info`` (geometric).
+    Subscribes: ``labels`` and ``label_table`` (ground_truth; with ``depth`` or ``label_instances`` where
+    `components.by` says so), ``image`` (ultralytics), or ``depth``, ``image`` and ``camera_info`` (geometric).
     Publishes: ``~/segmented``.
     """
 
@@ -46,10 +44,7 @@ class PerceptionNode(LodestarNode):
         self.diagnostics.value("detect.latency_s", lambda: self._worker.latency)
         if config.adapter == "ground_truth":
             self._truth = perception_parts.ground_truth_detector(config)
-            self._pairer = StampPairer(("labels", "table"), self._on_labels)
-            self.listen(Image, "labels", self._on_label_image, qos.SENSOR, stamped=True)
-            self.listen(String, "label_table", self._on_table, qos.EVENT)
-            self.diagnostics.value("labels.unmatched", lambda: self._pairer.unmatched["labels"])
+            self._labels = LabelInput(self, config.components, self._worker.submit)
         elif config.adapter == "geometric":
             self._geometric = perception_parts.geometric_segmenter(config)
             self._camera: PinholeCamera | None = None
@@ -71,16 +66,6 @@ class PerceptionNode(LodestarNode):
                 raise ParameterError(f"adapter ultralytics: {error}") from error
             self.listen(Image, "image", self._worker.submit, qos.SENSOR, stamped=True)
 
-    def _on_label_image(self, message: Image) -> None:
-        self._pairer.add("labels", stamp_from_msg(message.header.stamp), message)
-
-    def _on_table(self, message: String) -> None:
-        stamp, table = parse_table(message.data)
-        self._pairer.add("table", stamp, table)
-
-    def _on_labels(self, _stamp: float, parts: dict[str, Any]) -> None:
-        self._worker.submit((parts["labels"], parts["table"]))
-
     def _on_camera_info(self, message: CameraInfo) -> None:
         self._camera = camera_from_msg(message)
 
@@ -96,15 +81,13 @@ class PerceptionNode(LodestarNode):
         start = time.monotonic()
         if isinstance(item, Image):
             image, frame = item, self._detector.detect(stamp_from_msg(item.header.stamp), rgb_from_msg(item))
-        elif len(item) == 3:
+        elif isinstance(item, tuple):
             image, rgb, camera = item
             stamp = stamp_from_msg(image.header.stamp)
             frame = self._geometric.segment(stamp, depth_from_msg(image), camera, rgb_from_msg(rgb))
         else:
-            image, table = item
-            labels = image_from_msg(image)
-            if labels.dtype != np.uint16:
-                labels = np.clip(labels, 0, 65535).astype(np.uint16)
+            image = item["labels"]
+            labels, table = self._labels.objects(item)
             frame = self._truth.segment(stamp_from_msg(image.header.stamp), labels, table)
         self._publish(frame, image.header.frame_id)
         self.diagnostics.status(f"{len(frame.detections)} segments in {time.monotonic() - start:.3f} s")

@@ -44,7 +44,7 @@ class StatePublisher:
     """Publish /clock, odom, TF and ground truth at every step, and the sensors' poses once.
 
     robot_frames: false where a driver publishes odom -> base_link and the places of the range sensors. clock: false
-    where the stamps are of a clock that others have.
+    where the stamps are of a clock that others have. scans: false where another node makes the scan.
     """
 
     def __init__(
@@ -54,6 +54,7 @@ class StatePublisher:
         publish_map_to_odom: bool,
         robot_frames: bool = True,
         clock: bool = True,
+        scans: bool = True,
     ):
         self._map_to_odom, self._robot_frames = publish_map_to_odom, robot_frames
         self._clock = node.create_publisher(Clock, "/clock", qos.SENSOR) if clock else None
@@ -73,8 +74,10 @@ class StatePublisher:
                     "lidar_link",
                     base @ planar_transform(sensors.lidar.x, 0.0, 0.0, sensors.lidar.z),
                 ),
-                ("base_link", "scan_link", base @ planar_transform(0.0, 0.0, 0.0, sensors.scan.z)),
             )
+        if robot_frames and scans:
+            scan = base @ planar_transform(0.0, 0.0, 0.0, sensors.scan.z)
+            places += (("base_link", "scan_link", scan),)
         self._tf_static.publish(TFMessage(transforms=[_stamped(*place, 0.0) for place in places]))
 
     def publish(self, sim: Simulator) -> None:
@@ -136,18 +139,19 @@ def _table_of(stamp: float, labels: dict[int, dict[str, str]]) -> dict:
 
 
 class RangePublisher:
-    """Publish the 3-D LiDAR and the planar scan."""
+    """Publish the 3-D LiDAR and the planar scan. scans: false where another node makes the scan."""
 
-    def __init__(self, node: Node, rate: float):
+    def __init__(self, node: Node, rate: float, scans: bool = True):
         self._period = 1.0 / rate
         self._points = node.create_publisher(PointCloud2, "points", qos.SENSOR)
-        self._scan = node.create_publisher(LaserScan, "scan", qos.RELIABLE)  # required by SLAM Toolbox
+        # Reliable, as SLAM Toolbox requires.
+        self._scan = node.create_publisher(LaserScan, "scan", qos.RELIABLE) if scans else None
 
     def publish(self, sim: Simulator) -> None:
         """Simulate and publish the data with subscribers."""
         if self._points.get_subscription_count():
             self._points.publish(cloud_to_msg(sim.lidar(), sim.stamp, "lidar_link"))
-        if self._scan.get_subscription_count():
+        if self._scan is not None and self._scan.get_subscription_count():
             frame = sim.scan()
             message = LaserScan(header=header(frame.stamp, "scan_link"))
             message.angle_min = frame.angle_min

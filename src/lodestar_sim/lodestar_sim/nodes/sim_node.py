@@ -20,6 +20,7 @@ from lodestar_ros.executors import main_of
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import ParameterError, declare_config
 from lodestar_ros.workers import Mailbox
+from lodestar_sim.nodes.isaac_publisher import IsaacCameraPublisher
 from lodestar_sim.nodes.pacer import Pacer
 from lodestar_sim.nodes.publishers import OPTICAL, CameraPublisher, RangePublisher, StatePublisher
 from lodestar_sim.starts import SimNodeConfig
@@ -29,7 +30,7 @@ class SimNode(LodestarNode):
     """Simulate the building, the robot and its sensors.
 
     Subscribes: ``cmd_vel_out``. Publishes: ``/clock`` (unless its clock is real), ``odom``, ``/tf``, ``camera/...``,
-    ``points``, ``scan``, ``sim/status``, ``sim/ground_truth``. Serves: ``sim/render_view``.
+    ``points``, ``scan`` (unless it plays Isaac Sim), ``sim/status``, ``sim/ground_truth``. Serves: ``sim/render_view``.
     """
 
     def __init__(self, **kwargs):
@@ -57,9 +58,11 @@ class SimNode(LodestarNode):
             config.publish_map_to_odom,
             config.publish_robot_frames,
             clock=not config.real_time,
+            scans=not config.isaac_bridge,
         )
-        self._camera = CameraPublisher(self, config.camera_width, config.camera_height)
-        self._ranges = RangePublisher(self, config.lidar_rate)
+        camera = IsaacCameraPublisher if config.isaac_bridge else CameraPublisher
+        self._camera = camera(self, config.camera_width, config.camera_height)
+        self._ranges = RangePublisher(self, config.lidar_rate, scans=not config.isaac_bridge)
         self._status = self.create_publisher(SimStatus, "sim/status", qos.EVENT)
         if config.cmd_vel_stamped:
             self.listen(TwistStamped, "cmd_vel_out", lambda m: self._on_command(m.twist), qos.COMMAND)

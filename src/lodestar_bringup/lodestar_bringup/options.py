@@ -1,0 +1,50 @@
+"""The options of a start, and what each may be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lodestar_bringup.places import StackError
+
+SLAM = ("none", "slam_toolbox")
+ROBOTS = ("sim", "go2_protocol", "isaac_bridge")
+BRIDGES = ("lodestar", "isaac_go2_ros2")
+DRIVERS = ("go2_base", "webrtc", "external")
+NAVIGATORS = ("sim", "nav2", "external")
+
+
+@dataclass(frozen=True)
+class StackOptions:
+    """Options of a start that do not depend on the use."""
+
+    world: str = "apartment"  # apartment | office | warehouse | a world file | a real map
+    seed: int = 1  # of the world and of sensor noise
+    slam: str = "none"  # none: the simulator publishes map->odom; slam_toolbox: SLAM publishes it
+    # sim: sim_navigator serves navigate_to_pose; nav2: Nav2 does; external: it is served already; "": that of the use
+    navigator: str = ""
+    # simulator only. sim: it takes velocities; go2_protocol: it speaks the topics of a Go2, and go2_base drives it;
+    # isaac_bridge: it publishes as Isaac Sim does with our script
+    robot: str = "sim"
+    # isaac only. lodestar: our script in isaac/; isaac_go2_ros2: the public project Zhefan-Xu/isaac-go2-ros2
+    bridge: str = "lodestar"
+    # go2 only. go2_base: the robot's own topics over Ethernet; webrtc: the community's driver; external: another one
+    driver: str = "go2_base"
+    robot_topics: str = ""  # namespace of the robot's own topics; "": as a Go2 has them
+    namespace: str = ""  # of every node and relative topic
+    profiles: tuple[Path, ...] = ()  # parameter files read after those of the use; they override them
+    # node -> parameter -> value; overrides all files
+    parameters: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        choices = (
+            ("slam", self.slam, SLAM),
+            ("navigator", self.navigator, NAVIGATORS),
+            ("robot", self.robot, ROBOTS),
+            ("driver", self.driver, DRIVERS),
+            ("bridge", self.bridge, BRIDGES),
+        )
+        for name, value, known in choices:
+            if value not in known and not (name == "navigator" and not value):
+                raise StackError(f"{name} is {value!r}; it is one of {', '.join(known)}")

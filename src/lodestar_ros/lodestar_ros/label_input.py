@@ -1,0 +1,62 @@
+"""Label images and what belongs to them: a table, and depth or instances where one value stands for a whole class."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sensor_msgs.msg import Image
+from std_msgs.msg import String
+
+from lodestar.perception.components import split_by_depth, split_by_instances
+from lodestar.perception.config import ComponentsConfig
+from lodestar_ros import qos
+from lodestar_ros.conversions import BadMessage, stamp_from_msg
+from lodestar_ros.conversions_sensors import depth_from_msg, image_from_msg
+from lodestar_ros.labels import Table, parse_table
+from lodestar_ros.node import LodestarNode
+from lodestar_ros.sync import StampPairer
+
+_BESIDE = {"none": "", "depth": "depth", "instances": "label_instances"}  # the topic of the second image
+
+
+class LabelInput:
+    """Collect the images of one moment and pass them on; `objects` makes one value per object of them.
+
+    submit: gets a dict with "labels", "table" and, where classes are split, the second image.
+    """
+
+    def __init__(
+        self, node: LodestarNode, config: ComponentsConfig, submit: Callable[[dict[str, Any]], None]
+    ) -> None:
+        self._config, self._beside = config, _BESIDE[config.by]
+        images = ("labels", self._beside) if self._beside else ("labels",)
+        self._pairer = StampPairer((*images, "table"), lambda _stamp, parts: submit(parts))
+        for name in images:
+            node.listen(Image, name, partial(self._on_image, name), qos.SENSOR, stamped=True)
+            node.diagnostics.value(f"{name}.unmatched", partial(self._pairer.unmatched.get, name))
+        node.listen(String, "label_table", self._on_table, qos.EVENT)
+
+    def _on_image(self, name: str, message: Image) -> None:
+        self._pairer.add(name, stamp_from_msg(message.header.stamp), message)
+
+    def _on_table(self, message: String) -> None:
+        stamp, table = parse_table(message.data)
+        self._pairer.add("table", stamp, table)
+
+    def objects(self, parts: dict[str, Any]) -> tuple[np.ndarray, Table]:
+        """Return labels (H, W) uint16, 0 = none, and their table. Raises BadMessage."""
+        labels, table = image_from_msg(parts["labels"]), parts["table"]
+        try:
+            if self._config.by == "depth":
+                return split_by_depth(labels, table, depth_from_msg(parts["depth"]), self._config)
+            if self._config.by == "instances":
+                instances = image_from_msg(parts["label_instances"])
+                return split_by_instances(labels, table, instances, self._config)
+        except ValueError as error:
+            raise BadMessage(str(error)) from error
+        if labels.dtype != np.uint16:
+            labels = np.clip(labels, 0, 65535).astype(np.uint16)
+        return labels, table

@@ -65,7 +65,7 @@ ARGUMENTS: dict[str, tuple[str, str]] = {
     ),
     "namespace": ("", "namespace of every node and relative topic"),
     "params_file": ("", "a parameter file that wins over the profile"),
-    "rviz": ("false", "true: open RViz with Lodestar's layout"),
+    "rviz": ("false", "true: open RViz with Lodestar's layout, and take directives and clicks from it"),
     "use_sim_time": ("false", "true: run on /clock"),
 }
 _YES_OR_NO = ("true", "false")
@@ -153,6 +153,7 @@ def _use_actions(context: LaunchContext, use: str) -> list[LaunchDescriptionEnti
         driver=given(context, "driver", StackOptions.driver),
         robot_topics=given(context, "robot_topics", StackOptions.robot_topics),
         namespace=given(context, "namespace"),
+        operator=given(context, "rviz") == "true",
         profiles=tuple(Path(path) for path in [given(context, "params_file")] if path),
     )
     specs = stack(use, options)

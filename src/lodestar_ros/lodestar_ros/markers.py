@@ -1,4 +1,4 @@
-"""Markers for RViz: entities, goals, proposals, frontiers, snapshots."""
+"""Markers for RViz: entities, goals, proposals, frontiers, snapshots, regions, replies to clicks."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ from lodestar.experts.protocol import Proposal
 from lodestar.mapping.colors import color_of
 from lodestar.memory.records import Snapshot
 from lodestar.scene.records import Entity, EntityState, Region
+from lodestar.scene.regions import RegionMap
 from lodestar.scene.session_changes import ChangeKind, ThingChange
 from lodestar_ros.conversions import header, planar_to_msg, point_to_msg
 
+_TILE = 0.25  # m, of the floor of a region: coarser than the grid, so that a building stays a small message
 STATE_COLORS = {EntityState.ACTIVE: (1.0, 1.0, 1.0), EntityState.UNCERTAIN: (1.0, 0.7, 0.1)}
 EXPERT_COLORS = {
     "frontier": (0.2, 0.6, 1.0),
@@ -49,7 +51,7 @@ def _marker(kind: int, namespace: str, identity: int, stamp: float, color: Color
     return marker
 
 
-def _text(
+def text_marker(
     namespace: str,
     identity: int,
     stamp: float,
@@ -58,13 +60,14 @@ def _text(
     size: float = 0.15,
     color: tuple[float, float, float] = (1.0, 1.0, 1.0),
 ) -> Marker:
+    """Return words at a place, `size` metres high."""
     marker = _marker(Marker.TEXT_VIEW_FACING, namespace, identity, stamp, rgba(*color), (0, 0, size))
     marker.pose.position = point_to_msg(place)
     marker.text = text
     return marker
 
 
-def _fresh(markers: list[Marker]) -> MarkerArray:
+def fresh(markers: list[Marker]) -> MarkerArray:
     """Return the markers as a replacement of all previous ones."""
     return MarkerArray(markers=[Marker(action=Marker.DELETEALL), *markers])
 
@@ -74,12 +77,15 @@ def entity_markers(
     stamp: float,
     regions: Iterable[Region] = (),
     changes: Iterable[ThingChange] = (),
+    rooms: RegionMap | None = None,
 ) -> MarkerArray:
     """Return a box in the instance's colour and a caption in the state's per entity; archived ones are omitted,
-    uncertain ones pale. Room names are shown on the floor, and changes since the loaded map as `change_markers`.
+    uncertain ones pale. Rooms are shown on the floor, with their names, and changes since the loaded map as
+    `change_markers`.
     """
-    markers = [
-        _text(
+    markers = [] if rooms is None else region_markers(rooms, stamp)
+    markers += [
+        text_marker(
             "rooms",
             region.id,
             stamp,
@@ -101,39 +107,74 @@ def entity_markers(
         top = ((entity.box_min + entity.box_max) / 2)[:2]
         text = f"{entity.id} {entity.caption or entity.label}"
         place, color = (*top, entity.box_max[2] + 0.1), STATE_COLORS[entity.state]
-        markers += [box, _text("captions", entity.id, stamp, place, text, color=color)]
-    return _fresh(markers + change_markers(changes, stamp))
+        markers += [box, text_marker("captions", entity.id, stamp, place, text, color=color)]
+    return fresh(markers + change_markers(changes, stamp))
 
 
-def _arrow(
+def region_markers(rooms: RegionMap, stamp: float) -> list[Marker]:
+    """Return the floor of each region as tiles in its colour, in the namespace "regions"."""
+    markers = []
+    for identity in sorted(rooms.regions):
+        places = np.unique(np.floor(rooms.places_of(identity) / _TILE).astype(int), axis=0)
+        if len(places):
+            color, scale = _entity_color(identity, 0.25), (_TILE, _TILE, 0.01)
+            tiles = _marker(Marker.CUBE_LIST, "regions", identity, stamp, color, scale)
+            tiles.points = [point_to_msg((*place, 0.01)) for place in (places + 0.5) * _TILE]
+            markers.append(tiles)
+    return markers
+
+
+def arrow_marker(
     namespace: str, identity: int, stamp: float, goal: Any, color: ColorRGBA, size: float = 0.5
 ) -> Marker:
+    """Return an arrow of `size` metres at a goal (3,)."""
     marker = _marker(Marker.ARROW, namespace, identity, stamp, color, (size, size / 6, size / 6))
     marker.pose = planar_to_msg(goal)
     return marker
 
 
+def ball_marker(
+    namespace: str, identity: int, stamp: float, place: Any, color: ColorRGBA, size: float
+) -> Marker:
+    """Return a ball of `size` metres at a place (3,)."""
+    ball = _marker(Marker.SPHERE, namespace, identity, stamp, color, (size, size, size))
+    ball.pose.position = point_to_msg(place)
+    return ball
+
+
+def reply_markers(place: Any, text: str, stamp: float, *, ok: bool) -> MarkerArray:
+    """Return what was answered to a click, where it was made: green where it was taken, red where it was not."""
+    color = (0.2, 0.9, 0.3) if ok else (1.0, 0.3, 0.2)
+    above = np.asarray(place, np.float64) + np.array([0.0, 0.0, 0.4])
+    return fresh(
+        [
+            ball_marker("click", 0, stamp, place, rgba(*color, 0.8), 0.15),
+            text_marker("reply", 0, stamp, above, text, 0.18, color),
+        ]
+    )
+
+
 def decision_markers(
     goal: Any, proposals: Iterable[tuple[Proposal, bool]], trail: Iterable[Any], stamp: float
-) -> MarkerArray:
+) -> list[Marker]:
     """Return the goal, the path so far, and the experts' last proposals (pale: not chosen)."""
     markers = []
     if goal is not None:
-        markers.append(_arrow("goal", 0, stamp, goal, rgba(1.0, 0.1, 0.1), 0.8))
+        markers.append(arrow_marker("goal", 0, stamp, goal, rgba(1.0, 0.1, 0.1), 0.8))
     for index, (proposal, chosen) in enumerate(proposals):
         color = rgba(*EXPERT_COLORS.get(proposal.expert, (0.7, 0.7, 0.7)), 1.0 if chosen else 0.4)
         text = f"{proposal.expert} {proposal.confidence:.2f}\n{proposal.rationale}"
         place = (proposal.goal[0], proposal.goal[1], 0.4)
         markers += [
-            _arrow("proposals", index, stamp, proposal.goal, color),
-            _text("proposal_texts", index, stamp, place, text, 0.12),
+            arrow_marker("proposals", index, stamp, proposal.goal, color),
+            text_marker("proposal_texts", index, stamp, place, text, 0.12),
         ]
     points = [point_to_msg((*place[:2], 0.02)) for place in trail]
     if len(points) > 1:
         line = _marker(Marker.LINE_STRIP, "trail", 0, stamp, rgba(0.9, 0.2, 0.9, 0.8), (0.04, 0, 0))
         line.points = points
         markers.append(line)
-    return _fresh(markers)
+    return markers
 
 
 def frontier_markers(frontiers: Iterable[Any], stamp: float) -> MarkerArray:
@@ -144,15 +185,13 @@ def frontier_markers(frontiers: Iterable[Any], stamp: float) -> MarkerArray:
     for item in frontiers:
         size = 0.1 + 0.05 * float(np.sqrt(max(item.gain, 0.0)))
         color = rgba(*EXPERT_COLORS["frontier"], 0.9) if item.reachable else rgba(0.5, 0.5, 0.5, 0.5)
-        ball = _marker(Marker.SPHERE, "frontiers", item.id, stamp, color, (size, size, size))
-        ball.pose.position = point_to_msg((*item.centroid[:2], 0.05))
-        markers.append(ball)
+        markers.append(ball_marker("frontiers", item.id, stamp, (*item.centroid[:2], 0.05), color, size))
         if item.viewpoint is not None:
-            markers.append(_arrow("viewpoints", item.id, stamp, item.viewpoint, color, 0.3))
+            markers.append(arrow_marker("viewpoints", item.id, stamp, item.viewpoint, color, 0.3))
         elif item.reason:
             place = (*item.centroid[:2], 0.3)
-            markers.append(_text("reasons", item.id, stamp, place, item.reason, 0.1, (0.6, 0.6, 0.6)))
-    return _fresh(markers)
+            markers.append(text_marker("reasons", item.id, stamp, place, item.reason, 0.1, (0.6, 0.6, 0.6)))
+    return fresh(markers)
 
 
 def snapshot_markers(
@@ -180,11 +219,11 @@ def snapshot_markers(
         text = f"{snapshot.id} {snapshot.caption}".rstrip()
         markers += [
             arrow,
-            _text("snapshot_captions", snapshot.id, stamp, eye + np.array([0.0, 0.0, 0.2]), text, 0.1),
+            text_marker("snapshot_captions", snapshot.id, stamp, eye + np.array([0.0, 0.0, 0.2]), text, 0.1),
         ]
         if known:
             markers.append(lines)
-    return _fresh(markers)
+    return fresh(markers)
 
 
 def change_markers(changes: Iterable[ThingChange], stamp: float) -> list[Marker]:
@@ -206,5 +245,5 @@ def change_markers(changes: Iterable[ThingChange], stamp: float) -> list[Marker]
             shape.pose.position = point_to_msg(known.mean)
         place = known.mean + np.array([0.0, 0.0, 0.3])
         text = f"{known.id} {known.caption or known.label}: {change.kind.value} {change.probability:.0%}"
-        markers += [shape, _text("change_texts", index, stamp, place, text, color=color)]
+        markers += [shape, text_marker("change_texts", index, stamp, place, text, color=color)]
     return markers

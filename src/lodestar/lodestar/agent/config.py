@@ -80,8 +80,12 @@ class AbsenceConfig:
 class PointingConfig:
     """Things that a person means by pointing at a place of the map."""
 
-    reach: float = 1.0  # m in plan from the point to a choice, or to a thing of the kind that is searched for (ours)
-    touch: float = 0.3  # m likewise to any other thing, whose label is then mended (ours: the size of a click)
+    reach: float = (
+        1.0  # m in plan from the point to a choice, or to a thing of the kind that is searched for (ours)
+    )
+    touch: float = (
+        0.3  # m likewise to any other thing, whose label is then mended (ours: the size of a click)
+    )
     apart: float = 0.15  # m by which one choice must be nearer than the next (ours)
 
 

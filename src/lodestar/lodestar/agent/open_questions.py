@@ -14,13 +14,15 @@ from lodestar.language.directive import Directive
 class Choice:
     """One answer. directive: what is then done. excluded: entities that its first step then does not mean.
 
-    entity_id: the entity that it chooses, 0 = it chooses a reading of the words.
+    entity_id: the entity that it chooses, 0 = it chooses a reading of the words. place: of the entity when it was
+    asked about, x, y, z in map, metres; empty = none.
     """
 
     words: str
     directive: Directive
     excluded: frozenset[int] = frozenset()
     entity_id: int = 0
+    place: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,9 @@ class OpenQuestions:
         self._config, self._prefix = config, prefix
         self._open: OrderedDict[str, OpenQuestion] = OrderedDict()
         self._asked = 0
-        self._newest = ""  # id of the question of the last directive, "" = it asked none, or another has begun
+        self._newest = (
+            ""  # id of the question of the last directive, "" = it asked none, or another has begun
+        )
 
     def ask(self, text: str, choices: tuple[Choice, ...], now: float) -> OpenQuestion:
         """The question, which is open from now on."""

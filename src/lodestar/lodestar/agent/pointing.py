@@ -118,7 +118,7 @@ class Pointing:
         if len(near) > 1 and near[1].away - first.away < self._config.apart:
             raise PointingRefused(
                 PointingError.UNCLEAR,
-                f"the point is as near to {name_of(first.entity)} as to {name_of(near[1].entity)}; click on one of them",
+                f"the point is as near to {name_of(first.entity)} as to {name_of(near[1].entity)}; click on one",
             )
         number = numbers[first.entity.id]
         words = clean_text(question.choices[number - 1].words)
@@ -137,7 +137,11 @@ class Pointing:
         touched = [one for one in near if one.plan <= self._config.touch]
         alike = [one for one in near if one.plan <= self._config.reach and _is_one_of(one.entity, kinds)]
         if not touched and not alike:
-            nearest = f"the nearest is {name_of(near[0].entity)}, {near[0].plan:.1f} m away" if near else "I know nothing"
+            nearest = (
+                f"the nearest is {name_of(near[0].entity)}, {near[0].plan:.1f} m away"
+                if near
+                else "I know nothing"
+            )
             raise PointingRefused(
                 PointingError.NOTHING_NEAR,
                 f"nothing that I know lies within {self._config.touch:g} m of ({place[0]:.1f}, {place[1]:.1f}), and "

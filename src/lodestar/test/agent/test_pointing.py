@@ -11,9 +11,11 @@ from test_ambiguity import world_of
 
 from lodestar.agent.commands import SendGoal
 from lodestar.agent.errors import ErrorCode
+from lodestar.agent.open_questions import Choice
 from lodestar.agent.pointing import PointingError, PointingRefused
 from lodestar.worldmodel.corrections import Surroundings, correction_of
 
+BESIDE = np.array([0.9, 0.0, 0.0])  # m
 STOOL = entity(9, 7.0, 7.0, "blue stool")
 CHAIR = entity(4, 7.0, 3.0, "grey chair")  # a chair that does not meet the query
 
@@ -168,12 +170,12 @@ def test_a_point_far_from_every_choice_or_between_two_answers_nothing():
     first, second = (world.mirror.entities[i] for i in (3, 7))
     beside = replace(
         second,
-        mean=first.mean + (0.9, 0, 0),
-        box_min=first.box_min + (0.9, 0, 0),
-        box_max=first.box_max + (0.9, 0, 0),
+        mean=first.mean + BESIDE,
+        box_min=first.box_min + BESIDE,
+        box_max=first.box_max + BESIDE,
     )
     world.mirror.put(beside)
-    told = refused(world, *(first.mean + (0.45, 0.0, 0.0)))
+    told = refused(world, *(first.mean + BESIDE / 2.0))
     assert told.code is PointingError.UNCLEAR and "click on one of them" in str(told)
 
 
@@ -191,8 +193,6 @@ def test_a_question_that_has_expired_is_not_answered():
 
 
 def test_a_question_about_words_is_answered_by_number():
-    from lodestar.agent.open_questions import Choice
-
     world = World()
     world.mirror.put(STOOL)
     world.loop.ask("Do you mean a or b?", (Choice("a", find()), Choice("b", find())), 0.0)

@@ -64,7 +64,7 @@ def test_every_process_is_installed_and_can_be_executed(use: str) -> None:
 
 
 def test_every_installed_node_is_in_the_list() -> None:
-    lists = [*(stack(use) for use in USES), stack("sim", StackOptions(robot="go2_protocol"))]
+    lists = [*(stack(use) for use in USES), stack("sim", StackOptions(robot="go2_protocol", operator=True))]
     listed = {(spec.package, spec.executable) for one in lists for spec in one}
     installed = {
         (package, name)
@@ -136,6 +136,16 @@ def test_a_robot_in_a_namespace_has_transforms_of_its_own(use: str, apart: bool)
     for spec in stack(use, StackOptions(namespace="robot1")):
         assert ({"/tf": "tf", "/tf_static": "tf_static"}.items() <= dict(spec.remappings).items()) == apart
     assert not any(source.startswith("/") for spec in stack(use) for source, _ in spec.remappings)
+
+
+def test_an_operator_is_heard_where_something_decides_and_sees_annotated_views() -> None:
+    for use in USES:
+        specs = {spec.name: spec for spec in stack(use, StackOptions(operator=True, namespace="robot1"))}
+        assert ("operator" in specs) == ("goal_selector" in specs)
+        assert "operator" not in {spec.name for spec in stack(use)}
+        if "operator" in specs:
+            assert "__ns:=/robot1" in specs["operator"].command()
+            assert specs["ego_vlm_expert"].parameters["annotate"] is True
 
 
 def test_options_reach_the_processes() -> None:

@@ -40,9 +40,9 @@ def world(bed, processes, tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def clean(world):
-    world.texts.publish(String(data="stop"))
-    world.bed.next("goal_selector/heartbeat", lambda beat: beat.state in ("IDLE", "HELD"))
-    world.bed.until(lambda: world.bed.diagnosis("operator").get("directives") == "0", "nothing is open")
+    world.bed.forget(REPLY)
+    says(world, "stop")
+    reply(world, "Stopped")
     world.reset()
     world.bed.forget(REPLY)
     yield
@@ -64,7 +64,9 @@ def reply(world, *words):
         said = [message.data for _, message in world.bed.heard[REPLY]]
         return next((text for text in said if all(word in text for word in words)), None)
 
-    return world.bed.until(found, f"a reply with {words}; heard {[m.data for _, m in world.bed.heard[REPLY]]}")
+    return world.bed.until(
+        found, f"a reply with {words}; heard {[m.data for _, m in world.bed.heard[REPLY]]}"
+    )
 
 
 def search(world):
@@ -76,7 +78,7 @@ def search(world):
 
 def test_a_directive_by_text_drives_and_the_word_stop_stops_it(world):
     search(world)
-    reply(world, "2.0")  # what it does and why is told on the way
+    reply(world, "There")  # what it does and why is told on the way
     moment = time.monotonic()
     says(world, "stop")
     reply(world, "Stopped")
@@ -107,8 +109,12 @@ def test_a_click_without_a_directive_or_a_question_moves_nothing_and_says_so(wor
 def test_a_click_while_it_searches_sends_it_to_the_thing_there(world):
     search(world)
     stool = chair(9, (-1.5, 1.5), time.time())
-    world.see(stool.__class__(**{**stool.__dict__, "label": "stool", "caption": "blue stool", "attributes": ()}))
-    world.bed.until(lambda: world.bed.call(PointOut, "goal_selector/point_out", far()).error_code == 11031, "")
+    world.see(
+        stool.__class__(**{**stool.__dict__, "label": "stool", "caption": "blue stool", "attributes": ()})
+    )
+    world.bed.until(
+        lambda: world.bed.call(PointOut, "goal_selector/point_out", far()).error_code == 11031, ""
+    )
     click(world, -1.5, 1.4)
     assert "blue stool (entity 9) for the red chair" in reply(world, "I take")
     assert "no world model is there" in reply(world, "Its label stays")
@@ -125,7 +131,9 @@ def test_a_click_where_nothing_is_known_says_what_is_nearest(world):
     world.see(chair(4, (1.5, 0.5), time.time()))
     search(world)
     click(world, -3.0, -3.0)
-    assert "the nearest is a red chair (entity 4)" in reply(world, "Nothing that I know lies within 0.3 m")
+    told = reply(world, "Nothing that I know lies within 0.3 m")
+    assert "the nearest is a" in told and "m away; click on its box" in told
+    assert world.nav.driving, "the search goes on"
 
 
 @pytest.mark.parametrize(
@@ -146,7 +154,7 @@ def test_a_click_in_another_frame_is_taken_to_the_map(world):
     reply(world, "No directive runs")
 
 
-@pytest.mark.parametrize(("text", "words"), [("  ", "text is empty"), ("7", "no question is open")])
+@pytest.mark.parametrize(("text", "words"), [("  ", "text is empty"), ("7", "No question is open")])
 def test_a_text_that_is_no_directive_is_answered(world, text, words):
     says(world, text)
     reply(world, words)
@@ -162,8 +170,13 @@ def test_words_that_are_not_understood_are_answered_and_nothing_moves(world):
 def test_a_client_of_another_is_not_kept_alive_by_the_operator(world):
     """The operator has no client of the action while it has nothing to wait for."""
     name = "/follow_directive/_action/feedback"
-    nodes = {info.node_name for info in world.bed.node.get_subscriptions_info_by_topic(name)}
-    assert "operator" not in nodes
+
+    def clients():
+        return {info.node_name for info in world.bed.node.get_subscriptions_info_by_topic(name)}
+
+    world.bed.until(lambda: "operator" not in clients(), "its client is gone")
+    search(world)
+    assert "operator" in clients(), "while it has a directive it is a client"
 
 
 def test_the_death_of_the_goal_selector_is_told(world):

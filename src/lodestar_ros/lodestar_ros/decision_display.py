@@ -112,7 +112,9 @@ def question_markers(question: OpenQuestion | None, stamp: float) -> list[Marker
         text = f"{number}. {_short(choice.words)}?"
         markers += [
             ball_marker("choices", number, stamp, place, rgba(1.0, 0.9, 0.1), 0.25),
-            text_marker("choice_texts", number, stamp, place + np.array([0.0, 0.0, 0.3]), text, 0.25, (1.0, 0.9, 0.1)),
+            text_marker(
+                "choice_texts", number, stamp, place + np.array([0.0, 0.0, 0.3]), text, 0.25, (1.0, 0.9, 0.1)
+            ),
         ]
     return markers
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from geometry_msgs.msg import Vector3
@@ -14,9 +14,11 @@ from lodestar.experts.protocol import Proposal
 from lodestar.mapping.colors import color_of
 from lodestar.memory.records import Snapshot
 from lodestar.scene.records import Entity, EntityState, Region
-from lodestar.scene.regions import RegionMap
 from lodestar.scene.session_changes import ChangeKind, ThingChange
 from lodestar_ros.conversions import header, planar_to_msg, point_to_msg
+
+if TYPE_CHECKING:  # it loads SciPy, which not every node that draws needs
+    from lodestar.scene.regions import RegionMap
 
 _TILE = 0.25  # m, of the floor of a region: coarser than the grid, so that a building stays a small message
 STATE_COLORS = {EntityState.ACTIVE: (1.0, 1.0, 1.0), EntityState.UNCERTAIN: (1.0, 0.7, 0.1)}

@@ -5,32 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from rclpy.task import Future
 
 from lodestar.agent.loop import DecisionLoop
 from lodestar.agent.pointing import PointingRefused
 from lodestar_interfaces.srv import PointOut
+from lodestar_ros.conversions import point_from_msg
 from lodestar_ros.loop_thread import LoopThread
 from lodestar_ros.node import LodestarNode
+from lodestar_ros.workers import ServiceWorker
 
 
 class PointServer:
-    """Serves ``~/point_out``. The loop answers on its thread; the executor does not wait for it."""
+    """Serves ``~/point_out``. The loop answers on its thread; the executor, which sends heartbeats, does not wait."""
 
     def __init__(
         self, node: LodestarNode, loop: DecisionLoop, thread: LoopThread, now: Callable[[], float]
     ) -> None:
-        self._node, self._loop, self._thread, self._now = node, loop, thread, now
-        node.create_service(PointOut, "~/point_out", self._on_request)
+        self._loop, self._now = loop, now
+        ServiceWorker(node, PointOut, "~/point_out", self._answer, submit=thread.post)
 
-    async def _on_request(self, request: PointOut.Request, response: PointOut.Response) -> PointOut.Response:
-        answer: Future = Future(executor=self._node.executor)
-        point = np.array([request.point.x, request.point.y, request.point.z])
-        self._thread.ask(lambda: self._respond(point, response), answer.set_result)
-        return await answer
-
-    def _respond(self, point: np.ndarray, response: PointOut.Response) -> PointOut.Response:
+    def _answer(self, request: PointOut.Request, response: PointOut.Response) -> PointOut.Response:
         """On the loop's thread."""
+        point: np.ndarray = point_from_msg(request.point)
         try:
             pointed = self._loop.point_out(point, self._now())
         except PointingRefused as refusal:

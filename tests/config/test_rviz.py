@@ -82,7 +82,7 @@ def test_a_display_has_the_type_and_qos_of_the_publisher_in_the_source(display):
 
 def test_namespaces_of_markers_are_those_that_are_drawn():
     drawn: set[str] = set()
-    for name in ("markers", "decision_display"):
+    for name in ("markers", "marker_shapes", "decision_display"):
         drawn |= declared.names_in(declared.ROOT / "src/lodestar_ros/lodestar_ros" / f"{name}.py")
     shown = {space for display in DISPLAYS for space in display.get("Namespaces", {})}
     assert shown - drawn == set()

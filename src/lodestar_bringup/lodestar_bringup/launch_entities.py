@@ -237,6 +237,7 @@ def _fitted(name: str, fit: Callable[[str], str]) -> str:
         return str(source)
     with tempfile.NamedTemporaryFile("w", prefix="lodestar_", suffix=f"_{name}", delete=False) as file:
         file.write(fitted)
+    atexit.register(Path(file.name).unlink, missing_ok=True)
     return file.name
 
 

@@ -14,7 +14,8 @@ from lodestar.selection.decision_log import Decision
 from lodestar.worldmodel.outcomes import ActionOutcome, Result
 from lodestar.worldmodel.records import Trace
 from lodestar_ros import qos
-from lodestar_ros.markers import arrow_marker, ball_marker, decision_markers, fresh, rgba, text_marker
+from lodestar_ros.marker_shapes import arrow_marker, ball_marker, fresh, rgba, text_marker
+from lodestar_ros.markers import decision_markers
 from lodestar_ros.node import LodestarNode
 
 _TRACES = 10  # newest actions that are shown

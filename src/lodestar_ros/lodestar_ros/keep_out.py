@@ -8,9 +8,8 @@ import numpy as np
 from nav2_msgs.msg import CostmapFilterInfo
 from nav_msgs.msg import OccupancyGrid
 
-from lodestar.grid.occupancy import FREE, OCCUPIED, OccupancyGrid2D
+from lodestar.grid.occupancy import FREE, HELD_BACK, OCCUPIED, OccupancyGrid2D
 from lodestar.grid.overlay import with_keep_out
-from lodestar.grid.zone_growth import HELD_BACK
 from lodestar_ros import qos
 from lodestar_ros.conversions import BadMessage, grid_from_msg, grid_to_msg, header
 from lodestar_ros.node import LodestarNode
@@ -29,7 +28,10 @@ class KeepOutPublisher:
         self._infos.publish(info)
 
     def publish(self, zones: OccupancyGrid2D) -> None:
-        """Publish zones: occupied = forbidden, HELD_BACK = so but for the robot's way out. The first message activates Nav2's filter."""
+        """Publish zones: occupied = forbidden, HELD_BACK = so but for the robot's way out.
+
+        The first message activates Nav2's filter.
+        """
         self._masks.publish(grid_to_msg(zones))
 
 

@@ -1,4 +1,4 @@
-"""Markers for RViz: entities, goals, proposals, frontiers, snapshots, regions, replies to clicks."""
+"""Markers for RViz: entities, goals, proposals, frontiers, snapshots, regions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from geometry_msgs.msg import Vector3
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
@@ -15,7 +14,8 @@ from lodestar.mapping.colors import color_of
 from lodestar.memory.records import Snapshot
 from lodestar.scene.records import Entity, EntityState, Region
 from lodestar.scene.session_changes import ChangeKind, ThingChange
-from lodestar_ros.conversions import header, planar_to_msg, point_to_msg
+from lodestar_ros.conversions import point_to_msg
+from lodestar_ros.marker_shapes import arrow_marker, ball_marker, fresh, marker, rgba, text_marker
 
 if TYPE_CHECKING:  # it loads SciPy, which not every node that draws needs
     from lodestar.scene.regions import RegionMap
@@ -36,42 +36,9 @@ CHANGE_COLORS = {
 }
 
 
-def rgba(red: float, green: float, blue: float, alpha: float = 1.0) -> ColorRGBA:
-    return ColorRGBA(r=float(red), g=float(green), b=float(blue), a=float(alpha))
-
-
 def _entity_color(entity_id: int, alpha: float) -> ColorRGBA:
     red, green, blue = color_of(entity_id) / 255.0
     return rgba(red, green, blue, alpha)
-
-
-def _marker(kind: int, namespace: str, identity: int, stamp: float, color: ColorRGBA, scale: Any) -> Marker:
-    marker = Marker(header=header(stamp, "map"), ns=namespace, id=int(identity), type=kind, action=Marker.ADD)
-    marker.pose.orientation.w = 1.0
-    marker.scale = Vector3(x=float(scale[0]), y=float(scale[1]), z=float(scale[2]))
-    marker.color = color
-    return marker
-
-
-def text_marker(
-    namespace: str,
-    identity: int,
-    stamp: float,
-    place: Any,
-    text: str,
-    size: float = 0.15,
-    color: tuple[float, float, float] = (1.0, 1.0, 1.0),
-) -> Marker:
-    """Return words at a place, `size` metres high."""
-    marker = _marker(Marker.TEXT_VIEW_FACING, namespace, identity, stamp, rgba(*color), (0, 0, size))
-    marker.pose.position = point_to_msg(place)
-    marker.text = text
-    return marker
-
-
-def fresh(markers: list[Marker]) -> MarkerArray:
-    """Return the markers as a replacement of all previous ones."""
-    return MarkerArray(markers=[Marker(action=Marker.DELETEALL), *markers])
 
 
 def entity_markers(
@@ -104,7 +71,7 @@ def entity_markers(
             continue
         size = np.maximum(entity.box_max - entity.box_min, 0.02)
         alpha = 0.35 if entity.state is EntityState.ACTIVE else 0.12
-        box = _marker(Marker.CUBE, "boxes", entity.id, stamp, _entity_color(entity.id, alpha), size)
+        box = marker(Marker.CUBE, "boxes", entity.id, stamp, _entity_color(entity.id, alpha), size)
         box.pose.position = point_to_msg((entity.box_min + entity.box_max) / 2)
         top = ((entity.box_min + entity.box_max) / 2)[:2]
         text = f"{entity.id} {entity.caption or entity.label}"
@@ -120,40 +87,10 @@ def region_markers(rooms: RegionMap, stamp: float) -> list[Marker]:
         places = np.unique(np.floor(rooms.places_of(identity) / _TILE).astype(int), axis=0)
         if len(places):
             color, scale = _entity_color(identity, 0.25), (_TILE, _TILE, 0.01)
-            tiles = _marker(Marker.CUBE_LIST, "regions", identity, stamp, color, scale)
+            tiles = marker(Marker.CUBE_LIST, "regions", identity, stamp, color, scale)
             tiles.points = [point_to_msg((*place, 0.01)) for place in (places + 0.5) * _TILE]
             markers.append(tiles)
     return markers
-
-
-def arrow_marker(
-    namespace: str, identity: int, stamp: float, goal: Any, color: ColorRGBA, size: float = 0.5
-) -> Marker:
-    """Return an arrow of `size` metres at a goal (3,)."""
-    marker = _marker(Marker.ARROW, namespace, identity, stamp, color, (size, size / 6, size / 6))
-    marker.pose = planar_to_msg(goal)
-    return marker
-
-
-def ball_marker(
-    namespace: str, identity: int, stamp: float, place: Any, color: ColorRGBA, size: float
-) -> Marker:
-    """Return a ball of `size` metres at a place (3,)."""
-    ball = _marker(Marker.SPHERE, namespace, identity, stamp, color, (size, size, size))
-    ball.pose.position = point_to_msg(place)
-    return ball
-
-
-def reply_markers(place: Any, text: str, stamp: float, *, ok: bool) -> MarkerArray:
-    """Return what was answered to a click, where it was made: green where it was taken, red where it was not."""
-    color = (0.2, 0.9, 0.3) if ok else (1.0, 0.3, 0.2)
-    above = np.asarray(place, np.float64) + np.array([0.0, 0.0, 0.4])
-    return fresh(
-        [
-            ball_marker("click", 0, stamp, place, rgba(*color, 0.8), 0.15),
-            text_marker("reply", 0, stamp, above, text, 0.18, color),
-        ]
-    )
 
 
 def decision_markers(
@@ -173,7 +110,7 @@ def decision_markers(
         ]
     points = [point_to_msg((*place[:2], 0.02)) for place in trail]
     if len(points) > 1:
-        line = _marker(Marker.LINE_STRIP, "trail", 0, stamp, rgba(0.9, 0.2, 0.9, 0.8), (0.04, 0, 0))
+        line = marker(Marker.LINE_STRIP, "trail", 0, stamp, rgba(0.9, 0.2, 0.9, 0.8), (0.04, 0, 0))
         line.points = points
         markers.append(line)
     return markers
@@ -213,10 +150,10 @@ def snapshot_markers(
         if pose is None:
             continue
         eye, color = pose[:3, 3], _entity_color(snapshot.id, 0.9)
-        arrow = _marker(Marker.ARROW, "snapshots", snapshot.id, stamp, color, (0.05, 0.1, 0.1))
+        arrow = marker(Marker.ARROW, "snapshots", snapshot.id, stamp, color, (0.05, 0.1, 0.1))
         arrow.points = [point_to_msg(eye), point_to_msg(eye + 0.4 * pose[:3, 2])]
         known = [entities[i] for i in sorted(snapshot.entity_ids) if i in entities]
-        lines = _marker(Marker.LINE_LIST, "shown", snapshot.id, stamp, color, (0.01, 0, 0))
+        lines = marker(Marker.LINE_LIST, "shown", snapshot.id, stamp, color, (0.01, 0, 0))
         lines.points = [point_to_msg(end) for one in known for end in (eye, (one.box_min + one.box_max) / 2)]
         text = f"{snapshot.id} {snapshot.caption}".rstrip()
         markers += [
@@ -240,10 +177,10 @@ def change_markers(changes: Iterable[ThingChange], stamp: float) -> list[Marker]
         color = CHANGE_COLORS[change.kind]
         alpha = 0.3 + 0.7 * change.probability
         if change.kind is ChangeKind.MOVED and change.before is not None and change.after is not None:
-            shape = _marker(Marker.ARROW, "changes", index, stamp, rgba(*color, alpha), (0.04, 0.1, 0.1))
+            shape = marker(Marker.ARROW, "changes", index, stamp, rgba(*color, alpha), (0.04, 0.1, 0.1))
             shape.points = [point_to_msg(change.before.mean), point_to_msg(change.after.mean)]
         else:
-            shape = _marker(Marker.SPHERE, "changes", index, stamp, rgba(*color, alpha), (0.2, 0.2, 0.2))
+            shape = marker(Marker.SPHERE, "changes", index, stamp, rgba(*color, alpha), (0.2, 0.2, 0.2))
             shape.pose.position = point_to_msg(known.mean)
         place = known.mean + np.array([0.0, 0.0, 0.3])
         text = f"{known.id} {known.caption or known.label}: {change.kind.value} {change.probability:.0%}"

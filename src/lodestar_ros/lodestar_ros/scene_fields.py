@@ -27,7 +27,6 @@ from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.parameters import declare_config
 from lodestar_ros.workers import LatestWorker
 
-
 NOTICE = 5.0  # s for which the diagnostics tell of zones that are held back
 
 

@@ -53,7 +53,7 @@ class TargetSearch:
         return replace(view, accepted=accepted)
 
     def _pointed(self, run: Run, view: TargetView) -> Candidate | None:
-        """What a person says is the target, until it was looked at in vain; the relations need not hold for it."""
+        """Return the target that a person pointed at, until it was looked at in vain; its relations need not hold."""
         entity = self._context.facts.entity(run.pointed)
         if entity is None or entity.id in run.excluded:
             return None

@@ -13,8 +13,8 @@ import numpy as np
 from lodestar.assembly.config import SceneDictionaryConfig
 from lodestar.assembly.directive_fields import DirectiveFields
 from lodestar.assembly.shared import SharedConfig
-from lodestar.grid.zone_growth import ZoneGrowth
 from lodestar.grid.regions import RegionTracker
+from lodestar.grid.zone_growth import ZoneGrowth
 from lodestar.language.parsers import QueryParser, make_parser
 from lodestar.models.chat import OpenAiChat
 from lodestar.models.phrases import PhraseBook

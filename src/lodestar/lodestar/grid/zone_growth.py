@@ -13,11 +13,8 @@ import numpy as np
 from skimage.graph import MCP_Geometric
 
 from lodestar.grid.config import Footprint, ZoneGrowthConfig
-from lodestar.grid.occupancy import FREE, OCCUPIED, OccupancyGrid2D, distance_to
+from lodestar.grid.occupancy import FREE, HELD_BACK, OCCUPIED, OccupancyGrid2D, distance_to
 from lodestar.grid.overlay import occupied_onto
-
-#: Value of a held cell in the mask: forbidden for goals, costly and not closed for a navigator that scales the value.
-HELD_BACK = 50
 
 
 class ZoneGrowth:

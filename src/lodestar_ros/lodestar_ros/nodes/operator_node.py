@@ -14,7 +14,7 @@ from lodestar_ros.conversions import BadMessage, point_from_msg
 from lodestar_ros.directive_sender import DirectiveSender
 from lodestar_ros.executors import main_of
 from lodestar_ros.frame_tree import TransformUnavailable
-from lodestar_ros.markers import reply_markers
+from lodestar_ros.marker_shapes import reply_markers
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.parameters import declare_config
 from lodestar_ros.pointing_client import PointingClient

@@ -34,9 +34,9 @@ class DirectiveSender:
     def __init__(
         self,
         node: LodestarNode,
-        on_feedback: Callable[[str], None],
+        on_feedback: Callable[[str], object],
         on_result: Callable[[FollowDirective.Result], None],
-        on_failure: Callable[[str], None],
+        on_failure: Callable[[str], object],
         steady: Callable[[], float] = time.monotonic,
     ) -> None:
         self._node, self._steady = node, steady

@@ -85,21 +85,24 @@ class SceneFields:
             return
         if update is not None and update.zones is not None:
             self._zones = update.zones
-            self._lay()
+            self._lay(changed=True)
         elif self._growth.held:
-            self._lay()
+            self._lay(changed=False)
         if update is None:
             return
         for layer, field in update.layers.items():
             assert pillars is not None
             self._layers[layer].publish(similarity_to_msg(field, pillars.resolution, pillars.origin, stamp))
 
-    def _lay(self) -> None:
-        """Publish the zones, without what the robot needs to leave them, and say so. On the worker."""
+    def _lay(self, *, changed: bool) -> None:
+        """Publish the zones, without what the robot needs to leave them, and say so. On the worker.
+
+        changed: the zones are others than before, and not the robot's place alone.
+        """
         assert self._zones is not None
         before = self._growth.held
         laid = self._growth.lay(self._zones, self._grid(), self._pose())
-        if laid is self._zones or self._growth.held != before or not self._said:
+        if changed or self._growth.held != before:
             self._keep_out.publish(replace(laid, stamp=self._node.now))
         said = self._growth.sentence
         if bool(said) != bool(self._said):

@@ -14,6 +14,7 @@ from launch.actions import (
     GroupAction,
     IncludeLaunchDescription,
     OpaqueFunction,
+    SetLaunchConfiguration,
     Shutdown,
 )
 from launch.events.process import ProcessExited
@@ -137,6 +138,8 @@ def use_description(use: str) -> LaunchDescription:
     return LaunchDescription(
         [
             *declared(*names, **defaults_of(use)),
+            # Also for processes of other people's launch files: under load they too take longer than launch's 5 s.
+            SetLaunchConfiguration("sigterm_timeout", str(STOP_PATIENCE)),
             OpaqueFunction(function=lambda context: _use_actions(context, use)),
         ]
     )

@@ -176,7 +176,7 @@ def test_a_point_far_from_every_choice_or_between_two_answers_nothing():
     )
     world.mirror.put(beside)
     told = refused(world, *(first.mean + BESIDE / 2.0))
-    assert told.code is PointingError.UNCLEAR and "click on one of them" in str(told)
+    assert told.code is PointingError.UNCLEAR and "click on one" in str(told)
 
 
 def test_an_older_question_is_not_answered_by_a_point_once_another_directive_has_begun():

@@ -37,6 +37,7 @@ setup(
                 "ego_vlm_expert",
                 "goal_selector",
                 "motion_gate",
+                "operator",
             )
         ]
     },

@@ -32,13 +32,24 @@ def test_the_robot_is_started_with_slam_and_nav2() -> None:
     robot = COMPOSE["services"]["robot"]
     assert robot["command"].startswith("ros2 launch lodestar_bringup go2.launch.py")
     assert "ros:jazzy" in robot["build"]["args"]["BASE"]
-    for package in ("navigation2", "slam-toolbox", "ros2launch"):
+    for package in ("navigation2", "slam-toolbox", "ros2launch", "rmw-cyclonedds-cpp"):
         assert f'"ros-${{distribution}}-{package}"' in RECIPE
+
+
+def test_the_detector_keeps_the_numpy_that_ros_was_compiled_with() -> None:
+    """In the recipe and on the page: a plain pip install takes numpy 2, and the compiled messages no longer load."""
+    page = (declared.ROOT / "docs" / "how-to" / "go2.md").read_text()
+    for text in (RECIPE, page):
+        lines = [line for line in text.splitlines() if "pip install" in line and "DETECTOR" in line]
+        lines += [line for line in text.splitlines() if "pip install" in line and "ultralytics" in line]
+        assert lines and all("-c requirements/system_ros.txt" in line for line in lines), lines
+    assert "numpy<2" in (declared.ROOT / "requirements" / "system_ros.txt").read_text()
 
 
 def test_what_runs_in_a_container_can_write_its_reports() -> None:
     """A folder of the host belongs to the host's user, or to root where the engine has made it."""
-    assert "USER lodestar" in RECIPE
+    (user,) = re.findall(r"^USER (\d+)$", RECIPE, re.MULTILINE)
+    assert f"useradd --create-home --uid {user} lodestar" in RECIPE and "chown -R lodestar" in RECIPE
     for service in COMPOSE["services"].values():
         for volume in service.get("volumes", []):
             if isinstance(volume, dict):

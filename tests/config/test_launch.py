@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import runpy
 from collections import Counter
 from pathlib import Path
@@ -12,7 +13,7 @@ import declared
 import pytest
 
 from lodestar_bringup.places import StackError, executable_path
-from lodestar_bringup.preflight import needed_packages, refuse_missing, seed_of
+from lodestar_bringup.preflight import NAV2_PACKAGES, needed_packages, refuse_missing, seed_of
 from lodestar_bringup.stack import USES, StackOptions, defaults_of, external, stack
 from lodestar_bringup.topics import ISAAC_CAMERA, REALSENSE_CAMERA, SIM_CAMERA, WIRING
 
@@ -64,7 +65,7 @@ def test_every_process_is_installed_and_can_be_executed(use: str) -> None:
 
 
 def test_every_installed_node_is_in_the_list() -> None:
-    lists = [*(stack(use) for use in USES), stack("sim", StackOptions(robot="go2_protocol"))]
+    lists = [*(stack(use) for use in USES), stack("sim", StackOptions(robot="go2_protocol", operator=True))]
     listed = {(spec.package, spec.executable) for one in lists for spec in one}
     installed = {
         (package, name)
@@ -136,6 +137,16 @@ def test_a_robot_in_a_namespace_has_transforms_of_its_own(use: str, apart: bool)
     for spec in stack(use, StackOptions(namespace="robot1")):
         assert ({"/tf": "tf", "/tf_static": "tf_static"}.items() <= dict(spec.remappings).items()) == apart
     assert not any(source.startswith("/") for spec in stack(use) for source, _ in spec.remappings)
+
+
+def test_an_operator_is_heard_where_something_decides_and_sees_annotated_views() -> None:
+    for use in USES:
+        specs = {spec.name: spec for spec in stack(use, StackOptions(operator=True, namespace="robot1"))}
+        assert ("operator" in specs) == ("goal_selector" in specs)
+        assert "operator" not in {spec.name for spec in stack(use)}
+        if "operator" in specs:
+            assert "__ns:=/robot1" in specs["operator"].command()
+            assert specs["ego_vlm_expert"].parameters["annotate"] is True
 
 
 def test_options_reach_the_processes() -> None:
@@ -312,10 +323,44 @@ def test_a_launch_that_lacks_something_starts_nothing(
 
 
 @needs_launch
+@pytest.mark.parametrize("use", USES)
+def test_every_process_has_the_time_to_end_before_it_is_terminated(use: str) -> None:
+    """Launch's own 5 s are too short under load; the processes of Nav2, SLAM Toolbox and RViz are given the same."""
+    from launch.actions import ExecuteLocal, SetLaunchConfiguration
+
+    from launch import LaunchContext
+    from lodestar_bringup.launch_entities import STOP_PATIENCE, node
+    from lodestar_bringup.supervision import Supervision
+
+    context = LaunchContext()
+    described = runpy.run_path(str(LAUNCH / f"{use}.launch.py"))["generate_launch_description"]()
+    for entity in described.entities:
+        if isinstance(entity, SetLaunchConfiguration):
+            entity.execute(context)
+    specs = stack(use)
+    other = ExecuteLocal(process_description=node(specs[0], Supervision(specs)).process_description)
+    for process in (node(specs[0], Supervision(specs)), other):
+        patience = process._ExecuteLocal__sigterm_timeout
+        assert float("".join(part.perform(context) for part in patience)) == STOP_PATIENCE > 5.0
+
+
+def test_what_nav2_loads_is_checked_before_anything_starts() -> None:
+    """Each package that navigation.launch.py starts, and each plugin of nav2.yaml that no such package brings."""
+    text = (declared.ROOT / "config" / "nav2.yaml").read_text()
+    plugins = set(re.findall(r"\"(nav2_\w+)::", text)) | set(re.findall(r": (nav2_\w+)::", text))
+    brought = {"nav2_costmap_2d", "nav2_controller", "nav2_behaviors"}  # by the servers that load them
+    started = set(re.findall(r"\"(nav2_\w+)\"", (LAUNCH / "navigation.launch.py").read_text()))
+    assert started >= {"nav2_planner", "nav2_controller", "nav2_bt_navigator", "nav2_lifecycle_manager"}
+    assert (plugins - brought) | started <= set(NAV2_PACKAGES), plugins
+
+
+@needs_launch
 def test_only_what_moves_has_a_navigator() -> None:
+    from launch.actions import DeclareLaunchArgument
+
     for use in USES:
         described = runpy.run_path(str(LAUNCH / f"{use}.launch.py"))["generate_launch_description"]()
-        names = {getattr(entity, "name", "") for entity in described.entities}
+        names = {entity.name for entity in described.entities if isinstance(entity, DeclareLaunchArgument)}
         assert ("navigator" in names) == (use != "replay")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 
 import declared
@@ -9,6 +10,7 @@ import pytest
 import yaml
 
 LAYOUT = yaml.safe_load((declared.ROOT / "config" / "rviz" / "lodestar.rviz").read_text())
+TOOLS = LAYOUT["Visualization Manager"]["Tools"]
 DISPLAYS = LAYOUT["Visualization Manager"]["Displays"]
 TYPES = {
     "Map": "nav_msgs/msg/OccupancyGrid",
@@ -43,6 +45,50 @@ def test_display(display):
         assert topic["Durability Policy"] == "Transient Local", "who opens RViz later would see nothing"
 
 
+def test_the_point_tool_says_what_the_operator_hears():
+    tool = next(tool for tool in TOOLS if tool["Class"] == "rviz_default_plugins/PublishPoint")
+    kind, profile = table()[tool["Topic"]["Value"]]
+    assert kind == "geometry_msgs/msg/PointStamped" and profile in RELIABLE_PROFILES
+    assert tool["Topic"]["Reliability Policy"] == "Reliable", "a reliable listener hears nothing else"
+    assert tool["Topic"]["Value"] in declared.names_in(declared.node_source("lodestar_ros", "operator"))
+
+
+def publishers() -> dict[str, set[tuple[str, str]]]:
+    """Topic -> (class of the message, name of the QoS) of every publisher in the nodes' sources, by its last names."""
+    found: dict[str, set[tuple[str, str]]] = {}
+    for package in ("lodestar_ros", "lodestar_sim"):
+        for path in (declared.ROOT / "src" / package).rglob("*.py"):
+            for call in ast.walk(ast.parse(path.read_text())):
+                if not (isinstance(call, ast.Call) and getattr(call.func, "attr", "") == "create_publisher"):
+                    continue
+                kind, topic, profile = call.args[:3]
+                if isinstance(topic, ast.Constant) and isinstance(profile, ast.Attribute):
+                    said = ast.unparse(kind).split(".")[-1], profile.attr
+                    found.setdefault(topic.value.removeprefix("~/"), set()).add(said)
+    return found
+
+
+@pytest.mark.parametrize("display", [d for d in DISPLAYS if topic_of(d)], ids=lambda d: d["Name"])
+def test_a_display_has_the_type_and_qos_of_the_publisher_in_the_source(display):
+    name = topic_of(display)["Value"]
+    kind, profile = table()[name]
+    known = publishers()
+    ends = [known[end] for end in (name, name.split("/", 1)[-1], name.rsplit("/", 1)[-1]) if end in known]
+    if not ends:  # a name that is composed: similarity layers, the camera's
+        assert name.startswith(("scene_dictionary/similarity/", "camera/")), name
+        return
+    assert any((kind.split("/")[-1], profile) in said for said in ends), (name, ends)
+
+
+def test_namespaces_of_markers_are_those_that_are_drawn():
+    drawn: set[str] = set()
+    for name in ("markers", "marker_shapes", "decision_display"):
+        drawn |= declared.names_in(declared.ROOT / "src/lodestar_ros/lodestar_ros" / f"{name}.py")
+    shown = {space for display in DISPLAYS for space in display.get("Namespaces", {})}
+    assert shown - drawn == set()
+    assert {"regions", "choices", "traces", "decision", "snapshots", "reply"} <= shown
+
+
 def test_everything_that_is_worth_seeing_is_there():
     shown = {topic_of(display)["Value"] for display in DISPLAYS if topic_of(display)}
     similarity = {f"scene_dictionary/similarity/{layer}" for layer in ("target", "neighbor", "constraint")}
@@ -53,5 +99,10 @@ def test_everything_that_is_worth_seeing_is_there():
         "scene_dictionary/markers",
         "frontier_expert/markers",
         "goal_selector/markers",
+        "scene_dictionary/keep_out_mask",
+        "memory/markers",
+        "ego_vlm_expert/annotated",
+        "perception/annotated",
+        "operator/markers",
         "plan",
     }

@@ -37,6 +37,7 @@ def main(arguments: list[str] | None = None) -> int:
         bridge=given.bridge,
         robot_topics=given.robot_topics,
         namespace=given.namespace,
+        operator=given.operator,
         profiles=tuple(given.params_file),
     )
     asked_to_stop = threading.Event()
@@ -129,6 +130,11 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
         help="runs elsewhere and is not started here: SLAM Toolbox, Nav2",
     )
     parser.add_argument("--namespace", default=defaults.namespace)
+    parser.add_argument(
+        "--operator",
+        action="store_true",
+        help="take directives on operator/directive and clicks on clicked_point",
+    )
     parser.add_argument("--params-file", type=Path, action="append", default=[], help="wins over the profile")
     parser.add_argument("--log-folder", type=Path, default=Path("out/log"))
     parser.add_argument("--list", action="store_true", help="print the command lines and start nothing")

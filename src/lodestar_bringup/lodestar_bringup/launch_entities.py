@@ -14,6 +14,7 @@ from launch.actions import (
     GroupAction,
     IncludeLaunchDescription,
     OpaqueFunction,
+    SetLaunchConfiguration,
     Shutdown,
 )
 from launch.events.process import ProcessExited
@@ -60,7 +61,7 @@ ARGUMENTS: dict[str, tuple[str, str]] = {
     ),
     "namespace": ("", "namespace of every node and relative topic"),
     "params_file": ("", "a parameter file that wins over the profile"),
-    "rviz": ("false", "true: open RViz with Lodestar's layout"),
+    "rviz": ("false", "true: open RViz with Lodestar's layout, and take directives and clicks from it"),
     "use_sim_time": ("false", "true: run on /clock"),
 }
 _YES_OR_NO = ("true", "false")
@@ -134,6 +135,8 @@ def use_description(use: str) -> LaunchDescription:
     return LaunchDescription(
         [
             *declared(*names, **defaults_of(use)),
+            # Also for processes of other people's launch files: under load they too take longer than launch's 5 s.
+            SetLaunchConfiguration("sigterm_timeout", str(STOP_PATIENCE)),
             OpaqueFunction(function=lambda context: _use_actions(context, use)),
         ]
     )
@@ -151,6 +154,7 @@ def _use_actions(context: LaunchContext, use: str) -> list[LaunchDescriptionEnti
         bridge=given(context, "bridge", StackOptions.bridge),
         robot_topics=given(context, "robot_topics", StackOptions.robot_topics),
         namespace=given(context, "namespace"),
+        operator=given(context, "rviz") == "true",
         profiles=tuple(Path(path) for path in [given(context, "params_file")] if path),
     )
     specs = stack(use, options)
@@ -235,6 +239,7 @@ def _fitted(name: str, fit: Callable[[str], str]) -> str:
         return str(source)
     with tempfile.NamedTemporaryFile("w", prefix="lodestar_", suffix=f"_{name}", delete=False) as file:
         file.write(fitted)
+    atexit.register(Path(file.name).unlink, missing_ok=True)
     return file.name
 
 

@@ -90,6 +90,43 @@ class ProcessSpec:
         return line
 
 
+<<<<<<< HEAD
+=======
+@dataclass(frozen=True)
+class StackOptions:
+    """Options of a start that do not depend on the use."""
+
+    world: str = "apartment"  # apartment | office | warehouse | a world file | a real map
+    seed: int = 1  # of the world and of sensor noise
+    slam: str = "none"  # none: the simulator publishes map->odom; slam_toolbox: SLAM publishes it
+    # sim: sim_navigator serves navigate_to_pose; nav2: Nav2 does; external: it is served already; "": that of the use
+    navigator: str = ""
+    # simulator only. sim: it takes velocities; go2_protocol: it speaks the topics of a Go2, and go2_base drives it
+    robot: str = "sim"
+    # go2 only. go2_base: the robot's own topics over Ethernet; webrtc: the community's driver; external: another one
+    driver: str = "go2_base"
+    robot_topics: str = ""  # namespace of the robot's own topics; "": as a Go2 has them
+    namespace: str = ""  # of every node and relative topic
+    operator: bool = (
+        False  # directives by text and clicks from RViz are taken, and pictures for people are made
+    )
+    profiles: tuple[Path, ...] = ()  # parameter files read after those of the use; they override them
+    # node -> parameter -> value; overrides all files
+    parameters: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        choices = (
+            ("slam", self.slam, SLAM),
+            ("navigator", self.navigator, NAVIGATORS),
+            ("robot", self.robot, ROBOTS),
+            ("driver", self.driver, DRIVERS),
+        )
+        for name, value, known in choices:
+            if value not in known and not (name == "navigator" and not value):
+                raise StackError(f"{name} is {value!r}; it is one of {', '.join(known)}")
+
+
+>>>>>>> rviz
 _BODY = 0.31  # m, base_link of the played Go2 above the ground
 _BEHIND_STAND_IN: dict[str, object] = {
     "publish_robot_frames": False,
@@ -103,6 +140,9 @@ _AS_ISAAC: dict[str, object] = {"isaac_bridge": True, "simulator.robot.base_heig
 
 # Not started again: a fresh gate would not know of a latched stop, and a new simulator is another world.
 _NEVER_RESTARTED = ("motion_gate", "sim")
+
+# Pictures for people, which cost a subscription to the camera's images.
+_SHOWN: Mapping[str, Mapping[str, object]] = {"ego_vlm_expert": {"annotate": True}}
 
 # These keep what they know in the folder of the run, for the process that follows them where they die.
 _KEEPERS = ("mapping", "semantic_voxels", "scene_dictionary", "keyframes", "memory", "world_model")
@@ -135,6 +175,13 @@ def decision_stack(camera: Remaps) -> list[ProcessSpec]:
 def motion_stack(names: Remaps = ()) -> list[ProcessSpec]:
     """Return the last process before the base. names: of its topics elsewhere."""
     return _ros("motion_gate", remappings=names)
+
+
+def operator_stack(options: StackOptions, use: str) -> list[ProcessSpec]:
+    """Return the process that takes directives by text and clicks, where it is wanted and something decides."""
+    if not options.operator or not _USES[use].decides:
+        return []
+    return _ros("operator", remappings=())
 
 
 def driver_stack(options: StackOptions) -> list[ProcessSpec]:
@@ -251,7 +298,8 @@ def _replay(options: StackOptions) -> list[ProcessSpec]:
 class Use:
     """One use: its processes, its clock, and its default sources of map->odom and of navigation.
 
-    alone: transforms come from elsewhere under /tf, so that a namespace does not move them.
+    alone: transforms come from elsewhere under /tf, so that a namespace does not move them. decides: directives are
+    followed.
     """
 
     compose: Callable[[StackOptions], list[ProcessSpec]]
@@ -259,14 +307,15 @@ class Use:
     slam: str
     navigator: str
     alone: bool = False
+    decides: bool = True
 
 
 _USES: dict[str, Use] = {
     "sim": Use(_sim, True, "none", "sim"),
     "go2": Use(_go2, False, "slam_toolbox", "nav2"),
-    "go2_stand_in": Use(_go2_stand_in, False, "none", "sim"),
+    "go2_stand_in": Use(_go2_stand_in, False, "none", "sim", decides=False),
     "isaac": Use(_isaac, True, "slam_toolbox", "nav2", alone=True),
-    "replay": Use(_replay, True, "none", "external", alone=True),
+    "replay": Use(_replay, True, "none", "external", alone=True, decides=False),
 }
 USES = tuple(_USES)
 
@@ -346,7 +395,7 @@ def stack(use: str, options: StackOptions | None = None) -> list[ProcessSpec]:
         check_profiles(files)
     except ProfileError as error:
         raise StackError(str(error)) from error
-    specs = _USES[use].compose(options)
+    specs = [*_USES[use].compose(options), *operator_stack(options, use)]
     unknown = set(options.parameters) - {spec.name for spec in specs}
     if unknown:
         raise StackError(
@@ -361,6 +410,7 @@ def stack(use: str, options: StackOptions | None = None) -> list[ProcessSpec]:
             parameters={
                 "use_sim_time": _USES[use].simulated_time,
                 **spec.parameters,
+                **(_SHOWN.get(spec.name, {}) if options.operator else {}),
                 **options.parameters.get(spec.name, {}),
             },
             remappings=spec.remappings + of_one_robot(use, options.namespace),

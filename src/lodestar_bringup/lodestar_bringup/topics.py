@@ -40,6 +40,8 @@ WIRING: Remaps = (
     ("amend", "scene_dictionary/amend"),
     ("closed_ways", "world_model/closed_ways"),
     ("world_events", "world_model/events"),
+    ("point_out", "goal_selector/point_out"),
+    ("correct", "world_model/correct"),
 )
 
 SIM_CAMERA = (

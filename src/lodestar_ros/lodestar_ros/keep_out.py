@@ -8,7 +8,7 @@ import numpy as np
 from nav2_msgs.msg import CostmapFilterInfo
 from nav_msgs.msg import OccupancyGrid
 
-from lodestar.grid.occupancy import FREE, OCCUPIED, OccupancyGrid2D
+from lodestar.grid.occupancy import FREE, HELD_BACK, OCCUPIED, OccupancyGrid2D
 from lodestar.grid.overlay import with_keep_out
 from lodestar_ros import qos
 from lodestar_ros.conversions import BadMessage, grid_from_msg, grid_to_msg, header
@@ -28,7 +28,10 @@ class KeepOutPublisher:
         self._infos.publish(info)
 
     def publish(self, zones: OccupancyGrid2D) -> None:
-        """Publish zones: occupied = forbidden. The first message activates Nav2's filter."""
+        """Publish zones: occupied = forbidden, HELD_BACK = so but for the robot's way out.
+
+        The first message activates Nav2's filter.
+        """
         self._masks.publish(grid_to_msg(zones))
 
 
@@ -69,9 +72,9 @@ class KeepOutInput:
             return
         zones = grid_from_msg(message)
         value = zones.cells.astype(np.float32) * self._info.multiplier + self._info.base
-        cells = np.where(
-            (zones.cells >= 0) & (value >= zones.occupied_from), np.int8(OCCUPIED), np.int8(FREE)
-        )
+        barred = (zones.cells >= 0) & (value >= zones.occupied_from)
+        barred |= zones.cells == HELD_BACK  # a goal there is as forbidden, only the robot's way out is not
+        cells = np.where(barred, np.int8(OCCUPIED), np.int8(FREE))
         self._zones = OccupancyGrid2D(cells, zones.resolution, zones.origin, zones.stamp, zones.frame)
         if self._on_change is not None:
             self._on_change()

@@ -1,12 +1,11 @@
-"""Markers for RViz: entities, goals, proposals, frontiers, snapshots."""
+"""Markers for RViz: entities, goals, proposals, frontiers, snapshots, regions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from geometry_msgs.msg import Vector3
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
@@ -15,8 +14,13 @@ from lodestar.mapping.colors import color_of
 from lodestar.memory.records import Snapshot
 from lodestar.scene.records import Entity, EntityState, Region
 from lodestar.scene.session_changes import ChangeKind, ThingChange
-from lodestar_ros.conversions import header, planar_to_msg, point_to_msg
+from lodestar_ros.conversions import point_to_msg
+from lodestar_ros.marker_shapes import arrow_marker, ball_marker, fresh, marker, rgba, text_marker
 
+if TYPE_CHECKING:  # it loads SciPy, which not every node that draws needs
+    from lodestar.scene.regions import RegionMap
+
+_TILE = 0.25  # m, of the floor of a region: coarser than the grid, so that a building stays a small message
 STATE_COLORS = {EntityState.ACTIVE: (1.0, 1.0, 1.0), EntityState.UNCERTAIN: (1.0, 0.7, 0.1)}
 EXPERT_COLORS = {
     "frontier": (0.2, 0.6, 1.0),
@@ -32,41 +36,9 @@ CHANGE_COLORS = {
 }
 
 
-def rgba(red: float, green: float, blue: float, alpha: float = 1.0) -> ColorRGBA:
-    return ColorRGBA(r=float(red), g=float(green), b=float(blue), a=float(alpha))
-
-
 def _entity_color(entity_id: int, alpha: float) -> ColorRGBA:
     red, green, blue = color_of(entity_id) / 255.0
     return rgba(red, green, blue, alpha)
-
-
-def _marker(kind: int, namespace: str, identity: int, stamp: float, color: ColorRGBA, scale: Any) -> Marker:
-    marker = Marker(header=header(stamp, "map"), ns=namespace, id=int(identity), type=kind, action=Marker.ADD)
-    marker.pose.orientation.w = 1.0
-    marker.scale = Vector3(x=float(scale[0]), y=float(scale[1]), z=float(scale[2]))
-    marker.color = color
-    return marker
-
-
-def _text(
-    namespace: str,
-    identity: int,
-    stamp: float,
-    place: Any,
-    text: str,
-    size: float = 0.15,
-    color: tuple[float, float, float] = (1.0, 1.0, 1.0),
-) -> Marker:
-    marker = _marker(Marker.TEXT_VIEW_FACING, namespace, identity, stamp, rgba(*color), (0, 0, size))
-    marker.pose.position = point_to_msg(place)
-    marker.text = text
-    return marker
-
-
-def _fresh(markers: list[Marker]) -> MarkerArray:
-    """Return the markers as a replacement of all previous ones."""
-    return MarkerArray(markers=[Marker(action=Marker.DELETEALL), *markers])
 
 
 def entity_markers(
@@ -74,12 +46,15 @@ def entity_markers(
     stamp: float,
     regions: Iterable[Region] = (),
     changes: Iterable[ThingChange] = (),
+    rooms: RegionMap | None = None,
 ) -> MarkerArray:
     """Return a box in the instance's colour and a caption in the state's per entity; archived ones are omitted,
-    uncertain ones pale. Room names are shown on the floor, and changes since the loaded map as `change_markers`.
+    uncertain ones pale. Rooms are shown on the floor, with their names, and changes since the loaded map as
+    `change_markers`.
     """
-    markers = [
-        _text(
+    markers = [] if rooms is None else region_markers(rooms, stamp)
+    markers += [
+        text_marker(
             "rooms",
             region.id,
             stamp,
@@ -96,44 +71,49 @@ def entity_markers(
             continue
         size = np.maximum(entity.box_max - entity.box_min, 0.02)
         alpha = 0.35 if entity.state is EntityState.ACTIVE else 0.12
-        box = _marker(Marker.CUBE, "boxes", entity.id, stamp, _entity_color(entity.id, alpha), size)
+        box = marker(Marker.CUBE, "boxes", entity.id, stamp, _entity_color(entity.id, alpha), size)
         box.pose.position = point_to_msg((entity.box_min + entity.box_max) / 2)
         top = ((entity.box_min + entity.box_max) / 2)[:2]
         text = f"{entity.id} {entity.caption or entity.label}"
         place, color = (*top, entity.box_max[2] + 0.1), STATE_COLORS[entity.state]
-        markers += [box, _text("captions", entity.id, stamp, place, text, color=color)]
-    return _fresh(markers + change_markers(changes, stamp))
+        markers += [box, text_marker("captions", entity.id, stamp, place, text, color=color)]
+    return fresh(markers + change_markers(changes, stamp))
 
 
-def _arrow(
-    namespace: str, identity: int, stamp: float, goal: Any, color: ColorRGBA, size: float = 0.5
-) -> Marker:
-    marker = _marker(Marker.ARROW, namespace, identity, stamp, color, (size, size / 6, size / 6))
-    marker.pose = planar_to_msg(goal)
-    return marker
+def region_markers(rooms: RegionMap, stamp: float) -> list[Marker]:
+    """Return the floor of each region as tiles in its colour, in the namespace "regions"."""
+    markers = []
+    for identity in sorted(rooms.regions):
+        places = np.unique(np.floor(rooms.places_of(identity) / _TILE).astype(int), axis=0)
+        if len(places):
+            color, scale = _entity_color(identity, 0.25), (_TILE, _TILE, 0.01)
+            tiles = marker(Marker.CUBE_LIST, "regions", identity, stamp, color, scale)
+            tiles.points = [point_to_msg((*place, 0.01)) for place in (places + 0.5) * _TILE]
+            markers.append(tiles)
+    return markers
 
 
 def decision_markers(
     goal: Any, proposals: Iterable[tuple[Proposal, bool]], trail: Iterable[Any], stamp: float
-) -> MarkerArray:
+) -> list[Marker]:
     """Return the goal, the path so far, and the experts' last proposals (pale: not chosen)."""
     markers = []
     if goal is not None:
-        markers.append(_arrow("goal", 0, stamp, goal, rgba(1.0, 0.1, 0.1), 0.8))
+        markers.append(arrow_marker("goal", 0, stamp, goal, rgba(1.0, 0.1, 0.1), 0.8))
     for index, (proposal, chosen) in enumerate(proposals):
         color = rgba(*EXPERT_COLORS.get(proposal.expert, (0.7, 0.7, 0.7)), 1.0 if chosen else 0.4)
         text = f"{proposal.expert} {proposal.confidence:.2f}\n{proposal.rationale}"
         place = (proposal.goal[0], proposal.goal[1], 0.4)
         markers += [
-            _arrow("proposals", index, stamp, proposal.goal, color),
-            _text("proposal_texts", index, stamp, place, text, 0.12),
+            arrow_marker("proposals", index, stamp, proposal.goal, color),
+            text_marker("proposal_texts", index, stamp, place, text, 0.12),
         ]
     points = [point_to_msg((*place[:2], 0.02)) for place in trail]
     if len(points) > 1:
-        line = _marker(Marker.LINE_STRIP, "trail", 0, stamp, rgba(0.9, 0.2, 0.9, 0.8), (0.04, 0, 0))
+        line = marker(Marker.LINE_STRIP, "trail", 0, stamp, rgba(0.9, 0.2, 0.9, 0.8), (0.04, 0, 0))
         line.points = points
         markers.append(line)
-    return _fresh(markers)
+    return markers
 
 
 def frontier_markers(frontiers: Iterable[Any], stamp: float) -> MarkerArray:
@@ -144,15 +124,13 @@ def frontier_markers(frontiers: Iterable[Any], stamp: float) -> MarkerArray:
     for item in frontiers:
         size = 0.1 + 0.05 * float(np.sqrt(max(item.gain, 0.0)))
         color = rgba(*EXPERT_COLORS["frontier"], 0.9) if item.reachable else rgba(0.5, 0.5, 0.5, 0.5)
-        ball = _marker(Marker.SPHERE, "frontiers", item.id, stamp, color, (size, size, size))
-        ball.pose.position = point_to_msg((*item.centroid[:2], 0.05))
-        markers.append(ball)
+        markers.append(ball_marker("frontiers", item.id, stamp, (*item.centroid[:2], 0.05), color, size))
         if item.viewpoint is not None:
-            markers.append(_arrow("viewpoints", item.id, stamp, item.viewpoint, color, 0.3))
+            markers.append(arrow_marker("viewpoints", item.id, stamp, item.viewpoint, color, 0.3))
         elif item.reason:
             place = (*item.centroid[:2], 0.3)
-            markers.append(_text("reasons", item.id, stamp, place, item.reason, 0.1, (0.6, 0.6, 0.6)))
-    return _fresh(markers)
+            markers.append(text_marker("reasons", item.id, stamp, place, item.reason, 0.1, (0.6, 0.6, 0.6)))
+    return fresh(markers)
 
 
 def snapshot_markers(
@@ -172,19 +150,19 @@ def snapshot_markers(
         if pose is None:
             continue
         eye, color = pose[:3, 3], _entity_color(snapshot.id, 0.9)
-        arrow = _marker(Marker.ARROW, "snapshots", snapshot.id, stamp, color, (0.05, 0.1, 0.1))
+        arrow = marker(Marker.ARROW, "snapshots", snapshot.id, stamp, color, (0.05, 0.1, 0.1))
         arrow.points = [point_to_msg(eye), point_to_msg(eye + 0.4 * pose[:3, 2])]
         known = [entities[i] for i in sorted(snapshot.entity_ids) if i in entities]
-        lines = _marker(Marker.LINE_LIST, "shown", snapshot.id, stamp, color, (0.01, 0, 0))
+        lines = marker(Marker.LINE_LIST, "shown", snapshot.id, stamp, color, (0.01, 0, 0))
         lines.points = [point_to_msg(end) for one in known for end in (eye, (one.box_min + one.box_max) / 2)]
         text = f"{snapshot.id} {snapshot.caption}".rstrip()
         markers += [
             arrow,
-            _text("snapshot_captions", snapshot.id, stamp, eye + np.array([0.0, 0.0, 0.2]), text, 0.1),
+            text_marker("snapshot_captions", snapshot.id, stamp, eye + np.array([0.0, 0.0, 0.2]), text, 0.1),
         ]
         if known:
             markers.append(lines)
-    return _fresh(markers)
+    return fresh(markers)
 
 
 def change_markers(changes: Iterable[ThingChange], stamp: float) -> list[Marker]:
@@ -199,12 +177,12 @@ def change_markers(changes: Iterable[ThingChange], stamp: float) -> list[Marker]
         color = CHANGE_COLORS[change.kind]
         alpha = 0.3 + 0.7 * change.probability
         if change.kind is ChangeKind.MOVED and change.before is not None and change.after is not None:
-            shape = _marker(Marker.ARROW, "changes", index, stamp, rgba(*color, alpha), (0.04, 0.1, 0.1))
+            shape = marker(Marker.ARROW, "changes", index, stamp, rgba(*color, alpha), (0.04, 0.1, 0.1))
             shape.points = [point_to_msg(change.before.mean), point_to_msg(change.after.mean)]
         else:
-            shape = _marker(Marker.SPHERE, "changes", index, stamp, rgba(*color, alpha), (0.2, 0.2, 0.2))
+            shape = marker(Marker.SPHERE, "changes", index, stamp, rgba(*color, alpha), (0.2, 0.2, 0.2))
             shape.pose.position = point_to_msg(known.mean)
         place = known.mean + np.array([0.0, 0.0, 0.3])
         text = f"{known.id} {known.caption or known.label}: {change.kind.value} {change.probability:.0%}"
-        markers += [shape, _text("change_texts", index, stamp, place, text, color=color)]
+        markers += [shape, text_marker("change_texts", index, stamp, place, text, color=color)]
     return markers

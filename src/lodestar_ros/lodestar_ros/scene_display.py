@@ -34,5 +34,7 @@ class SceneDisplay:
         if viewers > 0 and state != self._shown:
             entities, regions = self._scene.entities().values(), self._scene.regions.values()
             changes = self._scene.changes_since_load(_MOST_COMPARED)
-            self._markers.publish(entity_markers(entities, self._node.now, regions, changes))
+            self._markers.publish(
+                entity_markers(entities, self._node.now, regions, changes, self._scene.rooms)
+            )
             self._shown = state

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
+import numpy as np
 from nav_msgs.msg import OccupancyGrid
 
 from lodestar.assembly import scene_parts
+from lodestar.geometry.poses import yaw_of
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import Directive
 from lodestar.mapping.pillars import PillarMap
@@ -18,15 +21,20 @@ from lodestar_ros import qos
 from lodestar_ros.conversions_directive import directive_from_msg
 from lodestar_ros.conversions_map import pillars_from_msg, similarity_to_msg
 from lodestar_ros.embedder_client import RemotePhraseBook
+from lodestar_ros.frame_tree import TransformUnavailable
 from lodestar_ros.keep_out import KeepOutPublisher
-from lodestar_ros.node import LodestarNode
+from lodestar_ros.node import FrameNames, LodestarNode
+from lodestar_ros.parameters import declare_config
 from lodestar_ros.workers import LatestWorker
+
+NOTICE = 5.0  # s for which the diagnostics tell of zones that are held back
 
 
 class SceneFields:
     """Update changed layers at most once per `period` seconds, on a worker.
 
-    Subscribes: ``pillars``, ``directive``. Publishes: ``~/similarity/{target,neighbor,constraint}``,
+    A zone that appears where the robot stands is laid as the robot leaves it (`ZoneGrowth`).
+    Subscribes: ``pillars``, ``directive``, TF. Publishes: ``~/similarity/{target,neighbor,constraint}``,
     ``~/keep_out_mask``, ``~/costmap_filter_info``. grid(): the newest grid, None before the first.
     """
 
@@ -47,6 +55,12 @@ class SceneFields:
             for layer in LAYERS
         }
         self._keep_out = KeepOutPublisher(node)
+        self._zones: OccupancyGrid2D | None = None  # the newest, as wanted
+        self._growth = scene_parts.zone_growth(node.shared)
+        self._said = ""
+        self._frames = declare_config(node, FrameNames, "frames.")
+        self._transforms = node.transforms(newest=True)
+        node.diagnostics.value("zones.held_back_m2", lambda: self._growth.held)
         node.listen(msg.PillarMap, "pillars", self._on_pillars, qos.LATCHED)
         node.listen(msg.Directive, "directive", self._on_directive, qos.LATCHED)
         self._worker: LatestWorker = LatestWorker("fields", self._refresh, node.diagnostics.error)
@@ -69,10 +83,40 @@ class SceneFields:
         except MissingPhrases as error:
             self._node.diagnostics.status(f"waiting for the text embedder: {error}", ok=False)
             return
+        if update is not None and update.zones is not None:
+            self._zones = update.zones
+            self._lay(changed=True)
+        elif self._growth.held:
+            self._lay(changed=False)
         if update is None:
             return
         for layer, field in update.layers.items():
             assert pillars is not None
             self._layers[layer].publish(similarity_to_msg(field, pillars.resolution, pillars.origin, stamp))
-        if update.zones is not None:
-            self._keep_out.publish(update.zones)
+
+    def _lay(self, *, changed: bool) -> None:
+        """Publish the zones, without what the robot needs to leave them, and say so. On the worker.
+
+        changed: the zones are others than before, and not the robot's place alone.
+        """
+        assert self._zones is not None
+        before = self._growth.held
+        laid = self._growth.lay(self._zones, self._grid(), self._pose())
+        if changed or self._growth.held != before:
+            self._keep_out.publish(replace(laid, stamp=self._node.now))
+        said = self._growth.sentence
+        if bool(said) != bool(self._said):
+            self._node.get_logger().info(
+                said or "the robot has left the keep-out zone, which is laid in full now"
+            )
+        if said:
+            self._node.diagnostics.notice(said, NOTICE)
+        self._said = said
+
+    def _pose(self) -> np.ndarray | None:
+        """Return (3,) x, y, yaw of the robot in map, None where it is not known."""
+        try:
+            map_from_base = self._transforms.buffer.lookup(self._frames.map, self._frames.base)
+        except TransformUnavailable:
+            return None
+        return np.array([*map_from_base[:2, 3], yaw_of(map_from_base)])

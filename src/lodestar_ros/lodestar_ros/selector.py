@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import uuid
-from collections import deque
 from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
-from visualization_msgs.msg import MarkerArray
 
 from lodestar.agent.commands import (
     AskMemory,
@@ -41,10 +37,10 @@ from lodestar_ros.conversions_agent import decision_to_msg
 from lodestar_ros.conversions_questions import question_to_msg
 from lodestar_ros.conversions_trace import trace_to_msg
 from lodestar_ros.conversions_world import outcome_to_msg
+from lodestar_ros.decision_display import DecisionDisplay
 from lodestar_ros.directive_server import DirectiveServer
 from lodestar_ros.embedder_client import EmbedderClient
 from lodestar_ros.expert_clients import ExpertClients
-from lodestar_ros.markers import decision_markers
 from lodestar_ros.memory_client import MemoryClient
 from lodestar_ros.nav2_client import Nav2Client
 from lodestar_ros.node import LodestarNode
@@ -125,6 +121,7 @@ class CommandDispatcher:
         elif isinstance(command, FollowConstraints):
             self.server.say(command.directive)
         elif isinstance(command, Finish):
+            self.recorder.display.asked(command.result.question)
             self.server.finish(command.result)
             self.keeper.directive_over()
 
@@ -139,9 +136,7 @@ class DecisionRecorder:
         self._traces = node.create_publisher(msg.ReasoningTrace, "~/traces", qos.HISTORY)
         self._outcomes = node.create_publisher(msg.TraceOutcome, "~/outcomes", qos.HISTORY)
         self._questions = node.create_publisher(msg.Question, "~/question", qos.EVENT)
-        self._markers = node.create_publisher(MarkerArray, "~/markers", qos.LATCHED)
-        self._last: Decision | None = None
-        self._trail: deque[np.ndarray] = deque(maxlen=2000)
+        self.display = DecisionDisplay(node)
         self._writer: QueueWorker[dict[str, Any]] | None = None
         if log:
             self._writer = QueueWorker("decision_log", DecisionLog(log).append, node.diagnostics.error)
@@ -153,7 +148,7 @@ class DecisionRecorder:
 
     def record(self, decision: Decision) -> None:
         """Record a new decision, or one whose outcome is known."""
-        self._last = decision
+        self.display.decided(decision)
         self._publisher.publish(decision_to_msg(decision))
         if self._writer is not None:
             self._writer.submit(decision_to_dict(decision))
@@ -161,25 +156,13 @@ class DecisionRecorder:
     def record_trace(self, trace: Trace) -> None:
         """Record the reasoning behind a goal."""
         self._traces.publish(trace_to_msg(trace))
+        self.display.traced(trace)
         if self._writer is not None:
             self._writer.submit(trace_to_dict(trace))
 
     def record_outcome(self, outcome: ActionOutcome) -> None:
         """Record what came of an action."""
         self._outcomes.publish(outcome_to_msg(outcome))
+        self.display.ended(outcome)
         if self._writer is not None:
             self._writer.submit(outcome_to_dict(outcome))
-
-    def passed(self, pose: np.ndarray) -> None:
-        """Add the robot's pose (3,) to the path."""
-        if not self._trail or np.hypot(*(pose[:2] - self._trail[-1][:2])) > 0.1:
-            self._trail.append(pose)
-
-    def show(self, goal: np.ndarray | None, stamp: float) -> None:
-        """Publish the markers, if they have subscribers."""
-        if self._markers.get_subscription_count() == 0:
-            return
-        last = self._last
-        arms = () if last is None else [(arm.proposal, arm.expert == last.chosen) for arm in last.arms]
-        proposals = [(proposal, chosen) for proposal, chosen in arms if proposal is not None]
-        self._markers.publish(decision_markers(goal, proposals, self._trail, stamp))

@@ -77,6 +77,19 @@ class AbsenceConfig:
 
 
 @dataclass(frozen=True)
+class PointingConfig:
+    """Things that a person means by pointing at a place of the map."""
+
+    reach: float = (
+        1.0  # m in plan from the point to a choice, or to a thing of the kind that is searched for (ours)
+    )
+    touch: float = (
+        0.3  # m likewise to any other thing, whose label is then mended (ours: the size of a click)
+    )
+    apart: float = 0.15  # m by which one choice must be nearer than the next (ours)
+
+
+@dataclass(frozen=True)
 class LoopConfig:
     """Each field states its unit and source; "ours" was chosen here. Seconds are of the loop's time unless a field
     says "stamps" (ARCHITECTURE.md, Time).
@@ -160,6 +173,7 @@ class LoopConfig:
     open_questions: int = 16  # at once; the oldest gives way (ours)
     question_patience: float = 600.0  # s, after which one has expired (ours)
     question_choices: int = 6  # that are offered at most (ours)
+    pointing: PointingConfig = field(default_factory=PointingConfig)  # "that is it"
     # Questions to the memory.
     memory_patience: float = 30.0  # s, after which it answers too late (STaR VI: 30 s on average)
     check_age: float = 60.0  # s (stamps) since the proof of an answer that saves a check the way (ours)

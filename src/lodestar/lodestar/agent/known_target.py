@@ -31,12 +31,14 @@ class KnownTarget:
         self._context, self._search, self._transitions = context, search, transitions
 
     def head_for(self, run: Run, admission: Admission, view: TargetView) -> bool:
-        """Whether the robot goes to a known target on its own, because the expert for it is late or broken.
+        """Whether the robot goes to a known target on its own, because the expert for it is late or broken, or because
+        a person pointed at one that the experts do not go to.
 
         Where none is known, an entity nearby that may turn out to be one from closer will do. The open decision stays
         open and is credited with the result: it brought the target into view.
         """
-        if not any(arm.is_silent and arm.expert != EXPLORER for arm in admission.arms):
+        late = any(arm.is_silent and arm.expert != EXPLORER for arm in admission.arms)
+        if not late and not view.is_accepted(run.pointed):
             return False
         accepted = self._search.accepted(view)
         if any(
@@ -50,9 +52,8 @@ class KnownTarget:
         entity, goal, length = found
         assert run.questions.request is not None
         epoch = run.questions.request.epoch
-        rationale = (
-            f"going to {name_of(entity)}, {length:.1f} m away, by the map: the experts have not answered"
-        )
+        why = "you pointed at it" if entity.id == run.pointed else "the experts have not answered"
+        rationale = f"going to {name_of(entity)}, {length:.1f} m away, by the map: {why}"
         proposal = Proposal(KNOWN, epoch, goal, view.score(entity.id), rationale, entity.id)
         trace = trace_of(self._context, run.step, proposal, epoch, view)
         if not self._context.validator.check(trace).accepted:

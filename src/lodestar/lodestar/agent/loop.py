@@ -31,6 +31,7 @@ from lodestar.agent.memory_line import MemoryLine
 from lodestar.agent.navigating_state import NavigatingState
 from lodestar.agent.navigator_news import NavigatorNews
 from lodestar.agent.open_questions import Choice, OpenQuestion
+from lodestar.agent.pointing import Pointed, Pointing
 from lodestar.agent.proposers import CHARGER, HOME, PLACE
 from lodestar.agent.questions import Questions
 from lodestar.agent.refusals import refuse
@@ -84,6 +85,7 @@ class DecisionLoop:
         inquiry = Inquiry(context, search)
         news = self._news = NavigatorNews(context, search, account, transitions, trip, activities)
         known = KnownTarget(context, search, transitions)
+        self._pointing = Pointing(context)
         self._states: dict[State, LoopState] = {
             State.IDLE: RestingState(),
             State.DECIDING: DecidingState(
@@ -135,6 +137,7 @@ class DecisionLoop:
             text=f"{words[:1].upper()}{words[1:]}: asking the experts where to go.",
         )
         run.excluded = dict.fromkeys(excluded, NOT_CHOSEN)
+        context.questions.set_aside()
         context.searched.begin()
         context.ledger.begin_directive(context.now, run.time_limit)
         self._transitions.start(run)
@@ -150,6 +153,13 @@ class DecisionLoop:
         self.start(chosen.directive, now, time_limit, chosen.excluded)
         questions.close(question)
         return chosen.directive
+
+    def point_out(self, point: np.ndarray, now: float) -> Pointed:
+        """Return what a person means who points at (3,) in map: an answer to the open question, or the target of the
+        search, which is gone to from now on. Raises PointingRefused.
+        """
+        self._context.now = max(self._context.now, now)
+        return self._pointing.at(point)
 
     def cancel(self, now: float) -> None:
         """End the directive as CANCELLED; motion is refused at once, the commands come with the next tick."""

@@ -12,11 +12,17 @@ from lodestar.language.directive import Directive
 
 @dataclass(frozen=True)
 class Choice:
-    """One answer. directive: what is then done. excluded: entities that its first step then does not mean."""
+    """One answer. directive: what is then done. excluded: entities that its first step then does not mean.
+
+    entity_id: the entity that it chooses, 0 = it chooses a reading of the words. place: of the entity when it was
+    asked about, x, y, z in map, metres; empty = none.
+    """
 
     words: str
     directive: Directive
     excluded: frozenset[int] = frozenset()
+    entity_id: int = 0
+    place: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -39,12 +45,16 @@ class OpenQuestions:
         self._config, self._prefix = config, prefix
         self._open: OrderedDict[str, OpenQuestion] = OrderedDict()
         self._asked = 0
+        self._newest = (
+            ""  # id of the question of the last directive, "" = it asked none, or another has begun
+        )
 
     def ask(self, text: str, choices: tuple[Choice, ...], now: float) -> OpenQuestion:
         """The question, which is open from now on."""
         self._asked += 1
         question = OpenQuestion(f"{self._prefix}-{self._asked}", text, choices, now)
         self._open[question.id] = question
+        self._newest = question.id
         while len(self._open) > self._config.open_questions:
             self._open.popitem(last=False)
         return question
@@ -63,6 +73,18 @@ class OpenQuestions:
         if not 1 <= choice <= len(question.choices):
             raise QuestionUnknown(f"{choice} is none of the choices 1 to {len(question.choices)}")
         return question.choices[choice - 1]
+
+    def newest(self, now: float) -> OpenQuestion | None:
+        """Return the question that the last directive ended with; None where it is answered or has expired, or where
+        another directive has begun since.
+        """
+        question = self._open.get(self._newest)
+        expired = question is not None and now - question.asked_at > self._config.question_patience
+        return None if expired else question
+
+    def set_aside(self) -> None:
+        """A directive begins: a question of before stays open by its id alone."""
+        self._newest = ""
 
     def close(self, identity: str) -> None:
         """The question is answered."""

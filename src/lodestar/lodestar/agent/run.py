@@ -148,6 +148,7 @@ class Run:
     recoveries: int = 0  # of this errand
     retries: int = 0  # of it, blind ones
     looks: dict[int, tuple[Look, ...]] = field(default_factory=dict)  # by entity, made for a diagnosis
+    pointed: int = 0  # entity that a person says is the target of this errand; 0 = none
     gone: dict[int, GoneThing] = field(default_factory=dict)  # targets that are verified gone
     barred_since: float | None = None  # loop time since which no way led to any target that is known
     is_barred: bool = False  # no way leads to any now
@@ -252,6 +253,7 @@ class Run:
     def begin_errand(self) -> None:
         """The itinerary has gone on: nothing is excluded from the new errand."""
         self.errands += 1
+        self.pointed = 0
         self._asked = None
         self.waits_until = None
         self.found_here = 0

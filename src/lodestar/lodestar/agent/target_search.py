@@ -14,6 +14,7 @@ from lodestar.agent.targets import TargetView
 from lodestar.geometry.boxes import box_distance
 from lodestar.language.directive import Item, Step, StepKind
 from lodestar.language.query_graph import QueryGraph
+from lodestar.query.verdict import Candidate
 from lodestar.scene.records import Entity, EntityState
 from lodestar.scene.regions import is_called
 
@@ -37,6 +38,12 @@ class TargetSearch:
             if run.excluded.get(candidate.entity_id) in (BELOW_ACCEPT, UNSURE):
                 del run.excluded[candidate.entity_id]
         self._take_back(run)
+        pointed = self._pointed(run, view)
+        if pointed is not None:
+            rest = tuple(c for c in view.accepted if c.entity_id not in {*run.excluded, pointed.entity_id})
+            others = () if run.step.count == 1 else rest
+            known = tuple(c for c in view.candidates if c.entity_id != pointed.entity_id)
+            return replace(view, candidates=(pointed, *known), accepted=(pointed, *others))
         accepted = tuple(c for c in view.accepted if c.entity_id not in run.excluded)
         if run.step.scope.around is not None:
             near = {e.id for e in self._within(self.accepted(replace(view, accepted=accepted)), run.step)}
@@ -44,6 +51,16 @@ class TargetSearch:
         if run.step.count == 1:
             accepted = run.doubt.wanted(accepted, mirror.resolve)
         return replace(view, accepted=accepted)
+
+    def _pointed(self, run: Run, view: TargetView) -> Candidate | None:
+        """Return the target that a person pointed at, until it was looked at in vain; its relations need not hold."""
+        entity = self._context.facts.entity(run.pointed)
+        if entity is None or entity.id in run.excluded:
+            return None
+        semantic = next((c.semantic_score for c in view.candidates if c.entity_id == entity.id), 0.0)
+        return Candidate(
+            entity.id, 1.0, semantic, explanation="you pointed at it", reading=len(run.step.graphs)
+        )
 
     def _take_back(self, run: Run) -> None:
         """A thing that was thought gone and has been seen since is gone to; it has moved, or is there after all."""

@@ -220,7 +220,10 @@ class VerifyingState:
         words = choices_in_words(entities, facts.entities, regions)
         rest = run.directive.from_step(run.step_index)
         every = frozenset(c.entity_id for c in run.doubt.rivals)
-        choices = tuple(Choice(said, rest, every - {e.id}) for said, e in zip(words, entities))
+        choices = tuple(
+            Choice(said, rest, every - {e.id}, e.id, tuple(map(float, e.mean)))
+            for said, e in zip(words, entities)
+        )
         text = f"Which {clean_text(run.step.target)}: {listed(words, 'or')}?"
         return context.questions.ask(text, choices, context.now)
 

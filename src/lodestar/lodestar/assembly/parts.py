@@ -26,6 +26,7 @@ from lodestar.assembly.scene_parts import (
     region_tracker,
     scene_dictionary,
     vision_captioner,
+    zone_growth,
 )
 from lodestar.assembly.selector_parts import (
     adviser,
@@ -76,4 +77,5 @@ __all__ = [
     "vision_captioner",
     "voxel_map",
     "world_model",
+    "zone_growth",
 ]

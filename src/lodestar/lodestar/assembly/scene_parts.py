@@ -14,6 +14,7 @@ from lodestar.assembly.config import SceneDictionaryConfig
 from lodestar.assembly.directive_fields import DirectiveFields
 from lodestar.assembly.shared import SharedConfig
 from lodestar.grid.regions import RegionTracker
+from lodestar.grid.zone_growth import ZoneGrowth
 from lodestar.language.parsers import QueryParser, make_parser
 from lodestar.models.chat import OpenAiChat
 from lodestar.models.phrases import PhraseBook
@@ -72,6 +73,11 @@ def vision_captioner(
 def directive_fields(phrases: PhraseBook, shared: SharedConfig) -> DirectiveFields:
     """Return the computation of a directive's similarity layers, and of keep-out zones with the fence."""
     return DirectiveFields(phrases, shared.query, shared.keep_out_distance, shared.fence)
+
+
+def zone_growth(shared: SharedConfig) -> ZoneGrowth:
+    """Return what keeps new zones open under the robot until it has left them."""
+    return ZoneGrowth(shared.body)
 
 
 def query_chat(config: SceneDictionaryConfig) -> OpenAiChat:

@@ -20,6 +20,18 @@ class Footprint:
 
 
 @dataclass(frozen=True)
+class ZoneGrowthConfig:
+    """Keep-out zones that appear where the robot stands."""
+
+    margin: float = (
+        0.15  # metres around the body that stay open; chosen: a costmap cell, its padding and a turn
+    )
+    way_out: float = (
+        12.0  # metres around the robot in which a way out is looked for; above the widest zone, 10 m
+    )
+
+
+@dataclass(frozen=True)
 class FenceConfig:
     """Bounds of where the robot may be: a polygon in `map`. Empty, there are none."""
 

@@ -11,6 +11,8 @@ import numpy as np
 UNKNOWN = -1
 FREE = 0
 OCCUPIED = 100
+#: Of a keep-out mask: forbidden for goals, costly and not closed for a navigator that scales the value (ADR 0051).
+HELD_BACK = 50
 
 
 def distance_to(mask: np.ndarray, resolution: float) -> np.ndarray:

@@ -24,6 +24,7 @@ from lodestar_ros.nav2_client import Nav2Client, Nav2Config
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.parameters import declare_config, declare_part
 from lodestar_ros.pictures import PictureDesk
+from lodestar_ros.point_server import PointServer
 from lodestar_ros.restarts import RestartNotices
 from lodestar_ros.scene_client import SceneClient
 from lodestar_ros.selector import CommandDispatcher, DecisionRecorder, make_loop
@@ -35,7 +36,8 @@ class GoalSelectorNode(LodestarNode):
     """Follow directives: ask the experts, choose, navigate, verify. The loop runs on a thread of its own.
 
     Subscribes: ``grid``, ``costmap_filter_info``, ``entities``, ``battery``, TF. Publishes: ``~/heartbeat``,
-    ``~/question``, ``~/decision``, ``~/directive``, ``~/report``, ``~/markers``. Serves: ``~/hold``, ``~/pause``.
+    ``~/question``, ``~/decision``, ``~/directive``, ``~/report``, ``~/markers``. Serves: ``~/hold``, ``~/pause``,
+    ``~/point_out``.
     Action: ``follow_directive``; a client of ``<expert>_expert/propose``, ``memory/answer`` and ``navigate_to_pose``.
     """
 
@@ -86,6 +88,7 @@ class GoalSelectorNode(LodestarNode):
         GridInput(self, loop, thread)
         battery = declare_config(self, BatteryConfig, "battery.")
         BatteryInput(self, battery, lambda budget: thread.post(lambda: loop.on_energy(budget)))
+        PointServer(self, loop, thread, clock.now)
         StopServices(self, thread, self._heartbeat, self._server, self._on_stop)
         thread.describe(self.diagnostics)
         self.steady_timer(config.beat_period, self._heartbeat.beat)
@@ -97,6 +100,7 @@ class GoalSelectorNode(LodestarNode):
 
     def _on_started(self, directive: Directive) -> None:
         self._embedder.request(directive.phrases)
+        self._recorder.display.asked(None)
         self._heartbeat.beat()
 
     def _on_stop(self) -> None:
@@ -119,7 +123,7 @@ class GoalSelectorNode(LodestarNode):
 
     def _observe_pose(self) -> None:
         try:
-            self._recorder.passed(self._pose.observe())
+            self._recorder.display.passed(self._pose.observe())
         except TransformUnavailable as error:
             self.diagnostics.status(str(error), ok=False)
         else:
@@ -131,7 +135,7 @@ class GoalSelectorNode(LodestarNode):
     def _report(self) -> None:
         feedback = self._thread.status.feedback
         self._server.feedback(self._restarts.beside(feedback))
-        self._recorder.show(feedback.goal, self.now)
+        self._recorder.display.show(feedback.goal, self.now)
 
 
 main = main_of(GoalSelectorNode, events=False)

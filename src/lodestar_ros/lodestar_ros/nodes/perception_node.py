@@ -12,12 +12,23 @@ from lodestar.assembly import perception_parts
 from lodestar.assembly.config import PerceptionConfig
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.perception.frames import SegmentedFrame
+from lodestar.perception.painting import paint_segments
 from lodestar.perception.ultralytics import DetectorUnavailable
 from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.conversions import BadMessage, stamp_from_msg
 from lodestar_ros.conversions_scene import segmented_to_msg
+<<<<<<< HEAD
 from lodestar_ros.conversions_sensors import camera_from_msg, depth_from_msg, rgb_from_msg
+=======
+from lodestar_ros.conversions_sensors import (
+    camera_from_msg,
+    depth_from_msg,
+    image_from_msg,
+    image_to_msg,
+    rgb_from_msg,
+)
+>>>>>>> rviz
 from lodestar_ros.executors import main_of
 from lodestar_ros.label_input import LabelInput
 from lodestar_ros.node import LodestarNode
@@ -29,15 +40,22 @@ from lodestar_ros.workers import LatestWorker
 class PerceptionNode(LodestarNode):
     """Segment the newest image; older waiting images are dropped and counted.
 
+<<<<<<< HEAD
     Subscribes: ``labels`` and ``label_table`` (ground_truth; with ``depth`` or ``label_instances`` where
     `components.by` says so), ``image`` (ultralytics), or ``depth``, ``image`` and ``camera_info`` (geometric).
     Publishes: ``~/segmented``.
+=======
+    Subscribes: ``labels`` and ``label_table`` (ground_truth), ``image`` (ultralytics), or ``depth``, ``image`` and
+    ``camera_info`` (geometric).
+    Publishes: ``~/segmented``; ``~/annotated`` (the segments in colour, if it has subscribers).
+>>>>>>> rviz
     """
 
     def __init__(self, **kwargs):
         super().__init__("perception", **kwargs)
         config = declare_part(self, PerceptionConfig)
         self._publisher = self.create_publisher(msg.SegmentedImage, "~/segmented", qos.RELIABLE)
+        self._painted = self.create_publisher(Image, "~/annotated", qos.SENSOR)
         self._worker: LatestWorker = LatestWorker("detect", self._detect, self._on_error)
         self.on_close(self._worker.close)
         self.diagnostics.value("detect.dropped", lambda: self._worker.dropped)
@@ -79,21 +97,32 @@ class PerceptionNode(LodestarNode):
     def _detect(self, item: Any) -> None:
         """On the worker."""
         start = time.monotonic()
+        colors = None
         if isinstance(item, Image):
+<<<<<<< HEAD
             image, frame = item, self._detector.detect(stamp_from_msg(item.header.stamp), rgb_from_msg(item))
         elif isinstance(item, tuple):
+=======
+            image, colors = item, rgb_from_msg(item)
+            frame = self._detector.detect(stamp_from_msg(item.header.stamp), colors)
+        elif len(item) == 3:
+>>>>>>> rviz
             image, rgb, camera = item
             stamp = stamp_from_msg(image.header.stamp)
-            frame = self._geometric.segment(stamp, depth_from_msg(image), camera, rgb_from_msg(rgb))
+            colors = rgb_from_msg(rgb)
+            frame = self._geometric.segment(stamp, depth_from_msg(image), camera, colors)
         else:
             image = item["labels"]
             labels, table = self._labels.objects(item)
             frame = self._truth.segment(stamp_from_msg(image.header.stamp), labels, table)
-        self._publish(frame, image.header.frame_id)
+        self._publish(frame, image.header.frame_id, colors)
         self.diagnostics.status(f"{len(frame.detections)} segments in {time.monotonic() - start:.3f} s")
 
-    def _publish(self, frame: SegmentedFrame, optical_frame: str) -> None:
+    def _publish(self, frame: SegmentedFrame, optical_frame: str, colors: np.ndarray | None) -> None:
         self._publisher.publish(segmented_to_msg(frame, optical_frame))
+        if self._painted.get_subscription_count():
+            picture = paint_segments(frame, colors)
+            self._painted.publish(image_to_msg(picture, "rgb8", frame.stamp, optical_frame))
 
     def _on_error(self, error: Exception) -> None:
         if isinstance(error, BadMessage):

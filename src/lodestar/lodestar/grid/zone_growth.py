@@ -1,0 +1,123 @@
+"""Keep-out zones that are not laid over the robot: held back under its body and on its way out, until it has left.
+
+A navigator that finds the robot's footprint on forbidden cells refuses every motion, also the one that leaves them
+(Nav2 tests the robot's centre alone before it lets a robot out of a zone).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from skimage.graph import MCP_Geometric
+
+from lodestar.grid.config import Footprint, ZoneGrowthConfig
+from lodestar.grid.occupancy import FREE, HELD_BACK, OCCUPIED, OccupancyGrid2D, distance_to
+from lodestar.grid.overlay import occupied_onto
+
+
+class ZoneGrowth:
+    """Lays zones around the robot. What was laid once stays laid as long as it is wanted. Not safe for threads."""
+
+    def __init__(self, body: Footprint | None = None, config: ZoneGrowthConfig | None = None) -> None:
+        self._config = config or ZoneGrowthConfig()
+        self._radius = (body or Footprint()).circumscribed_radius + self._config.margin
+        self._laid: OccupancyGrid2D | None = None  # closed cells of the newest mask
+        self._way = np.zeros(
+            (0, 2)
+        )  # (N, 2) map, on which the robot is to leave; kept, or it would close behind itself
+        self.held = 0.0  # m^2 of the newest mask that are held back
+        self.has_way_out = True  # whether a way out was found, where something is held back
+
+    def lay(
+        self, zones: OccupancyGrid2D, plan: OccupancyGrid2D | None, pose: np.ndarray | None
+    ) -> OccupancyGrid2D:
+        """Return the zones with the cells at the robot as HELD_BACK; the same object where nothing is held back.
+
+        zones: occupied = forbidden. plan: the grid without zones, of the same frame, for the way out. pose: (3,) of
+        the robot in map; without one everything is laid.
+        """
+        wanted = zones.occupied
+        fresh = wanted & ~self._laid_on(zones)
+        held = np.zeros(wanted.shape, bool)
+        self.has_way_out = True
+        if pose is not None and fresh.any():
+            held = fresh & self._needed(zones, wanted, plan, np.asarray(pose, np.float64))
+        if not held.any():
+            self._way = self._way[:0]
+        self.held = float(held.sum()) * zones.resolution**2
+        closed = wanted & ~held
+        self._laid = replace(zones, cells=np.where(closed, np.int8(OCCUPIED), np.int8(FREE)))
+        if not held.any():
+            return zones
+        return replace(zones, cells=np.where(held, np.int8(HELD_BACK), zones.cells))
+
+    @property
+    def sentence(self) -> str:
+        """Return what is held back and why, for a person; "" where nothing is."""
+        if not self.held:
+            return ""
+        out = "until it has left" if self.has_way_out else "and it knows no way out; drive it out by hand"
+        return f"the robot stands in a keep-out zone: {self.held:.1f} m^2 at it stay open {out}"
+
+    def _laid_on(self, zones: OccupancyGrid2D) -> np.ndarray:
+        if self._laid is None:
+            return np.zeros(zones.cells.shape, bool)
+        return occupied_onto(zones, self._laid)
+
+    def _needed(
+        self, zones: OccupancyGrid2D, wanted: np.ndarray, plan: OccupancyGrid2D | None, pose: np.ndarray
+    ) -> np.ndarray:
+        """Return (rows, columns) bool: cells of the robot's body and of its way out; none where it stands outside."""
+        robot = np.zeros(wanted.shape, bool)
+        row, column = (int(v) for v in zones.cells_of(pose[None, :2])[0])
+        if not (0 <= row < wanted.shape[0] and 0 <= column < wanted.shape[1]):
+            return np.zeros(wanted.shape, bool)
+        robot[row, column] = True
+        if not (wanted & (distance_to(robot, zones.resolution) <= self._radius)).any():
+            return np.zeros(wanted.shape, bool)
+        blocked = np.zeros(wanted.shape, bool) if plan is None else occupied_onto(zones, plan)
+        cells = zones.cells_of(self._left_to_go(pose))
+        inside = ((cells >= 0) & (cells < wanted.shape)).all(axis=1)
+        if not len(cells) or not inside.all() or blocked[tuple(cells.T)].any():
+            cells = self._find_way(blocked, wanted, (row, column), zones.resolution)
+            self._way = zones.points_of(cells)
+        self.has_way_out = len(cells) > 0
+        robot[tuple(cells.T)] = True
+        return distance_to(robot, zones.resolution) <= self._radius
+
+    def _left_to_go(self, pose: np.ndarray) -> np.ndarray:
+        """Return the (N, 2) rest of the way from the place that is nearest to the robot."""
+        if not len(self._way):
+            return self._way
+        return self._way[int(np.argmin(np.hypot(*(self._way - pose[:2]).T))) :]
+
+    def _find_way(
+        self, blocked: np.ndarray, wanted: np.ndarray, start: tuple[int, int], resolution: float
+    ) -> np.ndarray:
+        """Return the (N, 2) cells of the shortest way out, looked for near the robot; none where there is none."""
+        reach = math.ceil(self._config.way_out / resolution)
+        top, left = max(start[0] - reach, 0), max(start[1] - reach, 0)
+        window = np.s_[top : start[0] + reach + 1, left : start[1] + reach + 1]
+        here = start[0] - top, start[1] - left
+        found = _way_out(blocked[window], wanted[window], here, resolution, self._radius)
+        return np.array(found, int).reshape(-1, 2) + np.array([top, left])
+
+
+def _way_out(
+    blocked: np.ndarray, wanted: np.ndarray, start: tuple[int, int], resolution: float, radius: float
+) -> list[tuple[int, int]]:
+    """Return the cells of the shortest way to where the body is clear of the zone; empty where there is none.
+
+    blocked, wanted: (rows, columns) bool, obstacles and zone. radius: metres of the body.
+    """
+    cost = np.where(blocked, -1.0, 1.0)
+    cost[start] = 1.0
+    search = MCP_Geometric(cost)
+    lengths, _ = search.find_costs([start])
+    clear = (distance_to(wanted, resolution) > radius) & np.isfinite(lengths)
+    if not clear.any():
+        return []
+    goal = np.unravel_index(int(np.argmin(np.where(clear, lengths, np.inf))), lengths.shape)
+    return [(int(row), int(column)) for row, column in search.traceback(goal)]

@@ -1,0 +1,29 @@
+"""Keep-out masks as the nodes read them."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy", reason="ROS 2 is not installed")
+
+from nav2_msgs.msg import CostmapFilterInfo
+
+from lodestar.grid.occupancy import HELD_BACK, OCCUPIED, OccupancyGrid2D
+from lodestar_ros.conversions import grid_to_msg
+from lodestar_ros.keep_out import KEEP_OUT, KeepOutInput
+
+
+def test_what_is_held_back_for_nav2_is_forbidden_for_everybody_else():
+    heard = {}
+    node = SimpleNamespace(listen=lambda kind, topic, callback, profile: heard.update({topic: callback}))
+    keep_out = KeepOutInput(node)
+    heard["costmap_filter_info"](
+        CostmapFilterInfo(type=KEEP_OUT, base=0.0, multiplier=1.0, filter_mask_topic="mask")
+    )
+    cells = np.array([[OCCUPIED, HELD_BACK, 49, 0, -1]], np.int8)
+    heard["mask"](grid_to_msg(OccupancyGrid2D(cells, 0.1, (0.0, 0.0))))
+    seen = keep_out.apply(OccupancyGrid2D(np.zeros((1, 5), np.int8), 0.1, (0.0, 0.0)))
+    assert seen.keep_out.tolist() == [[True, True, False, False, False]]

@@ -90,43 +90,6 @@ class ProcessSpec:
         return line
 
 
-<<<<<<< HEAD
-=======
-@dataclass(frozen=True)
-class StackOptions:
-    """Options of a start that do not depend on the use."""
-
-    world: str = "apartment"  # apartment | office | warehouse | a world file | a real map
-    seed: int = 1  # of the world and of sensor noise
-    slam: str = "none"  # none: the simulator publishes map->odom; slam_toolbox: SLAM publishes it
-    # sim: sim_navigator serves navigate_to_pose; nav2: Nav2 does; external: it is served already; "": that of the use
-    navigator: str = ""
-    # simulator only. sim: it takes velocities; go2_protocol: it speaks the topics of a Go2, and go2_base drives it
-    robot: str = "sim"
-    # go2 only. go2_base: the robot's own topics over Ethernet; webrtc: the community's driver; external: another one
-    driver: str = "go2_base"
-    robot_topics: str = ""  # namespace of the robot's own topics; "": as a Go2 has them
-    namespace: str = ""  # of every node and relative topic
-    operator: bool = (
-        False  # directives by text and clicks from RViz are taken, and pictures for people are made
-    )
-    profiles: tuple[Path, ...] = ()  # parameter files read after those of the use; they override them
-    # node -> parameter -> value; overrides all files
-    parameters: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        choices = (
-            ("slam", self.slam, SLAM),
-            ("navigator", self.navigator, NAVIGATORS),
-            ("robot", self.robot, ROBOTS),
-            ("driver", self.driver, DRIVERS),
-        )
-        for name, value, known in choices:
-            if value not in known and not (name == "navigator" and not value):
-                raise StackError(f"{name} is {value!r}; it is one of {', '.join(known)}")
-
-
->>>>>>> rviz
 _BODY = 0.31  # m, base_link of the played Go2 above the ground
 _BEHIND_STAND_IN: dict[str, object] = {
     "publish_robot_frames": False,

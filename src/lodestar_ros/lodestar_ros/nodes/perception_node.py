@@ -18,9 +18,6 @@ from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.conversions import BadMessage, stamp_from_msg
 from lodestar_ros.conversions_scene import segmented_to_msg
-<<<<<<< HEAD
-from lodestar_ros.conversions_sensors import camera_from_msg, depth_from_msg, rgb_from_msg
-=======
 from lodestar_ros.conversions_sensors import (
     camera_from_msg,
     depth_from_msg,
@@ -28,7 +25,6 @@ from lodestar_ros.conversions_sensors import (
     image_to_msg,
     rgb_from_msg,
 )
->>>>>>> rviz
 from lodestar_ros.executors import main_of
 from lodestar_ros.label_input import LabelInput
 from lodestar_ros.node import LodestarNode
@@ -40,15 +36,9 @@ from lodestar_ros.workers import LatestWorker
 class PerceptionNode(LodestarNode):
     """Segment the newest image; older waiting images are dropped and counted.
 
-<<<<<<< HEAD
     Subscribes: ``labels`` and ``label_table`` (ground_truth; with ``depth`` or ``label_instances`` where
     `components.by` says so), ``image`` (ultralytics), or ``depth``, ``image`` and ``camera_info`` (geometric).
-    Publishes: ``~/segmented``.
-=======
-    Subscribes: ``labels`` and ``label_table`` (ground_truth), ``image`` (ultralytics), or ``depth``, ``image`` and
-    ``camera_info`` (geometric).
     Publishes: ``~/segmented``; ``~/annotated`` (the segments in colour, if it has subscribers).
->>>>>>> rviz
     """
 
     def __init__(self, **kwargs):
@@ -99,14 +89,9 @@ class PerceptionNode(LodestarNode):
         start = time.monotonic()
         colors = None
         if isinstance(item, Image):
-<<<<<<< HEAD
-            image, frame = item, self._detector.detect(stamp_from_msg(item.header.stamp), rgb_from_msg(item))
-        elif isinstance(item, tuple):
-=======
             image, colors = item, rgb_from_msg(item)
             frame = self._detector.detect(stamp_from_msg(item.header.stamp), colors)
-        elif len(item) == 3:
->>>>>>> rviz
+        elif isinstance(item, tuple):
             image, rgb, camera = item
             stamp = stamp_from_msg(image.header.stamp)
             colors = rgb_from_msg(rgb)

@@ -33,7 +33,9 @@ class StackOptions:
     driver: str = "go2_base"
     robot_topics: str = ""  # namespace of the robot's own topics; "": as a Go2 has them
     namespace: str = ""  # of every node and relative topic
-    operator: bool = False  # directives by text and clicks from RViz are taken, and pictures for people are made
+    operator: bool = (
+        False  # directives by text and clicks from RViz are taken, and pictures for people are made
+    )
     profiles: tuple[Path, ...] = ()  # parameter files read after those of the use; they override them
     # node -> parameter -> value; overrides all files
     parameters: Mapping[str, Mapping[str, object]] = field(default_factory=dict)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from lodestar.language.chart import Reading, load_chart
@@ -101,7 +102,7 @@ def _names_need(found: Question | None, words: Sequence[str]) -> bool:
     """
     if found is None or found.kind is not QuestionKind.WHERE or found.item is None:
         return False
-    return is_open(found.item) and any(pair in _NEED for pair in zip(words, words[1:]))
+    return is_open(found.item) and any(pair in _NEED for pair in pairwise(words))
 
 
 def load_questions() -> None:

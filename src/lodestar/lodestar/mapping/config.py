@@ -267,7 +267,9 @@ class VoxelConfig:
     min_voxels: int = 3  # of a mask that starts an instance; chosen
     min_score: float = 0.2  # of a detection, 0..1; chosen
     captions: int = 16  # pairs of label and caption per instance; chosen
-    label_votes: float = 25.0  # sum of an instance's votes for labels; older ones give way. About 30 images; chosen
+    label_votes: float = (
+        25.0  # sum of an instance's votes for labels; older ones give way. About 30 images; chosen
+    )
     batch: int = 64  # instances that a frame measures again (RoboAtlas eq. 7); value chosen
     recent: float = (
         1.0  # seconds since the last observation of a recent instance (RoboAtlas eq. 7); value chosen

@@ -225,7 +225,6 @@ def test_single_wrong_labels_change_nothing():
         assert i == 0 or track.label == "barrel"
 
 
-
 def test_synonyms_vote_together():
     track = Track(1, 0.0, 0.0, np.zeros(3), np.ones(3))
     for label, weight in (("table", 2.5), ("sofa", 1.0), ("couch", 2.0)):

@@ -6,6 +6,7 @@ import time
 from functools import partial
 from typing import Any
 
+import numpy as np
 from sensor_msgs.msg import CameraInfo, Image
 
 from lodestar.assembly import perception_parts
@@ -21,7 +22,6 @@ from lodestar_ros.conversions_scene import segmented_to_msg
 from lodestar_ros.conversions_sensors import (
     camera_from_msg,
     depth_from_msg,
-    image_from_msg,
     image_to_msg,
     rgb_from_msg,
 )

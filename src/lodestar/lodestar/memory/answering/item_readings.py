@@ -71,7 +71,11 @@ def _room_of(inquiry: Inquiry, graph: QueryGraph) -> int | None:
             continue
         index = predicate.arguments[1]
         used = [p for p in graph.predicates if index in p.mentioned and p.mentioned != (index,)]
-        if predicate.arguments[0] == 0 and len(used) == 1 and _is_room(inquiry, graph.variables[index].phrase):
+        if (
+            predicate.arguments[0] == 0
+            and len(used) == 1
+            and _is_room(inquiry, graph.variables[index].phrase)
+        ):
             return index
     return None
 

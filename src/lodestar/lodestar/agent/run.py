@@ -244,7 +244,7 @@ class Run:
         return [i for i, why in self.excluded.items() if why in (UNREACHABLE, UNCONFIRMED)]
 
     def try_again(self) -> bool:
-        """What was given up is tried once more before a search ends; whether there is any."""
+        """Give what was left out one more try before a search ends; whether there is any."""
         if self.tried_again:
             return False
         self.tried_again = True

@@ -78,7 +78,7 @@ class DecidingState:
         else:
             run.is_barred = bool(run.given_up)
         if not run.is_barred:
-            run.barred_since = run.barred_since if run.tried_again else None
+            run.barred_since = None
         elif run.barred_since is None:
             run.barred_since = self._context.now
 

@@ -248,6 +248,7 @@ class Run:
         if self.tried_again:
             return False
         self.tried_again = True
+        self.is_barred, self.barred_since, self.out_of_sight = False, None, {}  # until the next decision tells
         return self.second_chance()
 
     def begin_errand(self) -> None:

@@ -57,7 +57,7 @@ class Search(Activity):
         if run.step.count != 1 or not (run.gone or run.out_of_sight or run.is_barred):
             return None
         evidence, entities = tools.transitions.outcomes.evidence, context.facts.entities
-        over = context.now - context.config.recovery.search_time
+        over = context.now - (0.0 if run.tried_again else context.config.recovery.search_time)
         accepted = tools.search.accepted(tools.search.look(run))
         left = [entity.id for entity in accepted] or run.given_up
         known = next((entities[i] for i in left if i in entities and evidence.was_known(run, i)), None)

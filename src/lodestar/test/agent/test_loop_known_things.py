@@ -6,8 +6,8 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from agent_fakes import TARGET, entity, exploring, proposal
-from test_loop_recovery import NEVER_SEEN, _archive, _block, _outcomes, _world
+from agent_fakes import FACING, TARGET, entity, exploring, proposal
+from test_loop_recovery import NEVER_SEEN, NO_PATH, _archive, _block, _outcomes, _world
 
 from lodestar.agent.commands import State
 from lodestar.agent.config import LoopConfig, RecoveryConfig
@@ -110,3 +110,55 @@ def test_a_way_that_opens_in_time_is_taken():
     world.answers["semantic_map"] = towards
     world.run()
     assert world.result.success
+
+
+def test_a_goal_that_is_refused_as_out_of_reach_is_left_out_and_another_side_is_taken():
+    """Its expert would propose the same goal in every epoch."""
+    world = _world()
+    asked = []
+    towards = world.answers["semantic_map"]
+    world.answers["semantic_map"] = lambda request: asked.append(request) or towards(request)
+    for x0, x1, y0, y1 in ((6.8, 6.9, 4.6, 5.4), (7.5, 7.6, 4.6, 5.4), (6.8, 7.6, 4.6, 4.7), (6.8, 7.6, 5.3, 5.4)):
+        _block(world, x0, x1, y0, y1)
+    world.loop._transitions.redecide(world.loop._context.run)
+    world.run(60.0)
+    assert world.result.success and math.dist(world.pose[:2], FACING[:2]) > 0.5
+    refused = [any(math.dist(goal[:2], FACING[:2]) < 0.1 for goal in one.excluded_goals) for one in asked]
+    assert not refused[0] and all(refused[1:])
+
+
+def _shut(world) -> list[bool]:
+    """Abort each drive to the target while the list that is returned holds True."""
+    is_shut, drive = [True], world._drive
+
+    def abort_near_the_target() -> None:
+        is_near = world.goal is not None and math.dist(world.goal[:2], TARGET.mean[:2]) < 1.2
+        world.abort_with = NO_PATH if is_shut[0] and is_near else None
+        drive()
+
+    world._drive = abort_near_the_target
+    return is_shut
+
+
+def _world_of_a_shut_thing():
+    world = _world(config=LoopConfig(recovery=RecoveryConfig(search_time=20.0)))
+    is_shut = _shut(world)
+    world.answers["frontier"] = exploring(*[(2.0 + 0.5 * i, 8.0, 0.0) for i in range(12)])
+    return world, is_shut
+
+
+def test_what_was_given_up_is_tried_once_more_before_the_search_ends():
+    world, is_shut = _world_of_a_shut_thing()
+    run = world.loop._context.run
+    world.run(until=lambda: run.tried_again)
+    assert run.tried_again and world.result is None
+    is_shut[0] = False
+    world.run()
+    assert world.result.success and world.result.entity_ids == (7,)
+
+
+def test_what_stays_shut_ends_the_search_after_one_more_try():
+    world, _ = _world_of_a_shut_thing()
+    world.run(290.0)
+    assert world.result.error_code is ErrorCode.TARGET_UNREACHABLE
+    assert world.now < 200.0 and "the way to it is shut" in world.result.error_msg

@@ -27,6 +27,7 @@ from lodestar_sim.worlds.world import Event, World, WorldObject
 _VIEW = (0.2, 0.8)  # share of a thing that a view shows, and metres from it, as in `tasks`
 _LAST = 0.15  # m of a way before its end that may be narrower: the robot comes near to the thing itself
 _BACK = 0.5  # share of the runs in which what fails comes back
+_LAST_RELABEL = 4.0  # s after the start, at most; the robot has come no farther than as many metres
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,10 @@ def _place_near(
 
 
 def _mislabelled(trip: Trip, rng: np.random.Generator) -> Scenario | None:
-    """Another thing was taken for the target's kind and colour, and is seen for what it is from `at` on."""
+    """Another thing was taken for the target's kind and colour, and is seen for what it is from `at` on.
+
+    It is no nearer than the robot comes until then: claimed before, nobody could have told.
+    """
     thing, world, truth = trip.thing, trip.world, truth_of(trip.world)
     own = truth.shortest_path(trip.task.start[:2], thing)
     rivals = [
@@ -112,14 +116,14 @@ def _mislabelled(trip: Trip, rng: np.random.Generator) -> Scenario | None:
         for t in world.objects
         if t.category != thing.category and not t.supported_by and not t.contained_in and t.sensed
         and max(t.size) >= 0.3 and math.dist(t.xy, thing.xy) > 3.0
-        and truth.shortest_path(trip.task.start[:2], t) < 0.8 * own and len(truth.views(t, *_VIEW))
+        and _LAST_RELABEL <= truth.shortest_path(trip.task.start[:2], t) < 0.8 * own and len(truth.views(t, *_VIEW))
     ]  # fmt: skip
     if not rivals:
         return None
     rival = rivals[int(rng.integers(len(rivals)))]
     wrong = replace(rival, category=thing.category, caption=thing.caption)
     mapped = replace(world, objects=tuple(wrong if t.id == rival.id else t for t in world.objects))
-    at = round(float(rng.uniform(0.5, 4.0)), 1)
+    at = round(float(rng.uniform(0.5, _LAST_RELABEL)), 1)
     event = Event(at, "relabel", rival.id, category=rival.category, caption=rival.caption)
     return Scenario(
         Cause.TARGET_MISLABELLED, trip, replace(mapped, events=(event,)), at, (thing.id,), mapped=mapped

@@ -248,7 +248,8 @@ class Run:
         if self.tried_again:
             return False
         self.tried_again = True
-        self.is_barred, self.barred_since, self.out_of_sight = False, None, {}  # until the next decision tells
+        self.is_barred, self.barred_since = False, None  # until the next decision tells
+        self.out_of_sight = {}
         return self.second_chance()
 
     def begin_errand(self) -> None:

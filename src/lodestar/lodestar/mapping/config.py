@@ -268,7 +268,7 @@ class VoxelConfig:
     min_score: float = 0.2  # of a detection, 0..1; chosen
     captions: int = 16  # pairs of label and caption per instance; chosen
     label_votes: float = (
-        25.0  # sum of an instance's votes for labels; older ones give way. About 30 images; chosen
+        10.0  # sum of an instance's votes for labels; older ones give way. About 12 images; chosen
     )
     batch: int = 64  # instances that a frame measures again (RoboAtlas eq. 7); value chosen
     recent: float = (

@@ -118,7 +118,12 @@ def test_a_goal_that_is_refused_as_out_of_reach_is_left_out_and_another_side_is_
     asked = []
     towards = world.answers["semantic_map"]
     world.answers["semantic_map"] = lambda request: asked.append(request) or towards(request)
-    for x0, x1, y0, y1 in ((6.8, 6.9, 4.6, 5.4), (7.5, 7.6, 4.6, 5.4), (6.8, 7.6, 4.6, 4.7), (6.8, 7.6, 5.3, 5.4)):
+    for x0, x1, y0, y1 in (
+        (6.8, 6.9, 4.6, 5.4),
+        (7.5, 7.6, 4.6, 5.4),
+        (6.8, 7.6, 4.6, 4.7),
+        (6.8, 7.6, 5.3, 5.4),
+    ):
         _block(world, x0, x1, y0, y1)
     world.loop._transitions.redecide(world.loop._context.run)
     world.run(60.0)

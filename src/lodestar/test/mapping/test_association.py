@@ -206,22 +206,22 @@ def test_a_chair_under_a_table_is_not_the_table(box_world, box, orbit):
 
 
 def test_a_label_that_was_wrong_for_long_gives_way():
-    """After 200 images as a barrel, 30 as a rack count more where 25 votes are kept, and not where all are."""
+    """After 200 images as a barrel, 30 as a rack count more where 10 votes are kept, and not where all are."""
     bounded, unbounded = (Track(1, 0.0, 0.0, np.zeros(3), np.ones(3)) for _ in range(2))
-    for track, most in ((bounded, 25.0), (unbounded, np.inf)):
+    for track, most in ((bounded, 10.0), (unbounded, np.inf)):
         for label, times in (("barrel", 200), ("rack", 30)):
             for _ in range(times):
                 track.vote(label, f"blue {label}", 0.8, 16, most)
     assert (bounded.label, bounded.caption) == ("rack", "blue rack")
-    assert sum(bounded.labels.values()) == pytest.approx(25.0)
-    assert sum(bounded.shares.values()) == pytest.approx(25.0)
+    assert sum(bounded.labels.values()) == pytest.approx(10.0)
+    assert sum(bounded.shares.values()) == pytest.approx(10.0)
     assert unbounded.label == "barrel"
 
 
 def test_single_wrong_labels_change_nothing():
     track = Track(1, 0.0, 0.0, np.zeros(3), np.ones(3))
     for i in range(400):
-        track.vote("rack" if i % 10 == 0 else "barrel", "", 0.8, 16, 25.0)
+        track.vote("rack" if i % 10 == 0 else "barrel", "", 0.8, 16, 10.0)
         assert i == 0 or track.label == "barrel"
 
 

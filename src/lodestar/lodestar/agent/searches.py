@@ -11,11 +11,14 @@ from lodestar.agent.activity import Activity, Tools
 from lodestar.agent.admission import Admission
 from lodestar.agent.endings import barred, give_up, given_up, gone, hidden, not_found
 from lodestar.agent.errors import ErrorCode
+from lodestar.agent.proposers import PLACE
 from lodestar.agent.run import Run
 from lodestar.agent.search_belief import SearchBelief
+from lodestar.agent.shut_way import place_before_shut_way
 from lodestar.agent.stamps import NEVER, last_seen
 from lodestar.agent.targets import TargetView
-from lodestar.agent.words import counted
+from lodestar.agent.verification import Arrival
+from lodestar.agent.words import counted, name_of
 from lodestar.language.directive import EVERY
 from lodestar.scene.records import Entity
 
@@ -38,10 +41,7 @@ class Search(Activity):
         ending = self._ending(run)
         if ending is None:
             return False
-        if ending[0] is not ErrorCode.TARGET_GONE and run.try_again():
-            run.text = "I found no other one; trying once more to come to the one that I know."
-            self._tools.transitions.redecide(run)
-        else:
+        if ending[0] is ErrorCode.TARGET_GONE or not self._tries_again(run):
             self._tools.steps.fail(run, *ending)
         return True
 
@@ -70,6 +70,33 @@ class Search(Activity):
         if any(since <= over and evidence.was_known(run, i) for i, since in run.out_of_sight.items()):
             return hidden(run, entities, context.searched)
         return shut
+
+    def _tries_again(self, run: Run) -> bool:
+        """Return whether the robot goes once more to what it could not come to, or to what shut the way there."""
+        if run.tried_again:
+            return False
+        tools, context = self._tools, self._tools.context
+        facts, config = context.facts, context.config
+        fitting = {entity.id for entity in tools.search.accepted(tools.search.look(run))} | set(run.given_up)
+        is_forgiven = run.try_again()
+        known = next((i for i in run.grids if i in fitting and i in facts.entities), None)
+        if known is not None and facts.grid is not None and facts.pose is not None:
+            entity = facts.entities[known]
+            goal = place_before_shut_way(
+                run.grids[known], facts.grid, facts.pose, entity, config.viewpoints, config.reach
+            )
+            if goal is not None:
+                text = f"I found no other one; looking once more at what shut the way to {name_of(entity)}."
+                self.send(run, PLACE, goal, text)
+                return True
+        if is_forgiven:
+            run.text = "I found no other one; trying once more to come to the one that I know."
+            tools.transitions.redecide(run)
+        return is_forgiven
+
+    def arrived(self, run: Run, arrival: Arrival) -> None:
+        """The robot looks at what shut the way; the grid shows whether it still does."""
+        self._tools.transitions.redecide(run, self._tools.context.config.look_time)
 
     def settled(self, run: Run, admission: Admission, view: TargetView) -> bool:
         """End the search for a CHECK where the thing is not there for all that was seen, and more looks cost more than
@@ -131,6 +158,8 @@ class Search(Activity):
             self.retry(run)
         elif run.second_chance():
             tools.transitions.redecide(run)
+        elif (run.is_barred or run.given_up) and self._tries_again(run):
+            return
         elif run.step.count == EVERY and run.found_here:
             found = counted(run.found_here, run.step.target)
             tools.steps.succeed(run, f"Found {found}; everything reachable is explored.", view)

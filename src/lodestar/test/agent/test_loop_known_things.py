@@ -6,8 +6,8 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from agent_fakes import FACING, TARGET, entity, exploring, proposal
-from test_loop_recovery import NEVER_SEEN, NO_PATH, _archive, _block, _outcomes, _world
+from agent_fakes import FACING, TARGET, entity, exploring, proposal, room
+from test_loop_recovery import NEVER_SEEN, NO_PATH, _abort, _archive, _block, _outcomes, _world
 
 from lodestar.agent.commands import State
 from lodestar.agent.config import LoopConfig, RecoveryConfig
@@ -167,3 +167,59 @@ def test_what_stays_shut_ends_the_search_after_one_more_try():
     world.run(290.0)
     assert world.result.error_code is ErrorCode.TARGET_UNREACHABLE
     assert world.now < 200.0 and "the way to it is shut" in world.result.error_msg
+
+
+def _door(world, is_shut: bool) -> None:
+    """A wall at x = 5 m with a door of 1 m at y = 5 m."""
+    grid = world.loop._context.facts.grid
+    cells = room().cells.copy()
+    cells[:45, 50] = cells[55:, 50] = 100
+    cells[45:55, 50] = 100 if is_shut else 0
+    world.loop.on_grid(replace(grid, cells=cells))
+
+
+def test_a_door_that_was_shut_is_looked_at_again_before_the_search_ends():
+    """Nobody saw it open meanwhile, because the search went on elsewhere."""
+    world = _world(config=LoopConfig(recovery=RecoveryConfig(search_time=20.0)))
+    towards = world.answers["semantic_map"]
+    run = world.loop._context.run
+    _door(world, is_shut=True)
+    _abort(world, *NO_PATH)
+    world.answers["semantic_map"] = _no_viewpoint
+    world.answers["frontier"] = exploring(*[(1.0 + 0.5 * i, 8.0, 0.0) for i in range(7)])
+    world.run(60.0, until=lambda: run.tried_again)
+    assert run.tried_again and world.result is None
+    assert "looking once more at what shut the way to a red chair" in run.text
+    world.run(20.0, until=lambda: world.loop.state is not State.NAVIGATING)
+    assert 0.9 < math.dist(world.pose[:2], (5.0, 5.0)) < 2.0
+    _door(world, is_shut=False)
+    world.answers["semantic_map"] = towards
+    world.run()
+    assert world.result.success and world.result.entity_ids == (7,)
+
+
+def test_a_door_that_stays_shut_ends_the_search():
+    world = _world(config=LoopConfig(recovery=RecoveryConfig(search_time=20.0)))
+    _door(world, is_shut=True)
+    _abort(world, *NO_PATH)
+    world.answers["semantic_map"] = _no_viewpoint
+    world.answers["frontier"] = exploring(*[(1.0 + 0.5 * i, 8.0, 0.0) for i in range(7)])
+    world.run(120.0)
+    assert world.result.error_code is ErrorCode.TARGET_UNREACHABLE
+    assert "the way to it is shut" in world.result.error_msg
+
+
+def test_the_shut_door_is_looked_at_again_where_everything_else_is_explored():
+    world = _world(config=LoopConfig(recovery=RecoveryConfig(search_time=500.0)))
+    towards = world.answers["semantic_map"]
+    run = world.loop._context.run
+    _door(world, is_shut=True)
+    _abort(world, *NO_PATH)
+    world.answers["semantic_map"] = _no_viewpoint
+    world.answers["frontier"] = exploring((3.0, 8.0, 0.0))
+    world.run(90.0, until=lambda: run.tried_again)
+    assert run.tried_again and world.result is None
+    _door(world, is_shut=False)
+    world.answers["semantic_map"] = towards
+    world.run()
+    assert world.result.success

@@ -30,6 +30,9 @@ class RecoveryConfig:
     turned: float = 1.0  # s after a look that turns, within which what is there is detected (ours)
     turn_reach: float = 6.0  # m to a known thing's place, within which a turn shows it (ours)
     person_patience: float = 20.0  # s that somebody in the way is waited for (ours)
+    shut_patience: float = (
+        30.0  # s that the robot stands before a shut way, where nothing else is left (ours)
+    )
     localisation_patience: float = 15.0  # s until a lost pose ends the directive (ours)
     relocalised: float = (
         2.0  # s after a jump, before which the grid does not show the new pose's sight (ours)

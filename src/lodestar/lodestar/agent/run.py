@@ -247,10 +247,14 @@ class Run:
         """Give what was left out one more try before a search ends; whether there is any."""
         if self.tried_again:
             return False
-        self.tried_again = True
-        self.is_barred, self.barred_since = False, None  # until the next decision tells
-        self.out_of_sight = {}
+        self.begin_last_try()
         return self.second_chance()
+
+    def begin_last_try(self) -> None:
+        """Forget what ends the search, until the next decision tells whether it still holds."""
+        self.tried_again = True
+        self.is_barred, self.barred_since = False, None
+        self.out_of_sight = {}
 
     def begin_errand(self) -> None:
         """The itinerary has gone on: nothing is excluded from the new errand."""

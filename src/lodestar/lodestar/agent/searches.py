@@ -14,11 +14,11 @@ from lodestar.agent.errors import ErrorCode
 from lodestar.agent.proposers import PLACE
 from lodestar.agent.run import Run
 from lodestar.agent.search_belief import SearchBelief
-from lodestar.agent.shut_way import place_before_shut_way
+from lodestar.agent.shut_way import ShutWay, ShutWayWatch
 from lodestar.agent.stamps import NEVER, last_seen
 from lodestar.agent.targets import TargetView
 from lodestar.agent.verification import Arrival
-from lodestar.agent.words import counted, name_of
+from lodestar.agent.words import counted
 from lodestar.language.directive import EVERY
 from lodestar.scene.records import Entity
 
@@ -29,14 +29,20 @@ class Search(Activity):
     def __init__(self, tools: Tools) -> None:
         super().__init__(tools)
         self._judge = AbsenceJudge(tools.context.config.absence)
+        self._watch = ShutWayWatch(tools.context, tools.search)
+        self._shut: ShutWay | None = None  # that the robot goes to look at
         self._worth_at: float | None = None  # loop time of the last proposal that was worth its look
 
     def act(self, run: Run) -> bool:
         """End a search for a known thing that is gone, hidden or barred, once it went on for long enough, and one for a
-        CHECK whose time is over.
+        CHECK whose time is over. Before a shut way, wait.
         """
         if self._is_late(run):
             self._answer_absent(run, self._belief(run), self._tools.search.look(run))
+            return True
+        if self._shut is not None and self._shut.since is not None:
+            run.text = f"Waiting for the way to {self._shut.name} to open."
+            self._tools.transitions.wait(run)
             return True
         ending = self._ending(run)
         if ending is None:
@@ -72,31 +78,42 @@ class Search(Activity):
         return shut
 
     def _tries_again(self, run: Run) -> bool:
-        """Return whether the robot goes once more to what it could not come to, or to what shut the way there."""
+        """Return whether the robot goes once more to what shut the way to a thing, or to what it could not come to."""
+        if self._looks_again(run):
+            return True
+        if not run.try_again():
+            return False
+        run.text = "I found no other one; trying once more to come to the one that I know."
+        self._tools.transitions.redecide(run)
+        return True
+
+    def _looks_again(self, run: Run) -> bool:
+        """Return whether the robot goes to look at what shut the way to a known thing, once per search."""
         if run.tried_again:
             return False
-        tools, context = self._tools, self._tools.context
-        facts, config = context.facts, context.config
-        fitting = {entity.id for entity in tools.search.accepted(tools.search.look(run))} | set(run.given_up)
-        is_forgiven = run.try_again()
-        known = next((i for i in run.grids if i in fitting and i in facts.entities), None)
-        if known is not None and facts.grid is not None and facts.pose is not None:
-            entity = facts.entities[known]
-            goal = place_before_shut_way(
-                run.grids[known], facts.grid, facts.pose, entity, config.viewpoints, config.reach
-            )
-            if goal is not None:
-                text = f"I found no other one; looking once more at what shut the way to {name_of(entity)}."
-                self.send(run, PLACE, goal, text)
-                return True
-        if is_forgiven:
-            run.text = "I found no other one; trying once more to come to the one that I know."
-            tools.transitions.redecide(run)
-        return is_forgiven
+        self._shut = self._watch.shut(run)
+        if self._shut is None:
+            return False
+        run.begin_last_try()
+        text = f"I found no other one; looking once more at what shut the way to {self._shut.name}."
+        self.send(run, PLACE, self._shut.place, text)
+        return True
 
     def arrived(self, run: Run, arrival: Arrival) -> None:
-        """The robot looks at what shut the way; the grid shows whether it still does."""
-        self._tools.transitions.redecide(run, self._tools.context.config.look_time)
+        """The robot stands before what shut the way."""
+        if self._shut is not None:
+            self._shut.since = self._tools.context.now
+        super().arrived(run, arrival)
+
+    def waited(self, run: Run) -> None:
+        """Decide anew when the way is open, or when patience is over."""
+        assert self._shut is not None
+        is_open = self._watch.is_open(run, self._shut)
+        if is_open or self._watch.is_over(self._shut):
+            self._shut = None
+            if is_open:
+                run.second_chance()
+            self._tools.transitions.redecide(run)
 
     def settled(self, run: Run, admission: Admission, view: TargetView) -> bool:
         """End the search for a CHECK where the thing is not there for all that was seen, and more looks cost more than
@@ -153,14 +170,22 @@ class Search(Activity):
 
     def explored(self, run: Run, admission: Admission, view: TargetView) -> None:
         """Wait for late experts, try what was given up once more, or end."""
-        tools = self._tools
+        if not self._goes_on(run):
+            self._end_explored(run, admission, view)
+
+    def _goes_on(self, run: Run) -> bool:
+        """Return whether something is left to wait for or to try, though everything is explored."""
         if self._waits_for_experts(run):
             self.retry(run)
         elif run.second_chance():
-            tools.transitions.redecide(run)
-        elif (run.is_barred or run.given_up) and self._tries_again(run):
-            return
-        elif run.step.count == EVERY and run.found_here:
+            self._tools.transitions.redecide(run)
+        else:
+            return bool(run.is_barred or run.given_up) and self._looks_again(run)
+        return True
+
+    def _end_explored(self, run: Run, admission: Admission, view: TargetView) -> None:
+        tools = self._tools
+        if run.step.count == EVERY and run.found_here:
             found = counted(run.found_here, run.step.target)
             tools.steps.succeed(run, f"Found {found}; everything reachable is explored.", view)
         else:

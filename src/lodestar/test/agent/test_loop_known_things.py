@@ -192,6 +192,8 @@ def test_a_door_that_was_shut_is_looked_at_again_before_the_search_ends():
     assert "looking once more at what shut the way to a red chair" in run.text
     world.run(20.0, until=lambda: world.loop.state is not State.NAVIGATING)
     assert 0.9 < math.dist(world.pose[:2], (5.0, 5.0)) < 2.0
+    world.run(20.0)
+    assert world.loop.state is State.WAITING and "Waiting for the way to a red chair" in run.text
     _door(world, is_shut=False)
     world.answers["semantic_map"] = towards
     world.run()

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from agent_fakes import FACING, TARGET, World, entity, exploring, find, proposal, room, towards_target
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lodestar.agent.commands import (
@@ -286,10 +286,16 @@ _FAILURES = st.lists(
 )
 
 
+def _left_out(run) -> tuple:
+    chances = tuple(known.retries for known in run.goals._exclusions)
+    return frozenset(run.excluded), run.goals.active(), frozenset(run.forgiven), run.tried_again, chances
+
+
+@example([(NO_PATH, "nothing", 1.0)] * 4)
 @given(_FAILURES)
 @settings(max_examples=25, deadline=None)
 def test_the_same_action_is_never_done_twice_on_the_same_beliefs(failures):
-    """Beliefs: the grid, the scene, and which goals and entities are left out."""
+    """Beliefs: the grid, the scene, which goals and entities are left out, and which had their second, last chance."""
     world = _world()
     done: set[tuple] = set()
     sent = 0
@@ -299,7 +305,7 @@ def test_the_same_action_is_never_done_twice_on_the_same_beliefs(failures):
         for command in world.of(SendGoal)[sent:]:
             run = world.loop._context.run
             grid = world.loop._context.facts.grid
-            beliefs = () if run is None else (frozenset(run.excluded), run.goals.active())
+            beliefs = () if run is None else _left_out(run)
             key = (
                 tuple(np.round(command.goal, 3)),
                 command.entity_id,

@@ -1,4 +1,4 @@
-"""What shut the way to a known thing, and the place from which the robot looks at it once more."""
+"""Finds what shut the way to a known thing, and the place from which the robot looks at it once more."""
 
 from __future__ import annotations
 

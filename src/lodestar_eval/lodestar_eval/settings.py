@@ -12,7 +12,7 @@ from lodestar_bringup.places import config_folder
 from lodestar_sim.navigator import NavigatorConfig
 from lodestar_sim.simulator import SimConfig
 
-__all__ = ["EXPERTS", "NOISES", "REASONERS", "EpisodeSettings", "robot_config"]
+__all__ = ["EXPERTS", "NOISES", "REASONERS", "WITHOUT_WORLD_MODEL", "EpisodeSettings", "robot_config"]
 
 REASONERS = ("semantic_map", "ego_vlm")  # experts that use the reasoner
 
@@ -21,6 +21,12 @@ NOISES = {
     "none": NoiseConfig(),
     "mild": NoiseConfig(miss=0.10, split=0.02, merge=0.02, wrong_label=0.02, erode_px=1, score_std=0.05),
     "strong": NoiseConfig(miss=0.30, split=0.05, merge=0.05, wrong_label=0.08, erode_px=2, score_std=0.10),
+}
+
+#: Changes of a robot by which nothing is validated, diagnosed or recovered from.
+WITHOUT_WORLD_MODEL = {
+    "goal_selector__loop__recovery__enabled": False,
+    "goal_selector__loop__validates": False,
 }
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 import csv
 import json
 import math
 
 import pytest
 
-from lodestar_eval.benchmarks.episodes import NOISE_NAMES, _result, _write_rows
+from lodestar_eval.benchmarks.episodes import BENCHMARK, NOISE_NAMES, _planned, _result, _write_rows
 from lodestar_eval.episode_metrics import metrics_of
 from lodestar_eval.outcomes import EpisodeOutcome
 from lodestar_eval.plots import save_overview
@@ -92,6 +93,16 @@ def test_the_command_line_knows_every_noise():
     from lodestar_eval.settings import NOISES
 
     assert tuple(NOISES) == NOISE_NAMES
+
+
+@pytest.mark.parametrize(("choice", "works"), [("on", True), ("off", False)])
+def test_the_world_model_is_switched_off_as_a_whole(choice, works, tmp_path):
+    parser = argparse.ArgumentParser()
+    BENCHMARK.add_options(parser)
+    options = parser.parse_args(["--world", "apartment", "--seeds", "1", "--world-model", choice])
+    plan, _ = _planned(options, tmp_path)
+    loop = plan.episode.robot.goal_selector.loop
+    assert (loop.validates, loop.recovery.enabled) == (works, works)
 
 
 @pytest.mark.parametrize("outcomes", [OUTCOMES, OUTCOMES[2:3], []])

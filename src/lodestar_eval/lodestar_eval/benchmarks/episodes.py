@@ -106,6 +106,12 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         help="the floor layer of the map (default: as config/sim.yaml)",
     )
     parser.add_argument(
+        "--world-model",
+        choices=("on", "off"),
+        default="on",
+        help="validation of goals, diagnosis and recovery (default on)",
+    )
+    parser.add_argument(
         "--think",
         type=positive_seconds,
         default=0.0,
@@ -161,7 +167,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
 def _planned(options: argparse.Namespace, folder: Path) -> tuple[Plan, list[Building]]:
     """Return the plan and the buildings; a warm start is learned here. Raises BadOptions."""
     from lodestar.assembly.config import changed
-    from lodestar_eval.settings import NOISES, EpisodeSettings, robot_config
+    from lodestar_eval.settings import NOISES, WITHOUT_WORLD_MODEL, EpisodeSettings, robot_config
     from lodestar_sim.worlds import WorldError, world_from_spec
 
     kinds = [kind for kind in options.world.split(",") if kind]
@@ -182,6 +188,8 @@ def _planned(options: argparse.Namespace, folder: Path) -> tuple[Plan, list[Buil
     robot = changed(robot_config(NOISES[options.noise]), goal_selector__selection=selection_of(options))
     if options.floor is not None:
         robot = changed(robot, mapping__octomap__floor__enabled=options.floor == "on")
+    if options.world_model == "off":
+        robot = changed(robot, **WITHOUT_WORLD_MODEL)
     settings = EpisodeSettings(
         time_limit=options.limit_time,
         robot=robot,

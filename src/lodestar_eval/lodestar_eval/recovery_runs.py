@@ -38,7 +38,7 @@ ROW_CHANGES: dict[str, dict[str, Any]] = {
     FULL: {},
     "blind_retry": {"enabled": False, "blind_retries": _RETRIES},
     "no_validation": {},  # and `loop.validates`
-    "no_diagnosis": {"enabled": False},
+    "no_diagnosis": {"without": ("diagnosis",)},
     "no_belief_correction": {"corrects": False},
     "no_constraint_state": {"without": ("constraint_state",)},
     "no_semantic_graph": {"without": ("scene",)},

@@ -5,10 +5,11 @@ from __future__ import annotations
 import statistics
 from collections import Counter
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 
-from lodestar_eval.metrics import bootstrap_interval, defined, mean
+from lodestar_eval.metrics import cluster_interval, defined, mean
 from lodestar_eval.recovery_runs import FULL, NO_EVENT, RecoveryRun
 from lodestar_eval.registry import Bar, Result, Table
 
@@ -34,8 +35,9 @@ def result_of(found: Sequence[RecoveryRun], wall: float) -> Result:
             if runs:
                 metrics |= _of_cause(row, cause, runs)
                 table.append(_line(row, cause, runs))
-    if FULL in rows and _BLIND in rows:
-        metrics |= _against_blind(disturbed)
+    rivals = [row for row in rows if row != FULL] if FULL in rows else []
+    for row in rivals:
+        metrics |= _against(disturbed, row)
     return Result(
         metrics,
         _bars(metrics, rows),
@@ -45,6 +47,7 @@ def result_of(found: Sequence[RecoveryRun], wall: float) -> Result:
                 ("row", "cause", "runs", "TSR", "diagnosed", "CDA first", "CDA 3 looks", "lost s", "lost m"),
                 tuple(table),
             ),
+            _rows(metrics, rows, rivals),
             _confusion([run for run in disturbed if run.row_name == FULL], causes),
         ),
         (),
@@ -83,6 +86,28 @@ def _of_cause(row: str, cause: str, runs: Sequence[RecoveryRun]) -> dict[str, fl
     return metrics
 
 
+def _rows(metrics: dict[str, float], rows: Sequence[str], rivals: Sequence[str]) -> Table:
+    """Return the rows side by side (VLM-DEWM table 6)."""
+    lines = []
+    for row in rows:
+        low, high = (metrics.get(f"tsr_over.{row}_{end}", float("nan")) for end in ("low", "high"))
+        apart = f"{metrics[f'tsr_over.{row}']:+.3f} ({low:.3f} to {high:.3f})" if row in rivals else ""
+        numbers = (f"{metrics[f'{key}.{row}']:.3f}" for key in ("tsr", "cda", "cda_3"))
+        lines.append(
+            (row, f"{metrics[f'runs.{row}']:.0f}", *numbers, f"{metrics[f'lost_s.{row}']:.1f}", apart)
+        )
+    names = (
+        "row",
+        "runs",
+        "TSR",
+        "CDA first",
+        "CDA 3 looks",
+        "lost s",
+        "full minus row (buildings drawn anew)",
+    )
+    return Table("Rows", names, tuple(lines))
+
+
 def _line(row: str, cause: str, runs: Sequence[RecoveryRun]) -> tuple[str, ...]:
     return (
         row, cause, str(len(runs)), f"{mean([float(run.success) for run in runs]):.2f}",
@@ -92,14 +117,18 @@ def _line(row: str, cause: str, runs: Sequence[RecoveryRun]) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def _against_blind(found: Sequence[RecoveryRun]) -> dict[str, float]:
-    """Return the difference of TSR, full minus blind retry, paired over seeds and causes, with its interval."""
+def _against(found: Sequence[RecoveryRun], row: str) -> dict[str, float]:
+    """Return the difference of TSR, full minus a row, over the runs that both have; buildings are drawn anew."""
     pairs: dict[tuple[int, str], dict[str, bool]] = {}
     for run in found:
         pairs.setdefault((run.seed, run.cause), {})[run.row_name] = run.success
-    apart = [float(p[FULL]) - float(p[_BLIND]) for p in pairs.values() if FULL in p and _BLIND in p]
-    low, high = bootstrap_interval(apart, np.random.default_rng(0))
-    return {"tsr_over_blind": mean(apart), "tsr_over_blind_low": low, "tsr_over_blind_high": high}
+    apart: dict[int, list[float]] = {}
+    for (seed, _), pair in pairs.items():
+        if FULL in pair and row in pair:
+            apart.setdefault(seed, []).append(float(pair[FULL]) - float(pair[row]))
+    low, high = cluster_interval(list(apart.values()), np.random.default_rng(0))
+    name = f"tsr_over.{row}"
+    return {name: mean(list(chain(*apart.values()))), f"{name}_low": low, f"{name}_high": high}
 
 
 def _bars(metrics: dict[str, float], rows: Sequence[str]) -> tuple[Bar, ...]:
@@ -112,8 +141,8 @@ def _bars(metrics: dict[str, float], rows: Sequence[str]) -> tuple[Bar, ...]:
         Bar("false_recoveries", metrics["false_recoveries"], _BOUNDS["false"], at_least=False),
         Bar(f"lost_s.{FULL}", metrics[f"lost_s.{FULL}"], _BOUNDS["lost_s"], at_least=False),
     ]
-    if "tsr_over_blind_low" in metrics:
-        bars.append(Bar("tsr_over_blind_low", metrics["tsr_over_blind_low"], 1e-9))
+    if _BLIND in rows:
+        bars.append(Bar(f"tsr_over.{_BLIND}_low", metrics[f"tsr_over.{_BLIND}_low"], 1e-9))
     return tuple(bars)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -92,12 +92,39 @@ def _early(world):
     return tuple(replace(event, time=0.0) for event in world.events)
 
 
+#: Settings in which each row differs from the robot.
+SWITCHED = {
+    FULL: {},
+    "blind_retry": {"recovery.enabled": False, "recovery.blind_retries": 5},
+    "no_validation": {"validates": False},
+    "no_diagnosis": {"recovery.without": ("diagnosis",)},
+    "no_belief_correction": {"recovery.corrects": False},
+    "no_constraint_state": {"recovery.without": ("constraint_state",)},
+    "no_semantic_graph": {"recovery.without": ("scene",)},
+}
+
+
+def _flat(config: object, name: str = "") -> dict[str, object]:
+    if not is_dataclass(config):
+        return {name: config}
+    found: dict[str, object] = {}
+    for one in fields(config):
+        found |= _flat(getattr(config, one.name), f"{name}.{one.name}")
+    return found
+
+
 @pytest.mark.parametrize("row", ROWS)
-def test_each_row_is_a_robot_of_its_own(row):
+def test_each_row_switches_off_what_it_names_and_nothing_else(row):
+    def settings(name: str) -> dict[str, object]:
+        return _flat(settings_of(Job(1, (name,), CAUSES, 300.0, 0.06, None), name).robot)
+
     assert row in ROW_CHANGES
-    loop = settings_of(Job(1, (row,), CAUSES, 300.0, 0.06, None), row).robot.goal_selector.loop
-    plain = settings_of(Job(1, (FULL,), CAUSES, 300.0, 0.06, None), FULL).robot.goal_selector.loop
-    assert (loop == plain) == (row == FULL)
+    ours, plain = settings(row), settings(FULL)
+    assert ours.keys() == plain.keys()
+    other = {
+        name: value for name, value in ours.items() if not np.array_equal(value, plain[name], equal_nan=False)
+    }
+    assert other == {f".goal_selector.loop.{name}": value for name, value in SWITCHED[row].items()}
 
 
 def _recorded(seed: int, row: str, cause: str, success: bool, diagnoses=(), recoveries=(), lost=math.nan):
@@ -129,8 +156,11 @@ def test_the_numbers_are_counted_by_hand():
     assert metrics[f"diagnosed.{MOVED}"] == 0.5
     assert metrics["false_recoveries"] == 0.5
     assert metrics["lost_s.full"] == 10.0
-    assert metrics["tsr_over_blind"] == 0.5  # of the two pairs
-    confusion = result.tables[1]
+    assert metrics["tsr_over.blind_retry"] == 0.5  # of the two pairs
+    assert metrics["tsr_over.blind_retry_low"] == 0.0 and metrics["tsr_over.blind_retry_high"] == 1.0
+    side_by_side, confusion = result.tables[1:3]
+    assert [line[0] for line in side_by_side.rows] == [FULL, "blind_retry"]
+    assert side_by_side.rows[1][-1].startswith("+0.500 (0.000 to 1.000)")
     row = next(line for line in confusion.rows if line[0] == DOOR)
     assert row[confusion.columns.index(DOOR)] == "1" and row[confusion.columns.index("UNKNOWN")] == "1"
     assert "none" in confusion.columns

@@ -20,9 +20,9 @@ class RecoveryConfig:
     blind_retries: int = (
         0  # times that a failed goal is sent again as it is, without `enabled`; for comparisons
     )
-    without: tuple[
-        str, ...
-    ] = ()  # groups of evidence that are left out, for ablations: constraint_state, scene
+    # Parts that are left out, for ablations: "diagnosis" (a failure is noticed, and its cause is not asked for),
+    # "constraint_state" (the diagnosis does not know the phase), "scene" (it does not know the scene's things).
+    without: tuple[str, ...] = ()
     sure: float = 0.6  # probability from which the causes count as told apart (ours)
     max_looks: int = 3  # per failure, that would tell causes apart (the bound of CDA)
     max_recoveries: int = 5  # N_max of a step (VLM-DEWM 4.2.3)

@@ -24,7 +24,8 @@ from lodestar.worldmodel.outcomes import ConstraintState, Discrepancy, Look
 from lodestar.worldmodel.records import Belief, Phase, entity_of
 from lodestar.worldmodel.way_change import Blockage, blockage_of, mismatch
 
-CONSTRAINT_STATE, SCENE = "constraint_state", "scene"  # groups that an ablation leaves out
+#: Parts that an ablation leaves out: the diagnosis as a whole, the phase in which an action failed, the scene's things.
+DIAGNOSIS, CONSTRAINT_STATE, SCENE = "diagnosis", "constraint_state", "scene"
 
 _GOAL_REFUSED = frozenset({204, 206})  # Nav2: GOAL_OUTSIDE_MAP, GOAL_OCCUPIED
 _POSE_REFUSED = frozenset({102, 202, 9002})  # Nav2: the TF errors
@@ -46,24 +47,42 @@ class EvidenceGatherer:
         self._seen_at = 0.0  # metres driven when something was seen last
 
     def measure(self, run: Run, case: OpenCase) -> Evidence:
-        """Return the evidence as it is now."""
-        left_out = self._context.config.recovery.without
+        """Return the evidence as it is now.
+
+        The phase says what is worth measuring. Without it, way and target are measured at every failure.
+        """
+        phased, scene = not self._lacks(CONSTRAINT_STATE), not self._lacks(SCENE)
+        stopped = case.failing is Failing.STOPPED
         facts: dict[str, bool] = {}
-        if CONSTRAINT_STATE not in left_out:
+        if phased:
             facts |= {
                 "stopped_on_way": case.failing in (Failing.STOPPED, Failing.SILENT),
                 "arrived": case.failing in (Failing.NOT_SEEN, Failing.NOT_IT),
             }
         facts |= self._navigator(case) | self._inputs(run, case) | self._pose(run, case)
-        if case.failing is Failing.STOPPED:
+        if stopped or not phased:
             facts |= self._contact(case)
             if not self.has_jumped(run):
                 facts |= self._way(case)
-                if SCENE not in left_out:
+                if scene:
                     facts |= self._in_way(case)
-        elif SCENE not in left_out:
+        if scene and not (stopped and phased):
             facts |= self._target(run, case)
         return Evidence(self._discrepancy(case), facts, self._where(case), case.looks)
+
+    def _lacks(self, part: str) -> bool:
+        return part in self._context.config.recovery.without
+
+    @property
+    def diagnoses(self) -> bool:
+        """Return whether a cause is asked for at all."""
+        return not self._lacks(DIAGNOSIS)
+
+    def is_verified_gone(self, entity_id: int) -> bool:
+        """Return whether the scene has looked through the place of an entity."""
+        mirror = self._context.facts.mirror
+        entity = None if mirror is None or self._lacks(SCENE) else mirror.get(entity_id)
+        return entity is not None and entity.state is EntityState.ARCHIVED
 
     def _navigator(self, case: OpenCase) -> dict[str, bool]:
         facts = {"navigator_silent": case.failing is Failing.SILENT}
@@ -226,7 +245,7 @@ class EvidenceGatherer:
 
     def twins(self, run: Run, entity_id: int) -> list[Entity]:
         """Return things that fit and were first seen since the directive began, beside one that was known before it."""
-        if not self.was_known(run, entity_id):
+        if self._lacks(SCENE) or not self.was_known(run, entity_id):
             return []
         known = self._context.facts.entity(entity_id)
         fitting = (self._context.facts.entity(c.entity_id) for c in self._search.look(run).accepted)

@@ -24,7 +24,7 @@ from lodestar.agent.transitions import Transitions
 from lodestar.agent.words import name_of
 from lodestar.experts.protocol import ActionKind, Proposal, Rejection
 from lodestar.geometry.poses import wrap_angle
-from lodestar.scene.records import Entity, EntityState
+from lodestar.scene.records import Entity
 
 
 class NavigatingState:
@@ -102,12 +102,10 @@ class NavigatingState:
 
     def _vanished(self, run: Run, navigation: Navigation) -> bool:
         """Return whether the target is verified gone, which is diagnosed at once."""
-        action, mirror = run.action, self._context.facts.mirror
-        known = action is not None and action.entity_id in action.fitting and mirror is not None
-        if not known or action is None or mirror is None:
+        action, evidence = run.action, self._transitions.outcomes.evidence
+        if action is None or action.entity_id not in action.fitting:
             return False
-        entity = mirror.get(action.entity_id)
-        if entity is None or entity.state is not EntityState.ARCHIVED:
+        if not evidence.is_verified_gone(action.entity_id):
             return False
         why = "what I was going to is not there any more"
         case = self._transitions.outcomes.open_case(run, Failing.VANISHED, navigation.proposal, why)

@@ -16,7 +16,7 @@ from lodestar.agent.target_search import TargetSearch
 from lodestar.agent.words import name_of
 from lodestar.experts.protocol import Proposal
 from lodestar.worldmodel.cause_table import Recovery
-from lodestar.worldmodel.diagnosis import diagnose, recovery_of
+from lodestar.worldmodel.diagnosis import diagnose, recovery_of, undiagnosed
 from lodestar.worldmodel.outcomes import ActionOutcome, Diagnosis, Look, Result
 from lodestar.worldmodel.records import Trace, entity_of
 
@@ -135,6 +135,9 @@ class Outcomes:
             "another one that fits has appeared",
         )
         case.arrived = run.begun_stamp
+        if not self.evidence.diagnoses:
+            self.commit(run, case.why)
+            return
         diagnosis = diagnose(self.evidence.measure(run, case), sure=self._context.config.recovery.sure)
         run.action = None
         self._record(
@@ -156,7 +159,14 @@ class Outcomes:
         """
         context = self._context
         config, facts = context.config.recovery, context.facts
-        diagnosis = diagnose(self.evidence.measure(run, case), sure=config.sure)
+        evidence = self.evidence.measure(run, case)
+        if not self.evidence.diagnoses:
+            self._record(
+                ActionOutcome(case.action.trace.id, facts.stamp.seconds, Result.ROLLED_BACK, text=case.why)
+            )
+            run.action = None
+            return Finding(undiagnosed(evidence, case.why), Recovery.ASK_AGAIN)
+        diagnosis = diagnose(evidence, sure=config.sure)
         recovery = own = recovery_of(diagnosis)
         entity = facts.entity(case.action.entity_id)
         looks_on = diagnosis.look is not Look.NONE and len(case.looks) < config.max_looks

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from lodestar.worldmodel.cause_table import CauseTable, Recovery, cause_table
-from lodestar.worldmodel.outcomes import CauseEstimate, Diagnosis, Discrepancy, Look
+from lodestar.worldmodel.outcomes import Cause, CauseEstimate, Diagnosis, Discrepancy, Look
 
 _TOLD = 3  # facts that the words of a diagnosis give at most
 
@@ -55,6 +55,11 @@ def diagnose(evidence: Evidence, sure: float, table: CauseTable | None = None) -
         evidence.where if look is not Look.NONE else None,
         _in_words(causes, evidence, table),
     )
+
+
+def undiagnosed(evidence: Evidence, why: str) -> Diagnosis:
+    """Return the diagnosis of a failure whose cause is not asked for."""
+    return Diagnosis(evidence.discrepancy, (CauseEstimate(Cause.UNKNOWN, 1.0),), text=why)
 
 
 def recovery_of(diagnosis: Diagnosis, table: CauseTable | None = None) -> Recovery:

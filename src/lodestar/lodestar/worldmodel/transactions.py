@@ -13,8 +13,10 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Protocol
 
+import numpy as np
+
 from lodestar.worldmodel.amendment_json import BadAmendment, amendment_from_dict, amendment_to_dict
-from lodestar.worldmodel.amendments import Amendment, Change
+from lodestar.worldmodel.amendments import Amendment, Change, moved_amendment
 
 KIND, VERSION = "lodestar-world-model", 1  # of the journal's file
 MAX_ENTRIES = 1000  # that can be undone; older ones are forgotten
@@ -167,6 +169,19 @@ class Transactions:
         self._keep(made)
         return made
 
+    def move(self, jump: np.ndarray) -> None:
+        """Follow a correction of the map by (4, 4), in map: an entry closes and opens the same way as before."""
+        if any(a.way is not None for e in self.entries.values() for a in (*e.amendments, *e.inverse)):
+            self._write({"op": "move", "jump": np.asarray(jump, float).tolist()})
+            self._moved(jump)
+
+    def _moved(self, jump: np.ndarray) -> None:
+        for entry in list(self.entries.values()):
+            made, back = (
+                tuple(moved_amendment(a, jump) for a in part) for part in (entry.amendments, entry.inverse)
+            )
+            self._keep(replace(entry, amendments=made, inverse=back))
+
     @property
     def waiting(self) -> tuple[Entry, ...]:
         """Return the entries that are written and not carried out, the oldest first."""
@@ -223,6 +238,12 @@ class Transactions:
         made = replace(self.entries[int(line["number"])], status=Status.DONE, inverse=inverse)
         self._keep(made)
         self._undone(made)
+
+    def _replay_move(self, line: Line) -> None:
+        jump = np.asarray(line["jump"], float)
+        if jump.shape != (4, 4) or not np.isfinite(jump).all():
+            raise ValueError("the correction of the map is none")
+        self._moved(jump)
 
     def _replay_refused(self, line: Line) -> None:
         entry = self.entries[int(line["number"])]
@@ -290,4 +311,5 @@ _REPLAYS: Mapping[str, Callable[[Transactions, Line], None]] = {
     "entry": Transactions._replay_entry,
     "done": Transactions._replay_done,
     "refused": Transactions._replay_refused,
+    "move": Transactions._replay_move,
 }

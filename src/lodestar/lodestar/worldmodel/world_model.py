@@ -9,6 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
+from lodestar.geometry.corrections import JumpWatch
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.worldmodel.amendment_words import amendment_in_words
 from lodestar.worldmodel.amendments import OF_WAYS, Amendment, Change, ClosedWay, middle_of
@@ -71,6 +72,7 @@ class WorldModel:
         self._skills = skills or load_skills()
         self._under_way: set[int] = set()  # entries whose answer is awaited
         self._effects: dict[str, tuple[Amendment, ...]] = {}  # of the staged actions, by trace
+        self._jumps = JumpWatch()
         self.now = 0.0
         for entry in transactions.entries.values():  # a successor closes the same ways
             if entry.inverse:
@@ -145,6 +147,13 @@ class WorldModel:
             amendment = Amendment(Change.OPEN_WAY, "rays pass through it", AUTHOR, way=way)
             self._carry_out(self.transactions.open(self.now, (amendment,)))
 
+    def take_correction(self, map_from_odom: np.ndarray, odom_from_base: np.ndarray) -> None:
+        """Move the closed ways with the map where map <- odom has jumped, as the map itself does. (4, 4) each."""
+        jump = self._jumps.jump(map_from_odom, odom_from_base)
+        if jump is not None:
+            self.transactions.move(jump)
+            self._ways.move(jump)
+
     # --- the write path ---------------------------------------------------------------------------------------
 
     def _carry_out(self, entry: Entry, told: Told | None = None) -> None:
@@ -170,6 +179,7 @@ class WorldModel:
             answered(Reply())
 
     def _close(self, entry: Entry, reply: Reply, words: tuple[str, ...]) -> Entry:
+        entry = self.transactions.entries.get(entry.number, entry)  # the map may have moved since
         if reply.problem is not None:
             made = self.transactions.refused(entry, reply.why)
             text = f"Nothing was changed: {reply.why}"

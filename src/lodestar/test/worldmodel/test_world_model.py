@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from lodestar.geometry.poses import planar_transform
 from lodestar.storage.journal_file import JournalFile
 from lodestar.worldmodel.amendments import Amendment, Change, ClosedWay
 from lodestar.worldmodel.closed_ways import WayBook
@@ -335,3 +336,56 @@ def test_a_diagnosis_is_told(bench):
     bench.world.take_outcome(ended(Result.ROLLED_BACK, (), diagnosis=found, text="The door is closed."))
     assert bench.kinds() == [DIAGNOSED] and bench.events[0].place == (1.0, 2.0)
     assert np.isfinite(bench.events[0].stamp)
+
+
+def _jump(x: float, yaw: float = 0.0) -> np.ndarray:
+    return planar_transform(x, 0.0, yaw)
+
+
+def test_closed_ways_follow_a_loop_closure_and_can_still_be_taken_back(bench):
+    world = bench.world
+    world.take_correction(np.eye(4), np.eye(4))
+    world.correct((CLOSED,), 1.0, bench.hear)
+    world.take_correction(_jump(0.05), np.eye(4))  # below a jump
+    assert world.ways == (DOOR,)
+    world.take_correction(_jump(1.05), np.eye(4))
+    moved = replace(DOOR, start=(6.0, 4.5), end=(6.0, 5.4))
+    assert world.ways == (moved,)
+    world.undo(1, 2.0, bench.hear)
+    assert world.ways == ()
+
+
+def test_ways_turn_with_the_map(bench):
+    bench.world.take_correction(np.eye(4), np.eye(4))
+    bench.world.correct((CLOSED,), 1.0, bench.hear)
+    bench.world.take_correction(_jump(0.0, np.pi / 2), np.eye(4))
+    (way,) = bench.world.ways
+    assert way.start == pytest.approx((-4.5, 5.0)) and way.end == pytest.approx((-5.4, 5.0))
+
+
+def test_ways_that_were_moved_stay_moved_after_kill_9(bench):
+    bench.world.take_correction(np.eye(4), np.eye(4))
+    bench.world.correct((CLOSED,), 1.0, bench.hear)
+    bench.world.take_correction(_jump(2.0), np.eye(4))
+    bench.start()
+    assert bench.world.ways == (replace(DOOR, start=(7.0, 4.5), end=(7.0, 5.4)),)
+    bench.world.undo(1, 2.0, bench.hear)
+    assert bench.world.ways == () and not bench.world.transactions.problems
+
+
+def test_a_jump_without_a_closed_way_writes_nothing(bench):
+    bench.world.take_correction(np.eye(4), np.eye(4))
+    bench.world.correct((GONE,), 1.0, bench.hear)
+    before = bench.path.read_bytes()
+    bench.world.take_correction(_jump(2.0), np.eye(4))
+    assert bench.path.read_bytes() == before
+
+
+@pytest.mark.parametrize("jump", [None, [[1.0, 0.0]], "far"])
+def test_a_damaged_move_in_the_journal_is_left_out(tmp_path, jump):
+    journal = JournalFile(tmp_path / "world.journal", KIND, VERSION)
+    first = WorldModel(Transactions(journal), Scene())
+    first.correct((CLOSED,), 1.0, lambda entry, reply: None)
+    journal.append({"op": "move", "jump": jump})
+    again = WorldModel(Transactions(JournalFile(tmp_path / "world.journal", KIND, VERSION)), Scene())
+    assert again.ways == (DOOR,) and len(again.transactions.problems) == 1

@@ -111,6 +111,9 @@ class WorldModelNode(LodestarNode):
         return Surroundings(things, facts.pose, facts.plan, nearest, self.now, reach)
 
     def _tick(self) -> None:
+        correction = self._facts.correction
+        if correction is not None:
+            self._world.take_correction(*correction)
         self._world.tick(self.now)
 
     def _work(self, work: Callable[[], None]) -> None:

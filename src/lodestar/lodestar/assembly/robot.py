@@ -90,7 +90,7 @@ class HeadlessRobot:
             config.world_model,
             LocalScene(self.map.scene, self.map.tell),
             self._hear_event,
-            self.map.mirror.name_of,
+            self.map.mirror,
         )
         self._directive = DirectiveNews(0.0, "")
         self._turn = Periodic(config.memory.tick_period)

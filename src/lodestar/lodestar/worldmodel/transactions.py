@@ -17,8 +17,9 @@ import numpy as np
 
 from lodestar.worldmodel.amendment_json import BadAmendment, amendment_from_dict, amendment_to_dict
 from lodestar.worldmodel.amendments import Amendment, Change, moved_amendment
+from lodestar.worldmodel.records import Action, Skill
 
-KIND, VERSION = "lodestar-world-model", 1  # of the journal's file
+KIND, VERSION = "lodestar-world-model", 2  # of the journal's file
 MAX_ENTRIES = 1000  # that can be undone; older ones are forgotten
 MAX_ACTIONS = 2000  # whose ends are remembered, so that one that is told again changes nothing
 
@@ -67,6 +68,14 @@ class Entry:
     words: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Staged:
+    """An action that is under way. action: without its goal."""
+
+    stamp: float
+    action: Action
+
+
 class Overtaken(ValueError):
     """A later entry changed the same; that one is to be undone first."""
 
@@ -85,7 +94,7 @@ class Transactions:
 
     def __init__(self, journal: Journal | None = None) -> None:
         self._journal = journal
-        self.staged: OrderedDict[str, float] = OrderedDict()  # trace id -> stamp
+        self.staged: OrderedDict[str, Staged] = OrderedDict()  # by trace id
         self.entries: OrderedDict[int, Entry] = OrderedDict()
         self.problems: list[str] = []  # lines of the journal that could not be taken
         self.ended: OrderedDict[str, None] = OrderedDict()  # trace ids of actions that are over
@@ -97,12 +106,13 @@ class Transactions:
 
     # --- actions ----------------------------------------------------------------------------------------------
 
-    def begin(self, trace_id: str, stamp: float) -> bool:
+    def begin(self, trace_id: str, stamp: float, action: Action) -> bool:
         """Stage an action; return False where it began, or ended, before."""
         if trace_id in self.staged or trace_id in self.ended:
             return False
-        self._write({"op": "begin", "trace_id": trace_id, "stamp": stamp})
-        self._staged(trace_id, stamp)
+        staged = Staged(stamp, Action(action.skill, action.arguments))
+        self._write(_staged_line(trace_id, staged))
+        self._stage(trace_id, staged)
         return True
 
     def end(self, trace_id: str) -> bool:
@@ -200,8 +210,8 @@ class Transactions:
         """Yield the lines that a small journal needs: staged actions, the ends of others, and entries."""
         for trace_id in self.ended:
             yield {"op": "end", "trace_id": trace_id}
-        for trace_id, stamp in self.staged.items():
-            yield {"op": "begin", "trace_id": trace_id, "stamp": stamp}
+        for trace_id, staged in self.staged.items():
+            yield _staged_line(trace_id, staged)
         for entry in self.entries.values():
             yield _entry_line(entry)
             if entry.status in (Status.DONE, Status.UNDONE):
@@ -218,7 +228,8 @@ class Transactions:
             )
 
     def _replay_begin(self, line: Line) -> None:
-        self._staged(str(line["trace_id"]), float(line["stamp"]))
+        action = Action(Skill(str(line["skill"])), tuple(map(str, line["arguments"])))
+        self._stage(str(line["trace_id"]), Staged(float(line["stamp"]), action))
 
     def _replay_end(self, line: Line) -> None:
         self._over(str(line["trace_id"]))
@@ -249,8 +260,8 @@ class Transactions:
         entry = self.entries[int(line["number"])]
         self._keep(replace(entry, status=Status.REFUSED, reason=str(line["reason"])))
 
-    def _staged(self, trace_id: str, stamp: float) -> None:
-        self.staged[trace_id] = stamp
+    def _stage(self, trace_id: str, staged: Staged) -> None:
+        self.staged[trace_id] = staged
         while len(self.staged) > MAX_ACTIONS:
             self.staged.popitem(last=False)
 
@@ -288,6 +299,17 @@ def default_inverse(amendments: Iterable[Amendment]) -> tuple[Amendment, ...]:
         opposite = None if belief is None else replace(belief, negated=not belief.negated)
         inverse.insert(0, replace(amendment, change=back[amendment.change], label="", belief=opposite))
     return tuple(inverse)
+
+
+def _staged_line(trace_id: str, staged: Staged) -> Line:
+    action = staged.action
+    return {
+        "op": "begin",
+        "trace_id": trace_id,
+        "stamp": staged.stamp,
+        "skill": action.skill.value,
+        "arguments": list(action.arguments),
+    }
 
 
 def _entry_line(entry: Entry) -> Line:

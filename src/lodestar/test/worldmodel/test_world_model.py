@@ -21,8 +21,7 @@ from lodestar.worldmodel.outcomes import (
     Discrepancy,
     Result,
 )
-from lodestar.worldmodel.records import Action, Belief, Expectation, Phase, Skill, Trace, entity_name
-from lodestar.worldmodel.skills import BadSkills, load_skills, read_skills
+from lodestar.worldmodel.records import Action, Expectation, Phase, Skill, Trace, entity_name
 from lodestar.worldmodel.transactions import (
     KIND,
     VERSION,
@@ -104,48 +103,6 @@ def test_a_cancelled_action_changes_nothing(bench):
     bench.world.take_trace(trace())
     bench.world.take_outcome(ended(Result.CANCELLED))
     assert bench.scene.amended == [] and not bench.world.transactions.staged
-
-
-PICK = "GoTo: {goal: free, phase: APPROACHING, effects: [{change: RELATE, predicate: Holds, arguments: [robot, $1]}]}"
-OTHERS = "".join(
-    f"\n{name}: {{phase: EXPLORING}}" for name in ("Search", "Turn", "Return", "Charge", "StepAside")
-)
-
-
-@pytest.mark.parametrize(
-    ("result", "held"), [(Result.COMMITTED, True), (Result.ROLLED_BACK, False), (Result.CANCELLED, False)]
-)
-def test_effects_of_a_skill_are_carried_out_only_when_it_is_committed(result, held):
-    scene = Scene()
-    world = WorldModel(Transactions(), scene, skills=read_skills(PICK + OTHERS))
-    world.take_trace(trace())
-    world.take_outcome(ended(result, ()))
-    beliefs = [a.belief for group in scene.amended for a in group]
-    assert beliefs == ([Belief("Holds", ("robot", "entity:12"))] if held else [])
-
-
-def test_an_effect_without_its_argument_is_none():
-    assert read_skills(PICK + OTHERS).effects(trace(arguments=())) == ()
-
-
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("GoTo: {phase: AT}", "lacks"),
-        ("Dance: {phase: AT}", "Dance"),
-        ("GoTo: {phase: AT, speed: 3}" + OTHERS, "speed"),
-        ("GoTo: {phase: AT, goal: somewhere}" + OTHERS, "somewhere"),
-        ("[1, 2", "skills"),
-        ("GoTo: 7", "skills"),
-    ],
-)
-def test_a_table_that_is_none_is_refused(text, problem):
-    with pytest.raises(BadSkills, match=problem):
-        read_skills(text)
-
-
-def test_the_robots_own_table_names_every_skill_and_the_walking_ones_change_nothing():
-    assert all(load_skills().effects(trace(skill=skill)) == () for skill in Skill)
 
 
 def test_a_door_is_closed_and_opens_again_when_its_time_is_over(bench):

@@ -10,6 +10,7 @@ from nav_msgs.msg import OccupancyGrid
 
 from integration.commands import Command
 from integration.fakes import FakeRobot
+from lodestar.geometry.poses import planar_transform
 from lodestar.mapping.records import CaptionVote, Instance, InstanceDelta
 from lodestar.worldmodel.amendments import Amendment, Change, ClosedWay
 from lodestar.worldmodel.outcomes import (
@@ -221,6 +222,26 @@ def test_a_closed_way_is_on_the_grid_until_rays_pass_through_it(stage):
     stage.bed.until(lambda: stage.ways() == 0, "the world model heard of it from the grid")
     assert "rays pass through it" in stage.event("OPEN_WAY").text
     assert time.time() < way.expires
+
+
+def test_a_closed_way_moves_with_the_map_when_slam_closes_a_loop(stage):
+    way = ClosedWay((1.5, -0.4), (1.5, 0.4), float("inf"), "DOOR_CLOSED", seen_free_opens=False)
+    stage.fail("loop/1", Amendment(Change.CLOSE_WAY, "a person said so", "recovery", way=way))
+    stage.bed.until(lambda: stage.ways() == 1, "the way is closed")
+    time.sleep(1.5)  # one tick of the world model
+    stage.robot.map_from_odom = planar_transform(0.5, 0.0, 0.0)
+
+    def moved():
+        ways = stage.bed.last("world_model/closed_ways").ways
+        return bool(ways) and abs(ways[0].start.x - 2.0) < 0.01
+
+    try:
+        stage.bed.until(moved, "the way has moved with the map")
+    finally:
+        stage.robot.map_from_odom = np.eye(4)
+        stage.bed.until(lambda: not moved(), "the way has moved back")
+        stage.fail("loop/2", Amendment(Change.OPEN_WAY, "open again", "recovery", way=way))
+        stage.bed.until(lambda: stage.ways() == 0, "the way is open")
 
 
 def test_a_diagnosis_can_be_asked_for(stage):

@@ -39,9 +39,10 @@ def trace_to_msg(trace: Trace) -> msg.ReasoningTrace:
 
 
 def trace_from_msg(message: msg.ReasoningTrace) -> Trace:
-    """Raises BadMessage for a skill or phase that does not exist, and a goal that is not finite."""
+    """Raises BadMessage for a phase that does not exist and a goal that is not finite. The skill is not checked."""
+    skill = Skill(message.skill)
     try:
-        skill, phase = Skill(message.skill), Phase(message.expected_phase)
+        phase = Phase(message.expected_phase)
     except ValueError as error:
         raise BadMessage(str(error)) from error
     by = stamp_from_msg(message.expected_by)

@@ -64,6 +64,18 @@ class WorldFacts:
         return np.array([found[0, 3], found[1, 3], yaw_of(found)])
 
     @property
+    def correction(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Return map <- odom and odom <- base, (4, 4) each; None for a robot without odometry."""
+        frames, now = self._frames, self._node.now
+        try:
+            return (
+                self._buffer.lookup_fresh(frames.map, frames.odom, now, POSE_HOLDS),
+                self._buffer.lookup_fresh(frames.odom, frames.base, now, POSE_HOLDS),
+            )
+        except TransformUnavailable:
+            return None
+
+    @property
     def map_id(self) -> int:
         """Return the map that the robot is on."""
         return self.scene.mirror.map_id

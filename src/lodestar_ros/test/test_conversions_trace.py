@@ -26,10 +26,9 @@ def test_trace(goal, by, assert_same):
     assert_same(c.trace_from_msg(c.trace_to_msg(trace)), trace)
 
 
-@pytest.mark.parametrize("field", ["skill", "expected_phase"])
-def test_an_unknown_skill_or_phase_is_refused(field):
+def test_an_unknown_phase_is_refused():
     trace = Trace("q", 1, 1.0, "x", Action(Skill.TURN), Expectation(Phase.EXPLORING), 0.5)
     message = c.trace_to_msg(trace)
-    setattr(message, field, "Dance")
+    message.expected_phase = "Dance"
     with pytest.raises(BadMessage, match="Dance"):
         c.trace_from_msg(message)

@@ -34,6 +34,13 @@ class RecoveryConfig:
         30.0  # s that the robot stands before a shut way, where nothing else is left (ours)
     )
     localisation_patience: float = 15.0  # s until a lost pose ends the directive (ours)
+    # Before the first motion of a directive, a robot may have been carried where this share (0..1) of the obstacles
+    # around it stands where it was free when it rested, in directions that fill this angle. In apartment 711, one that
+    # was carried by 1 to 3 m saw 0.05 to 0.41 on 50 to 180 degrees, one that stayed or was brought back up to 0.04 on
+    # 70 degrees.
+    carried_share: float = 0.12
+    carried_angle: float = math.radians(85.0)  # rad
+    carried_slack: float = 0.3  # m that obstacles may have moved (ours: corrections of the map)
     relocalised: float = (
         2.0  # s after a jump, before which the grid does not show the new pose's sight (ours)
     )

@@ -10,6 +10,7 @@ from lodestar.agent.context import LoopContext
 from lodestar.agent.errors import ErrorCode
 from lodestar.agent.inquiry import Inquiry
 from lodestar.agent.known_target import KnownTarget
+from lodestar.agent.place_check import PlaceCheck
 from lodestar.agent.proposers import EXPLORER, KNOWER
 from lodestar.agent.run import Choice, Run
 from lodestar.agent.target_search import TargetSearch
@@ -36,6 +37,7 @@ class DecidingState:
         self._context, self._search, self._account = context, search, account
         self._inquiry, self._transitions, self._trip = inquiry, transitions, trip
         self._known, self._activities = known, activities
+        self._place = PlaceCheck(context, transitions)
 
     def step(self, run: Run) -> None:
         """Ask where nothing was asked; decide when the answers are due."""
@@ -47,6 +49,8 @@ class DecidingState:
             return
         if run.begun_at is None:
             run.begun_at, run.begun_stamp = facts.pose.copy(), facts.stamp
+        if not self._place.is_known(run):
+            return
         if run.charging:
             self._trip.begin(run)
         elif run.questions.request is None:

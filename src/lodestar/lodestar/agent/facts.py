@@ -26,7 +26,7 @@ class Facts:
     pose: (3,) x, y, yaw in map. stamp: of the newest pose; facts of other kinds are dated against it. home: (3,), the
     first pose. grid_heard, pose_heard: loop time at which the newest ones came, seconds. area: m^2 known free. sight:
     of the newest image; NEVER = nobody says when images come. grid_before_jump: from shortly
-    before the pose jumped last.
+    before the pose jumped last. rested, rested_at: the grid when the last directive ended, or the first one.
     """
 
     odometer: Odometer
@@ -42,6 +42,8 @@ class Facts:
     mirror: SceneMirror | None = None
     sight: Stamp = NEVER
     grid_before_jump: OccupancyGrid2D | None = None
+    rested: OccupancyGrid2D | None = None
+    rested_at: Stamp = NEVER
     _older: OccupancyGrid2D | None = None  # a grid that is at least `_OLDER` old, ...
     _kept: OccupancyGrid2D | None = None  # ... and the one that follows it
     _kept_at: Stamp = NEVER
@@ -63,16 +65,22 @@ class Facts:
     def take_grid(self, grid: OccupancyGrid2D, now: float) -> None:
         """Plan on this grid from now on."""
         self.grid, self.grid_heard, self.area = grid, now, grid.free_area
+        if self.rested is None:
+            self.rest()
         if self.stamp - self._kept_at >= _OLDER or self._kept is None:
             self._older, self._kept, self._kept_at = self._kept or grid, grid, self.stamp
+
+    def rest(self) -> None:
+        """The robot is where it believes to be; what it sees later is compared with the grid of now."""
+        self.rested, self.rested_at = self.grid, self.stamp
 
     def forget_place(self, now: float) -> None:
         """The clock began anew at `now`: nothing known of where the robot is holds any more."""
         self.grid_heard = self.pose_heard = now
         self.stamp = NEVER
         self.pose = self.home = None
-        self._older = self._kept = self.grid_before_jump = None
-        self._kept_at = NEVER
+        self._older = self._kept = self.grid_before_jump = self.rested = None
+        self._kept_at = self.rested_at = NEVER
 
     def is_blind(self, patience: float) -> bool:
         """Whether the camera sent no image for longer than `patience` seconds, as far as anybody says when it does."""

@@ -75,7 +75,7 @@ def trace_of(context: LoopContext, step: Step, proposal: Proposal, epoch: int, v
         confidence=float(proposal.confidence),
         beliefs=_beliefs(step, view, entity_id),
         reason=proposal.rationale,
-        fallback=_FALLBACKS[skill] if about or skill is not Skill.GO_TO else _PLACE_FALLBACK,
+        fallback=_FALLBACKS[skill] if about or skill != Skill.GO_TO else _PLACE_FALLBACK,
         evidence_entities=proposal.evidence_entities or ((entity_id,) if about else ()),
         evidence_keyframes=proposal.evidence_keyframes,
     )

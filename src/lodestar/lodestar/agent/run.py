@@ -113,6 +113,8 @@ class Run:
     waits_until: float | None = None  # loop time, of a wait under way; None = until cancelled
     missed: tuple[ErrorCode, str] | None = None  # the first stop of a patrol that was not come to
     missed_here: int = 0  # stops, in this round
+    place_checked: bool = False  # the surroundings were compared with the map before the first motion
+    misplaced_since: float | None = None  # loop time since which they do not fit
     constraints_told: tuple[Constraint, ...] = ()  # to those who bar the zones
     unable: list[str] = field(default_factory=list)  # what the robot cannot do of the steps that are over
     found: list[int] = field(default_factory=list)

@@ -221,6 +221,7 @@ class WorldModelConfig:
 
     tick_period: float = 1.0  # s of real time between two looks at what has expired or waits; chosen
     patience: float = 2.0  # s of real time that an amendment waits for the scene dictionary; chosen
+    skills_file: str = ""  # YAML file with a user's skills, beside those of `skills.yaml`; "" = none
     facing: float = 4.0  # m within which "that" and "this door" are faced; chosen: a room's width
     ways: WayConfig = field(default_factory=WayConfig, metadata={"shared": "ways"})
     validation: ValidationConfig = field(default_factory=ValidationConfig, metadata={"shared": "validation"})

@@ -90,7 +90,7 @@ class HeadlessRobot:
             config.world_model,
             LocalScene(self.map.scene, self.map.tell),
             self._hear_event,
-            self.map.mirror.name_of,
+            self.map.mirror,
         )
         self._directive = DirectiveNews(0.0, "")
         self._turn = Periodic(config.memory.tick_period)
@@ -137,6 +137,7 @@ class HeadlessRobot:
         self, frame: RgbdFrame, segmented: SegmentedFrame, odom_from_base: np.ndarray | None = None
     ) -> None:
         """Give an image and its segments to map, scene and experts. odom_from_base: (4, 4) at its stamp."""
+        self.world.take_correction(frame.map_from_odom, frame.odom_from_camera)
         self.map.take_depth(frame, odom_from_base)
         fused = self.map.take_segments(frame, segmented)
         self.map.work(frame.stamp)

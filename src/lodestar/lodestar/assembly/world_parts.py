@@ -9,10 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lodestar.assembly.config import WorldModelConfig
+from lodestar.scene.mirror import SceneMirror
 from lodestar.storage.journal_file import JournalFile
 from lodestar.worldmodel.closed_ways import WayBook
 from lodestar.worldmodel.events import WorldEvent
-from lodestar.worldmodel.trace_sentences import Names
+from lodestar.worldmodel.skills import skills_with
 from lodestar.worldmodel.transactions import KIND, VERSION, Transactions
 from lodestar.worldmodel.validation import TraceValidator, World
 from lodestar.worldmodel.world_model import SceneWriter, WorldModel
@@ -26,16 +27,28 @@ def journal_file(folder: Path) -> JournalFile:
 
 
 def trace_validator(config: WorldModelConfig, world: World) -> TraceValidator:
-    """Return the checker of traces against what a world knows; that of the decision loop has the same limits."""
-    return TraceValidator(world, config.validation)
+    """Return the checker of traces against what a world knows; that of the decision loop has the same limits.
+
+    It also knows the skills of `skills_file`. Raises BadSkills.
+    """
+    return TraceValidator(world, config.validation, skills_with(config.skills_file))
 
 
 def world_model(
     config: WorldModelConfig,
     writer: SceneWriter,
     tell: Callable[[WorldEvent], None],
-    names: Names,
+    mirror: SceneMirror,
     journal: JournalFile | None = None,
 ) -> WorldModel:
-    """Return the world model, which goes on from what its journal holds. tell: hears every event."""
-    return WorldModel(Transactions(journal), writer, tell, WayBook(config.ways), names)
+    """Return the world model, which goes on from what its journal holds. tell: hears every event. Raises BadSkills."""
+    return WorldModel(
+        Transactions(journal),
+        writer,
+        tell,
+        WayBook(config.ways),
+        mirror.name_of,
+        skills_with(config.skills_file),
+        mirror,
+        config.validation,
+    )

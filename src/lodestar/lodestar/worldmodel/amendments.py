@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
+
+import numpy as np
 
 from lodestar.worldmodel.records import Belief
 
@@ -50,6 +52,18 @@ class Amendment:
     belief: Belief | None = None
     way: ClosedWay | None = None
     trace_id: str = ""
+
+
+def moved_way(way: ClosedWay, jump: np.ndarray) -> ClosedWay:
+    """Return a closed way after a correction of the map by (4, 4), in map."""
+    ends = np.array([[*way.start, 0.0], [*way.end, 0.0]]) @ jump[:3, :3].T + jump[:3, 3]
+    (x0, y0), (x1, y1) = ends[:, :2].tolist()
+    return replace(way, start=(x0, y0), end=(x1, y1))
+
+
+def moved_amendment(amendment: Amendment, jump: np.ndarray) -> Amendment:
+    """Return an amendment after a correction of the map by (4, 4), in map."""
+    return amendment if amendment.way is None else replace(amendment, way=moved_way(amendment.way, jump))
 
 
 def middle_of(way: ClosedWay) -> tuple[float, float]:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from lodestar.grid.occupancy import OCCUPIED, OccupancyGrid2D
 from lodestar.grid.segments import crossings, distances_to_segment, segment_cells
-from lodestar.worldmodel.amendments import ClosedWay, middle_of
+from lodestar.worldmodel.amendments import ClosedWay, middle_of, moved_way
 from lodestar.worldmodel.config import WayConfig
 
 
@@ -44,6 +44,11 @@ class WayBook:
         """Return the closed way nearest to a point (2,) in map, None where none is within `reach` metres."""
         away = [(_distance(way, point), number) for number, way in enumerate(self._ways)]
         return self._ways[min(away)[1]] if away and min(away)[0] <= reach else None
+
+    def move(self, jump: np.ndarray) -> None:
+        """Follow a correction of the map by (4, 4), in map."""
+        self._ways = [moved_way(way, jump) for way in self._ways]
+        self._shown = {moved_way(way, jump) for way in self._shown}
 
     def expire(self, now: float) -> tuple[ClosedWay, ...]:
         """Open what has expired at `now`, seconds; return it."""

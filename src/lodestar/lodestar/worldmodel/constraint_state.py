@@ -34,7 +34,7 @@ class ConstraintTracker:
         """An action is over: the robot is at what it was about, or interrupted by a cause."""
         about = self._about
         if outcome.result is Result.COMMITTED:
-            self.state = ConstraintState(Phase.AT, about) if about or self._skill is Skill.GO_TO else _IDLE
+            self.state = ConstraintState(Phase.AT, about) if about or self._skill == Skill.GO_TO else _IDLE
         elif outcome.result is Result.ROLLED_BACK:
             cause = about if outcome.diagnosis is None else outcome.diagnosis.cause.value
             self.state = ConstraintState(Phase.INTERRUPTED, cause)

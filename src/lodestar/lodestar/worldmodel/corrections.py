@@ -21,13 +21,18 @@ from lodestar.models.kinship import same_kind
 from lodestar.scene.captions import clean_text, words_only
 from lodestar.scene.records import Entity, EntityState
 from lodestar.worldmodel.amendments import Amendment, Change, ClosedWay
+from lodestar.worldmodel.hypotheses import REACH, RELATION, WORDS
+from lodestar.worldmodel.records import Belief, entity_name
 
 OPERATOR = "operator"
 BEARING = math.radians(30.0)  # that of success: what is faced lies within it
-EXAMPLES = '"that is a stool", "it is gone", "this door stays closed", "that door is open"'
+EXAMPLES = (
+    '"that is a stool", "it is gone", "it is on the desk", "this door stays closed", "that door is open"'
+)
 
 _IS = r"(?:is|'s|has been|was|are)"
 _WAY = r"(?:door|doorway|gate|way|passage|corridor|entrance|exit)"
+_ANCHOR = r"(?:the|that|this|an?) (?P<anchor>[\w' -]+)"
 _SUBJECT = r"(?P<subject>that|this|it|(?:the|that|this) [\w' -]+?)"
 #: The first pattern that fits the whole text decides.
 _PATTERNS: tuple[tuple[Change, re.Pattern[str]], ...] = tuple(
@@ -49,6 +54,7 @@ _PATTERNS: tuple[tuple[Change, re.Pattern[str]], ...] = tuple(
             rf"{_SUBJECT} ?{_IS} (?:back|still (?:there|here)|(?:there|here)(?: after all| again)?)",
         ),
         (Change.DOUBT, rf"{_SUBJECT} ?(?:may|might) (?:be (?:gone|wrong|elsewhere)|have moved)"),
+        (Change.RELATE, rf"{_SUBJECT} ?{_IS} (?P<no>not )?(?P<relation>{RELATION}) {_ANCHOR}"),
         (
             Change.RELABEL,
             rf"{_SUBJECT} ?{_IS} (?:not an? [\w' -]+?,? (?:but|it is|it's) )?(?:called )?(?:an? |the )?"
@@ -110,6 +116,9 @@ def correction_of(text: str, entity_id: int, around: Surroundings) -> Amendment:
             label = words_only(found["label"])
             if not label or _NO_LABEL.match(label):
                 break
+        if change is Change.RELATE:
+            belief = _related(found, entity_id, around)
+            return Amendment(change, reason, OPERATOR, belief=belief)
         states = _LOST if change is Change.RESTORE else _THERE
         thing = _meant(found["subject"], entity_id, around, states)
         return Amendment(change, reason, OPERATOR, thing.id, label)
@@ -155,6 +164,20 @@ def _meant(
             f"the robot faces {what} within {around.reach:.0f} m; turn it there, or give entity_id"
         )
     return thing
+
+
+def _related(found: re.Match[str], entity_id: int, around: Surroundings) -> Belief:
+    """Return the relation that is meant; the other thing is the nearest one of its name."""
+    thing = _meant(found["subject"], entity_id, around)
+    near = [
+        (float(box_distance(thing.box_min, thing.box_max, other.box_min, other.box_max)), other.id)
+        for other in around.entities
+        if other.id != thing.id and other.state in _THERE and _is_called(other, found["anchor"])
+    ]
+    if not near or min(near)[0] > REACH:
+        raise NothingMeant(f"there is no {found['anchor']} within {REACH:.0f} m of it")
+    names = entity_name(thing.id), entity_name(min(near)[1])
+    return Belief(WORDS[found["relation"]], names, bool(found["no"]))
 
 
 def _closed(found: re.Match[str], entity_id: int, around: Surroundings) -> ClosedWay:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum, IntEnum
+from typing import ClassVar
 
 import numpy as np
 
@@ -11,15 +12,23 @@ ROBOT = "robot"
 _ENTITY, _REGION = "entity:", "region:"
 
 
-class Skill(Enum):
-    """Kinds of actions (VLM-DEWM table 1, for a robot that walks)."""
+@dataclass(frozen=True)
+class Skill:
+    """Kind of an action, by its name in a `SkillTable`. Those of a robot that walks stand here (VLM-DEWM table 1)."""
 
-    GO_TO = "GoTo"  # arguments: an entity, or none for a place
-    SEARCH = "Search"  # go where unknown space is seen
-    TURN = "Turn"
-    RETURN = "Return"  # to the start
-    CHARGE = "Charge"
-    STEP_ASIDE = "StepAside"
+    value: str
+
+    GO_TO: ClassVar[Skill]  # arguments: an entity, or none for a place
+    SEARCH: ClassVar[Skill]  # go where unknown space is seen
+    TURN: ClassVar[Skill]
+    RETURN: ClassVar[Skill]  # to the start
+    CHARGE: ClassVar[Skill]
+    STEP_ASIDE: ClassVar[Skill]
+
+
+Skill.GO_TO, Skill.SEARCH, Skill.TURN = Skill("GoTo"), Skill("Search"), Skill("Turn")
+Skill.RETURN, Skill.CHARGE, Skill.STEP_ASIDE = Skill("Return"), Skill("Charge"), Skill("StepAside")
+WALKING = (Skill.GO_TO, Skill.SEARCH, Skill.TURN, Skill.RETURN, Skill.CHARGE, Skill.STEP_ASIDE)
 
 
 class Phase(Enum):
@@ -131,6 +140,11 @@ def entity_name(entity_id: int) -> str:
 def region_name(region_id: int) -> str:
     """Return the name of a region in beliefs and actions."""
     return f"{_REGION}{region_id}"
+
+
+def said(belief: Belief) -> str:
+    """Return a belief as it is written: "NextTo(entity:12, entity:7)"."""
+    return f"{'not ' * belief.negated}{belief.predicate}({', '.join(belief.arguments)})"
 
 
 def entity_of(name: str) -> int | None:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from lodestar.language.query_graph import PREDICATES
 from lodestar.worldmodel.amendments import Amendment, Change
-from lodestar.worldmodel.records import Belief, Phase, Skill, Trace, entity_of
+from lodestar.worldmodel.records import WALKING, Action, Belief, Phase, Skill, entity_of
 
+_NAME = re.compile(r"[A-Z][A-Za-z]{0,39}")
 GOALS = ("free", "any", "none")
 TARGETS = ("", "faces")
 
@@ -35,13 +38,25 @@ class Effect:
 
 @dataclass(frozen=True)
 class SkillRule:
-    """The table's row of a skill. goal: of GOALS, target: of TARGETS."""
+    """The table's row of a skill. goal: of GOALS, target: of TARGETS.
+
+    requires: beliefs that the geometry must not contradict before it begins. confirms: likewise when it has succeeded,
+    else it is rolled back. Both have places for the action's arguments.
+    """
 
     phase: Phase
     goal: str = "any"
     target: str = ""
     energy: bool = False
     effects: tuple[Effect, ...] = ()
+    requires: tuple[Belief, ...] = ()
+    confirms: tuple[Belief, ...] = ()
+
+    @property
+    def arity(self) -> int:
+        """Return how many arguments the beliefs name."""
+        names = [name for belief in (*self.requires, *self.confirms) for name in belief.arguments]
+        return max((int(name[1:]) for name in names if _is_place(name)), default=0)
 
 
 class SkillTable:
@@ -50,47 +65,94 @@ class SkillTable:
     def __init__(self, rules: Mapping[Skill, SkillRule]) -> None:
         self._rules = dict(rules)
 
+    def knows(self, skill: Skill) -> bool:
+        """Return whether the table has a row of this skill."""
+        return skill in self._rules
+
     def rule(self, skill: Skill) -> SkillRule:
-        """Return the rule of a skill."""
+        """Return the rule of a skill. Raises KeyError where there is none."""
         return self._rules[skill]
 
-    def effects(self, trace: Trace) -> tuple[Amendment, ...]:
-        """Return what a trace's action changes where it is committed. Effects whose arguments are missing are none."""
-        arguments = {f"${n}": name for n, name in enumerate(trace.action.arguments, 1)}
-        made = (_amendment(effect, arguments, trace) for effect in self.rule(trace.action.skill).effects)
+    def effects(self, action: Action, trace_id: str) -> tuple[Amendment, ...]:
+        """Return what an action changes where it is committed. Effects whose arguments are missing are none."""
+        rule = self._rules.get(action.skill)
+        made = (_amendment(effect, action, trace_id) for effect in (() if rule is None else rule.effects))
         return tuple(amendment for amendment in made if amendment is not None)
 
+    def required(self, action: Action) -> tuple[Belief, ...]:
+        """Return what must hold before an action, which has all arguments."""
+        return tuple(_filled(belief, action) for belief in self.rule(action.skill).requires)
 
-def _amendment(effect: Effect, arguments: Mapping[str, str], trace: Trace) -> Amendment | None:
-    names = [arguments.get(name, name) for name in (effect.entity, *effect.arguments)]
+    def confirmed(self, action: Action) -> tuple[Belief, ...]:
+        """Return what must hold after an action; what names an argument that is missing is left out."""
+        rule = self._rules.get(action.skill)
+        made = (_filled(belief, action) for belief in (() if rule is None else rule.confirms))
+        return tuple(belief for belief in made if not any(map(_is_place, belief.arguments)))
+
+    def with_more(self, other: SkillTable) -> SkillTable:
+        """Return a table that also has the rows of another one. Raises BadSkills for a skill that both have."""
+        both = [skill.value for skill in other._rules if skill in self._rules]
+        if both:
+            raise BadSkills(f"{', '.join(both)}: the robot has this skill; give another name")
+        return SkillTable({**self._rules, **other._rules})
+
+
+def _is_place(name: str) -> bool:
+    return name.startswith("$") and name[1:].isdecimal()
+
+
+def _arguments(action: Action) -> dict[str, str]:
+    return {f"${n}": name for n, name in enumerate(action.arguments, 1)}
+
+
+def _filled(belief: Belief, action: Action) -> Belief:
+    given = _arguments(action)
+    return replace(belief, arguments=tuple(given.get(name, name) for name in belief.arguments))
+
+
+def _amendment(effect: Effect, action: Action, trace_id: str) -> Amendment | None:
+    given = _arguments(action)
+    names = [given.get(name, name) for name in (effect.entity, *effect.arguments)]
     if any(name.startswith("$") for name in names):
         return None
     belief = Belief(effect.predicate, tuple(names[1:]), effect.negated) if effect.predicate else None
     entity = entity_of(names[0]) or 0
-    reason = f"{trace.action} succeeded"
-    return Amendment(effect.change, reason, "skill", entity, effect.label, belief, None, trace.id)
+    return Amendment(
+        effect.change, f"{action} succeeded", "skill", entity, effect.label, belief, None, trace_id
+    )
 
 
 def read_skills(text: str) -> SkillTable:
     """Return the table of a YAML text. Raises BadSkills."""
     try:
         table = yaml.safe_load(text)
-        rules = {Skill(name): _rule(given) for name, given in table.items()}
+        return SkillTable({_skill(name): _rule(given) for name, given in table.items()})
     except (yaml.YAMLError, AttributeError, KeyError, TypeError, ValueError) as error:
         raise BadSkills(f"the table of skills: {error.__class__.__name__}: {error}") from error
-    missing = [skill.value for skill in Skill if skill not in rules]
-    if missing:
-        raise BadSkills(f"the table of skills lacks {', '.join(missing)}")
-    return SkillTable(rules)
+
+
+def _skill(name: Any) -> Skill:
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise ValueError(f"{name!r} is no name of a skill; write it as PickUp")
+    return Skill(name)
 
 
 def _rule(given: Mapping[str, Any]) -> SkillRule:
-    unknown = set(given) - {"goal", "target", "energy", "phase", "effects"}
+    unknown = set(given) - {"goal", "target", "energy", "phase", "effects", "requires", "confirms"}
     goal, target = str(given.get("goal", "any")), str(given.get("target", ""))
     if unknown or goal not in GOALS or target not in TARGETS:
         raise ValueError(f"unknown key or value: {sorted(unknown) or (goal, target)}")
     effects = tuple(_effect(effect) for effect in given.get("effects", ()))
-    return SkillRule(Phase(given["phase"]), goal, target, bool(given.get("energy", False)), effects)
+    requires, confirms = (tuple(map(_belief, given.get(name, ()))) for name in ("requires", "confirms"))
+    energy = bool(given.get("energy", False))
+    return SkillRule(Phase(given["phase"]), goal, target, energy, effects, requires, confirms)
+
+
+def _belief(given: Mapping[str, Any]) -> Belief:
+    predicate = str(given["predicate"])
+    if predicate not in PREDICATES or set(given) - {"predicate", "arguments", "negated"}:
+        raise ValueError(f"{predicate!r} is no predicate, or a key besides it is unknown")
+    return Belief(predicate, tuple(map(str, given["arguments"])), bool(given.get("negated", False)))
 
 
 def _effect(given: Mapping[str, Any]) -> Effect:
@@ -107,4 +169,18 @@ def _effect(given: Mapping[str, Any]) -> Effect:
 @lru_cache(maxsize=1)
 def load_skills() -> SkillTable:
     """Return the robot's own table."""
-    return read_skills(Path(__file__).with_name("skills.yaml").read_text())
+    table = read_skills(Path(__file__).with_name("skills.yaml").read_text())
+    missing = [skill.value for skill in WALKING if not table.knows(skill)]
+    if missing:
+        raise BadSkills(f"the table of skills lacks {', '.join(missing)}")
+    return table
+
+
+def skills_with(file: str) -> SkillTable:
+    """Return the robot's own table and the skills of a user's file; "" = no file. Raises BadSkills, which names it."""
+    if not file:
+        return load_skills()
+    try:
+        return load_skills().with_more(read_skills(Path(file).read_text(encoding="utf-8")))
+    except (OSError, UnicodeError, BadSkills) as error:
+        raise BadSkills(f"{file}: {error}") from error

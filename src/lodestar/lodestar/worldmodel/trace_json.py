@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from lodestar.worldmodel.records import Action, Belief, Expectation, Phase, Skill, Trace
+from lodestar.worldmodel.skills import SkillTable, load_skills
 
 KIND = "trace"  # of the line in a log
 _MAX_REASON = 2000  # letters; the schema's limits
@@ -51,8 +52,11 @@ def trace_to_dict(trace: Trace) -> dict[str, Any]:
     }
 
 
-def trace_from_dict(record: Any) -> Trace:
-    """Return the trace of a record. Raises BadTrace for what breaks the schema, ImportError without jsonschema."""
+def trace_from_dict(record: Any, skills: SkillTable | None = None) -> Trace:
+    """Return the trace of a record. skills: those that exist; by default the robot's own.
+
+    Raises BadTrace for what breaks the schema, ImportError without jsonschema.
+    """
     problem = next(iter(_checker().iter_errors(record)), None)
     if problem is not None:
         where = "/".join(map(str, problem.absolute_path)) or "the record"
@@ -61,6 +65,8 @@ def trace_from_dict(record: Any) -> Trace:
     if not all(map(math.isfinite, numbers)):
         raise BadTrace("a number is not finite")
     action, expected = record["action"], record["expectation"]
+    if not (skills or load_skills()).knows(Skill(action["skill"])):
+        raise BadTrace(f"action/skill: there is no skill {action['skill']!r}")
     goal, by = action.get("goal"), expected.get("by")
     return Trace(
         id=record["id"],

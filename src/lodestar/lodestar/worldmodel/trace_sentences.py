@@ -44,7 +44,7 @@ def action_in_words(trace: Trace, names: Names = nameless) -> str:
         Skill.CHARGE: f"go to the charger at {goal}",
         Skill.STEP_ASIDE: f"step aside to {goal}",
     }
-    return words[action.skill]
+    return words.get(action.skill) or f"do {action.skill.value[:40]}({things})"
 
 
 def belief_in_words(belief: Belief, names: Names = nameless) -> str:

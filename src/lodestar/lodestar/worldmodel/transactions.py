@@ -13,10 +13,13 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Protocol
 
-from lodestar.worldmodel.amendment_json import BadAmendment, amendment_from_dict, amendment_to_dict
-from lodestar.worldmodel.amendments import Amendment, Change
+import numpy as np
 
-KIND, VERSION = "lodestar-world-model", 1  # of the journal's file
+from lodestar.worldmodel.amendment_json import BadAmendment, amendment_from_dict, amendment_to_dict
+from lodestar.worldmodel.amendments import Amendment, Change, moved_amendment
+from lodestar.worldmodel.records import Action, Skill
+
+KIND, VERSION = "lodestar-world-model", 2  # of the journal's file
 MAX_ENTRIES = 1000  # that can be undone; older ones are forgotten
 MAX_ACTIONS = 2000  # whose ends are remembered, so that one that is told again changes nothing
 
@@ -65,6 +68,14 @@ class Entry:
     words: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Staged:
+    """An action that is under way. action: without its goal."""
+
+    stamp: float
+    action: Action
+
+
 class Overtaken(ValueError):
     """A later entry changed the same; that one is to be undone first."""
 
@@ -83,7 +94,7 @@ class Transactions:
 
     def __init__(self, journal: Journal | None = None) -> None:
         self._journal = journal
-        self.staged: OrderedDict[str, float] = OrderedDict()  # trace id -> stamp
+        self.staged: OrderedDict[str, Staged] = OrderedDict()  # by trace id
         self.entries: OrderedDict[int, Entry] = OrderedDict()
         self.problems: list[str] = []  # lines of the journal that could not be taken
         self.ended: OrderedDict[str, None] = OrderedDict()  # trace ids of actions that are over
@@ -95,12 +106,13 @@ class Transactions:
 
     # --- actions ----------------------------------------------------------------------------------------------
 
-    def begin(self, trace_id: str, stamp: float) -> bool:
+    def begin(self, trace_id: str, stamp: float, action: Action) -> bool:
         """Stage an action; return False where it began, or ended, before."""
         if trace_id in self.staged or trace_id in self.ended:
             return False
-        self._write({"op": "begin", "trace_id": trace_id, "stamp": stamp})
-        self._staged(trace_id, stamp)
+        staged = Staged(stamp, Action(action.skill, action.arguments))
+        self._write(_staged_line(trace_id, staged))
+        self._stage(trace_id, staged)
         return True
 
     def end(self, trace_id: str) -> bool:
@@ -167,6 +179,19 @@ class Transactions:
         self._keep(made)
         return made
 
+    def move(self, jump: np.ndarray) -> None:
+        """Follow a correction of the map by (4, 4), in map: an entry closes and opens the same way as before."""
+        if any(a.way is not None for e in self.entries.values() for a in (*e.amendments, *e.inverse)):
+            self._write({"op": "move", "jump": np.asarray(jump, float).tolist()})
+            self._moved(jump)
+
+    def _moved(self, jump: np.ndarray) -> None:
+        for entry in list(self.entries.values()):
+            made, back = (
+                tuple(moved_amendment(a, jump) for a in part) for part in (entry.amendments, entry.inverse)
+            )
+            self._keep(replace(entry, amendments=made, inverse=back))
+
     @property
     def waiting(self) -> tuple[Entry, ...]:
         """Return the entries that are written and not carried out, the oldest first."""
@@ -185,8 +210,8 @@ class Transactions:
         """Yield the lines that a small journal needs: staged actions, the ends of others, and entries."""
         for trace_id in self.ended:
             yield {"op": "end", "trace_id": trace_id}
-        for trace_id, stamp in self.staged.items():
-            yield {"op": "begin", "trace_id": trace_id, "stamp": stamp}
+        for trace_id, staged in self.staged.items():
+            yield _staged_line(trace_id, staged)
         for entry in self.entries.values():
             yield _entry_line(entry)
             if entry.status in (Status.DONE, Status.UNDONE):
@@ -203,7 +228,8 @@ class Transactions:
             )
 
     def _replay_begin(self, line: Line) -> None:
-        self._staged(str(line["trace_id"]), float(line["stamp"]))
+        action = Action(Skill(str(line["skill"])), tuple(map(str, line["arguments"])))
+        self._stage(str(line["trace_id"]), Staged(float(line["stamp"]), action))
 
     def _replay_end(self, line: Line) -> None:
         self._over(str(line["trace_id"]))
@@ -224,12 +250,18 @@ class Transactions:
         self._keep(made)
         self._undone(made)
 
+    def _replay_move(self, line: Line) -> None:
+        jump = np.asarray(line["jump"], float)
+        if jump.shape != (4, 4) or not np.isfinite(jump).all():
+            raise ValueError("the correction of the map is none")
+        self._moved(jump)
+
     def _replay_refused(self, line: Line) -> None:
         entry = self.entries[int(line["number"])]
         self._keep(replace(entry, status=Status.REFUSED, reason=str(line["reason"])))
 
-    def _staged(self, trace_id: str, stamp: float) -> None:
-        self.staged[trace_id] = stamp
+    def _stage(self, trace_id: str, staged: Staged) -> None:
+        self.staged[trace_id] = staged
         while len(self.staged) > MAX_ACTIONS:
             self.staged.popitem(last=False)
 
@@ -269,6 +301,17 @@ def default_inverse(amendments: Iterable[Amendment]) -> tuple[Amendment, ...]:
     return tuple(inverse)
 
 
+def _staged_line(trace_id: str, staged: Staged) -> Line:
+    action = staged.action
+    return {
+        "op": "begin",
+        "trace_id": trace_id,
+        "stamp": staged.stamp,
+        "skill": action.skill.value,
+        "arguments": list(action.arguments),
+    }
+
+
 def _entry_line(entry: Entry) -> Line:
     return {
         "op": "entry",
@@ -290,4 +333,5 @@ _REPLAYS: Mapping[str, Callable[[Transactions, Line], None]] = {
     "entry": Transactions._replay_entry,
     "done": Transactions._replay_done,
     "refused": Transactions._replay_refused,
+    "move": Transactions._replay_move,
 }

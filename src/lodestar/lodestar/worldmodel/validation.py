@@ -18,7 +18,7 @@ from lodestar.scene.records import Entity, EntityState, Region
 from lodestar.worldmodel.belief_measures import measured
 from lodestar.worldmodel.config import ValidationConfig
 from lodestar.worldmodel.reach import ConnectedFloor
-from lodestar.worldmodel.records import ROBOT, Belief, Trace, TraceError, Verdict, entity_of, region_of
+from lodestar.worldmodel.records import ROBOT, Belief, Trace, TraceError, Verdict, entity_of, region_of, said
 from lodestar.worldmodel.skills import SkillRule, SkillTable, load_skills
 
 _ARITY = {"Between": 3, "InRegion": 2, "HasAttribute": 1, "IsCategory": 1}  # the others have two arguments
@@ -75,7 +75,11 @@ class TraceValidator:
         return self._syntax(trace, now) or self._semantics(trace) or self._physics(trace) or Verdict()
 
     def _syntax(self, trace: Trace, now: float | None) -> Verdict | None:
-        goal = trace.action.goal
+        goal, skill = trace.action.goal, trace.action.skill
+        if not self._skills.knows(skill):
+            return _bad(f"there is no skill {skill.value[:40]!r}")
+        if len(trace.action.arguments) < self._skills.rule(skill).arity:
+            return _bad(f"{skill.value} needs {self._skills.rule(skill).arity} arguments")
         if goal is not None and (np.shape(goal) != (3,) or not np.isfinite(goal).all()):
             return _bad(f"goal {np.asarray(goal).tolist()} is not a pose")
         if not -_CLOSE <= trace.confidence <= 1.0 + _CLOSE:  # NaN too
@@ -137,7 +141,8 @@ class TraceValidator:
             )
             if refused is not None:
                 return refused
-        return next((verdict for belief in trace.beliefs if (verdict := self._belief(belief))), None)
+        beliefs = (*trace.beliefs, *self._skills.required(trace.action))
+        return next((verdict for belief in beliefs if (verdict := self._belief(belief))), None)
 
     def _goal(self, goal: np.ndarray, grid: OccupancyGrid2D, rule: SkillRule) -> Verdict | None:
         """Refuse a goal in an obstacle or a keep-out zone, one without a way to it, and one too far.
@@ -186,6 +191,8 @@ class TraceValidator:
 
     def _belief(self, belief: Belief) -> Verdict | None:
         """Refuse a belief that the geometry contradicts; what it cannot tell passes."""
+        if belief.arguments[0] == ROBOT and belief.predicate in ("Near", "NextTo"):
+            return self._within_reach(belief)
         ids = [entity_of(name) for name in belief.arguments]
         things = [self._world.record(i) for i in ids if i is not None]
         if belief.predicate == "InRegion":
@@ -199,16 +206,23 @@ class TraceValidator:
         reason = f"it is not so that {said(belief)}: {where}"
         return Verdict(TraceError.INCONSISTENT, reason, belief, measure.excess)
 
+    def _within_reach(self, belief: Belief) -> Verdict | None:
+        """Refuse a belief that the robot stands before a thing, or does not."""
+        thing = self._world.record(entity_of(belief.arguments[1]) or 0)
+        if self._world.pose is None or thing is None:
+            return None
+        limit = self._config.faces_within
+        away = footprint_distance(self._world.pose, GO2, thing.box_min, thing.box_max)
+        if (away <= limit) != belief.negated:
+            return None
+        reason = f"it is not so that {said(belief)}: {away:.1f} m, at most {limit:.1f} m"
+        return Verdict(TraceError.INCONSISTENT, reason, belief, abs(away - limit))
+
     def _in_region(self, belief: Belief, thing: Entity | None) -> Verdict | None:
         region = region_of(belief.arguments[1])
         if thing is None or region is None or (thing.region_id == region) != belief.negated:
             return None
         return Verdict(TraceError.INCONSISTENT, f"it is not so that {said(belief)}", belief)
-
-
-def said(belief: Belief) -> str:
-    """Return a belief as it is written: "NextTo(entity:12, entity:7)"."""
-    return f"{'not ' * belief.negated}{belief.predicate}({', '.join(belief.arguments)})"
 
 
 def _bad(reason: str, belief: Belief | None = None) -> Verdict:

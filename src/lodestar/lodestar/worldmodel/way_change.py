@@ -135,19 +135,35 @@ def mismatch(
 
     A pose that is wrong draws the walls a second time. jump: poses (3,) before and after, by which the map has moved.
     """
+    points, new = new_obstacles(before, now, here, radius, jump)
+    return float(new.mean()) if len(points) else 0.0
+
+
+def new_obstacles(
+    before: OccupancyGrid2D,
+    now: OccupancyGrid2D,
+    here: np.ndarray,
+    radius: float,
+    jump: tuple[np.ndarray, np.ndarray] | None = None,
+    slack: float = 0.0,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the obstacles (N, 2) around `here` (2+,), and which of them (N,) stand where it was free before.
+
+    jump: as in `mismatch`. slack: metres that an obstacle may have moved; a cell at least, because a turned grid is
+    drawn anew.
+    """
     points = now.points_of(np.argwhere(now.occupied))
     points = points[np.hypot(*(points - np.asarray(here)[:2]).T) <= radius]
-    if not len(points):
-        return 0.0
+    places = points
     if jump is not None:
         old, new = jump
         turn = float(old[2] - new[2])
         rotation = np.array([[math.cos(turn), -math.sin(turn)], [math.sin(turn), math.cos(turn)]])
-        points = (points - new[:2]) @ rotation.T + old[:2]
-    cells = before.cells_of(points)
+        places = (points - new[:2]) @ rotation.T + old[:2]
+    cells = before.cells_of(places)
     inside = before.contains(cells)
     free = np.zeros(len(points), bool)
-    # a cell of error, because a turned grid is drawn anew
-    clear = ~ndimage.binary_dilation(~before.free, _EIGHT)
+    apart = max(round(slack / before.resolution), 1)
+    clear = ~ndimage.binary_dilation(~before.free, _EIGHT, iterations=apart)
     free[inside] = clear[cells[inside, 0], cells[inside, 1]]
-    return float(free.mean())
+    return points, free

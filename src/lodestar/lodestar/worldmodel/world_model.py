@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Protocol
 
 import numpy as np
 
+from lodestar.geometry.corrections import JumpWatch
 from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.scene.records import Entity
 from lodestar.worldmodel.amendment_words import amendment_in_words
 from lodestar.worldmodel.amendments import OF_WAYS, Amendment, Change, ClosedWay, middle_of
 from lodestar.worldmodel.closed_ways import WayBook
+from lodestar.worldmodel.config import ValidationConfig
 from lodestar.worldmodel.events import DIAGNOSED, REFUSED, UNDONE, WorldEvent
+from lodestar.worldmodel.hypotheses import AUTHOR, CAPTION, captioned, measure_of, stated, verified
 from lodestar.worldmodel.outcomes import ActionOutcome, Result
-from lodestar.worldmodel.records import Trace
+from lodestar.worldmodel.records import Action, Trace, entity_of, said
 from lodestar.worldmodel.skills import SkillTable, load_skills
 from lodestar.worldmodel.trace_sentences import Names, nameless
 from lodestar.worldmodel.transactions import Entry, Transactions, default_inverse
@@ -47,14 +51,27 @@ class SceneWriter(Protocol):
         ...
 
 
-AUTHOR = "world_model"  # of what it amends itself
+class SceneView(Protocol):
+    """Port to the scene as it is believed now. It is read, never copied."""
+
+    @property
+    def entities(self) -> Mapping[int, Entity]:
+        """Return the entities by id, archived ones included."""
+        ...
+
+    def get(self, identity: int) -> Entity | None:
+        """Return the entity of this id, or into which it was merged; None where there is none."""
+        ...
+
+
 Told = Callable[[Entry, Reply], None]
 
 
 class WorldModel:
     """Stages actions, carries out what their outcomes and operators amend, and tells events. Safe for one thread.
 
-    tell: hears every event. names: words for an entity's id. It never raises for what an outcome says.
+    tell: hears every event. names: words for an entity's id. scene: as it is believed now; None = nothing is measured.
+    It never raises for what an outcome says.
     """
 
     def __init__(
@@ -65,12 +82,16 @@ class WorldModel:
         ways: WayBook | None = None,
         names: Names = nameless,
         skills: SkillTable | None = None,
+        scene: SceneView | None = None,
+        limits: ValidationConfig | None = None,
     ) -> None:
         self.transactions, self._writer, self._tell = transactions, writer, tell
         self._ways, self._names = ways or WayBook(), names
         self._skills = skills or load_skills()
         self._under_way: set[int] = set()  # entries whose answer is awaited
-        self._effects: dict[str, tuple[Amendment, ...]] = {}  # of the staged actions, by trace
+        self._scene = scene
+        self._limits = limits or ValidationConfig()
+        self._jumps = JumpWatch()
         self.now = 0.0
         for entry in transactions.entries.values():  # a successor closes the same ways
             if entry.inverse:
@@ -89,20 +110,17 @@ class WorldModel:
 
     def take_trace(self, trace: Trace) -> None:
         """An action begins; its effects are staged, and nothing that is believed changes."""
-        if self.transactions.begin(trace.id, trace.stamp):
-            effects = self._skills.effects(trace)
-            if effects:
-                self._effects[trace.id] = effects
+        self.transactions.begin(trace.id, trace.stamp, trace.action)
 
     def take_outcome(self, outcome: ActionOutcome) -> None:
         """An action is over: commit its effects, or drop them; carry out what its diagnosis amends either way."""
         self.now = max(self.now, outcome.stamp)
         if not outcome.is_final:
             return
-        effects = self._effects.pop(outcome.trace_id, ())
+        staged = self.transactions.staged.get(outcome.trace_id)
         amendments = outcome.amendments
-        if outcome.result is Result.COMMITTED:
-            amendments = (*effects, *amendments)
+        if outcome.result is Result.COMMITTED and staged is not None:
+            amendments = (*self._effects(outcome, staged.action), *amendments)
         if outcome.result is Result.CANCELLED or not amendments:
             ended = self.transactions.end(outcome.trace_id)
         else:
@@ -115,6 +133,35 @@ class WorldModel:
             self._tell(
                 WorldEvent(outcome.stamp, DIAGNOSED, outcome.text, (), outcome.trace_id, place=look_at)
             )
+        if ended:
+            self._verify_relations(() if staged is None else staged.action.arguments)
+
+    def _effects(self, outcome: ActionOutcome, action: Action) -> tuple[Amendment, ...]:
+        """Return what an action changes that was told to have succeeded; nothing where perception denies it."""
+        for belief in self._skills.confirmed(action):
+            measure = None if self._scene is None else measure_of(belief, self._scene.get, self._limits)
+            if measure is not None and measure.holds == belief.negated:
+                apart = f"{said(belief)}: {measure.value:.1f} m, at most {measure.limit:.1f} m"
+                text = f"Nothing was changed: {action} was told to be done, but it is not so that {apart}"
+                self._tell(WorldEvent(outcome.stamp, REFUSED, text, (), outcome.trace_id))
+                return ()
+        return self._skills.effects(action, outcome.trace_id)
+
+    def _verify_relations(self, names: Sequence[str]) -> None:
+        """Measure what was stated, and what the captions of these things state, at the end of an action."""
+        scene = self._scene
+        if scene is None:
+            return
+        statements = stated(self.transactions.entries.values())
+        known = {(s.belief.predicate, s.belief.arguments) for s in statements if s.belief is not None}
+        for identity in map(entity_of, names):
+            thing = None if identity is None else scene.get(identity)
+            belief = None if thing is None else captioned(thing, list(scene.entities.values()))
+            if belief is not None and (belief.predicate, belief.arguments) not in known:
+                statements.append(Amendment(Change.RELATE, "its caption says so", CAPTION, belief=belief))
+        found = verified(statements, scene.get, self._limits)
+        if found:
+            self._carry_out(self.transactions.open(self.now, found))
 
     # --- operators --------------------------------------------------------------------------------------------
 
@@ -145,6 +192,13 @@ class WorldModel:
             amendment = Amendment(Change.OPEN_WAY, "rays pass through it", AUTHOR, way=way)
             self._carry_out(self.transactions.open(self.now, (amendment,)))
 
+    def take_correction(self, map_from_odom: np.ndarray, odom_from_base: np.ndarray) -> None:
+        """Move the closed ways with the map where map <- odom has jumped, as the map itself does. (4, 4) each."""
+        jump = self._jumps.jump(map_from_odom, odom_from_base)
+        if jump is not None:
+            self.transactions.move(jump)
+            self._ways.move(jump)
+
     # --- the write path ---------------------------------------------------------------------------------------
 
     def _carry_out(self, entry: Entry, told: Told | None = None) -> None:
@@ -170,6 +224,7 @@ class WorldModel:
             answered(Reply())
 
     def _close(self, entry: Entry, reply: Reply, words: tuple[str, ...]) -> Entry:
+        entry = self.transactions.entries.get(entry.number, entry)  # the map may have moved since
         if reply.problem is not None:
             made = self.transactions.refused(entry, reply.why)
             text = f"Nothing was changed: {reply.why}"
@@ -179,8 +234,8 @@ class WorldModel:
         if entry.replayed and not reply.inverse:  # carried out before its author died
             inverse = default_inverse(entry.amendments)
         made = self.transactions.done(entry, inverse, words)
-        for amendment, said in zip(entry.amendments, words, strict=True):
-            self._tell(self._event(made, amendment, said))
+        for amendment, sentence in zip(entry.amendments, words, strict=True):
+            self._tell(self._event(made, amendment, sentence))
         return made
 
     def _change_ways(self, amendments: Sequence[Amendment]) -> tuple[Amendment, ...]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from lodestar.geometry.poses import planar_transform
 from lodestar.storage.journal_file import JournalFile
 from lodestar.worldmodel.amendments import Amendment, Change, ClosedWay
 from lodestar.worldmodel.closed_ways import WayBook
@@ -20,8 +21,7 @@ from lodestar.worldmodel.outcomes import (
     Discrepancy,
     Result,
 )
-from lodestar.worldmodel.records import Action, Belief, Expectation, Phase, Skill, Trace, entity_name
-from lodestar.worldmodel.skills import BadSkills, load_skills, read_skills
+from lodestar.worldmodel.records import Action, Expectation, Phase, Skill, Trace, entity_name
 from lodestar.worldmodel.transactions import (
     KIND,
     VERSION,
@@ -103,48 +103,6 @@ def test_a_cancelled_action_changes_nothing(bench):
     bench.world.take_trace(trace())
     bench.world.take_outcome(ended(Result.CANCELLED))
     assert bench.scene.amended == [] and not bench.world.transactions.staged
-
-
-PICK = "GoTo: {goal: free, phase: APPROACHING, effects: [{change: RELATE, predicate: Holds, arguments: [robot, $1]}]}"
-OTHERS = "".join(
-    f"\n{name}: {{phase: EXPLORING}}" for name in ("Search", "Turn", "Return", "Charge", "StepAside")
-)
-
-
-@pytest.mark.parametrize(
-    ("result", "held"), [(Result.COMMITTED, True), (Result.ROLLED_BACK, False), (Result.CANCELLED, False)]
-)
-def test_effects_of_a_skill_are_carried_out_only_when_it_is_committed(result, held):
-    scene = Scene()
-    world = WorldModel(Transactions(), scene, skills=read_skills(PICK + OTHERS))
-    world.take_trace(trace())
-    world.take_outcome(ended(result, ()))
-    beliefs = [a.belief for group in scene.amended for a in group]
-    assert beliefs == ([Belief("Holds", ("robot", "entity:12"))] if held else [])
-
-
-def test_an_effect_without_its_argument_is_none():
-    assert read_skills(PICK + OTHERS).effects(trace(arguments=())) == ()
-
-
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("GoTo: {phase: AT}", "lacks"),
-        ("Dance: {phase: AT}", "Dance"),
-        ("GoTo: {phase: AT, speed: 3}" + OTHERS, "speed"),
-        ("GoTo: {phase: AT, goal: somewhere}" + OTHERS, "somewhere"),
-        ("[1, 2", "skills"),
-        ("GoTo: 7", "skills"),
-    ],
-)
-def test_a_table_that_is_none_is_refused(text, problem):
-    with pytest.raises(BadSkills, match=problem):
-        read_skills(text)
-
-
-def test_the_robots_own_table_names_every_skill_and_the_walking_ones_change_nothing():
-    assert all(load_skills().effects(trace(skill=skill)) == () for skill in Skill)
 
 
 def test_a_door_is_closed_and_opens_again_when_its_time_is_over(bench):
@@ -335,3 +293,56 @@ def test_a_diagnosis_is_told(bench):
     bench.world.take_outcome(ended(Result.ROLLED_BACK, (), diagnosis=found, text="The door is closed."))
     assert bench.kinds() == [DIAGNOSED] and bench.events[0].place == (1.0, 2.0)
     assert np.isfinite(bench.events[0].stamp)
+
+
+def _jump(x: float, yaw: float = 0.0) -> np.ndarray:
+    return planar_transform(x, 0.0, yaw)
+
+
+def test_closed_ways_follow_a_loop_closure_and_can_still_be_taken_back(bench):
+    world = bench.world
+    world.take_correction(np.eye(4), np.eye(4))
+    world.correct((CLOSED,), 1.0, bench.hear)
+    world.take_correction(_jump(0.05), np.eye(4))  # below a jump
+    assert world.ways == (DOOR,)
+    world.take_correction(_jump(1.05), np.eye(4))
+    moved = replace(DOOR, start=(6.0, 4.5), end=(6.0, 5.4))
+    assert world.ways == (moved,)
+    world.undo(1, 2.0, bench.hear)
+    assert world.ways == ()
+
+
+def test_ways_turn_with_the_map(bench):
+    bench.world.take_correction(np.eye(4), np.eye(4))
+    bench.world.correct((CLOSED,), 1.0, bench.hear)
+    bench.world.take_correction(_jump(0.0, np.pi / 2), np.eye(4))
+    (way,) = bench.world.ways
+    assert way.start == pytest.approx((-4.5, 5.0)) and way.end == pytest.approx((-5.4, 5.0))
+
+
+def test_ways_that_were_moved_stay_moved_after_kill_9(bench):
+    bench.world.take_correction(np.eye(4), np.eye(4))
+    bench.world.correct((CLOSED,), 1.0, bench.hear)
+    bench.world.take_correction(_jump(2.0), np.eye(4))
+    bench.start()
+    assert bench.world.ways == (replace(DOOR, start=(7.0, 4.5), end=(7.0, 5.4)),)
+    bench.world.undo(1, 2.0, bench.hear)
+    assert bench.world.ways == () and not bench.world.transactions.problems
+
+
+def test_a_jump_without_a_closed_way_writes_nothing(bench):
+    bench.world.take_correction(np.eye(4), np.eye(4))
+    bench.world.correct((GONE,), 1.0, bench.hear)
+    before = bench.path.read_bytes()
+    bench.world.take_correction(_jump(2.0), np.eye(4))
+    assert bench.path.read_bytes() == before
+
+
+@pytest.mark.parametrize("jump", [None, [[1.0, 0.0]], "far"])
+def test_a_damaged_move_in_the_journal_is_left_out(tmp_path, jump):
+    journal = JournalFile(tmp_path / "world.journal", KIND, VERSION)
+    first = WorldModel(Transactions(journal), Scene())
+    first.correct((CLOSED,), 1.0, lambda entry, reply: None)
+    journal.append({"op": "move", "jump": jump})
+    again = WorldModel(Transactions(JournalFile(tmp_path / "world.journal", KIND, VERSION)), Scene())
+    assert again.ways == (DOOR,) and len(again.transactions.problems) == 1

@@ -14,6 +14,7 @@ from lodestar.storage.private import UnsafeFolder
 from lodestar.worldmodel.amendments import ClosedWay
 from lodestar.worldmodel.corrections import Surroundings
 from lodestar.worldmodel.events import WorldEvent
+from lodestar.worldmodel.skills import BadSkills
 from lodestar.worldmodel.transactions import KIND, VERSION
 from lodestar_interfaces import msg
 from lodestar_ros import qos
@@ -51,9 +52,12 @@ class WorldModelNode(LodestarNode):
         self._facts = WorldFacts(self, self._on_grid)
         journal = self._journal(declare_config(self, CheckpointConfig, "checkpoint."))
         writer = RemoteScene(self, self._worker.submit, self._config.patience)
-        self._world = world_parts.world_model(
-            self._config, writer, self._tell, self._facts.scene.mirror.name_of, journal
-        )
+        try:
+            self._world = world_parts.world_model(
+                self._config, writer, self._tell, self._facts.scene.mirror, journal
+            )
+        except BadSkills as error:
+            raise ParameterError(f"skills_file: {error}") from error
         self._diagnosis = DiagnosisDesk(self)
         CorrectionDesk(self, self._world, self._worker.submit, self._around, self._config.patience)
         ValidationServer(self, world_parts.trace_validator(self._config, self._facts))
@@ -111,6 +115,9 @@ class WorldModelNode(LodestarNode):
         return Surroundings(things, facts.pose, facts.plan, nearest, self.now, reach)
 
     def _tick(self) -> None:
+        correction = self._facts.correction
+        if correction is not None:
+            self._world.take_correction(*correction)
         self._world.tick(self.now)
 
     def _work(self, work: Callable[[], None]) -> None:

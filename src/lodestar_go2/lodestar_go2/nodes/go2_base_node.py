@@ -13,7 +13,7 @@ from unitree_go.msg import SportModeState
 from lodestar.assembly.periods import Periodic
 from lodestar_go2 import conversions
 from lodestar_go2.base import BaseConfig, BaseRules
-from lodestar_go2.intruders import intrusion, is_bare, others
+from lodestar_go2.intruders import intrusion
 from lodestar_go2.nodes.base_reports import BaseReports
 from lodestar_go2.nodes.sport_requests import SportRequests
 from lodestar_go2.odometry import Odometry, OdometryConfig
@@ -24,6 +24,7 @@ from lodestar_ros.conversions import BadMessage, velocity_from_msg
 from lodestar_ros.executors import main_of
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import declare, declare_config
+from lodestar_ros.rivals import is_bare, others
 
 CHECK_PERIOD = 0.02  # s of real time between two looks at the watchdog
 GRAPH_PERIOD = 0.5  # s between two looks at who else commands the robot

@@ -65,7 +65,8 @@ def test_every_process_is_installed_and_can_be_executed(use: str) -> None:
 
 
 def test_every_installed_node_is_in_the_list() -> None:
-    lists = [*(stack(use) for use in USES), stack("sim", StackOptions(robot="go2_protocol", operator=True))]
+    played = StackOptions(robot="go2_protocol", operator=True, record=True)
+    lists = [*(stack(use) for use in USES), stack("sim", played), stack("replay", StackOptions(bag="."))]
     listed = {(spec.package, spec.executable) for one in lists for spec in one}
     installed = {
         (package, name)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lodestar.assembly.profiles import ProfileError, check_profiles
+from lodestar.assembly.profiles import ProfileError, check_names, check_profiles
 from lodestar_bringup.options import StackOptions
 from lodestar_bringup.places import StackError, config_folder
 from lodestar_bringup.process_spec import ProcessSpec, middleware_of, thread_limits
@@ -295,6 +295,13 @@ def external(use: str, options: StackOptions) -> tuple[str, ...]:
     return tuple(name for name, needed in zip(EXTERNAL, (maps, drives), strict=True) if needed)
 
 
+def _every_node() -> set[str]:
+    """Return the names of all nodes of ours, whatever the use."""
+    whole = StackOptions(operator=True, record=True, robot="go2_protocol")
+    specs = [spec for use in _USES.values() for spec in use.compose(replace(whole, navigator="sim"))]
+    return {spec.name for spec in specs} | {"operator", "recorder", "player", "cloud_scan"}
+
+
 def stack(use: str, options: StackOptions | None = None) -> list[ProcessSpec]:
     """Return every process of a use, with the use's profile, the simulated clock and the options applied.
 
@@ -321,6 +328,7 @@ def stack(use: str, options: StackOptions | None = None) -> list[ProcessSpec]:
             raise StackError(f"the parameter profile {path} does not exist")
     try:
         check_profiles(files)
+        check_names(files, _every_node())
     except ProfileError as error:
         raise StackError(str(error)) from error
     specs = [*_USES[use].compose(options), *operator_stack(options, use)]

@@ -24,7 +24,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 VENV = ROOT / ".venv"
 STAMPS = VENV / "stamps"
-LOCAL = ROOT / "requirements" / "local.txt"  # of this computer alone; its packages replace those of the same names
+LOCAL = (
+    ROOT / "requirements" / "local.txt"
+)  # of this computer alone; its packages replace those of the same names
 VENV_PYTHON = VENV / "bin" / "python"
 PYTHONS = ((3, 10), (3, 11), (3, 12))
 SYSTEM_DISTRIBUTIONS = ("jazzy", "kilted", "humble")

@@ -13,7 +13,7 @@ import declared
 import pytest
 
 from lodestar_bringup.places import StackError, executable_path
-from lodestar_bringup.preflight import NAV2_PACKAGES, needed_packages, refuse_missing, seed_of
+from lodestar_bringup.preflight import NAV2_PACKAGES, needed_packages, rate_of, refuse_missing, seed_of
 from lodestar_bringup.stack import USES, StackOptions, defaults_of, external, stack
 from lodestar_bringup.topics import ISAAC_CAMERA, REALSENSE_CAMERA, SIM_CAMERA, WIRING
 
@@ -23,6 +23,7 @@ needs_launch = pytest.mark.skipif(
     not HAS_LAUNCH, reason="the launch and launch_ros packages come with a ROS installation, not as wheels"
 )
 
+BESIDE_ISAAC = StackOptions(record=True, bridge="isaac_go2_ros2", slam="none")
 ROBOT_ALONE = "go2_stand_in"  # plays what a go2 description beside it meets
 ALL_OPTIONS = [
     StackOptions(),
@@ -212,6 +213,25 @@ def test_what_keeps_a_part_of_the_map_gets_the_folder_of_the_run() -> None:
             assert set(given) <= set(known)
 
 
+def test_a_recorder_hears_what_the_stack_hears_and_a_player_says_what_it_plays(tmp_path: Path) -> None:
+    options = StackOptions(record=True, robot_topics="a", slam="none", navigator="external")
+    (recorder,) = [spec for spec in stack("go2", options) if spec.name == "recorder"]
+    names = dict(recorder.remappings)
+    assert {*REALSENSE_CAMERA, *WIRING} <= set(names.items())
+    assert names["sportmodestate"] == "/a/sportmodestate"
+    assert [Path(path).name for path in recorder.parameters["profiles"]] == ["go2.yaml"]
+    isaac = {spec.name: spec for spec in stack("isaac", BESIDE_ISAAC)}
+    assert dict(isaac["recorder"].remappings)["cmd_vel_out"] == "unitree_go2/cmd_vel"
+    sim = {spec.name: spec for spec in stack("sim", StackOptions(record=True, robot="go2_protocol"))}
+    assert "odom" not in dict(sim["recorder"].remappings), "that of the base, not the one behind the stand-in"
+    replay = {spec.name: spec for spec in stack("replay", StackOptions(bag=str(tmp_path), rate=0.5))}
+    player = replay.pop("player")
+    assert set(player.parameters["await_nodes"]) == set(replay) and player.parameters["rate"] == 0.5
+    assert dict(player.remappings) == dict(SIM_CAMERA) and not player.restart
+    beside_slam = stack("replay", StackOptions(bag=str(tmp_path), slam="slam_toolbox"))
+    assert beside_slam[-1].parameters["localises"] is False
+
+
 def test_what_cannot_be_composed_says_why(tmp_path: Path) -> None:
     with pytest.raises(StackError, match="sim, go2, go2_stand_in, isaac, replay"):
         stack("moon")
@@ -228,6 +248,16 @@ def test_what_cannot_be_composed_says_why(tmp_path: Path) -> None:
         stack("go2", StackOptions(robot="go2_protocol"))
     with pytest.raises(StackError, match="seed:=abc is no whole number"):
         seed_of("abc")
+    with pytest.raises(StackError, match="rate:=fast is no number"):
+        rate_of("fast")
+    with pytest.raises(StackError, match="above 0"):
+        StackOptions(rate=0.0)
+    with pytest.raises(StackError, match="the recording /nowhere does not exist"):
+        StackOptions(bag="/nowhere")
+    with pytest.raises(StackError, match="by the use replay alone"):
+        stack("sim", StackOptions(bag=str(tmp_path)))
+    with pytest.raises(StackError, match="give record to go2"):
+        stack(ROBOT_ALONE, StackOptions(record=True))
     with pytest.raises(StackError, match="does not exist"):
         stack("sim", StackOptions(profiles=(tmp_path / "mine.yaml",)))
     with pytest.raises(StackError, match="nobody"):

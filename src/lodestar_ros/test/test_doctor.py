@@ -179,8 +179,10 @@ FAULTS: dict[str, tuple[Callable[[Observation], Observation], str]] = {
         "the robot cannot move",
     ),
     "two_bases": (
-        walked_by("/go2_base", "/go2_driver"),
-        "/go2_base, /go2_driver walk with cmd_vel_out",
+        lambda s: put(
+            s, "publishers", "/odom", (Endpoint("/go2_base", IMAGE), Endpoint("/go2_driver", IMAGE))
+        ),
+        "/go2_base, /go2_driver publish odom",
     ),
     "other_firmware": (
         lambda s: put(
@@ -320,9 +322,8 @@ def test_a_driver_under_another_name_is_offered() -> None:
     assert finding.check == "no_publisher" and "There is /livox/lidar of its type" in finding.what
 
 
-def test_two_publishers_of_odometry_are_two_bases() -> None:
-    seen = put(sound(), "publishers", "/odom", (Endpoint("/go2_base", IMAGE), Endpoint("/go2_driver", IMAGE)))
-    assert [finding.check for finding in checkup(seen, INPUTS)] == ["two_bases"]
+def test_whoever_only_listens_to_the_gate_is_no_second_base() -> None:
+    assert checkup(walked_by("/go2_base", "/goal_selector", "/my_plot")(sound()), INPUTS) == []
 
 
 def test_a_base_that_hears_no_battery_gives_none() -> None:

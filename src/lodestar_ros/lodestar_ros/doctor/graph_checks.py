@@ -124,16 +124,13 @@ def _is_tool(node: str) -> bool:
 
 
 def bases(seen: Observation) -> Iterator[Finding]:
-    """Find two drivers of one base."""
-    walking = bases_of(seen)
+    """Find two drivers of one base: both say where it is. Whoever only listens to cmd_vel_out may just watch."""
     telling = sorted({one.node for one in seen.publishers.get(seen.full("odom"), ())})
-    for nodes_of, what in ((walking, "walk with cmd_vel_out"), (telling, "publish odom")):
-        if len(nodes_of) > 1:
-            yield Finding(
-                Level.FAULT, "two_bases", f"{listed(nodes_of)} {what}: two drivers of one base.",
-                "stop all but one; with another driver than ours start the stack with driver:=external",
-            )  # fmt: skip
-            return
+    if len(telling) > 1:
+        yield Finding(
+            Level.FAULT, "two_bases", f"{listed(telling)} publish odom: two drivers of one base.",
+            "stop all but one; with another driver than ours start the stack with driver:=external",
+        )  # fmt: skip
 
 
 def navigator(seen: Observation) -> Iterator[Finding]:

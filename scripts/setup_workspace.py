@@ -21,6 +21,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from local_requirements import without_replaced
+
 ROOT = Path(__file__).resolve().parents[1]
 VENV = ROOT / ".venv"
 STAMPS = VENV / "stamps"
@@ -182,38 +184,11 @@ def make_environment(python: str, prefix: Path | None) -> None:
     if read_stamp("packages") == key:
         return
     say(f"Python packages ({SIZES}; two to ten minutes the first time)")
-    install_packages(without_replaced(files), isolated=prefix is None)
+    install_packages(without_replaced(files, LOCAL, VENV / "requirements"), isolated=prefix is None)
     if prefix is None:
         patch_wheel_paths()
     write_stamp("packages", key)
     (STAMPS / "workspace").unlink(missing_ok=True)
-
-
-def without_replaced(files: list[Path]) -> list[Path]:
-    """Return the files, without the lines for packages that LOCAL names: its builds stand for them.
-
-    A Jetson needs NVIDIA's build of torch, which has another version than the one that is pinned.
-    """
-    if LOCAL not in files:
-        return files
-    own = {name_of(line) for line in LOCAL.read_text().splitlines()} - {""}
-    folder = VENV / "requirements"
-    folder.mkdir(parents=True, exist_ok=True)
-    kept = []
-    for path in files:
-        if path == LOCAL:
-            kept.append(path)
-            continue
-        lines = [line for line in path.read_text().splitlines() if name_of(line) not in own]
-        (folder / path.name).write_text("\n".join(lines) + "\n")
-        kept.append(folder / path.name)
-    return kept
-
-
-def name_of(line: str) -> str:
-    """Return the package that a line of a requirements file names; "" for a comment or an option."""
-    found = re.match(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)", line)
-    return re.sub(r"[-_.]+", "-", found[1]).lower() if found else ""
 
 
 def install_packages(files: list[Path], *, isolated: bool) -> None:

@@ -23,7 +23,6 @@ needs_launch = pytest.mark.skipif(
     not HAS_LAUNCH, reason="the launch and launch_ros packages come with a ROS installation, not as wheels"
 )
 
-BESIDE_ISAAC = StackOptions(record=True, bridge="isaac_go2_ros2", slam="none")
 ROBOT_ALONE = "go2_stand_in"  # plays what a go2 description beside it meets
 ALL_OPTIONS = [
     StackOptions(),
@@ -211,25 +210,6 @@ def test_what_keeps_a_part_of_the_map_gets_the_folder_of_the_run() -> None:
             given = {name: value for name, value in spec.parameters.items() if name.startswith("checkpoint.")}
             assert given == {"checkpoint.folder": "/runs/run-1", "checkpoint.run": "run-1"}
             assert set(given) <= set(known)
-
-
-def test_a_recorder_hears_what_the_stack_hears_and_a_player_says_what_it_plays(tmp_path: Path) -> None:
-    options = StackOptions(record=True, robot_topics="a", slam="none", navigator="external")
-    (recorder,) = [spec for spec in stack("go2", options) if spec.name == "recorder"]
-    names = dict(recorder.remappings)
-    assert {*REALSENSE_CAMERA, *WIRING} <= set(names.items())
-    assert names["sportmodestate"] == "/a/sportmodestate"
-    assert [Path(path).name for path in recorder.parameters["profiles"]] == ["go2.yaml"]
-    isaac = {spec.name: spec for spec in stack("isaac", BESIDE_ISAAC)}
-    assert dict(isaac["recorder"].remappings)["cmd_vel_out"] == "unitree_go2/cmd_vel"
-    sim = {spec.name: spec for spec in stack("sim", StackOptions(record=True, robot="go2_protocol"))}
-    assert "odom" not in dict(sim["recorder"].remappings), "that of the base, not the one behind the stand-in"
-    replay = {spec.name: spec for spec in stack("replay", StackOptions(bag=str(tmp_path), rate=0.5))}
-    player = replay.pop("player")
-    assert set(player.parameters["await_nodes"]) == set(replay) and player.parameters["rate"] == 0.5
-    assert dict(player.remappings) == dict(SIM_CAMERA) and not player.restart
-    beside_slam = stack("replay", StackOptions(bag=str(tmp_path), slam="slam_toolbox"))
-    assert beside_slam[-1].parameters["localises"] is False
 
 
 def test_what_cannot_be_composed_says_why(tmp_path: Path) -> None:

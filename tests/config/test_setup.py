@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.fixture
 def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """The set-up script, working on a small checkout of its own."""
+    monkeypatch.syspath_prepend(ROOT / "scripts")
     spec = importlib.util.spec_from_file_location("setup_workspace", ROOT / "scripts" / "setup_workspace.py")
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
@@ -276,11 +277,13 @@ def test_builds_of_this_computer_take_the_place_of_those_that_are_pinned(workspa
     """A Jetson needs NVIDIA's torch, of another index and version."""
     folder = workspace.ROOT / "requirements"
     files = [folder / "run.txt", folder / "system_ros.txt"]
-    assert workspace.without_replaced(files) == files
+    copies = workspace.VENV / "requirements"
+    assert workspace.without_replaced(files, workspace.LOCAL, copies) == files
     workspace.LOCAL.write_text("--extra-index-url https://example.org/jp6\n# ours\ntorch==2.8.0\n")
-    run, system, local = workspace.without_replaced([*files, workspace.LOCAL])
+    run, system, local = workspace.without_replaced([*files, workspace.LOCAL], workspace.LOCAL, copies)
     assert local == workspace.LOCAL and "numpy<2" in system.read_text()
-    named = {workspace.name_of(line) for line in run.read_text().splitlines()}
+    name_of = importlib.import_module("local_requirements").name_of
+    named = {name_of(line) for line in run.read_text().splitlines()}
     assert "torch" not in named and {"scipy", "sentence-transformers", "opencv-python-headless"} <= named
 
 
@@ -294,4 +297,4 @@ def test_builds_of_this_computer_take_the_place_of_those_that_are_pinned(workspa
     + [(line, "") for line in ("# torch", "--extra-index-url https://x", "")],
 )
 def test_the_package_of_a_requirement(workspace: ModuleType, line: str, name: str) -> None:
-    assert workspace.name_of(line) == name
+    assert importlib.import_module("local_requirements").name_of(line) == name

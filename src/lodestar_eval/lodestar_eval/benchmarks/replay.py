@@ -43,14 +43,13 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
     from lodestar_eval.demo.session import StackFailed
-    from lodestar_ros.bag_files import UnreadableBag
 
     runs = []
     try:
         for name, recording in _recordings(options, folder, progress):
             runs.append(_compared(name, recording, folder / name.replace(" ", "_"), options.rate))
             progress(f"{name}: grids agree on {runs[-1].grid:.1%}, F1 of entities {runs[-1].f1:.3f}")
-    except (StackFailed, UnreadableBag) as error:
+    except StackFailed as error:
         raise BadOptions(str(error)) from error
     return result_of(runs)
 

@@ -30,7 +30,7 @@ from lodestar_eval.demo.session import StackFailed, follow, wait_until_ready
 from lodestar_eval.tasks import prepare
 from lodestar_interfaces.msg import SceneDelta
 from lodestar_ros import qos
-from lodestar_ros.bag_files import BagReader
+from lodestar_ros.bag_files import BagReader, UnreadableBag
 from lodestar_ros.conversions import grid_from_msg
 from lodestar_ros.conversions_scene import scene_from_msg
 from lodestar_ros.recorded_names import message_type
@@ -97,7 +97,7 @@ def replay(recording: Path, folder: Path, rate: float) -> Path:
         "memory": {"store.folder": str((folder / "replay-memory").resolve())},
     }
     options = StackOptions(bag=str(recording), rate=rate, record=True, parameters=given)
-    bag = BagReader(recording)
+    bag = _opened(recording)
     limit = _REPLAY_TIMEOUT + (bag.end - bag.begin) * 1e-9 / rate
     with contextlib.ExitStack() as cleanup:
         domain = cleanup.enter_context(free_domain())
@@ -121,7 +121,7 @@ def replay(recording: Path, folder: Path, rate: float) -> Path:
 
 def seen_in(recording: Path) -> MapSeen:
     """Return grid and entities at the end of a recording. Raises StackFailed where it has none."""
-    bag = BagReader(recording)
+    bag = _opened(recording)
     grid_topic, scene_topic = bag.names.get("grid", ""), bag.names.get("entities", "")
     grid, mirror, gaps = None, parts.scene_mirror(), 0
     for topic, _, raw in bag.messages((grid_topic, scene_topic)):
@@ -133,6 +133,13 @@ def seen_in(recording: Path) -> MapSeen:
         raise StackFailed(f"{recording} has no grid")
     inputs = sum(bag.counts[bag.names.get(name, "")] for name in ("image", "depth", "points"))
     return MapSeen(grid_from_msg(grid), tuple(mirror.entities.values()), gaps, inputs)
+
+
+def _opened(recording: Path) -> BagReader:
+    try:
+        return BagReader(recording)
+    except UnreadableBag as error:
+        raise StackFailed(str(error)) from error
 
 
 def _only(folder: Path) -> Path:

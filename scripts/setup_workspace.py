@@ -21,9 +21,14 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from local_requirements import without_replaced
+
 ROOT = Path(__file__).resolve().parents[1]
 VENV = ROOT / ".venv"
 STAMPS = VENV / "stamps"
+LOCAL = (
+    ROOT / "requirements" / "local.txt"
+)  # of this computer alone; its packages replace those of the same names
 VENV_PYTHON = VENV / "bin" / "python"
 PYTHONS = ((3, 10), (3, 11), (3, 12))
 SYSTEM_DISTRIBUTIONS = ("jazzy", "kilted", "humble")
@@ -166,6 +171,7 @@ def make_environment(python: str, prefix: Path | None) -> None:
     """Make `.venv` hold what requirements/ names; it is made anew when its Python, ROS or place changed."""
     names = ["build", "run", "dev"] + (["system_ros"] if prefix else ["ros"])
     files = [ROOT / "requirements" / f"{name}.txt" for name in names]
+    files += [LOCAL] if LOCAL.is_file() else []
     base_key = digest([str(ROOT), python, str(version_of(python)), str(prefix)])
     if read_stamp("base") != base_key:
         for folder in (VENV, *(ROOT / name for name in COLCON_FOLDERS)):
@@ -178,7 +184,7 @@ def make_environment(python: str, prefix: Path | None) -> None:
     if read_stamp("packages") == key:
         return
     say(f"Python packages ({SIZES}; two to ten minutes the first time)")
-    install_packages(files, isolated=prefix is None)
+    install_packages(without_replaced(files, LOCAL, VENV / "requirements"), isolated=prefix is None)
     if prefix is None:
         patch_wheel_paths()
     write_stamp("packages", key)

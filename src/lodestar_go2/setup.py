@@ -16,7 +16,7 @@ setup(
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
         (f"share/{PACKAGE}", ["package.xml"]),
-        (f"share/{PACKAGE}/urdf", ["urdf/go2.urdf"]),
+        (f"share/{PACKAGE}/urdf", ["urdf/go2.urdf", "urdf/go2.urdf.xacro"]),
     ],
     python_requires=">=3.10",
     zip_safe=False,

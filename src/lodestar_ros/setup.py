@@ -38,6 +38,8 @@ setup(
                 "goal_selector",
                 "motion_gate",
                 "operator",
+                "recorder",
+                "player",
             )
         ]
     },

@@ -40,6 +40,8 @@ NODES = {
     "lodestar_ros.nodes.goal_selector_node": {"PIL", "numba", "parglare", "scipy"},
     "lodestar_ros.nodes.world_model_node": {"numba", "scipy"},
     "lodestar_ros.nodes.operator_node": set(),
+    "lodestar_ros.nodes.recorder_node": set(),
+    "lodestar_ros.nodes.player_node": set(),
     "lodestar_sim.nodes.sim_navigator_node": {"numba"},
     "lodestar_sim.nodes.go2_stand_in_node": set(),
     "lodestar_go2.nodes.go2_base_node": set(),

@@ -64,3 +64,26 @@ def test_the_robots_weights_lie_where_its_profile_looks() -> None:
     (weights,) = (volume for volume in COMPOSE["services"]["robot"]["volumes"] if isinstance(volume, dict))
     workdir = re.findall(r"^WORKDIR (\S+)$", RECIPE, re.MULTILINE)[-1]
     assert weights["target"] == f"{workdir}/{model}"
+
+
+def test_a_jetson_has_its_gpu_its_ros_and_nvidias_torch() -> None:
+    jetson = COMPOSE["services"]["jetson"]
+    (device,) = jetson["deploy"]["resources"]["reservations"]["devices"]
+    assert (
+        device["driver"] == "nvidia" and device["capabilities"] == ["gpu"] and jetson["runtime"] == "nvidia"
+    )
+    arguments = jetson["build"]["args"]
+    for name in ("BASE", "ROS", "TORCH", "TORCH_INDEX", "DETECTOR"):
+        assert re.search(rf"^ARG {name}\b", RECIPE, re.MULTILINE), name
+        assert arguments[name].startswith("${"), f"{name} is configuration"
+    assert "l4t" in arguments["BASE"] and "humble" in arguments["ROS"]
+    assert "torch" not in arguments["DETECTOR"].replace("torchvision", ""), "the pinned one would be replaced"
+    written = RECIPE.index("requirements/local.txt")
+    assert written < RECIPE.index("setup_workspace.py --no-build"), "before anything is installed"
+    assert "requirements/local.txt" in (declared.ROOT / ".dockerignore").read_text(), (
+        "a host's is not the image's"
+    )
+    robot = COMPOSE["services"]["robot"]
+    assert {k: jetson[k] for k in ("command", "network_mode", "volumes")} == {
+        k: robot[k] for k in ("command", "network_mode", "volumes")
+    }

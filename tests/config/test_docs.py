@@ -11,11 +11,13 @@ import declared
 import pytest
 import yaml
 
+from lodestar_bringup.options import StackOptions
 from lodestar_bringup.stack import stack
 from lodestar_eval.registry import all_benchmarks
 from lodestar_eval.tasks import prepare
 
 PAGES = sorted(path for where in ("*.md", "docs/**/*.md", "src/*/*.md") for path in declared.ROOT.glob(where))
+RECORDED = StackOptions(record=True)
 HOW_TO = declared.ROOT / "docs" / "how-to"
 DECISIONS = declared.ROOT / "docs" / "adr"
 MEASUREMENTS = declared.ROOT / "docs" / "measurements"
@@ -37,6 +39,9 @@ OPTIONS = {  # where the options of a command are defined; benchmarks add theirs
     "lodestar_ros.maps": ("lodestar_ros/lodestar_ros/maps.py", "lodestar_ros/lodestar_ros/terminal.py"),
     "lodestar_ros.send_directive": (
         "lodestar_ros/lodestar_ros/send_directive.py", "lodestar_ros/lodestar_ros/terminal.py",
+    ),
+    "lodestar_go2.nodes.try_stop": (
+        "lodestar_go2/lodestar_go2/nodes/try_stop.py", "lodestar_ros/lodestar_ros/terminal.py",
     ),
     "lodestar_sim.worlds": ("lodestar_sim/lodestar_sim/worlds/__main__.py",),
 }  # fmt: skip
@@ -87,7 +92,9 @@ def test_a_fragment_sets_what_its_node_has_in_any_namespace(
     page: str, key: str, values: dict[str, object]
 ) -> None:
     assert key == "/**" or key.startswith("/**/"), f"write {key!r} as '/**/{key}', or a namespace loses it"
-    specs = [spec for use in ("sim", "go2") for spec in stack(use) if key in ("/**", f"/**/{spec.name}")]
+    specs = [
+        spec for use in ("sim", "go2") for spec in stack(use, RECORDED) if key in ("/**", f"/**/{spec.name}")
+    ]
     assert specs, f"no node is named {key!r}"
     known = {name for spec in specs for name in declared.parameters(spec.package, spec.executable)}
     assert [name for name in flat(values) if name not in known] == []

@@ -13,7 +13,7 @@ import declared
 import pytest
 
 from lodestar_bringup.places import StackError, executable_path
-from lodestar_bringup.preflight import NAV2_PACKAGES, needed_packages, refuse_missing, seed_of
+from lodestar_bringup.preflight import NAV2_PACKAGES, needed_packages, rate_of, refuse_missing, seed_of
 from lodestar_bringup.stack import USES, StackOptions, defaults_of, external, stack
 from lodestar_bringup.topics import ISAAC_CAMERA, REALSENSE_CAMERA, SIM_CAMERA, WIRING
 
@@ -65,7 +65,8 @@ def test_every_process_is_installed_and_can_be_executed(use: str) -> None:
 
 
 def test_every_installed_node_is_in_the_list() -> None:
-    lists = [*(stack(use) for use in USES), stack("sim", StackOptions(robot="go2_protocol", operator=True))]
+    played = StackOptions(robot="go2_protocol", operator=True, record=True)
+    lists = [*(stack(use) for use in USES), stack("sim", played), stack("replay", StackOptions(bag="."))]
     listed = {(spec.package, spec.executable) for one in lists for spec in one}
     installed = {
         (package, name)
@@ -227,6 +228,16 @@ def test_what_cannot_be_composed_says_why(tmp_path: Path) -> None:
         stack("go2", StackOptions(robot="go2_protocol"))
     with pytest.raises(StackError, match="seed:=abc is no whole number"):
         seed_of("abc")
+    with pytest.raises(StackError, match="rate:=fast is no number"):
+        rate_of("fast")
+    with pytest.raises(StackError, match="above 0"):
+        StackOptions(rate=0.0)
+    with pytest.raises(StackError, match="the recording /nowhere does not exist"):
+        StackOptions(bag="/nowhere")
+    with pytest.raises(StackError, match="by the use replay alone"):
+        stack("sim", StackOptions(bag=str(tmp_path)))
+    with pytest.raises(StackError, match="give record to go2"):
+        stack(ROBOT_ALONE, StackOptions(record=True))
     with pytest.raises(StackError, match="does not exist"):
         stack("sim", StackOptions(profiles=(tmp_path / "mine.yaml",)))
     with pytest.raises(StackError, match="nobody"):

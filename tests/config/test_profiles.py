@@ -13,15 +13,13 @@ import yaml
 from lodestar.assembly.profiles import read_profiles
 from lodestar_bringup.navigation import navigation_profile, slam_profile
 from lodestar_bringup.places import config_folder
-from lodestar_bringup.stack import (
+from lodestar_bringup.process_spec import (
     LOCAL_STOPPING_MIDDLEWARE,
     MIDDLEWARE,
     SMALL_MIDDLEWARE,
     STOPPING_MIDDLEWARE,
-    USES,
-    StackOptions,
-    stack,
 )
+from lodestar_bringup.stack import USES, StackOptions, stack
 
 CONFIG = declared.ROOT / "config"
 

@@ -106,3 +106,11 @@ def test_everything_that_is_worth_seeing_is_there():
         "operator/markers",
         "plan",
     }
+
+
+def test_the_robot_is_shown_by_the_description_that_its_launch_file_publishes():
+    (robot,) = [display for display in DISPLAYS if display["Class"].endswith("/RobotModel")]
+    topic = robot["Description Topic"]
+    assert topic["Value"] == "robot_description" and topic["Durability Policy"] == "Transient Local"
+    source = declared.ROOT / "src" / "lodestar_bringup" / "lodestar_bringup" / "launch_entities.py"
+    assert "robot_description" in source.read_text()

@@ -17,11 +17,12 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.fixture
 def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """The set-up script, working on a small checkout of its own."""
+    monkeypatch.syspath_prepend(ROOT / "scripts")
     spec = importlib.util.spec_from_file_location("setup_workspace", ROOT / "scripts" / "setup_workspace.py")
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    for name in ("ROOT", "VENV", "STAMPS", "VENV_PYTHON"):
+    for name in ("ROOT", "VENV", "STAMPS", "VENV_PYTHON", "LOCAL"):
         old = getattr(module, name)
         monkeypatch.setattr(module, name, tmp_path / old.relative_to(ROOT))
     for name in ("requirements", "config", "launch"):
@@ -270,3 +271,30 @@ def test_the_environment_is_never_made_anew_by_itself(
     assert not Path(found).is_relative_to(workspace.VENV)
     monkeypatch.setenv("PYTHON", found)
     assert workspace.find_python(system=False) == found  # the same stamp from either shell
+
+
+def test_builds_of_this_computer_take_the_place_of_those_that_are_pinned(workspace: ModuleType) -> None:
+    """A Jetson needs NVIDIA's torch, of another index and version."""
+    folder = workspace.ROOT / "requirements"
+    files = [folder / "run.txt", folder / "system_ros.txt"]
+    copies = workspace.VENV / "requirements"
+    assert workspace.without_replaced(files, workspace.LOCAL, copies) == files
+    workspace.LOCAL.write_text("--extra-index-url https://example.org/jp6\n# ours\ntorch==2.8.0\n")
+    run, system, local = workspace.without_replaced([*files, workspace.LOCAL], workspace.LOCAL, copies)
+    assert local == workspace.LOCAL and "numpy<2" in system.read_text()
+    name_of = importlib.import_module("local_requirements").name_of
+    named = {name_of(line) for line in run.read_text().splitlines()}
+    assert "torch" not in named and {"scipy", "sentence-transformers", "opencv-python-headless"} <= named
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("torch==2.13.0", "torch"),
+        ("Ros_Std.Msgs>=5,<6", "ros-std-msgs"),
+        ("ros-rclpy[fastrtps]>=9", "ros-rclpy"),
+    ]
+    + [(line, "") for line in ("# torch", "--extra-index-url https://x", "")],
+)
+def test_the_package_of_a_requirement(workspace: ModuleType, line: str, name: str) -> None:
+    assert importlib.import_module("local_requirements").name_of(line) == name

@@ -209,14 +209,18 @@ class Processes:
         self.starter: Starter | None = None
 
     def start(
-        self, *names: str, parameters: Mapping[str, Mapping[str, object]] | None = None, **options: Any
+        self,
+        *names: str,
+        parameters: Mapping[str, Mapping[str, object]] | None = None,
+        use: str = "sim",
+        **options: Any,
     ) -> Starter:
-        """Start some nodes of the stack "sim", or all without names. Outside the whole stack time is real."""
+        """Start some nodes of a stack, or all without names. Outside the whole stack time is real."""
         chosen = StackOptions(parameters=dict(parameters or {}), **options)
         if names:
             real = {name: {"use_sim_time": False, **chosen.parameters.get(name, {})} for name in names}
             chosen = StackOptions(parameters=real, **options)
-        specs = [spec for spec in stack("sim", chosen) if not names or spec.name in names]
+        specs = [spec for spec in stack(use, chosen) if not names or spec.name in names]
         self.starter = Starter(
             specs, self._logs, environment=self._environment, stop_times=StopTimes(3.0, 1.0, 2.0)
         )

@@ -27,7 +27,7 @@ class Walk:
 
     def __init__(self, bed: Bed) -> None:
         self.bed = bed
-        self.speed = 0.0
+        self.speed = self.turn = self.yaw = 0.0
         self.asked = 0.0
         self.x = 0.0
         node = bed.node
@@ -45,15 +45,18 @@ class Walk:
         self._thread.start()
 
     def _on_velocity(self, twist: Twist) -> None:
-        self.speed = twist.linear.x
+        self.speed, self.turn = twist.linear.x, twist.angular.z
         self.bed.poke()
 
     def _run(self) -> None:
         while not self._ended.wait(0.02):
             self.x += 0.02 * self.speed
+            self.yaw += 0.02 * self.turn
             message = Odometry()
             message.header.stamp = self.bed.node.get_clock().now().to_msg()
-            message.pose.pose.position.x, message.pose.pose.orientation.w = self.x, 1.0
+            message.pose.pose.position.x = self.x
+            message.pose.pose.orientation.z = math.sin(self.yaw / 2.0)
+            message.pose.pose.orientation.w = math.cos(self.yaw / 2.0)
             self._places.publish(message)
             self._beats.publish(Heartbeat(motion_allowed=True, state="NAVIGATING", start_id="test"))
             if self.asked:
@@ -182,3 +185,17 @@ def test_postures_are_guarded(walk: Walk) -> None:
     assert ask("stand_up").success
     walk.bed.until(lambda: walk.speed == pytest.approx(SPEED), "the robot to walk again")
     assert math.isfinite(walk.x)
+
+
+def test_the_stop_can_be_tested_before_the_first_walk(walk: Walk) -> None:
+    walk.bed.until(
+        lambda: walk.bed.call(Trigger, "go2_base/test_stop", Trigger.Request()).success, "the robot at rest"
+    )
+    result = walk.bed.until(
+        lambda: (
+            "it stood" in walk.bed.diagnosis("go2_base").get("stop_test", "")
+            and walk.bed.diagnosis("go2_base")["stop_test"]
+        ),
+        "the result in the diagnostics",
+    )
+    assert result.startswith("passed: it stood")

@@ -162,6 +162,20 @@ def test_a_pause_stops_the_robot_and_the_directive_goes_on_afterwards(world):
     assert goal.result().error_code == Result.CANCELLED
 
 
+def test_the_gate_stands_while_another_publishes_past_it(world):
+    """Whatever the base's driver is: go2_base would refuse too, but it does not always run."""
+    bed = world.bed
+    goal = world.drive()
+    past = bed.on_executor(lambda: bed.node.create_publisher(Twist, "cmd_vel_out", qos.COMMAND))
+    bed.until(lambda: "past motion_gate" in bed.diagnosis("motion_gate").get("blocked", ""), "who it is")
+    assert "/test_bed publishes velocities" in bed.diagnosis("motion_gate")["message"]
+    world.assert_stops_after(time.monotonic())
+    bed.on_executor(lambda: bed.node.destroy_publisher(past))
+    bed.until(world.moving, "it drives on")
+    goal.cancel()
+    assert goal.result().error_code == Result.CANCELLED
+
+
 def test_a_lost_goal_selector_stops_the_robot(world):
     goal = world.drive()
     world.nav.mode = "ignore"

@@ -13,7 +13,8 @@ from tf2_msgs.msg import TFMessage
 
 from integration.bed import Bed
 from integration.rooms import room_with_a_chair
-from lodestar_bringup.stack import ProcessSpec, StackOptions, stack
+from lodestar_bringup.process_spec import ProcessSpec
+from lodestar_bringup.stack import StackOptions, stack
 from lodestar_bringup.starter import Starter, StopTimes
 from lodestar_interfaces.msg import Heartbeat
 from lodestar_ros import qos

@@ -27,23 +27,26 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the stack; returns the exit status described in the module."""
     given = _parse(arguments)
     defaults = defaults_of(given.use)
-    options = StackOptions(
-        world=given.world,
-        seed=given.seed,
-        slam=given.slam or defaults["slam"],
-        navigator=given.navigator or defaults["navigator"],
-        robot=given.robot,
-        driver=given.driver,
-        bridge=given.bridge,
-        robot_topics=given.robot_topics,
-        namespace=given.namespace,
-        operator=given.operator,
-        profiles=tuple(given.params_file),
-    )
     asked_to_stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: asked_to_stop.set())
     try:
+        options = StackOptions(
+            world=given.world,
+            seed=given.seed,
+            slam=given.slam or defaults["slam"],
+            navigator=given.navigator or defaults["navigator"],
+            robot=given.robot,
+            driver=given.driver,
+            bridge=given.bridge,
+            robot_topics=given.robot_topics,
+            namespace=given.namespace,
+            operator=given.operator,
+            record=given.record,
+            bag=given.bag,
+            rate=given.rate,
+            profiles=tuple(given.params_file),
+        )
         specs = stack(given.use, options)
         if given.list:
             for spec in specs:
@@ -135,6 +138,9 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
         action="store_true",
         help="take directives on operator/directive and clicks on clicked_point",
     )
+    parser.add_argument("--record", action="store_true", help="write inputs and conclusions to a recording")
+    parser.add_argument("--bag", default=defaults.bag, help="replay only: the recording that is played")
+    parser.add_argument("--rate", type=float, default=defaults.rate, help="replay only: times its pace")
     parser.add_argument("--params-file", type=Path, action="append", default=[], help="wins over the profile")
     parser.add_argument("--log-folder", type=Path, default=Path("out/log"))
     parser.add_argument("--list", action="store_true", help="print the command lines and start nothing")

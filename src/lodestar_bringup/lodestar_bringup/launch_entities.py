@@ -29,12 +29,14 @@ from lodestar_bringup.options import BRIDGES, DRIVERS, NAVIGATORS, ROBOTS, SLAM,
 from lodestar_bringup.places import config_folder, launch_folder
 from lodestar_bringup.preflight import (
     needed_packages,
+    rate_of,
     refuse_beside_another,
     refuse_missing,
     seed_of,
     share_of,
 )
-from lodestar_bringup.stack import ProcessSpec, defaults_of, external, names_elsewhere, of_one_robot, stack
+from lodestar_bringup.process_spec import ProcessSpec
+from lodestar_bringup.stack import defaults_of, external, names_elsewhere, of_one_robot, stack
 from lodestar_bringup.supervision import Supervision
 
 ARGUMENTS: dict[str, tuple[str, str]] = {
@@ -62,6 +64,15 @@ ARGUMENTS: dict[str, tuple[str, str]] = {
     "namespace": ("", "namespace of every node and relative topic"),
     "params_file": ("", "a parameter file that wins over the profile"),
     "rviz": ("false", "true: open RViz with Lodestar's layout, and take directives and clicks from it"),
+    "record": (
+        "false",
+        "true: write inputs and conclusions of the stack to a recording (docs/how-to/record.md)",
+    ),
+    "bag": (
+        StackOptions.bag,
+        "the recording that is played as soon as the nodes run; empty: another player runs, with its clock",
+    ),
+    "rate": (str(StackOptions.rate), "times the pace of the recording"),
     "use_sim_time": ("false", "true: run on /clock"),
 }
 _YES_OR_NO = ("true", "false")
@@ -75,6 +86,7 @@ _CHOICES = {
     "driver": DRIVERS,
     "bridge": BRIDGES,
     "rviz": _YES_OR_NO,
+    "record": _YES_OR_NO,
     "use_sim_time": _YES_OR_NO,
 }
 
@@ -126,7 +138,8 @@ def node(spec: ProcessSpec, supervision: Supervision) -> Node:
 def use_description(use: str) -> LaunchDescription:
     """Return the launch description of one use: its processes, and SLAM, Nav2 and RViz if requested."""
     names = ["slam", "namespace", "params_file", "rviz"]
-    names += [] if use == "replay" else ["navigator"]  # nothing moves in a replay
+    names += ["bag", "rate"] if use == "replay" else ["navigator"]  # nothing moves in a replay
+    names += [] if use == "go2_stand_in" else ["record"]
     names += ["world", "seed"] if use in ("sim", "go2_stand_in") else []
     names += ["robot"] if use == "sim" else []
     names += ["driver"] if use == "go2" else []
@@ -155,6 +168,9 @@ def _use_actions(context: LaunchContext, use: str) -> list[LaunchDescriptionEnti
         robot_topics=given(context, "robot_topics", StackOptions.robot_topics),
         namespace=given(context, "namespace"),
         operator=given(context, "rviz") == "true",
+        record=given(context, "record") == "true",
+        bag=given(context, "bag"),
+        rate=rate_of(given(context, "rate", str(StackOptions.rate))),
         profiles=tuple(Path(path) for path in [given(context, "params_file")] if path),
     )
     specs = stack(use, options)

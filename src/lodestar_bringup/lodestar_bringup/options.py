@@ -36,6 +36,9 @@ class StackOptions:
     operator: bool = (
         False  # directives by text and clicks from RViz are taken, and pictures for people are made
     )
+    record: bool = False  # inputs and conclusions of the stack are written to a recording
+    bag: str = ""  # replay only: the recording that is played; "" = another player runs, with a clock
+    rate: float = 1.0  # replay only: times the pace of the recording
     profiles: tuple[Path, ...] = ()  # parameter files read after those of the use; they override them
     # node -> parameter -> value; overrides all files
     parameters: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
@@ -51,3 +54,7 @@ class StackOptions:
         for name, value, known in choices:
             if value not in known and not (name == "navigator" and not value):
                 raise StackError(f"{name} is {value!r}; it is one of {', '.join(known)}")
+        if not 0.0 < self.rate < float("inf"):
+            raise StackError(f"rate is {self.rate:g}; it is a number above 0")
+        if self.bag and not Path(self.bag).expanduser().exists():
+            raise StackError(f"the recording {self.bag} does not exist")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from lodestar_bringup.places import StackError, executable_path
-from lodestar_bringup.stack import ProcessSpec
+from lodestar_bringup.process_spec import ProcessSpec
 
 _log = logging.getLogger(__name__)
 _FOUND = 3  # exit status of `lodestar_ros.twins`
@@ -36,6 +36,14 @@ def seed_of(text: str) -> int:
         return int(text)
     except ValueError:
         raise StackError(f"seed:={text} is no whole number; write for example seed:=7") from None
+
+
+def rate_of(text: str) -> float:
+    """Return the launch argument `rate` as a number. Raises StackError for anything else."""
+    try:
+        return float(text)
+    except ValueError:
+        raise StackError(f"rate:={text} is no number; write for example rate:=0.5") from None
 
 
 def needed_packages(slam: str, navigator: str, rviz: bool) -> dict[str, str]:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from types import MappingProxyType
 
-from lodestar.assembly.profiles import ProfileError, check_profiles
+from lodestar.assembly.profiles import ProfileError, check_names, check_profiles
 from lodestar_bringup.options import StackOptions
-from lodestar_bringup.places import StackError, config_folder, executable_path
+from lodestar_bringup.places import StackError, config_folder
+from lodestar_bringup.process_spec import ProcessSpec, middleware_of, thread_limits
 from lodestar_bringup.topics import (
     ISAAC_CAMERA,
     ISAAC_GO2_ROS2,
@@ -27,68 +25,7 @@ from lodestar_bringup.topics import (
     go2_topics,
 )
 
-# Every process maps a segment of shared memory that is fully resident: 64 MiB for publishers of images, clouds or
-# trees, 8 MiB for the others, which can receive them nevertheless.
-MIDDLEWARE = "fastdds.xml"
-SMALL_MIDDLEWARE = "fastdds_small.xml"
-# The processes that stop the robot have no shared memory: see the file. go2_stand_in is the robot that hears them.
-STOPPING_MIDDLEWARE, LOCAL_STOPPING_MIDDLEWARE = "fastdds_udp.xml", "fastdds_udp_local.xml"
-_SHIPPED = (MIDDLEWARE, SMALL_MIDDLEWARE, STOPPING_MIDDLEWARE, LOCAL_STOPPING_MIDDLEWARE)
-_PROFILE, _RANGE = "FASTDDS_DEFAULT_PROFILES_FILE", "ROS_AUTOMATIC_DISCOVERY_RANGE"
-_STOPPING = ("motion_gate", "go2_base", "go2_guard", "go2_stand_in")
-_LARGE_MESSAGES = ("sim", "perception", "mapping", "slam_stand_in", "semantic_voxels")
-
 EXTERNAL = ("slam", "nav2")
-
-
-@dataclass(frozen=True)
-class ProcessSpec:
-    """One process: executable, node name, parameters and remaps."""
-
-    package: str
-    executable: str
-    name: str
-    parameter_files: tuple[Path, ...] = ()
-    parameters: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
-    remappings: tuple[tuple[str, str], ...] = ()
-    namespace: str = ""
-    middleware: str = MIDDLEWARE  # the Fast DDS profile in config/
-    environment: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    restart: bool = True  # started again where it dies; see supervision.py
-    keeps: bool = False  # goes on after a restart from what it kept in the folder of the run
-
-    def process_environment(self) -> dict[str, str]:
-        """Return the process's environment variables; the user's own middleware profile takes precedence."""
-        shipped = {"", *(str(config_folder() / name) for name in _SHIPPED)}
-        own = os.environ.get(_PROFILE, "")
-        if own not in shipped:
-            return {_PROFILE: own, **self.environment}
-        if self.middleware == STOPPING_MIDDLEWARE and os.environ.get(_RANGE, "").upper() == "LOCALHOST":
-            file = config_folder() / LOCAL_STOPPING_MIDDLEWARE
-            return {_PROFILE: str(file), _RANGE: "SYSTEM_DEFAULT", **self.environment}
-        return {_PROFILE: str(config_folder() / self.middleware), **self.environment}
-
-    def in_run(self, folder: Path, name: str) -> ProcessSpec:
-        """Return the spec with the folder and the name of a run of the stack, where it keeps something there."""
-        if not self.keeps:
-            return self
-        given = {"checkpoint.folder": str(folder), "checkpoint.run": name}
-        return replace(self, parameters={**self.parameters, **given})
-
-    def command(self) -> list[str]:
-        """Return the command line without `ros2 launch`; later parameters override files."""
-        line = [str(executable_path(self.package, self.executable)), "--ros-args"]
-        line += ["-r", f"__node:={self.name}"]
-        if self.namespace:
-            line += ["-r", f"__ns:=/{self.namespace.strip('/')}"]
-        for path in self.parameter_files:
-            line += ["--params-file", str(path)]
-        for name, value in self.parameters.items():
-            line += ["-p", f"{name}:={json.dumps(value)}"]
-        for source, target in self.remappings:
-            line += ["-r", f"{source}:={target}"]
-        return line
-
 
 _BODY = 0.31  # m, base_link of the played Go2 above the ground
 _BEHIND_STAND_IN: dict[str, object] = {
@@ -101,8 +38,9 @@ _BEHIND_STAND_IN: dict[str, object] = {
 ISAAC_BODY = 0.32  # m, base_link above the ground, as isaac/contract.yaml has it
 _AS_ISAAC: dict[str, object] = {"isaac_bridge": True, "simulator.robot.base_height": ISAAC_BODY}
 
-# Not started again: a fresh gate would not know of a latched stop, and a new simulator is another world.
-_NEVER_RESTARTED = ("motion_gate", "sim")
+# Not started again: a fresh gate would not know of a latched stop, a new simulator is another world, and a recording
+# that begins anew sends the clock back.
+_NEVER_RESTARTED = ("motion_gate", "sim", "player")
 
 # Pictures for people, which cost a subscription to the camera's images.
 _SHOWN: Mapping[str, Mapping[str, object]] = {"ego_vlm_expert": {"annotate": True}}
@@ -145,6 +83,19 @@ def operator_stack(options: StackOptions, use: str) -> list[ProcessSpec]:
     if not options.operator or not _USES[use].decides:
         return []
     return _ros("operator", remappings=())
+
+
+def recording_stack(options: StackOptions, use: str, specs: list[ProcessSpec]) -> list[ProcessSpec]:
+    """Return the process that records what these hear and conclude, under the names that they have here."""
+    if not options.record:
+        return []
+    if use == "go2_stand_in":
+        raise StackError("go2_stand_in is recorded by the stack beside it: give record to go2")
+    ours = [spec for spec in specs if spec.package == "lodestar_ros"]
+    names = dict(pair for spec in ours for pair in spec.remappings)
+    if any(spec.name == "go2_base" for spec in specs):
+        names |= dict(go2_topics(options.robot_topics))
+    return [ProcessSpec("lodestar_ros", "recorder", "recorder", remappings=tuple(names.items()))]
 
 
 def driver_stack(options: StackOptions) -> list[ProcessSpec]:
@@ -253,8 +204,20 @@ def _isaac(options: StackOptions) -> list[ProcessSpec]:
 
 
 def _replay(options: StackOptions) -> list[ProcessSpec]:
-    """Return the processes that map from a recording; nothing decides and nothing can move."""
-    return mapping_stack(SIM_CAMERA, options.slam)
+    """Return the processes that map from a recording, and its player; nothing decides and nothing can move."""
+    mapping = mapping_stack(SIM_CAMERA, options.slam)
+    if not options.bag:
+        return mapping
+    parameters: dict[str, object] = {
+        "bag": str(Path(options.bag).expanduser().resolve()),
+        "rate": options.rate,
+        "localises": options.slam == "none",
+        "await_nodes": [spec.name for spec in mapping],
+    }
+    return [
+        *mapping,
+        ProcessSpec("lodestar_ros", "player", "player", parameters=parameters, remappings=SIM_CAMERA),
+    ]
 
 
 @dataclass(frozen=True)
@@ -318,6 +281,8 @@ def _of_use(use: str, options: StackOptions) -> StackOptions:
         )
     if chosen.robot != "sim" and use != "sim":
         raise StackError(f"robot is {chosen.robot}, which plays in the simulator alone")
+    if chosen.bag and use != "replay":
+        raise StackError("bag is played by the use replay alone")
     return chosen
 
 
@@ -328,6 +293,13 @@ def external(use: str, options: StackOptions) -> tuple[str, ...]:
     maps = "mapping" in names and options.slam == "slam_toolbox"
     drives = "motion_gate" in names and "sim_navigator" not in names and options.navigator != "external"
     return tuple(name for name, needed in zip(EXTERNAL, (maps, drives), strict=True) if needed)
+
+
+def _every_node() -> set[str]:
+    """Return the names of all nodes of ours, whatever the use."""
+    whole = StackOptions(operator=True, record=True, robot="go2_protocol")
+    specs = [spec for use in _USES.values() for spec in use.compose(replace(whole, navigator="sim"))]
+    return {spec.name for spec in specs} | {"operator", "recorder", "player", "cloud_scan"}
 
 
 def stack(use: str, options: StackOptions | None = None) -> list[ProcessSpec]:
@@ -356,9 +328,11 @@ def stack(use: str, options: StackOptions | None = None) -> list[ProcessSpec]:
             raise StackError(f"the parameter profile {path} does not exist")
     try:
         check_profiles(files)
+        check_names(files, _every_node())
     except ProfileError as error:
         raise StackError(str(error)) from error
     specs = [*_USES[use].compose(options), *operator_stack(options, use)]
+    specs += recording_stack(options, use, specs)
     unknown = set(options.parameters) - {spec.name for spec in specs}
     if unknown:
         raise StackError(
@@ -374,27 +348,15 @@ def stack(use: str, options: StackOptions | None = None) -> list[ProcessSpec]:
                 "use_sim_time": _USES[use].simulated_time,
                 **spec.parameters,
                 **(_SHOWN.get(spec.name, {}) if options.operator else {}),
+                **({"profiles": [str(path) for path in files]} if spec.name == "recorder" else {}),
                 **options.parameters.get(spec.name, {}),
             },
             remappings=spec.remappings + of_one_robot(use, options.namespace),
             namespace=options.namespace.strip("/"),
-            middleware=_middleware(spec.name),
-            environment=_thread_limits(spec.name),
+            middleware=middleware_of(spec.name),
+            environment=thread_limits(spec.name),
             restart=spec.name not in _NEVER_RESTARTED,
             keeps=spec.name in _KEEPERS,
         )
         for spec in specs
     ]
-
-
-def _middleware(name: str) -> str:
-    """Return the Fast DDS profile of a process."""
-    if name in _STOPPING:
-        return STOPPING_MIDDLEWARE
-    return MIDDLEWARE if name in _LARGE_MESSAGES else SMALL_MIDDLEWARE
-
-
-def _thread_limits(name: str) -> dict[str, str]:
-    """Return variables that limit each process's thread pools; the ray caster may use two threads."""
-    threads = "2" if name == "sim" else "1"
-    return {"OMP_NUM_THREADS": threads, "OPENBLAS_NUM_THREADS": threads, "MALLOC_ARENA_MAX": "2"}

@@ -19,7 +19,7 @@ import psutil
 
 from lodestar.storage.run_folder import RunFolder
 from lodestar_bringup.memory import PssSampler, descendants_of
-from lodestar_bringup.stack import ProcessSpec
+from lodestar_bringup.process_spec import ProcessSpec
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _PR_SET_PDEATHSIG = 1

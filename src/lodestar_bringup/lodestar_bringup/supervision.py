@@ -6,7 +6,7 @@ from collections import defaultdict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lodestar_bringup.stack import ProcessSpec
+from lodestar_bringup.process_spec import ProcessSpec
 
 #: Exit status of a node with unusable parameters or packages: it would die again.
 UNUSABLE = 2

@@ -16,7 +16,8 @@ import pytest
 
 from lodestar_bringup import __main__ as command
 from lodestar_bringup.places import StackError
-from lodestar_bringup.stack import ProcessSpec, StackOptions, stack
+from lodestar_bringup.process_spec import ProcessSpec
+from lodestar_bringup.stack import StackOptions, stack
 from lodestar_bringup.supervision import RestartLimits, Supervision
 
 pytestmark = pytest.mark.timed

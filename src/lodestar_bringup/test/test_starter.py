@@ -15,7 +15,7 @@ import pytest
 
 from lodestar_bringup.memory import pss_mib
 from lodestar_bringup.places import StackError
-from lodestar_bringup.stack import ProcessSpec
+from lodestar_bringup.process_spec import ProcessSpec
 from lodestar_bringup.starter import Starter, StopTimes
 
 pytestmark = pytest.mark.timed
@@ -150,7 +150,7 @@ def test_the_processes_end_with_the_one_that_started_them(
 ) -> None:
     code = (
         "import sys, time; from pathlib import Path;"
-        "from lodestar_bringup.stack import ProcessSpec; from lodestar_bringup.starter import Starter\n"
+        "from lodestar_bringup.process_spec import ProcessSpec; from lodestar_bringup.starter import Starter\n"
         "spec = ProcessSpec('fake', 'steady', 'steady')\n"
         f"with Starter([spec], Path({str(tmp_path / 'log')!r})) as starter:\n"
         "    print(starter.pid('steady'), flush=True)\n"

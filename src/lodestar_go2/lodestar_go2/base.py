@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from enum import Enum
 
 from lodestar_go2.sport import STOP, SportApi, SportRequest, move
+from lodestar_go2.stop_test import Phase, StopTest, StopTestConfig
 
+UNHEEDED = "it moves though it was told to stop: a remote control walks it, or it does not obey StopMove"
 Velocity = tuple[float, float, float]
 
 
@@ -22,6 +24,7 @@ class BaseConfig:
     stop_period: float = 0.1  # s between two requests to stop while the robot still moves
     stop_limit: float = 3.0  # s for which they are sent
     still_speed: float = 0.05  # m/s and rad/s below which the robot stands
+    still_legs: float = 1.0  # rad/s of every joint below which its legs rest, also where it hangs on a stand
     state_timeout: float = 0.5  # s without a state of the robot, after which nothing moves it
     guard_timeout: float = (
         1.0  # s since the guard last heard a request, after which nothing walks; 0 = walk without
@@ -51,8 +54,10 @@ class Posture(Enum):
 class BaseRules:
     """Turns velocities and requests of people into sport requests. now: seconds of real time."""
 
-    def __init__(self, config: BaseConfig | None = None) -> None:
+    def __init__(self, config: BaseConfig | None = None, test: StopTestConfig | None = None) -> None:
         self.config = config or BaseConfig()
+        self.stop_test = StopTest(test)
+        self.unheeded = False  # the robot still moved when the requests to stop ended
         self.held = False
         self.intruder = ""  # who else commands the robot, "" = nobody
         self.posture = Posture.UNKNOWN
@@ -61,7 +66,7 @@ class BaseRules:
         self._moving = False  # a velocity other than zero was sent, and no stand-still was seen since
         self._stopped = -math.inf  # when the last stop was sent
         self._stopping_since: float | None = None  # when the first stop after a velocity was sent
-        self._speed = 0.0
+        self._speed = self._legs = 0.0
         self._state = -math.inf
         self._heard = -math.inf  # when the guard last said that it had heard a request
         self._waiting = False  # the newest velocity was kept back, because the guard has heard nothing
@@ -71,8 +76,26 @@ class BaseRules:
         """Return whether the robot walks, or may do so."""
         return self._moving or self._speed > self.config.still_speed
 
+    @property
+    def troubles(self) -> list[str]:
+        """Return what is wrong with the stops, in words."""
+        return [UNHEEDED] if self.unheeded else []
+
     def blocked_by(self, now: float) -> str:
         """Return why nothing may move the robot; "" if it may walk."""
+        unfit = self._unfit(now)
+        if unfit:
+            return unfit
+        if self.stop_test.phase is Phase.FAILED:
+            return f"the test of the stop {self.stop_test.result}"
+        if self.stop_test.config.required and self.stop_test.phase in (Phase.NEVER, Phase.VOID):
+            return f"the test of the stop is required, and has {self.stop_test.result}: call ~/test_stop"
+        if self._waiting and not self._guarded(now):
+            return "go2_guard hears nothing of go2_base: start it; the robot walks only while both run"
+        return ""
+
+    def _unfit(self, now: float) -> str:
+        """Return why nothing may move the robot, not even the test of the stop."""
         if self.held:
             return "held"
         if self.intruder:
@@ -81,8 +104,6 @@ class BaseRules:
             return f"the robot is {self.posture.value}: call ~/stand_up"
         if now - self._state > self.config.state_timeout:
             return "no state of the robot"
-        if self._waiting and not self._guarded(now):
-            return "go2_guard hears nothing of go2_base: start it; the robot walks only while both run"
         return ""
 
     def _guarded(self, now: float) -> bool:
@@ -96,8 +117,13 @@ class BaseRules:
     def on_state(self, speed: float, now: float) -> None:
         """Take in that the robot lives. speed: the larger of m/s and rad/s, measured."""
         self._speed, self._state = speed, now
+        self.unheeded = self.unheeded and speed > self.config.still_speed
         if self._stopping_since is not None and speed <= self.config.still_speed:
             self._moving, self._stopping_since = False, None
+
+    def on_legs(self, rate: float) -> None:
+        """Take in the rate of the fastest joint, rad/s: on a stand the legs step, and the body may report no speed."""
+        self._legs = rate
 
     def on_command(self, velocity: Velocity, now: float) -> list[SportRequest]:
         """Return the requests for a velocity: it, limited, or a stop.
@@ -109,6 +135,10 @@ class BaseRules:
         """
         if not all(map(math.isfinite, velocity)):
             return self._stop(now)
+        if self.stop_test.active:
+            if velocity == (0.0, 0.0, 0.0):  # the gate says so all the time
+                return []
+            self.stop_test.cancel("the navigator drove")
         self._commanded, self._waiting = now, False
         if self.blocked_by(now) or velocity == (0.0, 0.0, 0.0):
             rests = now - self._walked > self.config.stop_limit
@@ -126,17 +156,21 @@ class BaseRules:
 
         They end after `stop_limit`, so that they do not work against a person with the remote control.
         """
+        if self.stop_test.active:
+            return self._test(now)
         silent = now - self._commanded > self.config.command_timeout
         if not self._moving or not (silent or self.blocked_by(now) or not self._guarded(now)):
             return []
         if self._stopping_since is not None and now - self._stopping_since > self.config.stop_limit:
             self._moving, self._stopping_since = False, None
+            self.unheeded = self._speed > self.config.still_speed
             return []
         return self._stop(now) if now - self._stopped >= self.config.stop_period else []
 
     def hold(self, held: bool, now: float) -> list[SportRequest]:
         """Set or release the latch; the robot is stopped at once."""
         self.held = held
+        self.stop_test.cancel("held")
         return self._stop(now) if held else []
 
     def intrude(self, who: str, now: float) -> list[SportRequest]:
@@ -163,6 +197,29 @@ class BaseRules:
             return "the robot walks: hold it first"
         self.posture = Posture.LYING
         return [STOP, SportRequest(SportApi.STAND_DOWN)]
+
+    def test_stop(self, now: float) -> list[SportRequest] | str:
+        """Begin the test of the stop, or return why not. Its requests come from `check`."""
+        if self.moving:
+            return "the robot walks: hold it first"
+        unfit = self._unfit(now)
+        if unfit:
+            return unfit
+        self.stop_test.begin(now)
+        return []
+
+    def _test(self, now: float) -> list[SportRequest]:
+        unfit = self._unfit(now)
+        if unfit:
+            self.stop_test.cancel(unfit)
+            return self._stop(now)
+        moving = self._speed > self.config.still_speed or self._legs > self.config.still_legs
+        requests = self.stop_test.step(moving, self._guarded(now), now)
+        if any(request.api is SportApi.MOVE for request in requests):
+            self._moving, self._stopping_since, self._walked, self._commanded = True, None, now, now
+        elif requests:
+            return self._stop(now)
+        return requests
 
     def damp(self, now: float) -> list[SportRequest] | str:
         """Return the request that makes the motors limp, or why not: a standing robot would fall."""

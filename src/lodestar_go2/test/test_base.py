@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from lodestar_go2.base import BaseConfig, BaseRules, Posture
 from lodestar_go2.sport import STOP, SportApi, SportRequest, move
+from lodestar_go2.stop_test import Phase, StopTestConfig
 
 WALK = (0.5, 0.0, 0.2)
 
@@ -169,3 +170,100 @@ def test_a_guard_that_falls_silent_stops_the_robot_until_it_is_back() -> None:
 def test_a_negative_time_of_the_guard_is_refused() -> None:
     with pytest.raises(ValueError, match="guard_timeout"):
         BaseConfig(guard_timeout=-1.0)
+
+
+class Robot:
+    """A robot on a stand: its legs or its body move while it is told to, and it stops after a while, or never."""
+
+    def __init__(
+        self, rules: BaseRules, obeys: bool = True, by_legs: bool = False, stiff: bool = False
+    ) -> None:
+        self.rules, self.obeys, self.by_legs, self.stiff = rules, obeys, by_legs, stiff
+        self.told = self.told_at = 0.0
+        self.requests: list[SportRequest] = []
+
+    def live(self, begin: float, seconds: float, zeros: bool = True) -> None:
+        """So many seconds of checks, states and the gate's zeros."""
+        for step in range(round(seconds / 0.02)):
+            now = begin + 0.02 * step
+            told = self.rules.check(now)
+            told += self.rules.on_command((0.0, 0.0, 0.0), now) if zeros and step % 5 == 0 else []
+            for request in told:
+                if request.api is SportApi.MOVE:
+                    self.told = 0.4
+                elif self.obeys and self.told:
+                    self.told, self.told_at = 0.0, now
+            moves = bool(self.told or now - self.told_at < 0.2) and bool(self.requests) and not self.stiff
+            self.requests += told
+            self.rules.on_state(0.4 if moves and not self.by_legs else 0.0, now)
+            self.rules.on_legs(3.0 if moves and self.by_legs else 0.1)
+
+
+@pytest.mark.parametrize("by_legs", [False, True], ids=["body", "legs"])
+def test_the_test_of_the_stop_passes_where_the_robot_stops(rules: BaseRules, by_legs: bool) -> None:
+    robot = Robot(rules, by_legs=by_legs)
+    assert rules.test_stop(0.1) == []
+    robot.live(0.1, 2.0)
+    assert rules.stop_test.phase is Phase.PASSED and "after StopMove" in rules.stop_test.result
+    turns = [request for request in robot.requests if request.api is SportApi.MOVE]
+    assert len(turns) == pytest.approx(8, abs=1) and robot.requests[-1] == STOP
+    assert rules.blocked_by(2.1) == "" and rules.on_command(WALK, 2.1) == [move(WALK)]
+
+
+def test_a_robot_that_does_not_stop_fails_and_never_walks_again(rules: BaseRules) -> None:
+    robot = Robot(rules, obeys=False)
+    rules.test_stop(0.1)
+    robot.live(0.1, 3.0)
+    assert rules.stop_test.phase is Phase.FAILED
+    assert "it still moved 1.0 s after StopMove" in rules.blocked_by(3.1)
+    assert rules.on_command(WALK, 3.1) == [STOP]
+
+
+def test_a_robot_that_does_not_move_shows_nothing(rules: BaseRules) -> None:
+    robot = Robot(rules, stiff=True)
+    rules.test_stop(0.1)
+    robot.live(0.1, 2.0)
+    assert rules.stop_test.result == "no result: it did not move, so that nothing could be stopped"
+
+
+def test_a_required_test_comes_before_the_first_walk() -> None:
+    rules = BaseRules(BaseConfig(guard_timeout=0.0), StopTestConfig(required=True))
+    rules.on_state(0.0, 0.0)
+    assert "required" in rules.blocked_by(0.1) and rules.on_command(WALK, 0.1) == []
+    assert rules.test_stop(0.1) == []
+    Robot(rules).live(0.1, 2.0)
+    assert rules.on_command(WALK, 2.1) == [move(WALK)]
+
+
+def test_the_test_of_the_stop_gives_way_to_a_hold_a_drive_and_a_missing_guard(rules: BaseRules) -> None:
+    rules.test_stop(0.1)
+    assert rules.hold(True, 0.2) == [STOP] and not rules.stop_test.active
+    assert rules.test_stop(0.3) == "held"
+    rules.hold(False, 0.3)
+    rules.test_stop(0.3)
+    assert rules.on_command(WALK, 0.4) == [move(WALK)]
+    assert rules.stop_test.result == "no result: the navigator drove"
+    assert rules.test_stop(0.4) == "the robot walks: hold it first"
+    guarded = BaseRules(BaseConfig())
+    guarded.on_state(0.0, 0.0)
+    guarded.test_stop(0.1)
+    robot = Robot(guarded)
+    robot.live(0.1, 4.0)
+    assert guarded.stop_test.result == "no result: go2_guard hears nothing of go2_base"
+    assert set(robot.requests) == {STOP}
+
+
+def test_a_robot_that_walks_on_when_the_stops_end_is_told(rules: BaseRules) -> None:
+    rules.on_command(WALK, 0.1)
+    for step in range(50):
+        rules.on_state(0.5, 0.4 + 0.1 * step)
+        rules.check(0.45 + 0.1 * step)
+    assert rules.unheeded
+    rules.on_state(0.0, 9.0)
+    assert not rules.unheeded
+
+
+@pytest.mark.parametrize("bad", [{"turn": 0.0}, {"bound": -1.0}])
+def test_a_test_that_tests_nothing_is_refused(bad: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match="above 0"):
+        StopTestConfig(**bad)

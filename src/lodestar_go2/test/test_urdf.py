@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -36,6 +37,18 @@ def base_from(link: str, angles: dict[str, float]) -> np.ndarray:
         turn[i, j], turn[j, i] = -math.sin(angle), math.sin(angle)
     place = make_transform(np.eye(3), _numbers(origin["xyz"]))
     return base_from(joint.find("parent").attrib["link"], angles) @ place @ turn
+
+
+def test_the_xacro_adds_a_camera_to_the_same_robot() -> None:
+    xacro = "{http://www.ros.org/wiki/xacro}"
+    robot = ElementTree.parse(Path(__file__).parents[1] / "urdf" / "go2.urdf.xacro").getroot()
+    assert [one.attrib["filename"] for one in robot.findall(f"{xacro}include")] == ["go2.urdf"]
+    given = {one.attrib["name"] for one in robot.findall(f"{xacro}arg")}
+    asked = set(re.findall(r"\$\(arg (\w+)\)", ElementTree.tostring(robot, "unicode")))
+    assert asked == given
+    (joint,) = robot.findall("joint")
+    assert joint.find("parent").attrib["link"] == "base_link"
+    assert joint.find("child").attrib["link"] == robot.find("link").attrib["name"] == "camera_link"
 
 
 def test_its_joints_are_those_that_are_published() -> None:

@@ -53,6 +53,7 @@ class MotionGate:
         self._commanded = self._commanded_clock = -math.inf
         self._command = ZERO
         self._by_hand, self._by_hand_at = ZERO, -math.inf
+        self.rival = ""  # who walks the robot past the gate, "" = nobody
 
     def hold(self, held: bool) -> None:
         """Set the latch, or release it together with the goal selector's hold."""
@@ -112,6 +113,8 @@ class MotionGate:
             return ""
         if self.held:
             return "held"
+        if self.rival:
+            return self.rival
         if now - self._beat > self.config.heartbeat_timeout:
             return "no heartbeat"
         if self._selector_holds:

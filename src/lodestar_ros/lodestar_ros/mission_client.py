@@ -24,15 +24,14 @@ from lodestar.missions.sentences import constraints_of
 from lodestar_interfaces import msg
 from lodestar_interfaces.action import AnswerQuestion, FollowDirective
 from lodestar_ros.conversions_directive import constraint_to_msg
-from lodestar_ros.selector_watch import SILENCE_TIMEOUT, SelectorWatch
+from lodestar_ros.directive_run import CANCEL_TIMEOUT, DirectiveRun, End
+from lodestar_ros.selector_watch import SelectorWatch
 from lodestar_ros.sent_goal import SentGoal, goal_of
 from lodestar_ros.terminal import not_heard
 
 # Seconds of wall time.
 _SERVER_TIMEOUT = 20.0  # a node that died is started again after 2 s, and starts for some seconds
-_RECEIPT_TIMEOUT = 10.0
 _QUESTION_TIMEOUT = 90.0  # the grammar's tables take seconds once, a language model up to 30
-_CANCEL_TIMEOUT = 5.0
 _COMMAND_TIMEOUT = 600.0
 _POLL = 0.1
 _HALTS = (FollowDirective.Result.HELD, FollowDirective.Result.CANCELLED)
@@ -76,7 +75,7 @@ class StackPerformer:
         for _ in range(2):  # the first answer is lost where the server has not discovered this client yet
             handle.cancel_goal_async()
             ended = handle.get_result_async()
-            if self._wait(ended, _CANCEL_TIMEOUT):
+            if self._wait(ended, CANCEL_TIMEOUT):
                 response = ended.result()
                 known = response.status != GoalStatus.STATUS_UNKNOWN
                 mine = response.result.error_code == FollowDirective.Result.CANCELLED
@@ -88,34 +87,26 @@ class StackPerformer:
     def _follow(self, goal: Any, identity: bytes) -> Outcome:
         if not self._is_there(self._directives):
             return self._absent("No goal selector answered.")
-        self._watch.begin()
-        sent = SentGoal(self._directives, FollowDirective, goal, self._watch.on_feedback, identity)
-        if not self._wait(sent.answer, _RECEIPT_TIMEOUT):
-            self._wait(sent.cancel(), _CANCEL_TIMEOUT, stops=False)
+        run = DirectiveRun(self._directives, self._watch, self._wait)
+        end = run.follow(goal, identity, self._stop.is_set)
+        if end is End.STOPPED:
+            self._tell("Cancelling; the robot stops.")
+            run.cancel(self._wait_through)
+            return Outcome(Verdict.INTERRUPTED)
+        if end is End.UNANSWERED:
             return self._absent("The goal selector did not answer.")
-        handle = sent.answer.result()
-        if not handle.accepted:
+        if end is End.REFUSED:
             return Outcome(
                 Verdict.FAILED, "The goal selector refused the directive; see its log for the reason."
             )
-        finished = handle.get_result_async()
-        self._watch.accepted()
-        while not self._wait(finished, _POLL):
-            silent = self._watch.silent
-            if self._stop.is_set():
-                self._tell("Cancelling; the robot stops.")
-                handle.cancel_goal_async()
-                self._wait(finished, _CANCEL_TIMEOUT, stops=False)
-                return Outcome(Verdict.INTERRUPTED)
-            if silent > SILENCE_TIMEOUT:
-                handle.cancel_goal_async()  # it may be alive with a connection in one direction only
-                self._wait(finished, _POLL)
-                return Outcome(
-                    Verdict.GONE,
-                    f"Nothing was heard of the goal selector for {silent:.0f} s. The motion gate has stopped the "
-                    "robot; a goal selector that comes back is held until: python -m lodestar_ros.hold off",
-                )
-        return _directive_outcome(finished.result().result)
+        if end is End.SILENT:
+            return Outcome(
+                Verdict.GONE,
+                f"Nothing was heard of the goal selector for {run.silent:.0f} s. The motion gate has stopped the "
+                "robot; a goal selector that comes back is held until: python -m lodestar_ros.hold off",
+            )
+        assert run.result is not None
+        return _directive_outcome(run.result)
 
     def _absent(self, what: str) -> Outcome:
         if self._stop.is_set():
@@ -132,14 +123,14 @@ class StackPerformer:
             self._questions, AnswerQuestion, AnswerQuestion.Goal(question=question), lambda message: None
         )
         if not self._wait(sent.answer, _QUESTION_TIMEOUT):
-            self._wait(sent.cancel(), _CANCEL_TIMEOUT, stops=False)
+            self._wait_through(sent.cancel(), CANCEL_TIMEOUT)
             return self._interrupted_or("The memory did not answer.")
         handle = sent.answer.result()
         if not handle.accepted:
             return Outcome(Verdict.FAILED, "The memory has too many questions.")
         finished = handle.get_result_async()
         if not self._wait(finished, _QUESTION_TIMEOUT):
-            self._wait(handle.cancel_goal_async(), _CANCEL_TIMEOUT, stops=False)
+            self._wait_through(handle.cancel_goal_async(), CANCEL_TIMEOUT)
             return self._interrupted_or(f"The memory did not answer within {_QUESTION_TIMEOUT:.0f} s.")
         result = finished.result().result
         good = result.error_code == AnswerQuestion.Result.NONE
@@ -188,13 +179,16 @@ class StackPerformer:
             rclpy.spin_once(self._node, timeout_sec=_POLL)
         return True
 
-    def _wait(self, future: Any, seconds: float, stops: bool = True) -> bool:
-        """Wait for a future; return whether it is done. stops: give up where the mission is to stop."""
+    def _wait(self, future: Any, seconds: float) -> bool:
+        """Wait for a future, and not where the mission is to stop; return whether it is done."""
         end = time.monotonic() + seconds
-        while not future.done() and (left := end - time.monotonic()) > 0.0:
-            if stops and self._stop.is_set():
-                break
+        while not future.done() and not self._stop.is_set() and (left := end - time.monotonic()) > 0.0:
             rclpy.spin_until_future_complete(self._node, future, timeout_sec=min(left, _POLL))
+        return future.done()
+
+    def _wait_through(self, future: Any, seconds: float) -> bool:
+        """Wait for a future also where the mission is to stop; return whether it is done."""
+        rclpy.spin_until_future_complete(self._node, future, timeout_sec=seconds)
         return future.done()
 
 

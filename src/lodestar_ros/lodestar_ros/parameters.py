@@ -16,7 +16,7 @@ from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.exceptions import ParameterAlreadyDeclaredException
 from rclpy.node import Node
 
-from lodestar.assembly.parameter_values import ValueRefused, coerce, describe, expressible
+from lodestar.assembly.parameter_values import ValueRefused, coerce, describe, expressible, nearest
 from lodestar.assembly.profiles import home_of
 from lodestar.assembly.shared import SharedConfig, is_shared, with_shared
 
@@ -103,6 +103,11 @@ def reject_unknown(node: Node) -> None:
             )
     if unknown:
         own = sorted(name for name in known if name.split(".")[0] not in ROS_PARAMETERS)
+        advice = [f"did you mean {near} for {name}?" for name in unknown if (near := nearest(name, own))]
+        if len(advice) == len(unknown):
+            raise ParameterError(
+                f"{node.get_name()} has no parameter {', '.join(map(repr, unknown))}; {' '.join(advice)}"
+            )
         raise ParameterError(
             f"{node.get_name()} has no parameter {', '.join(map(repr, unknown))}; its parameters are {', '.join(own)}"
         )

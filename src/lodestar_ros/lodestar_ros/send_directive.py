@@ -20,14 +20,12 @@ from rclpy.node import Node
 from sensor_msgs.msg import CompressedImage
 
 from lodestar_interfaces.action import FollowDirective
-from lodestar_ros.selector_watch import SILENCE_TIMEOUT, SelectorWatch
-from lodestar_ros.sent_goal import SentGoal
+from lodestar_ros.directive_run import RECEIPT_TIMEOUT, DirectiveRun, End
+from lodestar_ros.selector_watch import SelectorWatch
 from lodestar_ros.terminal import not_heard, parse, terminal_node
 
 # Seconds of wall time.
 _SERVER_TIMEOUT = 15.0
-_ANSWER_TIMEOUT = 10.0
-_CANCEL_TIMEOUT = 5.0
 _RETURN_TIMEOUT = 20.0  # for a goal selector that is restarted after 2 s, and starts for some seconds
 _POLL = 0.25
 EXIT_FAILED, EXIT_GONE, EXIT_CANCELLED = 1, 3, 130
@@ -87,52 +85,29 @@ class _Sender:
         self._watch = SelectorWatch(node, lambda text: print(text, flush=True))
 
     def run(self, goal: Any) -> int:
-        """The exit status."""
-        sent = handle = None
+        """Return the exit status."""
+        run = DirectiveRun(self._client, self._watch, self._wait)
         try:
             if not self._client.wait_for_server(_SERVER_TIMEOUT):
                 return _complain(
                     f"No follow_directive server answered. {not_heard(self._node)} "
                     "Start one with: python -m lodestar_bringup sim"
                 )
-            sent = SentGoal(self._client, FollowDirective, goal, self._watch.on_feedback)
-            self._wait(sent.answer, _ANSWER_TIMEOUT)
-            if not sent.answer.done():
-                self._wait(
-                    sent.cancel(), _POLL
-                )  # it may have received the directive although its answer is missing
-                return _complain(
-                    f"The goal selector is gone: it did not answer within {_ANSWER_TIMEOUT:.0f} s. "
-                    f"{not_heard(self._node)}"
-                )
-            handle = sent.answer.result()
-            if not handle.accepted:
-                print("The goal selector refused the directive; see its log for the reason.", file=sys.stderr)
-                return EXIT_FAILED
-            return self._follow(handle)
+            end = run.follow(goal)
         except KeyboardInterrupt:
-            return self._cancel(sent, handle)
-
-    def _follow(self, handle: Any) -> int:
-        finished = handle.get_result_async()
-        self._watch.accepted()
-        while not finished.done():
-            self._wait(finished, _POLL)
-            silent = self._watch.silent
-            if not finished.done() and silent > SILENCE_TIMEOUT:
-                handle.cancel_goal_async()  # it may be alive with a connection in one direction only
-                self._wait(finished, _POLL)
-                return self._lost(silent)
-        result = finished.result().result
-        print(result.report or result.error_msg)
-        if result.error_code != FollowDirective.Result.NONE:
-            print(f"error {result.error_code}: {result.error_msg}", file=sys.stderr)
-        if result.question:
-            print(result.question)
-            for number, words in enumerate(result.choices, start=1):
-                command = f"python -m lodestar_ros.send_directive --answer {result.question_id} {number}"
-                print(f"  {number}. {words}: {command}")
-        return 0 if result.success else EXIT_FAILED
+            return self._cancel(run)
+        if end is End.UNANSWERED:
+            return _complain(
+                f"The goal selector is gone: it did not answer within {RECEIPT_TIMEOUT:.0f} s. "
+                f"{not_heard(self._node)}"
+            )
+        if end is End.REFUSED:
+            print("The goal selector refused the directive; see its log for the reason.", file=sys.stderr)
+            return EXIT_FAILED
+        if end is End.SILENT:
+            return self._lost(run.silent)
+        assert run.result is not None
+        return _told(run.result)
 
     def _lost(self, silent: float) -> int:
         """Report that a goal selector sends no feedback any more, and whether it was started again."""
@@ -153,19 +128,32 @@ class _Sender:
             "off, stop the robot with: python -m lodestar_ros.hold on"
         )
 
-    def _cancel(self, sent: SentGoal | None, handle: Any) -> int:
-        if handle is None:
-            if sent is not None:
-                self._wait(sent.cancel(), _CANCEL_TIMEOUT)
-            print("Interrupted before the goal selector answered.", file=sys.stderr)
-            return EXIT_CANCELLED
-        print("Cancelling; the robot stops.", file=sys.stderr)
-        handle.cancel_goal_async()
-        self._wait(handle.get_result_async(), _CANCEL_TIMEOUT)
+    def _cancel(self, run: DirectiveRun) -> int:
+        said = (
+            "Cancelling; the robot stops."
+            if run.accepted
+            else "Interrupted before the goal selector answered."
+        )
+        print(said, file=sys.stderr)
+        run.cancel()
         return EXIT_CANCELLED
 
-    def _wait(self, future: Any, seconds: float) -> None:
+    def _wait(self, future: Any, seconds: float) -> bool:
         rclpy.spin_until_future_complete(self._node, future, timeout_sec=seconds)
+        return future.done()
+
+
+def _told(result: FollowDirective.Result) -> int:
+    """Print the result and return the exit status."""
+    print(result.report or result.error_msg)
+    if result.error_code != FollowDirective.Result.NONE:
+        print(f"error {result.error_code}: {result.error_msg}", file=sys.stderr)
+    if result.question:
+        print(result.question)
+        for number, words in enumerate(result.choices, start=1):
+            command = f"python -m lodestar_ros.send_directive --answer {result.question_id} {number}"
+            print(f"  {number}. {words}: {command}")
+    return 0 if result.success else EXIT_FAILED
 
 
 def _complain(message: str) -> int:

@@ -11,7 +11,9 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
-from lodestar_ros.doctor.__main__ import in_words
+from diagnostic_msgs.msg import DiagnosticStatus
+
+from lodestar_ros.doctor.__main__ import in_words, told
 from lodestar_ros.doctor.checkup import checkup, worst
 from lodestar_ros.doctor.findings import (
     Endpoint,
@@ -23,7 +25,7 @@ from lodestar_ros.doctor.findings import (
     Stream,
 )
 from lodestar_ros.doctor.graph_checks import CORE, DECIDING
-from lodestar_ros.doctor.machine import head_of, local_processes
+from lodestar_ros.doctor.machine import head_of, local_processes, wanted_interfaces
 
 INPUTS = {
     "image": "/camera/color",
@@ -34,6 +36,7 @@ INPUTS = {
     "odom": "/odom",
 }
 IMAGE, SCAN, TWIST = "sensor_msgs/msg/Image", "sensor_msgs/msg/LaserScan", "geometry_msgs/msg/Twist"
+SPORT = "unitree_go/msg/SportModeState"
 
 
 def sound() -> Observation:
@@ -50,14 +53,15 @@ def sound() -> Observation:
             **writers,
             "/cmd_vel": (Endpoint("/controller_server", TWIST),),
             "/cmd_vel_out": (Endpoint("/motion_gate", TWIST),),
-            "/sportmodestate": (Endpoint("/robot", "unitree_go/msg/SportModeState"),),
+            "/sportmodestate": (Endpoint("/robot", SPORT, False, False, "RIHS01_1"),),
             "/lowstate": (Endpoint("/robot", "unitree_go/msg/LowState"),),
             "/battery": (Endpoint("/go2_base", "sensor_msgs/msg/BatteryState"),),
         },
         subscriptions={
             **readers,
-            "/cmd_vel": (Endpoint("/motion_gate", TWIST),),
-            "/cmd_vel_out": (Endpoint("/go2_base", TWIST),),
+            "/cmd_vel": (Endpoint("/motion_gate", TWIST), Endpoint("/recorder", TWIST)),
+            "/cmd_vel_out": (Endpoint("/go2_base", TWIST), Endpoint("/goal_selector", TWIST)),
+            "/sportmodestate": (Endpoint("/go2_base", SPORT, False, False, "RIHS01_1"),),
         },
         streams={
             "/camera/color": picture,
@@ -91,7 +95,15 @@ def sound() -> Observation:
         weights={"perception": ("/opt/yoloe.pt", b"PK\x03\x04")},
         navigators=1,
         machine=Machine(
-            2000.0, 50_000.0, "~", domain="7", rmw="rmw_fastrtps_cpp", discovery="SUBNET", processes=processes
+            2000.0,
+            50_000.0,
+            "~",
+            domain="7",
+            rmw="rmw_fastrtps_cpp",
+            discovery="SUBNET",
+            interfaces=("eth0", "lo"),
+            wanted_interfaces=("eth0",),
+            processes=processes,
         ),
     )
 
@@ -132,6 +144,13 @@ def stream(topic: str, **changes: object) -> Callable[[Observation], Observation
     return lambda seen: put(seen, "streams", topic, replace(seen.streams[topic], **changes))
 
 
+def walked_by(*names: str) -> Callable[[Observation], Observation]:
+    """These nodes listen to the gate's velocities."""
+    return lambda seen: put(
+        seen, "subscriptions", "/cmd_vel_out", tuple(Endpoint(name, TWIST) for name in names)
+    )
+
+
 ONE = LocalProcess(9, "memory", "7", "rmw_fastrtps_cpp", "SUBNET")
 FAULTS: dict[str, tuple[Callable[[Observation], Observation], str]] = {
     "missing_node": (
@@ -155,7 +174,30 @@ FAULTS: dict[str, tuple[Callable[[Observation], Observation], str]] = {
         ),
         "/go2_driver listens to cmd_vel",
     ),
-    "no_base": (lambda s: without(s, subscriptions="/cmd_vel_out"), "the robot cannot move"),
+    "no_base": (
+        walked_by("/goal_selector", "/recorder"),
+        "the robot cannot move",
+    ),
+    "two_bases": (
+        lambda s: put(
+            s, "publishers", "/odom", (Endpoint("/go2_base", IMAGE), Endpoint("/go2_driver", IMAGE))
+        ),
+        "/go2_base, /go2_driver publish odom",
+    ),
+    "other_firmware": (
+        lambda s: put(
+            s, "subscriptions", "/sportmodestate", (Endpoint("/go2_base", SPORT, False, False, "RIHS01_2"),)
+        ),
+        "/go2_base does not understand /robot on /sportmodestate: its unitree_go/msg/SportModeState has other fields",
+    ),
+    "transform_twice": (
+        lambda s: replace(s, doubled=(("map", "odom"),)),
+        "Two publishers send map -> odom",
+    ),
+    "wrong_interface": (
+        machine(wanted_interfaces=("eth1",)),
+        "names the interface eth1, which this computer does not have; the nearest is eth0",
+    ),
     "no_navigator": (lambda s: replace(s, navigators=0), "No server of navigate_to_pose"),
     "two_navigators": (lambda s: replace(s, navigators=2), "2 servers of navigate_to_pose"),
     "nav2_inactive": (
@@ -263,6 +305,56 @@ def test_each_fault_alone_is_named(name: str) -> None:
         "loop": {"frame_hangs_on_nothing"},
     }
     assert {finding.check for finding in found} <= {name} | related.get(name, set()), found
+
+
+def test_what_another_firmware_sends_under_another_type_is_named() -> None:
+    seen = put(sound(), "publishers", "/lowstate", (Endpoint("/robot", "unitree_hg/msg/LowState"),))
+    seen = put(seen, "subscriptions", "/lowstate", (Endpoint("/go2_base", "unitree_go/msg/LowState"),))
+    (finding,) = checkup(seen, INPUTS)
+    assert finding.check == "other_firmware" and "unitree_hg/msg/LowState" in finding.what
+
+
+def test_a_driver_under_another_name_is_offered() -> None:
+    seen = put(
+        without(sound(), publishers="/points"), "publishers", "/livox/lidar", (Endpoint("/livox", IMAGE),)
+    )
+    (finding,) = checkup(seen, INPUTS)
+    assert finding.check == "no_publisher" and "There is /livox/lidar of its type" in finding.what
+
+
+def test_whoever_only_listens_to_the_gate_is_no_second_base() -> None:
+    assert checkup(walked_by("/go2_base", "/goal_selector", "/my_plot")(sound()), INPUTS) == []
+
+
+def test_a_base_that_hears_no_battery_gives_none() -> None:
+    seen = put(sound(), "diagnostics", "go2_base", (0, "walks as told", {"battery": "unknown"}))
+    (finding,) = checkup(seen, INPUTS)
+    assert finding.check == "no_battery" and "hears no /lowstate" in finding.what
+
+
+@pytest.mark.parametrize(
+    ("uri", "names"),
+    [
+        ("", ()),
+        ('<CycloneDDS><Domain><General><Interfaces><NetworkInterface name="eth0"/></Interfaces>', ("eth0",)),
+        ("<NetworkInterface autodetermine='true' priority='1' name = 'en0' />", ("en0",)),
+        ("<NetworkInterfaceAddress>wlan0</NetworkInterfaceAddress>", ("wlan0",)),
+        ("<NetworkInterfaceAddress>192.168.123.99</NetworkInterfaceAddress>", ()),
+        ("file:///nowhere/cyclone.xml", ()),
+    ],
+)
+def test_the_interfaces_that_cyclonedds_is_told_are_read(uri: str, names: tuple[str, ...]) -> None:
+    assert wanted_interfaces(uri) == names
+
+
+def test_the_findings_are_one_status_for_diagnostics() -> None:
+    fine = told([])
+    assert (fine.name, fine.message, fine.values) == ("doctor", "nothing is wrong", [])
+    status = told(checkup(machine(disk_free=300.0)(replace(sound(), navigators=0)), INPUTS))
+    assert status.level == DiagnosticStatus.ERROR
+    assert [value.key for value in status.values] == ["no_navigator", "disk"]
+    seen = put(sound(), "diagnostics", "doctor", (2, status.message, {}))
+    assert checkup(seen, INPUTS) == [], "what an earlier look said is no finding"
 
 
 def test_a_clock_that_nobody_publishes_is_named() -> None:

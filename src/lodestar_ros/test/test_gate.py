@@ -27,6 +27,7 @@ def test_gate_passes_a_fresh_command_under_a_fresh_heartbeat(gate):
         (lambda gate: gate.hold(True), "held"),
         (lambda gate: gate.on_heartbeat(False, False, 10.05), "motion not allowed"),
         (lambda gate: gate.on_heartbeat(True, True, 10.05), "held by the goal selector"),
+        (lambda gate: setattr(gate, "rival", "/twist_mux publishes"), "/twist_mux publishes"),
     ],
 )
 def test_gate_stops(gate, change, reason):

@@ -118,8 +118,14 @@ def test_what_the_dataclass_refuses_is_a_message(make_node):
 def test_an_unknown_parameter_is_refused_and_the_known_ones_are_named(make_node):
     node = make_node(fusion__voxle=0.1)
     declare_config(node, Outer)
-    with pytest.raises(ParameterError, match=r"'fusion\.voxle'.*fusion\.voxel"):
+    with pytest.raises(
+        ParameterError, match=r"'fusion\.voxle'; did you mean fusion\.voxel for fusion\.voxle\?$"
+    ):
         reject_unknown(node)
+    other = make_node(quite_another=1)
+    declare_config(other, Outer)
+    with pytest.raises(ParameterError, match=r"'quite_another'; its parameters are .*fusion\.voxel"):
+        reject_unknown(other)
 
 
 def test_parameters_cannot_be_changed_under_a_running_node(make_node):

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+import difflib
 import types
+from collections.abc import Iterable
 from enum import Enum
 from pathlib import Path
 from typing import Any, Union, get_args, get_origin
 
+_NEAR = 0.75  # share of letters that two names have in common, from which one may be meant; chosen
+
 
 class ValueRefused(ValueError):
     """A value is invalid for its parameter; the message names it and what is valid."""
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return the known dotted name that a mistyped or unfinished one most likely means; "" where none is near."""
+    names = sorted(known)
+    ends = [one for one in names if one.endswith(f".{name}")]  # the group was left out
+    if len(ends) == 1:
+        return ends[0]
+    found = difflib.get_close_matches(name, names, n=1, cutoff=_NEAR)
+    return found[0] if found else ""
 
 
 def without_none(hint: Any) -> tuple[Any, bool]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -10,7 +10,7 @@ from typing import Any, get_type_hints
 import yaml
 
 from lodestar.assembly.config import RobotConfig
-from lodestar.assembly.parameter_values import ValueRefused, coerce
+from lodestar.assembly.parameter_values import ValueRefused, coerce, nearest
 from lodestar.assembly.shared import MARK, SharedConfig, is_shared
 
 ALL_NODES = "/**"  # the section of a profile that every node reads
@@ -100,6 +100,47 @@ def check_profiles(paths: Sequence[Path]) -> None:
                     f"{setting.value!r}; keep one"
                 )
             _check_place(setting, first)
+
+
+def check_names(paths: Sequence[Path], nodes: Iterable[str]) -> None:
+    """Raise ProfileError for a section whose node is mistyped, and for a shared parameter that does not exist.
+
+    A node refuses its own unknown parameters itself. Sections of other people's nodes may stand in a profile: a name
+    that is near to none of ours is theirs. nodes: every node of ours.
+    """
+    known = set(nodes)
+    hints = get_type_hints(RobotConfig)
+    for path in paths:
+        for setting in settings_of(path):
+            if setting.node and setting.node not in known:
+                near = nearest(setting.node, known)
+                if near:
+                    raise ProfileError(
+                        f"{setting.place}: there is no node {setting.node}; did you mean {near}?"
+                    )
+            if setting.name.startswith(SHARED):
+                names = {f"{SHARED}{name}" for name in names_of(hints["shared"])}
+                if setting.name not in names:
+                    near = nearest(setting.name, names)
+                    raise ProfileError(
+                        f"{setting.place}: no part has this parameter; "
+                        + (f"did you mean {near}?" if near else f"shared are {', '.join(sorted(names))}")
+                    )
+
+
+def names_of(config_type: type, prefix: str = "") -> list[str]:
+    """Return the names of the parameters of a dataclass, those of nested ones included."""
+    found: list[str] = []
+    hints = get_type_hints(config_type)
+    for item in fields(config_type):  # type: ignore[arg-type]
+        if is_dataclass(hints[item.name]):
+            below = (
+                f"{prefix}{item.metadata['prefix']}" if "prefix" in item.metadata else f"{prefix}{item.name}."
+            )
+            found += names_of(hints[item.name], below)  # type: ignore[arg-type]
+        else:
+            found.append(f"{prefix}{item.name}")
+    return found
 
 
 def _check_place(setting: Setting, known: dict[tuple[str, str], Setting]) -> None:

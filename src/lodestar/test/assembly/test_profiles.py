@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from lodestar.assembly.config import RobotConfig
-from lodestar.assembly.profiles import ProfileError, check_profiles, home_of, read_profiles
+from lodestar.assembly.parameter_values import nearest
+from lodestar.assembly.profiles import ProfileError, check_names, check_profiles, home_of, read_profiles
 
 
 def profile(folder: Path, text: str, name: str = "own.yaml") -> Path:
@@ -109,3 +110,41 @@ def test_a_value_that_does_not_fit_is_refused_with_its_place(tmp_path: Path) -> 
 )
 def test_former_names_lead_to_their_home(part: str, old: str, new: str | None) -> None:
     assert home_of(part, old) == new
+
+
+NODES = ("perception", "mapping", "goal_selector")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "/**/percption:\n  ros__parameters: {model: x}\n",
+            r"own.yaml:2 .*no node percption; did you mean perception",
+        ),
+        ("goal_selecter:\n  ros__parameters: {model: x}\n", "did you mean goal_selector"),
+        (
+            "/**:\n  ros__parameters:\n    shared: {query: {acept: 0.7}}\n",
+            r"own.yaml:3 .*shared.query.acept.*did you mean shared.query.accept",
+        ),
+        ("/**:\n  ros__parameters:\n    shared.zebra: 1\n", "shared are shared.approach"),
+    ],
+)
+def test_a_typing_error_is_named_with_its_line_and_the_nearest_right_name(
+    tmp_path: Path, text: str, said: str
+) -> None:
+    with pytest.raises(ProfileError, match=said):
+        check_names([profile(tmp_path, text)], NODES)
+
+
+def test_nodes_of_others_may_stand_in_a_profile(tmp_path: Path) -> None:
+    text = "/camera/driver:\n  ros__parameters: {fps: 15}\n/**/mapping:\n  ros__parameters: {source: scan}\n"
+    check_names([profile(tmp_path, text)], NODES)
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("query.acept", "query.accept"), ("accept", "query.accept"), ("zebra", ""), ("length", "")],
+)
+def test_the_nearest_name(name: str, meant: str) -> None:
+    assert nearest(name, ["query.accept", "body.length", "other.length", "map_id"]) == meant

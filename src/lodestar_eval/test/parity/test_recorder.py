@@ -8,21 +8,24 @@ import pytest
 import rclpy
 from rclpy.context import Context
 from rclpy.node import Node
+from rosbags.typesys import Stores, get_typestore
 from std_msgs.msg import String
 
 from lodestar_bringup.domains import free_domain
-from lodestar_eval.live.parity.recorder import TopicRecorder, recorded_types
+from lodestar_eval.live.parity.recorder import TopicRecorder
 from lodestar_eval.live.parity.recording import LiveRecording, MessageBag
 from lodestar_eval.live.parity.topics import DECISION, LABEL_TABLE, TOPICS
 from lodestar_eval.recordings import BadRecording
 from lodestar_interfaces.msg import Decision
 from lodestar_ros import qos
+from lodestar_ros.bag_files import define
 
 pytestmark = pytest.mark.ros
 
 
 def test_every_type_of_the_topics_has_a_definition():
-    store = recorded_types(TOPICS)
+    store = get_typestore(Stores.LATEST)
+    define(store, [topic.type_name for topic in TOPICS])
     assert all(topic.type_name in store.types for topic in TOPICS)
 
 

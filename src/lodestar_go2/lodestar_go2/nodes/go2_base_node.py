@@ -13,17 +13,19 @@ from unitree_go.msg import SportModeState
 from lodestar.assembly.periods import Periodic
 from lodestar_go2 import conversions
 from lodestar_go2.base import BaseConfig, BaseRules
-from lodestar_go2.intruders import intrusion, is_bare, others
+from lodestar_go2.intruders import intrusion
 from lodestar_go2.nodes.base_reports import BaseReports
 from lodestar_go2.nodes.sport_requests import SportRequests
 from lodestar_go2.odometry import Odometry, OdometryConfig
 from lodestar_go2.sport import SportRequest
 from lodestar_go2.stamps import StampConfig, StampRepair
+from lodestar_go2.stop_test import StopTestConfig
 from lodestar_ros import qos
 from lodestar_ros.conversions import BadMessage, velocity_from_msg
 from lodestar_ros.executors import main_of
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import declare, declare_config
+from lodestar_ros.rivals import is_bare, others
 
 CHECK_PERIOD = 0.02  # s of real time between two looks at the watchdog
 GRAPH_PERIOD = 0.5  # s between two looks at who else commands the robot
@@ -34,12 +36,13 @@ class Go2BaseNode(LodestarNode):
 
     Subscribes: ``cmd_vel_out``, ``go2_guard/heard``, ``sportmodestate``, ``lowstate``. Publishes:
     ``api/sport/request``, ``odom``, ``/tf``, ``imu``, ``battery``, ``joint_states``. Serves: ``~/hold``,
-    ``~/stand_up``, ``~/sit``, ``~/damp``.
+    ``~/stand_up``, ``~/sit``, ``~/damp``, ``~/test_stop``.
     """
 
     def __init__(self, **kwargs):
         super().__init__("go2_base", **kwargs)
-        self._rules = BaseRules(declare_config(self, BaseConfig, "base."))
+        test = declare_config(self, StopTestConfig, "stop_test.")
+        self._rules = BaseRules(declare_config(self, BaseConfig, "base."), test)
         self._odometry = Odometry(declare_config(self, OdometryConfig, "odometry."))
         self._stamps = StampRepair(declare_config(self, StampConfig, "stamps."))
         self._gate = declare(self, "gate", str, "motion_gate")  # the one that may publish velocities
@@ -57,12 +60,14 @@ class Go2BaseNode(LodestarNode):
             ("stand_up", self._rules.stand_up),
             ("sit", self._rules.sit),
             ("damp", self._rules.damp),
+            ("test_stop", self._rules.test_stop),
         ):
             self.create_service(Trigger, f"~/{name}", self._answer(ask))
         self.steady_timer(CHECK_PERIOD, self._check)
         self.steady_timer(GRAPH_PERIOD, self._watch)
         self.diagnostics.value("posture", lambda: self._rules.posture.value)
         self.diagnostics.value("blocked", lambda: self._rules.blocked_by(time.monotonic()) or "no")
+        self.diagnostics.value("stop_test", lambda: self._rules.stop_test.result)
         self.diagnostics.value("clock.offset_s", lambda: round(self._stamps.offset, 3))
         self.diagnostics.value("stamps", lambda: dict(self._stamps.counts) or "sound")
         self.diagnostics.value("odometry.restarts", lambda: self._odometry.restarts)
@@ -95,7 +100,9 @@ class Go2BaseNode(LodestarNode):
 
     def _on_low(self, message: LowStateMsg) -> None:
         if self._low_due.due(time.monotonic()):
-            self._reports.take_low(conversions.low_state_from_msg(message), self.now)
+            state = conversions.low_state_from_msg(message)
+            self._rules.on_legs(float(abs(state.velocities).max(initial=0.0)))
+            self._reports.take_low(state, self.now)
 
     def _on_hold(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
         self._send(self._rules.hold(request.data, time.monotonic()))
@@ -134,7 +141,7 @@ class Go2BaseNode(LodestarNode):
         if found and found != self._rules.intruder:
             self.get_logger().error(found)
         self._send(self._rules.intrude(found, time.monotonic()))
-        troubles = [found] if found else self._reports.warnings
+        troubles = [found] if found else [*self._rules.troubles, *self._reports.warnings]
         self.diagnostics.status("; ".join(troubles) or "walks as told", ok=not troubles)
 
 

@@ -1,6 +1,6 @@
 """`python -m lodestar_ros.doctor`: look at a running stack and say in plain words what is wrong and what to do.
 
-Exit status: 0 sound; 1 warnings; 2 bad usage; 3 faults.
+The findings go to /diagnostics too. Exit status, of the last look: 0 sound; 1 warnings; 2 bad usage; 3 faults.
 """
 
 from __future__ import annotations
@@ -8,14 +8,21 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import time
 from dataclasses import asdict
 
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rclpy.duration import Duration
+from std_msgs.msg import Header
+
+from lodestar_ros import qos
 from lodestar_ros.doctor.checkup import checkup, worst
 from lodestar_ros.doctor.findings import Finding, Level
 from lodestar_ros.doctor.graph import GraphObserver
 from lodestar_ros.terminal import parse, terminal_node
 
 EXIT = {Level.NOTE: 0, Level.WARNING: 1, Level.FAULT: 3}
+_DELIVERY = 1.0  # s for the findings to reach those who listen to /diagnostics
 _MARKS = {Level.NOTE: "note", Level.WARNING: "warning", Level.FAULT: "FAULT"}
 
 
@@ -27,18 +34,57 @@ def main(arguments: list[str] | None = None) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--seconds", type=float, default=8.0, help="how long to listen (8)")
+    parser.add_argument(
+        "--watch",
+        type=float,
+        default=0.0,
+        metavar="SECONDS",
+        help="look again after so many seconds, until Ctrl-C",
+    )
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
     options, given = parse(parser, arguments)
     if not 1.0 <= options.seconds <= 120.0:
         parser.error("--seconds lies between 1 and 120")
+    if options.watch < 0.0:
+        parser.error("--watch is not negative")
+    status = 0
+    try:
+        while True:
+            status = _look(options, given)
+            if not options.watch:
+                return status
+            time.sleep(options.watch)
+    except KeyboardInterrupt:
+        return status
+
+
+def _look(options: argparse.Namespace, given: list[str]) -> int:
+    """Look once; return the exit status."""
     with terminal_node("doctor", options.namespace, given) as node:
+        publisher = node.create_publisher(DiagnosticArray, "/diagnostics", qos.EVENT)
         seen, inputs = GraphObserver(node, node.get_namespace().rstrip("/")).observe(options.seconds)
-    found = checkup(seen, inputs)
+        found = checkup(seen, inputs)
+        publisher.publish(
+            DiagnosticArray(header=Header(stamp=node.get_clock().now().to_msg()), status=[told(found)])
+        )
+        publisher.wait_for_all_acked(Duration(seconds=_DELIVERY))
     if options.json:
         print(json.dumps([{**asdict(finding), "level": finding.level.name} for finding in found], indent=2))
     else:
-        print("\n".join(in_words(found, sum(seen.nodes.values()), seen.seconds)))
+        print("\n".join(in_words(found, sum(seen.nodes.values()), seen.seconds)), flush=True)
     return EXIT[worst(found)]
+
+
+def told(found: list[Finding]) -> DiagnosticStatus:
+    """Return the findings as one status: a value per finding, named by its check."""
+    levels = (DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR)
+    grave = [finding for finding in found if finding.level is not Level.NOTE]
+    return DiagnosticStatus(
+        name="doctor",
+        level=levels[worst(found)],
+        message="; ".join(finding.what for finding in grave) or "nothing is wrong",
+        values=[KeyValue(key=finding.check, value=f"{finding.what} {finding.do}") for finding in found],
+    )
 
 
 def in_words(found: list[Finding], nodes: int, seconds: float) -> list[str]:

@@ -18,6 +18,7 @@ def checkup(seen: Observation, inputs: dict[str, str]) -> list[Finding]:
     for check in (
         graph_checks.quality_of_service,
         graph_checks.velocities,
+        graph_checks.bases,
         graph_checks.navigator,
         lambda seen: sensor_checks.streams(seen, {k: v for k, v in inputs.items() if k != "camera_info"}),
         lambda seen: sensor_checks.images(seen, inputs.get("image", ""), inputs.get("depth", ""), info),
@@ -26,6 +27,7 @@ def checkup(seen: Observation, inputs: dict[str, str]) -> list[Finding]:
         sensor_checks.motion,
         machine_checks.space,
         machine_checks.middleware,
+        machine_checks.interfaces,
         machine_checks.clocks,
         machine_checks.models,
         machine_checks.battery,

@@ -34,6 +34,7 @@ class Endpoint:
     type: str
     reliable: bool = True
     latched: bool = False
+    layout: str = ""  # hash of the type's definition, "" = not known
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,8 @@ class Machine:
     domain: str = "0"
     rmw: str = ""
     discovery: str = ""
+    interfaces: tuple[str, ...] = ()  # that this computer has
+    wanted_interfaces: tuple[str, ...] = ()  # that CYCLONEDDS_URI names
     processes: tuple[LocalProcess, ...] = ()
 
 
@@ -99,6 +102,7 @@ class Observation:
     subscriptions: dict[str, tuple[Endpoint, ...]] = field(default_factory=dict)
     streams: dict[str, Stream] = field(default_factory=dict)
     frames: tuple[FrameEdge, ...] = ()
+    doubled: tuple[tuple[str, str], ...] = ()  # transforms (parent, child) that two publishers send
     diagnostics: dict[str, tuple[int, str, dict[str, str]]] = field(default_factory=dict)
     parameters: dict[str, dict[str, object]] = field(default_factory=dict)
     lifecycle: dict[str, str] = field(default_factory=dict)

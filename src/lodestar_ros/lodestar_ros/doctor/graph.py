@@ -6,7 +6,6 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
-from functools import partial
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
@@ -56,6 +55,7 @@ class GraphObserver:
         self._first: dict[str, float] = {}  # stamp of the first message
         self._ages: dict[str, float] = {}
         self._edges: dict[tuple[str, str], tuple[bool, float, int]] = {}
+        self._senders: dict[tuple[str, str, str], set[bytes]] = {}  # by topic, parent, child; moving ones
         self._diagnostics: dict[str, tuple[int, str, dict[str, str]]] = {}
 
     def observe(self, seconds: float) -> tuple[Observation, dict[str, str]]:
@@ -64,7 +64,7 @@ class GraphObserver:
         node.create_subscription(DiagnosticArray, "/diagnostics", self._on_diagnostics, qos.EVENT)
         for topic, profile, static in (("tf", qos.TF, False), ("tf_static", qos.TF_STATIC, True)):
             for name in {f"/{topic}", self._full(topic)}:  # of all robots, and of one in a namespace
-                node.create_subscription(TFMessage, name, partial(self._on_frames, static=static), profile)
+                node.create_subscription(TFMessage, name, self._frames_of(name, static), profile)
         self._discover()
         self._follow_clock()
         inputs = self._inputs()
@@ -75,6 +75,7 @@ class GraphObserver:
         began = time.monotonic()
         self._counts.clear()
         self._first.clear()
+        self._senders.clear()
         self._spin(seconds)
         span = time.monotonic() - began
         publishers, subscriptions = self._endpoints()
@@ -86,6 +87,7 @@ class GraphObserver:
             subscriptions=subscriptions,
             streams={topic: self._stream(topic, span) for topic, _ in inputs.values()},
             frames=tuple(self._frame_edges(seconds + _DISCOVERY)),
+            doubled=tuple(sorted({key[1:] for key, senders in self._senders.items() if len(senders) > 1})),
             diagnostics=self._diagnostics,
             parameters=parameters,
             lifecycle=lifecycle,
@@ -136,11 +138,17 @@ class GraphObserver:
             level = status.level[0] if isinstance(status.level, bytes) else int(status.level)
             self._diagnostics[status.name] = (level, status.message, {v.key: v.value for v in status.values})
 
-    def _on_frames(self, message: TFMessage, static: bool) -> None:
-        for transform in message.transforms:
-            pair = (transform.header.frame_id.lstrip("/"), transform.child_frame_id.lstrip("/"))
-            lag = 0.0 if static else self._now() - stamp_from_msg(transform.header.stamp)
-            self._edges[pair] = (static, lag, self._edges.get(pair, (static, 0.0, 0))[2] + 1)
+    def _frames_of(self, topic: str, static: bool) -> Callable[[TFMessage, dict[str, Any]], None]:
+        def on_frames(message: TFMessage, information: dict[str, Any]) -> None:
+            sender = (information.get("publisher_gid") or {}).get("data", b"")  # Humble and Jazzy tell none
+            for transform in message.transforms:
+                pair = (transform.header.frame_id.lstrip("/"), transform.child_frame_id.lstrip("/"))
+                lag = 0.0 if static else self._now() - stamp_from_msg(transform.header.stamp)
+                self._edges[pair] = (static, lag, self._edges.get(pair, (static, 0.0, 0))[2] + 1)
+                if not static:
+                    self._senders.setdefault((topic, *pair), set()).add(sender)
+
+        return on_frames
 
     def _frame_edges(self, span: float) -> Iterable[FrameEdge]:
         for (parent, child), (static, lag, count) in self._edges.items():
@@ -187,6 +195,7 @@ class GraphObserver:
                 info.topic_type,
                 info.qos_profile.reliability != ReliabilityPolicy.BEST_EFFORT,
                 info.qos_profile.durability == DurabilityPolicy.TRANSIENT_LOCAL,
+                _layout(info),
             )
             for info in infos
             if info.node_name != own
@@ -263,3 +272,9 @@ class GraphObserver:
         if values.get("adapter") != "ultralytics" or not path:
             return {}
         return {"perception": (path, head_of(path))}
+
+
+def _layout(info: Any) -> str:
+    """Return the hash of an endpoint's type; "" where the distribution or the middleware tells none."""
+    text = str(getattr(info, "topic_type_hash", ""))
+    return text if text.startswith("RIHS01_") and text.strip("RIHS01_") else ""

@@ -18,6 +18,14 @@ CORE = (
 DECIDING = ("frontier_expert", "semantic_map_expert", "ego_vlm_expert", "goal_selector", "motion_gate")
 _NAV2 = ("controller_server", "planner_server", "behavior_server", "bt_navigator", "velocity_smoother")
 _LISTED = 3  # names that a sentence has at most
+_ROBOT = (
+    "sportmodestate",
+    "lowstate",
+    "api/sport/request",
+    "api/sport/response",
+)  # ends of the robot's own topics
+_HEARERS = ("goal_selector", "recorder", "doctor")  # nodes of ours that hear velocities and move nothing
+_TOOLS = ("rviz", "rqt", "ros2cli", "_ros2cli", "rosbag2", "foxglove")
 
 
 def nodes(seen: Observation) -> Iterator[Finding]:
@@ -51,7 +59,13 @@ def quality_of_service(seen: Observation) -> Iterator[Finding]:
         for writer in seen.publishers.get(topic, ()):
             for reader in readers:
                 reason = _mismatch(writer, reader)
-                if reason:
+                if reason and topic.endswith(_ROBOT):
+                    yield Finding(
+                        Level.FAULT, "other_firmware",
+                        f"{reader.node} does not understand {writer.node} on {topic}: {reason}.",
+                        "build the messages of the robot's firmware (unitree_ros2), then make setup again",
+                    )  # fmt: skip
+                elif reason:
                     yield Finding(
                         Level.FAULT, "qos_mismatch",
                         f"{reader.node} never hears {writer.node} on {topic}: {reason}.",
@@ -62,6 +76,8 @@ def quality_of_service(seen: Observation) -> Iterator[Finding]:
 def _mismatch(writer: Endpoint, reader: Endpoint) -> str:
     if writer.type != reader.type:
         return f"it sends {writer.type} and {reader.type} is expected"
+    if writer.layout and reader.layout and writer.layout != reader.layout:
+        return f"its {writer.type} has other fields than ours"
     if reader.reliable and not writer.reliable:
         return "it sends best effort, and reliable delivery is asked for"
     if reader.latched and not writer.latched:
@@ -80,22 +96,40 @@ def velocities(seen: Observation) -> Iterator[Finding]:
             Level.FAULT, "past_the_gate", f"{listed(past)} publishes on cmd_vel_out, past motion_gate.",
             "stop it, or remap its output to cmd_vel; a stop does not reach it",
         )  # fmt: skip
-    allowed = {gate, *(seen.full(name) for name in (*_NAV2, "sim_navigator", "doctor", "collision_monitor"))}
+    allowed = {gate, *(seen.full(name) for name in (*_NAV2, *_HEARERS, "sim_navigator", "collision_monitor"))}
     heard = {s.node for s in seen.subscriptions.get(seen.full("cmd_vel"), ()) if s.node not in allowed}
-    heard = {
-        node
-        for node in heard
-        if not node.rsplit("/", 1)[-1].startswith(("rviz", "rqt", "ros2cli", "_ros2cli"))
-    }
+    heard = {node for node in heard if not _is_tool(node)}
     if heard:
         yield Finding(
             Level.FAULT, "base_on_cmd_vel", f"{listed(sorted(heard))} listens to cmd_vel.",
             "if it is the base's driver, remap its input to cmd_vel_out: it walks past every stop there is",
         )  # fmt: skip
-    if not seen.subscriptions.get(seen.full("cmd_vel_out")):
+    bases = bases_of(seen)
+    if not bases:
         yield Finding(
             Level.FAULT, "no_base", "Nothing listens to cmd_vel_out: the robot cannot move.",
             "start the base's driver, and remap its input to cmd_vel_out",
+        )  # fmt: skip
+
+
+def bases_of(seen: Observation) -> list[str]:
+    """Return the nodes that walk with the gate's velocities."""
+    hearers = {seen.full(name) for name in _HEARERS}
+    found = {one.node for one in seen.subscriptions.get(seen.full("cmd_vel_out"), ())} - hearers
+    return sorted(node for node in found if not _is_tool(node))
+
+
+def _is_tool(node: str) -> bool:
+    return node.rsplit("/", 1)[-1].startswith(_TOOLS)
+
+
+def bases(seen: Observation) -> Iterator[Finding]:
+    """Find two drivers of one base: both say where it is. Whoever only listens to cmd_vel_out may just watch."""
+    telling = sorted({one.node for one in seen.publishers.get(seen.full("odom"), ())})
+    if len(telling) > 1:
+        yield Finding(
+            Level.FAULT, "two_bases", f"{listed(telling)} publish odom: two drivers of one base.",
+            "stop all but one; with another driver than ours start the stack with driver:=external",
         )  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -35,6 +36,8 @@ def observe_machine() -> Machine:
         domain=os.environ.get("ROS_DOMAIN_ID", "0"),
         rmw=os.environ.get("RMW_IMPLEMENTATION", ""),
         discovery=os.environ.get(_DISCOVERY, ""),
+        interfaces=interfaces(),
+        wanted_interfaces=wanted_interfaces(os.environ.get("CYCLONEDDS_URI", "")),
         processes=tuple(local_processes()),
     )
 
@@ -55,6 +58,27 @@ def _cuda() -> bool | None:
     except subprocess.TimeoutExpired:
         return None
     return done.stdout.strip() == "True" if done.returncode == 0 else None
+
+
+def interfaces(folder: Path = Path("/sys/class/net")) -> tuple[str, ...]:
+    """Return the names of this computer's network interfaces."""
+    try:
+        return tuple(sorted(entry.name for entry in folder.iterdir()))
+    except OSError:
+        return ()
+
+
+def wanted_interfaces(uri: str) -> tuple[str, ...]:
+    """Return the names of interfaces that CYCLONEDDS_URI asks for; it holds XML, or names a file of it."""
+    text = uri
+    if uri and not uri.lstrip().startswith("<"):
+        try:
+            text = Path(uri.removeprefix("file://")).read_text()
+        except OSError:
+            return ()
+    given = re.findall(r"<NetworkInterface\s[^>]*\bname\s*=\s*[\"']([^\"']+)", text)
+    given += re.findall(r"<NetworkInterfaceAddress>\s*([^<\s]+)", text)
+    return tuple(name for name in given if name != "auto" and not name[:1].isdigit())
 
 
 def _multicast() -> bool:

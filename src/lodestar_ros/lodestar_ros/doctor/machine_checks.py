@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 from collections.abc import Iterator
 
@@ -68,6 +69,20 @@ def middleware(seen: Observation) -> Iterator[Finding]:
         )  # fmt: skip
 
 
+def interfaces(seen: Observation) -> Iterator[Finding]:
+    """Find a network interface that CycloneDDS is told to use and that is not there."""
+    machine = seen.machine
+    for name in machine.wanted_interfaces:
+        if name not in machine.interfaces:
+            near = difflib.get_close_matches(name, machine.interfaces, n=1)
+            yield Finding(
+                Level.FAULT, "wrong_interface",
+                f"CYCLONEDDS_URI names the interface {name}, which this computer does not have"
+                f"{f'; the nearest is {near[0]}' if near else ''}.",
+                f"take the one on the robot's cable: {', '.join(machine.interfaces)} (ip address)",
+            )  # fmt: skip
+
+
 def clocks(seen: Observation) -> Iterator[Finding]:
     """Find nodes on different clocks."""
     given = {
@@ -114,13 +129,16 @@ def battery(seen: Observation) -> Iterator[Finding]:
     """Find a battery that is counted on and says nothing."""
     values = seen.parameters.get(seen.full("goal_selector"), {})
     counted = values.get("battery.full_range", 0.0)
-    if isinstance(counted, float) and counted > 0.0 and not seen.publishers.get(seen.full("battery")):
-        yield Finding(
-            Level.WARNING, "no_battery", "battery.full_range is set, and nobody publishes battery.",
-            "start the base's driver, or set battery.full_range to 0",
-        )  # fmt: skip
     status = seen.diagnostics.get("go2_base")
     charge = status[2].get("battery", "") if status else ""
+    if isinstance(counted, float) and counted > 0.0:
+        told = bool(seen.publishers.get(seen.full("battery")))
+        if not told or charge == "unknown":
+            who = "go2_base hears no /lowstate" if told else "nobody publishes battery"
+            yield Finding(
+                Level.WARNING, "no_battery", f"battery.full_range is set, and {who}.",
+                "start the base's driver, or set battery.full_range to 0",
+            )  # fmt: skip
     if charge.endswith("%") and math.isfinite(value := _percent(charge)) and value <= 20.0:
         yield Finding(
             Level.WARNING, "low_battery", f"The battery has {charge}.", "charge it before the next walk"

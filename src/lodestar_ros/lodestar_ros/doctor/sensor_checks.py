@@ -22,7 +22,7 @@ def streams(seen: Observation, topics: dict[str, str]) -> Iterator[Finding]:
         stream = seen.streams.get(topic)
         if not seen.publishers.get(topic):
             yield Finding(
-                Level.FAULT, "no_publisher", f"Nobody publishes {topic} ({name}).",
+                Level.FAULT, "no_publisher", f"Nobody publishes {topic} ({name}).{_like(seen, topic)}",
                 "start the driver, or remap its topic to this name (ros2 topic list shows what there is)",
             )  # fmt: skip
         elif stream is None or stream.rate == 0.0:
@@ -41,6 +41,17 @@ def streams(seen: Observation, topics: dict[str, str]) -> Iterator[Finding]:
                 Level.FAULT, "clocks_apart", f"Stamps of {topic} are {abs(stream.age):.1f} s {side} our clock.",
                 "synchronise the computers (chrony), or set use_sim_time alike on all nodes",
             )  # fmt: skip
+
+
+def _like(seen: Observation, topic: str) -> str:
+    """Return in words which topics of this type are published and heard by nobody: a driver under another name."""
+    kinds = {one.type for one in seen.subscriptions.get(topic, ())}
+    found = sorted(
+        other
+        for other, writers in seen.publishers.items()
+        if not seen.subscriptions.get(other) and any(one.type in kinds for one in writers)
+    )
+    return f" There is {', '.join(found[:3])} of its type, which nobody hears." if found else ""
 
 
 def images(seen: Observation, color: str, depth: str, info: str) -> Iterator[Finding]:
@@ -76,6 +87,11 @@ def frames(seen: Observation) -> Iterator[Finding]:
                 Level.FAULT, "two_parents", f"{child} has two parents: {' and '.join(sorted(given))}.",
                 "two drivers publish it: switch off the TF of one (publish_tf: false)",
             )  # fmt: skip
+    for parent, child in seen.doubled:
+        yield Finding(
+            Level.FAULT, "transform_twice", f"Two publishers send {parent} -> {child}.",
+            "switch off the TF of one (publish_tf: false), or stop the second SLAM or driver",
+        )  # fmt: skip
     for edge in seen.frames:
         if not edge.static and abs(edge.lag) > _LAG:
             yield _late(edge)
@@ -137,7 +153,7 @@ def _loop(parents: dict[str, set[str]]) -> list[str]:
 def diagnostics(seen: Observation) -> Iterator[Finding]:
     """Pass on what the nodes say of themselves, and inputs that drop what they get."""
     for node, (level, text, values) in seen.diagnostics.items():
-        if level >= 1:
+        if level >= 1 and node != "doctor":  # an earlier look's own findings
             yield Finding(
                 Level.WARNING,
                 "node_warns",

@@ -14,9 +14,11 @@ from lodestar_ros.executors import main_of
 from lodestar_ros.gate import ZERO, GateConfig, MotionGate, Velocity
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import declare, declare_config
+from lodestar_ros.rivals import GateRivals
 
 NOTICE = 60.0  # s for which diagnostics report a restarted goal selector
 TELL_PERIOD = 1.0  # s of real time between two attempts
+GRAPH_PERIOD = 0.5  # s of real time between two looks at who walks the robot past the gate
 
 
 class MotionGateNode(LodestarNode):
@@ -47,7 +49,9 @@ class MotionGateNode(LodestarNode):
         self.listen(Heartbeat, "heartbeat", self._on_heartbeat, qos.COMMAND)
         self.create_service(SetBool, "~/hold", self._on_hold)
         self._selector = self.create_client(SetBool, "goal_selector/hold")
+        self._rivals = GateRivals(self.get_fully_qualified_name())
         self.steady_timer(self._config.check_period, self._check)
+        self.steady_timer(GRAPH_PERIOD, self._watch)
         self.diagnostics.value("blocked", lambda: self._blocked or "no")
         self.on_close(lambda: self._publish(ZERO))
 
@@ -108,12 +112,24 @@ class MotionGateNode(LodestarNode):
         passing = "driven by hand" if self._gate.is_driven_by_hand(now) else "passing"
         if (blocked, passing) != (self._blocked, self._passing):
             self._blocked, self._passing = blocked, passing
-            self.diagnostics.status(f"stopped: {blocked}" if blocked else passing)
+            told = f"stopped: {blocked}" if blocked else passing
+            self.diagnostics.status(told, ok=not self._gate.rival)
         silent = now - self._sent
         if blocked and (self._moving or silent >= self._config.zero_period):
             self._publish(ZERO)
         elif not blocked and silent >= self._config.repeat_period:
             self._publish(self._gate.output(now, clock))
+
+    def _watch(self) -> None:
+        """Stand while anybody else walks the robot."""
+        found = self._rivals.look(
+            self.get_publishers_info_by_topic("cmd_vel_out"),
+            self.get_subscriptions_info_by_topic("cmd_vel"),
+            self.get_publishers_info_by_topic("odom"),
+        )
+        if found and found != self._gate.rival:
+            self.get_logger().error(found)
+        self._gate.rival = found
 
     def _publish(self, velocity: Velocity) -> None:
         self._moving, self._sent = velocity != ZERO, time.monotonic()

@@ -8,19 +8,17 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import rclpy
-from ament_index_python.packages import get_package_share_directory
 from rclpy.context import Context
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from rosbags.rosbag2 import StoragePlugin, Writer
-from rosbags.typesys import Stores, get_types_from_msg, get_typestore
-from rosbags.typesys.store import Typestore
+from rosbags.typesys import Stores, get_typestore
 
 from lodestar_eval.live.parity.topics import RecordedTopic
+from lodestar_ros.bag_files import define
 from lodestar_ros.workers import QueueWorker
 
 
@@ -35,7 +33,8 @@ class TopicRecorder:
         self.errors: list[str] = []
         self._writer = Writer(folder, version=9, storage_plugin=StoragePlugin.MCAP)
         self._writer.open()
-        store = recorded_types(topics)
+        store = get_typestore(Stores.LATEST)
+        define(store, [topic.type_name for topic in topics])
         self._connections = {
             topic.name: self._writer.add_connection(topic.name, topic.type_name, typestore=store)
             for topic in topics
@@ -77,32 +76,3 @@ class TopicRecorder:
         self._context.try_shutdown()
         self._disk.close()
         self._writer.close()
-
-
-def recorded_types(topics: Sequence[RecordedTopic]) -> Typestore:
-    """Return the definitions of the topics' types; those that rosbags lacks are read from the installed packages."""
-    store = get_typestore(Stores.LATEST)
-    found: dict[str, Any] = {}
-    wanted = [topic.type_name for topic in topics]
-    while wanted:
-        name = wanted.pop()
-        if name in store.types or name in found:
-            continue
-        package, _, kind = name.split("/")
-        text = (Path(get_package_share_directory(package)) / "msg" / f"{kind}.msg").read_text()
-        known = get_types_from_msg(text, name)
-        found.update(known)
-        wanted += _referenced(known[name])
-    store.register(found)
-    return store
-
-
-def _referenced(definition: Any) -> list[str]:
-    """Return the names of the message types in a definition's fields."""
-    names = []
-    for _, (_, detail) in definition[1]:
-        while not isinstance(detail, str) and not isinstance(detail[0], str):
-            _, detail = detail[0]  # the element of an array or sequence
-        if isinstance(detail, str) and "/" in detail:
-            names.append(detail)
-    return names

@@ -1,0 +1,62 @@
+"""`python -m lodestar_go2.nodes.try_stop`: before the first walk, with the robot on a stand: does a stop stop it?
+
+The robot turns on the spot for a moment. Exit status: 0 it stopped; 1 it did not, or nothing could be seen; 3 go2_base
+did not answer.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray
+from std_srvs.srv import Trigger
+
+from lodestar_go2.stop_test import Phase
+from lodestar_ros import qos
+from lodestar_ros.terminal import not_heard, parse, terminal_node
+
+_PATIENCE = 15.0  # s for the service, and for the result
+_GONE = 3
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Return the exit status (see the module)."""
+    parser = argparse.ArgumentParser(
+        prog="python -m lodestar_go2.nodes.try_stop",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    options, given = parse(parser, arguments)
+    results: list[str] = []
+
+    def hear(message: DiagnosticArray) -> None:
+        for status in message.status:
+            values = {item.key: item.value for item in status.values}
+            if status.name == "go2_base" and "stop_test" in values:
+                results.append(values["stop_test"])
+
+    with terminal_node("try_stop", options.namespace, given) as node:
+        node.create_subscription(DiagnosticArray, "/diagnostics", hear, qos.EVENT)
+        client = node.create_client(Trigger, "go2_base/test_stop")
+        if not client.wait_for_service(_PATIENCE):
+            print(f"go2_base did not answer. {not_heard(node)}", file=sys.stderr)
+            return _GONE
+        asked = client.call_async(Trigger.Request())
+        rclpy.spin_until_future_complete(node, asked, timeout_sec=_PATIENCE)
+        if not asked.done() or not asked.result().success:
+            print(asked.result().message if asked.done() else "go2_base did not answer", file=sys.stderr)
+            return 1 if asked.done() else _GONE
+        results.clear()
+        end = time.monotonic() + _PATIENCE
+        ended = (Phase.PASSED.value, Phase.FAILED.value, Phase.VOID.value)
+        while not (results and results[-1].startswith(ended)) and time.monotonic() < end:
+            rclpy.spin_once(node, timeout_sec=0.2)
+    print(results[-1] if results else "go2_base says nothing any more")
+    return 0 if results and results[-1].startswith(Phase.PASSED.value) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,99 @@
+"""A test of the stop before the first walk: a short turn, a request to stop, and whether the robot stands then."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import Enum
+
+from lodestar_go2.sport import STOP, SportRequest, move
+
+PERIOD = 0.1  # s between two requests
+
+
+@dataclass(frozen=True)
+class StopTestConfig:
+    """Motion and bounds of the test; chosen, never tried on a robot."""
+
+    turn: float = 0.4  # rad/s, on the spot
+    lasts: float = 0.8  # s of turning
+    bound: float = 1.0  # s from the first request to stop until the robot stands
+    patience: float = 3.0  # s for go2_guard to answer before the turn
+    required: bool = False  # the robot walks only after the test was passed since the start of go2_base
+
+    def __post_init__(self) -> None:
+        if min(self.turn, self.lasts, self.bound, self.patience) <= 0.0:
+            raise ValueError("turn, lasts, bound and patience must be above 0")
+
+
+class Phase(Enum):
+    """Progress of the test."""
+
+    NEVER = "not tested since the start"
+    ASKING = "testing: waits for go2_guard"
+    TURNING = "testing: turns"
+    STOPPING = "testing: stops"
+    PASSED = "passed"
+    FAILED = "FAILED"
+    VOID = "no result"
+
+
+class StopTest:
+    """Turns the robot for a moment and watches it stop. now: seconds of real time."""
+
+    def __init__(self, config: StopTestConfig | None = None) -> None:
+        self.config = config or StopTestConfig()
+        self.phase = Phase.NEVER
+        self._why = ""
+        self._since = self._stopped = 0.0
+        self._sent = -math.inf
+        self._moved = False
+
+    @property
+    def active(self) -> bool:
+        """Return whether the test runs."""
+        return self.phase in (Phase.ASKING, Phase.TURNING, Phase.STOPPING)
+
+    @property
+    def result(self) -> str:
+        """Return how it stands, in words."""
+        return f"{self.phase.value}: {self._why}" if self._why else self.phase.value
+
+    def begin(self, now: float) -> None:
+        """Start anew."""
+        self.phase, self._why, self._moved, self._sent = Phase.ASKING, "", False, -math.inf
+        self._since = now
+
+    def cancel(self, why: str) -> None:
+        """End without a result, where it runs."""
+        if self.active:
+            self.phase, self._why = Phase.VOID, why
+
+    def step(self, moving: bool, guarded: bool, now: float) -> list[SportRequest]:
+        """Return what must be sent now. moving: by the robot's own state. guarded: go2_guard hears the requests."""
+        if self.phase is Phase.ASKING:
+            if guarded:
+                self.phase, self._since = Phase.TURNING, now
+            elif now - self._since > self.config.patience:
+                self.cancel("go2_guard hears nothing of go2_base")
+                return []
+        if self.phase is Phase.TURNING:
+            self._moved |= moving
+            if now - self._since > self.config.lasts:
+                self.phase, self._stopped, self._sent = Phase.STOPPING, now, -math.inf
+        elif self.phase is Phase.STOPPING and (not moving or now - self._stopped > self.config.bound):
+            self._judge(moving, now - self._stopped)
+            return [STOP]
+        if now - self._sent < PERIOD:
+            return []
+        self._sent = now
+        return [move((0.0, 0.0, self.config.turn)) if self.phase is Phase.TURNING else STOP]
+
+    def _judge(self, moving: bool, seconds: float) -> None:
+        if moving:
+            self.phase = Phase.FAILED
+            self._why = f"it still moved {seconds:.1f} s after StopMove: use the remote control, and do not let it walk"
+        elif not self._moved:
+            self.phase, self._why = Phase.VOID, "it did not move, so that nothing could be stopped"
+        else:
+            self.phase, self._why = Phase.PASSED, f"it stood {seconds:.2f} s after StopMove"

@@ -1,0 +1,194 @@
+"""Recordings on disk: MCAP bags in the format of rosbag2, written and read with rosbags, for rosbag2 has no wheel."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ament_index_python.packages import get_package_share_directory
+from rosbags.highlevel import AnyReader
+from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
+from rosbags.typesys import Stores, get_types_from_msg, get_typestore
+from rosbags.typesys.store import Typestore
+
+NAMES = "lodestar.names"  # custom data of a bag: JSON, name before remaps -> recorded topic
+_GIB = 2**30
+
+
+class UnreadableBag(ValueError):
+    """There is no bag that can be read; the message says where and why."""
+
+
+@dataclass(frozen=True)
+class BagConfig:
+    """Bounds of a recording; chosen."""
+
+    part: float = 60.0  # s of a part: a recorder that is killed loses at most its last one
+    most: float = 20.0  # GiB of one recording, after which it ends
+    least_free: float = 2.0  # GiB that stay free on the disk
+    compressed: bool = True  # zstd, which makes it about half as large
+
+    def __post_init__(self) -> None:
+        if self.part <= 0.0 or self.most <= 0.0 or self.least_free < 0.0:
+            raise ValueError("part and most must be above 0, and least_free not negative")
+
+
+class BagWriter:
+    """Writes messages as they are into parts of a folder, `part_0001`, `part_0002`, ..., each of them a whole bag.
+
+    One thread at a time. counts: messages by topic. full: why nothing more is written, "" = it goes on.
+    """
+
+    def __init__(self, folder: Path, config: BagConfig | None = None) -> None:
+        self.folder = folder
+        self.config = config or BagConfig()
+        self.counts: Counter[str] = Counter()
+        self.size = 0  # bytes before compression
+        self.full = ""
+        self._names: dict[str, str] = {}
+        self._types: dict[str, str] = {}  # topic -> type
+        self._store = get_typestore(Stores.LATEST)
+        self._writer: Writer | None = None
+        self._connections: dict[str, Any] = {}
+        self._parts = 0
+        self._part_begin = 0
+
+    def add(self, name: str, topic: str, type_name: str) -> None:
+        """Take in a topic that messages will come from. name: the one before remaps."""
+        define(self._store, [type_name])
+        self._names[name], self._types[topic] = topic, type_name
+
+    def write(self, topic: str, arrival: int, raw: bytes) -> None:
+        """Write a message. arrival: ns. Raises OSError where the disk refuses."""
+        if self.full:
+            return
+        if self._writer is None or arrival - self._part_begin > self.config.part * 1e9:
+            self._begin_part(arrival)
+            if self.full:
+                return
+        assert self._writer is not None
+        if topic not in self._connections:
+            self._connections[topic] = self._writer.add_connection(
+                topic, self._types[topic], typestore=self._store
+            )
+        self._writer.write(self._connections[topic], arrival, raw)
+        self.counts[topic] += 1
+        self.size += len(raw)
+
+    def _begin_part(self, arrival: int) -> None:
+        self.close()
+        taken = sum(file.stat().st_size for file in self.folder.rglob("*") if file.is_file())
+        if taken > self.config.most * _GIB:
+            self.full = f"it has reached {self.config.most:g} GiB"
+        elif shutil.disk_usage(self.folder).free < self.config.least_free * _GIB:
+            self.full = f"the disk has less than {self.config.least_free:g} GiB left"
+        if self.full:
+            return
+        self._parts += 1
+        self._part_begin = arrival
+        writer = Writer(self.folder / f"part_{self._parts:04d}", version=9, storage_plugin=StoragePlugin.MCAP)
+        if self.config.compressed:
+            writer.set_compression(CompressionMode.STORAGE, CompressionFormat.ZSTD)
+        writer.open()
+        self._writer, self._connections = writer, {}
+
+    def close(self) -> None:
+        """Complete the newest part."""
+        writer, self._writer = self._writer, None
+        if writer is not None:
+            writer.set_custom_data(NAMES, json.dumps(self._names))
+            writer.close()
+
+
+def define(store: Typestore, types: Iterable[str]) -> None:
+    """Add message types and those in their fields; definitions that rosbags lacks come from the installed packages."""
+    found: dict[str, Any] = {}
+    wanted = list(types)
+    while wanted:
+        name = wanted.pop()
+        if name in store.types or name in found:
+            continue
+        package, _, kind = name.split("/")
+        text = (Path(get_package_share_directory(package)) / "msg" / f"{kind}.msg").read_text()
+        known = get_types_from_msg(text, name)
+        found.update(known)
+        wanted += _referenced(known[name])
+    store.register(found)
+
+
+def _referenced(definition: Any) -> list[str]:
+    """Return the names of the message types in a definition's fields."""
+    names = []
+    for _, (_, detail) in definition[1]:
+        while not isinstance(detail, str) and not isinstance(detail[0], str):
+            _, detail = detail[0]  # the element of an array or sequence
+        if isinstance(detail, str) and "/" in detail:
+            names.append(detail)
+    return names
+
+
+class BagReader:
+    """The messages of a recording of ours, of a bag of rosbag2, or of a single .mcap or .db3 file.
+
+    unreadable: parts that a killed recorder has left without an end; they are skipped. types: by topic.
+    names: name before remaps -> topic, empty for a bag that is not ours. Raises UnreadableBag.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.unreadable: list[Path] = []
+        self.types: dict[str, str] = {}
+        self.names: dict[str, str] = {}
+        self.counts: Counter[str] = Counter()
+        self._parts: list[Path] = []
+        begins, ends, last = [], [], ""
+        for part in parts_of(path):
+            try:
+                reader = AnyReader([part])
+                reader.open()
+            except Exception as error:  # of a torn or foreign file rosbags says so in many ways
+                self.unreadable.append(part)
+                last = str(error)
+                continue
+            self._parts.append(part)
+            if reader.message_count:
+                begins.append(reader.start_time)
+                ends.append(reader.end_time)
+            for connection in reader.connections:
+                self.types[connection.topic] = connection.msgtype
+                self.counts[connection.topic] += connection.msgcount
+            self.names.update(_names_in(part))
+            reader.close()
+        if not self._parts:
+            raise UnreadableBag(f"{path} is no bag that can be read: {last or 'nothing is there'}")
+        self.begin, self.end = min(begins, default=0), max(ends, default=0)  # ns
+
+    def messages(self, topics: Iterable[str]) -> Iterator[tuple[str, int, bytes]]:
+        """Yield (topic, arrival in ns, serialised message) of these topics, in the order of arrival."""
+        wanted = set(topics)
+        for part in self._parts:
+            with AnyReader([part]) as reader:
+                chosen = [connection for connection in reader.connections if connection.topic in wanted]
+                if chosen:
+                    for connection, arrival, raw in reader.messages(connections=chosen):
+                        yield connection.topic, arrival, bytes(raw)
+
+
+def parts_of(path: Path) -> list[Path]:
+    """Return the bags of a recording, in their order."""
+    parts = sorted(path.glob("part_*")) if path.is_dir() else []
+    return parts or [path]
+
+
+def _names_in(part: Path) -> dict[str, str]:
+    import yaml
+
+    file = part / "metadata.yaml"
+    if not file.is_file():
+        return {}
+    information = (yaml.safe_load(file.read_text()) or {}).get("rosbag2_bagfile_information") or {}
+    return dict(json.loads((information.get("custom_data") or {}).get(NAMES, "{}")))

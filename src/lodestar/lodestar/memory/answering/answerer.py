@@ -129,8 +129,9 @@ def _scope(inquiry: Inquiry) -> EvidenceScope | None:
     item = question.item
     rooms = rooms_meant(inquiry, item)
     visits = rooms is not None
-    if rooms is None and item is not None and item.alternatives:
-        names = (*question.scope.labels, *rooms_apart(inquiry, item)[1])
+    if rooms is None:
+        said = rooms_apart(inquiry, item)[1] if item is not None and item.alternatives else ()
+        names = (*question.scope.labels, *said)
         rooms = rooms_named(inquiry, names) if names else None
     if rooms is None or not rooms.ids or rooms.guessed:
         return None

@@ -78,8 +78,9 @@ def test_a_question_in_other_words_is_answered_and_says_as_which(street):
         ("forget everything", Result.NOT_UNDERSTOOD),
         ("wo ist der rote Becher?", Result.NOT_UNDERSTOOD),
         ("when did you last see the unicorn?", Result.NO_EVIDENCE),
+        ("where will the red mug be tomorrow?", Result.NO_EVIDENCE),
     ],
-    ids=("empty", "blank", "20 kB", "order", "German", "never seen"),
+    ids=("empty", "blank", "20 kB", "order", "German", "never seen", "future"),
 )
 def test_what_cannot_be_answered_has_a_code_and_a_sentence(street, question, code):
     street, _ = street

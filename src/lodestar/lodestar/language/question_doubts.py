@@ -71,9 +71,32 @@ def _is_described(question: Question) -> bool:
 
 
 def is_of_future(words: Sequence[str]) -> bool:
-    """Whether the words ask for what is yet to come, which no memory tells; "will you?" is a courtesy."""
-    following = zip(words, [*words[1:], ""])
-    return "tomorrow" in words or any(word == "will" and after != "you" for word, after in following)
+    """Whether the words ask for what is yet to come, which no memory tells.
+
+    "Will you?" and "will you tell me" are courtesies, and "where will I find" asks where something is.
+    """
+    return "tomorrow" in words or any(_is_of_future(words, i) for i in range(len(words)))
+
+
+def _is_of_future(words: Sequence[str], at: int) -> bool:
+    after, then = (*words[at + 1 : at + 3], "", "")[:2]
+    match words[at]:
+        case "will" if after == "you":
+            return 0 < at < len(words) - 2 and words[0] in _ASKING_FIRST
+        case "will":
+            return not (after in _WHO_LOOKS and then in _FINDING)
+        case "next":
+            return after in _SPANS
+        case "going":
+            return after == "to" and then in _BEING
+    return False
+
+
+_ASKING_FIRST = frozenset({"when", "where", "what", "how", "which", "who", "why"})
+_WHO_LOOKS = frozenset({"i", "we", "one"})
+_FINDING = frozenset({"find", "see", "get", "meet"})
+_SPANS = frozenset({"hour", "day", "week", "month", "year", "night"})
+_BEING = frozenset({"be", "happen", "move", "come", "go", "stand", "see", "do"})
 
 
 def is_plain_time(window: TimeWindow) -> bool:

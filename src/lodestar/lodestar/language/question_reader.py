@@ -92,6 +92,8 @@ def read_question(text: str, named: Item | None = None, likely: LikelyQuestions 
     if found is None:
         assert refused is not None
         raise refused
+    if is_of_future(core.words):  # "where will the mug be": no memory tells, wherever it is now
+        found = replace(found, kind=QuestionKind.OTHER)
     return replace(found, text=text)
 
 

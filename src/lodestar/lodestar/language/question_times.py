@@ -100,8 +100,13 @@ def split_window(words: Sequence[str]) -> tuple[list[str], NamedTime]:
 
 
 def _is_question(words: Sequence[str], start: int) -> bool:
-    """Whether the words from `start` are the question itself: "when did ...", "when was the last time that ..."."""
+    """Whether the words from `start` are the question itself: "when did ...", "when was the last time that ...", "how
+    long is it since ...".
+    """
     vocabulary = load_question_words()
+    since = vocabulary.match("SINCE_Q", words, 0)
+    if since is not None and start < since[0]:
+        return True
     if start == 0:
         return words[0] == "when" and len(words) > 1 and vocabulary.is_in("AUXBE", words[1])
     for i in range(max(1, start - 2), start + 1):

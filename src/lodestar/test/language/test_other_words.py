@@ -14,6 +14,7 @@ from lodestar.language.chart import read_data
 from lodestar.language.directive_errors import NotUnderstood
 from lodestar.language.likely_questions import LikelyQuestions, masked, plain_questions
 from lodestar.language.named_nouns import nouns_of
+from lodestar.language.question import QuestionKind
 from lodestar.language.question_doubts import is_doubtful
 from lodestar.language.question_reader import read_question
 from lodestar.language.question_sentences import question_sentence
@@ -117,9 +118,26 @@ def test_what_no_memory_tells_is_left_to_the_rules(likely, text):
     assert read_question(text, likely=likely) == read_question(text)
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["where will the mug be tomorrow?", "when will you see the mug?", "how many mugs will there be next week?",
+     "is there going to be a mug on the table?", "where is the mug going to be in an hour?"],
+)  # fmt: skip
+def test_what_is_yet_to_come_is_no_question_to_a_memory(likely, text):
+    assert read_question(text, likely=likely).kind is QuestionKind.OTHER
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["where will I find the mug?", "will you tell me where the mug is?", "where is the mug, will you?"],
+)
+def test_a_courtesy_is_no_future(likely, text):
+    assert read_question(text, likely=likely).kind is QuestionKind.WHERE
+
+
 def test_a_likely_question_is_told_from_one_whose_words_were_read(likely):
     plain = read_question("where did you last see the red mug?", likely=likely)
-    other = read_question("at what spot did you most recently lay eyes on the red mug?", likely=likely)
+    other = read_question("at what spot did the red mug most recently cross your path?", likely=likely)
     assert (plain.is_likely, plain.is_partial, other.is_likely, other.is_partial) == (
         False,
         False,

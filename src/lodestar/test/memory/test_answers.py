@@ -316,6 +316,8 @@ def test_the_future_and_what_no_memory_tells(office):
     other = office.ask("what will the weather be tomorrow?")
     assert other.confidence == 0.0
     assert "ask where" in other.sentence
+    mug = office.ask("where will the red mug be tomorrow?")
+    assert (mug.confidence, mug.value.places) == (0.0, ())
 
 
 def _tomorrow():

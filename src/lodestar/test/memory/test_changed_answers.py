@@ -36,6 +36,29 @@ def crates(tmp_path):
     tour.close()
 
 
+@pytest.mark.parametrize(
+    "text", ["when was the red mug taken away?", "when did somebody put the red mug there?"]
+)
+def test_a_change_that_the_map_calls_otherwise_has_its_time(office, text):
+    """The map knows that the mug moved; to who stands at the desk it was taken away."""
+    moved, other = office.ask("when was the red mug moved?"), office.ask(text)
+    assert other.is_known and other.value.times == moved.value.times
+    assert "was moved" in other.sentence and other.confidence < moved.confidence
+
+
+def test_a_thing_that_came_anew_may_have_been_moved(crates):
+    moved = crates.ask("when was the red crate in the hallway carried to another place?")
+    assert moved.is_known
+    begin, end = moved.value.times[0]
+    assert begin <= crates.now - 90.0 <= end + 5.0
+
+
+@pytest.mark.parametrize("verb", ["moved", "taken away"])
+def test_what_never_changed_has_no_time_of_a_change(office, verb):
+    answer = office.ask(f"when was the desk {verb}?")
+    assert not answer.is_known and answer.value.times == ()
+
+
 def test_before_it_was_moved_is_the_place_before(office):
     answer = office.ask("where was the red mug before it was moved?")
     assert answer.is_known and centre(answer) == pytest.approx(DESK, abs=0.05)

@@ -13,10 +13,14 @@ from lodestar.language.question_sentences import question_sentence
 from lodestar.memory.answer import Answer
 from lodestar.memory.answering import contents, counts, happenings, places, presence, times
 from lodestar.memory.answering.config import AnsweringConfig
+from lodestar.memory.answering.evidence_scope import EvidenceScope
 from lodestar.memory.answering.frequencies import asks_how_often, seen_or_visited_so_often
 from lodestar.memory.answering.inquiry import Inquiry
+from lodestar.memory.answering.item_readings import rooms_apart
+from lodestar.memory.answering.needs import serving_kinds
 from lodestar.memory.answering.operator_words import as_told
 from lodestar.memory.answering.replies import unknown
+from lodestar.memory.answering.rooms import rooms_meant, rooms_named
 from lodestar.memory.answering.tools import Shown, Tools
 from lodestar.memory.answering.windows import resolved_window
 from lodestar.memory.store import Statistics
@@ -113,7 +117,26 @@ class Answerer:
     ) -> Inquiry:
         """Return the question under way, before its window is resolved."""
         used = shown if question.image or _names_no_thing(question) else None
-        return Inquiry(question, now, pose, self.tools, self.config, used, pools=self._pools)
+        bare = Inquiry(question, now, pose, self.tools, self.config, used, pools=self._pools)
+        return replace(bare, scope=_scope(bare), serving=serving_kinds(bare))
+
+
+def _scope(inquiry: Inquiry) -> EvidenceScope | None:
+    """Return the rooms that a question names and that the map knows; None where it names none."""
+    question, scene = inquiry.question, inquiry.tools.scene
+    if scene.rooms is None or scene.rooms.is_empty or inquiry.shown is not None:
+        return None
+    item = question.item
+    rooms = rooms_meant(inquiry, item)
+    visits = rooms is not None
+    if rooms is None:
+        said = rooms_apart(inquiry, item)[1] if item is not None and item.alternatives else ()
+        names = (*question.scope.labels, *said)
+        rooms = rooms_named(inquiry, names) if names else None
+    if rooms is None or not rooms.ids or rooms.guessed:
+        return None
+    known = frozenset(region for region in rooms.ids if len(scene.rooms.places_of(region)))
+    return EvidenceScope(known, visits, scene) if known else None
 
 
 _PICTURES = frozenset({"picture", "image", "photo", "photograph"})

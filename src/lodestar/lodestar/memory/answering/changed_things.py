@@ -73,7 +73,9 @@ def _arrival(inquiry: Inquiry, thing: Thing) -> float:
 
 
 def _change(history: History, kind: EventKind) -> float:
-    """Return how surely a thing changed: 1 by an event, 0.5 by its places, else 0."""
+    """Return how surely a thing changed: 1 by an event, 0.5 by its places, 0.25 in another way of that name, else 0."""
     if any(memory.event is kind for memory in history.changes):
         return 1.0
-    return 0.5 if history.span_of_change(kind) is not None else 0.0
+    if history.span_of_change(kind) is not None:
+        return 0.5
+    return 0.0 if history.noticed_as(kind) is None else 0.25

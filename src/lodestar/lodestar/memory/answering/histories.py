@@ -38,6 +38,27 @@ class History:
             return stays[0].first, stays[0].first
         return None
 
+    def noticed_as(self, kind: EventKind) -> EventKind | None:
+        """Return the change that a question for one of `kind` is about: that one, else one that looks the same to who
+        asks; None where none was noticed.
+
+        What was carried away is gone from its place, what came was put there, and what was moved may have come as a
+        new thing: a map that lost sight of it does not know that it is the same.
+        """
+        for other in (kind, *_CALLED_SO[kind]):
+            if any(memory.event is other for memory in self.changes):
+                return other
+            if EventKind.APPEARED not in (other, kind) and self.span_of_change(other) is not None:
+                return other
+        return kind if self.span_of_change(kind) is not None else None
+
+
+_CALLED_SO = {
+    EventKind.MOVED: (EventKind.APPEARED, EventKind.VANISHED),
+    EventKind.VANISHED: (EventKind.MOVED,),
+    EventKind.APPEARED: (EventKind.MOVED,),
+}
+
 
 def history_of(inquiry: Inquiry, thing: Thing) -> History:
     """Return all that is known of a thing's places: its sightings, the scene's last look, events, and the entity that

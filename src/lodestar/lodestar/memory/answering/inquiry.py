@@ -12,6 +12,7 @@ from lodestar.grid.paths import path_lengths
 from lodestar.language.question import Occurrence, Question, QuestionKind
 from lodestar.language.sentences import item_words, scope_words
 from lodestar.memory.answering.config import AnsweringConfig
+from lodestar.memory.answering.evidence_scope import EvidenceScope
 from lodestar.memory.answering.tools import Shown, Tools, unit_rows
 from lodestar.memory.evidence import Piece
 from lodestar.memory.records import Memory
@@ -26,6 +27,7 @@ class Inquiry:
     """pose: (3,) x, y, yaw of base_link in map; None = not known. now: seconds in the clock of the stamps.
 
     window: seconds of begin and end; None = at any time. pools: caches the scene as arrays between questions.
+    scope: rooms that the question names, None = anywhere. serving: kinds of things that serve the need it names.
     """
 
     question: Question
@@ -36,6 +38,8 @@ class Inquiry:
     shown: Shown | None = None
     window: tuple[float, float] | None = None
     pools: PoolCache = field(default_factory=PoolCache)
+    scope: EvidenceScope | None = None
+    serving: tuple[str, ...] = ()
 
     def within(self, window: tuple[float, float] | None) -> Inquiry:
         """Return the same question in another window."""
@@ -45,14 +49,19 @@ class Inquiry:
 
     @cached_property
     def hits(self) -> list[Hit]:
-        """Captions that are alike the question's words, best first, in its window."""
+        """Captions that are alike the question's words, best first, in its window and around its rooms."""
         phrases = self.cues
         if not phrases:
             return []
         vectors = unit_rows(self.tools, phrases)
-        return self.tools.memories.search(
-            Request(phrases=phrases, vectors=vectors, window=self.window, limit=self.config.pool)
-        )
+        request = Request(phrases=phrases, vectors=vectors, window=self.window, limit=self.config.pool)
+        if self.scope is not None:
+            middle, radius = self.scope.circle
+            reach = 0.0 if self.scope.visits else self.config.coverage.reach
+            found = self.tools.memories.search(replace(request, near=middle, radius=radius + reach))
+            if found:
+                return found
+        return self.tools.memories.search(request)
 
     @cached_property
     def pieces(self) -> tuple[Piece, ...]:
@@ -65,7 +74,11 @@ class Inquiry:
             return unit_rows(self.tools, phrases)
 
         config = replace(self.config.evidence, representative=self._representative)
-        return self.tools.select(self.hits, vectors, embed, config).pieces
+        if self.scope is None:
+            return self.tools.select(self.hits, vectors, embed, config).pieces
+        whole = {hit.memory.id: hit for hit in self.hits}
+        chosen = self.tools.select(self.scope.within(self.hits), vectors, embed, config).pieces
+        return tuple(replace(piece, hit=whole[piece.hit.memory.id]) for piece in chosen)
 
     @property
     def _representative(self) -> str:
@@ -89,6 +102,7 @@ class Inquiry:
             said += [graph.target.phrase for graph in item.best]
         if not said:
             said = [room.target.phrase for room in question.scope.rooms] or [question.text]
+        said += self.serving
         return tuple(dict.fromkeys(text for text in map(clean_text, said) if text))
 
     def memories(self, request: Request) -> list[Memory]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from lodestar.language.items import Item, is_open
+from lodestar.language.question import QuestionKind
 from lodestar.memory.answering.inquiry import Inquiry
 from lodestar.memory.answering.item_search import Search, sightings_in, thing_of_entity, thing_of_sightings
 from lodestar.memory.answering.things import Thing
@@ -14,6 +15,8 @@ from lodestar.memory.answering.tools import unit_rows
 from lodestar.models.lexicon import load_lexicon
 from lodestar.scene.captions import clean_text
 from lodestar.scene.records import EntityState
+
+_SERVING = 2  # kinds that serve a need, of which memories are searched for
 
 
 def is_need(inquiry: Inquiry, item: Item | None) -> bool:
@@ -52,6 +55,23 @@ def things_for_need(inquiry: Inquiry) -> Search:
     pose = np.zeros(2) if inquiry.pose is None else np.asarray(inquiry.pose, float)[:2]
     fitting.sort(key=lambda t: (float(np.linalg.norm(t.box.centre[:2] - pose)), t.id))
     return Search(tuple(_scored(thing, score) for thing in fitting))
+
+
+def serving_kinds(inquiry: Inquiry) -> tuple[str, ...]:
+    """Return the kinds of things whose use is nearest in meaning to the need that a question names, best first; none
+    where it names a thing. Memories are searched for them: no caption says "something to sit on".
+    Raises MissingPhrases.
+    """
+    question = inquiry.question
+    item = question.item
+    if question.kind is not QuestionKind.WHERE or inquiry.shown is not None:
+        return ()
+    if not is_need(inquiry, item) and (item is None or not item.alternatives or not names_no_object(item)):
+        return ()
+    asked = unit_rows(inquiry.tools, [clean_text(question.text)])[0]
+    cosines = _cosines(inquiry, sorted(load_lexicon().uses), asked)
+    ranked = sorted(cosines, key=lambda kind: (-cosines[kind], kind))
+    return tuple(kind for kind in ranked[:_SERVING] if cosines[kind] >= inquiry.config.need)
 
 
 def _cosines(inquiry: Inquiry, labels: Sequence[str], asked: np.ndarray) -> dict[str, float]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from lodestar.language.items import Item
 from lodestar.language.question import AnswerType, Occurrence
 from lodestar.memory.answer import Answer, Proof
+from lodestar.memory.answering.change_times import DONE, since_change, when_changed
 from lodestar.memory.answering.changed_things import find_changed
 from lodestar.memory.answering.frequencies import looks_of
 from lodestar.memory.answering.happenings import KIND_OF_ACT
@@ -33,10 +33,9 @@ from lodestar.memory.answering.rooms import (
     visits_of,
 )
 from lodestar.memory.answering.wording import ago_in_words, clock_in_words, place_in_words
-from lodestar.memory.records import WALL_TIME, EventKind, Memory
+from lodestar.memory.records import WALL_TIME, EventKind
 from lodestar.models.english import duration_in_words, listed, the
 
-_DONE = {EventKind.MOVED: "was moved", EventKind.VANISHED: "was gone", EventKind.APPEARED: "appeared"}
 _NEAR = ("visit", "reach", "stop", "stay", "drive", "cross", "turn", "enter", "leave")
 
 
@@ -55,7 +54,7 @@ def when(inquiry: Inquiry) -> Answer:
         return not_seen(inquiry, item, search)
     history = history_of(inquiry, search.best)
     if act is not None and not act.own:
-        return _when_changed(inquiry, search, history)
+        return when_changed(inquiry, search, history)
     if act is not None and act.verb in _NEAR:
         near = visits_around(inquiry, history.stays[-1].box.centre, inquiry.config.passing)
         if near:
@@ -80,7 +79,7 @@ def how_long(inquiry: Inquiry) -> Answer:
         return not_seen(inquiry, item, search)
     history = history_of(inquiry, search.best)
     if kind is not None:
-        return _since_change(inquiry, _when_changed(inquiry, search, history))
+        return since_change(inquiry, when_changed(inquiry, search, history))
     if act is not None and act.own:
         near = visits_around(inquiry, history.stays[-1].box.centre, inquiry.config.passing)
         return _spent(inquiry, near, f"at {the(history.thing.name)}")
@@ -120,7 +119,7 @@ def how_often(inquiry: Inquiry) -> Answer:
         found = [m for m in history.changes if m.event is kind]
         proof = proofs_of_memories(inquiry, found) or proofs_of_things(inquiry, (search.best,))
         spans = [(m.start, m.end) for m in found]
-        what = f"{the(history.thing.name)} {_DONE.get(kind or EventKind.MOVED, 'changed')}"
+        what = f"{the(history.thing.name)} {DONE.get(kind or EventKind.MOVED, 'changed')}"
         return _times(inquiry, spans, what, proof, True)
     looks = looks_of(inquiry, history)
     return _times(
@@ -170,59 +169,6 @@ def _moment(inquiry: Inquiry, stamp: float) -> str:
 
 def _place(inquiry: Inquiry, history: History, index: int) -> str:
     return place_in_words(inquiry, history.stays[index].box, history.thing)
-
-
-def _when_changed(inquiry: Inquiry, search: Search, history: History) -> Answer:
-    """Return when a thing moved, went or came: the time of the event, else between the sightings that show it."""
-    act, thing = inquiry.question.act, search.best
-    assert act is not None and thing is not None
-    kind = KIND_OF_ACT.get(act.verb)
-    if kind is None:
-        return unknown(inquiry, f"I keep no record of when things {act.verb}")
-    found = [m for m in history.changes if m.event is kind]
-    span = history.span_of_change(kind)
-    sure = thing_confidence(inquiry, search, thing)
-    name, proof = the(history.thing.name), proofs_of_things(inquiry, (thing,))
-    if found:
-        event = found[0] if inquiry.question.occurrence is Occurrence.FIRST else found[-1]
-        begin = _last_before(history, event) if kind is not EventKind.APPEARED else event.start
-        times = [(begin, event.start)]
-        proof = proofs_of_memories(inquiry, (event,)) + proof
-    elif span is not None:
-        times, sure = [span], sure * inquiry.config.confidence.inferred
-    else:
-        return reply(
-            inquiry, f"I have not noticed that {name} {_DONE[kind]}; I saw it last "
-            f"{ago_in_words(history.stays[-1].last, inquiry.now)}, {_place(inquiry, history, -1)}.",
-            0.0, proof=proof, verified=history.stays[-1].last,
-        )  # fmt: skip
-    begin, end = times[0]
-    between = (
-        f"between {ago_in_words(begin, inquiry.now)} and {ago_in_words(end, inquiry.now)}"
-        if end - begin > inquiry.config.gap
-        else ago_in_words(end, inquiry.now)
-    )
-    return reply(
-        inquiry, f"{name} {_DONE[kind]} {between}.", sure,
-        times=times, places=[place_of(inquiry, history.stays[-1].box)], proof=proof, verified=end,
-    )  # fmt: skip
-
-
-def _since_change(inquiry: Inquiry, changed: Answer) -> Answer:
-    """Return the answer to when a thing changed with the seconds since then as its number."""
-    if not changed.value.times:
-        return changed
-    since = max(0.0, inquiry.now - sum(changed.value.times[0]) / 2.0)
-    return replace(changed, value=replace(changed.value, number=since))
-
-
-def _last_before(history: History, event: Memory) -> float:
-    """Return when the thing was last seen before a change, where that is known to be before it."""
-    ends = [s.memory.end for stay in history.stays for s in stay.sightings if s.memory.end <= event.start]
-    known = [stay.last for stay in history.stays if stay.last <= event.start]
-    if event.event is EventKind.MOVED and len(history.stays) > 1:
-        return min(history.stays[-2].last, event.start)
-    return max((*ends, *known), default=event.start)
 
 
 def _when_there(inquiry: Inquiry, rooms: RoomsMeant) -> Answer:

@@ -162,6 +162,7 @@ class World:
     stall: float = 0.0  # s, by which the loop's time is ahead of the stamps
     adviser: Adviser | None = None  # who is asked about failures
     memory: Callable[[Question], AnswerOutcome | None] | None = None  # what it says; None = it is silent
+    grid: OccupancyGrid2D | None = None  # the first one; None = an empty room
 
     def __post_init__(self) -> None:
         self.mirror = FakeMirror()
@@ -176,7 +177,7 @@ class World:
         self.goal: np.ndarray | None = None
         self.commands: list[Command] = []
         self.abort_with: tuple[int, str] | None = None
-        self.loop.on_grid(room())
+        self.loop.on_grid(room() if self.grid is None else self.grid)
         self.loop.on_scene(self.mirror)
         self.loop.on_pose(self.pose, 0.0)
 

@@ -212,8 +212,8 @@ def test_what_is_seen_and_cannot_be_come_to_is_there():
 
 
 def test_a_building_of_which_half_cannot_be_reached_gives_no_answer():
-    world = turning(World(answers={"frontier": exploring(*((x, 2.0, 0.0) for x in (2.0, 5.0, 8.0)))}))
-    world.loop.on_grid(cut_room())
+    tour_of_the_half = exploring(*((x, 2.0, 0.0) for x in (2.0, 5.0, 8.0)))
+    world = turning(World(grid=cut_room(), answers={"frontier": tour_of_the_half}))
     result = ended(world, CHECK)
     assert result.error_code is ErrorCode.CANNOT_ANSWER and not result.answers
     assert "m2 that no way leads to" in result.error_msg and "may be there all the same" in result.error_msg

@@ -5,6 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from lodestar.agent.context import LoopContext
+from lodestar.agent.navigator_codes import (
+    GOAL_REFUSED,
+    POSE_REFUSED,
+    is_controller_stuck,
+    is_planner_refusal,
+)
 from lodestar.agent.open_action import Failing, OpenCase
 from lodestar.agent.run import SHIFTED, Run
 from lodestar.agent.stamps import NEVER, Stamp, last_seen
@@ -27,9 +33,6 @@ from lodestar.worldmodel.way_change import Blockage, blockage_of, mismatch
 #: Parts that an ablation leaves out: the diagnosis as a whole, the phase in which an action failed, the scene's things.
 DIAGNOSIS, CONSTRAINT_STATE, SCENE = "diagnosis", "constraint_state", "scene"
 
-_GOAL_REFUSED = frozenset({204, 206})  # Nav2: GOAL_OUTSIDE_MAP, GOAL_OCCUPIED
-_POSE_REFUSED = frozenset({102, 202, 9002})  # Nav2: the TF errors
-_PLANNER, _CONTROLLER = range(200, 300), range(100, 200)
 _BESIDE = 0.45  # m from what came into the way within which a thing is taken for it
 _SHOWN = 0.3  # m around a contact in which an obstacle on the grid explains it
 _AROUND = 3.0  # m in which the surroundings are compared after a jump
@@ -87,12 +90,11 @@ class EvidenceGatherer:
     def _navigator(self, case: OpenCase) -> dict[str, bool]:
         facts = {"navigator_silent": case.failing is Failing.SILENT}
         if case.failing is Failing.STOPPED:
-            refused, posed = case.code in _GOAL_REFUSED, case.code in _POSE_REFUSED
             facts |= {
-                "goal_refused": refused,
-                "pose_refused": posed,
-                "planner_refused": case.code in _PLANNER and not (refused or posed),
-                "controller_stuck": (case.code in _CONTROLLER and not posed) or case.code == 0,
+                "goal_refused": case.code in GOAL_REFUSED,
+                "pose_refused": case.code in POSE_REFUSED,
+                "planner_refused": is_planner_refusal(case.code),
+                "controller_stuck": is_controller_stuck(case.code) or case.code == 0,
             }
         return facts
 

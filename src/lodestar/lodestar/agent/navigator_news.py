@@ -12,6 +12,7 @@ from lodestar.agent.charger_trip import ChargerTrip
 from lodestar.agent.commands import CancelGoal, NavigationEvent, NavigationKind
 from lodestar.agent.context import LoopContext
 from lodestar.agent.errors import ErrorCode
+from lodestar.agent.navigator_codes import is_controller_stuck
 from lodestar.agent.open_action import Failing
 from lodestar.agent.proposers import ASIDE, CHARGER, LOOK
 from lodestar.agent.retreat import retreat
@@ -21,8 +22,6 @@ from lodestar.agent.transitions import Transitions
 from lodestar.agent.verification import faced_entity
 from lodestar.experts.protocol import Proposal
 from lodestar.selection.decision_log import Outcome
-
-_CONTROLLER_CODES = range(100, 200)  # of Nav2's FollowPath; from 200 on a planner refused the goal
 
 
 class NavigatorNews:
@@ -61,7 +60,7 @@ class NavigatorNews:
             self.unavailable(run, event.error_msg)
         else:
             detail = f"{event.error_msg or event.kind.value} ({event.error_code})"
-            blocked = event.error_code in _CONTROLLER_CODES
+            blocked = is_controller_stuck(event.error_code)
             why = f"the navigator {event.kind.value} it: {detail}"
             self.failed(run, navigation, why, blocked, event.error_code)
 

@@ -128,7 +128,9 @@ def test_a_robot_that_cannot_move_steps_aside_and_goes_on():
     assert world.result.error_code is ErrorCode.TARGET_NOT_FOUND
 
 
-@pytest.mark.parametrize(("code", "second"), [(106, "retreat"), (206, "frontier"), (0, "frontier")])
+@pytest.mark.parametrize(
+    ("code", "second"), [(106, "retreat"), (107, "frontier"), (206, "frontier"), (0, "frontier")]
+)
 def test_a_robot_that_cannot_turn_where_it_stands_does_not_try_another_turn(code, second):
     def turning(asked):
         yaw = 1.0 + len(asked.excluded_goals)

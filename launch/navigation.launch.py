@@ -3,7 +3,7 @@
 from launch_ros.actions import Node
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
-from lodestar_bringup.launch_entities import description, given, navigation_parameters
+from lodestar_bringup.launch_entities import description, given, navigation_parameters, navigation_tree
 from lodestar_bringup.preflight import NAV2_PACKAGES, refuse_missing
 
 TO_SMOOTHER = [("cmd_vel", "cmd_vel_nav")]
@@ -22,13 +22,14 @@ def _navigation(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     namespace = given(context, "namespace")
     clock = {"use_sim_time": given(context, "use_sim_time") == "true"}
     profile = navigation_parameters(namespace)
+    own = {"bt_navigator": {"default_nav_to_pose_bt_xml": navigation_tree()}}
     servers = [
         Node(
             package=package,
             executable=executable,
             name=executable,
             namespace=namespace,
-            parameters=[profile, clock],
+            parameters=[profile, {**clock, **own.get(executable, {})}],
             remappings=remaps,
             output="screen",
         )

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import declared
 import pytest
 import yaml
 
-from lodestar_bringup.navigation import DISTRIBUTIONS, navigation_profile, slam_profile
+from lodestar.agent.config import LoopConfig
+from lodestar_bringup.navigation import DISTRIBUTIONS, behavior_tree, navigation_profile, slam_profile
 
 CONFIG = declared.ROOT / "config"
 TABLE: dict[str, dict[str, Any]] = yaml.safe_load(
@@ -104,3 +106,61 @@ def test_zones_are_inflated(costmap: str, distribution: str) -> None:
     assert values["plugins"].index("keepout_filter") < values["plugins"].index("inflation_layer")
     assert values["plugins"][-1] == "inflation_layer"
     assert all(values[name]["plugin"] for name in values["plugins"])
+
+
+# Ports of the nodes of our behaviour tree, read from the sources of each distribution on 2026-11-25; a port that a node
+# does not have keeps the whole tree from being loaded.
+PORTS = {
+    "humble": {
+        "ComputePathToPose": {"goal", "start", "planner_id", "path"},
+        "FollowPath": {"path", "controller_id", "goal_checker_id"},
+    },
+    "jazzy": {
+        "ComputePathToPose": {"goal", "start", "use_start", "planner_id", "path", "error_code_id"},
+        "FollowPath": {"path", "controller_id", "goal_checker_id", "progress_checker_id", "error_code_id"},
+    },
+    "kilted": {
+        "ComputePathToPose": {
+            "goal", "start", "use_start", "planner_id", "path", "error_code_id", "error_msg",
+        },
+        "FollowPath": {
+            "path", "controller_id", "goal_checker_id", "progress_checker_id", "error_code_id", "error_msg",
+        },
+    },
+}  # fmt: skip
+EVERYWHERE = {
+    "root": {"BTCPP_format", "main_tree_to_execute"},
+    "BehaviorTree": {"ID"},
+    "PipelineSequence": set(),
+    "RateController": {"hz"},
+    "RecoveryNode": {"number_of_retries"},
+    "Fallback": set(),
+    "ForceFailure": set(),
+    "ClearEntireCostmap": {"service_name"},
+}
+
+
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS)
+def test_every_node_of_the_behaviour_tree_exists_and_has_its_ports(distribution: str) -> None:
+    tree = ElementTree.fromstring(behavior_tree((CONFIG / "navigate_to_pose.xml").read_text(), distribution))
+    known = EVERYWHERE | PORTS[distribution]
+    for node in tree.iter():
+        assert set(node.attrib) <= known[node.tag] | {"name"}, node.tag
+    codes = {node.get("error_code_id") for node in tree.iter() if node.get("error_code_id")}
+    prefixes = {"{compute_path_error_code}", "{follow_path_error_code}"}  # those that bt_navigator looks for
+    assert codes == (set() if distribution == "humble" else prefixes)
+
+
+def test_the_behaviour_tree_names_the_planner_and_the_controller_of_the_profile() -> None:
+    tree = ElementTree.fromstring((CONFIG / "navigate_to_pose.xml").read_text())
+    profile = yaml.safe_load((CONFIG / "nav2.yaml").read_text())
+    (planner,) = profile["/**/planner_server"]["ros__parameters"]["planner_plugins"]
+    (controller,) = profile["/**/controller_server"]["ros__parameters"]["controller_plugins"]
+    assert [node.get("planner_id") for node in tree.iter("ComputePathToPose")] == [planner]
+    assert [node.get("controller_id") for node in tree.iter("FollowPath")] == [controller]
+
+
+def test_nav2_says_that_it_makes_no_progress_before_the_loop_gives_the_goal_up() -> None:
+    profile = yaml.safe_load((CONFIG / "nav2.yaml").read_text())
+    checker = profile["/**/controller_server"]["ros__parameters"]["progress_checker"]
+    assert checker["movement_time_allowance"] < LoopConfig.stuck_time

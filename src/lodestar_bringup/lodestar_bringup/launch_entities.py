@@ -24,7 +24,7 @@ from launch_ros.actions import Node, SetRemap
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from lodestar.storage.run_folder import RunFolder
-from lodestar_bringup.navigation import navigation_profile, slam_profile
+from lodestar_bringup.navigation import behavior_tree, navigation_profile, slam_profile
 from lodestar_bringup.options import BRIDGES, DRIVERS, NAVIGATORS, ROBOTS, SLAM, StackOptions
 from lodestar_bringup.places import config_folder, launch_folder
 from lodestar_bringup.preflight import (
@@ -240,6 +240,12 @@ def navigation_parameters(namespace: str) -> str:
     """Return the path of nav2.yaml, adapted to the running distribution and the namespace."""
     distribution = os.environ.get("ROS_DISTRO", "")
     return _fitted("nav2.yaml", lambda text: navigation_profile(text, distribution, namespace))
+
+
+def navigation_tree() -> str:
+    """Return the path of navigate_to_pose.xml, adapted to the running distribution."""
+    distribution = os.environ.get("ROS_DISTRO", "")
+    return _fitted("navigate_to_pose.xml", lambda text: behavior_tree(text, distribution))
 
 
 def slam_parameters(namespace: str) -> str:

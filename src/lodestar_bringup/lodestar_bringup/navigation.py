@@ -1,4 +1,4 @@
-"""Adapt config/nav2.yaml and slam_toolbox.yaml, written for Kilted, to other distributions and to a namespace."""
+"""Adapt Nav2's and SLAM Toolbox's files in config/, written for Kilted, to other distributions and to a namespace."""
 
 from __future__ import annotations
 
@@ -51,6 +51,12 @@ _HUMBLE: Mapping[str, Mapping[str, Any]] = {
 }
 _OTHERWISE: Mapping[str, Mapping[str, Mapping[str, Any]]] = {"humble": _HUMBLE}
 
+# Ports of navigate_to_pose.xml that the nodes of older distributions lack; one too many and the tree is not loaded.
+_PORTS_NOT_THERE: Mapping[str, tuple[str, ...]] = {
+    "humble": ("error_code_id", "error_msg"),
+    "jazzy": ("error_msg",),
+}
+
 
 def navigation_profile(text: str, distribution: str, namespace: str) -> str:
     """Return a Nav2 parameter file with a distribution's parameters and plugin names, and topics in the namespace.
@@ -68,6 +74,13 @@ def navigation_profile(text: str, distribution: str, namespace: str) -> str:
 def slam_profile(text: str, namespace: str) -> str:
     """Return a SLAM Toolbox parameter file with its absolute scan and map topics in a namespace."""
     return _in_namespace(text, namespace)
+
+
+def behavior_tree(text: str, distribution: str) -> str:
+    """Return a behaviour tree without the ports that the distribution's nodes lack."""
+    for port in _PORTS_NOT_THERE.get(distribution, ()):
+        text = re.sub(rf'\s{port}="[^"]*"', "", text)
+    return text
 
 
 def _edited(text: str, edits: Mapping[str, Mapping[str, Any]]) -> str:

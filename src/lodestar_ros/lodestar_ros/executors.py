@@ -91,6 +91,9 @@ def run(
                 close()
             node.destroy_node()
         rclpy.try_shutdown()
+        # Ctrl-C comes twice, from the terminal and from `ros2 launch`. Python restores the default for a handler of its
+        # own while it ends, so that the second one would kill it then and be reported as a death (status -2).
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
     return 0
 
 

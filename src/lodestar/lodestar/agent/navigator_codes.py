@@ -1,4 +1,4 @@
-"""What Nav2's error codes say about the way, the goal and the pose; the codes are those of Jazzy and Kilted."""
+"""Meaning of Nav2's error codes for the way, the goal and the pose; the codes are those of Jazzy and Kilted."""
 
 from __future__ import annotations
 

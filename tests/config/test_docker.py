@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+from pathlib import Path
 
 import declared
+import pytest
 import yaml
 
 DOCKER = declared.ROOT / "docker"
@@ -64,6 +68,32 @@ def test_the_robots_weights_lie_where_its_profile_looks() -> None:
     (weights,) = (volume for volume in COMPOSE["services"]["robot"]["volumes"] if isinstance(volume, dict))
     workdir = re.findall(r"^WORKDIR (\S+)$", RECIPE, re.MULTILINE)[-1]
     assert weights["target"] == f"{workdir}/{model}"
+
+
+@pytest.mark.parametrize(
+    ("torch", "index", "written"),
+    [
+        ("", "", None),
+        ("torch==2.8.0", "", None),
+        (
+            "torch==2.8.0",
+            "https://example.org/jp6",
+            "--extra-index-url https://example.org/jp6\ntorch==2.8.0\n",
+        ),
+    ],
+)
+def test_another_torch_needs_its_index(torch: str, index: str, written: str | None, tmp_path: Path) -> None:
+    found = re.search(r'^RUN (if \[ -n "\$\{TORCH\}" \].*?^    fi)$', RECIPE, re.MULTILINE | re.DOTALL)
+    assert found is not None
+    (tmp_path / "requirements").mkdir()
+    environment = {"PATH": os.environ["PATH"], "TORCH": torch, "TORCH_INDEX": index}
+    run = subprocess.run(
+        ["sh", "-c", found[1]], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    refused = bool(torch) and not index
+    assert (run.returncode != 0) == refused and ("give the package index" in run.stderr) == refused
+    local = tmp_path / "requirements" / "local.txt"
+    assert (local.read_text() if local.exists() else None) == written
 
 
 def test_a_jetson_has_its_gpu_its_ros_and_nvidias_torch() -> None:

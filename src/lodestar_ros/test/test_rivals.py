@@ -1,4 +1,4 @@
-"""Who walks the robot past the gate."""
+"""Tests of the ways past the gate that are found in the graph."""
 
 from __future__ import annotations
 

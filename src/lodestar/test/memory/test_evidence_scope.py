@@ -36,7 +36,7 @@ def test_things_in_another_room_are_no_evidence_for_this_one(office):
 
 
 def test_the_memories_of_the_evidence_stay_whole(office):
-    """What stands beyond the room still tells what is next to a thing."""
+    """A thing beyond the room still counts as a neighbour of one in it."""
     whole = {hit.memory.id: hit.memory for hit in _inquiry(office, "where is the desk?").hits}
     for piece in _inquiry(office, "where is the red mug in the office?").pieces:
         assert piece.hit.memory.entity_ids == whole[piece.hit.memory.id].entity_ids

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -57,15 +58,16 @@ def recording(bed: Bed, processes: Processes, tmp_path_factory: pytest.TempPathF
     static.publish(transforms(0.0, ("base_link", "lidar_link")))
     bed.until(lambda: all(one.get_subscription_count() for one in talkers), "the recorder to hear all")
     decisions.publish(msg.Decision(epoch=7, chosen="frontier"))
+    began = time.monotonic()
     for number in range(10):
+        # At the pace of their stamps: who hears them when they are played keeps the last few.
+        bed.until(lambda due=began + 0.1 * number: time.monotonic() >= due, "the time of the next cloud")
         stamp = BEGIN + 0.1 * number
         clock.publish(Clock(clock=stamp_to_msg(stamp)))
         tf.publish(transforms(stamp, ("map", "odom"), ("odom", "base_link")))
         points.publish(cloud_to_msg(np.full((5, 3), number, np.float32), stamp, "lidar_link"))
-        bed.until(
-            lambda count=number: float(bed.diagnosis("recorder").get("messages", 0)) > count,
-            "it to be written",
-        )
+    for _ in range(2):  # its executor has taken all that had arrived, between two words of its own
+        bed.next("/diagnostics", lambda array: any(status.name == "recorder" for status in array.status))
     assert "records" in bed.diagnosis("recorder")["message"]
     processes.stop()
     for one in talkers:

@@ -18,12 +18,13 @@ class StopTestConfig:
     turn: float = 0.4  # rad/s, on the spot
     lasts: float = 0.8  # s of turning
     bound: float = 1.0  # s from the first request to stop until the robot stands
+    settle: float = 0.3  # s for which it must stand: stepping legs rest between two steps
     patience: float = 3.0  # s for go2_guard to answer before the turn
     required: bool = False  # the robot walks only after the test was passed since the start of go2_base
 
     def __post_init__(self) -> None:
-        if min(self.turn, self.lasts, self.bound, self.patience) <= 0.0:
-            raise ValueError("turn, lasts, bound and patience must be above 0")
+        if min(self.turn, self.lasts, self.bound, self.settle, self.patience) <= 0.0:
+            raise ValueError("turn, lasts, bound, settle and patience must be above 0")
 
 
 class Phase(Enum):
@@ -45,7 +46,7 @@ class StopTest:
         self.config = config or StopTestConfig()
         self.phase = Phase.NEVER
         self._why = ""
-        self._since = self._stopped = 0.0
+        self._since = self._stopped = self._moved_at = 0.0
         self._sent = -math.inf
         self._moved = False
 
@@ -80,17 +81,22 @@ class StopTest:
         if self.phase is Phase.TURNING:
             self._moved |= moving
             if now - self._since > self.config.lasts:
-                self.phase, self._stopped, self._sent = Phase.STOPPING, now, -math.inf
-        elif self.phase is Phase.STOPPING and (not moving or now - self._stopped > self.config.bound):
-            self._judge(moving, now - self._stopped)
-            return [STOP]
+                self.phase, self._stopped, self._moved_at, self._sent = Phase.STOPPING, now, now, -math.inf
+        elif self.phase is Phase.STOPPING:
+            if moving:
+                self._moved_at = now
+            late = self._moved_at - self._stopped > self.config.bound
+            if late or now - self._moved_at >= self.config.settle:
+                self._judge(late, self._moved_at - self._stopped)
+                return [STOP]
         if now - self._sent < PERIOD:
             return []
         self._sent = now
         return [move((0.0, 0.0, self.config.turn)) if self.phase is Phase.TURNING else STOP]
 
-    def _judge(self, moving: bool, seconds: float) -> None:
-        if moving:
+    def _judge(self, late: bool, seconds: float) -> None:
+        """Set the result. late: it moved after the bound. seconds: from the first stop to its last motion."""
+        if late:
             self.phase = Phase.FAILED
             self._why = f"it still moved {seconds:.1f} s after StopMove: use the remote control, and do not let it walk"
         elif not self._moved:

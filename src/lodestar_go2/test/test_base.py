@@ -176,9 +176,14 @@ class Robot:
     """A robot on a stand: its legs or its body move while it is told to, and it stops after a while, or never."""
 
     def __init__(
-        self, rules: BaseRules, obeys: bool = True, by_legs: bool = False, stiff: bool = False
+        self,
+        rules: BaseRules,
+        obeys: bool = True,
+        by_legs: bool = False,
+        stiff: bool = False,
+        rests: bool = False,  # between two steps
     ) -> None:
-        self.rules, self.obeys, self.by_legs, self.stiff = rules, obeys, by_legs, stiff
+        self.rules, self.obeys, self.by_legs, self.stiff, self.rests = rules, obeys, by_legs, stiff, rests
         self.told = self.told_at = 0.0
         self.requests: list[SportRequest] = []
 
@@ -194,6 +199,7 @@ class Robot:
                 elif self.obeys and self.told:
                     self.told, self.told_at = 0.0, now
             moves = bool(self.told or now - self.told_at < 0.2) and bool(self.requests) and not self.stiff
+            moves &= not self.rests or now % 0.4 < 0.2
             self.requests += told
             self.rules.on_state(0.4 if moves and not self.by_legs else 0.0, now)
             self.rules.on_legs(3.0 if moves and self.by_legs else 0.1)
@@ -210,12 +216,17 @@ def test_the_test_of_the_stop_passes_where_the_robot_stops(rules: BaseRules, by_
     assert rules.blocked_by(2.1) == "" and rules.on_command(WALK, 2.1) == [move(WALK)]
 
 
-def test_a_robot_that_does_not_stop_fails_and_never_walks_again(rules: BaseRules) -> None:
-    robot = Robot(rules, obeys=False)
+@pytest.mark.parametrize(
+    ("rests", "seconds"), [(False, "1.0"), (True, "1.1")], ids=["steadily", "with rests between steps"]
+)
+def test_a_robot_that_does_not_stop_fails_and_never_walks_again(
+    rules: BaseRules, rests: bool, seconds: str
+) -> None:
+    robot = Robot(rules, obeys=False, by_legs=rests, rests=rests)
     rules.test_stop(0.1)
     robot.live(0.1, 3.0)
     assert rules.stop_test.phase is Phase.FAILED
-    assert "it still moved 1.0 s after StopMove" in rules.blocked_by(3.1)
+    assert f"it still moved {seconds} s after StopMove" in rules.blocked_by(3.1)
     assert rules.on_command(WALK, 3.1) == [STOP]
 
 

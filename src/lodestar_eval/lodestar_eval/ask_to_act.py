@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -142,9 +142,9 @@ def _can_be_shown(world: World, start: tuple[float, float, float], ids: tuple[in
     return any(seen) and min(ways) >= MIN_PATH and np.isfinite(min(ways))
 
 
-def _of_absent_kind(world: World, rng: np.random.Generator) -> Iterator[CheckQuestion]:
+def absent_kinds(present: Collection[str], rng: np.random.Generator) -> Iterator[str]:
+    """Yield kinds of the catalogue that nobody could take for one of these, in a random order."""
     nouns = load_lexicon().nouns
-    present = {thing.category for thing in world.objects}
     near = {
         kind for name in present for kind in (nouns[kind_of(name)].near if kind_of(name) in nouns else ())
     }
@@ -152,7 +152,12 @@ def _of_absent_kind(world: World, rng: np.random.Generator) -> Iterator[CheckQue
         confused = nouns[kind].near if kind in nouns else ()
         alike = any(same_kind(kind, name) or name in confused for name in present)
         if kind in nouns and not alike and kind not in near and kind not in PLAIN:
-            yield _ask(kind, "absent kind", ())
+            yield kind
+
+
+def _of_absent_kind(world: World, rng: np.random.Generator) -> Iterator[CheckQuestion]:
+    for kind in absent_kinds({thing.category for thing in world.objects}, rng):
+        yield _ask(kind, "absent kind", ())
 
 
 def _of_absent_look(world: World, rng: np.random.Generator) -> Iterator[CheckQuestion]:

@@ -39,7 +39,7 @@ ROW_CHANGES: dict[str, dict[str, Any]] = {
     "blind_retry": {"enabled": False, "blind_retries": _RETRIES},
     "no_validation": {},  # and `loop.validates`
     "no_diagnosis": {"without": ("diagnosis",)},
-    "no_belief_correction": {"corrects": False},
+    "no_belief_correction": {"corrects": False},  # and `scene_dictionary.archive_moved`
     "no_constraint_state": {"without": ("constraint_state",)},
     "no_semantic_graph": {"without": ("scene",)},
 }
@@ -149,6 +149,8 @@ def settings_of(job: Job, row: str) -> EpisodeSettings:
     changes = {f"goal_selector__loop__recovery__{name}": value for name, value in ROW_CHANGES[row].items()}
     if row == "no_validation":
         changes["goal_selector__loop__validates"] = False
+    if row == "no_belief_correction":
+        changes["scene_dictionary__archive_moved"] = False
     robot = changed(robot_config(), **changes) if changes else robot_config()
     return EpisodeSettings(time_limit=job.limit, thinking=job.answer, robot=robot)
 

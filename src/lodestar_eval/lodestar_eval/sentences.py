@@ -18,7 +18,7 @@ _WORDS = {
 }  # fmt: skip
 _MIN_SIZE = 0.10  # m, longest side of a target
 _MARGIN = 0.8  # m by which the closest object is closer than the next
-_TOGETHER, _APART = 0.4, 2.3  # m between boxes at which "next to" surely holds, and surely does not
+_TOGETHER, APART = 0.4, 2.3  # m between boxes at which "next to" surely holds, and surely does not
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class _Maker:
             return all(sign * scene.gap(rival, anchor) > own + _MARGIN for rival in rivals)
         if name in ("NextTo", "Near"):
             limit = _TOGETHER if name == "NextTo" else 1.0
-            apart = all(scene.gap(r, a) > _APART + (name == "Near") for r in rivals for a in anchors)
+            apart = all(scene.gap(r, a) > APART + (name == "Near") for r in rivals for a in anchors)
             standing = not target.supported_by and not target.mounted
             return standing and scene.gap(target, anchor) <= limit and apart
         return scene.holds(name, (target, anchor)) and not any(

@@ -8,17 +8,16 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from lodestar.assembly.prior_parts import category_priors
 from lodestar.models.kinship import same_kind
 from lodestar.models.phrases import PhraseBook
-from lodestar.scene.config import ChangeConfig
+from lodestar.scene.moved_things import MOST_COMPARED
 from lodestar.scene.records import Entity, EntityState
 from lodestar.scene.session_changes import ChangeKind, ThingChange
-from lodestar.scene.session_sights import SessionScene, believed, changes_between
 from lodestar_eval.last_seen import elsewhere
 from lodestar_eval.perceived_maps import stations
 from lodestar_eval.settings import EpisodeSettings
 from lodestar_eval.simulated_robot import SimulatedRobot
+from lodestar_eval.state_questions import SpatialQuestion, answer, questions_of
 from lodestar_sim.simulator import Simulator
 from lodestar_sim.worlds import WorldError, world_from_spec
 from lodestar_sim.worlds.truth import truth_of
@@ -62,13 +61,17 @@ class Scenario:
 
 @dataclass
 class Track:
-    """Scores of one row. right: share of out-of-view things believed right, per visit. delays: seconds per fate."""
+    """Scores of one row. right: share of out-of-view things believed right, per visit. delays: seconds per fate.
+
+    answers: the spatial questions, and whether the answer was right.
+    """
 
     right: list[float] = field(default_factory=list)
     delays: list[float] = field(default_factory=list)
     told: int = 0
     told_right: int = 0
     found: int = 0
+    answers: list[tuple[SpatialQuestion, bool]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -149,41 +152,38 @@ class _Moment:
     """The map after a visit. changes: since the first round, None during it."""
 
     visit: int
-    time: float
     entities: dict[int, Entity]
     changes: list[ThingChange] | None
+
+    @property
+    def held(self) -> list[Entity]:
+        """Return what is believed to be where the map has it."""
+        return [e for e in self.entities.values() if e.state is not EntityState.ARCHIVED]
 
 
 def _drive(
     scenario: Scenario, seed: int, phrases: PhraseBook, settings: EpisodeSettings
 ) -> Iterator[_Moment]:
-    """Yield the map after each visit; the robot stands still and looks around, and is set to the next station."""
+    """Yield the map after each visit; the robot stands still and looks around, and is set to the next station.
+
+    After the first round it saves its map and loads it, as on the next day.
+    """
     simulator = Simulator(scenario.world, settings.simulator, seed)
     robot = SimulatedRobot(simulator, settings, phrases, np.random.default_rng((seed, 7)))
+    chain = robot.headless.map
     pause = 0.7 * scenario.interval / TURNS
-    first, baseline, began = len(scenario.visits) // ROUNDS, None, 0.0
+    first = len(scenario.visits) // ROUNDS
     for visit, poses in enumerate(scenario.visits):
+        if visit == first:
+            chain.go_on_from(chain.saved(), simulator.time)
         for pose in poses:
             simulator.robot.pose, simulator.robot.odometry = np.array(pose), np.array(pose)
             simulator.step(pause)
             robot.look()
         simulator.step(max(scenario.interval * (visit + 1) - simulator.time, 0.01))
-        now, mirror = simulator.time, robot.mirror
-        scene = SessionScene(
-            dict(mirror.entities),
-            mirror.map_id,
-            mirror.session_id,
-            now,
-            grid=robot.grid,
-            resolve=mirror.resolve,
-        )
-        if visit + 1 == first:
-            baseline, began = scene, now
-        changes = None
-        if baseline is not None:
-            known = replace(scene, session=baseline.session)
-            changes = changes_between(baseline, known, now - began, category_priors(), ChangeConfig())
-        yield _Moment(visit, now, dict(mirror.entities), changes)
+        chain.work(simulator.time)
+        changes = chain.scene.changes_since_load(MOST_COMPARED) if visit >= first else None
+        yield _Moment(visit, dict(chain.mirror.entities), changes)
 
 
 def track(spec: str, seed: int, settings: EpisodeSettings, phrases: PhraseBook) -> TourOutcome:
@@ -196,8 +196,13 @@ def track(spec: str, seed: int, settings: EpisodeSettings, phrases: PhraseBook) 
     ever: dict[int, Entity] = {}
     first = len(scenario.visits) // ROUNDS
     last: _Moment | None = None
-    for moment in _drive(scenario, seed, phrases, settings):
-        ever.update({i: e for i, e in moment.entities.items() if e.state is not EntityState.ARCHIVED})
+    start = scenario.world.at(0.0)
+    tours = (
+        _drive(scenario, seed, phrases, settings),
+        _drive(scenario, seed, phrases, _without_comparison(settings)),
+    )
+    for moment, plain in zip(*tours):
+        ever.update({entity.id: entity for entity in plain.held})
         time = scenario.ends(moment.visit)
         world = scenario.world.at(time)
         if moment.visit + 1 == first:
@@ -213,16 +218,14 @@ def track(spec: str, seed: int, settings: EpisodeSettings, phrases: PhraseBook) 
                 and _shows(scenario, fate, moment.visit, world)
             ):
                 seen_at[id(fate)] = time
-        beliefs = {
-            "lodestar": list(believed(moment.entities, moment.changes).values()),
-            "dictionary": [e for e in moment.entities.values() if e.state is not EntityState.ARCHIVED],
-            "last_seen": list(ever.values()),
-        }
+        asked = questions_of(start, world, seed) if (moment.visit + 1) % first == 0 else []
+        beliefs = {"lodestar": moment.held, "dictionary": plain.held, "last_seen": list(ever.values())}
         for row, held in beliefs.items():
             right = _judged(held, world, scenario.fates, time, watched)
             unseen = [ok for thing, ok in right.items() if thing not in in_view]
             if unseen:
                 tracks[row].right.append(float(np.mean(unseen)))
+            tracks[row].answers += [(one, _is_answered(one, held, world, phrases)) for one in asked]
             for fate in scenario.fates:
                 thing = fate.after or fate.before
                 assert thing is not None
@@ -234,6 +237,12 @@ def track(spec: str, seed: int, settings: EpisodeSettings, phrases: PhraseBook) 
         tracks[row].delays = [max(d, 0.0) for d in delays if np.isfinite(d)]
     _count_reports(tracks["lodestar"], last.changes, scenario)
     return TourOutcome(spec, seed, len(scenario.fates), tracks)
+
+
+def _without_comparison(settings: EpisodeSettings) -> EpisodeSettings:
+    """Return the settings of a robot that archives by depth alone."""
+    knowing = replace(settings.robot.scene_dictionary, archive_moved=False)
+    return replace(settings, robot=replace(settings.robot, scene_dictionary=knowing))
 
 
 def _in_view(scenario: Scenario, visit: int, world: World) -> set[int]:
@@ -270,6 +279,16 @@ def _judged(
         gone = fate.before is not None and any(_at(ghost, fate.before, world) for ghost in ghosts)
         right[identity] = right.get(identity, True) and not gone
     return right
+
+
+def _is_answered(
+    question: SpatialQuestion, held: Sequence[Entity], world: World, phrases: PhraseBook
+) -> bool:
+    """Return whether the beliefs show a thing that the question means where it is, or none where there is none."""
+    shown = answer(question, held, phrases)
+    if shown is None or not question.targets:
+        return shown is None and not question.targets
+    return any(_at(shown, world.object(identity), world) for identity in question.targets)
 
 
 def _matched(held: Sequence[Entity], things: Sequence[WorldObject], world: World) -> dict[int, int]:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from visualization_msgs.msg import MarkerArray
 
 from lodestar.scene.dictionary import SceneDictionary
+from lodestar.scene.moved_things import MOST_COMPARED
 from lodestar_ros import qos
 from lodestar_ros.markers import entity_markers
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.workers import LatestWorker
-
-_MOST_COMPARED = 3000  # entities, up to which changes are shown; comparing them takes about a second then
 
 
 class SceneDisplay:
@@ -33,7 +32,7 @@ class SceneDisplay:
         state = (self._scene.revision, viewers)
         if viewers > 0 and state != self._shown:
             entities, regions = self._scene.entities().values(), self._scene.regions.values()
-            changes = self._scene.changes_since_load(_MOST_COMPARED)
+            changes = self._scene.changes_since_load(MOST_COMPARED)
             self._markers.publish(
                 entity_markers(entities, self._node.now, regions, changes, self._scene.rooms)
             )

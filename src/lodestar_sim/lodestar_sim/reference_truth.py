@@ -7,6 +7,7 @@ objects near the anchor.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -202,6 +203,7 @@ def has_attribute(thing: WorldObject | Decal, value: str) -> bool:
     return all(word in own or lexicon.attribute(word) in own for word in words_of(value))
 
 
+@cache
 def confusable(a: str, b: str) -> bool:
     """Tell whether a listener might confuse one class with the other."""
     if group_of(a) == group_of(b):

@@ -112,6 +112,8 @@ class SceneDictionaryConfig:
     display_period: float = 1.0  # s between markers, similarity layers and keep-out masks; chosen
     enrich_period: float = 0.5  # s between batches of captions and vectors; chosen
     regions_period: float = 5.0  # s between two segmentations of the grid into rooms; chosen
+    archive_moved: bool = True  # what a loaded map has at places whose thing was seen elsewhere since
+    changes_period: float = 5.0  # s between two comparisons with the loaded map for that; chosen
     scene: SceneConfig = field(default_factory=SceneConfig)
     parser: ParserConfig = field(default_factory=ParserConfig, metadata={"prefix": "query."})
     rerank: RerankConfig = field(default_factory=RerankConfig, metadata={"prefix": "query."})

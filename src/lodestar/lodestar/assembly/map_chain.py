@@ -56,6 +56,7 @@ class MapChain:
         self.plan = PlanChain(config.mapping)
         self.voxels = parts.voxel_map(config.semantic_voxels, config.shared)
         self.scene = parts.scene_dictionary(config.scene_dictionary)
+        self._moved = parts.moved_things(config.scene_dictionary, self.scene)
         self.mirror = parts.scene_mirror()
         self.seen: InstanceDelta | None = None
         self.followers: list[Callable[[SceneDelta], None]] = []
@@ -75,6 +76,7 @@ class MapChain:
         self._regions_due = Periodic(scene.regions_period)
         self._display_due = Periodic(scene.display_period)
         self._enrich_due = Periodic(scene.enrich_period)
+        self._changes_due = Periodic(scene.changes_period)
 
     # --- ranges -------------------------------------------------------------------------------------------
 
@@ -139,8 +141,9 @@ class MapChain:
     # --- periodic work ------------------------------------------------------------------------------------
 
     def work(self, stamp: float) -> None:
-        """Do the periodic work that is due: captions, rooms, pillars, zones. Work without phrases is retried when
-        next due.
+        """Do the periodic work that is due: captions, rooms, moved things, pillars, zones.
+
+        Work without phrases is retried when next due.
         """
         if self._enrich_due.due(stamp) and self.scene.enrichments_waiting:
             with self._stages("enrich"), suppress(MissingPhrases):
@@ -148,6 +151,10 @@ class MapChain:
         if self._regions_due.due(stamp) and self._divided is not self._shown:
             with self._stages("regions"):
                 self._find_rooms()
+        if self._moved is not None and self._changes_due.due(stamp):
+            with self._stages("changes"):
+                for delta in self._moved.archive(self._moved.find()):
+                    self.tell(delta)
         if self.directive is not None and self._layers_due.due(stamp):
             with self._stages("pillars"):
                 resolution = self.config.semantic_voxels.pillar_resolution

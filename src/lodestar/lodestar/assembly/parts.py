@@ -22,6 +22,7 @@ from lodestar.assembly.reasoner_parts import reasoner
 from lodestar.assembly.scene_parts import (
     directive_fields,
     enricher,
+    moved_things,
     query_parser,
     region_tracker,
     scene_dictionary,
@@ -58,6 +59,7 @@ __all__ = [
     "image_picker",
     "keyframe_store",
     "likely_questions",
+    "moved_things",
     "picture_detector",
     "plan_mapper",
     "plan_mapper_from",

@@ -22,6 +22,7 @@ from lodestar.perception.captioner import make_describer
 from lodestar.query.verdict import PoolCache
 from lodestar.scene.dictionary import SceneDictionary
 from lodestar.scene.enrichment import Captioner, Enricher, EnrichmentTask, TemplateCaptioner
+from lodestar.scene.moved_things import MovedThings
 from lodestar.scene.vision_captioner import VisionCaptioner
 from lodestar.storage.journal_file import JournalFile
 from lodestar.worldmodel.scene_journal import KIND, VERSION
@@ -35,6 +36,11 @@ _KNOWING = SceneDictionaryConfig()
 def scene_dictionary(config: SceneDictionaryConfig = _KNOWING) -> SceneDictionary:
     """Return an empty scene dictionary, which keeps the entities."""
     return SceneDictionary(config.scene)
+
+
+def moved_things(config: SceneDictionaryConfig, scene: SceneDictionary) -> MovedThings | None:
+    """Return what archives the things of a loaded map that were seen elsewhere; None where it is switched off."""
+    return MovedThings(scene) if config.archive_moved else None
 
 
 def journal_file(folder: Path, run: str) -> JournalFile:

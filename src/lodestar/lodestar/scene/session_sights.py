@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -15,7 +15,7 @@ from lodestar.scene.config import ChangeConfig
 from lodestar.scene.lifecycle import APPEARANCE
 from lodestar.scene.records import Entity, EntityState, Region
 from lodestar.scene.regions import RegionMap
-from lodestar.scene.session_changes import ChangeKind, ThingChange, compare_sessions
+from lodestar.scene.session_changes import ThingChange, compare_sessions
 
 _BLIND = 0.5  # chance that a place was in view where nobody knows; chosen
 
@@ -170,23 +170,3 @@ def changes_between(
     if not (np.isfinite(elapsed) and elapsed > 0.0):
         elapsed = config.elapsed
     return compare_sessions(earlier, later, elapsed, priors, config)
-
-
-def believed(entities: Mapping[int, Entity], changes: Sequence[ThingChange]) -> dict[int, Entity]:
-    """Return the entities that are believed to be where the map has them.
-
-    Archived ones are left out, and those whose thing is told to have moved or to be gone: it was seen elsewhere since,
-    so that its old place need not be seen empty first.
-    """
-    elsewhere = {
-        change.before.id
-        for change in changes
-        if change.before is not None
-        and change.kind in (ChangeKind.MOVED, ChangeKind.VANISHED)
-        and (change.after is None or change.after.id != change.before.id)
-    }
-    return {
-        identity: entity
-        for identity, entity in entities.items()
-        if entity.state is not EntityState.ARCHIVED and identity not in elsewhere
-    }

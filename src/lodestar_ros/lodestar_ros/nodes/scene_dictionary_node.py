@@ -25,6 +25,7 @@ from lodestar_ros.conversions_scene import scene_to_msg
 from lodestar_ros.embedder_client import RemotePhraseBook
 from lodestar_ros.executors import main_of
 from lodestar_ros.map_files import MapFiles
+from lodestar_ros.moved_things_watch import MovedThingsWatch
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import declare_config, declare_part
 from lodestar_ros.query_server import QueryServer
@@ -73,6 +74,7 @@ class SceneDictionaryNode(LodestarNode):
         SceneAmending(
             self, self._scene, self._worker.submit, self._publish, self._files.journal, self._files.hurry
         )
+        MovedThingsWatch(self, self._scene, config, self._worker.submit, self._publish)
         self._naming = RegionNaming(self, self._scene, self._tell_regions)
         self._display = SceneDisplay(self, self._scene, config.display_period)
         self.listen(OccupancyGrid, "grid", self._on_grid, qos.LATCHED)

@@ -1,0 +1,80 @@
+"""The scene is compared beside its updates, and what was seen elsewhere is archived and told on their worker."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("rclpy", reason="ROS 2 is not installed")
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "lodestar" / "test" / "scene"))
+from session_builders import loaded, thing, yesterday
+
+from lodestar.assembly.config import SceneDictionaryConfig
+from lodestar.scene.records import EntityState
+from lodestar_ros.moved_things_watch import MovedThingsWatch
+
+MUG, BOOK, NEW_MUG = 1, 4, 20
+
+
+class Shell:
+    """What the watch needs of a node, and the worker's queue."""
+
+    def __init__(self):
+        self.timers, self.closing, self.jobs, self.told = [], [], [], []
+        self.values, self.diagnostics = {}, self
+
+    def steady_timer(self, period, work):
+        self.timers.append((period, work))
+
+    def on_close(self, close):
+        self.closing.append(close)
+
+    def value(self, name, read):
+        self.values[name] = read
+
+    def error(self, error):
+        raise AssertionError from error
+
+    def until_job(self):
+        end = time.monotonic() + 20.0
+        while not self.jobs and time.monotonic() < end:
+            time.sleep(0.01)
+        return self.jobs.pop()
+
+
+@pytest.fixture
+def shell():
+    shell = Shell()
+    yield shell
+    for close in shell.closing:
+        close()
+
+
+def watch(shell, scene, **options):
+    config = SceneDictionaryConfig(**options)
+    MovedThingsWatch(shell, scene, config, shell.jobs.append, shell.told.append)
+    return config
+
+
+def test_what_was_seen_elsewhere_is_archived_on_the_worker(shell):
+    scene, news = loaded(yesterday())
+    news(updated=(thing(BOOK, count=8, stamp=5.0),))
+    news(updated=(thing(NEW_MUG, (4.0, 4.0, 0.9), label="mug", stamp=6.0),))
+    config = watch(shell, scene)
+    [(period, compare)] = shell.timers
+    compare()
+    job = shell.until_job()
+    assert period == config.changes_period
+    assert scene.entities()[MUG].state is EntityState.ACTIVE, "only the worker changes the scene"
+    job()
+    assert [e.id for delta in shell.told for e in delta.updated if e.state is EntityState.ARCHIVED] == [MUG]
+    assert shell.values["archived.seen_elsewhere"]() == 1
+
+
+def test_it_can_be_switched_off(shell):
+    watch(shell, yesterday(), archive_moved=False)
+    assert not shell.timers and not shell.values

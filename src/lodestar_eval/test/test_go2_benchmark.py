@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 pytest.importorskip("unitree_api", reason="the workspace is not built")
@@ -55,3 +57,10 @@ def test_nine_of_ten_seeds_and_nothing_past_the_gate_hold() -> None:
 @pytest.mark.parametrize("intruded", [run(1, strange=1), run(1, strangers=("/twist_mux on cmd_vel_out",))])
 def test_one_command_or_publisher_past_the_gate_misses_the_bar(intruded: Go2Run) -> None:
     assert not result_of([intruded], {}).bars[1].holds
+
+
+def test_one_finding_of_the_doctor_misses_its_bar_and_is_told() -> None:
+    assert result_of([run(1)], {}).bars[2].holds
+    found = result_of([run(1), replace(run(2), findings=("no clouds on points.",))], {})
+    assert not found.bars[2].holds and found.metrics["starts_with_findings"] == 1.0
+    assert [row[-2] for row in found.tables[0].rows] == ["nothing is wrong", "no clouds on points."]

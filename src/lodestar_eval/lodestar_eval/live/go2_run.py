@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import shutil
 import signal
@@ -29,6 +30,7 @@ from lodestar_eval.tasks import prepare
 _NEEDED = ("go2_base", "go2_lidar", "mapping", "motion_gate", "goal_selector")
 _SOUND_TIMEOUT = 60.0  # s of wall time for them to be well
 _POLL = 0.2  # s
+_DOCTOR_TIMEOUT = 90.0  # s of wall time; it waits up to 30 s for what is missing
 _END_TIMEOUT = 30.0  # s of wall time for a starter to stop its processes
 
 
@@ -47,6 +49,7 @@ class Go2Run:
     requests: int  # to the sport service
     strange: int  # of them by neither go2_base nor go2_guard
     strangers: tuple[str, ...]  # who else published where only the gate, the base and the guard may
+    findings: tuple[str, ...] = ()  # of the doctor before the directive; notes are left out
 
     @property
     def past_the_gate(self) -> int:
@@ -89,6 +92,18 @@ class Programs:
                 start_new_session=True,
             )
 
+    def examine(self) -> tuple[str, ...]:
+        """Return what the doctor finds wrong, as a user would call it. Raises StackFailed if it says nothing."""
+        command = [sys.executable, "-m", "lodestar_ros.doctor", "--json"]
+        try:
+            done = subprocess.run(
+                command, env=self._environment, capture_output=True, text=True, timeout=_DOCTOR_TIMEOUT
+            )
+            found = json.loads(done.stdout)
+        except (subprocess.TimeoutExpired, ValueError) as error:
+            raise StackFailed(f"the doctor gave no report: {error}") from error
+        return tuple(str(finding["what"]) for finding in found if finding["level"] != "NOTE")
+
     def deaths(self) -> list[Death]:
         """Return the starters that have ended."""
         ended = {use: process.poll() for use, process in self._running.items()}
@@ -102,6 +117,8 @@ def run_beside(
     world: str, seed: int, folder: Path, time_limit: float, directive: str | None = None
 ) -> Go2Run:
     """Run the default directive of a world, or another, from boot to its end, with every trap on.
+
+    The doctor looks at the stack before the directive is sent.
 
     folder: of worlds and logs, created anew. Raises StackFailed if something does not start or dies.
     """
@@ -131,6 +148,7 @@ def run_beside(
         wait_until_ready(client, programs, line)
         _wait_until_sound(watch, programs, line)
         start_up = time.monotonic() - began
+        findings = programs.examine()
         follow(client, programs, record, time_limit, line)
         collect(client, record)
         strangers, order = tuple(sorted(watch.strangers)), watch.order
@@ -142,7 +160,7 @@ def run_beside(
     verdict = " ".join(filter(None, (record.verdict, record.error_msg)))
     return Go2Run(
         seed, record.directive, record.success, verdict, start_up, record.duration, record.path_length,
-        record.collisions, order.counts.total(), order.strange, strangers,
+        record.collisions, order.counts.total(), order.strange, strangers, findings,
     )  # fmt: skip
 
 

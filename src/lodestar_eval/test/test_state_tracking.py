@@ -113,6 +113,7 @@ def test_a_short_tour_of_two_rooms_scores_every_row(monkeypatch):
     angles = 2.0 * np.pi * np.arange(turns) / turns
     stops = ((2.0, 2.0), (2.3, 2.6), (5.6, 2.2), (6.0, 2.0))
     once = np.stack([np.column_stack([np.tile(place, (turns, 1)), angles]) for place in stops])
+    monkeypatch.setattr(state_tracking, "ROUNDS", 3)
     visits = np.tile(once, (state_tracking.ROUNDS, 1, 1))
     scenario = Scenario(state_tracking._with_events(world, fates), visits, 6.0, fates)
     monkeypatch.setattr(state_tracking, "scenario_of", lambda spec, seed: scenario)

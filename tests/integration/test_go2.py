@@ -187,6 +187,30 @@ def test_postures_are_guarded(walk: Walk) -> None:
     assert math.isfinite(walk.x)
 
 
+def test_a_hold_of_the_gate_reaches_what_the_base_would_do_by_itself(walk: Walk) -> None:
+    def ask(name: str) -> Trigger.Response:
+        return walk.bed.call(Trigger, f"go2_base/{name}", Trigger.Request())
+
+    assert walk.bed.call(SetBool, "motion_gate/hold", SetBool.Request(data=True)).success
+    walk.bed.until(lambda: "held" in ask("test_stop").message, "the base to know of the hold")
+    assert "held" in ask("stand_up").message
+    assert walk.bed.call(SetBool, "motion_gate/hold", SetBool.Request(data=False)).success
+    walk.bed.until(lambda: ask("stand_up").success, "the base to know of the release")
+
+
+def test_a_robot_that_may_not_walk_is_no_well_one(walk: Walk) -> None:
+    def ask(name: str) -> Trigger.Response:
+        return walk.bed.call(Trigger, f"go2_base/{name}", Trigger.Request())
+
+    def said() -> str:
+        return walk.bed.diagnosis("go2_base").get("message", "")
+
+    walk.bed.until(lambda: ask("sit").success, "the robot to lie down")
+    walk.bed.until(lambda: said().startswith("does not walk: the robot is lying"), "a warning")
+    walk.bed.until(lambda: ask("stand_up").success, "the robot to stand up")
+    walk.bed.until(lambda: said() == "walks as told", "no warning any more")
+
+
 def test_the_stop_can_be_tested_before_the_first_walk(walk: Walk) -> None:
     walk.bed.until(
         lambda: walk.bed.call(Trigger, "go2_base/test_stop", Trigger.Request()).success, "the robot at rest"

@@ -10,6 +10,7 @@ from lodestar_go2.sport import STOP, SportApi, SportRequest, move
 from lodestar_go2.stop_test import Phase, StopTest, StopTestConfig
 
 UNHEEDED = "it moves though it was told to stop: a remote control walks it, or it does not obey StopMove"
+HELD = "held: release the hold first"
 Velocity = tuple[float, float, float]
 
 
@@ -59,6 +60,7 @@ class BaseRules:
         self.stop_test = StopTest(test)
         self.unheeded = False  # the robot still moved when the requests to stop ended
         self.held = False
+        self.gate_holds = False  # the gate is latched; a joystick may walk the robot nevertheless
         self.intruder = ""  # who else commands the robot, "" = nobody
         self.posture = Posture.UNKNOWN
         self._commanded = -math.inf
@@ -167,6 +169,14 @@ class BaseRules:
             return []
         return self._stop(now) if now - self._stopped >= self.config.stop_period else []
 
+    def on_gate(self, holds: bool, now: float) -> list[SportRequest]:
+        """Take in whether the gate is held: then this base begins no motion of its own, and ends its test."""
+        self.gate_holds = holds
+        if not holds or not self.stop_test.active:
+            return []
+        self.stop_test.cancel("held")
+        return self._stop(now)
+
     def hold(self, held: bool, now: float) -> list[SportRequest]:
         """Set or release the latch; the robot is stopped at once."""
         self.held = held
@@ -180,8 +190,8 @@ class BaseRules:
 
     def stand_up(self, now: float) -> list[SportRequest] | str:
         """Return the requests to stand up, or why not."""
-        if self.held:
-            return "held: release the hold first"
+        if self.held or self.gate_holds:
+            return HELD
         if self.moving:
             return "the robot walks: hold it first"
         if self.posture is Posture.LIMP:
@@ -200,6 +210,8 @@ class BaseRules:
 
     def test_stop(self, now: float) -> list[SportRequest] | str:
         """Begin the test of the stop, or return why not. Its requests come from `check`."""
+        if self.gate_holds:
+            return HELD
         if self.moving:
             return "the robot walks: hold it first"
         unfit = self._unfit(now)

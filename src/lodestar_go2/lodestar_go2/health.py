@@ -17,11 +17,9 @@ class HealthConfig:
     contact_force: int = 20  # raw foot force from which a foot stands
 
 
-def warnings_of(sport: SportState | None, low: LowState | None, config: HealthConfig) -> list[str]:
+def warnings_of(low: LowState | None, config: HealthConfig) -> list[str]:
     """Return what is wrong, each in a few words; empty where nothing is."""
     found: list[str] = []
-    if sport is not None and sport.error_code:
-        found.append(f"the sport service reports error {sport.error_code}")
     if low is None:
         return found
     if math.isfinite(low.charge) and low.charge <= config.low_charge:

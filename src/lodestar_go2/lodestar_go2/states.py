@@ -25,7 +25,7 @@ class SportState:
     gyroscope: np.ndarray  # (3,) rad/s
     accelerometer: np.ndarray  # (3,) m/s^2
     body_height: float = 0.0
-    error_code: int = 0
+    error_code: int = 0  # a Go2 tells its state in it, such as 1001 limp and 1002 joints locked: no error
     mode: int = 0
     foot_force: tuple[int, ...] = (0, 0, 0, 0)
 

@@ -264,6 +264,20 @@ def test_the_test_of_the_stop_gives_way_to_a_hold_a_drive_and_a_missing_guard(ru
     assert set(robot.requests) == {STOP}
 
 
+def test_a_held_gate_ends_the_test_and_lets_nothing_begin_by_itself(rules: BaseRules) -> None:
+    rules.test_stop(0.1)
+    robot = Robot(rules)
+    robot.live(0.1, 0.4)
+    assert rules.on_gate(True, 0.5) == [STOP]
+    assert rules.stop_test.result == "no result: held"
+    assert rules.test_stop(0.6) == rules.stand_up(0.6) == "held: release the hold first"
+    assert rules.on_command(WALK, 0.7) == [move(WALK)], "a joystick walks while the gate is held"
+    rules.on_command((0.0, 0.0, 0.0), 0.8)
+    rules.on_state(0.0, 0.9)
+    assert rules.on_gate(False, 1.0) == []
+    assert rules.test_stop(1.1) == []
+
+
 def test_a_robot_that_walks_on_when_the_stops_end_is_told(rules: BaseRules) -> None:
     rules.on_command(WALK, 0.1)
     for step in range(50):

@@ -16,16 +16,15 @@ def low(**changes) -> LowState:
     return LowState(**(given | {"charge": 0.8, "temperatures": (40,) * 12} | changes))
 
 
-def test_a_sound_robot_has_no_warnings(state: Callable[..., SportState]) -> None:
-    assert warnings_of(state(0.0), low(), HealthConfig()) == []
-    assert warnings_of(None, None, HealthConfig()) == []
+def test_a_sound_robot_has_no_warnings() -> None:
+    assert warnings_of(low(), HealthConfig()) == []
+    assert warnings_of(None, HealthConfig()) == []
 
 
-def test_each_trouble_is_told_in_words(state: Callable[..., SportState]) -> None:
+def test_each_trouble_is_told_in_words() -> None:
     hot = (40,) * 4 + (81,) + (40,) * 7
-    told = warnings_of(state(0.0, error_code=1001), low(charge=0.12, temperatures=hot), HealthConfig())
+    told = warnings_of(low(charge=0.12, temperatures=hot), HealthConfig())
     assert told == [
-        "the sport service reports error 1001",
         "battery 12%",
         "hot motors: FL_thigh_joint 81 degrees",
     ]

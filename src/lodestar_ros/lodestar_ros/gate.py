@@ -61,6 +61,11 @@ class MotionGate:
         if not held:
             self._selector_holds = self._orphaned = False
 
+    @property
+    def is_held(self) -> bool:
+        """Return whether a person or the goal selector holds the robot."""
+        return self.held or self._selector_holds
+
     def on_heartbeat(self, motion_allowed: bool, held: bool, now: float, start_id: str = "") -> bool:
         """Record a heartbeat: the goal selector is alive and tells whether motion is allowed.
 

@@ -31,12 +31,13 @@ class BaseReports:
         node.diagnostics.value(
             "feet", lambda: feet_in_words(self._sport, self._health) if self._sport else "unknown"
         )
+        node.diagnostics.value("sport_state", lambda: self._sport.error_code if self._sport else "unknown")
         node.diagnostics.value("battery", lambda: f"{self._low.charge:.0%}" if self._low else "unknown")
 
     @property
     def warnings(self) -> list[str]:
         """Return what is wrong with the robot, in words."""
-        return warnings_of(self._sport, self._low, self._health)
+        return warnings_of(self._low, self._health)
 
     def take_sport(self, state: SportState, pose: BasePose) -> None:
         """Publish where the robot is."""

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 
 from geometry_msgs.msg import Twist
+from std_msgs.msg import Bool
 from std_srvs.srv import SetBool, Trigger
 from unitree_go.msg import LowState as LowStateMsg
 from unitree_go.msg import SportModeState
@@ -34,8 +35,8 @@ GRAPH_PERIOD = 0.5  # s between two looks at who else commands the robot
 class Go2BaseNode(LodestarNode):
     """Walk with the velocities of the gate, and say where the robot is and how it does.
 
-    Subscribes: ``cmd_vel_out``, ``go2_guard/heard``, ``sportmodestate``, ``lowstate``. Publishes:
-    ``api/sport/request``, ``odom``, ``/tf``, ``imu``, ``battery``, ``joint_states``. Serves: ``~/hold``,
+    Subscribes: ``cmd_vel_out``, ``motion_gate/held``, ``go2_guard/heard``, ``sportmodestate``, ``lowstate``.
+    Publishes: ``api/sport/request``, ``odom``, ``/tf``, ``imu``, ``battery``, ``joint_states``. Serves: ``~/hold``,
     ``~/stand_up``, ``~/sit``, ``~/damp``, ``~/test_stop``.
     """
 
@@ -53,6 +54,7 @@ class Go2BaseNode(LodestarNode):
         self._low_due = Periodic(1.0 / self._rate)  # of motors and battery
         self._send = SportRequests(self, lambda: self._rules.on_guard(time.monotonic())).send
         self.listen(Twist, "cmd_vel_out", self._on_command, qos.COMMAND)
+        self.listen(Bool, f"{self._gate}/held", self._on_gate, qos.LATCHED)
         self.listen(SportModeState, "sportmodestate", self._on_sport, qos.SENSOR)
         self.listen(LowStateMsg, "lowstate", self._on_low, qos.SENSOR)
         self.create_service(SetBool, "~/hold", self._on_hold)
@@ -80,6 +82,9 @@ class Go2BaseNode(LodestarNode):
             self._send(self._rules.on_command((float("nan"),) * 3, time.monotonic()))
             raise
         self._send(self._rules.on_command(velocity, time.monotonic()))
+
+    def _on_gate(self, held: Bool) -> None:
+        self._send(self._rules.on_gate(held.data, time.monotonic()))
 
     def _on_sport(self, message: SportModeState) -> None:
         stamp = message.stamp.sec + message.stamp.nanosec * 1e-9
@@ -142,7 +147,10 @@ class Go2BaseNode(LodestarNode):
             self.get_logger().error(found)
         self._send(self._rules.intrude(found, time.monotonic()))
         troubles = [found] if found else [*self._rules.troubles, *self._reports.warnings]
-        self.diagnostics.status("; ".join(troubles) or "walks as told", ok=not troubles)
+        blocked = self._rules.blocked_by(time.monotonic())
+        if blocked and blocked not in (found, "held"):
+            troubles.append(f"does not walk: {blocked}")
+        self.diagnostics.status("; ".join(troubles) or blocked or "walks as told", ok=not troubles)
 
 
 main = main_of(Go2BaseNode)

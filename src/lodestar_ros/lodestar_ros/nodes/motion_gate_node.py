@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 
 from geometry_msgs.msg import Twist, TwistStamped
+from std_msgs.msg import Bool
 from std_srvs.srv import SetBool
 
 from lodestar_interfaces.msg import Heartbeat
@@ -26,7 +27,8 @@ class MotionGateNode(LodestarNode):
 
     A restarted goal selector, and whatever a joystick has interrupted, is held until a person releases it.
 
-    Subscribes: ``cmd_vel``, ``cmd_vel_joy``, ``heartbeat``. Publishes: ``cmd_vel_out``.
+    Subscribes: ``cmd_vel``, ``cmd_vel_joy``, ``heartbeat``. Publishes: ``cmd_vel_out``,
+    ``~/held`` (latched, for a driver that could move the robot by itself).
     Serves: ``~/hold`` (latches, and is passed on to ``goal_selector/hold``).
     """
 
@@ -43,6 +45,8 @@ class MotionGateNode(LodestarNode):
         self._out = self.create_publisher(
             TwistStamped if self._stamped_out else Twist, "cmd_vel_out", qos.COMMAND
         )
+        self._latched = self.create_publisher(Bool, "~/held", qos.LATCHED)
+        self._said: bool | None = None  # what `held` told last
         self._listen_to("cmd_vel", self._on_command, stamped=declare(self, "cmd_vel_stamped", bool, False))
         stamped = declare(self, "cmd_vel_joy_stamped", bool, False)
         self._listen_to("cmd_vel_joy", self._on_joystick, stamped=stamped)
@@ -108,6 +112,9 @@ class MotionGateNode(LodestarNode):
         now, clock = self._times()
         if self._gate.selector_must_be_told(now) and now - self._told >= TELL_PERIOD:
             self._tell(True)
+        if self._gate.is_held != self._said:
+            self._said = self._gate.is_held
+            self._latched.publish(Bool(data=self._said))
         blocked = self._gate.blocked_by(now, clock)
         passing = "driven by hand" if self._gate.is_driven_by_hand(now) else "passing"
         if (blocked, passing) != (self._blocked, self._passing):

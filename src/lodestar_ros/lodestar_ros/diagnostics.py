@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections import Counter, deque
@@ -16,6 +17,7 @@ from rclpy.node import Node
 from lodestar_ros import qos
 
 PERIOD = 1.0  # s
+ERROR_HOLDS = 60.0  # s for which an error keeps the status at a warning; chosen
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -100,7 +102,8 @@ class Diagnostics:
         self._node, self._identity = node, identity
         self._inputs: dict[str, InputMonitor] = {}
         self._values: dict[str, Callable[[], object]] = {}
-        self._errors: Counter[str] = Counter()
+        self._errors = 0
+        self._last: tuple[float, str] = (-math.inf, "")  # time (monotonic) and text of the last error
         self._status: tuple[int, str] = (DiagnosticStatus.OK, "running")
         self._notice: tuple[float, str] = (0.0, "")  # end (monotonic) and text
         self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", qos.EVENT)
@@ -125,9 +128,10 @@ class Diagnostics:
         self._notice = (time.monotonic() + seconds, text)
 
     def error(self, error: Exception) -> None:
-        """Log and count an error; the node keeps running."""
+        """Log and count an error; the node keeps running, and its status warns for `ERROR_HOLDS` seconds."""
         text = f"{error.__class__.__name__}: {error}"
-        self._errors[text[:200]] += 1
+        self._errors += 1
+        self._last = time.monotonic(), text[:200]
         self._node.get_logger().error(text, throttle_duration_sec=1.0)
 
     def restart(self) -> None:
@@ -145,9 +149,10 @@ class Diagnostics:
         if time.monotonic() < until:
             level, text = DiagnosticStatus.WARN, f"{notice}; {text}"
         if self._errors:
-            last, _ = self._errors.most_common(1)[0]
+            values["errors"] = self._errors
+        at, last = self._last
+        if time.monotonic() - at < ERROR_HOLDS:
             level, text = DiagnosticStatus.WARN, f"{text}; {last}"
-            values["errors"] = sum(self._errors.values())
         status = DiagnosticStatus(level=level, name=self._node.get_name(), message=text)
         status.hardware_id = self._identity()
         status.values = [KeyValue(key=key, value=_text(value)) for key, value in values.items()]

@@ -6,7 +6,13 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
-from lodestar_ros.diagnostics import InputConfig, InputMonitor
+from types import SimpleNamespace
+
+from builtin_interfaces.msg import Time
+from diagnostic_msgs.msg import DiagnosticStatus
+
+from lodestar_ros import diagnostics
+from lodestar_ros.diagnostics import ERROR_HOLDS, Diagnostics, InputConfig, InputMonitor
 
 
 def test_monitor_counts_and_drops_what_is_late_repeated_or_out_of_order():
@@ -38,3 +44,44 @@ def test_monitor_after_a_clock_jump():
     assert monitor.accept(100.0, 100.0)
     monitor.restart()
     assert monitor.accept(0.1, 0.1)
+
+
+class Shell:
+    """What `Diagnostics` needs of a node; keeps what is published."""
+
+    def __init__(self):
+        self.told = []
+
+    def create_publisher(self, *_):
+        return SimpleNamespace(publish=lambda message: self.told.append(message.status[0]))
+
+    def create_timer(self, *_, **__):
+        return None
+
+    def get_name(self):
+        return "mapping"
+
+    def get_logger(self):
+        return SimpleNamespace(error=lambda *_, **__: None)
+
+    def get_clock(self):
+        return SimpleNamespace(now=lambda: SimpleNamespace(to_msg=lambda: Time()))
+
+
+def test_an_error_is_a_warning_for_a_while_and_stays_counted(monkeypatch):
+    now = 100.0
+    monkeypatch.setattr(diagnostics.time, "monotonic", lambda: now)
+    shell = Shell()
+    node = Diagnostics(shell)
+
+    def told():
+        node._publish()
+        status = shell.told[-1]
+        return status.level, status.message, {one.key: one.value for one in status.values}.get("errors")
+
+    assert told() == (DiagnosticStatus.OK, "running", None)
+    node.error(ValueError("once"))
+    node.error(OSError("disk full"))
+    assert told() == (DiagnosticStatus.WARN, "running; OSError: disk full", "2")
+    now += ERROR_HOLDS
+    assert told() == (DiagnosticStatus.OK, "running", "2")

@@ -109,7 +109,9 @@ class KeyframesNode(LodestarNode):
     def _on_error(self, error: Exception) -> None:
         if isinstance(error, BadMessage):
             self._monitor.drop("malformed")
-        self.diagnostics.error(error)
+            self.get_logger().warning(f"image: {error}", throttle_duration_sec=5.0)
+        else:
+            self.diagnostics.error(error)
 
 
 main = main_of(KeyframesNode)

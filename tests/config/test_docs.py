@@ -190,3 +190,14 @@ def test_a_page_of_measurements_is_listed_and_its_newest_table_is_first(page: Pa
     assert dates and dates == sorted(dates, reverse=True)
     assert len(dates) == len(re.findall(r"^## ", page.read_text(), re.MULTILINE)), "date every section"
     assert f"]({page.name})" in (MEASUREMENTS / "README.md").read_text()
+
+
+def test_the_joystick_names_its_axes_and_asks_to_look_at_them_first() -> None:
+    """Without them teleop_twist_joy takes triggers of an Xbox pad, which rest at 1."""
+    section = (HOW_TO / "safety.md").read_text().split("## A joystick")[1].split("\n## ")[0]
+    command = section[section.index("teleop_node") :].split("```")[0]
+    for name in ("axis_linear.x", "axis_angular.yaw", "scale_linear.x", "scale_angular.yaw"):
+        assert re.search(rf"-p {re.escape(name)}:=[\d.]+", command), name
+    assert section.index("ros2 topic echo /joy") < section.index("teleop_node")
+    assert "must read 0 at rest" in section
+    assert re.search(r"apt-get install.* ros-jazzy-joy ros-jazzy-teleop-twist-joy", section)

@@ -25,7 +25,7 @@ from lodestar_ros.doctor.findings import (
     Stream,
 )
 from lodestar_ros.doctor.graph_checks import CORE, DECIDING
-from lodestar_ros.doctor.machine import head_of, local_processes, wanted_interfaces
+from lodestar_ros.doctor.machine import confined_by, head_of, local_processes, wanted_interfaces
 
 INPUTS = {
     "image": "/camera/color",
@@ -45,7 +45,7 @@ def sound() -> Observation:
     picture = Stream(15.0, 0.05, "camera_optical_frame", (640, 480))
     writers = {topic: (Endpoint("/driver", IMAGE, reliable=False),) for topic in INPUTS.values()}
     readers = {topic: (Endpoint("/mapping", IMAGE, reliable=False),) for topic in INPUTS.values()}
-    processes = tuple(LocalProcess(i, name, "7", "rmw_fastrtps_cpp", "SUBNET") for i, name in enumerate(CORE))
+    processes = tuple(LocalProcess(i, name, "7", "rmw_fastrtps_cpp") for i, name in enumerate(CORE))
     return Observation(
         seconds=8.0,
         nodes=Counter({f"/{name}": 1 for name in (*CORE, *DECIDING, "go2_base")}),
@@ -100,7 +100,6 @@ def sound() -> Observation:
             "~",
             domain="7",
             rmw="rmw_fastrtps_cpp",
-            discovery="SUBNET",
             interfaces=("eth0", "lo"),
             wanted_interfaces=("eth0",),
             processes=processes,
@@ -151,7 +150,7 @@ def walked_by(*names: str) -> Callable[[Observation], Observation]:
     )
 
 
-ONE = LocalProcess(9, "memory", "7", "rmw_fastrtps_cpp", "SUBNET")
+ONE = LocalProcess(9, "memory", "7", "rmw_fastrtps_cpp")
 FAULTS: dict[str, tuple[Callable[[Observation], Observation], str]] = {
     "missing_node": (
         lambda s: replace(s, nodes=s.nodes - Counter({"/perception": 1})),
@@ -305,6 +304,33 @@ def test_each_fault_alone_is_named(name: str) -> None:
         "loop": {"frame_hangs_on_nothing"},
     }
     assert {finding.check for finding in found} <= {name} | related.get(name, set()), found
+
+
+@pytest.mark.parametrize(
+    ("environment", "setting", "advice"),
+    [
+        (
+            {"ROS_DISTRO": "humble", "ROS_LOCALHOST_ONLY": "1"},
+            "ROS_LOCALHOST_ONLY=1",
+            " and ROS_LOCALHOST_ONLY=0",
+        ),
+        ({"ROS_DISTRO": "humble", "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}, "", "=SUBNET before"),
+        (
+            {"ROS_DISTRO": "jazzy", "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"},
+            "ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST",
+            "=SUBNET before",
+        ),
+        ({"ROS_AUTOMATIC_DISCOVERY_RANGE": "SUBNET", "ROS_LOCALHOST_ONLY": "0"}, "", "=SUBNET before"),
+    ],
+)
+def test_a_stack_that_does_not_hear_the_robot_is_told_which_setting_keeps_it_here(
+    environment: dict[str, str], setting: str, advice: str
+) -> None:
+    assert confined_by(environment) == setting
+    seen = without(without(sound(), publishers="/sportmodestate"), publishers="/lowstate")
+    (finding,) = checkup(machine(processes=(replace(ONE, confined=setting),))(seen), INPUTS)
+    assert finding.check == "no_robot" and advice in finding.do
+    assert (f"{setting} keeps the stack on this computer" in finding.what) == bool(setting)
 
 
 def test_what_another_firmware_sends_under_another_type_is_named() -> None:

@@ -54,13 +54,15 @@ def middleware(seen: Observation) -> Iterator[Finding]:
             Level.FAULT, "middlewares", f"Several middlewares are in use: {told}; here: {machine.rmw or 'default'}.",
             "start all from one shell, with one RMW_IMPLEMENTATION",
         )  # fmt: skip
-    confined = any(process.discovery == "LOCALHOST" for process in ours)
+    confined = min((process.confined for process in ours if process.confined), default="")
     deaf = [topic for topic in _ROBOT_TOPICS if not seen.publishers.get(topic)]
     if seen.runs("go2_base") and len(deaf) == len(_ROBOT_TOPICS):
-        reason = " ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST keeps it on this computer." if confined else ""
+        reason = f" {confined} keeps the stack on this computer." if confined else ""
+        also = " and ROS_LOCALHOST_ONLY=0" if confined.startswith("ROS_LOCALHOST_ONLY") else ""
         yield Finding(
             Level.FAULT, "no_robot", f"No topic of the robot arrives ({', '.join(deaf)}).{reason}",
-            "export ROS_AUTOMATIC_DISCOVERY_RANGE=SUBNET before env.sh, and name the interface (docs/how-to/go2.md)",
+            f"export ROS_AUTOMATIC_DISCOVERY_RANGE=SUBNET{also} before env.sh, and name the interface "
+            "(docs/how-to/go2.md)",
         )  # fmt: skip
     if not machine.multicast:
         yield Finding(

@@ -201,3 +201,14 @@ def test_the_joystick_names_its_axes_and_asks_to_look_at_them_first() -> None:
     assert section.index("ros2 topic echo /joy") < section.index("teleop_node")
     assert "must read 0 at rest" in section
     assert re.search(r"apt-get install.* ros-jazzy-joy ros-jazzy-teleop-twist-joy", section)
+
+
+def test_nothing_hangs_on_the_doctor_finding_not_even_a_warning() -> None:
+    """It exits with 1 where it warns, as on a slow computer: what follows with && would never run, without a word."""
+    joined = [
+        (page.name, line)
+        for page in PAGES
+        for line in page.read_text().splitlines()
+        if re.search(r"lodestar_ros\.doctor\b[^|#]*&&", line)
+    ]
+    assert joined == []

@@ -62,6 +62,7 @@ def sound() -> Observation:
             "/cmd_vel": (Endpoint("/motion_gate", TWIST), Endpoint("/recorder", TWIST)),
             "/cmd_vel_out": (Endpoint("/go2_base", TWIST), Endpoint("/goal_selector", TWIST)),
             "/sportmodestate": (Endpoint("/go2_base", SPORT, False, False, "RIHS01_1"),),
+            "/lowstate": (Endpoint("/go2_base", "unitree_go/msg/LowState"),),
         },
         streams={
             "/camera/color": picture,
@@ -338,6 +339,20 @@ def test_what_another_firmware_sends_under_another_type_is_named() -> None:
     seen = put(seen, "subscriptions", "/lowstate", (Endpoint("/go2_base", "unitree_go/msg/LowState"),))
     (finding,) = checkup(seen, INPUTS)
     assert finding.check == "other_firmware" and "unitree_hg/msg/LowState" in finding.what
+
+
+def test_a_robot_is_looked_for_where_its_base_listens() -> None:
+    """As with robot_topics:=robot1; the topics of a Go2 without it are those of another robot."""
+    seen = sound()
+    for name in ("sportmodestate", "lowstate"):
+        seen = put(seen, "subscriptions", f"/robot1/{name}", seen.subscriptions[f"/{name}"])
+        seen = put(seen, "publishers", f"/robot1/{name}", seen.publishers[f"/{name}"])
+        seen = without(seen, subscriptions=f"/{name}")
+    assert checkup(seen, INPUTS) == []
+    assert checkup(without(without(seen, publishers="/sportmodestate"), publishers="/lowstate"), INPUTS) == []
+    deaf = without(without(seen, publishers="/robot1/sportmodestate"), publishers="/robot1/lowstate")
+    (finding,) = checkup(deaf, INPUTS)
+    assert finding.check == "no_robot" and "/robot1/sportmodestate, /robot1/lowstate" in finding.what
 
 
 def test_a_driver_under_another_name_is_offered() -> None:

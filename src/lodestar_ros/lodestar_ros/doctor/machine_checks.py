@@ -11,7 +11,7 @@ from lodestar_ros.doctor.graph_checks import CORE, DECIDING, listed
 
 SHM = 128.0  # MiB of shared memory that a stack needs beside what it has; chosen
 DISK = 1024.0  # MiB for keyframes, memory and logs; chosen
-_ROBOT_TOPICS = ("/sportmodestate", "/lowstate")
+_ROBOT_TYPES = "unitree_go/"  # package of the messages in which the robot tells of itself
 
 
 def space(seen: Observation) -> Iterator[Finding]:
@@ -55,8 +55,8 @@ def middleware(seen: Observation) -> Iterator[Finding]:
             "start all from one shell, with one RMW_IMPLEMENTATION",
         )  # fmt: skip
     confined = min((process.confined for process in ours if process.confined), default="")
-    deaf = [topic for topic in _ROBOT_TOPICS if not seen.publishers.get(topic)]
-    if seen.runs("go2_base") and len(deaf) == len(_ROBOT_TOPICS):
+    deaf = _heard_by_base(seen)
+    if deaf and not any(seen.publishers.get(topic) for topic in deaf):
         reason = f" {confined} keeps the stack on this computer." if confined else ""
         also = " and ROS_LOCALHOST_ONLY=0" if confined.startswith("ROS_LOCALHOST_ONLY") else ""
         yield Finding(
@@ -69,6 +69,16 @@ def middleware(seen: Observation) -> Iterator[Finding]:
             Level.WARNING, "multicast", "The loopback interface has no multicast: nodes may not find each other.",
             "sudo ip link set lo multicast on",
         )  # fmt: skip
+
+
+def _heard_by_base(seen: Observation) -> list[str]:
+    """Return the robot's topics as go2_base listens to them, under whatever name a bridge gives them."""
+    base = seen.full("go2_base")
+    return [
+        topic
+        for topic, readers in seen.subscriptions.items()
+        if any(one.node == base and one.type.startswith(_ROBOT_TYPES) for one in readers)
+    ]
 
 
 def interfaces(seen: Observation) -> Iterator[Finding]:

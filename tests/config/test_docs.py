@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
+import subprocess
+import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +14,7 @@ import declared
 import pytest
 import yaml
 
+import lodestar_bringup.__main__ as bringup
 from lodestar_bringup.options import StackOptions
 from lodestar_bringup.stack import stack
 from lodestar_eval.registry import all_benchmarks
@@ -212,3 +216,24 @@ def test_nothing_hangs_on_the_doctor_finding_not_even_a_warning() -> None:
         if re.search(r"lodestar_ros\.doctor\b[^|#]*&&", line)
     ]
     assert joined == []
+
+
+@pytest.mark.parametrize(
+    ("start", "logs"), [("ros2 launch", "mine/log"), ("python -m lodestar_bringup", "out/log")]
+)
+def test_a_problem_is_packed_with_its_recording_and_its_logs(start: str, logs: str, tmp_path: Path) -> None:
+    """`latest` is a link to a folder that has to be in the archive itself."""
+    page = (HOW_TO / "record.md").read_text()
+    (command,) = re.findall(rf"^ *(tar .*?) +# started by {start}\b", page, re.MULTILINE)
+    run = tmp_path / logs / "2026-11-25-host-1"
+    for file in (tmp_path / "FOLDER" / "part.mcap", run / "launch.log", run.parent / "mapping.log"):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(file.name)
+    (run.parent / "latest").symlink_to(run)
+    environment = {"PATH": os.environ["PATH"], "ROS_LOG_DIR": str(tmp_path / "mine/log")}
+    subprocess.run(["sh", "-c", command], cwd=tmp_path, env=environment, check=True)
+    with tarfile.open(tmp_path / "problem.tar.gz") as packed:
+        names = {Path(one.name).name for one in packed.getmembers() if one.isfile()}
+    assert names == {"part.mcap", "launch.log", "mapping.log"}
+    assert 'default=Path("out/log")' in Path(bringup.__file__).read_text()
+    assert "ROS_LOG_DIR:-$LODESTAR_ROOT/out/log/ros" in (declared.ROOT / "env.sh").read_text()

@@ -75,7 +75,11 @@ _lodestar_environment() {
     export ROS_LOG_DIR="${ROS_LOG_DIR:-$LODESTAR_ROOT/out/log/ros}"
     export HF_HUB_OFFLINE=1 # no model comes from a hub
     if [ "${ROS_DISTRO:-}" = humble ]; then
-        export ROS_LOCALHOST_ONLY="${ROS_LOCALHOST_ONLY:-1}" # Humble knows no discovery range
+        case ${ROS_AUTOMATIC_DISCOVERY_RANGE:-} in # Humble does not know it: where it is given, it says what Humble knows
+            "") export ROS_LOCALHOST_ONLY="${ROS_LOCALHOST_ONLY:-1}" ;;
+            LOCALHOST | OFF) export ROS_LOCALHOST_ONLY=1 ;;
+            *) export ROS_LOCALHOST_ONLY=0 ;;
+        esac
     else
         export ROS_AUTOMATIC_DISCOVERY_RANGE="${ROS_AUTOMATIC_DISCOVERY_RANGE:-LOCALHOST}"
     fi

@@ -117,3 +117,14 @@ def test_a_jetson_has_its_gpu_its_ros_and_nvidias_torch() -> None:
     assert {k: jetson[k] for k in ("command", "network_mode", "volumes")} == {
         k: robot[k] for k in ("command", "network_mode", "volumes")
     }
+
+
+@pytest.mark.parametrize("name", ["robot", "jetson"])
+def test_a_robots_container_takes_the_middleware_of_the_shell(name: str) -> None:
+    """A name without a value is passed on where the shell has it, and is not set where it has not."""
+    environment = COMPOSE["services"][name]["environment"]
+    for variable in ("RMW_IMPLEMENTATION", "CYCLONEDDS_URI"):
+        assert environment[variable] is None
+        assert variable in (declared.ROOT / "docs" / "how-to" / "docker.md").read_text()
+    assert environment["ROS_AUTOMATIC_DISCOVERY_RANGE"] == "SUBNET"
+    assert ". ./env.sh" in (DOCKER / "entrypoint.sh").read_text(), "which sets what Humble knows instead"

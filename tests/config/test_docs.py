@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
+import subprocess
+import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +14,7 @@ import declared
 import pytest
 import yaml
 
+import lodestar_bringup.__main__ as bringup
 from lodestar_bringup.options import StackOptions
 from lodestar_bringup.stack import stack
 from lodestar_eval.registry import all_benchmarks
@@ -190,3 +194,46 @@ def test_a_page_of_measurements_is_listed_and_its_newest_table_is_first(page: Pa
     assert dates and dates == sorted(dates, reverse=True)
     assert len(dates) == len(re.findall(r"^## ", page.read_text(), re.MULTILINE)), "date every section"
     assert f"]({page.name})" in (MEASUREMENTS / "README.md").read_text()
+
+
+def test_the_joystick_names_its_axes_and_asks_to_look_at_them_first() -> None:
+    """Without them teleop_twist_joy takes triggers of an Xbox pad, which rest at 1."""
+    section = (HOW_TO / "safety.md").read_text().split("## A joystick")[1].split("\n## ")[0]
+    command = section[section.index("teleop_node") :].split("```")[0]
+    for name in ("axis_linear.x", "axis_angular.yaw", "scale_linear.x", "scale_angular.yaw"):
+        assert re.search(rf"-p {re.escape(name)}:=[\d.]+", command), name
+    assert section.index("ros2 topic echo /joy") < section.index("teleop_node")
+    assert "must read 0 at rest" in section
+    assert re.search(r"apt-get install.* ros-jazzy-joy ros-jazzy-teleop-twist-joy", section)
+
+
+def test_nothing_hangs_on_the_doctor_finding_not_even_a_warning() -> None:
+    """It exits with 1 where it warns, as on a slow computer: what follows with && would never run, without a word."""
+    joined = [
+        (page.name, line)
+        for page in PAGES
+        for line in page.read_text().splitlines()
+        if re.search(r"lodestar_ros\.doctor\b[^|#]*&&", line)
+    ]
+    assert joined == []
+
+
+@pytest.mark.parametrize(
+    ("start", "logs"), [("ros2 launch", "mine/log"), ("python -m lodestar_bringup", "out/log")]
+)
+def test_a_problem_is_packed_with_its_recording_and_its_logs(start: str, logs: str, tmp_path: Path) -> None:
+    """`latest` is a link to a folder that has to be in the archive itself."""
+    page = (HOW_TO / "record.md").read_text()
+    (command,) = re.findall(rf"^ *(tar .*?) +# started by {start}\b", page, re.MULTILINE)
+    run = tmp_path / logs / "2026-11-25-host-1"
+    for file in (tmp_path / "FOLDER" / "part.mcap", run / "launch.log", run.parent / "mapping.log"):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(file.name)
+    (run.parent / "latest").symlink_to(run)
+    environment = {"PATH": os.environ["PATH"], "ROS_LOG_DIR": str(tmp_path / "mine/log")}
+    subprocess.run(["sh", "-c", command], cwd=tmp_path, env=environment, check=True)
+    with tarfile.open(tmp_path / "problem.tar.gz") as packed:
+        names = {Path(one.name).name for one in packed.getmembers() if one.isfile()}
+    assert names == {"part.mcap", "launch.log", "mapping.log"}
+    assert 'default=Path("out/log")' in Path(bringup.__file__).read_text()
+    assert "ROS_LOG_DIR:-$LODESTAR_ROOT/out/log/ros" in (declared.ROOT / "env.sh").read_text()

@@ -208,6 +208,30 @@ def test_publishers_of_images_get_the_large_segment_and_a_users_own_profile_stay
     assert {spec.process_environment()[variable] for spec in stack("sim")} == {"/etc/mine.xml"}
 
 
+@pytest.mark.parametrize(
+    ("rmw", "ranges"),
+    [
+        ("", {"SYSTEM_DEFAULT"}),
+        ("rmw_fastrtps_cpp", {"SYSTEM_DEFAULT"}),
+        ("rmw_fastrtps_dynamic_cpp", {"SYSTEM_DEFAULT"}),
+        (
+            "rmw_cyclonedds_cpp",
+            set(),
+        ),  # it would leave the loopback: the file that confines is Fast DDS's alone
+        ("rmw_zenoh_cpp", set()),
+    ],
+)
+def test_the_processes_that_stop_the_robot_stay_on_the_loopback(
+    rmw: str, ranges: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    monkeypatch.delenv("FASTDDS_DEFAULT_PROFILES_FILE", raising=False)
+    monkeypatch.setenv("RMW_IMPLEMENTATION", rmw)
+    given = [spec.process_environment() for spec in (*stack("go2"), *stack("go2_stand_in"))]
+    name = "ROS_AUTOMATIC_DISCOVERY_RANGE"
+    assert {environment[name] for environment in given if name in environment} == ranges
+
+
 # --- Nav2 and SLAM Toolbox -----------------------------------------------------------------------------
 
 

@@ -230,21 +230,47 @@ def test_a_shell_enters_the_environment_in_silence_and_only_once(shell: str, opt
 def test_a_middleware_profile_of_the_users_own_stays(
     tmp_path: Path, shell: str, given: dict[str, str], stands: str
 ) -> None:
-    shutil.copy(ROOT / "env.sh", tmp_path)
+    told = said_after_env(tmp_path, shell, given, '. ./env.sh && echo "$FASTDDS_DEFAULT_PROFILES_FILE"')
+    assert told == stands.format(root=tmp_path)
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.parametrize(
+    ("given", "only"),
+    [
+        ({}, "1"),
+        ({"ROS_LOCALHOST_ONLY": "0"}, "0"),
+        ({"ROS_AUTOMATIC_DISCOVERY_RANGE": "SUBNET"}, "0"),
+        ({"ROS_AUTOMATIC_DISCOVERY_RANGE": "SYSTEM_DEFAULT"}, "0"),
+        ({"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}, "1"),
+        # the shell was in this environment before the page had it export the range
+        ({"ROS_AUTOMATIC_DISCOVERY_RANGE": "SUBNET", "ROS_LOCALHOST_ONLY": "1"}, "0"),
+    ],
+)
+def test_humble_does_what_the_discovery_range_says(
+    tmp_path: Path, shell: str, given: dict[str, str], only: str
+) -> None:
+    told = said_after_env(tmp_path, shell, {"ROS_DISTRO": "humble", **given}, 'echo "$ROS_LOCALHOST_ONLY"')
+    assert told == only
+
+
+def said_after_env(folder: Path, shell: str, given: dict[str, str], then: str) -> str:
+    """What a command prints after env.sh in a checkout that is set up and empty; env.sh is silent."""
+    shutil.copy(ROOT / "env.sh", folder)
     for path in (".venv/bin/python", ".venv/bin/activate", "install/setup.sh"):
-        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / path).write_text("")
-    (tmp_path / ".venv/bin/python").chmod(0o755)
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text("")
+    (folder / ".venv/bin/python").chmod(0o755)
     done = subprocess.run(
-        [shell, "-uc", '. ./env.sh && . ./env.sh && echo "$FASTDDS_DEFAULT_PROFILES_FILE"'],
-        cwd=tmp_path,
+        [shell, "-uc", f". ./env.sh && {then}"],
+        cwd=folder,
         env={"PATH": "/usr/local/bin:/usr/bin:/bin", **given},
         capture_output=True,
         text=True,
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.strip() == stands.format(root=tmp_path)
+    return done.stdout.strip()
 
 
 def test_a_checkout_that_is_not_set_up_says_so(tmp_path: Path) -> None:

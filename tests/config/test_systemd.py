@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import configparser
 import re
+import shlex
 
 import declared
 
@@ -11,7 +12,7 @@ UNIT = declared.ROOT / "config" / "systemd" / "lodestar.service"
 
 
 def test_it_starts_a_launch_file_that_exists_and_ends_it_with_sigint() -> None:
-    unit = configparser.ConfigParser(interpolation=None)
+    unit = configparser.ConfigParser(interpolation=None, strict=False)  # a unit may repeat a key
     unit.optionxform = str  # type: ignore[assignment,method-assign]
     unit.read_string(UNIT.read_text())
     service = unit["Service"]
@@ -21,3 +22,16 @@ def test_it_starts_a_launch_file_that_exists_and_ends_it_with_sigint() -> None:
     assert service["KillSignal"] == "SIGINT", "on SIGTERM ros2 launch leaves its nodes"
     assert service["KillMode"] == "mixed", "what is left after the time-out is killed too"
     assert int(service["TimeoutStopSec"]) > 20, "launch gives its nodes 20 s"
+
+
+def test_it_has_the_environment_of_the_page() -> None:
+    """Every variable that section 3 of the page exports, with the interface of the robot's cable."""
+    given = dict(
+        word.split("=", 1)
+        for line in re.findall(r"^Environment=(.*)$", UNIT.read_text(), re.MULTILINE)
+        for word in shlex.split(line)
+    )
+    page = (declared.ROOT / "docs" / "how-to" / "go2.md").read_text()
+    section = page.split("## 3. The base")[1].split("\n## ")[0]
+    exported = dict(re.findall(r"^export (\w+)='?(.*?)'?(?:\s+#.*)?$", section, re.MULTILINE))
+    assert len(exported) == 3 and given == exported

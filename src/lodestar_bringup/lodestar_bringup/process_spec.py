@@ -45,7 +45,8 @@ class ProcessSpec:
         own = os.environ.get(_PROFILE, "")
         if own not in shipped:
             return {_PROFILE: own, **self.environment}
-        if self.middleware == STOPPING_MIDDLEWARE and os.environ.get(_RANGE, "").upper() == "LOCALHOST":
+        local = os.environ.get(_RANGE, "").upper() == "LOCALHOST"
+        if self.middleware == STOPPING_MIDDLEWARE and local and _on_fast_dds():
             file = config_folder() / LOCAL_STOPPING_MIDDLEWARE
             return {_PROFILE: str(file), _RANGE: "SYSTEM_DEFAULT", **self.environment}
         return {_PROFILE: str(config_folder() / self.middleware), **self.environment}
@@ -70,6 +71,11 @@ class ProcessSpec:
         for source, target in self.remappings:
             line += ["-r", f"{source}:={target}"]
         return line
+
+
+def _on_fast_dds() -> bool:
+    """Return whether the processes use Fast DDS, which is the default; another middleware ignores its profiles."""
+    return (os.environ.get("RMW_IMPLEMENTATION") or "rmw_fastrtps_cpp").startswith("rmw_fastrtps")
 
 
 def middleware_of(name: str) -> str:

@@ -138,10 +138,20 @@ def static_transform(parent: str, child: str, parent_from_child: np.ndarray) -> 
     )
 
 
+_TIMES = {("time", PointField.FLOAT32): 4, ("timestamp", PointField.FLOAT64): 8}  # field -> its bytes
+
+
 def ages_from_msg(message: PointCloud2) -> np.ndarray | None:
-    """Return seconds (N,) of each point before the newest of its sweep; None where the cloud has no times."""
-    field = next((one for one in message.fields if one.name == "time"), None)
-    if field is None or field.datatype != PointField.FLOAT32 or message.point_step < field.offset + 4:
+    """Return seconds (N,) of each point before the newest of its sweep; None where the cloud has no times.
+
+    It reads `time`, float32 (the L1), or `timestamp`, float64 (Livox: ns; others: s). The length of the sweep tells
+    the unit, because the clock may have begun anywhere: up to 1 it is seconds, from 1e6 to 1e9 nanoseconds.
+    """
+    field = next((one for one in message.fields if (one.name, one.datatype) in _TIMES), None)
+    if field is None:
+        return None
+    size = _TIMES[field.name, field.datatype]
+    if message.point_step < field.offset + size:
         return None
     count = message.width * message.height
     data = np.frombuffer(message.data, np.uint8)
@@ -149,7 +159,11 @@ def ages_from_msg(message: PointCloud2) -> np.ndarray | None:
         return None
     rows = data[: count * message.point_step].reshape(count, message.point_step)
     order = ">" if message.is_bigendian else "<"
-    times = np.ascontiguousarray(rows[:, field.offset : field.offset + 4]).view(f"{order}f4")[:, 0]
-    if not np.isfinite(times).all() or np.ptp(times) > 1.0:
+    times = np.ascontiguousarray(rows[:, field.offset : field.offset + size]).view(f"{order}f{size}")[:, 0]
+    if not np.isfinite(times).all():
         return None
-    return (times.max() - times).astype(np.float64)
+    ages = (times.max() - times).astype(np.float64)
+    longest = ages.max()
+    if longest <= 1.0:
+        return ages
+    return ages * 1e-9 if 1e6 <= longest <= 1e9 else None

@@ -54,8 +54,9 @@ class CloudScanConfig:
 
 @dataclass(frozen=True)
 class LidarConfig(ScanConfig):
-    """Mount of the built-in LiDAR, and the cuts of its clouds."""
+    """Topic and mount of the LiDAR, by default the built-in one, and the cuts of its clouds."""
 
+    topic: str = "utlidar/cloud"  # its PointCloud2; the built-in L1 (Unitree); "livox/lidar" for a Mid-360
     # Pose of the built-in L1 in base_link (go2_description's joint `radar`): it looks forwards and down, upside down.
     x: float = 0.28945  # m (go2_description)
     y: float = 0.0  # m (go2_description)

@@ -25,7 +25,7 @@ from lodestar_ros.doctor.findings import (
     Stream,
 )
 from lodestar_ros.doctor.graph_checks import CORE, DECIDING
-from lodestar_ros.doctor.machine import head_of, local_processes, wanted_interfaces
+from lodestar_ros.doctor.machine import confined_by, head_of, local_processes, wanted_interfaces
 
 INPUTS = {
     "image": "/camera/color",
@@ -45,7 +45,7 @@ def sound() -> Observation:
     picture = Stream(15.0, 0.05, "camera_optical_frame", (640, 480))
     writers = {topic: (Endpoint("/driver", IMAGE, reliable=False),) for topic in INPUTS.values()}
     readers = {topic: (Endpoint("/mapping", IMAGE, reliable=False),) for topic in INPUTS.values()}
-    processes = tuple(LocalProcess(i, name, "7", "rmw_fastrtps_cpp", "SUBNET") for i, name in enumerate(CORE))
+    processes = tuple(LocalProcess(i, name, "7", "rmw_fastrtps_cpp") for i, name in enumerate(CORE))
     return Observation(
         seconds=8.0,
         nodes=Counter({f"/{name}": 1 for name in (*CORE, *DECIDING, "go2_base")}),
@@ -62,6 +62,7 @@ def sound() -> Observation:
             "/cmd_vel": (Endpoint("/motion_gate", TWIST), Endpoint("/recorder", TWIST)),
             "/cmd_vel_out": (Endpoint("/go2_base", TWIST), Endpoint("/goal_selector", TWIST)),
             "/sportmodestate": (Endpoint("/go2_base", SPORT, False, False, "RIHS01_1"),),
+            "/lowstate": (Endpoint("/go2_base", "unitree_go/msg/LowState"),),
         },
         streams={
             "/camera/color": picture,
@@ -100,7 +101,6 @@ def sound() -> Observation:
             "~",
             domain="7",
             rmw="rmw_fastrtps_cpp",
-            discovery="SUBNET",
             interfaces=("eth0", "lo"),
             wanted_interfaces=("eth0",),
             processes=processes,
@@ -151,7 +151,7 @@ def walked_by(*names: str) -> Callable[[Observation], Observation]:
     )
 
 
-ONE = LocalProcess(9, "memory", "7", "rmw_fastrtps_cpp", "SUBNET")
+ONE = LocalProcess(9, "memory", "7", "rmw_fastrtps_cpp")
 FAULTS: dict[str, tuple[Callable[[Observation], Observation], str]] = {
     "missing_node": (
         lambda s: replace(s, nodes=s.nodes - Counter({"/perception": 1})),
@@ -307,11 +307,52 @@ def test_each_fault_alone_is_named(name: str) -> None:
     assert {finding.check for finding in found} <= {name} | related.get(name, set()), found
 
 
+@pytest.mark.parametrize(
+    ("environment", "setting", "advice"),
+    [
+        (
+            {"ROS_DISTRO": "humble", "ROS_LOCALHOST_ONLY": "1"},
+            "ROS_LOCALHOST_ONLY=1",
+            " and ROS_LOCALHOST_ONLY=0",
+        ),
+        ({"ROS_DISTRO": "humble", "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}, "", "=SUBNET before"),
+        (
+            {"ROS_DISTRO": "jazzy", "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"},
+            "ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST",
+            "=SUBNET before",
+        ),
+        ({"ROS_AUTOMATIC_DISCOVERY_RANGE": "SUBNET", "ROS_LOCALHOST_ONLY": "0"}, "", "=SUBNET before"),
+    ],
+)
+def test_a_stack_that_does_not_hear_the_robot_is_told_which_setting_keeps_it_here(
+    environment: dict[str, str], setting: str, advice: str
+) -> None:
+    assert confined_by(environment) == setting
+    seen = without(without(sound(), publishers="/sportmodestate"), publishers="/lowstate")
+    (finding,) = checkup(machine(processes=(replace(ONE, confined=setting),))(seen), INPUTS)
+    assert finding.check == "no_robot" and advice in finding.do
+    assert (f"{setting} keeps the stack on this computer" in finding.what) == bool(setting)
+
+
 def test_what_another_firmware_sends_under_another_type_is_named() -> None:
     seen = put(sound(), "publishers", "/lowstate", (Endpoint("/robot", "unitree_hg/msg/LowState"),))
     seen = put(seen, "subscriptions", "/lowstate", (Endpoint("/go2_base", "unitree_go/msg/LowState"),))
     (finding,) = checkup(seen, INPUTS)
     assert finding.check == "other_firmware" and "unitree_hg/msg/LowState" in finding.what
+
+
+def test_a_robot_is_looked_for_where_its_base_listens() -> None:
+    """As with robot_topics:=robot1; the topics of a Go2 without it are those of another robot."""
+    seen = sound()
+    for name in ("sportmodestate", "lowstate"):
+        seen = put(seen, "subscriptions", f"/robot1/{name}", seen.subscriptions[f"/{name}"])
+        seen = put(seen, "publishers", f"/robot1/{name}", seen.publishers[f"/{name}"])
+        seen = without(seen, subscriptions=f"/{name}")
+    assert checkup(seen, INPUTS) == []
+    assert checkup(without(without(seen, publishers="/sportmodestate"), publishers="/lowstate"), INPUTS) == []
+    deaf = without(without(seen, publishers="/robot1/sportmodestate"), publishers="/robot1/lowstate")
+    (finding,) = checkup(deaf, INPUTS)
+    assert finding.check == "no_robot" and "/robot1/sportmodestate, /robot1/lowstate" in finding.what
 
 
 def test_a_driver_under_another_name_is_offered() -> None:

@@ -24,8 +24,8 @@ LIDAR = "lidar_link"
 class Go2LidarNode(LodestarNode):
     """Make clouds and scans that mapping and SLAM can use of what the robot's LiDAR sends.
 
-    Subscribes: ``utlidar/cloud``, ``odom``. Publishes: ``points`` (in lidar_link, upright), ``scan`` (reliable),
-    ``/tf_static`` (base_link -> lidar_link, scan_link).
+    Subscribes: ``utlidar/cloud``, or what `lidar.topic` names; ``odom``. Publishes: ``points`` (in lidar_link,
+    upright), ``scan`` (reliable), ``/tf_static`` (base_link -> lidar_link, scan_link).
     """
 
     def __init__(self, **kwargs):
@@ -41,7 +41,7 @@ class Go2LidarNode(LodestarNode):
         )
         self._points = self.create_publisher(PointCloud2, "points", qos.SENSOR)
         self._scan = ScanPublisher(self, self._config)
-        self.listen(PointCloud2, "utlidar/cloud", self._on_cloud, qos.SENSOR)
+        self.listen(PointCloud2, self._config.topic, self._on_cloud, qos.SENSOR)
         self.listen(Odometry, "odom", self._on_odometry, qos.RELIABLE)
         self.diagnostics.value("clock.offset_s", lambda: round(self._stamps.offset, 3))
         self.diagnostics.value("stamps", lambda: dict(self._stamps.counts) or "sound")
@@ -55,9 +55,9 @@ class Go2LidarNode(LodestarNode):
         if stamp is None:
             return
         points, ages = cloud_rows_from_msg(message), ages_from_msg(message)
-        sound = is_sound(points)
+        sound = is_sound(points) & points.any(axis=1)  # a Mid-360 sends the origin for a beam without return
         base = in_base(points[sound], self._config)
-        if ages is not None:
+        if ages is not None:  # moved to the end of the sweep, which is when the repaired stamp has it arrive
             base = deskewed(base, ages[sound], self._velocity)
         seen = without_body(base, self._config)
         shifted = seen - self._config.base_from_lidar[:3, 3]

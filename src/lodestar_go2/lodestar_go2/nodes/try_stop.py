@@ -17,6 +17,7 @@ from std_srvs.srv import Trigger
 from lodestar_go2.stop_test import Phase
 from lodestar_ros import qos
 from lodestar_ros.terminal import not_heard, parse, terminal_node
+from lodestar_ros.twins import identity_from
 
 _PATIENCE = 15.0  # s for the service, and for the result
 _GONE = 3
@@ -32,13 +33,16 @@ def main(arguments: list[str] | None = None) -> int:
     options, given = parse(parser, arguments)
     results: list[str] = []
 
-    def hear(message: DiagnosticArray) -> None:
-        for status in message.status:
-            values = {item.key: item.value for item in status.values}
-            if status.name == "go2_base" and "stop_test" in values:
-                results.append(values["stop_test"])
-
     with terminal_node("try_stop", options.namespace, given) as node:
+        base = f"{node.get_namespace().rstrip('/')}/go2_base"
+
+        def hear(message: DiagnosticArray) -> None:
+            for status in message.status:
+                who = identity_from(status.hardware_id)  # /diagnostics has those of all robots
+                values = {item.key: item.value for item in status.values}
+                if who is not None and who.name == base and "stop_test" in values:
+                    results.append(values["stop_test"])
+
         node.create_subscription(DiagnosticArray, "/diagnostics", hear, qos.EVENT)
         client = node.create_client(Trigger, "go2_base/test_stop")
         if not client.wait_for_service(_PATIENCE):

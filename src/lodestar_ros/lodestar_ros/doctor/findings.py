@@ -66,7 +66,7 @@ class LocalProcess:
     name: str
     domain: str = "0"
     rmw: str = ""
-    discovery: str = ""
+    confined: str = ""  # the setting that keeps it on this computer, as NAME=VALUE; "" = none does
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,6 @@ class Machine:
     multicast: bool = True  # on the loopback interface
     domain: str = "0"
     rmw: str = ""
-    discovery: str = ""
     interfaces: tuple[str, ...] = ()  # that this computer has
     wanted_interfaces: tuple[str, ...] = ()  # that CYCLONEDDS_URI names
     processes: tuple[LocalProcess, ...] = ()

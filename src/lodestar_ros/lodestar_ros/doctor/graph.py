@@ -23,6 +23,7 @@ from lodestar_ros.conversions import stamp_from_msg
 from lodestar_ros.doctor.findings import Endpoint, FrameEdge, Observation, Stream
 from lodestar_ros.doctor.graph_checks import CORE, DECIDING
 from lodestar_ros.doctor.machine import head_of, observe_machine
+from lodestar_ros.twins import identity_from
 
 _TYPES = {
     "sensor_msgs/msg/Image": Image,
@@ -135,6 +136,9 @@ class GraphObserver:
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
         for status in message.status:
+            who = identity_from(status.hardware_id)
+            if who is not None and who.name != self._full(status.name):
+                continue  # a node of another robot: /diagnostics is shared, and `name` has no namespace
             level = status.level[0] if isinstance(status.level, bytes) else int(status.level)
             self._diagnostics[status.name] = (level, status.message, {v.key: v.value for v in status.values})
 

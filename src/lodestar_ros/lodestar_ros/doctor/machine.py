@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from lodestar.storage.private import state_home
@@ -16,7 +16,7 @@ from lodestar_ros.doctor.findings import LocalProcess, Machine
 
 _MIB = 2**20
 _MULTICAST = 0x1000  # IFF_MULTICAST
-_DISCOVERY = "ROS_AUTOMATIC_DISCOVERY_RANGE"
+_CONFINING = (("ROS_LOCALHOST_ONLY", "1"), ("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST"))
 _CUDA_PATIENCE = 30.0  # s for torch to be loaded in a process of its own
 
 
@@ -35,7 +35,6 @@ def observe_machine() -> Machine:
         multicast=_multicast(),
         domain=os.environ.get("ROS_DOMAIN_ID", "0"),
         rmw=os.environ.get("RMW_IMPLEMENTATION", ""),
-        discovery=os.environ.get(_DISCOVERY, ""),
         interfaces=interfaces(),
         wanted_interfaces=wanted_interfaces(os.environ.get("CYCLONEDDS_URI", "")),
         processes=tuple(local_processes()),
@@ -90,9 +89,18 @@ def _multicast() -> bool:
 
 def _confined() -> bool:
     """Return whether nodes find each other on the loopback interface alone."""
-    return os.environ.get(_DISCOVERY, "") == "LOCALHOST" and os.environ.get(
-        "RMW_IMPLEMENTATION", ""
-    ).endswith("cyclonedds_cpp")  # Fast DDS finds nodes of one computer without multicast
+    cyclone = os.environ.get("RMW_IMPLEMENTATION", "").endswith("cyclonedds_cpp")
+    return cyclone and bool(confined_by(os.environ))  # Fast DDS finds nodes of one computer without multicast
+
+
+def confined_by(environment: Mapping[str, str]) -> str:
+    """Return the setting that keeps ROS on this computer, as NAME=VALUE; "" where none does.
+
+    Humble knows ROS_LOCALHOST_ONLY alone, and it overrides the range where both are known.
+    """
+    humble = environment.get("ROS_DISTRO", "") == "humble"
+    known = _CONFINING[:1] if humble else _CONFINING
+    return next((f"{name}={value}" for name, value in known if environment.get(name, "") == value), "")
 
 
 def local_processes(proc: Path = Path("/proc")) -> Iterator[LocalProcess]:
@@ -117,7 +125,7 @@ def local_processes(proc: Path = Path("/proc")) -> Iterator[LocalProcess]:
             name,
             values.get("ROS_DOMAIN_ID", "0"),
             values.get("RMW_IMPLEMENTATION", ""),
-            values.get(_DISCOVERY, ""),
+            confined_by(values),
         )
 
 

@@ -11,7 +11,7 @@ from lodestar_ros.doctor.graph_checks import CORE, DECIDING, listed
 
 SHM = 128.0  # MiB of shared memory that a stack needs beside what it has; chosen
 DISK = 1024.0  # MiB for keyframes, memory and logs; chosen
-_ROBOT_TOPICS = ("/sportmodestate", "/lowstate")
+_ROBOT_TYPES = "unitree_go/"  # package of the messages in which the robot tells of itself
 
 
 def space(seen: Observation) -> Iterator[Finding]:
@@ -54,19 +54,31 @@ def middleware(seen: Observation) -> Iterator[Finding]:
             Level.FAULT, "middlewares", f"Several middlewares are in use: {told}; here: {machine.rmw or 'default'}.",
             "start all from one shell, with one RMW_IMPLEMENTATION",
         )  # fmt: skip
-    confined = any(process.discovery == "LOCALHOST" for process in ours)
-    deaf = [topic for topic in _ROBOT_TOPICS if not seen.publishers.get(topic)]
-    if seen.runs("go2_base") and len(deaf) == len(_ROBOT_TOPICS):
-        reason = " ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST keeps it on this computer." if confined else ""
+    confined = min((process.confined for process in ours if process.confined), default="")
+    deaf = _heard_by_base(seen)
+    if deaf and not any(seen.publishers.get(topic) for topic in deaf):
+        reason = f" {confined} keeps the stack on this computer." if confined else ""
+        also = " and ROS_LOCALHOST_ONLY=0" if confined.startswith("ROS_LOCALHOST_ONLY") else ""
         yield Finding(
             Level.FAULT, "no_robot", f"No topic of the robot arrives ({', '.join(deaf)}).{reason}",
-            "export ROS_AUTOMATIC_DISCOVERY_RANGE=SUBNET before env.sh, and name the interface (docs/how-to/go2.md)",
+            f"export ROS_AUTOMATIC_DISCOVERY_RANGE=SUBNET{also} before env.sh, and name the interface "
+            "(docs/how-to/go2.md)",
         )  # fmt: skip
     if not machine.multicast:
         yield Finding(
             Level.WARNING, "multicast", "The loopback interface has no multicast: nodes may not find each other.",
             "sudo ip link set lo multicast on",
         )  # fmt: skip
+
+
+def _heard_by_base(seen: Observation) -> list[str]:
+    """Return the robot's topics as go2_base listens to them, under whatever name a bridge gives them."""
+    base = seen.full("go2_base")
+    return [
+        topic
+        for topic, readers in seen.subscriptions.items()
+        if any(one.node == base and one.type.startswith(_ROBOT_TYPES) for one in readers)
+    ]
 
 
 def interfaces(seen: Observation) -> Iterator[Finding]:

@@ -48,8 +48,8 @@ def action_in_words(trace: Trace, names: Names = nameless) -> str:
 
 
 def belief_in_words(belief: Belief, names: Names = nameless) -> str:
-    """Return a belief: "a red chair (entity 12) is next to a desk (entity 7)"."""
-    things = [name_in_words(name, names) for name in belief.arguments]
+    """Return a belief: "a red chair (entity 12) is next to a desk (entity 7)"; "nothing" where it has no arguments."""
+    things = [name_in_words(name, names) for name in belief.arguments] or ["nothing"]
     verb = "is not" if belief.negated else "is"
     if belief.predicate == "Between" and len(things) == 3:
         return f"{things[0]} {verb} between {things[1]} and {things[2]}"

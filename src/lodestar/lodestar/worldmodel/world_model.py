@@ -12,6 +12,7 @@ import numpy as np
 from lodestar.geometry.corrections import JumpWatch
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.scene.records import Entity
+from lodestar.worldmodel.amendment_checks import check_amendment
 from lodestar.worldmodel.amendment_words import amendment_in_words
 from lodestar.worldmodel.amendments import OF_WAYS, Amendment, Change, ClosedWay, middle_of
 from lodestar.worldmodel.closed_ways import WayBook
@@ -166,7 +167,12 @@ class WorldModel:
     # --- operators --------------------------------------------------------------------------------------------
 
     def correct(self, amendments: Sequence[Amendment], stamp: float, told: Told) -> None:
-        """Carry out an operator's amendments, or refuse them at once; `told` gets the entry and the answer."""
+        """Carry out an operator's amendments, or refuse them at once; `told` gets the entry and the answer.
+
+        Raises MalformedAmendment; then nothing is written.
+        """
+        for amendment in amendments:
+            check_amendment(amendment)
         self._carry_out(self.transactions.open(stamp, amendments), told)
 
     def undo(self, number: int, stamp: float, told: Told) -> None:
@@ -202,11 +208,22 @@ class WorldModel:
     # --- the write path ---------------------------------------------------------------------------------------
 
     def _carry_out(self, entry: Entry, told: Told | None = None) -> None:
-        """Amend the scene, then the ways; where the scene refuses, neither.
+        """Amend the scene, then the ways; where the scene refuses, or an amendment is malformed, neither.
 
         told: who waits for the answer, and does not want it tried again later.
         """
-        words = tuple(amendment_in_words(a, self._names) for a in entry.amendments)  # by the names before it
+        try:
+            for amendment in entry.amendments:
+                check_amendment(amendment)
+            words = tuple(
+                amendment_in_words(a, self._names) for a in entry.amendments
+            )  # by the names before it
+        except (LookupError, TypeError, ValueError) as error:  # it would come again with every tick
+            reply = Reply(problem=Problem.BAD_REQUEST, why=str(error))
+            made = self._close(entry, reply, ())
+            if told is not None:
+                told(made, reply)
+            return
         of_scene = [a for a in entry.amendments if a.change not in OF_WAYS]
 
         def answered(reply: Reply) -> None:

@@ -211,6 +211,19 @@ def test_what_a_later_correction_changed_is_undone_last(bench):
     assert len(bench.scene.amended) == 4
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [(Change.DOUBT, Change.ARCHIVE), (Change.ARCHIVE, Change.RESTORE), (Change.RESTORE, Change.DOUBT)],
+)
+def test_an_undo_does_not_revive_what_a_later_entry_archived(bench, first, second):
+    bench.world.correct((replace(GONE, change=first),), 5.0, bench.hear)
+    bench.world.correct((replace(GONE, change=second),), 6.0, bench.hear)
+    with pytest.raises(Overtaken, match="entry 2 changed entity 12 since"):
+        bench.world.undo(1, 7.0, bench.hear)
+    bench.world.undo(2, 8.0, bench.hear)
+    bench.world.undo(1, 9.0, bench.hear)
+
+
 def test_an_undo_that_the_scene_refuses_may_be_tried_again(bench):
     bench.world.correct((GONE,), 5.0, bench.hear)
     bench.scene.problem = Problem.CONFLICT

@@ -69,6 +69,26 @@ class LoopContext:
             else frozenset(r.label.casefold() for r in mirror.regions.values() if r.label)
         )
 
+    @property
+    def pose_age(self) -> float:
+        """Return the seconds of loop time since the newest pose came."""
+        return self.now - self.facts.pose_heard
+
+    @property
+    def grid_age(self) -> float:
+        """Return the seconds of loop time since the newest grid came."""
+        return self.now - self.facts.grid_heard
+
+    @property
+    def pose_is_old(self) -> bool:
+        """Return whether the robot no longer knows where it is."""
+        return self.facts.pose is not None and self.pose_age > self.config.pose_patience
+
+    @property
+    def grid_is_old(self) -> bool:
+        """Return whether the robot no longer knows what is around it; never where a grid is good for ever."""
+        return self.facts.grid is not None and 0.0 < self.config.grid_patience < self.grid_age
+
     def trace_id(self, epoch: int) -> str:
         """Return the id of the trace of an epoch's action."""
         return f"{self.prefix}-t{epoch}"

@@ -69,7 +69,7 @@ class EvidenceGatherer:
                 facts |= self._way(case)
                 if scene:
                     facts |= self._in_way(case)
-        if scene and not (stopped and phased):
+        if scene and not ((stopped or case.failing is Failing.INPUTS) and phased):
             facts |= self._target(run, case)
         return Evidence(self._discrepancy(case), facts, self._where(case), case.looks)
 
@@ -99,7 +99,10 @@ class EvidenceGatherer:
         return facts
 
     def _inputs(self, run: Run, case: OpenCase) -> dict[str, bool]:
-        facts = {"battery_low": run.charging}
+        context = self._context
+        facts = {"battery_low": run.charging, "pose_old": context.pose_is_old}
+        if context.config.grid_patience > 0.0:
+            facts["ranges_old"] = context.grid_is_old
         if self._context.facts.sight > NEVER:
             facts["images_old"] = self.blind_for() > self._context.config.recovery.camera_patience
         return facts

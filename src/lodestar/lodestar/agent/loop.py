@@ -30,6 +30,7 @@ from lodestar.agent.known_target import KnownTarget
 from lodestar.agent.memory_line import MemoryLine
 from lodestar.agent.navigating_state import NavigatingState
 from lodestar.agent.navigator_news import NavigatorNews
+from lodestar.agent.open_action import Failing
 from lodestar.agent.open_questions import Choice, OpenQuestion
 from lodestar.agent.pointing import Pointed, Pointing
 from lodestar.agent.proposers import CHARGER, HOME, PLACE
@@ -360,29 +361,31 @@ class DecisionLoop:
             if context.now - run.started > run.time_limit:
                 message = f"The time limit of {run.time_limit:.0f} s is reached."
                 self._transitions.finish(run, ErrorCode.TIME_LIMIT, message)
-            elif not self._inputs_are_old(run):
+            else:
                 self._guarded(run)
         commands, context.commands = context.commands, []
         return commands
 
     def _inputs_are_old(self, run: Run) -> bool:
         """Whether the directive is over because the robot no longer knows what is around it or where it is."""
-        config, facts, now = self.config, self._context.facts, self._context.now
-        without_grid, without_pose = now - facts.grid_heard, now - facts.pose_heard
-        if facts.pose is not None and without_pose > config.pose_patience:
-            message = (
-                f"The robot's pose in the map has not been known for {without_pose:.0f} s; is odometry up?"
-            )
-            self._transitions.finish(run, ErrorCode.TF_ERROR, message)
-        elif facts.grid is not None and 0.0 < config.grid_patience < without_grid:
-            message = f"No newer grid has come for {without_grid:.0f} s; does mapping still run?"
-            self._transitions.finish(run, ErrorCode.NO_MAP, message)
-        return self._context.run is not run
+        context = self._context
+        if context.pose_is_old:
+            code, silent = ErrorCode.TF_ERROR, f"{context.pose_age:.0f} s"
+            message = f"The robot's pose in the map has not been known for {silent}; is odometry up?"
+        elif context.grid_is_old:
+            code, silent = ErrorCode.NO_MAP, f"{context.grid_age:.0f} s"
+            message = f"No newer grid has come for {silent}; does mapping still run?"
+        else:
+            return False
+        self._transitions.outcomes.note(run, Failing.INPUTS, message)
+        self._transitions.finish(run, code, message)
+        return True
 
     def _guarded(self, run: Run) -> None:
         """One step; an error in it ends the directive, because it would come again with every tick."""
         try:
-            self._step(run)
+            if not self._inputs_are_old(run):
+                self._step(run)
         except Exception as error:
             _log.exception("the decision loop failed")
             if self._context.run is run:

@@ -27,6 +27,7 @@ class Failing(Enum):
     VANISHED = "vanished"  # the target is no longer there
     POSE = "pose"  # the pose in the map jumped
     BLIND = "blind"  # no sight comes
+    INPUTS = "inputs"  # no pose or no grid comes
     BATTERY = "battery"
 
 

@@ -111,11 +111,11 @@ class Outcomes:
 
     def note(self, run: Run, failing: Failing, why: str) -> None:
         """Diagnose and record a failure whose recovery the loop has begun already."""
-        navigation = run.navigation
-        if run.action is None or navigation is None or not self._context.config.recovery.enabled:
+        action = run.action
+        if action is None or not self._context.config.recovery.enabled:
             self.roll_back(run, why)
             return
-        case = self._case(run, run.action, failing, navigation.proposal, why)
+        case = self._case(run, action, failing, _proposal_of(action, run), why)
         case.looks = tuple(Look)[1:]  # none is made
         self.find(run, case, asks=False)
 
@@ -203,3 +203,12 @@ class Outcomes:
     def _record(self, outcome: ActionOutcome) -> None:
         self._context.constraint.end(outcome)
         self._context.commands.append(RecordOutcome(outcome))
+
+
+def _proposal_of(action: OpenAction, run: Run) -> Proposal:
+    """Return what an action carries out: the goal under way, or that of its trace where the robot stands."""
+    if run.navigation is not None:
+        return run.navigation.proposal
+    trace = action.trace
+    goal = action.start if trace.action.goal is None else trace.action.goal
+    return Proposal(trace.proposer, trace.epoch, goal, trace.confidence, trace.reason, action.entity_id)

@@ -250,6 +250,36 @@ def test_a_camera_that_falls_silent_is_noticed_before_the_arrival():
     assert math.dist(world.pose[:2], FACING[:2]) > 0.5  # it did not drive there blindly
 
 
+@pytest.mark.parametrize(
+    ("pose_comes", "cause", "code"),
+    [(False, Cause.LOCALISATION_LOST, ErrorCode.TF_ERROR), (True, Cause.SENSOR_FAULT, ErrorCode.NO_MAP)],
+)
+@pytest.mark.parametrize("state", [State.NAVIGATING, State.VERIFYING, State.DIAGNOSING])
+def test_a_pose_or_a_lidar_that_falls_silent_is_diagnosed(pose_comes, cause, code, state):
+    world = _world(config=LoopConfig(verify_time=60.0))
+    if state is State.VERIFYING:
+        world.sees = False
+        world.run(until=lambda: world.loop.state is state)
+    elif state is State.DIAGNOSING:
+        world.run(until=lambda: world.pose[0] > 3.0)
+        _block(world, 5.0, 5.4, 3.0, 5.8)
+        _abort(world, *NO_PATH)
+        world.run(0.2)
+    assert world.loop.state is state
+    world.goal = None
+    while world.result is None:
+        world.now += 0.1
+        if pose_comes:
+            world.loop.on_pose(world.pose, world.now)
+            world.loop.on_sight(world.now)
+        if state is State.DIAGNOSING:  # it stands and looks
+            world.loop._context.run.case.until = world.now + 1.0
+        world.commands += world.loop.tick(world.now)
+    last = _outcomes(world, Result.ROLLED_BACK)[-1]
+    assert last.is_final and last.diagnosis.cause is cause and not last.amendments
+    assert world.result.error_code is code
+
+
 def test_an_empty_battery_and_a_dead_navigator_are_told():
     world = _world()
     world.run(until=lambda: world.pose[0] > 3.0)

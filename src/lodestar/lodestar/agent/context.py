@@ -9,6 +9,7 @@ from lodestar.agent.commands import Command, State
 from lodestar.agent.config import LoopConfig
 from lodestar.agent.credit import Ledger
 from lodestar.agent.facts import Facts
+from lodestar.agent.loop_clock import LoopClock
 from lodestar.agent.motion import Odometer
 from lodestar.agent.open_questions import OpenQuestions
 from lodestar.agent.run import Run
@@ -37,7 +38,7 @@ class Unchecked(TraceValidator):
 class LoopContext:
     """Ports, the newest facts, the open run, and the commands that wait for the next tick.
 
-    now: loop time of the last tick, seconds. epoch: of the newest request or goal, never reused. epoch_seconds: from
+    clock: of loop time. epoch: of the newest request or goal, never reused. epoch_seconds: from
     the newest question to its decision.
     """
 
@@ -50,7 +51,7 @@ class LoopContext:
     questions: OpenQuestions
     prefix: str  # of the ids of traces
     state: State = State.IDLE
-    now: float = 0.0
+    clock: LoopClock = field(default_factory=LoopClock)
     epoch: int = 0
     epoch_seconds: float = math.nan
     run: Run | None = None
@@ -58,6 +59,11 @@ class LoopContext:
     constraint: ConstraintTracker = field(default_factory=ConstraintTracker)
     commands: list[Command] = field(default_factory=list)
     adviser: Adviser | None = None  # a language model that is asked about failures, where one is configured
+
+    @property
+    def now(self) -> float:
+        """Return loop time in seconds, which stands while a directive is paused."""
+        return self.clock.now
 
     @property
     def place_names(self) -> frozenset[str]:

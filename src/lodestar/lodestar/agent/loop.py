@@ -121,7 +121,7 @@ class DecisionLoop:
             raise Busy(f"another directive runs: {context.run.directive.text!r}")
         refuse(directive, self.config)
         facts = context.facts
-        context.now = facts.grid_heard = facts.pose_heard = max(context.now, now)
+        facts.grid_heard = facts.pose_heard = context.clock.advance(now)
         itinerary = Itinerary(directive, context.place_names)
         words = step_in_words(itinerary.errand)
         default = math.inf if directive.is_endless else self.config.time_limit
@@ -145,12 +145,12 @@ class DecisionLoop:
 
     def ask(self, text: str, choices: tuple[Choice, ...], now: float) -> OpenQuestion:
         """A question to whoever gave a directive, which `answer` answers."""
-        return self._context.questions.ask(text, choices, max(self._context.now, now))
+        return self._context.questions.ask(text, choices, self._context.clock.advance(now))
 
     def answer(self, question: str, choice: int, now: float, time_limit: float = 0.0) -> Directive:
         """Begin what a choice (counted from 1) of an open question means, and return it. Raises DirectiveRefused."""
         questions = self._context.questions
-        chosen = questions.answered(question, choice, max(self._context.now, now))
+        chosen = questions.answered(question, choice, self._context.clock.advance(now))
         self.start(chosen.directive, now, time_limit, chosen.excluded)
         questions.close(question)
         return chosen.directive
@@ -159,13 +159,13 @@ class DecisionLoop:
         """Return what a person means who points at (3,) in map: an answer to the open question, or the target of the
         search, which is gone to from now on. Raises PointingRefused.
         """
-        self._context.now = max(self._context.now, now)
+        self._context.clock.advance(now)
         return self._pointing.at(point)
 
     def cancel(self, now: float) -> None:
         """End the directive as CANCELLED; motion is refused at once, the commands come with the next tick."""
         context = self._context
-        context.now = max(context.now, now)
+        context.clock.advance(now)
         if context.run is not None:
             self._transitions.finish(
                 context.run, ErrorCode.CANCELLED, "Cancelled on request.", Outcome.CANCELLED
@@ -176,7 +176,7 @@ class DecisionLoop:
     def hold(self, held: bool, now: float) -> None:
         """Set or release the latch that forbids motion; setting it ends a directive as HELD."""
         context = self._context
-        context.now = max(context.now, now)
+        context.clock.advance(now)
         if held == self.held:
             return
         if not held:
@@ -193,11 +193,11 @@ class DecisionLoop:
     def pause(self, paused: bool, now: float) -> None:
         """Let the robot stand and keep the directive that runs, or go on with it."""
         context = self._context
-        context.now = max(context.now, now)
+        context.clock.advance(now)
         run = context.run
-        if run is not None and paused and run.paused_at is None:
+        if run is not None and paused and not context.clock.stands:
             pause(context, self._transitions, run)
-        elif run is not None and not paused and run.paused_at is not None:
+        elif run is not None and not paused and context.clock.stands:
             resume(context, run)
 
     def restart_clock(self, now: float) -> None:
@@ -208,7 +208,7 @@ class DecisionLoop:
         if context.run is not None:
             message = "The clock went back: the simulator or the replay has started again."
             self._transitions.finish(context.run, ErrorCode.TF_ERROR, message, Outcome.CANCELLED)
-        context.now = now
+        context.clock.restart(now)
         context.facts.forget_place(now)
 
     # --- facts ----------------------------------------------------------------------------------------------
@@ -302,7 +302,8 @@ class DecisionLoop:
     def motion_allowed(self) -> bool:
         """Whether the robot may move at all."""
         run = self._context.run
-        return run is not None and run.paused_at is None and self.state not in _STANDING
+        stands = self._context.clock.stands or self.state in _STANDING
+        return run is not None and not stands
 
     @property
     def held(self) -> bool:
@@ -350,14 +351,14 @@ class DecisionLoop:
 
     def advance(self, now: float) -> None:
         """Set the time of the inputs that follow, seconds: after a long tick it would still be that of its begin."""
-        self._context.now = max(self._context.now, now)
+        self._context.clock.advance(now)
 
     def tick(self, now: float) -> list[Command]:
         """The commands that follow from advancing to `now`, seconds; time that goes back counts as no time."""
         context = self._context
-        context.now = max(context.now, now)
+        context.clock.advance(now)
         run = context.run
-        if run is not None and run.paused_at is None:
+        if run is not None and not context.clock.stands:
             if context.now - run.started > run.time_limit:
                 message = f"The time limit of {run.time_limit:.0f} s is reached."
                 self._transitions.finish(run, ErrorCode.TIME_LIMIT, message)

@@ -203,6 +203,7 @@ class Transitions:
         """The directive is over and the robot has no goal; that holds even if the account of it fails."""
         context = self._context
         context.run = None
+        context.clock.go()
         context.facts.rest()
         self._take("finish")
         self._settle(run, code, message)

@@ -142,6 +142,36 @@ def test_a_thing_that_is_gone_ends_the_search_with_where_it_was():
     assert 0.0 < world.result.searched_share <= 1.0
 
 
+def test_a_pause_does_not_count_against_the_search():
+    world = _world(config=LoopConfig(recovery=RecoveryConfig(search_time=60.0)))
+    world.answers["frontier"] = exploring(*((2.0 + i % 7, 8.0 - i % 3, 0.0) for i in range(90)))
+    world.run(until=lambda: world.pose[0] > 4.0)
+    _archive(world, 7)
+    world.run(10.0)
+    assert world.result is None and world.loop._context.run.gone
+    world.loop.pause(True, world.now)
+    world.run(90.0)
+    world.loop.pause(False, world.now)
+    resumed = world.now
+    world.run(200.0)
+    assert world.result.error_code is ErrorCode.TARGET_GONE
+    assert world.now - resumed > 40.0
+
+
+def test_a_paused_robot_is_about_nothing():
+    world = _world()
+    assert world.loop.feedback().constraint == "APPROACHING(entity:7)"
+    world.loop.pause(True, world.now)
+    assert world.loop.feedback().constraint == "HELD"
+    world.loop.pause(False, world.now)
+    assert world.loop.feedback().constraint == "IDLE"
+    world.run(until=lambda: world.loop.state is State.NAVIGATING)
+    assert world.loop.feedback().constraint == "APPROACHING(entity:7)"
+    world.loop.pause(True, world.now)
+    world.loop.cancel(world.now)
+    assert world.loop.feedback().constraint == "IDLE"
+
+
 def test_a_thing_that_was_never_known_is_not_found_and_not_gone():
     world = World(answers={"frontier": exploring((2.0, 8.0, 0.0), (8.0, 8.0, 0.0))})
     world.loop.start(find(), 0.0)

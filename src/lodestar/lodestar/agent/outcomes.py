@@ -38,7 +38,8 @@ class Outcomes:
         self._advice = None if context.adviser is None else AdviceSeeker(context, context.adviser)
 
     def begin(self, run: Run, trace: Trace) -> None:
-        """An action begins; one that is still open was given up for it."""
+        """An action begins; one that is still open, and a look, were given up for it."""
+        self.end_look(run, Result.CANCELLED, "Another goal was chosen instead.")
         self.cancel(run, "Another goal was chosen on the way.")
         facts = self._context.facts
         assert facts.pose is not None
@@ -60,6 +61,18 @@ class Outcomes:
             label,
             facts.contacts.count,
         )
+
+    def begin_look(self, run: Run, trace: Trace) -> None:
+        """A look for a diagnosis begins: an action of its own, while the one that failed stays open."""
+        self.end_look(run, Result.CANCELLED, "Another look was chosen.")
+        run.look = trace.id
+
+    def end_look(self, run: Run, result: Result, text: str) -> None:
+        """End the look that is under way, if there is one. It leaves the constraint state as it is."""
+        look, run.look = run.look, ""
+        if look:
+            stamp = self._context.facts.stamp.seconds
+            self._context.commands.append(RecordOutcome(ActionOutcome(look, stamp, result, text=text)))
 
     def commit(self, run: Run, text: str = "") -> None:
         """The action that is open has ended as expected."""

@@ -145,6 +145,7 @@ class Run:
     navigation: Navigation | None = None
     arrival: Arrival | None = None
     action: OpenAction | None = None  # under way
+    look: str = ""  # id of the trace of a look that is being made for a diagnosis
     case: OpenCase | None = None  # its failure, which is being diagnosed
     recoveries: int = 0  # of this errand
     retries: int = 0  # of it, blind ones

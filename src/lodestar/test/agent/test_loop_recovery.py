@@ -25,6 +25,7 @@ from lodestar.grid.energy import EnergyBudget
 from lodestar.scene.records import EntityState
 from lodestar.worldmodel.amendments import Change
 from lodestar.worldmodel.outcomes import Cause, Look, Result
+from lodestar.worldmodel.records import Trace
 
 NO_PATH = (208, "no way")
 NEVER_SEEN = -100.0  # stamp of a former session
@@ -66,13 +67,58 @@ def _archive(world: World, identity: int) -> None:
     world.targets.scores[identity] = 0.0
 
 
+def _every_action_has_one_end(world: World) -> None:
+    traces = [command.trace.id for command in world.of(RecordTrace)]
+    final = [one.trace_id for one in _outcomes(world) if one.is_final]
+    assert sorted(final) == sorted(traces) and len(set(final)) == len(final)
+
+
+def _turning(world: World) -> Trace:
+    """Let the robot stand before a second one, turn to the place of the first, and return the trace of the turn."""
+    world.sees = False
+    world.mirror.put(entity(8, 8.0, 6.5, first_seen=1e9, last_seen=1e9))
+    world.targets.scores |= {7: 0.7, 8: 0.95}
+    world.answers["semantic_map"] = lambda request: proposal(7.2, 6.5, 0.0, 0.9, 8)
+    world.run(until=lambda: world.loop.feedback().expert == "look")
+    assert world.loop.state is State.NAVIGATING
+    return world.of(RecordTrace)[-1].trace
+
+
+@pytest.mark.parametrize(
+    ("how", "result"),
+    [("arrives", Result.COMMITTED), ("fails", Result.ROLLED_BACK), ("paused", Result.CANCELLED),
+     ("cancelled", Result.CANCELLED), ("no navigator", Result.CANCELLED)],
+)  # fmt: skip
+def test_a_look_is_an_action_that_ends_once(how, result):
+    world = _world()
+    look = _turning(world)
+    assert world.loop.feedback().constraint.startswith("INTERRUPTED(")
+    if how == "fails":
+        world.targets.scores = {}  # so that nothing is faced
+        _abort(world, 105)
+    elif how == "paused":
+        world.loop.pause(True, world.now)
+        world.advance()
+        world.loop.pause(False, world.now)
+    elif how == "cancelled":
+        world.loop.cancel(world.now)
+    elif how == "no navigator":
+        world.goal = None
+        world.loop.on_navigation(NavigationEvent(NavigationKind.UNAVAILABLE))
+    world.run(5.0, until=lambda: any(one.trace_id == look.id for one in _outcomes(world)))
+    assert [one.result for one in _outcomes(world) if one.trace_id == look.id] == [result]
+    if how == "arrives":
+        assert world.loop.feedback().constraint == "INTERRUPTED(entity:8)"
+    world.sees = True
+    world.run()
+    _every_action_has_one_end(world)
+
+
 def test_every_action_ends_once_and_a_found_target_commits_it():
     world = _world()
     world.run()
     assert world.result.success
-    traces = [command.trace.id for command in world.of(RecordTrace)]
-    final = [one.trace_id for one in _outcomes(world) if one.is_final]
-    assert sorted(final) == sorted(traces) and len(set(final)) == len(final)
+    _every_action_has_one_end(world)
     assert _outcomes(world)[-1].result is Result.COMMITTED
 
 
@@ -397,3 +443,4 @@ def test_the_same_action_is_never_done_twice_on_the_same_beliefs(failures):
         world.advance()
         check()
     assert world.result is not None
+    _every_action_has_one_end(world)

@@ -97,6 +97,9 @@ class WorldModel:
         for entry in transactions.entries.values():  # a successor closes the same ways
             if entry.inverse:
                 self._change_ways(entry.amendments)
+        self._inherited = set(
+            self._ways.ways
+        )  # until the first tick: those expired by then were told of before
 
     @property
     def ways(self) -> tuple[ClosedWay, ...]:
@@ -185,9 +188,13 @@ class WorldModel:
         """Open ways that have expired at `now`, seconds, and try again what waits for the scene dictionary."""
         self.now = max(self.now, now)
         for way in self._ways.expire(now):
+            if way in self._inherited:
+                continue
             place = middle_of(way)
             text = f"The way at ({place[0]:.1f}, {place[1]:.1f}) counts as open again: its time is over."
             self._tell(WorldEvent(self.now, Change.OPEN_WAY.value, text, place=place))
+        if now > 0.0:  # a simulated clock has not begun before
+            self._inherited.clear()
         for entry in self.transactions.waiting:
             if entry.number not in self._under_way:
                 self._carry_out(entry)

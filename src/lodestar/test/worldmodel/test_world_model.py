@@ -116,6 +116,20 @@ def test_a_door_is_closed_and_opens_again_when_its_time_is_over(bench):
     assert bench.events[0].place == (5.0, 4.95)
 
 
+def test_a_way_that_had_expired_before_a_restart_is_not_told_of_again(bench):
+    later = replace(CLOSED, way=replace(DOOR, start=(1.0, 1.0), end=(2.0, 1.0), expires=200.0))
+    bench.world.take_outcome(ended(Result.ROLLED_BACK, (CLOSED, later)))
+    bench.world.tick(60.0)
+    bench.events.clear()
+    for now in (100.0, 110.0):
+        bench.start()
+        bench.world.tick(0.0)  # before a simulated clock comes
+        bench.world.tick(now)
+        assert bench.world.ways == (later.way,) and bench.events == []
+    bench.world.tick(200.0)
+    assert bench.kinds() == ["OPEN_WAY"] and bench.events[0].place == (1.5, 1.0)
+
+
 def test_a_scene_that_refuses_one_amendment_keeps_the_way_open_too(bench):
     bench.scene.problem = Problem.UNKNOWN_ENTITY
     bench.world.take_outcome(ended(Result.ROLLED_BACK, (CLOSED, GONE)))

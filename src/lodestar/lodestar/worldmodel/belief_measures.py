@@ -24,11 +24,6 @@ class Measure:
         """Return whether the relation holds."""
         return self.value <= self.limit
 
-    @property
-    def excess(self) -> float:
-        """Return by how many metres it fails, 0 where it holds."""
-        return max(self.value - self.limit, 0.0)
-
 
 def measured(predicate: str, one: Entity, other: Entity, config: ValidationConfig) -> Measure | None:
     """Return the measure of `predicate(one, other)`, None where this geometry cannot tell."""

@@ -194,14 +194,14 @@ class TraceValidator:
         things = [self._world.record(i) for i in ids if i is not None]
         if belief.predicate == "InRegion":
             return self._in_region(belief, things[0] if things else None)
-        if belief.negated or len(things) != 2 or things[0] is None or things[1] is None:
+        if len(things) != 2 or things[0] is None or things[1] is None:
             return None
         measure = measured(belief.predicate, things[0], things[1], self._config)
-        if measure is None or measure.holds:
+        if measure is None or measure.holds != belief.negated:
             return None
         where = f"{measure.value:.1f} m, at most {measure.limit:.1f} m"
         reason = f"it is not so that {said(belief)}: {where}"
-        return Verdict(TraceError.INCONSISTENT, reason, belief, measure.excess)
+        return Verdict(TraceError.INCONSISTENT, reason, belief, abs(measure.value - measure.limit))
 
     def _within_reach(self, belief: Belief) -> Verdict | None:
         """Refuse a belief that the robot stands before a thing, or does not."""

@@ -15,6 +15,7 @@ from lodestar.agent.open_questions import OpenQuestions
 from lodestar.agent.run import Run
 from lodestar.agent.searched_floor import SearchedFloor
 from lodestar.agent.targets import SceneTargets, Targets
+from lodestar.agent.trace_ids import trace_id_of
 from lodestar.models.phrases import PhraseBook
 from lodestar.selection.config import ContextConfig
 from lodestar.selection.context import ContextBuilder
@@ -50,6 +51,7 @@ class LoopContext:
     facts: Facts
     questions: OpenQuestions
     prefix: str  # of the ids of traces
+    directives: int = 0  # that have begun
     state: State = State.IDLE
     clock: LoopClock = field(default_factory=LoopClock)
     epoch: int = 0
@@ -96,8 +98,8 @@ class LoopContext:
         return self.facts.grid is not None and 0.0 < self.config.grid_patience < self.grid_age
 
     def trace_id(self, epoch: int) -> str:
-        """Return the id of the trace of an epoch's action."""
-        return f"{self.prefix}-t{epoch}"
+        """Return the id of the trace of an epoch's action in the newest directive."""
+        return trace_id_of(self.prefix, self.directives, epoch)
 
     def next_epoch(self) -> int:
         """A number that no request or goal has had."""

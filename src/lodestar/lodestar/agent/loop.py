@@ -138,6 +138,7 @@ class DecisionLoop:
             text=f"{words[:1].upper()}{words[1:]}: asking the experts where to go.",
         )
         run.excluded = dict.fromkeys(excluded, NOT_CHOSEN)
+        context.directives += 1
         context.questions.set_aside()
         context.searched.begin()
         context.ledger.begin_directive(context.now, run.time_limit)

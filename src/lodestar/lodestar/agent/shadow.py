@@ -42,6 +42,7 @@ class ShadowSelector:
         """The other robot follows this directive from `now` on, seconds of its clock."""
         context = self._context
         context.clock.restart(now)
+        context.directives += 1
         context.run = Run(
             directive=directive,
             itinerary=Itinerary(directive, context.place_names),

@@ -17,6 +17,7 @@ from lodestar.agent.words import name_of
 from lodestar.experts.protocol import Proposal
 from lodestar.worldmodel.cause_table import Recovery
 from lodestar.worldmodel.diagnosis import diagnose, recovery_of, undiagnosed
+from lodestar.worldmodel.discrepancies import DRIFT
 from lodestar.worldmodel.outcomes import ActionOutcome, Diagnosis, Look, Result
 from lodestar.worldmodel.records import Trace, entity_of
 
@@ -60,6 +61,7 @@ class Outcomes:
             fitting,
             label,
             facts.contacts.count,
+            self.evidence.relations(trace, DRIFT),
         )
 
     def begin_look(self, run: Run, trace: Trace) -> None:

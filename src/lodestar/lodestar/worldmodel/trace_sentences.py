@@ -68,9 +68,9 @@ def expectation_in_words(expectation: Expectation, stamp: float, names: Names = 
     wanted = [outcomes.get(phase, f"be {phase.value.lower()}{f' {about}' if about else ''}")]
     if expectation.visible:
         wanted.append(f"see {', '.join(name_in_words(f'entity:{i}', names) for i in expectation.visible)}")
-    wanted += [belief_in_words(belief, names) for belief in expectation.beliefs]
     within = f" within {expectation.by - stamp:.0f} s" if expectation.by < float("inf") else ""
-    return f"Expected: to {' and to '.join(wanted)}{within}."
+    holding = "".join(f", and that {belief_in_words(belief, names)}" for belief in expectation.beliefs)
+    return f"Expected: to {' and to '.join(wanted)}{within}{holding}."
 
 
 def name_in_words(name: str, names: Names = nameless) -> str:

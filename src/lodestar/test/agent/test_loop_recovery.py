@@ -25,7 +25,7 @@ from lodestar.grid.energy import EnergyBudget
 from lodestar.scene.records import EntityState
 from lodestar.worldmodel.amendments import Change
 from lodestar.worldmodel.outcomes import Cause, Look, Result
-from lodestar.worldmodel.records import Trace
+from lodestar.worldmodel.records import Belief, Trace
 
 NO_PATH = (208, "no way")
 NEVER_SEEN = -100.0  # stamp of a former session
@@ -250,6 +250,23 @@ def test_a_thing_that_moved_is_found_in_its_new_place():
     world.run()
     assert world.result.success and world.result.entity_ids == (8,)
     assert _outcomes(world, Result.ROLLED_BACK)[0].diagnosis.cause is Cause.TARGET_MOVED
+
+
+@pytest.mark.parametrize("comes", [True, False])
+def test_what_has_come_beside_the_target_since_is_unexpected(comes):
+    """The crate (9) stood there before; the bin (10) comes on the way, and the thing is not seen again."""
+    world = World(answers={"semantic_map": towards_target, "frontier": exploring((2.0, 8.0, 0.0))})
+    world.mirror.put(replace(TARGET, first_seen=NEVER_SEEN, last_seen=NEVER_SEEN))
+    world.mirror.put(entity(9, 9.0, 5.0, "brown crate"))
+    world.targets.scores[7] = 0.9
+    world.sees = False
+    world.loop.start(find(), 0.0)
+    world.run(until=lambda: world.pose[0] > 4.0)
+    if comes:
+        world.mirror.put(entity(10, 8.0, 6.0, "blue bin"))
+    world.run(30.0, until=lambda: bool(_outcomes(world, Result.ROLLED_BACK)))
+    found = _outcomes(world, Result.ROLLED_BACK)[0].diagnosis.discrepancy
+    assert found.unexpected == ((Belief("NextTo", ("entity:7", "entity:10")),) if comes else ())
 
 
 def test_a_thing_that_is_found_elsewhere_after_it_was_missed_has_moved():

@@ -244,6 +244,18 @@ def test_a_closed_way_moves_with_the_map_when_slam_closes_a_loop(stage):
         stage.bed.until(lambda: stage.ways() == 0, "the way is open")
 
 
+def test_a_malformed_correction_is_refused_and_the_next_one_carried_out(stage):
+    nothing = Amendment(Change.RELATE, "", "operator", belief=Belief("On", ()))
+    nowhere = Amendment(Change.CLOSE_WAY, "", "operator")
+    for amendment in (nothing, nowhere):
+        answer = stage.correct(amendment=[amendment_to_msg(amendment)])
+        assert (answer.error_code, answer.entry) == (Codes.NOT_UNDERSTOOD, 0), answer.error_msg
+    stage.bed.until(lambda: stage.known() >= 1, "the scene was paged")
+    answer = stage.correct("that may be gone", entity_id=CHAIR)
+    assert answer.error_code == Codes.NONE
+    assert stage.correct(undo=answer.entry).error_code == Codes.NONE
+
+
 def test_a_diagnosis_can_be_asked_for(stage):
     state = ConstraintState(Phase.APPROACHING, "entity:1")
     found = Diagnosis(Discrepancy(state, state), (CauseEstimate(Cause.DOOR_CLOSED, 0.9),))

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from lodestar.worldmodel.amendment_checks import MalformedAmendment
 from lodestar.worldmodel.corrections import (
     OPERATOR,
     NothingMeant,
@@ -53,6 +54,7 @@ _ERRORS: tuple[tuple[type[Exception], int], ...] = (
     (AlreadyUndone, Codes.ALREADY_UNDONE),
     (Overtaken, Codes.CONFLICT),
     (BadMessage, Codes.NOT_UNDERSTOOD),
+    (MalformedAmendment, Codes.NOT_UNDERSTOOD),
 )
 
 

@@ -9,11 +9,13 @@ from lodestar.agent.commands import Command, State
 from lodestar.agent.config import LoopConfig
 from lodestar.agent.credit import Ledger
 from lodestar.agent.facts import Facts
+from lodestar.agent.loop_clock import LoopClock
 from lodestar.agent.motion import Odometer
 from lodestar.agent.open_questions import OpenQuestions
 from lodestar.agent.run import Run
 from lodestar.agent.searched_floor import SearchedFloor
 from lodestar.agent.targets import SceneTargets, Targets
+from lodestar.agent.trace_ids import trace_id_of
 from lodestar.models.phrases import PhraseBook
 from lodestar.selection.config import ContextConfig
 from lodestar.selection.context import ContextBuilder
@@ -37,7 +39,7 @@ class Unchecked(TraceValidator):
 class LoopContext:
     """Ports, the newest facts, the open run, and the commands that wait for the next tick.
 
-    now: loop time of the last tick, seconds. epoch: of the newest request or goal, never reused. epoch_seconds: from
+    clock: of loop time. epoch: of the newest request or goal, never reused. epoch_seconds: from
     the newest question to its decision.
     """
 
@@ -49,8 +51,9 @@ class LoopContext:
     facts: Facts
     questions: OpenQuestions
     prefix: str  # of the ids of traces
+    directives: int = 0  # that have begun
     state: State = State.IDLE
-    now: float = 0.0
+    clock: LoopClock = field(default_factory=LoopClock)
     epoch: int = 0
     epoch_seconds: float = math.nan
     run: Run | None = None
@@ -58,6 +61,11 @@ class LoopContext:
     constraint: ConstraintTracker = field(default_factory=ConstraintTracker)
     commands: list[Command] = field(default_factory=list)
     adviser: Adviser | None = None  # a language model that is asked about failures, where one is configured
+
+    @property
+    def now(self) -> float:
+        """Return loop time in seconds, which stands while a directive is paused."""
+        return self.clock.now
 
     @property
     def place_names(self) -> frozenset[str]:
@@ -69,9 +77,29 @@ class LoopContext:
             else frozenset(r.label.casefold() for r in mirror.regions.values() if r.label)
         )
 
+    @property
+    def pose_age(self) -> float:
+        """Return the seconds of loop time since the newest pose came."""
+        return self.now - self.facts.pose_heard
+
+    @property
+    def grid_age(self) -> float:
+        """Return the seconds of loop time since the newest grid came."""
+        return self.now - self.facts.grid_heard
+
+    @property
+    def pose_is_old(self) -> bool:
+        """Return whether the robot no longer knows where it is."""
+        return self.facts.pose is not None and self.pose_age > self.config.pose_patience
+
+    @property
+    def grid_is_old(self) -> bool:
+        """Return whether the robot no longer knows what is around it; never where a grid is good for ever."""
+        return self.facts.grid is not None and 0.0 < self.config.grid_patience < self.grid_age
+
     def trace_id(self, epoch: int) -> str:
-        """Return the id of the trace of an epoch's action."""
-        return f"{self.prefix}-t{epoch}"
+        """Return the id of the trace of an epoch's action in the newest directive."""
+        return trace_id_of(self.prefix, self.directives, epoch)
 
     def next_epoch(self) -> int:
         """A number that no request or goal has had."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lodestar.agent.trace_ids import directive_of
 from lodestar.scene.captions import clean_text
 from lodestar.selection.decision_log import ArmRecord, Decision, Outcome, decision_from_dict
 from lodestar.worldmodel.amendment_words import amendment_in_words
@@ -74,14 +75,36 @@ def episodes(records: Iterable[Record]) -> list[Episode]:
             traces[key] = record
         else:
             decisions[key] = record
-    found, number, text = [], 0, None
+    found, numbers = [], _Numbers()
     for key in order:
         decision = decisions.get(key)
-        if decision is not None and decision.directive != text:
-            number, text = number + 1, decision.directive
+        number = numbers.of(key, decision)
         outcomes = tuple(sorted(ends.get(key, ()), key=lambda outcome: outcome.stamp))
-        found.append(Episode(max(number, 1), decision, traces.get(key), outcomes))
+        found.append(Episode(number, decision, traces.get(key), outcomes))
     return found
+
+
+class _Numbers:
+    """Counts the directives of a history, over the processes that wrote it.
+
+    A record names its directive by the id of its trace. In older logs, a new directive is one in other words.
+    """
+
+    def __init__(self) -> None:
+        self._newest, self._text = 0, ""
+        self._before: dict[str, int] = {}  # prefix of a process -> directives before it
+
+    def of(self, key: str, decision: Decision | None) -> int:
+        """Return the number of the directive of the next record. key: id of its trace."""
+        named = directive_of(key)
+        if named is not None:
+            prefix, count = named
+            number = self._before.setdefault(prefix, self._newest) + count
+            self._newest = max(self._newest, number)
+            return max(number, 1)
+        if decision is not None and decision.directive != self._text:
+            self._newest, self._text = self._newest + 1, decision.directive
+        return max(self._newest, 1)
 
 
 def read_history(path: str | Path) -> Iterator[Record]:
@@ -143,7 +166,7 @@ def _of_outcome(outcome: ActionOutcome) -> list[str]:
 def _of_directive(episode: Episode) -> str:
     decision = episode.decision
     if decision is None:
-        return ", on the decision loop's own account:"
+        return f", directive {episode.number}, on the decision loop's own account:"
     return f', directive {episode.number} "{clean_text(decision.directive)}", decision {decision.epoch}:'
 
 

@@ -9,27 +9,27 @@ from lodestar.agent.transitions import Transitions
 
 
 def pause(context: LoopContext, transitions: Transitions, run: Run) -> None:
-    """Let the robot stand, and give up what is under way; a wait stays one."""
-    run.paused_at = context.now
+    """Let the robot stand, stop loop time, and give up what is under way; a wait stays one."""
     run.text = "Paused on request; the directive goes on when it is resumed."
     begun = SendGoal | RequestProposals
     context.commands = [c for c in context.commands if not isinstance(c, begun)]
-    if context.state is State.WAITING:
-        return
-    transitions.outcomes.cancel(run, "The directive was paused.")
-    if run.navigation is not None:
-        context.commands.append(CancelGoal("paused"))
-    run.navigation = run.arrival = run.case = None
-    run.events = []
-    transitions.redecide(run)
+    if context.state is not State.WAITING:
+        transitions.outcomes.cancel(run, "The directive was paused.")
+        if run.navigation is not None:
+            context.commands.append(CancelGoal("paused"))
+        run.navigation = run.arrival = run.case = None
+        run.events = []
+        transitions.redecide(run)
+    if run.place_checked:  # else the robot may stand elsewhere than the last grid says
+        context.facts.rest()
+    run.place_checked, run.misplaced_since = False, None
+    context.constraint.pause()
+    context.clock.stop()
 
 
 def resume(context: LoopContext, run: Run) -> None:
-    """Go on; the time of the pause does not count against the directive."""
-    assert run.paused_at is not None
-    rested, run.paused_at = context.now - run.paused_at, None
-    run.started += rested
-    if run.waits_until is not None:
-        run.waits_until += rested
+    """Go on; the time of the pause counts nowhere. A robot that was carried meanwhile notices before it moves."""
+    context.clock.go()
+    context.constraint.resume()
     context.facts.grid_heard = context.facts.pose_heard = context.now
     run.text = "Resumed; choosing anew."

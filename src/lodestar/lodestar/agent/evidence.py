@@ -23,11 +23,11 @@ from lodestar.grid.paths import NoPath, plan_path
 from lodestar.models.kinship import same_kind
 from lodestar.scene.category_priors import CategoryPriors
 from lodestar.scene.records import Entity, EntityState
-from lodestar.worldmodel.belief_measures import measured
+from lodestar.worldmodel.belief_measures import measured, relations_of
 from lodestar.worldmodel.diagnosis import Evidence
 from lodestar.worldmodel.discrepancies import discrepancy
 from lodestar.worldmodel.outcomes import ConstraintState, Discrepancy, Look
-from lodestar.worldmodel.records import Belief, Phase, entity_of
+from lodestar.worldmodel.records import Belief, Phase, Trace, entity_of
 from lodestar.worldmodel.way_change import Blockage, blockage_of, mismatch
 
 #: Parts that an ablation leaves out: the diagnosis as a whole, the phase in which an action failed, the scene's things.
@@ -69,7 +69,7 @@ class EvidenceGatherer:
                 facts |= self._way(case)
                 if scene:
                     facts |= self._in_way(case)
-        if scene and not (stopped and phased):
+        if scene and not ((stopped or case.failing is Failing.INPUTS) and phased):
             facts |= self._target(run, case)
         return Evidence(self._discrepancy(case), facts, self._where(case), case.looks)
 
@@ -99,7 +99,10 @@ class EvidenceGatherer:
         return facts
 
     def _inputs(self, run: Run, case: OpenCase) -> dict[str, bool]:
-        facts = {"battery_low": run.charging}
+        context = self._context
+        facts = {"battery_low": run.charging, "pose_old": context.pose_is_old}
+        if context.config.grid_patience > 0.0:
+            facts["ranges_old"] = context.grid_is_old
         if self._context.facts.sight > NEVER:
             facts["images_old"] = self.blind_for() > self._context.config.recovery.camera_patience
         return facts
@@ -289,8 +292,21 @@ class EvidenceGatherer:
             Failing.NOT_SEEN: ConstraintState(Phase.VERIFYING, about),
             Failing.NOT_IT: ConstraintState(Phase.VERIFYING, about),
         }.get(case.failing, ConstraintState(Phase.INTERRUPTED, about))
-        holding = tuple(belief for belief in trace.beliefs if not belief.negated and self._holds(belief))
-        return discrepancy(trace, actual, holding, case.action.means, facts.entities)
+        believed = (*trace.expectation.beliefs, *trace.beliefs)
+        holding = dict.fromkeys(belief for belief in believed if not belief.negated and self._holds(belief))
+        holding |= dict.fromkeys(self.relations(trace))
+        return discrepancy(
+            trace, actual, tuple(holding), case.action.means, facts.entities, had=case.action.relations
+        )
+
+    def relations(self, trace: Trace, margin: float = 0.0) -> tuple[Belief, ...]:
+        """Return the relations of the thing that a trace is about to those beside it, measured now (`relations_of`)."""
+        context, about = self._context, trace.expectation.about
+        entity = None if self._lacks(SCENE) else context.facts.entity(entity_of(about) or 0)
+        if entity is None:
+            return ()
+        others = context.facts.entities.values()
+        return relations_of(about, entity, others, context.config.validation, margin)
 
     def _holds(self, belief: Belief) -> bool:
         """Return whether the geometry does not contradict a relation, and its things are there."""

@@ -30,6 +30,7 @@ from lodestar.agent.known_target import KnownTarget
 from lodestar.agent.memory_line import MemoryLine
 from lodestar.agent.navigating_state import NavigatingState
 from lodestar.agent.navigator_news import NavigatorNews
+from lodestar.agent.open_action import Failing
 from lodestar.agent.open_questions import Choice, OpenQuestion
 from lodestar.agent.pointing import Pointed, Pointing
 from lodestar.agent.proposers import CHARGER, HOME, PLACE
@@ -120,7 +121,7 @@ class DecisionLoop:
             raise Busy(f"another directive runs: {context.run.directive.text!r}")
         refuse(directive, self.config)
         facts = context.facts
-        context.now = facts.grid_heard = facts.pose_heard = max(context.now, now)
+        facts.grid_heard = facts.pose_heard = context.clock.advance(now)
         itinerary = Itinerary(directive, context.place_names)
         words = step_in_words(itinerary.errand)
         default = math.inf if directive.is_endless else self.config.time_limit
@@ -137,6 +138,7 @@ class DecisionLoop:
             text=f"{words[:1].upper()}{words[1:]}: asking the experts where to go.",
         )
         run.excluded = dict.fromkeys(excluded, NOT_CHOSEN)
+        context.directives += 1
         context.questions.set_aside()
         context.searched.begin()
         context.ledger.begin_directive(context.now, run.time_limit)
@@ -144,12 +146,12 @@ class DecisionLoop:
 
     def ask(self, text: str, choices: tuple[Choice, ...], now: float) -> OpenQuestion:
         """A question to whoever gave a directive, which `answer` answers."""
-        return self._context.questions.ask(text, choices, max(self._context.now, now))
+        return self._context.questions.ask(text, choices, self._context.clock.advance(now))
 
     def answer(self, question: str, choice: int, now: float, time_limit: float = 0.0) -> Directive:
         """Begin what a choice (counted from 1) of an open question means, and return it. Raises DirectiveRefused."""
         questions = self._context.questions
-        chosen = questions.answered(question, choice, max(self._context.now, now))
+        chosen = questions.answered(question, choice, self._context.clock.advance(now))
         self.start(chosen.directive, now, time_limit, chosen.excluded)
         questions.close(question)
         return chosen.directive
@@ -158,13 +160,13 @@ class DecisionLoop:
         """Return what a person means who points at (3,) in map: an answer to the open question, or the target of the
         search, which is gone to from now on. Raises PointingRefused.
         """
-        self._context.now = max(self._context.now, now)
+        self._context.clock.advance(now)
         return self._pointing.at(point)
 
     def cancel(self, now: float) -> None:
         """End the directive as CANCELLED; motion is refused at once, the commands come with the next tick."""
         context = self._context
-        context.now = max(context.now, now)
+        context.clock.advance(now)
         if context.run is not None:
             self._transitions.finish(
                 context.run, ErrorCode.CANCELLED, "Cancelled on request.", Outcome.CANCELLED
@@ -175,7 +177,7 @@ class DecisionLoop:
     def hold(self, held: bool, now: float) -> None:
         """Set or release the latch that forbids motion; setting it ends a directive as HELD."""
         context = self._context
-        context.now = max(context.now, now)
+        context.clock.advance(now)
         if held == self.held:
             return
         if not held:
@@ -192,11 +194,11 @@ class DecisionLoop:
     def pause(self, paused: bool, now: float) -> None:
         """Let the robot stand and keep the directive that runs, or go on with it."""
         context = self._context
-        context.now = max(context.now, now)
+        context.clock.advance(now)
         run = context.run
-        if run is not None and paused and run.paused_at is None:
+        if run is not None and paused and not context.clock.stands:
             pause(context, self._transitions, run)
-        elif run is not None and not paused and run.paused_at is not None:
+        elif run is not None and not paused and context.clock.stands:
             resume(context, run)
 
     def restart_clock(self, now: float) -> None:
@@ -207,7 +209,7 @@ class DecisionLoop:
         if context.run is not None:
             message = "The clock went back: the simulator or the replay has started again."
             self._transitions.finish(context.run, ErrorCode.TF_ERROR, message, Outcome.CANCELLED)
-        context.now = now
+        context.clock.restart(now)
         context.facts.forget_place(now)
 
     # --- facts ----------------------------------------------------------------------------------------------
@@ -301,7 +303,8 @@ class DecisionLoop:
     def motion_allowed(self) -> bool:
         """Whether the robot may move at all."""
         run = self._context.run
-        return run is not None and run.paused_at is None and self.state not in _STANDING
+        stands = self._context.clock.stands or self.state in _STANDING
+        return run is not None and not stands
 
     @property
     def held(self) -> bool:
@@ -349,40 +352,42 @@ class DecisionLoop:
 
     def advance(self, now: float) -> None:
         """Set the time of the inputs that follow, seconds: after a long tick it would still be that of its begin."""
-        self._context.now = max(self._context.now, now)
+        self._context.clock.advance(now)
 
     def tick(self, now: float) -> list[Command]:
         """The commands that follow from advancing to `now`, seconds; time that goes back counts as no time."""
         context = self._context
-        context.now = max(context.now, now)
+        context.clock.advance(now)
         run = context.run
-        if run is not None and run.paused_at is None:
+        if run is not None and not context.clock.stands:
             if context.now - run.started > run.time_limit:
                 message = f"The time limit of {run.time_limit:.0f} s is reached."
                 self._transitions.finish(run, ErrorCode.TIME_LIMIT, message)
-            elif not self._inputs_are_old(run):
+            else:
                 self._guarded(run)
         commands, context.commands = context.commands, []
         return commands
 
     def _inputs_are_old(self, run: Run) -> bool:
         """Whether the directive is over because the robot no longer knows what is around it or where it is."""
-        config, facts, now = self.config, self._context.facts, self._context.now
-        without_grid, without_pose = now - facts.grid_heard, now - facts.pose_heard
-        if facts.pose is not None and without_pose > config.pose_patience:
-            message = (
-                f"The robot's pose in the map has not been known for {without_pose:.0f} s; is odometry up?"
-            )
-            self._transitions.finish(run, ErrorCode.TF_ERROR, message)
-        elif facts.grid is not None and 0.0 < config.grid_patience < without_grid:
-            message = f"No newer grid has come for {without_grid:.0f} s; does mapping still run?"
-            self._transitions.finish(run, ErrorCode.NO_MAP, message)
-        return self._context.run is not run
+        context = self._context
+        if context.pose_is_old:
+            code, silent = ErrorCode.TF_ERROR, f"{context.pose_age:.0f} s"
+            message = f"The robot's pose in the map has not been known for {silent}; is odometry up?"
+        elif context.grid_is_old:
+            code, silent = ErrorCode.NO_MAP, f"{context.grid_age:.0f} s"
+            message = f"No newer grid has come for {silent}; does mapping still run?"
+        else:
+            return False
+        self._transitions.outcomes.note(run, Failing.INPUTS, message)
+        self._transitions.finish(run, code, message)
+        return True
 
     def _guarded(self, run: Run) -> None:
         """One step; an error in it ends the directive, because it would come again with every tick."""
         try:
-            self._step(run)
+            if not self._inputs_are_old(run):
+                self._step(run)
         except Exception as error:
             _log.exception("the decision loop failed")
             if self._context.run is run:

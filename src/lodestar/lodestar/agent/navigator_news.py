@@ -22,6 +22,7 @@ from lodestar.agent.transitions import Transitions
 from lodestar.agent.verification import faced_entity
 from lodestar.experts.protocol import Proposal
 from lodestar.selection.decision_log import Outcome
+from lodestar.worldmodel.outcomes import Result
 
 
 class NavigatorNews:
@@ -86,6 +87,7 @@ class NavigatorNews:
                 self._transitions.redecide(run, config.retry_interval)
             return
         if navigation.proposal.expert == LOOK and run.case is not None:  # look on from where the robot stands
+            self._transitions.outcomes.end_look(run, Result.ROLLED_BACK, why)
             self._transitions.diagnose(run, run.case)
             return
         outcomes = self._transitions.outcomes

@@ -12,7 +12,7 @@ from lodestar.experts.protocol import Proposal
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.worldmodel.cause_table import Recovery
 from lodestar.worldmodel.outcomes import Diagnosis, Look
-from lodestar.worldmodel.records import Trace
+from lodestar.worldmodel.records import Belief, Trace
 from lodestar.worldmodel.way_change import Blockage
 
 
@@ -27,6 +27,7 @@ class Failing(Enum):
     VANISHED = "vanished"  # the target is no longer there
     POSE = "pose"  # the pose in the map jumped
     BLIND = "blind"  # no sight comes
+    INPUTS = "inputs"  # no pose or no grid comes
     BATTERY = "battery"
 
 
@@ -35,6 +36,7 @@ class OpenAction:
     """An action under way. start: (3,) pose, and grid, when it began. means: entity id -> (3,) mean then.
 
     fitting: entities that met the query then. label: of the entity that the action is about. contacts: felt before it.
+    relations: of the thing that the trace is about, as they were then, or nearly.
     """
 
     trace: Trace
@@ -46,6 +48,7 @@ class OpenAction:
     fitting: frozenset[int] = frozenset()
     label: str = ""
     contacts: int = 0
+    relations: tuple[Belief, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from lodestar.agent.words import name_of
 from lodestar.experts.protocol import Proposal
 from lodestar.worldmodel.cause_table import Recovery
 from lodestar.worldmodel.diagnosis import diagnose, recovery_of, undiagnosed
+from lodestar.worldmodel.discrepancies import DRIFT
 from lodestar.worldmodel.outcomes import ActionOutcome, Diagnosis, Look, Result
 from lodestar.worldmodel.records import Trace, entity_of
 
@@ -38,7 +39,8 @@ class Outcomes:
         self._advice = None if context.adviser is None else AdviceSeeker(context, context.adviser)
 
     def begin(self, run: Run, trace: Trace) -> None:
-        """An action begins; one that is still open was given up for it."""
+        """An action begins; one that is still open, and a look, were given up for it."""
+        self.end_look(run, Result.CANCELLED, "Another goal was chosen instead.")
         self.cancel(run, "Another goal was chosen on the way.")
         facts = self._context.facts
         assert facts.pose is not None
@@ -59,7 +61,20 @@ class Outcomes:
             fitting,
             label,
             facts.contacts.count,
+            self.evidence.relations(trace, DRIFT),
         )
+
+    def begin_look(self, run: Run, trace: Trace) -> None:
+        """A look for a diagnosis begins: an action of its own, while the one that failed stays open."""
+        self.end_look(run, Result.CANCELLED, "Another look was chosen.")
+        run.look = trace.id
+
+    def end_look(self, run: Run, result: Result, text: str) -> None:
+        """End the look that is under way, if there is one. It leaves the constraint state as it is."""
+        look, run.look = run.look, ""
+        if look:
+            stamp = self._context.facts.stamp.seconds
+            self._context.commands.append(RecordOutcome(ActionOutcome(look, stamp, result, text=text)))
 
     def commit(self, run: Run, text: str = "") -> None:
         """The action that is open has ended as expected."""
@@ -111,11 +126,11 @@ class Outcomes:
 
     def note(self, run: Run, failing: Failing, why: str) -> None:
         """Diagnose and record a failure whose recovery the loop has begun already."""
-        navigation = run.navigation
-        if run.action is None or navigation is None or not self._context.config.recovery.enabled:
+        action = run.action
+        if action is None or not self._context.config.recovery.enabled:
             self.roll_back(run, why)
             return
-        case = self._case(run, run.action, failing, navigation.proposal, why)
+        case = self._case(run, action, failing, _proposal_of(action, run), why)
         case.looks = tuple(Look)[1:]  # none is made
         self.find(run, case, asks=False)
 
@@ -203,3 +218,12 @@ class Outcomes:
     def _record(self, outcome: ActionOutcome) -> None:
         self._context.constraint.end(outcome)
         self._context.commands.append(RecordOutcome(outcome))
+
+
+def _proposal_of(action: OpenAction, run: Run) -> Proposal:
+    """Return what an action carries out: the goal under way, or that of its trace where the robot stands."""
+    if run.navigation is not None:
+        return run.navigation.proposal
+    trace = action.trace
+    goal = action.start if trace.action.goal is None else trace.action.goal
+    return Proposal(trace.proposer, trace.epoch, goal, trace.confidence, trace.reason, action.entity_id)

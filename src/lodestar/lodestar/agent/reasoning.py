@@ -11,6 +11,7 @@ from lodestar.agent.proposers import ASIDE, CHARGER, EXPLORER, HOME, LOOK
 from lodestar.agent.targets import TargetView
 from lodestar.experts.protocol import ActionKind, Proposal
 from lodestar.language.directive import Step
+from lodestar.language.query_graph import VIEWED
 from lodestar.worldmodel.records import (
     Action,
     Belief,
@@ -57,6 +58,7 @@ def trace_of(context: LoopContext, step: Step, proposal: Proposal, epoch: int, v
     about = entity_name(entity_id) if entity_id else ""
     goal = np.asarray(proposal.goal, np.float64)
     stamp = facts.stamp.seconds
+    beliefs = _beliefs(step, view, entity_id)
     known = facts.pose is not None and goal.shape == (3,) and np.isfinite(goal).all()
     return Trace(
         id=context.trace_id(epoch),
@@ -67,13 +69,16 @@ def trace_of(context: LoopContext, step: Step, proposal: Proposal, epoch: int, v
         expectation=Expectation(
             Phase.AT if about else _PHASES[skill],
             about,
+            tuple(
+                belief for belief in beliefs if belief.predicate not in VIEWED
+            ),  # those depend on where one stands
             visible=(entity_id,) if about else (),
             by=stamp + goal_patience(facts.pose, goal, context)
             if known and facts.pose is not None
             else math.inf,
         ),
         confidence=float(proposal.confidence),
-        beliefs=_beliefs(step, view, entity_id),
+        beliefs=beliefs,
         reason=proposal.rationale,
         fallback=_FALLBACKS[skill] if about or skill != Skill.GO_TO else _PLACE_FALLBACK,
         evidence_entities=proposal.evidence_entities or ((entity_id,) if about else ()),

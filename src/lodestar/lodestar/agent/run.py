@@ -109,7 +109,6 @@ class Run:
     begun_at: np.ndarray | None = None
     begun_stamp: Stamp = NEVER
     errands: int = 0  # that are over
-    paused_at: float | None = None  # loop time since which the robot stands on request
     waits_until: float | None = None  # loop time, of a wait under way; None = until cancelled
     missed: tuple[ErrorCode, str] | None = None  # the first stop of a patrol that was not come to
     missed_here: int = 0  # stops, in this round
@@ -146,6 +145,7 @@ class Run:
     navigation: Navigation | None = None
     arrival: Arrival | None = None
     action: OpenAction | None = None  # under way
+    look: str = ""  # id of the trace of a look that is being made for a diagnosis
     case: OpenCase | None = None  # its failure, which is being diagnosed
     recoveries: int = 0  # of this errand
     retries: int = 0  # of it, blind ones

@@ -41,7 +41,8 @@ class ShadowSelector:
     def begin(self, directive: Directive, now: float, time_limit: float) -> None:
         """The other robot follows this directive from `now` on, seconds of its clock."""
         context = self._context
-        context.now = now
+        context.clock.restart(now)
+        context.directives += 1
         context.run = Run(
             directive=directive,
             itinerary=Itinerary(directive, context.place_names),
@@ -57,7 +58,7 @@ class ShadowSelector:
     def on_pose(self, pose: np.ndarray, now: float) -> None:
         """The other robot is at pose (3,) x, y, yaw in map."""
         context = self._context
-        context.now = now
+        context.clock.restart(now)
         if context.facts.take_pose(pose, Stamp(now), now):
             context.ledger.builder.observe_pose(pose, now)
 

@@ -37,6 +37,7 @@ from lodestar.geometry.poses import wrap_angle
 from lodestar.language.directive import StepKind
 from lodestar.selection.decision_log import Outcome
 from lodestar.worldmodel.constraint_state import ConstraintTracker
+from lodestar.worldmodel.outcomes import Result
 
 _log = logging.getLogger(__name__)
 
@@ -145,15 +146,18 @@ class Transitions:
 
     def _record(self, run: Run, proposal: Proposal, epoch: int, view: TargetView | None) -> None:
         trace = trace_of(self._context, run.step, proposal, epoch, view or TargetView())
-        if proposal.expert != LOOK:
+        if proposal.expert == LOOK:  # about the action that failed, which is still open
+            self.outcomes.begin_look(run, trace)
+        else:
             self.outcomes.begin(run, trace)
-        self._context.constraint.begin(trace)
+            self._context.constraint.begin(trace)
         self._context.commands.append(RecordTrace(trace))
 
     def diagnose(self, run: Run, case: OpenCase) -> None:
         """An action failed: the robot stands, and finds out why before it does anything else."""
         if run.navigation is not None:
             self._context.commands.append(CancelGoal(case.why))
+        self.outcomes.end_look(run, Result.CANCELLED, case.why)
         run.navigation = run.arrival = None
         run.questions.close()
         run.case = case
@@ -166,6 +170,7 @@ class Transitions:
         run.questions.close()
         if proposal.expert == LOOK and run.case is not None:
             run.case.until = self._context.now + self._context.config.recovery.turned
+            self.outcomes.end_look(run, Result.COMMITTED, "Turned, and looked.")
             self.diagnose(run, run.case)
             return
         if not proposal.entity_id:
@@ -197,12 +202,15 @@ class Transitions:
         """Ask the experts anew, `wait` seconds from now at the earliest; a goal under way stays under way."""
         run.questions.close()
         run.ask_after = self._context.now + wait
+        if run.navigation is None:
+            self.outcomes.end_look(run, Result.CANCELLED, "It was given up.")
         self._take("redecide")
 
     def finish(self, run: Run, code: ErrorCode, message: str, outcome: Outcome = Outcome.ABORTED) -> None:
         """The directive is over and the robot has no goal; that holds even if the account of it fails."""
         context = self._context
         context.run = None
+        context.clock.go()
         context.facts.rest()
         self._take("finish")
         self._settle(run, code, message)
@@ -228,6 +236,7 @@ class Transitions:
     def _settle(self, run: Run, code: ErrorCode, message: str) -> None:
         """The action that is open ends with the directive."""
         run.case = None
+        self.outcomes.end_look(run, Result.CANCELLED, message)
         if code in (ErrorCode.NONE, ErrorCode.UNABLE):
             self.outcomes.commit(run, message)
         else:

@@ -40,7 +40,7 @@ MEANINGS = {
     Recovery.TELL: "claim what is in front of the robot, and tell of the other one",
     Recovery.GO_ROUND: "take the way for closed for a while, and go round it",
     Recovery.WAIT_THEN_GO_ROUND: "wait until the way is free, then go round it",
-    Recovery.RELOCALISE: "turn around and find out where the robot is",
+    Recovery.RELOCALISE: "stand until the pose fits the surroundings again, or end",
     Recovery.WAIT_FOR_SENSORS: "stand until the sensors speak again",
     Recovery.ASK_AGAIN: "leave this goal out and decide anew",
 }

@@ -22,6 +22,7 @@ class Change(Enum):
     OPEN_WAY = "OPEN_WAY"  # `way` is passable again
 
 
+OF_STATE = frozenset({Change.ARCHIVE, Change.RESTORE, Change.DOUBT})  # each replaces what another set
 OF_WAYS = frozenset({Change.CLOSE_WAY, Change.OPEN_WAY})  # the others are of the scene
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from lodestar.geometry.boxes import box_distance
-from lodestar.scene.records import Entity
+from lodestar.scene.records import Entity, EntityState
 from lodestar.worldmodel.config import ValidationConfig
+from lodestar.worldmodel.records import Belief, entity_name
+
+MAX_RELATIONS = 8  # things to which one is related
+_OF_THINGS = ("On", "Inside", "NextTo")
 
 
 @dataclass(frozen=True)
@@ -24,16 +28,41 @@ class Measure:
         """Return whether the relation holds."""
         return self.value <= self.limit
 
-    @property
-    def excess(self) -> float:
-        """Return by how many metres it fails, 0 where it holds."""
-        return max(self.value - self.limit, 0.0)
-
 
 def measured(predicate: str, one: Entity, other: Entity, config: ValidationConfig) -> Measure | None:
     """Return the measure of `predicate(one, other)`, None where this geometry cannot tell."""
     measure = _MEASURES.get(predicate)
     return None if measure is None else measure(one, other, config)
+
+
+def relations_of(
+    name: str, thing: Entity, others: Iterable[Entity], config: ValidationConfig, margin: float = 0.0
+) -> tuple[Belief, ...]:
+    """Return what holds between a thing and those beside it, the nearest first, at most MAX_RELATIONS others.
+
+    name: of the thing in the beliefs. margin: metres by which a limit may be missed.
+    """
+    reach = config.near + margin
+    low, high = (thing.box_min - reach).tolist(), (thing.box_max + reach).tolist()
+    near = [
+        (float(box_distance(thing.box_min, thing.box_max, other.box_min, other.box_max)), other.id, other)
+        for other in others
+        if other.id != thing.id
+        and other.state is not EntityState.ARCHIVED
+        and other.box_max[0] >= low[0]
+        and other.box_min[0] <= high[0]
+        and other.box_max[1] >= low[1]
+        and other.box_min[1] <= high[1]
+    ]
+    found = []
+    for away, identity, other in sorted(near, key=lambda one: one[:2])[:MAX_RELATIONS]:
+        if away > reach:
+            break
+        for predicate in _OF_THINGS:
+            measure = _MEASURES[predicate](thing, other, config)
+            if measure.value <= measure.limit + margin:
+                found.append(Belief(predicate, (name, entity_name(identity))))
+    return tuple(found)
 
 
 def _near(one: Entity, other: Entity, config: ValidationConfig) -> Measure:

@@ -28,7 +28,7 @@ class Recovery(Enum):
     TELL = "tell"  # claim what is in front, and tell of the other
     GO_ROUND = "go_round"  # the way is closed for a while
     WAIT_THEN_GO_ROUND = "wait_then_go_round"
-    RELOCALISE = "relocalise"  # turn around, wait for the pose, or end
+    RELOCALISE = "relocalise"  # stand until the pose fits the map, or end
     GO_TO_CHARGER = "go_to_charger"
     WAIT_FOR_NAVIGATOR = "wait_for_navigator"
     WAIT_FOR_SENSORS = "wait_for_sensors"

@@ -15,7 +15,7 @@ class ConstraintTracker:
     def __init__(self, skills: SkillTable | None = None) -> None:
         self._skills = skills or load_skills()
         self._skill, self._about = Skill.TURN, ""  # of the newest action
-        self.state = _IDLE
+        self.state = self._paused = _IDLE
 
     def begin(self, trace: Trace) -> None:
         """An action begins."""
@@ -43,6 +43,15 @@ class ConstraintTracker:
         """The directive is over, or a hold was released; where the robot has come to, it is still."""
         if self.state.phase is not Phase.AT:
             self.state = _IDLE
+
+    def pause(self) -> None:
+        """The directive is paused: the robot stands, and is about nothing."""
+        self._paused, self.state = self.state, ConstraintState(Phase.HELD)
+
+    def resume(self) -> None:
+        """The directive goes on; where the robot had come to before, it is still."""
+        self.state = self._paused
+        self.rest()
 
     def hold(self) -> None:
         """Motion is forbidden."""

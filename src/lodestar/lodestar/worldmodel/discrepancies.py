@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -22,17 +22,19 @@ def discrepancy(
     before: Mapping[int, np.ndarray],
     now: Mapping[int, Entity],
     drift: float = DRIFT,
+    had: Collection[Belief] = (),
 ) -> Discrepancy:
     """Return what differs after an action.
 
     holding: relations between the things that the action is about, as they are now; none of them negated. before:
-    entity id -> (3,) mean when the action began, metres in map. now: the entities that are there. A thing that is no
-    longer there has no drift; the relations that it had are missing.
+    entity id -> (3,) mean when the action began, metres in map. now: the entities that are there. had: relations that
+    held when it began, and so are not unexpected. A thing that is no longer there has no drift; the relations that it
+    was expected to have are missing.
     """
     expected = trace.expectation.beliefs or trace.beliefs
     present = set(holding)
     missing = tuple(b for b in expected if (_positive(b) in present) == b.negated)
-    known = {_positive(belief) for belief in expected}
+    known = {_positive(belief) for belief in (*expected, *had)}
     drifts = []
     for identity, mean in sorted(before.items()):
         entity = now.get(identity)

@@ -9,6 +9,7 @@ from lodestar.scene.amendments import AmendmentRefused, Edit, EntityEdit, Refusa
 from lodestar.scene.dictionary import SceneDictionary
 from lodestar.scene.records import SceneDelta
 from lodestar.scene.relations import Relation
+from lodestar.worldmodel.amendment_checks import MalformedAmendment, check_amendment
 from lodestar.worldmodel.amendments import OF_WAYS, Amendment, Change
 from lodestar.worldmodel.records import Belief, entity_of
 
@@ -50,6 +51,10 @@ def _edit(amendment: Amendment) -> EntityEdit:
             Refusal.BAD_REQUEST,
             f"{amendment.change.value} is no change of the scene; world_model keeps the closed ways",
         )
+    try:
+        check_amendment(amendment)
+    except MalformedAmendment as error:
+        raise AmendmentRefused(Refusal.BAD_REQUEST, str(error)) from error
     relation = None
     if amendment.belief is not None:
         belief = amendment.belief

@@ -48,8 +48,8 @@ def action_in_words(trace: Trace, names: Names = nameless) -> str:
 
 
 def belief_in_words(belief: Belief, names: Names = nameless) -> str:
-    """Return a belief: "a red chair (entity 12) is next to a desk (entity 7)"."""
-    things = [name_in_words(name, names) for name in belief.arguments]
+    """Return a belief: "a red chair (entity 12) is next to a desk (entity 7)"; "nothing" where it has no arguments."""
+    things = [name_in_words(name, names) for name in belief.arguments] or ["nothing"]
     verb = "is not" if belief.negated else "is"
     if belief.predicate == "Between" and len(things) == 3:
         return f"{things[0]} {verb} between {things[1]} and {things[2]}"
@@ -68,9 +68,9 @@ def expectation_in_words(expectation: Expectation, stamp: float, names: Names = 
     wanted = [outcomes.get(phase, f"be {phase.value.lower()}{f' {about}' if about else ''}")]
     if expectation.visible:
         wanted.append(f"see {', '.join(name_in_words(f'entity:{i}', names) for i in expectation.visible)}")
-    wanted += [belief_in_words(belief, names) for belief in expectation.beliefs]
     within = f" within {expectation.by - stamp:.0f} s" if expectation.by < float("inf") else ""
-    return f"Expected: to {' and to '.join(wanted)}{within}."
+    holding = "".join(f", and that {belief_in_words(belief, names)}" for belief in expectation.beliefs)
+    return f"Expected: to {' and to '.join(wanted)}{within}{holding}."
 
 
 def name_in_words(name: str, names: Names = nameless) -> str:

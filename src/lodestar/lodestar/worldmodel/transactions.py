@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from lodestar.worldmodel.amendment_json import BadAmendment, amendment_from_dict, amendment_to_dict
-from lodestar.worldmodel.amendments import Amendment, Change, moved_amendment
+from lodestar.worldmodel.amendments import OF_STATE, Amendment, Change, moved_amendment
 from lodestar.worldmodel.records import Action, Skill
 
 KIND, VERSION = "lodestar-world-model", 2  # of the journal's file
@@ -154,12 +154,12 @@ class Transactions:
 
     def _refuse_overtaken(self, entry: Entry) -> None:
         """Raise Overtaken where a later entry that still holds changed the same of the same entity."""
-        changed = {(a.change, a.entity_id) for a in entry.amendments if a.entity_id}
+        changed = {(_subject(a.change), a.entity_id) for a in entry.amendments if a.entity_id}
         for later in self.entries.values():
             if later.number <= entry.number or later.status is not Status.DONE or later.undoes:
                 continue
             for amendment in later.amendments:
-                if (amendment.change, amendment.entity_id) in changed:
+                if (_subject(amendment.change), amendment.entity_id) in changed:
                     raise Overtaken(
                         f"entry {later.number} changed entity {amendment.entity_id} since; undo that one first"
                     )
@@ -280,6 +280,11 @@ class Transactions:
         former = self.entries.get(entry.undoes)
         if former is not None:
             self._keep(replace(former, status=Status.UNDONE))
+
+
+def _subject(change: Change) -> Change:
+    """Return one change for all that set the same of an entity."""
+    return Change.ARCHIVE if change in OF_STATE else change
 
 
 def default_inverse(amendments: Iterable[Amendment]) -> tuple[Amendment, ...]:

@@ -13,15 +13,14 @@ from lodestar.grid.footprint import GO2, footprint_free
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.success_pose import bearing_to_box, footprint_distance
 from lodestar.grid.visibility import line_of_sight
-from lodestar.language.query_graph import PREDICATES
 from lodestar.scene.records import Entity, EntityState, Region
+from lodestar.worldmodel.amendment_checks import belief_fault
 from lodestar.worldmodel.belief_measures import measured
 from lodestar.worldmodel.config import ValidationConfig
 from lodestar.worldmodel.reach import ConnectedFloor
 from lodestar.worldmodel.records import ROBOT, Belief, Trace, TraceError, Verdict, entity_of, region_of, said
 from lodestar.worldmodel.skills import SkillRule, SkillTable, load_skills
 
-_ARITY = {"Between": 3, "InRegion": 2, "HasAttribute": 1, "IsCategory": 1}  # the others have two arguments
 _CLOSE = 1e-6  # tolerance of a confidence that comes as float32
 
 
@@ -88,10 +87,8 @@ class TraceValidator:
         if len(trace.beliefs) + len(expected) > self._config.max_beliefs:
             return _bad(f"it has more than {self._config.max_beliefs} beliefs")
         for belief in (*trace.beliefs, *expected):
-            if belief.predicate not in PREDICATES:
-                return _bad(f"there is no predicate {belief.predicate[:40]!r}", belief)
-            if len(belief.arguments) != _ARITY.get(belief.predicate, 2):
-                return _bad(f"{belief.predicate} has {len(belief.arguments)} arguments", belief)
+            if fault := belief_fault(belief):
+                return _bad(fault, belief)
         opposite = {(b.predicate, b.arguments, not b.negated) for b in expected}
         for belief in expected:
             if (belief.predicate, belief.arguments, belief.negated) in opposite:
@@ -197,14 +194,14 @@ class TraceValidator:
         things = [self._world.record(i) for i in ids if i is not None]
         if belief.predicate == "InRegion":
             return self._in_region(belief, things[0] if things else None)
-        if belief.negated or len(things) != 2 or things[0] is None or things[1] is None:
+        if len(things) != 2 or things[0] is None or things[1] is None:
             return None
         measure = measured(belief.predicate, things[0], things[1], self._config)
-        if measure is None or measure.holds:
+        if measure is None or measure.holds != belief.negated:
             return None
         where = f"{measure.value:.1f} m, at most {measure.limit:.1f} m"
         reason = f"it is not so that {said(belief)}: {where}"
-        return Verdict(TraceError.INCONSISTENT, reason, belief, measure.excess)
+        return Verdict(TraceError.INCONSISTENT, reason, belief, abs(measure.value - measure.limit))
 
     def _within_reach(self, belief: Belief) -> Verdict | None:
         """Refuse a belief that the robot stands before a thing, or does not."""

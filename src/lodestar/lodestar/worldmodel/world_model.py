@@ -12,6 +12,7 @@ import numpy as np
 from lodestar.geometry.corrections import JumpWatch
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.scene.records import Entity
+from lodestar.worldmodel.amendment_checks import check_amendment
 from lodestar.worldmodel.amendment_words import amendment_in_words
 from lodestar.worldmodel.amendments import OF_WAYS, Amendment, Change, ClosedWay, middle_of
 from lodestar.worldmodel.closed_ways import WayBook
@@ -96,6 +97,9 @@ class WorldModel:
         for entry in transactions.entries.values():  # a successor closes the same ways
             if entry.inverse:
                 self._change_ways(entry.amendments)
+        self._inherited = set(
+            self._ways.ways
+        )  # until the first tick: those expired by then were told of before
 
     @property
     def ways(self) -> tuple[ClosedWay, ...]:
@@ -166,7 +170,12 @@ class WorldModel:
     # --- operators --------------------------------------------------------------------------------------------
 
     def correct(self, amendments: Sequence[Amendment], stamp: float, told: Told) -> None:
-        """Carry out an operator's amendments, or refuse them at once; `told` gets the entry and the answer."""
+        """Carry out an operator's amendments, or refuse them at once; `told` gets the entry and the answer.
+
+        Raises MalformedAmendment; then nothing is written.
+        """
+        for amendment in amendments:
+            check_amendment(amendment)
         self._carry_out(self.transactions.open(stamp, amendments), told)
 
     def undo(self, number: int, stamp: float, told: Told) -> None:
@@ -179,9 +188,13 @@ class WorldModel:
         """Open ways that have expired at `now`, seconds, and try again what waits for the scene dictionary."""
         self.now = max(self.now, now)
         for way in self._ways.expire(now):
+            if way in self._inherited:
+                continue
             place = middle_of(way)
             text = f"The way at ({place[0]:.1f}, {place[1]:.1f}) counts as open again: its time is over."
             self._tell(WorldEvent(self.now, Change.OPEN_WAY.value, text, place=place))
+        if now > 0.0:  # a simulated clock has not begun before
+            self._inherited.clear()
         for entry in self.transactions.waiting:
             if entry.number not in self._under_way:
                 self._carry_out(entry)
@@ -202,11 +215,22 @@ class WorldModel:
     # --- the write path ---------------------------------------------------------------------------------------
 
     def _carry_out(self, entry: Entry, told: Told | None = None) -> None:
-        """Amend the scene, then the ways; where the scene refuses, neither.
+        """Amend the scene, then the ways; where the scene refuses, or an amendment is malformed, neither.
 
         told: who waits for the answer, and does not want it tried again later.
         """
-        words = tuple(amendment_in_words(a, self._names) for a in entry.amendments)  # by the names before it
+        try:
+            for amendment in entry.amendments:
+                check_amendment(amendment)
+            words = tuple(
+                amendment_in_words(a, self._names) for a in entry.amendments
+            )  # by the names before it
+        except (LookupError, TypeError, ValueError) as error:  # it would come again with every tick
+            reply = Reply(problem=Problem.BAD_REQUEST, why=str(error))
+            made = self._close(entry, reply, ())
+            if told is not None:
+                told(made, reply)
+            return
         of_scene = [a for a in entry.amendments if a.change not in OF_WAYS]
 
         def answered(reply: Reply) -> None:

@@ -6,9 +6,12 @@ import json
 
 import numpy as np
 import pytest
+from agent_fakes import TARGET, World, exploring, find, towards_target
 
+from lodestar.agent.commands import RecordDecision, RecordTrace
 from lodestar.agent.decision_history import episodes, read_history, why
 from lodestar.experts.protocol import Proposal
+from lodestar.language.directive import Directive, Step, StepKind
 from lodestar.selection.decision_log import (
     ArmRecord,
     Decision,
@@ -71,6 +74,34 @@ def test_actions_are_in_order_and_directives_are_counted():
     assert found[2].decision is None and "on the decision loop's own account" in why(found[2])[0]
     assert found[3].trace is None and "it fits best" in why(found[3])[1]
     assert episodes([]) == []
+
+
+def test_directives_are_counted_by_the_number_that_their_records_name():
+    """Equal ones in a row, those without a decision or a record, and those of a second process."""
+
+    def made(prefix, directive, epoch):
+        return decision(epoch, trace_id=f"{prefix}-d{directive}-t{epoch}")
+
+    records = [made("q1", 1, 1), made("q1", 2, 2), made("q1", 2, 3)]
+    records += [trace(4, id="q1-d3-t4", proposer="return"), made("q1", 5, 5)]
+    records += [made("q2", 1, 1), made("q2", 2, 2)]
+    found = episodes(records)
+    assert [one.number for one in found] == [1, 2, 2, 3, 5, 6, 7]
+    assert "directive 3, on the decision loop's own account" in why(found[3])[0]
+
+
+def test_the_loop_names_the_directive_in_its_records():
+    world = World(answers={"frontier": exploring((4.0, 4.0, 0.0))})
+    world.mirror.put(TARGET)
+    world.targets.scores[7] = 0.9
+    world.answers["semantic_map"] = towards_target
+    wait, records = Directive("wait", (Step(StepKind.WAIT, seconds=0.5),)), []
+    for directive in (find(), wait, find()):
+        world.loop.start(directive, world.now)
+        world.run()
+        records += [c.decision for c in world.of(RecordDecision)] + [c.trace for c in world.of(RecordTrace)]
+        world.commands.clear()
+    assert {one.number for one in episodes(records)} == {1, 3}
 
 
 def test_a_log_has_both_and_readers_of_decisions_skip_traces(tmp_path):

@@ -80,6 +80,35 @@ def test_a_pose_that_was_set_by_hand_lets_it_go_on():
     assert world.of(SendGoal)
 
 
+@pytest.mark.parametrize("carried", [True, False])
+def test_a_robot_that_was_carried_during_a_pause_does_not_move(carried):
+    world = _rested()
+    world.loop.start(find(), world.now)
+    world.run(until=lambda: bool(world.of(SendGoal)) and world.goal is not None)
+    world.run(1.0)
+    world.loop.pause(True, world.now)
+    world.run(5.0)
+    if carried:
+        _another_place(world)
+    world.loop.pause(False, world.now)
+    before = len(world.of(SendGoal))
+    world.run(5.0)
+    assert (len(world.of(SendGoal)) == before) == carried
+    assert ("Was I carried?" in world.loop.feedback().text) == carried
+
+
+def test_a_pause_of_a_robot_that_does_not_know_where_it_is_changes_nothing():
+    world = _rested()
+    _another_place(world)
+    world.loop.start(find(), world.now)
+    world.run(5.0)
+    world.loop.pause(True, world.now)
+    world.run(60.0)
+    world.loop.pause(False, world.now)
+    world.run(5.0)
+    assert not world.of(SendGoal) and "Was I carried?" in world.loop.feedback().text
+
+
 @pytest.mark.parametrize("moved", ["crate", "correction", "nothing"])
 def test_what_changes_in_a_room_is_no_other_place(moved):
     world = _rested()

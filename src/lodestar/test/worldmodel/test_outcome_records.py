@@ -54,6 +54,12 @@ def test_each_component_is_told():
     assert "expected AT(entity:7), it is INTERRUPTED(entity:7)" in said and "moved by 2.0 m" in said
 
 
+def test_a_relation_that_held_before_the_action_is_not_unexpected():
+    where = {7: np.array([1.0, 0.0, 1.0])}
+    found = discrepancy(TRACE, AT, (ON, BESIDE), where, {7: _cup(1.0)}, had=(BESIDE,))
+    assert found.empty
+
+
 def test_a_thing_that_is_gone_has_no_drift_and_its_relations_are_missing():
     found = discrepancy(TRACE, STOPPED, (), {7: np.zeros(3)}, {})
     assert found.missing == (ON,) and found.drifts == ()

@@ -15,12 +15,13 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "scene"))
 from scene_builders import Feed, instance
 
 from lodestar.assembly import scene_parts
-from lodestar.scene.amendments import AmendmentRefused
+from lodestar.scene.amendments import AmendmentRefused, Refusal
 from lodestar.scene.dictionary import SceneDictionary
 from lodestar.scene.persistence import KIND, VERSION, scene_from_arrays, scene_to_arrays
 from lodestar.scene.records import EntityState
 from lodestar.storage.checkpoint import Checkpoint, CheckpointConfig
 from lodestar.worldmodel.amendments import Amendment, Change
+from lodestar.worldmodel.records import Belief
 from lodestar.worldmodel.scene_journal import SceneJournal
 
 RUN = "run-1"
@@ -170,3 +171,14 @@ def test_a_line_that_is_no_request_is_named_and_the_rest_carried_out(first, fold
     again, journal = successor(folder)
     assert beliefs(again) == AMENDED
     assert len(journal.problems) == 1 and "line 3" in journal.problems[0]
+
+
+def test_a_malformed_relation_is_refused_by_the_scene(tmp_path):
+    scene = SceneDictionary()
+    scene.update(Feed()(updated=TWO))
+    eats = Amendment(Change.RELATE, "", "skill", belief=Belief("Eats", ("entity:1",) * 200))
+    journal = SceneJournal(scene_parts.journal_file(tmp_path, RUN))
+    with pytest.raises(AmendmentRefused, match="Eats") as refused:
+        journal.amend(scene, (GONE, eats))
+    assert refused.value.refusal is Refusal.BAD_REQUEST
+    assert scene.state.records[2].state is EntityState.ACTIVE

@@ -130,6 +130,18 @@ def test_an_arms_action_is_validated_by_its_preconditions(table, action, pose, c
     assert verdict.code is code and why in verdict.reason
 
 
+@pytest.mark.parametrize(("thing", "code"), [(2, TraceError.INCONSISTENT), (3, TraceError.NONE)])
+def test_a_negated_precondition_is_measured_too(tmp_path, thing, code):
+    """A cup that stands on the table (1) is not to be put there, a chair beside it may."""
+    file = tmp_path / "arm.yaml"
+    file.write_text("Put: {phase: AT, requires: [{predicate: 'On', arguments: [$1, $2], negated: true}]}")
+    action = Action(Skill("Put"), (f"entity:{thing}", "entity:1"))
+    verdict = TraceValidator(furnished(), skills=skills_with(str(file))).check(_trace(action))
+    assert verdict.code is code
+    if code is not TraceError.NONE:
+        assert "not On(entity:2, entity:1)" in verdict.reason and verdict.excess > 0.0
+
+
 def test_a_thing_that_is_gone_cannot_be_picked(table):
     world = furnished()
     world.pose = np.array([4.0, 5.0, 0.0])

@@ -40,6 +40,14 @@ def test_every_skill_has_words(action, phase, said):
     assert "within" not in expected and "None" not in expected
 
 
+def test_what_must_hold_afterwards_is_said_as_such():
+    beliefs = (Belief("On", ("entity:2", "entity:1")), Belief("Near", ("entity:2", "robot")))
+    assert expectation_in_words(Expectation(Phase.AT, "entity:2", beliefs, (), 45.0), 10.0) == (
+        "Expected: to stand before entity 2 within 35 s, and that entity 2 is on entity 1, and that entity 2 is near "
+        "the robot."
+    )
+
+
 def test_beliefs_in_words():
     on = Belief("On", ("entity:2", "entity:1"))
     assert belief_in_words(on, names) == "a red cup (entity 2) is on an oak table (entity 1)"

@@ -9,6 +9,7 @@ import pytest
 
 from lodestar.geometry.poses import planar_transform
 from lodestar.storage.journal_file import JournalFile
+from lodestar.worldmodel.amendment_checks import MalformedAmendment
 from lodestar.worldmodel.amendments import Amendment, Change, ClosedWay
 from lodestar.worldmodel.closed_ways import WayBook
 from lodestar.worldmodel.events import DIAGNOSED, REFUSED, UNDONE
@@ -21,7 +22,7 @@ from lodestar.worldmodel.outcomes import (
     Discrepancy,
     Result,
 )
-from lodestar.worldmodel.records import Action, Expectation, Phase, Skill, Trace, entity_name
+from lodestar.worldmodel.records import Action, Belief, Expectation, Phase, Skill, Trace, entity_name
 from lodestar.worldmodel.transactions import (
     KIND,
     VERSION,
@@ -115,6 +116,20 @@ def test_a_door_is_closed_and_opens_again_when_its_time_is_over(bench):
     assert bench.events[0].place == (5.0, 4.95)
 
 
+def test_a_way_that_had_expired_before_a_restart_is_not_told_of_again(bench):
+    later = replace(CLOSED, way=replace(DOOR, start=(1.0, 1.0), end=(2.0, 1.0), expires=200.0))
+    bench.world.take_outcome(ended(Result.ROLLED_BACK, (CLOSED, later)))
+    bench.world.tick(60.0)
+    bench.events.clear()
+    for now in (100.0, 110.0):
+        bench.start()
+        bench.world.tick(0.0)  # before a simulated clock comes
+        bench.world.tick(now)
+        assert bench.world.ways == (later.way,) and bench.events == []
+    bench.world.tick(200.0)
+    assert bench.kinds() == ["OPEN_WAY"] and bench.events[0].place == (1.5, 1.0)
+
+
 def test_a_scene_that_refuses_one_amendment_keeps_the_way_open_too(bench):
     bench.scene.problem = Problem.UNKNOWN_ENTITY
     bench.world.take_outcome(ended(Result.ROLLED_BACK, (CLOSED, GONE)))
@@ -148,6 +163,44 @@ def test_an_operator_is_told_at_once_that_the_scene_is_away_and_nothing_happens_
     assert bench.told[0][1].problem is Problem.UNAVAILABLE and bench.scene.amended == []
 
 
+MALFORMED = [
+    (CLOSED, "names no way"),
+    (replace(GONE, entity_id=-5), "-5 is no entity's id"),
+    (Amendment(Change.RELATE, "", "operator"), "names no relation"),
+    (Amendment(Change.RELATE, "", "operator", belief=Belief("On", ())), "0 arguments"),
+    (Amendment(Change.RELATE, "", "operator", belief=Belief("Eats", ("entity:1", "entity:2"))), "'Eats'"),
+    (Amendment(Change.RELATE, "", "operator", belief=Belief("On", ("entity:1",) * 200)), "200 arguments"),
+    (Amendment(Change.RELATE, "", "operator", belief=Belief("On", ("entity:1", "the moon"))), "'the moon'"),
+]
+
+
+@pytest.mark.parametrize(("amendment", "why"), MALFORMED)
+def test_a_malformed_correction_is_refused_before_anything_is_written(bench, amendment, why):
+    with pytest.raises(MalformedAmendment, match=why):
+        bench.world.correct((replace(amendment, way=None),), 5.0, bench.hear)
+    assert not bench.world.transactions.entries and bench.scene.amended == [] and bench.world.ways == ()
+    bench.world.correct((GONE,), 6.0, bench.hear)
+    assert bench.told[0][1].problem is None
+
+
+@pytest.mark.parametrize(("amendment", "why"), MALFORMED)
+def test_a_malformed_entry_of_a_predecessor_is_refused_once(bench, amendment, why):
+    bench.world.transactions.open(5.0, (replace(amendment, way=None),))
+    bench.start()
+    bench.world.tick(6.0)
+    bench.world.tick(7.0)
+    assert bench.kinds() == [REFUSED] and why in bench.events[0].text
+    bench.start()
+    assert not bench.world.transactions.waiting and not bench.world.transactions.problems
+
+
+def test_an_outcome_with_a_malformed_amendment_is_refused_and_the_next_one_taken(bench):
+    nothing = Amendment(Change.RELATE, "", "recovery", belief=Belief("On", ()))
+    bench.world.take_outcome(ended(amendments=(GONE, nothing)))
+    bench.world.take_outcome(ended(identity="q-t2"))
+    assert bench.kinds() == [REFUSED, "ARCHIVE"] and len(bench.scene.amended) == 1
+
+
 def test_a_correction_is_undone_once(bench):
     bench.world.correct((GONE, CLOSED), 5.0, bench.hear)
     assert bench.told[0][0].number == 1 and bench.world.ways == (DOOR,)
@@ -170,6 +223,19 @@ def test_what_a_later_correction_changed_is_undone_last(bench):
     bench.world.undo(2, 8.0, bench.hear)
     bench.world.undo(1, 9.0, bench.hear)
     assert len(bench.scene.amended) == 4
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [(Change.DOUBT, Change.ARCHIVE), (Change.ARCHIVE, Change.RESTORE), (Change.RESTORE, Change.DOUBT)],
+)
+def test_an_undo_does_not_revive_what_a_later_entry_archived(bench, first, second):
+    bench.world.correct((replace(GONE, change=first),), 5.0, bench.hear)
+    bench.world.correct((replace(GONE, change=second),), 6.0, bench.hear)
+    with pytest.raises(Overtaken, match="entry 2 changed entity 12 since"):
+        bench.world.undo(1, 7.0, bench.hear)
+    bench.world.undo(2, 8.0, bench.hear)
+    bench.world.undo(1, 9.0, bench.hear)
 
 
 def test_an_undo_that_the_scene_refuses_may_be_tried_again(bench):

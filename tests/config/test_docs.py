@@ -145,7 +145,7 @@ def examples() -> Iterator[tuple[str, str, int, str]]:
     """Page, kind of building, seed and directive of every example that a reader can run; a picture is the reader's."""
     for page in PAGES:
         text, name = page.read_text(), str(page.relative_to(declared.ROOT))
-        started = re.search(r"lodestar_bringup sim --world (\w+) --seed (\d+)", text)
+        started = re.search(r"lodestar_bringup (?:sim|go2_stand_in) --world (\w+) --seed (\d+)", text)
         for directive in (
             sorted(set(re.findall(r'send_directive "(find [^"]+)"(?! --image)', text))) if started else ()
         ):

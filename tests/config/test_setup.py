@@ -255,7 +255,7 @@ def test_humble_does_what_the_discovery_range_says(
 
 
 def said_after_env(folder: Path, shell: str, given: dict[str, str], then: str) -> str:
-    """What a command prints after env.sh in a checkout that is set up and empty; env.sh is silent."""
+    """Return what a command prints after env.sh, which is silent, in an empty checkout that is set up."""
     shutil.copy(ROOT / "env.sh", folder)
     for path in (".venv/bin/python", ".venv/bin/activate", "install/setup.sh"):
         (folder / path).parent.mkdir(parents=True, exist_ok=True)

@@ -18,7 +18,7 @@ PASSED, FAILED = "passed: it stood 0.20 s after StopMove", "FAILED: it still mov
 
 
 def told(namespace: str, result: str) -> DiagnosticStatus:
-    """What the base of a robot says of the test of its stop."""
+    """Return the status with which a robot's base tells the result of its stop test."""
     status = DiagnosticStatus(level=DiagnosticStatus.WARN, name="go2_base", message=f"says {namespace}")
     status.hardware_id = f"/{namespace}/go2_base host 12 abc 30.00"
     status.values = [KeyValue(key="stop_test", value=result)]

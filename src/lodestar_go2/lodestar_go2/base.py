@@ -78,10 +78,13 @@ class BaseRules:
         """Return whether the robot walks, or may do so."""
         return self._moving or self._speed > self.config.still_speed
 
-    @property
-    def troubles(self) -> list[str]:
-        """Return what is wrong with the stops, in words."""
-        return [UNHEEDED] if self.unheeded else []
+    def troubles(self, now: float) -> list[str]:
+        """Return in words what is wrong with the stops, and why the robot does not walk; a hold is nothing wrong."""
+        found = [UNHEEDED] if self.unheeded else []
+        blocked = "" if self.held else self.blocked_by(now)
+        if blocked and blocked != self.intruder:
+            found.append(f"does not walk: {blocked}")
+        return found
 
     def blocked_by(self, now: float) -> str:
         """Return why nothing may move the robot; "" if it may walk."""

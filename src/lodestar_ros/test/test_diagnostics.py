@@ -47,7 +47,7 @@ def test_monitor_after_a_clock_jump():
 
 
 class Shell:
-    """What `Diagnostics` needs of a node; keeps what is published."""
+    """Stands in for the node, and keeps what is published."""
 
     def __init__(self):
         self.told = []

@@ -21,7 +21,7 @@ MUG, BOOK, NEW_MUG = 1, 4, 20
 
 
 class Shell:
-    """What the watch needs of a node, and the worker's queue."""
+    """Stands in for the node: keeps its timers, its values and the jobs of its worker."""
 
     def __init__(self):
         self.timers, self.closing, self.jobs, self.told = [], [], [], []

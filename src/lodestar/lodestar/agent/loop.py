@@ -38,6 +38,7 @@ from lodestar.agent.questions import Questions
 from lodestar.agent.refusals import refuse
 from lodestar.agent.resting_state import RestingState
 from lodestar.agent.run import NOT_CHOSEN, Run
+from lodestar.agent.silence import silent_input
 from lodestar.agent.stamps import Stamp
 from lodestar.agent.steps import Steps
 from lodestar.agent.target_search import TargetSearch
@@ -368,26 +369,16 @@ class DecisionLoop:
         commands, context.commands = context.commands, []
         return commands
 
-    def _inputs_are_old(self, run: Run) -> bool:
-        """Whether the directive is over because the robot no longer knows what is around it or where it is."""
-        context = self._context
-        if context.pose_is_old:
-            code, silent = ErrorCode.TF_ERROR, f"{context.pose_age:.0f} s"
-            message = f"The robot's pose in the map has not been known for {silent}; is odometry up?"
-        elif context.grid_is_old:
-            code, silent = ErrorCode.NO_MAP, f"{context.grid_age:.0f} s"
-            message = f"No newer grid has come for {silent}; does mapping still run?"
-        else:
-            return False
-        self._transitions.outcomes.note(run, Failing.INPUTS, message)
-        self._transitions.finish(run, code, message)
-        return True
-
     def _guarded(self, run: Run) -> None:
         """One step; an error in it ends the directive, because it would come again with every tick."""
         try:
-            if not self._inputs_are_old(run):
+            silence = silent_input(self._context)
+            if silence is None:
                 self._step(run)
+            else:
+                code, message = silence
+                self._transitions.outcomes.note(run, Failing.INPUTS, message)
+                self._transitions.finish(run, code, message)
         except Exception as error:
             _log.exception("the decision loop failed")
             if self._context.run is run:

@@ -59,6 +59,7 @@ def trace_of(context: LoopContext, step: Step, proposal: Proposal, epoch: int, v
     goal = np.asarray(proposal.goal, np.float64)
     stamp = facts.stamp.seconds
     beliefs = _beliefs(step, view, entity_id)
+    lasting = tuple(b for b in beliefs if b.predicate not in VIEWED)  # the others depend on where one stands
     known = facts.pose is not None and goal.shape == (3,) and np.isfinite(goal).all()
     return Trace(
         id=context.trace_id(epoch),
@@ -69,9 +70,7 @@ def trace_of(context: LoopContext, step: Step, proposal: Proposal, epoch: int, v
         expectation=Expectation(
             Phase.AT if about else _PHASES[skill],
             about,
-            tuple(
-                belief for belief in beliefs if belief.predicate not in VIEWED
-            ),  # those depend on where one stands
+            lasting,
             visible=(entity_id,) if about else (),
             by=stamp + goal_patience(facts.pose, goal, context)
             if known and facts.pose is not None

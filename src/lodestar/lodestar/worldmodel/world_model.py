@@ -97,9 +97,8 @@ class WorldModel:
         for entry in transactions.entries.values():  # a successor closes the same ways
             if entry.inverse:
                 self._change_ways(entry.amendments)
-        self._inherited = set(
-            self._ways.ways
-        )  # until the first tick: those expired by then were told of before
+        # Until the first tick: the ways that have expired by then were told of before.
+        self._inherited = set(self._ways.ways)
 
     @property
     def ways(self) -> tuple[ClosedWay, ...]:
@@ -222,9 +221,7 @@ class WorldModel:
         try:
             for amendment in entry.amendments:
                 check_amendment(amendment)
-            words = tuple(
-                amendment_in_words(a, self._names) for a in entry.amendments
-            )  # by the names before it
+            words = tuple(amendment_in_words(a, self._names) for a in entry.amendments)  # the names before it
         except (LookupError, TypeError, ValueError) as error:  # it would come again with every tick
             reply = Reply(problem=Problem.BAD_REQUEST, why=str(error))
             made = self._close(entry, reply, ())

@@ -1,4 +1,4 @@
-"""What a loaded map has at a place whose thing was seen elsewhere since is archived, once, and nothing else is."""
+"""Entities of a loaded map are archived once where their thing was seen elsewhere since; all others stay."""
 
 from __future__ import annotations
 

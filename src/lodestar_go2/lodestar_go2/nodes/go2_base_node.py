@@ -146,11 +146,9 @@ class Go2BaseNode(LodestarNode):
         if found and found != self._rules.intruder:
             self.get_logger().error(found)
         self._send(self._rules.intrude(found, time.monotonic()))
-        troubles = [found] if found else [*self._rules.troubles, *self._reports.warnings]
-        blocked = self._rules.blocked_by(time.monotonic())
-        if blocked and blocked not in (found, "held"):
-            troubles.append(f"does not walk: {blocked}")
-        self.diagnostics.status("; ".join(troubles) or blocked or "walks as told", ok=not troubles)
+        troubles = [found] if found else [*self._rules.troubles(time.monotonic()), *self._reports.warnings]
+        sound = "held" if self._rules.held else "walks as told"
+        self.diagnostics.status("; ".join(troubles) or sound, ok=not troubles)
 
 
 main = main_of(Go2BaseNode)

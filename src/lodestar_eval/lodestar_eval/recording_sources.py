@@ -12,8 +12,15 @@ def open_recording(path: Path) -> Recording:
     path = Path(path).expanduser()
     if not path.exists():
         raise BadRecording(f"{path}: there is nothing")
-    if path.suffix in (".mcap", ".db3", ".bag") or (path / "metadata.yaml").exists():
+    if _is_bag(path):
         from lodestar_eval.bags import BagRecording  # needs ROS messages, which folders do not
 
         return BagRecording(path)
     return FolderRecording(path)
+
+
+def _is_bag(path: Path) -> bool:
+    """Return whether it is a file of a bag, or a folder with one, with or without its metadata.yaml."""
+    if path.is_dir():
+        return any(next(path.glob(name), None) for name in ("metadata.yaml", "*.mcap", "*.db3*", "part_*"))
+    return path.suffix in (".mcap", ".db3", ".bag", ".zstd") or path.name == "metadata.yaml"

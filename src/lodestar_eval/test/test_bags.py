@@ -118,6 +118,33 @@ def test_frames_have_depth_camera_pose_and_colour(bag, storage):
     assert frame.rgb[0, 0].tolist() == [200, 0, 0]
 
 
+def test_a_bag_of_humble_is_read_without_definitions_of_types(bag):
+    import sqlite3
+    from contextlib import closing
+
+    import yaml
+
+    folder = bag("SQLITE3")
+    (file,) = folder.glob("*.db3")
+    with closing(sqlite3.connect(file)) as database:
+        database.executescript(
+            """
+            DROP TABLE message_definitions;
+            ALTER TABLE topics DROP COLUMN type_description_hash;
+            UPDATE schema SET schema_version = 3, ros_distro = 'humble';
+            """
+        )
+    content = yaml.safe_load((folder / "metadata.yaml").read_text())
+    content["rosbag2_bagfile_information"]["version"] = 5
+    for topic in content["rosbag2_bagfile_information"]["topics_with_message_count"]:
+        topic["topic_metadata"]["offered_qos_profiles"] = ""
+        topic["topic_metadata"].pop("type_description_hash")
+    (folder / "metadata.yaml").write_text(yaml.safe_dump(content))
+    assert len(list(open_recording(folder).frames())) == 4
+    (folder / "metadata.yaml").unlink()
+    assert len(list(open_recording(folder).frames())) == 4
+
+
 def test_a_single_file_of_a_bag_is_read(bag):
     (file,) = bag().glob("*.mcap")
     assert len(list(open_recording(file).frames())) == 4

@@ -1,16 +1,18 @@
-"""Recordings on disk: MCAP bags in the format of rosbag2, written and read with rosbags, for rosbag2 has no wheel."""
+"""Recordings on disk: bags in the format of rosbag2, written and read with rosbags, for rosbag2 has no wheel."""
 
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ament_index_python.packages import get_package_share_directory
+from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
 from rosbags.highlevel import AnyReader
 from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
@@ -20,8 +22,18 @@ NAMES = "lodestar.names"  # custom data of a bag: JSON, name before remaps -> re
 _GIB = 2**30
 
 
+#: Definitions of message types for bags that have none (before Iron); those of later releases are the same.
+DEFAULT_TYPES = Stores.ROS2_HUMBLE
+_FILES = (".mcap", ".db3")
+_ZSTD = b"\x28\xb5\x2f\xfd"  # with which a compressed message begins; no serialised one does
+
+
 class UnreadableBag(ValueError):
-    """There is no bag that can be read; the message says where and why."""
+    """There is no bag that can be read. why: without the path, with what to do."""
+
+    def __init__(self, path: Path, why: str) -> None:
+        super().__init__(f"{path} is no bag that can be read: {why}")
+        self.why = why
 
 
 @dataclass(frozen=True)
@@ -132,55 +144,146 @@ def _referenced(definition: Any) -> list[str]:
     return names
 
 
-class BagReader:
-    """The messages of a recording of ours, of a bag of rosbag2, or of a single .mcap or .db3 file.
+@contextmanager
+def open_bag(path: Path) -> Iterator[AnyReader]:
+    """Open a recording of ours, a bag of rosbag2, its .mcap or .db3 files, or a bag of ROS 1. Raises UnreadableBag.
 
-    unreadable: parts that a killed recorder has left without an end; they are skipped. types: by topic.
-    names: name before remaps -> topic, empty for a bag that is not ours. Raises UnreadableBag.
+    The reader knows the types of a bag without definitions too: those of ROS, and of the packages that are installed.
+    """
+    try:
+        reader = AnyReader(parts_of(path), default_typestore=get_typestore(DEFAULT_TYPES))
+        reader.open()
+    except Exception as error:  # of a torn or foreign file rosbags says so in many ways
+        raise UnreadableBag(path, _why(path, error)) from error
+    with closing(reader):
+        if reader.is2:
+            for name in {connection.msgtype for connection in reader.connections}:
+                with suppress(PackageNotFoundError, OSError, ValueError):  # it can be named, and not be read
+                    define(reader.typestore, [name])
+        yield reader
+
+
+def messages_of(reader: AnyReader, topics: Iterable[str]) -> Iterator[tuple[Any, int, bytes]]:
+    """Yield (connection, arrival in ns, serialised message) of these topics, in the order of arrival.
+
+    Raises UnreadableBag where the file is torn.
+    """
+    path, wanted = reader.paths[0], set(topics)
+    chosen = [connection for connection in reader.connections if connection.topic in wanted]
+    if not chosen:
+        return
+    stream = reader.messages(connections=chosen)
+    while True:
+        try:
+            connection, arrival, raw = next(stream)
+        except StopIteration:
+            return
+        except Exception as error:
+            raise UnreadableBag(path, _why(path, error)) from error
+        raw = bytes(raw)
+        if raw[:4] == _ZSTD:
+            raise UnreadableBag(
+                path, "its messages are compressed, as only metadata.yaml says: give the folder with it"
+            )
+        yield connection, arrival, raw
+
+
+def _why(path: Path, error: Exception) -> str:
+    """Return why a bag cannot be opened or read, and what to do."""
+    said = f"{error}" or error.__class__.__name__
+    version = re.search(r"version (\d+) not supported", said)
+    if not path.exists():
+        return "nothing is there"
+    if version:
+        return (
+            f"metadata.yaml has version {version[1]}, which is newer than what rosbags reads: convert the bag "
+            "(ros2 bag convert), or take metadata.yaml away to read its files as they are"
+        )
+    if "files are missing" in said:
+        return f"{said} Copy them too, or take metadata.yaml away to read what is there"
+    if path.is_dir() and not (path / "metadata.yaml").is_file():
+        inside = ", ".join(sorted(found.parent.name for found in path.glob("*/metadata.yaml"))[:5])
+        hint = f"; give one of the bags in it: {inside}" if inside else ""
+        return f"it has neither metadata.yaml nor files of a bag ({', '.join(_FILES)}){hint}"
+    if path.suffix == ".zstd":
+        return "decompress it (unzstd), or give the folder with its metadata.yaml"
+    if path.is_file() and path.suffix not in (*_FILES, ".bag"):
+        return f"give the folder of a bag, or a file of it ({', '.join(_FILES)})"
+    if path.is_file():
+        return f"{said}. A torn file may be mended by `mcap recover`, or by `.recover` of sqlite3"
+    return said
+
+
+class BagReader:
+    """The messages of a recording of ours, of a bag of rosbag2, or of .mcap and .db3 files without a metadata.yaml.
+
+    unreadable: parts that a killed recorder has left without an end; they are skipped. torn: part -> why its messages
+    end early, found while they are read. types: by topic. names: name before remaps -> topic, empty for a bag that is
+    not ours. Raises UnreadableBag, also where there is no message.
     """
 
     def __init__(self, path: Path) -> None:
         self.unreadable: list[Path] = []
+        self.torn: dict[Path, str] = {}
         self.types: dict[str, str] = {}
         self.names: dict[str, str] = {}
         self.counts: Counter[str] = Counter()
         self._parts: list[Path] = []
-        begins, ends, last = [], [], ""
+        self._begins: list[int] = []
+        self._ends: list[int] = []
+        last = ""
         for part in parts_of(path):
             try:
-                reader = AnyReader([part])
-                reader.open()
-            except Exception as error:  # of a torn or foreign file rosbags says so in many ways
+                with open_bag(part) as reader:
+                    self._add(part, reader)
+            except UnreadableBag as error:
                 self.unreadable.append(part)
-                last = str(error)
-                continue
-            self._parts.append(part)
-            if reader.message_count:
-                begins.append(reader.start_time)
-                ends.append(reader.end_time)
-            for connection in reader.connections:
-                self.types[connection.topic] = connection.msgtype
-                self.counts[connection.topic] += connection.msgcount
-            self.names.update(_names_in(part))
-            reader.close()
+                last = error.why
         if not self._parts:
-            raise UnreadableBag(f"{path} is no bag that can be read: {last or 'nothing is there'}")
-        self.begin, self.end = min(begins, default=0), max(ends, default=0)  # ns
+            raise UnreadableBag(path, last or "nothing is there")
+        if not self._begins:
+            raise UnreadableBag(
+                path, "it has no message: was the recorder stopped before anything was published?"
+            )
+        self.begin, self.end = min(self._begins), max(self._ends)  # ns
+
+    def _add(self, part: Path, reader: AnyReader) -> None:
+        """Take in what a part says of itself. Raises UnreadableBag for a bag of ROS 1."""
+        if not reader.is2:
+            raise UnreadableBag(
+                part, "it is a bag of ROS 1: convert it (rosbags-convert --src FILE --dst FOLDER)"
+            )
+        self._parts.append(part)
+        if reader.message_count:
+            self._begins.append(reader.start_time)
+            self._ends.append(reader.end_time)
+        for connection in reader.connections:
+            self.types[connection.topic] = connection.msgtype
+            self.counts[connection.topic] += connection.msgcount
+        self.names.update(_names_in(part))
 
     def messages(self, topics: Iterable[str]) -> Iterator[tuple[str, int, bytes]]:
         """Yield (topic, arrival in ns, serialised message) of these topics, in the order of arrival."""
         wanted = set(topics)
         for part in self._parts:
-            with AnyReader([part]) as reader:
-                chosen = [connection for connection in reader.connections if connection.topic in wanted]
-                if chosen:
-                    for connection, arrival, raw in reader.messages(connections=chosen):
-                        yield connection.topic, arrival, bytes(raw)
+            try:
+                with open_bag(part) as reader:
+                    for connection, arrival, raw in messages_of(reader, wanted):
+                        yield connection.topic, arrival, raw
+            except UnreadableBag as error:
+                self.torn[part] = error.why
 
 
 def parts_of(path: Path) -> list[Path]:
-    """Return the bags of a recording, in their order."""
-    parts = sorted(path.glob("part_*")) if path.is_dir() else []
+    """Return the bags of a recording, in their order: parts, the folder, or the files of one without metadata.yaml."""
+    if path.name == "metadata.yaml":
+        path = path.parent
+    if not path.is_dir():
+        return [path]
+    parts = sorted(path.glob("part_*"))
+    if not parts and not (path / "metadata.yaml").is_file():
+        files = [file for file in path.iterdir() if file.suffix in (*_FILES, ".zstd")]
+        parts = sorted(files, key=lambda file: [(len(run), run) for run in re.findall(r"\d+|\D+", file.name)])
     return parts or [path]
 
 

@@ -61,6 +61,7 @@ class PlayerNode(LodestarNode):
         if TF_STATIC in self._send:
             self._send[TF_STATIC].publish(serialize_message(self._player.static))
         self._first = self._player.first_clock()
+        self._bag, self._torn = bag, 0  # parts that were told to be torn
         self._began, self._told, self._playing = time.monotonic(), 0.0, False
         self.create_subscription(DiagnosticArray, "/diagnostics", self._on_diagnostics, qos.EVENT)
         self.steady_timer(CHECK_PERIOD, self._check)
@@ -76,6 +77,7 @@ class PlayerNode(LodestarNode):
     def _check(self) -> None:
         if self._playing:
             self.diagnostics.status("finished" if self._player.done else "playing")
+            self._tell_torn()
             return
         now = time.monotonic()
         patient = now - self._began < self._config.patience
@@ -92,6 +94,15 @@ class PlayerNode(LodestarNode):
         self.get_logger().info(f"plays {', '.join(name for name in PLAYED if name in self._send)}")
         self._playing = True
         self._player.start()
+
+    def _tell_torn(self) -> None:
+        """Tell the parts whose messages have ended before their time."""
+        torn = [f"{part.name} ends early: {why}" for part, why in self._bag.torn.items()]
+        for text in torn[self._torn :]:
+            self.get_logger().warning(text)
+        self._torn = len(torn)
+        if torn:
+            self.diagnostics.status(torn[-1], ok=False)
 
 
 def _pairs(texts: tuple[str, ...]) -> dict[str, str]:

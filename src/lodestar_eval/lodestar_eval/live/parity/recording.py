@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from lodestar.language.directive import Directive
 from lodestar.selection.decision_log import Decision
 from lodestar_eval.live.parity.topics import DECISION, DIRECTIVE, ENTITIES, GRID, TF, TF_STATIC, TOPICS
 from lodestar_eval.recordings import BadRecording
+from lodestar_ros.bag_files import UnreadableBag, messages_of, open_bag
 from lodestar_ros.conversions import grid_from_msg, stamp_from_msg
 from lodestar_ros.conversions_agent import decision_from_msg
 from lodestar_ros.conversions_directive import directive_from_msg
@@ -41,19 +42,16 @@ class MessageBag:
     def messages(self, *topics: str) -> Iterator[tuple[str, Any]]:
         """(topic, message) of these topics in the order of their arrival."""
         with self._open() as reader:
-            wanted = [c for c in reader.connections if c.topic in topics]
-            for connection, _, raw in reader.messages(connections=wanted):
-                yield connection.topic, deserialize_message(bytes(raw), _TYPES[connection.topic])
+            for connection, _, raw in messages_of(reader, topics):
+                yield connection.topic, deserialize_message(raw, _TYPES[connection.topic])
 
     @contextmanager
     def _open(self) -> Iterator[AnyReader]:
         try:
-            reader = AnyReader([self.folder])
-            reader.open()
-        except Exception as error:  # of a torn or foreign file rosbags says so in many ways
-            raise BadRecording(f"{self.folder} is no bag that can be read: {error}") from error
-        with closing(reader):
-            yield reader
+            with open_bag(self.folder) as reader:
+                yield reader
+        except UnreadableBag as error:
+            raise BadRecording(str(error)) from error
 
 
 class LiveRecording(MessageBag):

@@ -30,6 +30,8 @@ CHANNELS = {"rgb8": 3, "bgr8": 3, "rgba8": 4, "bgra8": 4}
 
 FOCAL_LENGTH = (1.0, 1e6)  # pixels
 MAX_IMAGE_SIDE = 2**15  # pixels
+SCAN_ANGLES = 4.0 * np.pi  # rad; a scan's angles beyond are degrees, or garbage; chosen
+SCAN_SLACK = 0.01  # share of a scan's beams by which its angles may differ from their number; chosen
 
 
 # --- images --------------------------------------------------------------------------------------------
@@ -208,13 +210,43 @@ def cloud_rows_from_msg(message: PointCloud2) -> np.ndarray:
 def scan_from_msg(message: LaserScan) -> tuple[np.ndarray, float, float, float]:
     """Ranges (N,) float32, metres, first angle, step, rad, and the greatest range, metres.
 
-    inf: the driver reports no return; NaN: invalid beam, as for a range outside the message's limits.
-    Raises BadMessage for a scan without angles.
+    inf: the driver reports no return; NaN: invalid beam, as for a range outside the message's limits. Clockwise scans
+    have a negative step. Raises BadMessage, with the header, for a scan whose numbers contradict each other.
     """
-    step, first = float(message.angle_increment), float(message.angle_min)
-    if not (np.isfinite(first) and np.isfinite(step) and step != 0.0 and message.range_max > 0.0):
-        raise BadMessage(f"scan from {first} rad in steps of {step} rad up to {message.range_max} m")
+    why = scan_contradiction(message)
+    if why:
+        head, stamp = message.header, message.header.stamp
+        angles = f"{message.angle_min:.6g}, {message.angle_max:.6g}, {message.angle_increment:.6g}"
+        raise BadMessage(
+            f"scan in '{head.frame_id}' at {stamp.sec}.{stamp.nanosec:09d}: angle_min, angle_max, angle_increment are "
+            f"{angles} rad: {why}; correct its driver"
+        )
     ranges = np.array(message.ranges, np.float32)
     outside = np.isfinite(ranges) & ((ranges < message.range_min) | (ranges > message.range_max))
     ranges[outside | (ranges == -np.inf)] = np.nan
-    return ranges, first, step, float(message.range_max)
+    return ranges, float(message.angle_min), float(message.angle_increment), float(message.range_max)
+
+
+def scan_contradiction(message: LaserScan) -> str:
+    """Return why a scan cannot be read, "" where it can.
+
+    The angles may say one beam more or less than there are ranges, as many drivers do, and `SCAN_SLACK` of them for
+    rounded steps.
+    """
+    first, last, step = float(message.angle_min), float(message.angle_max), float(message.angle_increment)
+    count = len(message.ranges)
+    if not (np.isfinite((first, last, step)).all() and max(abs(first), abs(last)) <= SCAN_ANGLES):
+        return "they are no angles in radians"
+    if not (message.range_max > 0.0 and message.range_min < message.range_max):
+        return f"range_min {message.range_min:g} m is not below range_max {message.range_max:g} m"
+    if count == 0:
+        return "there are no ranges"
+    told, slack = (count - 1) * step, abs(step) * (1.0 + SCAN_SLACK * count)
+    if abs(last - first - told) <= max(slack, 1e-6) and (step != 0.0 or count == 1):
+        return ""
+    if step == 0.0:
+        return f"{count} ranges need a step"
+    if (last - first) * step < 0.0:
+        way, other = ("counterclockwise", "clockwise") if step > 0.0 else ("clockwise", "counterclockwise")
+        return f"the step turns {way}, and from the first to the last angle it is {other}"
+    return f"{count} ranges of that step span {told:.6g} rad, and the angles {last - first:.6g} rad"

@@ -207,6 +207,10 @@ FAULTS: dict[str, tuple[Callable[[Observation], Observation], str]] = {
     "no_publisher": (lambda s: without(s, publishers="/points"), "Nobody publishes /points"),
     "silent": (stream("/points", rate=0.0), "/points is silent"),
     "slow": (stream("/camera/color", rate=1.0), "/camera/color comes 1.0 times a second"),
+    "scan_contradicts_itself": (
+        stream("/scan", scan_problem="scan in 'laser' at 3.000000000: angle_min, ... clockwise"),
+        "/scan cannot be used: scan in 'laser' at 3.0",
+    ),
     "clocks_apart": (stream("/scan", age=-37.0), "37.0 s ahead of our clock"),
     "no_camera_info": (lambda s: without(s, publishers="/camera/info"), "has no /camera/info"),
     "depth_not_aligned": (stream("/camera/depth", size=(848, 480)), "848x480"),
@@ -401,6 +405,22 @@ def test_the_findings_are_one_status_for_diagnostics() -> None:
 def test_a_clock_that_nobody_publishes_is_named() -> None:
     seen = replace(sound(), parameters={f"/{name}": {"use_sim_time": True} for name in CORE})
     assert [finding.check for finding in checkup(seen, INPUTS)] == ["no_clock"]
+
+
+def test_static_transforms_that_are_not_kept_are_told_once_with_their_node() -> None:
+    tf = "tf2_msgs/msg/TFMessage"
+    readers = tuple(Endpoint(f"/{name}", tf, True, True) for name in (*CORE, *DECIDING))
+    seen = put(sound(), "subscriptions", "/tf_static", readers)
+    fine = Endpoint("/robot_state_publisher", tf, True, True)
+    assert checkup(put(seen, "publishers", "/tf_static", (fine,)), INPUTS) == []
+    volatile = Endpoint("/lidar_driver", tf, True, False)
+    (finding,) = checkup(put(seen, "publishers", "/tf_static", (fine, volatile)), INPUTS)
+    assert finding.check == "qos_mismatch" and "cannot hear /lidar_driver on /tf_static" in finding.what
+    assert "does not keep its last message" in finding.what and "transient_local" in finding.do
+    assert f"and {len(readers) - 3} more" in finding.what
+    weak = put(seen, "subscriptions", "/tf", tuple(replace(one, latched=False) for one in readers))
+    (finding,) = checkup(put(weak, "publishers", "/tf", (Endpoint("/odometry", tf, False),)), INPUTS)
+    assert "cannot hear /odometry on /tf: it sends best effort" in finding.what
 
 
 def test_an_empty_graph_says_where_it_looked_and_nothing_else() -> None:

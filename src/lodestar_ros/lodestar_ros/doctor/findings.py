@@ -45,6 +45,7 @@ class Stream:
     age: float = math.nan
     frame: str = ""
     size: tuple[int, int] = (0, 0)  # width, height of an image
+    scan_problem: str = ""  # why the newest scan cannot be read
 
 
 @dataclass(frozen=True)

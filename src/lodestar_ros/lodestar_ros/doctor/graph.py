@@ -19,7 +19,8 @@ from sensor_msgs.msg import CameraInfo, Image, LaserScan, PointCloud2
 from tf2_msgs.msg import TFMessage
 
 from lodestar_ros import qos
-from lodestar_ros.conversions import stamp_from_msg
+from lodestar_ros.conversions import BadMessage, stamp_from_msg
+from lodestar_ros.conversions_sensors import scan_from_msg
 from lodestar_ros.doctor.findings import Endpoint, FrameEdge, Observation, Stream
 from lodestar_ros.doctor.graph_checks import CORE, DECIDING
 from lodestar_ros.doctor.machine import head_of, observe_machine
@@ -42,6 +43,15 @@ _PATIENCE = 3.0  # s for an answer of a service
 _IGNORED = ("/rosout", "/parameter_events")
 _DISCOVERY = 2.0  # s in which a graph that is known does not grow
 _DISCOVERY_LIMIT = 12.0  # s
+
+
+def scan_problem(message: LaserScan) -> str:
+    """Return why a scan cannot be read, with its header; "" where it can."""
+    try:
+        scan_from_msg(message)
+    except BadMessage as error:
+        return str(error)
+    return ""
 
 
 class GraphObserver:
@@ -166,7 +176,8 @@ class GraphObserver:
         rate = (count - 1) / stamped if stamped > 0.0 else count / span
         size = (message.width, message.height) if isinstance(message, Image) else (0, 0)
         age = self._ages.get(topic, math.nan)
-        return Stream(rate, age, message.header.frame_id.lstrip("/"), size)
+        problem = scan_problem(message) if isinstance(message, LaserScan) else ""
+        return Stream(rate, age, message.header.frame_id.lstrip("/"), size, scan_problem=problem)
 
     # --- the graph ---
 

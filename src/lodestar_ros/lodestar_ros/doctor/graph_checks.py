@@ -56,6 +56,9 @@ def nodes(seen: Observation) -> Iterator[Finding]:
 def quality_of_service(seen: Observation) -> Iterator[Finding]:
     """Find pairs of publisher and subscription that DDS does not connect."""
     for topic, readers in seen.subscriptions.items():
+        if topic.endswith(("/tf", "/tf_static")):
+            yield from _transforms_unheard(topic, seen.publishers.get(topic, ()), readers)
+            continue
         for writer in seen.publishers.get(topic, ()):
             for reader in readers:
                 reason = _mismatch(writer, reader)
@@ -71,6 +74,24 @@ def quality_of_service(seen: Observation) -> Iterator[Finding]:
                         f"{reader.node} never hears {writer.node} on {topic}: {reason}.",
                         f"set the quality of service of {writer.node} (its driver's parameters)",
                     )  # fmt: skip
+
+
+def _transforms_unheard(
+    topic: str, writers: tuple[Endpoint, ...], readers: tuple[Endpoint, ...]
+) -> Iterator[Finding]:
+    """Find publishers of transforms that nodes cannot hear, each once: every node listens to them."""
+    for writer in writers:
+        deaf: dict[str, list[str]] = {}
+        for reader in readers:
+            if reason := _mismatch(writer, reader):
+                deaf.setdefault(reason, []).append(reader.node)
+        for reason, names in deaf.items():
+            yield Finding(
+                Level.FAULT, "qos_mismatch",
+                f"{listed(sorted(set(names)))} cannot hear {writer.node} on {topic}: {reason}.",
+                f"have {writer.node} publish /tf_static reliable and transient_local (StaticTransformBroadcaster), and "
+                "/tf reliable; of a bag: ros2 bag play --qos-profile-overrides-path",
+            )  # fmt: skip
 
 
 def _mismatch(writer: Endpoint, reader: Endpoint) -> str:

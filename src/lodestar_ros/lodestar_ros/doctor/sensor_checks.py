@@ -41,6 +41,12 @@ def streams(seen: Observation, topics: dict[str, str]) -> Iterator[Finding]:
                 Level.FAULT, "clocks_apart", f"Stamps of {topic} are {abs(stream.age):.1f} s {side} our clock.",
                 "synchronise the computers (chrony), or set use_sim_time alike on all nodes",
             )  # fmt: skip
+        if stream is not None and stream.scan_problem:
+            yield Finding(
+                Level.FAULT, "scan_contradicts_itself", f"{topic} cannot be used: {stream.scan_problem}.",
+                "set angle_min, angle_max and angle_increment of the driver so that they agree with its ranges; "
+                "clockwise scans have a negative increment, and angle_max below angle_min",
+            )  # fmt: skip
 
 
 def _like(seen: Observation, topic: str) -> str:

@@ -32,6 +32,56 @@ def budget_of(percentage: float, config: BatteryConfig) -> EnergyBudget | None:
     return EnergyBudget(percentage * config.full_range, charger, config.reserve)
 
 
+class ChargeReader:
+    """Charges in [0, 1] from a battery's messages, also of a driver that tells 0 to 100.
+
+    A percentage above 1 shows that percents are told, and then 1.0 is one percent and not full. Where the percentage is
+    not filled in, it is charge by capacity. warning: what is odd about the driver, "" = nothing.
+    """
+
+    def __init__(self) -> None:
+        self.warning = ""
+        self._scale = 1.0  # of a full battery
+        self._beyond: set[float] = set()  # percentages that are no percents either; one alone means "unknown"
+
+    def share(self, message: BatteryState) -> float:
+        """Return the charge, NaN where the message tells none."""
+        told = float(message.percentage)
+        measured = _measured(message)
+        if math.isfinite(measured) and (math.isnan(told) or told == 0.0):  # percentage was not filled in
+            return measured
+        if math.isfinite(told) and told > _PERCENT * _OVER:
+            self._beyond.add(told)
+            if len(self._beyond) == 2:
+                self.warning = (
+                    f"battery percentages such as {told:g} are neither 0 to 1 nor 0 to 100: none is used; correct the "
+                    "driver (sensor_msgs/BatteryState: 0 to 1)"
+                )
+        if not told >= 0.0 or told > _PERCENT * _OVER or len(self._beyond) > 1:
+            return math.nan
+        if told > _ROUNDED and self._scale == 1.0:
+            self._scale = _PERCENT
+            self.warning = (
+                f"battery percentage {told:g}: the driver tells 0 to 100, which is read as percent; "
+                "sensor_msgs/BatteryState asks for 0 to 1"
+            )
+        return min(told / self._scale, 1.0)
+
+
+_PERCENT = 100.0
+_OVER = 1.05  # times a full battery that a percentage or a measured charge may reach; chosen
+_ROUNDED = 1.001  # share of a full battery that is one whose last digits are rounded; chosen
+
+
+def _measured(message: BatteryState) -> float:
+    """Return charge by capacity, NaN where they are not told or make no sense."""
+    for capacity in (message.capacity, message.design_capacity):
+        if math.isfinite(capacity) and capacity > 0.0 and math.isfinite(message.charge):
+            share = message.charge / capacity
+            return min(share, 1.0) if 0.0 < share <= _OVER else math.nan
+    return math.nan
+
+
 class BatteryInput:
     """Budgets from a battery's messages. Subscribes: ``battery``, if a full battery's range is configured."""
 
@@ -39,14 +89,19 @@ class BatteryInput:
         self, node: LodestarNode, config: BatteryConfig, on_budget: Callable[[EnergyBudget], None]
     ) -> None:
         self._config, self._on_budget, self._node = config, on_budget, node
+        self._charges = ChargeReader()
         if config.full_range > 0.0:
             node.listen(BatteryState, "battery", self._on_battery, qos.SENSOR)
 
     def _on_battery(self, message: BatteryState) -> None:
-        budget = budget_of(message.percentage, self._config)
-        if budget is None:
-            self._node.diagnostics.status(
-                f"battery percentage {message.percentage} is not in [0, 1]", ok=False
+        known = self._charges.warning
+        budget = budget_of(self._charges.share(message), self._config)
+        if self._charges.warning != known:
+            self._node.diagnostics.status(self._charges.warning, ok=False)
+        elif budget is None:
+            text = (
+                self._charges.warning or f"battery percentage {message.percentage} is no charge from 0 to 1"
             )
-        else:
+            self._node.diagnostics.status(text, ok=False)
+        if budget is not None:
             self._on_budget(budget)

@@ -64,7 +64,8 @@ class FrameTree:
     valid. A moving frame's parent is valid for `takeover` seconds (of `clock`) after its last transform. A static one
     is valid until a moving rival has been received for that long, at least `insistence` times. So a transform that is
     published once by mistake changes nothing, and an early mistake yields to a transform that is published
-    continuously. `loops` and `fights` count the rejected pairs by name.
+    continuously. `loops` and `fights` count the rejected pairs by name, `lacking` the look-ups for which a transform
+    was missing. `unheard` says which publishers cannot be heard, and is part of what such a look-up says.
 
     A moving frame whose stamps fall back by more than `restart` seconds belongs to a restarted simulator or replay.
     """
@@ -78,6 +79,8 @@ class FrameTree:
     ) -> None:
         self.loops: Counter[str] = Counter()
         self.fights: Counter[str] = Counter()
+        self.lacking = 0
+        self.unheard = ""
         self._restart, self._takeover, self._insistence, self._clock = restart, takeover, insistence, clock
         self._edges: dict[str, _Edge] = {}
         self._rivals: dict[tuple[str, str], _Rival] = {}
@@ -189,22 +192,23 @@ class FrameTree:
     def _disconnected(
         self, target: str, source: str, target_root: str, source_root: str
     ) -> TransformUnavailable:
+        self.lacking += 1
         known = {*self._edges, *(edge.parent for edge in self._edges.values())}
         problems = self.problems()
-        refused = f"; refused: {problems}" if problems else ""
+        also = (f"; refused: {problems}" if problems else "") + (f"; {self.unheard}" if self.unheard else "")
         if not known:
             return TransformUnavailable(
                 Cause.NO_FRAME,
-                f"no transform received yet: nothing publishes {target} -> {source} on /tf or /tf_static",
+                f"no transform received yet: nothing publishes {target} -> {source} on /tf or /tf_static{also}",
             )
         for frame in (target, source):
             if frame not in known:
                 return TransformUnavailable(
                     Cause.NO_FRAME,
-                    f"nothing publishes frame '{frame}'; known: {', '.join(sorted(known))}{refused}",
+                    f"nothing publishes frame '{frame}'; known: {', '.join(sorted(known))}{also}",
                 )
         return TransformUnavailable(
             Cause.NOT_CONNECTED,
             f"{target} and {source} are in two trees, rooted at '{target_root}' and '{source_root}': "
-            f"nothing publishes the transform between those two{refused}",
+            f"nothing publishes the transform between those two{also}",
         )

@@ -42,6 +42,7 @@ class LodestarNode(Node):
         self.shared = declare_config(self, SharedConfig, "shared.")
         presence = Presence(self.get_fully_qualified_name())
         self.diagnostics = Diagnostics(self, lambda: presence.me.text())
+        self._unheard = ""  # publishers of transforms that cannot be heard, as they were told
         self.refusal = ""  # reason for ending itself; see executors.run
         self._twins = TwinWatch(self, presence, self._on_twin)
         self._closers: list[Callable[[], None]] = []
@@ -128,7 +129,18 @@ class LodestarNode(Node):
         )
         self.diagnostics.value("tf.refused", lambda: listener.buffer.intake.tree.problems() or "none")
         self.diagnostics.value("tf.rejected", lambda: listener.buffer.intake.rejected)
+        self.diagnostics.value("tf.unheard", lambda: self._tell_unheard(listener) or "none")
         return listener
+
+    def _tell_unheard(self, listener: TransformListener) -> str:
+        """Return who cannot be heard on /tf and /tf_static; each change is logged, and warned of in the diagnostics."""
+        text = listener.unheard()
+        if text:
+            self.diagnostics.notice(text, 2.0)
+            if text != self._unheard:
+                self.get_logger().warning(text)
+        self._unheard = text
+        return text
 
     def _on_refused_transform(self, problems: str) -> None:
         self.get_logger().warning(f"/tf: {problems}", throttle_duration_sec=5.0)

@@ -38,3 +38,16 @@ PROFILES = {
     "HISTORY": HISTORY,
     "TF": TF,
 }
+
+
+def unheard_because(offered: QoSProfile, asked: QoSProfile) -> str:
+    """Return why a subscription that asks for a profile hears nothing of a publisher, "" where it hears it."""
+    if (
+        asked.reliability is ReliabilityPolicy.RELIABLE
+        and offered.reliability is ReliabilityPolicy.BEST_EFFORT
+    ):
+        return "best effort, and reliable delivery is needed"
+    latched = asked.durability is DurabilityPolicy.TRANSIENT_LOCAL
+    if latched and offered.durability is DurabilityPolicy.VOLATILE:
+        return "volatile, and transient_local durability is needed, so that late listeners get it"
+    return ""

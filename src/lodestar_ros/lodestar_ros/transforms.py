@@ -130,6 +130,8 @@ class TransformListener:
         buffer: TransformBuffer | None = None,
     ) -> None:
         self.buffer = buffer or make_buffer()
+        self._node, self._asked = node, {"/tf": profile, "/tf_static": qos.TF_STATIC}
+        self._lacking = 0  # look-ups that lacked a transform when `unheard` was found out last
         self._on_change, self._on_refused = on_change, on_refused
         self._refused_static: dict[tuple[str, str], Any] = {}  # static ones are sent once
         node.create_subscription(TFMessage, "/tf", self._on_tf, profile)
@@ -140,6 +142,24 @@ class TransformListener:
         self._jump_handle = node.get_clock().create_jump_callback(
             threshold, post_callback=lambda _: self.buffer.clear()
         )
+
+    def unheard(self) -> str:
+        """Return which publishers of transforms cannot be heard and why, "" for none. On the executor.
+
+        The graph is asked only where a look-up has lacked a transform since, or somebody was unheard.
+        """
+        tree = self.buffer.intake.tree
+        if tree.lacking == self._lacking and not tree.unheard:
+            return ""
+        self._lacking = tree.lacking
+        found = []
+        for name, asked in self._asked.items():
+            for info in self._node.get_publishers_info_by_topic(self._node.resolve_topic_name(name)):
+                if why := qos.unheard_because(info.qos_profile, asked):
+                    who = f"{info.node_namespace.rstrip('/')}/{info.node_name}"
+                    found.append(f"{who} cannot be heard on {name}: it publishes {why}")
+        tree.unheard = "; ".join(dict.fromkeys(found))
+        return tree.unheard
 
     def _on_tf(self, message: TFMessage) -> None:
         self._insert(message.transforms, static=False)

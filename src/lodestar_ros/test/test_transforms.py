@@ -10,6 +10,7 @@ import pytest
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
 from lodestar.geometry.poses import planar_transform, quaternion_from_rotation, yaw_of
+from lodestar_ros import qos
 from lodestar_ros.frame_tree import Admission, Cause, TransformUnavailable
 from lodestar_ros.transforms import TransformBuffer
 
@@ -87,6 +88,33 @@ def test_names_the_gap_between_two_trees(buffer):
     with pytest.raises(TransformUnavailable, match="two trees, rooted at 'map' and 'gripper'") as error:
         buffer.lookup("map", "tool", 10.0)
     assert error.value.cause is Cause.NOT_CONNECTED
+
+
+def test_a_missing_frame_names_the_publisher_that_cannot_be_heard(buffer):
+    tree = buffer.intake.tree
+    tree.unheard = "/driver cannot be heard on /tf_static"
+    for target, source in (("map", "lidar"), ("lidar", "map")):
+        with pytest.raises(TransformUnavailable, match="; /driver cannot be heard on /tf_static"):
+            buffer.lookup(target, source, 10.5)
+    assert tree.lacking == 2
+    buffer.lookup("map", "base_link", 10.5)
+    assert tree.lacking == 2
+
+
+@pytest.mark.parametrize(
+    ("offered", "asked", "why"),
+    [
+        (qos.TF, qos.TF_STATIC, "volatile"),
+        (qos.SENSOR, qos.TF_STATIC, "best effort"),
+        (qos.SENSOR, qos.TF, "best effort"),
+        (qos.TF_STATIC, qos.TF, ""),
+        (qos.TF_STATIC, qos.TF_STATIC, ""),
+        (qos.TF, qos.SENSOR, ""),
+    ],
+)
+def test_why_a_publisher_is_not_heard(offered, asked, why):
+    said = qos.unheard_because(offered, asked)
+    assert said.startswith(why) and bool(said) == bool(why)
 
 
 def test_says_that_nothing_was_received():

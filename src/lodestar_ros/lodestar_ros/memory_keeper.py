@@ -90,7 +90,7 @@ class MemoryKeeper:
         problem = self.problem or self._feed.chain.problem
         statistics = self._statistics
         if problem:
-            text = f"the memory cannot be used: {problem}"
+            text = f"the memory cannot be used, and the search goes on without it: {problem}"
         elif statistics is not None and statistics.problems:
             text = f"remembering; {'; '.join(statistics.problems.values())}"
         else:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import json
 import logging
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,7 @@ from lodestar.memory.milvus_filters import filters_of, inside, order_of, quoted
 from lodestar.memory.record_json import from_json, to_json
 from lodestar.memory.records import Memory
 from lodestar.memory.requests import EVERY_ROBOT, Hit, Request
+from lodestar.storage.lock_holders import holder_of
 
 _PAGE = 4096  # keys listed or deleted per call
 _ROWS = 500  # whole records read per call; chosen: 1.5 MB
@@ -312,7 +314,10 @@ class MilvusIndex:
 
     def _told(self, error: Exception) -> IndexUnavailable:
         reason = " ".join(str(getattr(error, "message", "") or error).split())[:200]
-        if self._lite:
+        holder = holder_of(Path(self._where) / "LOCK") if self._lite and not self.connected else ""
+        if holder and not holder.startswith(f"process {os.getpid()} "):
+            advice = f"{self._where} is open in {holder}: end that process; the memory goes on without Milvus"
+        elif self._lite:
             advice = f"if it stays so, move {self._where} away: it is filled again from the journal"
         else:
             advice = "check the server and its address; what it lacks is written when it is back"

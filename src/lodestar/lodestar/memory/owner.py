@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 from lodestar.memory.errors import ForeignStore, StoreFull, StoreLocked, StoreUnwritable
+from lodestar.storage.lock_holders import holder_of
 from lodestar.storage.private import FILE_MODE, UnsafeFolder, private_folder
 
 _LOCK = "LOCK"
@@ -47,11 +48,11 @@ class StoreOwner:
             fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             said = _owner(self._handle)
-            os.close(self._handle)
+            self.close()
+            holder = holder_of(folder / _LOCK) or said
             raise StoreLocked(
-                f"the memory in {folder} is open in {said}: end that process, or choose another "
-                f"folder; another program "
-                "asks through the memory node"
+                f"the memory in {folder} is open in {holder}, which holds {folder / _LOCK}: end that process, or "
+                "choose another folder (store.folder); another program asks through the memory node"
             ) from None
         self._say()
 
@@ -73,8 +74,9 @@ class StoreOwner:
 
 
 def _owner(handle: int) -> str:
+    """Return who has the folder by its own words, for one that runs in another container or on another computer."""
     try:
         said = json.loads(os.pread(handle, 1000, 0))
-        return f"process {int(said['pid'])} ({said['program']}, since {said['since']})"
+        return f"process {int(said['pid'])} ({said['program']}, since {said['since']}) elsewhere"
     except (OSError, ValueError, KeyError, TypeError):
-        return "another process"
+        return "another process, which cannot be seen from here"

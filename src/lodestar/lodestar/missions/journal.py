@@ -14,6 +14,7 @@ from pathlib import Path
 from lodestar.missions.records import Outcome, Step, StepKind, Verdict
 from lodestar.storage.checked_lines import Line
 from lodestar.storage.journal_file import JournalFile
+from lodestar.storage.lock_holders import holder_of
 from lodestar.storage.private import FILE_MODE, private_folder
 
 FILE, LOCK, REPORTS = "journal", "LOCK", "reports"
@@ -84,7 +85,8 @@ class MissionJournal:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             os.close(self._lock)
-            raise JournalBusy(f"another process runs this mission: {folder} is locked") from error
+            holder = holder_of(folder / LOCK) or "another process"
+            raise JournalBusy(f"{holder} runs this mission: it holds {folder / LOCK}") from error
         self._file = JournalFile(folder / FILE, _KIND, _VERSION, MAX_BYTES)
         self.problems = self._file.problems
         self.run, self.run_begun, self.run_over = 0, 0.0, True

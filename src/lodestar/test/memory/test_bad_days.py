@@ -113,6 +113,33 @@ def test_a_second_owner_hears_who_has_the_store(config, store):
     assert store.add(fakes.memory("still works"))
 
 
+def test_a_folder_that_any_program_has_locked_names_file_and_holder_and_can_be_opened_later(config):
+    """As with `flock FOLDER/LOCK COMMAND`: it writes into the file nothing of itself."""
+    MemoryStore.open(config, index=fakes.FakeMilvus()).close()
+    file = Path(config.folder) / "LOCK"
+    code = (
+        f"import fcntl; f = open({str(file)!r}, 'w'); fcntl.flock(f, 2); print('held', flush=True); input()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout.readline() == "held\n"
+        with pytest.raises(StoreLocked) as caught:
+            MemoryStore.open(config, index=fakes.FakeMilvus())
+        process.kill()
+    said = str(caught.value)
+    assert f"is open in process {process.pid} (python" in said and f"which holds {file}" in said
+    assert "end that process, or choose another folder" in said
+    with MemoryStore.open(config, index=fakes.FakeMilvus()) as store:
+        assert store.add(fakes.memory("free again"))
+
+
+def test_a_holder_that_cannot_be_seen_is_told_by_its_own_words(config, store, monkeypatch):
+    monkeypatch.setattr("lodestar.memory.owner.holder_of", lambda path: "")
+    with pytest.raises(StoreLocked, match=rf"process {os.getpid()} \(.*since .*\) elsewhere, which holds"):
+        MemoryStore.open(config, index=fakes.FakeMilvus())
+
+
 def test_a_full_disk_refuses_the_memory_and_keeps_the_others(config, milvus, monkeypatch):
     real = os.write
     with MemoryStore.open(config, index=milvus) as store:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -135,3 +137,23 @@ def test_a_milvus_folder_that_is_none_is_told_and_the_memory_goes_on(config):
         assert broken.read_text() == "not a database"
         broken.unlink()
         assert store.flush(60.0), store.statistics().problems
+
+
+def test_another_process_that_has_the_file_of_milvus_is_named_and_the_memory_goes_on(config):
+    file = Path(config.folder) / "milvus.db" / "LOCK"
+    file.parent.parent.mkdir(mode=0o700)
+    file.parent.mkdir()
+    code = f"import fcntl; f = open({str(file)!r}, 'w'); fcntl.flock(f, fcntl.LOCK_EX); print(1, flush=True); input()"
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout.readline()
+        with MemoryStore.open(config, fakes.embed) as store:
+            store.add(fakes.memory("a mug"))
+            assert not store.flush(30.0)
+            told = store.statistics().problems["milvus"]
+            assert f"is open in process {process.pid} (python" in told and "end that process" in told
+            assert store.search(Request(phrases=("a mug",)))[0].memory.text == "a mug"
+            process.kill()
+            process.wait()
+            assert store.flush(60.0), store.statistics().problems

@@ -231,7 +231,7 @@ def test_a_round_that_was_killed_goes_on_within_its_window_only(bench, back, aga
 def test_a_mission_runs_once_at_a_time(bench):
     bench.folder.mkdir(mode=0o700)
     journal = MissionJournal(bench.folder)
-    with pytest.raises(JournalBusy):
+    with pytest.raises(JournalBusy, match=r"process \d+ \(.*\) runs this mission: it holds .*LOCK"):
         bench.run()
     journal.close()
     assert bench.run() is Ending.COMPLETE

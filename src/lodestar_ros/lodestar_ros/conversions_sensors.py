@@ -68,8 +68,8 @@ def model_from_msg(message: CameraInfo) -> CameraModel:
     sides = 0 < width <= MAX_IMAGE_SIDE and 0 < height <= MAX_IMAGE_SIDE
     if not sides or (raw is None and rectified is None):
         raise BadMessage(
-            f"camera_info has no calibration: {width}x{height}, K has {_told(k, 3)}, P has {_told(p, 4)}; calibrate the "
-            "camera (camera_calibration), or tell its driver where the calibration is (camera_info_url)"
+            f"camera_info has no calibration: {width}x{height}, K has {_told(k, 3)}, P has {_told(p, 4)}; calibrate "
+            "the camera (camera_calibration), or tell its driver where the calibration is (camera_info_url)"
         )
     if not all(np.isfinite(value) for value in d):
         raise BadMessage(f"camera_info: the distortion {list(d)} is not finite")
@@ -194,6 +194,8 @@ def cloud_rows_from_msg(message: PointCloud2) -> np.ndarray:
             f"a cloud of {width * height} points needs {step} bytes each; the message has {data.size} bytes"
         )
     points = np.empty((height, width, 3), np.float32)
+    if points.size == 0:
+        return points.reshape(-1, 3)
     with np.errstate(over="ignore", invalid="ignore"):  # beyond float32: inf, which is no sound point
         for column, (offset, dtype) in enumerate(columns):
             points[:, :, column] = np.ndarray((height, width), dtype, data, offset, (row, step))
@@ -210,7 +212,9 @@ def _coordinates(message: PointCloud2) -> list[tuple[int, np.dtype]]:
     }
     if len(found) < 3:
         told = ", ".join(f"{field.name} of type {field.datatype}" for field in message.fields)
-        raise BadMessage(f"the cloud needs fields x, y, z of a type of sensor_msgs/PointField; it has {told or 'none'}")
+        raise BadMessage(
+            f"the cloud needs fields x, y, z of a type of sensor_msgs/PointField; it has {told or 'none'}"
+        )
     return [found[name] for name in ("x", "y", "z")]
 
 

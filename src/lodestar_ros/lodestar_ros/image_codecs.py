@@ -58,6 +58,14 @@ def encoding_of(message: Any) -> str:
     return message.format if is_compressed(message) else message.encoding
 
 
+def assumption(message: Any) -> str:
+    """Return in words what is assumed of an image whose encoding does not say it; "" where it says all."""
+    encoding = "" if is_compressed(message) else message.encoding
+    if encoding not in ASSUMED or encoding == "8UC1":
+        return ""
+    return f"{encoding} does not name its colours; it is read as {ASSUMED[encoding]}"
+
+
 def plain_array(message: Any) -> np.ndarray:
     """(H, W) or (H, W, C) view of an image's bytes, in this machine's byte order.
 
@@ -194,7 +202,9 @@ def _compressed_color(message: Any) -> np.ndarray:
     if mosaic:
         here = SimpleNamespace(height=image.shape[0], width=image.shape[1], encoding=raw)
         return _to_rgb(image, raw[:-2] + "8" if raw.endswith("16") else raw, here)
-    if "compressed rgb" in packing:  # its publisher gave RGB to a coder of BGR: the channels come out in that order
+    if (
+        "compressed rgb" in packing
+    ):  # its publisher gave RGB to a coder of BGR: the channels come out in that order
         return image
     return cv2.cvtColor(image, cv2.COLOR_BGR2RGB)
 
@@ -217,7 +227,8 @@ def _compressed_depth(message: Any) -> np.ndarray:
     else:
         values = _decode(message, np.frombuffer(data, np.uint8)[begin:], cv2.IMREAD_UNCHANGED)
     if values.ndim != 2 or values.dtype != np.uint16:
-        raise BadMessage(f"format {message.format!r} holds {values.dtype} of shape {values.shape}, not 16 bits of depth")
+        told = f"{values.dtype} of shape {values.shape}"
+        raise BadMessage(f"format {message.format!r} holds {told}, not depth of 16 bits")
     if raw == "32FC1":
         if begin == 0:
             raise BadMessage(f"format {message.format!r} has no header of 12 bytes, by which 32FC1 is scaled")

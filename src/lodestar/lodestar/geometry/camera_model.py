@@ -64,7 +64,7 @@ class CameraModel:
     def image_size(self) -> tuple[int, int]:
         """Return width and height of its images, by window and binning."""
         window = self._window()
-        x, y, width, height = window or (0, 0, self.width, self.height)
+        width, height = window[2:] if window else (self.width, self.height)
         bins = self.binning if window is not None else (1, 1)
         return max(1, width // bins[0]), max(1, height // bins[1])
 
@@ -112,9 +112,11 @@ class CameraModel:
         """Return the part of the full image that the sensor gives; None where it does not lie in the image."""
         x, y, width, height = self.window
         width, height = width or self.width - x, height or self.height - y
-        inside = 0 <= x and 0 <= y and width > 0 and height > 0
+        inside = x >= 0 and y >= 0 and width > 0 and height > 0
         return (
-            (x, y, width, height) if inside and x + width <= self.width and y + height <= self.height else None
+            (x, y, width, height)
+            if inside and x + width <= self.width and y + height <= self.height
+            else None
         )
 
     def _padded(self) -> tuple[bool, tuple[float, ...]] | None:
@@ -152,9 +154,7 @@ class Rectification:
 
 
 @lru_cache(maxsize=16)
-def rectification(
-    model: CameraModel, width: int, height: int, from_rectified: bool = False
-) -> Rectification:
+def rectification(model: CameraModel, width: int, height: int, from_rectified: bool = False) -> Rectification:
     """Return how images of this size are rectified. Raises ImageMismatch.
 
     from_rectified: they are rectified already. The distance along the optical axis stays: no image is turned.

@@ -48,6 +48,8 @@ def decode_rvl(data: bytes, name: str) -> np.ndarray:
         if at + 2 > len(numbers):
             raise BadMessage(f"format {name!r}: the RVL ends after {place} of {depth.size} pixels")
         zeros, count = int(numbers[at]), int(numbers[at + 1])
+        if zeros < 0 or count < 0:  # of a number that is longer than any count
+            raise BadMessage(f"format {name!r}: the RVL is damaged")
         coded = numbers[at + 2 : at + 2 + count]
         place, at = place + zeros, at + 2 + count
         if len(coded) < count or place + count > depth.size or zeros + count == 0:

@@ -38,6 +38,18 @@ class Endpoint:
 
 
 @dataclass(frozen=True)
+class Picture:
+    """What an image or a camera info says. Texts are empty where nothing is wrong."""
+
+    encoding: str = ""  # or format
+    size: tuple[int, int] = (0, 0)  # width, height of an image
+    unreadable: str = ""  # why it cannot be read
+    assumed: str = ""  # of its encoding
+    unfit: str = ""  # why it cannot be an image of its camera
+    undistorted: str = ""  # why the distortion of the camera info is not removed
+
+
+@dataclass(frozen=True)
 class Stream:
     """A topic that was listened to. age: seconds from the newest stamp to our clock, NaN = it has no stamps."""
 
@@ -45,6 +57,7 @@ class Stream:
     age: float = math.nan
     frame: str = ""
     size: tuple[int, int] = (0, 0)  # width, height of an image
+    picture: Picture = field(default_factory=Picture)  # of an image or a camera info
 
 
 @dataclass(frozen=True)
@@ -56,6 +69,7 @@ class FrameEdge:
     static: bool = False
     lag: float = 0.0
     rate: float = 0.0
+    rotation: tuple[float, float, float, float] | None = None  # x, y, z, w; parent <- child
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import cv2
 import numpy as np
 
 from lodestar.perception.frames import RgbdFrame
 from lodestar_eval.recordings import BadRecording
+from lodestar_ros.camera_input import RectifiedImages, is_rectified
 from lodestar_ros.conversions import BadMessage, stamp_from_msg
-from lodestar_ros.conversions_sensors import camera_from_msg, depth_from_msg, rgb_from_msg
 from lodestar_ros.frame_tree import FrameTree, TransformUnavailable
 from lodestar_ros.transforms import TransformBuffer
 
@@ -80,8 +79,10 @@ class BagRecording:
             return
         try:
             poses = self._poses(depth.header.frame_id, stamp)
-            image, camera = depth_from_msg(depth), camera_from_msg(info)
-            rgb = _color_at(colors, stamp, image.shape)
+            images = RectifiedImages()
+            images.take_info(info)
+            image, camera = images.depth(depth, is_rectified(self._topics.depth))
+            rgb = self._color_at(images, colors, stamp, image.shape)
         except TransformUnavailable:
             self.skipped["pose"] += 1
             return
@@ -91,6 +92,21 @@ class BagRecording:
         if rgb is None and self._topics.color is not None:
             self.skipped["colour"] += 1
         yield RgbdFrame(stamp, camera, image, *poses, rgb)
+
+    def _color_at(
+        self, images: RectifiedImages, colors: deque, stamp: float, shape: tuple[int, int]
+    ) -> np.ndarray | None:
+        """Return the colour image nearest to the stamp, rectified; None if there is none of that shape."""
+        near = min(
+            colors, key=lambda message: abs(stamp_from_msg(message.header.stamp) - stamp), default=None
+        )
+        if near is None or abs(stamp_from_msg(near.header.stamp) - stamp) > _TOGETHER:
+            return None
+        try:
+            rgb = images.color(near, is_rectified(self._topics.color or ""))
+        except BadMessage:
+            return None  # it is counted as one that is missing
+        return rgb if rgb.shape[:2] == shape else None
 
     def _poses(self, frame: str, stamp: float) -> tuple[np.ndarray, np.ndarray]:
         """Return (odom <- camera, map <- odom); a single root frame counts as both."""
@@ -128,7 +144,10 @@ def _choose(kinds: dict[str, str]) -> _Topics:
     def of(*types: str) -> list[str]:
         return sorted(topic for topic, kind in kinds.items() if kind in types)
 
-    depths = sorted((t for t in of(_IMAGE) if "depth" in t), key=lambda t: ("aligned" not in t, len(t), t))
+    depths = sorted(
+        (t for t in of(_IMAGE, _COMPRESSED) if "depth" in t.lower()),
+        key=lambda t: ("aligned" not in t, kinds[t] != _IMAGE, not t.endswith("/compressedDepth"), len(t), t),
+    )
     infos = of(_INFO)
     if not depths or not infos or not of(_TF):
         lacking = {"a depth image": depths, "camera info": infos, "TF": of(_TF)}
@@ -139,7 +158,7 @@ def _choose(kinds: dict[str, str]) -> _Topics:
     colors = [
         t
         for t in of(_IMAGE, _COMPRESSED)
-        if "depth" not in t and any(w in t for w in ("color", "rgb", "image"))
+        if "depth" not in t.lower() and any(w in t for w in ("color", "rgb", "image"))
     ]
     color = max(colors, key=lambda topic: (_shared(topic, depth), kinds[topic] == _IMAGE), default=None)
     return _Topics(depth, info, color)
@@ -176,16 +195,3 @@ def _read_transforms(reader: Any) -> TransformBuffer:
 def _is_past(colors: deque, depth: Any) -> bool:
     """Return whether a colour image not older than this depth has been read."""
     return bool(colors) and stamp_from_msg(colors[-1].header.stamp) >= stamp_from_msg(depth.header.stamp)
-
-
-def _color_at(colors: deque, stamp: float, shape: tuple[int, int]) -> np.ndarray | None:
-    """Return the colour image nearest to the stamp; None if there is none of that shape."""
-    near = min(colors, key=lambda message: abs(stamp_from_msg(message.header.stamp) - stamp), default=None)
-    if near is None or abs(stamp_from_msg(near.header.stamp) - stamp) > _TOGETHER:
-        return None
-    if hasattr(near, "format"):
-        decoded = cv2.imdecode(np.frombuffer(near.data, np.uint8), cv2.IMREAD_COLOR)
-        rgb = None if decoded is None else np.ascontiguousarray(decoded[:, :, ::-1])
-    else:
-        rgb = rgb_from_msg(near)
-    return rgb if rgb is not None and rgb.shape[:2] == shape else None

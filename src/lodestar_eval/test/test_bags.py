@@ -1,5 +1,6 @@
 """Bags written by rosbags: what is read from them, and what is missing in others."""
 
+import cv2
 import numpy as np
 import pytest
 
@@ -45,17 +46,25 @@ class BagWriter:
             topic, kind, self.type(kind)(self.header(stamp, frame), 12, 16, encoding, 0, step, data), stamp
         )
 
-    def info(self, topic, stamp, fx=20.0):
+    def compressed(self, topic, data, form, stamp, frame="camera"):
+        kind = "sensor_msgs/msg/CompressedImage"
+        self.write(
+            topic,
+            kind,
+            self.type(kind)(self.header(stamp, frame), form, np.frombuffer(data, np.uint8)),
+            stamp,
+        )
+
+    def info(self, topic, stamp, fx=20.0, d=()):
         kind = "sensor_msgs/msg/CameraInfo"
         k = np.array([fx, 0, 7.5, 0, fx, 5.5, 0, 0, 1.0])
         region = self.type("sensor_msgs/msg/RegionOfInterest")(0, 0, 0, 0, False)
-        empty = np.zeros(0)
         message = self.type(kind)(
             self.header(stamp, "camera"),
             12,
             16,
             "plumb_bob",
-            empty,
+            np.array(d, float),
             k,
             np.eye(3).ravel(),
             np.zeros(12),
@@ -76,7 +85,7 @@ class BagWriter:
         kind = "tf2_msgs/msg/TFMessage"
         self.write(topic, kind, self.type(kind)([stamped]), stamp)
 
-    def drive(self, frames=4, with_map=True, color=True, until=None):
+    def drive(self, frames=4, with_map=True, color=True, until=None, compressed=False, d=()):
         self.transform("base_link", "camera", planar_transform(0, 0, 0, 0.5), 0.0, "/tf_static", OPTICAL)
         for i in range(frames):
             stamp = 10.0 + 0.5 * i
@@ -84,10 +93,21 @@ class BagWriter:
                 self.transform("odom", "base_link", planar_transform(0.5 * i, 0, 0), stamp)
                 if with_map:
                     self.transform("map", "odom", planar_transform(0, 2, 0), stamp)
-            self.info("/camera/depth/camera_info", stamp)
+            self.info("/camera/depth/camera_info", stamp, d=d)
             depth = np.full((12, 16), 1500 + i, np.uint16)
-            self.image("/camera/depth/image_rect", depth, "16UC1", stamp)
-            if color:
+            if compressed:
+                data = bytes(12) + cv2.imencode(".png", depth)[1].tobytes()
+                self.compressed(
+                    "/camera/depth/image_raw/compressedDepth", data, "16UC1; compressedDepth", stamp
+                )
+            else:
+                self.image("/camera/depth/image_rect", depth, "16UC1", stamp)
+            if color and compressed:
+                data = cv2.imencode(".jpg", np.full((12, 16, 3), (0, 0, 200), np.uint8))[1].tobytes()
+                self.compressed(
+                    "/camera/color/image_raw/compressed", data, "rgb8; jpeg compressed bgr8", stamp
+                )
+            elif color:
                 rgb = np.zeros((12, 16, 3), np.uint8)
                 rgb[..., 2] = 200  # bgr: red
                 self.image("/camera/color/image_raw", rgb, "bgr8", stamp + 0.01)
@@ -95,11 +115,11 @@ class BagWriter:
 
 @pytest.fixture
 def bag(tmp_path):
-    def make(storage="MCAP", **kwargs):
-        writer = BagWriter(tmp_path / "bag", storage)
+    def make(storage="MCAP", to="bag", **kwargs):
+        writer = BagWriter(tmp_path / to, storage)
         writer.drive(**kwargs)
         writer.writer.close()
-        return tmp_path / "bag"
+        return tmp_path / to
 
     return make
 
@@ -143,6 +163,16 @@ def test_a_bag_of_humble_is_read_without_definitions_of_types(bag):
     assert len(list(open_recording(folder).frames())) == 4
     (folder / "metadata.yaml").unlink()
     assert len(list(open_recording(folder).frames())) == 4
+
+
+def test_compressed_depth_and_colour_are_read_and_rectified(bag):
+    recording = open_recording(bag(compressed=True, d=(-0.8, 0.0, 0.0, 0.0, 0.0)))
+    frames = list(recording.frames())
+    assert len(recording) == len(frames) == 4 and not recording.skipped
+    assert frames[2].depth[6, 8] == pytest.approx(1.502)
+    assert abs(int(frames[2].rgb[6, 8, 0]) - 200) < 6
+    pincushion = list(open_recording(bag(compressed=True, d=(0.8, 0.0, 0.0, 0.0, 0.0), to="other")).frames())
+    assert frames[0].depth.all() and pincushion[0].depth[0, 0] == 0.0, "the corner is not seen"
 
 
 def test_a_single_file_of_a_bag_is_read(bag):

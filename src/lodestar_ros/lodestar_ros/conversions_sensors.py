@@ -9,25 +9,20 @@ from __future__ import annotations
 import sys
 
 import numpy as np
-from sensor_msgs.msg import CameraInfo, Image, LaserScan, PointCloud2, PointField
+from sensor_msgs.msg import CameraInfo, CompressedImage, Image, LaserScan, PointCloud2, PointField
 
 from lodestar.geometry.camera import PinholeCamera
+from lodestar.geometry.camera_model import CameraModel
 from lodestar_ros.conversions import MAX_COORDINATE, BadMessage, header
+from lodestar_ros.image_codecs import QUICK, color_array, depth_array, plain_array
 
-DTYPES = {
-    "mono8": np.uint8,
-    "8UC1": np.uint8,
-    "rgb8": np.uint8,
-    "bgr8": np.uint8,
-    "rgba8": np.uint8,
-    "bgra8": np.uint8,
-    "mono16": np.uint16,
-    "16UC1": np.uint16,
-    "32SC1": np.int32,
-    "32FC1": np.float32,
-}
-CHANNELS = {"rgb8": 3, "bgr8": 3, "rgba8": 4, "bgra8": 4}
+DTYPES = {encoding: dtype for encoding, (dtype, _) in QUICK.items()}
 
+#: datatype of a PointField -> NumPy's type.
+FIELD_TYPES = {
+    PointField.INT8: "i1", PointField.UINT8: "u1", PointField.INT16: "i2", PointField.UINT16: "u2",
+    PointField.INT32: "i4", PointField.UINT32: "u4", PointField.FLOAT32: "f4", PointField.FLOAT64: "f8",
+}  # fmt: skip
 FOCAL_LENGTH = (1.0, 1e6)  # pixels
 MAX_IMAGE_SIDE = 2**15  # pixels
 SCAN_ANGLES = 4.0 * np.pi  # rad; a scan's angles beyond are degrees, or garbage; chosen
@@ -50,65 +45,68 @@ def image_to_msg(array: np.ndarray, encoding: str, stamp: float = 0.0, frame: st
 
 
 def image_from_msg(message: Image) -> np.ndarray:
-    """(H, W) or (H, W, C) view of an image's bytes, in this machine's byte order.
+    """(H, W) or (H, W, C) view of an image's bytes, in this machine's byte order: labels, masks, numbers.
 
-    Raises BadMessage for an unknown encoding or where the size and the bytes do not fit.
+    Raises BadMessage for an encoding that holds no numbers, or where the size and the bytes do not fit.
     """
-    kind = DTYPES.get(message.encoding)
-    if kind is None:
-        raise BadMessage(f"encoding {message.encoding!r} is not one of {', '.join(DTYPES)}")
-    if message.height == 0 or message.width == 0:
-        return np.zeros((message.height, message.width), kind)
-    dtype = np.dtype(kind).newbyteorder(">" if message.is_bigendian else "<")
-    channels = CHANNELS.get(message.encoding, 1)
-    row = message.width * channels * dtype.itemsize
-    step = message.step or row
-    data = np.frombuffer(message.data, np.uint8)
-    if step < row or data.size < step * message.height:
+    return plain_array(message)
+
+
+def rgb_from_msg(message: Image | CompressedImage) -> np.ndarray:
+    """(H, W, 3) uint8, red first, not rectified. Raises BadMessage."""
+    return color_array(message)
+
+
+def depth_from_msg(message: Image | CompressedImage) -> np.ndarray:
+    """(H, W) float32, metres, 0 = invalid, not rectified; see `image_codecs.DEPTH_UNITS`. Raises BadMessage."""
+    return depth_array(message)
+
+
+def model_from_msg(message: CameraInfo) -> CameraModel:
+    """Raises BadMessage for an empty calibration, which drivers send until they are calibrated."""
+    k, p, d, r = (_matrix(message, name) for name in "kpdr")
+    width, height = int(message.width), int(message.height)
+    raw, rectified = _intrinsics(k, 3), _intrinsics(p, 4)
+    sides = 0 < width <= MAX_IMAGE_SIDE and 0 < height <= MAX_IMAGE_SIDE
+    if not sides or (raw is None and rectified is None):
         raise BadMessage(
-            f"{message.width}x{message.height} {message.encoding} with step {step} needs "
-            f"{max(step, row) * message.height} bytes and has {data.size}"
+            f"camera_info has no calibration: {width}x{height}, K has {_told(k, 3)}, P has {_told(p, 4)}; calibrate "
+            "the camera (camera_calibration), or tell its driver where the calibration is (camera_info_url)"
         )
-    rows = data[: step * message.height].reshape(message.height, step)[:, :row]
-    array = np.ascontiguousarray(rows).view(dtype)
-    if not dtype.isnative:
-        array = array.astype(dtype.newbyteorder("="))
-    return array.reshape(message.height, message.width, channels) if channels > 1 else array
-
-
-def rgb_from_msg(message: Image) -> np.ndarray:
-    """(H, W, 3) uint8, red first. Raises BadMessage."""
-    array = image_from_msg(message)
-    if message.encoding in ("bgr8", "bgra8"):
-        return np.ascontiguousarray(array[..., 2::-1])
-    if message.encoding in ("rgb8", "rgba8"):
-        return np.ascontiguousarray(array[..., :3])
-    if array.dtype == np.uint8:
-        return np.repeat(array[..., None], 3, axis=2)
-    raise BadMessage(f"encoding {message.encoding} is not a colour image")
-
-
-def depth_from_msg(message: Image) -> np.ndarray:
-    """(H, W) float32, metres, 0 = invalid, from 16UC1 (mm) or 32FC1 (m). Raises BadMessage."""
-    array = image_from_msg(message)
-    if message.encoding in ("16UC1", "mono16"):
-        return array.astype(np.float32) * np.float32(0.001)
-    if message.encoding == "32FC1":
-        return np.where(np.isfinite(array) & (array > 0.0), array, np.float32(0.0)).astype(np.float32)
-    raise BadMessage(f"a depth image must be 16UC1 (mm) or 32FC1 (m), not {message.encoding}")
+    if not all(np.isfinite(value) for value in d):
+        raise BadMessage(f"camera_info: the distortion {list(d)} is not finite")
+    roi = message.roi
+    window = (int(roi.x_offset), int(roi.y_offset), int(roi.width), int(roi.height))
+    return CameraModel(
+        width, height, raw, rectified, str(message.distortion_model), d,
+        (max(1, int(message.binning_x)), max(1, int(message.binning_y))), window,
+        turned=any(r) and not np.allclose(np.reshape(r, (3, 3)), np.eye(3), atol=1e-6),
+    )  # fmt: skip
 
 
 def camera_from_msg(message: CameraInfo) -> PinholeCamera:
-    """Raises BadMessage for an empty calibration, which drivers send until they are calibrated."""
-    fx, fy, cx, cy = message.k[0], message.k[4], message.k[2], message.k[5]
-    width, height, (low, high) = message.width, message.height, FOCAL_LENGTH
-    sizes = 0 < width <= MAX_IMAGE_SIDE and 0 < height <= MAX_IMAGE_SIDE
+    """The camera of rectified images of the size that the message tells. Raises BadMessage, as `model_from_msg`."""
+    model = model_from_msg(message)
+    return model.pinhole(*model.image_size)
+
+
+def _matrix(message: CameraInfo, name: str) -> tuple[float, ...]:
+    """Return K, P, D or R; their names are capital letters in ROS 1."""
+    values = getattr(message, name, None)
+    return tuple(float(value) for value in (getattr(message, name.upper()) if values is None else values))
+
+
+def _intrinsics(matrix: tuple[float, ...], columns: int) -> tuple[float, float, float, float] | None:
+    """Return fx, fy, cx, cy of a matrix with so many columns; None where it cannot be one of a camera."""
+    fx, cx, fy, cy = matrix[0], matrix[2], matrix[columns + 1], matrix[columns + 2]
+    low, high = FOCAL_LENGTH
     centre = abs(cx) <= 2 * MAX_IMAGE_SIDE and abs(cy) <= 2 * MAX_IMAGE_SIDE
-    if not (sizes and centre and low <= fx <= high and low <= fy <= high):
-        raise BadMessage(
-            f"camera_info has no calibration: {width}x{height}, fx {fx}, fy {fy}, centre ({cx}, {cy})"
-        )
-    return PinholeCamera(int(message.width), int(message.height), float(fx), float(fy), float(cx), float(cy))
+    return (fx, fy, cx, cy) if centre and low <= fx <= high and low <= fy <= high else None
+
+
+def _told(matrix: tuple[float, ...], columns: int) -> str:
+    fx, cx, fy, cy = matrix[0], matrix[2], matrix[columns + 1], matrix[columns + 2]
+    return f"fx {fx:g}, fy {fy:g}, centre ({cx:g}, {cy:g})"
 
 
 def camera_to_msg(camera: PinholeCamera, stamp: float = 0.0, frame: str = "") -> CameraInfo:
@@ -168,8 +166,9 @@ def cloud_to_msg(points: np.ndarray, stamp: float, frame: str, rgb: np.ndarray |
 
 
 def cloud_from_msg(message: PointCloud2) -> np.ndarray:
-    """(N, 3) float32, without points that are not finite or beyond MAX_COORDINATE. Raises BadMessage where x, y, z are
-    not float32 fields.
+    """(N, 3) float32, without points that are not finite or beyond MAX_COORDINATE.
+
+    Raises BadMessage where x, y or z is missing, or size and bytes do not fit.
     """
     points = cloud_rows_from_msg(message)
     return points[is_sound(points)]
@@ -181,30 +180,44 @@ def is_sound(points: np.ndarray) -> np.ndarray:
 
 
 def cloud_rows_from_msg(message: PointCloud2) -> np.ndarray:
-    """(N, 3) float32, every point of the message. Raises BadMessage as `cloud_from_msg`."""
-    offsets = {field.name: field.offset for field in message.fields if field.datatype == PointField.FLOAT32}
-    if not {"x", "y", "z"} <= set(offsets):
-        raise BadMessage(
-            f"the cloud needs float32 fields x, y, z; it has {[field.name for field in message.fields]}"
-        )
-    step, count = message.point_step, message.width * message.height
+    """(N, 3) float32, every point of the message, NaN and far ones too; x, y, z may be of any type of number.
+
+    Raises BadMessage as `cloud_from_msg`.
+    """
+    step, width, height = message.point_step, message.width, message.height
+    columns = _coordinates(message)
     data = np.frombuffer(message.data, np.uint8)
-    padded = message.row_step and message.row_step != step * message.width
-    if padded and data.size >= message.row_step * message.height:
-        data = data[: message.row_step * message.height].reshape(message.height, message.row_step)
-        data = np.ascontiguousarray(data[:, : step * message.width]).reshape(-1)
-    outside = any(not 0 <= offsets[name] <= step - 4 for name in "xyz")
-    if step < 12 or outside or data.size < step * count:
+    row = message.row_step or step * width
+    if data.size < row * height or row < step * width:  # drivers fill in row_step carelessly
+        row = step * width
+    outside = any(offset + dtype.itemsize > step for offset, dtype in columns)
+    if outside or data.size < row * height:
         raise BadMessage(
-            f"a cloud of {count} points needs {step} bytes each; the message has {data.size} bytes"
+            f"a cloud of {width * height} points needs {step} bytes each; the message has {data.size} bytes"
         )
-    rows = data[: step * count].reshape(count, step)
+    points = np.empty((height, width, 3), np.float32)
+    if points.size == 0:
+        return points.reshape(-1, 3)
+    with np.errstate(over="ignore", invalid="ignore"):  # beyond float32: inf, which is no sound point
+        for column, (offset, dtype) in enumerate(columns):
+            points[:, :, column] = np.ndarray((height, width), dtype, data, offset, (row, step))
+    return points.reshape(-1, 3)
+
+
+def _coordinates(message: PointCloud2) -> list[tuple[int, np.dtype]]:
+    """Return offset and type of x, y and z. Raises BadMessage."""
     order = ">" if message.is_bigendian else "<"
-    points = np.empty((count, 3), np.float32)
-    for column, name in enumerate("xyz"):
-        offset = offsets[name]
-        points[:, column] = np.ascontiguousarray(rows[:, offset : offset + 4]).view(f"{order}f4")[:, 0]
-    return points
+    found = {
+        field.name: (int(field.offset), np.dtype(order + FIELD_TYPES[field.datatype]))
+        for field in reversed(message.fields)
+        if field.name in ("x", "y", "z") and field.datatype in FIELD_TYPES
+    }
+    if len(found) < 3:
+        told = ", ".join(f"{field.name} of type {field.datatype}" for field in message.fields)
+        raise BadMessage(
+            f"the cloud needs fields x, y, z of a type of sensor_msgs/PointField; it has {told or 'none'}"
+        )
+    return [found[name] for name in ("x", "y", "z")]
 
 
 def scan_from_msg(message: LaserScan) -> tuple[np.ndarray, float, float, float]:

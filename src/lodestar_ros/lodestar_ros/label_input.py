@@ -13,6 +13,7 @@ from std_msgs.msg import String
 from lodestar.perception.components import split_by_depth, split_by_instances
 from lodestar.perception.config import ComponentsConfig
 from lodestar_ros import qos
+from lodestar_ros.camera_input import CameraInput
 from lodestar_ros.conversions import BadMessage, stamp_from_msg
 from lodestar_ros.conversions_sensors import depth_from_msg, image_from_msg
 from lodestar_ros.labels import Table, parse_table
@@ -25,13 +26,19 @@ _BESIDE = {"none": "", "depth": "depth", "instances": "label_instances"}  # the 
 class LabelInput:
     """Collect the images of one moment and pass them on; `objects` makes one value per object of them.
 
+    images: rectifies them; without it they are taken as they are.
     submit: gets a dict with "labels", "table" and, where classes are split, the second image.
     """
 
     def __init__(
-        self, node: LodestarNode, config: ComponentsConfig, submit: Callable[[dict[str, Any]], None]
+        self,
+        node: LodestarNode,
+        config: ComponentsConfig,
+        submit: Callable[[dict[str, Any]], None],
+        images: CameraInput | None = None,
     ) -> None:
         self._config, self._beside = config, _BESIDE[config.by]
+        self._images = images
         images = ("labels", self._beside) if self._beside else ("labels",)
         self._pairer = StampPairer((*images, "table"), lambda _stamp, parts: submit(parts))
         for name in images:
@@ -48,15 +55,21 @@ class LabelInput:
 
     def objects(self, parts: dict[str, Any]) -> tuple[np.ndarray, Table]:
         """Return labels (H, W) uint16, 0 = none, and their table. Raises BadMessage."""
-        labels, table = image_from_msg(parts["labels"]), parts["table"]
+        labels, table = self._values(parts, "labels"), parts["table"]
         try:
             if self._config.by == "depth":
-                return split_by_depth(labels, table, depth_from_msg(parts["depth"]), self._config)
+                return split_by_depth(labels, table, self._values(parts, "depth"), self._config)
             if self._config.by == "instances":
-                instances = image_from_msg(parts["label_instances"])
+                instances = self._values(parts, "label_instances")
                 return split_by_instances(labels, table, instances, self._config)
         except ValueError as error:
             raise BadMessage(str(error)) from error
         if labels.dtype != np.uint16:
             labels = np.clip(labels, 0, 65535).astype(np.uint16)
         return labels, table
+
+    def _values(self, parts: dict[str, Any], name: str) -> np.ndarray:
+        """(H, W) of one of the images."""
+        if self._images is not None:
+            return self._images.values(parts[name], name)
+        return depth_from_msg(parts[name]) if name == "depth" else image_from_msg(parts[name])

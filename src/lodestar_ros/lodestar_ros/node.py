@@ -11,6 +11,7 @@ from rclpy.clock_type import ClockType
 from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
+from sensor_msgs.msg import CompressedImage, Image
 
 from lodestar.assembly.shared import SharedConfig
 from lodestar_ros import qos
@@ -77,8 +78,10 @@ class LodestarNode(Node):
     ) -> None:
         """Subscribe; late, repeated or malformed messages are counted and dropped, and no error ends the node.
 
-        stamped: the header's stamp must ascend.
+        stamped: the header's stamp must ascend. Images are CompressedImages where ``shared.transport`` says so.
         """
+        form = self.shared.transport.of(topic) if message_type is Image else ""
+        source = f"{self.resolve_topic_name(topic)}/{form}" if form else topic
         monitor = self.diagnostics.input(topic, inputs or InputConfig())
 
         def receive(message: Any) -> None:
@@ -88,7 +91,7 @@ class LodestarNode(Node):
                 return
             self._guarded(topic, lambda: callback(message))
 
-        self.create_subscription(message_type, topic, receive, profile)
+        self.create_subscription(CompressedImage if form else message_type, source, receive, profile)
 
     def _guarded(self, topic: str, call: Callable[[], None]) -> None:
         """Call a message's handler; errors are counted with the topic's input and do not end the node."""

@@ -10,15 +10,15 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sensor_msgs.msg import CameraInfo, Image
+from sensor_msgs.msg import CompressedImage, Image
 
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.perception.frames import RgbdFrame
 from lodestar_interfaces import msg
 from lodestar_ros import qos
+from lodestar_ros.camera_input import CameraInput
 from lodestar_ros.conversions import BadMessage, stamp_from_msg
 from lodestar_ros.conversions_scene import segmented_from_msg
-from lodestar_ros.conversions_sensors import camera_from_msg, depth_from_msg, rgb_from_msg
 from lodestar_ros.frame_tree import TransformUnavailable
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.sync import Companions, PoseQueue, StampPairer
@@ -34,26 +34,13 @@ class CameraPoses:
     def __init__(self, node: LodestarNode, buffer: TransformBuffer, frames: FrameNames) -> None:
         self._buffer = buffer
         self._frames = frames
-        self._camera: PinholeCamera | None = None
-        node.listen(CameraInfo, "camera_info", self._on_camera_info, qos.SENSOR)
+        self.images = CameraInput(node)
 
-    def _on_camera_info(self, message: CameraInfo) -> None:
-        self._camera = camera_from_msg(message)
-
-    def camera(self, height: int, width: int) -> PinholeCamera:
-        """Return the intrinsics for images of this size. Raises BadMessage before the first camera info, or for
-        another size.
+    def camera(self, height: int, width: int, name: str = "depth") -> PinholeCamera:
+        """Return the intrinsics of an input's images of this size, rectified. Raises BadMessage before the first
+        camera info, or for a size that the camera cannot give.
         """
-        camera = self._camera
-        if camera is None:
-            raise BadMessage("no camera_info received yet")
-        if (camera.height, camera.width) == (height, width):
-            return camera
-        if camera.width * height != camera.height * width:
-            raise BadMessage(
-                f"the image is {width}x{height}, but camera_info says {camera.width}x{camera.height}"
-            )
-        return camera.scaled(width, height)
+        return self.images.pinhole(height, width, name)
 
     def poses(self, optical_frame: str, stamp: float) -> tuple[np.ndarray, np.ndarray]:
         """odom_from_camera and map_from_odom at the stamp, (4, 4) each. Raises TransformUnavailable."""
@@ -61,23 +48,23 @@ class CameraPoses:
         odom_from_camera = self._buffer.lookup(frames.odom, optical_frame, stamp)
         return odom_from_camera, self._buffer.lookup(frames.map, frames.odom, stamp, MAP_HOLDS)
 
-    def frame(self, depth: Image, rgb: np.ndarray | None = None) -> RgbdFrame:
+    def frame(self, depth: Image | CompressedImage, rgb: np.ndarray | None = None) -> RgbdFrame:
         """The posed frame of a depth image. Raises BadMessage and TransformUnavailable."""
         stamp = stamp_from_msg(depth.header.stamp)
         odom_from_camera, map_from_odom = self.poses(depth.header.frame_id, stamp)
-        metres = depth_from_msg(depth)
-        camera = self.camera(*metres.shape)
+        metres, camera = self.images.depth(depth)
         return RgbdFrame(stamp, camera, metres, odom_from_camera, map_from_odom, rgb)
 
 
 class RecentColors:
     """The newest colour images by stamp, decoded on demand. Subscribes: ``image``."""
 
-    def __init__(self, node: LodestarNode, capacity: int = 8) -> None:
-        self._kept: deque[tuple[float, Image]] = deque(maxlen=capacity)
+    def __init__(self, node: LodestarNode, images: CameraInput, capacity: int = 8) -> None:
+        self._images, self._monitor = images, node.diagnostics.input("image")
+        self._kept: deque[tuple[float, Image | CompressedImage]] = deque(maxlen=capacity)
         node.listen(Image, "image", self._on_image, qos.SENSOR, stamped=True)
 
-    def _on_image(self, message: Image) -> None:
+    def _on_image(self, message: Image | CompressedImage) -> None:
         self._kept.append((stamp_from_msg(message.header.stamp), message))
 
     def at(self, stamp: float, tolerance: float = 0.1) -> np.ndarray | None:
@@ -86,8 +73,9 @@ class RecentColors:
         if near is None or abs(near[0] - stamp) > tolerance:
             return None
         try:
-            return rgb_from_msg(near[1])
+            return self._images.color(near[1])
         except BadMessage:
+            self._monitor.drop("malformed")
             return None
 
 
@@ -109,6 +97,7 @@ class SegmentedRgbd:
         self._queue: PoseQueue = PoseQueue(self._resolve, self._deliver, self._on_drop)
         listener = node.transforms(self._queue.retry)
         self._poses = CameraPoses(node, listener.buffer, frames)
+        self.images = self._poses.images
         self._pairer = StampPairer(("depth", "segmented"), self._on_moment)
         self._monitor = node.diagnostics.input("depth")
         node.listen(Image, "depth", self._on_depth_image, qos.SENSOR, stamped=True)
@@ -116,13 +105,13 @@ class SegmentedRgbd:
         for name, counts in (("depth", self._pairer.unmatched), ("segmented", self._pairer.unmatched)):
             node.diagnostics.value(f"{name}.unmatched", partial(counts.__getitem__, name))
 
-    def _on_depth_image(self, message: Image) -> None:
+    def _on_depth_image(self, message: Image | CompressedImage) -> None:
         self._queue.add(message)
 
     def _on_segmented(self, message: msg.SegmentedImage) -> None:
         self._pairer.add("segmented", stamp_from_msg(message.header.stamp), message)
 
-    def _resolve(self, message: Image) -> RgbdFrame | None:
+    def _resolve(self, message: Image | CompressedImage) -> RgbdFrame | None:
         try:
             return self._poses.frame(message)
         except BadMessage as error:
@@ -162,7 +151,8 @@ class ColorBeside:
     Subscribes: ``image``.
     """
 
-    def __init__(self, node: LodestarNode, deliver: Callable[[RgbdFrame], None]) -> None:
+    def __init__(self, node: LodestarNode, images: CameraInput, deliver: Callable[[RgbdFrame], None]) -> None:
+        self._node, self._images = node, images
         self._monitor = node.diagnostics.input("image")
         self._hand_on = deliver
         self._frames: Companions[RgbdFrame] = Companions(self._color, time.monotonic)
@@ -179,17 +169,18 @@ class ColorBeside:
         """Drop waiting frames after a jump of the clock."""
         self._frames.clear()
 
-    def _on_image(self, message: Image) -> None:
+    def _on_image(self, message: Image | CompressedImage) -> None:
         self._frames.add_companion(stamp_from_msg(message.header.stamp), message)
 
-    def _color(self, frame: RgbdFrame, message: Image | None) -> None:
+    def _color(self, frame: RgbdFrame, message: Image | CompressedImage | None) -> None:
         if message is not None:
             try:
-                rgb = rgb_from_msg(message)
+                rgb = self._images.color(message)
                 if rgb.shape[:2] == frame.depth.shape:
                     frame = replace(frame, rgb=rgb)
                 else:
                     self._monitor.drop("other_size")
-            except BadMessage:
+            except BadMessage as error:
                 self._monitor.drop("malformed")
+                self._node.get_logger().warning(f"image: {error}", throttle_duration_sec=5.0)
         self._hand_on(frame)

@@ -171,6 +171,53 @@ def test_cloud_of_a_driver_has_other_fields_padding_and_missing_returns():
         sensors.cloud_from_msg(message)
 
 
+FIELDS = {name: sensors.FIELD_TYPES[getattr(PointField, name)] for name in (
+    "INT8", "UINT8", "INT16", "UINT16", "INT32", "UINT32", "FLOAT32", "FLOAT64"
+)}  # fmt: skip
+
+
+@given(
+    st.lists(st.sampled_from(sorted(FIELDS)), min_size=3, max_size=3), st.integers(0, 5), st.integers(0, 5),
+    st.integers(0, 3), st.integers(0, 9), st.booleans(), st.integers(0, 2**32 - 1),
+)  # fmt: skip
+def test_cloud_of_any_numbers(kinds, height, width, gap, padding, big, seed):
+    """Fields of any type, with gaps between them, padded rows and points without a return."""
+    order, rng = ">" if big else "<", np.random.default_rng(seed)
+    types = [np.dtype(order + FIELDS[kind]) for kind in kinds]
+    offsets = np.cumsum([gap, *(kind.itemsize + gap for kind in types)]).tolist()
+    layout = np.dtype(
+        {"names": list("xyz"), "formats": types, "offsets": offsets[:3], "itemsize": offsets[3] + gap}
+    )
+    rows, expected = np.zeros((height, width), layout), np.zeros((height, width, 3))
+    for column, name in enumerate("xyz"):
+        values = rng.integers(0, 100, (height, width)).astype(float)
+        if types[column].kind == "f":
+            values = np.where(rng.random(values.shape) < 0.2, np.nan, values + 0.25)
+        rows[name], expected[..., column] = values, values
+    message = PointCloud2(height=height, width=width, point_step=layout.itemsize, is_bigendian=big)
+    message.row_step = layout.itemsize * width + padding
+    message.data = b"".join(row.tobytes() + b"\7" * padding for row in rows)
+    message.fields = [
+        PointField(name=name, offset=offset, datatype=getattr(PointField, kind), count=1)
+        for name, offset, kind in zip("xyz", offsets, kinds)
+    ]
+    assert np.array_equal(sensors.cloud_rows_from_msg(message), expected.reshape(-1, 3), equal_nan=True)
+    sound = expected.reshape(-1, 3)[~np.isnan(expected.reshape(-1, 3)).any(axis=1)]
+    assert np.array_equal(sensors.cloud_from_msg(message), sound)
+
+
+def test_cloud_beyond_float32_has_no_points():
+    message = PointCloud2(height=1, width=1, point_step=24, row_step=24, data=np.full(3, 1e300).tobytes())
+    message.fields = [
+        PointField(name=name, offset=8 * i, datatype=PointField.FLOAT64, count=1)
+        for i, name in enumerate("xyz")
+    ]
+    assert len(sensors.cloud_from_msg(message)) == 0
+    message.fields[2].datatype = 77
+    with pytest.raises(c.BadMessage, match="z of type 77"):
+        sensors.cloud_from_msg(message)
+
+
 def test_grid():
     cells = np.random.default_rng(6).choice([-1, 0, 100], (6, 9)).astype(np.int8)
     grid = OccupancyGrid2D(cells, 0.1, (-3.0, 2.5), 7.25)

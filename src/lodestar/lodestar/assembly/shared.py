@@ -14,6 +14,7 @@ from lodestar.experts.config import ApproachConfig, ReachConfig
 from lodestar.geometry.camera import DEPTH_RANGE
 from lodestar.grid.config import FenceConfig, Footprint, SuccessConfig, ViewpointConfig
 from lodestar.language.directive import DEFAULT_KEEP_AWAY
+from lodestar.perception.config import TransportConfig
 from lodestar.query.config import QueryConfig
 from lodestar.scene.config import SceneConfig
 from lodestar.worldmodel.config import ValidationConfig, WayConfig
@@ -47,6 +48,7 @@ class SharedConfig:
     )  # of traces before they are acted on
     region_reach: float = SceneConfig.region_reach  # m from a place off all rooms to the one it belongs to
     ways: WayConfig = field(default_factory=WayConfig)  # closed ways on the grid
+    transport: TransportConfig = field(default_factory=TransportConfig)  # form of the camera's images
     map_id: int = LoopConfig.map_id  # of everything that is recorded or saved
 
     def __post_init__(self) -> None:

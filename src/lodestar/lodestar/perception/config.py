@@ -9,6 +9,27 @@ from lodestar.models.config import ChatConfig
 
 CAPTIONERS = ("template", "vision")
 SPLITS = ("none", "depth", "instances")
+COLOR_TRANSPORTS = ("raw", "compressed")
+DEPTH_TRANSPORTS = ("raw", "compressedDepth", "compressed")
+COMPRESSED = ("compressed", "compressedDepth")  # last part of the names of such topics
+
+
+@dataclass(frozen=True)
+class TransportConfig:
+    """Form in which the images come. Another than raw is heard on the topic of that name below the image's own."""
+
+    color: str = "raw"  # of `image`: raw or compressed (JPEG, PNG); image_transport's names
+    depth: str = "raw"  # of `depth`: raw, compressedDepth or compressed (16-bit PNG)
+
+    def __post_init__(self) -> None:
+        for name, known in (("color", COLOR_TRANSPORTS), ("depth", DEPTH_TRANSPORTS)):
+            if getattr(self, name) not in known:
+                raise ValueError(f"{name} is {getattr(self, name)!r}; it is one of {', '.join(known)}")
+
+    def of(self, name: str) -> str:
+        """Return the form of an input's images: "" where they are raw, else the last part of their topic's name."""
+        form = {"image": self.color, "depth": self.depth}.get(name, "raw")
+        return "" if form == "raw" else form
 
 
 @dataclass(frozen=True)

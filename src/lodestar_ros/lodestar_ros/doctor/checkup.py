@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lodestar_ros.doctor import graph_checks, machine_checks, sensor_checks
+from lodestar_ros.doctor import camera_checks, graph_checks, machine_checks, sensor_checks
 from lodestar_ros.doctor.findings import Finding, Level, Observation
 
 
@@ -22,6 +22,8 @@ def checkup(seen: Observation, inputs: dict[str, str]) -> list[Finding]:
         graph_checks.navigator,
         lambda seen: sensor_checks.streams(seen, {k: v for k, v in inputs.items() if k != "camera_info"}),
         lambda seen: sensor_checks.images(seen, inputs.get("image", ""), inputs.get("depth", ""), info),
+        lambda seen: camera_checks.cameras(seen, inputs),
+        lambda seen: camera_checks.optical_frames(seen, inputs),
         sensor_checks.frames,
         sensor_checks.diagnostics,
         sensor_checks.motion,

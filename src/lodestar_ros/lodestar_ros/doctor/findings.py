@@ -38,6 +38,18 @@ class Endpoint:
 
 
 @dataclass(frozen=True)
+class Picture:
+    """What an image or a camera info says. Texts are empty where nothing is wrong."""
+
+    encoding: str = ""  # or format
+    size: tuple[int, int] = (0, 0)  # width, height of an image
+    unreadable: str = ""  # why it cannot be read
+    assumed: str = ""  # of its encoding
+    unfit: str = ""  # why it cannot be an image of its camera
+    undistorted: str = ""  # why the distortion of the camera info is not removed
+
+
+@dataclass(frozen=True)
 class Stream:
     """A topic that was listened to. age: seconds from the newest stamp to our clock, NaN = it has no stamps."""
 
@@ -46,6 +58,7 @@ class Stream:
     frame: str = ""
     size: tuple[int, int] = (0, 0)  # width, height of an image
     scan_problem: str = ""  # why the newest scan cannot be read
+    picture: Picture = field(default_factory=Picture)  # of an image or a camera info
 
 
 @dataclass(frozen=True)
@@ -57,6 +70,7 @@ class FrameEdge:
     static: bool = False
     lag: float = 0.0
     rate: float = 0.0
+    rotation: tuple[float, float, float, float] | None = None  # x, y, z, w; parent <- child
 
 
 @dataclass(frozen=True)

@@ -15,19 +15,21 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter, parameter_value_to_python
 from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
-from sensor_msgs.msg import CameraInfo, Image, LaserScan, PointCloud2
+from sensor_msgs.msg import CameraInfo, CompressedImage, Image, LaserScan, PointCloud2
 from tf2_msgs.msg import TFMessage
 
 from lodestar_ros import qos
 from lodestar_ros.conversions import BadMessage, stamp_from_msg
 from lodestar_ros.conversions_sensors import scan_from_msg
-from lodestar_ros.doctor.findings import Endpoint, FrameEdge, Observation, Stream
+from lodestar_ros.doctor.camera_reading import read_image, read_info
+from lodestar_ros.doctor.findings import Endpoint, FrameEdge, Observation, Picture, Stream
 from lodestar_ros.doctor.graph_checks import CORE, DECIDING
 from lodestar_ros.doctor.machine import head_of, observe_machine
 from lodestar_ros.twins import identity_from
 
 _TYPES = {
     "sensor_msgs/msg/Image": Image,
+    "sensor_msgs/msg/CompressedImage": CompressedImage,
     "sensor_msgs/msg/CameraInfo": CameraInfo,
     "sensor_msgs/msg/PointCloud2": PointCloud2,
     "sensor_msgs/msg/LaserScan": LaserScan,
@@ -66,6 +68,7 @@ class GraphObserver:
         self._first: dict[str, float] = {}  # stamp of the first message
         self._ages: dict[str, float] = {}
         self._edges: dict[tuple[str, str], tuple[bool, float, int]] = {}
+        self._rotations: dict[tuple[str, str], tuple[float, float, float, float]] = {}  # the newest
         self._senders: dict[tuple[str, str, str], set[bytes]] = {}  # by topic, parent, child; moving ones
         self._diagnostics: dict[str, tuple[int, str, dict[str, str]]] = {}
 
@@ -96,7 +99,7 @@ class GraphObserver:
             nodes=self._nodes(),
             publishers=publishers,
             subscriptions=subscriptions,
-            streams={topic: self._stream(topic, span) for topic, _ in inputs.values()},
+            streams={topic: self._stream(name, topic, span, inputs) for name, (topic, _) in inputs.items()},
             frames=tuple(self._frame_edges(seconds + _DISCOVERY)),
             doubled=tuple(sorted({key[1:] for key, senders in self._senders.items() if len(senders) > 1})),
             diagnostics=self._diagnostics,
@@ -159,6 +162,8 @@ class GraphObserver:
                 pair = (transform.header.frame_id.lstrip("/"), transform.child_frame_id.lstrip("/"))
                 lag = 0.0 if static else self._now() - stamp_from_msg(transform.header.stamp)
                 self._edges[pair] = (static, lag, self._edges.get(pair, (static, 0.0, 0))[2] + 1)
+                q = transform.transform.rotation
+                self._rotations[pair] = (q.x, q.y, q.z, q.w)
                 if not static:
                     self._senders.setdefault((topic, *pair), set()).add(sender)
 
@@ -166,18 +171,24 @@ class GraphObserver:
 
     def _frame_edges(self, span: float) -> Iterable[FrameEdge]:
         for (parent, child), (static, lag, count) in self._edges.items():
-            yield FrameEdge(parent, child, static, lag, count / span)
+            yield FrameEdge(parent, child, static, lag, count / span, self._rotations.get((parent, child)))
 
-    def _stream(self, topic: str, span: float) -> Stream:
+    def _stream(self, name: str, topic: str, span: float, inputs: dict[str, tuple[str, str]]) -> Stream:
         message, count = self._newest.get(topic), self._counts[topic]
         if message is None or not count:
             return Stream()
         stamped = stamp_from_msg(message.header.stamp) - self._first[topic]
         rate = (count - 1) / stamped if stamped > 0.0 else count / span
-        size = (message.width, message.height) if isinstance(message, Image) else (0, 0)
+        picture = Picture()
+        if isinstance(message, CameraInfo):
+            picture = read_info(message)
+        elif isinstance(message, Image | CompressedImage):
+            info = self._newest.get(inputs.get("camera_info", ("", ""))[0])
+            picture = read_image(message, is_depth=name == "depth", info=info)
         age = self._ages.get(topic, math.nan)
         problem = scan_problem(message) if isinstance(message, LaserScan) else ""
-        return Stream(rate, age, message.header.frame_id.lstrip("/"), size, scan_problem=problem)
+        frame = message.header.frame_id.lstrip("/")
+        return Stream(rate, age, frame, picture.size, picture=picture, scan_problem=problem)
 
     # --- the graph ---
 
@@ -219,17 +230,25 @@ class GraphObserver:
     def _inputs(self) -> dict[str, tuple[str, str]]:
         """Return input -> (topic, type) as the nodes of the stack listen to them."""
         found: dict[str, tuple[str, str]] = {}
-        for name, node, kind in (
-            ("image", "perception", "sensor_msgs/msg/Image"),
-            ("depth", "semantic_voxels", "sensor_msgs/msg/Image"),
-            ("camera_info", "semantic_voxels", "sensor_msgs/msg/CameraInfo"),
-            ("points", "mapping", "sensor_msgs/msg/PointCloud2"),
-            ("scan", "mapping", "sensor_msgs/msg/LaserScan"),
+        images = ("sensor_msgs/msg/Image", "sensor_msgs/msg/CompressedImage")
+        for name, node, types in (
+            ("depth", "semantic_voxels", images),
+            ("image", "perception", images),
+            ("camera_info", "semantic_voxels", ("sensor_msgs/msg/CameraInfo",)),
+            ("points", "mapping", ("sensor_msgs/msg/PointCloud2",)),
+            ("scan", "mapping", ("sensor_msgs/msg/LaserScan",)),
         ):
-            topics = [topic for topic, kinds in self._heard_by(node) if kind in kinds]
-            topics = [topic for topic in topics if "label" not in topic and "semantic_seg" not in topic]
-            if topics:
-                found[name] = (min(topics), kind)
+            heard = [
+                (topic, kind)
+                for topic, kinds in self._heard_by(node)
+                for kind in types
+                if kind in kinds and "label" not in topic and "semantic_seg" not in topic
+            ]
+            depth, _ = found.get("depth", ("", ""))
+            heard = [one for one in heard if one[0] != depth]  # perception may hear both
+            sign = -1 if name == "depth" else 1
+            if heard:
+                found[name] = min(heard, key=lambda one: (sign * one[0].count("depth"), *one))
         odom, kind = self._full("odom"), "nav_msgs/msg/Odometry"
         if kind in dict(self._node.get_topic_names_and_types()).get(odom, ()):
             found["odom"] = (odom, kind)

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 
+from lodestar.perception.config import COMPRESSED
 from lodestar_ros.doctor.findings import Finding, FrameEdge, Level, Observation
 
 RATES = {"image": 3.0, "depth": 3.0, "points": 3.0, "scan": 3.0, "odom": 15.0}  # Hz, least; chosen
@@ -57,7 +58,18 @@ def _like(seen: Observation, topic: str) -> str:
         for other, writers in seen.publishers.items()
         if not seen.subscriptions.get(other) and any(one.type in kinds for one in writers)
     )
-    return f" There is {', '.join(found[:3])} of its type, which nobody hears." if found else ""
+    told = f" There is {', '.join(found[:3])} of its type, which nobody hears." if found else ""
+    return told + _in_another_form(seen, topic)
+
+
+def _in_another_form(seen: Observation, topic: str) -> str:
+    """Return in words whether these images are published raw where compressed ones are wanted, or the reverse."""
+    last = topic.rsplit("/", 1)[-1]
+    raw = topic.rsplit("/", 1)[0] if last in COMPRESSED else topic
+    for form, other in (("raw", raw), *((form, f"{raw}/{form}") for form in COMPRESSED)):
+        if other != topic and seen.publishers.get(other):
+            return f" There is {other}: set shared.transport.color or shared.transport.depth to {form}."
+    return ""
 
 
 def images(seen: Observation, color: str, depth: str, info: str) -> Iterator[Finding]:

@@ -45,8 +45,6 @@ class EgoVlmExpertNode(LodestarNode):
         self._scene = SceneClient(self)
         self._descriptions = self.create_publisher(msg.SceneDescription, "~/scene_description", qos.EVENT)
         self._annotated = self.create_publisher(Image, "~/annotated", qos.SENSOR)
-        wants_color = config.annotate or config.reasoner.adapter != "offline"
-        self._colors = RecentColors(self) if wants_color else None
         self.diagnostics.value("reasoner.tokens", mind.tokens)
         self._server = ExpertServer(self, self._expert, refresh=self._refresh)
         self._views: LatestWorker = LatestWorker("views", self._look, self.diagnostics.error)
@@ -54,6 +52,8 @@ class EgoVlmExpertNode(LodestarNode):
         self.diagnostics.value("views.dropped", lambda: self._views.dropped)
         self.diagnostics.value("views.latency_s", lambda: self._views.latency)
         self._input = SegmentedRgbd(self, declare_config(self, FrameNames, "frames."), self._on_pair)
+        wants_color = config.annotate or config.reasoner.adapter != "offline"
+        self._colors = RecentColors(self, self._input.images) if wants_color else None
 
     def on_clock_jump(self) -> None:
         super().on_clock_jump()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 
 import numpy as np
-from sensor_msgs.msg import Image
+from sensor_msgs.msg import CompressedImage, Image
 
 from lodestar.assembly import keyframe_parts
 from lodestar.assembly.config import KeyframesConfig
@@ -17,7 +17,6 @@ from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.conversions import BadMessage, box_from_msg, stamp_from_msg
 from lodestar_ros.conversions_keyframes import keyframe_to_msg
-from lodestar_ros.conversions_sensors import rgb_from_msg
 from lodestar_ros.executors import main_of
 from lodestar_ros.keyframe_desk import KeyframeDesk
 from lodestar_ros.keyframe_files import KeyframeFiles
@@ -26,6 +25,8 @@ from lodestar_ros.parameters import declare_config, declare_part
 from lodestar_ros.rgbd import CameraPoses
 from lodestar_ros.sync import PoseQueue
 from lodestar_ros.workers import LatestWorker, QueueWorker
+
+AnyImage = Image | CompressedImage
 
 
 class KeyframesNode(LodestarNode):
@@ -42,7 +43,7 @@ class KeyframesNode(LodestarNode):
         frames = declare_config(self, FrameNames, "frames.")
         files = KeyframeFiles(self, config, declare_config(self, CheckpointConfig, "checkpoint."))
         self._store = files.store
-        self._picker: ImagePicker[Image] = keyframe_parts.image_picker(config)
+        self._picker: ImagePicker[AnyImage] = keyframe_parts.image_picker(config)
         self._recent: deque[tuple[float, dict[int, ImageBox]]] = deque(maxlen=20)
         self._publisher = self.create_publisher(msg.Keyframe, "~/keyframes", qos.EVENT)
         self._offers: LatestWorker = LatestWorker("offer", self._offer, self._on_error)
@@ -64,10 +65,10 @@ class KeyframesNode(LodestarNode):
         super().on_clock_jump()
         self._picker.restart()
 
-    def _on_image(self, message: Image) -> None:
+    def _on_image(self, message: AnyImage) -> None:
         self._consider(self._picker.image(stamp_from_msg(message.header.stamp), message))
 
-    def _consider(self, image: Image | None) -> None:
+    def _consider(self, image: AnyImage | None) -> None:
         if image is not None:
             self._queue.add(image)
 
@@ -79,15 +80,15 @@ class KeyframesNode(LodestarNode):
             self._links.submit((stamp, boxes))
         self._consider(self._picker.told(stamp))
 
-    def _resolve(self, message: Image) -> tuple[Image, tuple[np.ndarray, np.ndarray]]:
+    def _resolve(self, message: AnyImage) -> tuple[AnyImage, tuple[np.ndarray, np.ndarray]]:
         stamp = stamp_from_msg(message.header.stamp)
         return message, self._poses.poses(message.header.frame_id, stamp)
 
-    def _offer(self, item: tuple[Image, tuple[np.ndarray, np.ndarray]]) -> None:
+    def _offer(self, item: tuple[AnyImage, tuple[np.ndarray, np.ndarray]]) -> None:
         """On a worker."""
         message, (odom_from_camera, map_from_odom) = item
-        rgb = rgb_from_msg(message)
-        camera = self._poses.camera(*rgb.shape[:2])
+        rgb = self._poses.images.color(message)
+        camera = self._poses.camera(*rgb.shape[:2], "image")
         stamp = stamp_from_msg(message.header.stamp)
         none = np.zeros((0, 0), np.float32)  # the store needs colour and pose only
         keyframe = self._store.offer(RgbdFrame(stamp, camera, none, odom_from_camera, map_from_odom, rgb))

@@ -7,7 +7,7 @@ from typing import Any
 
 from nav_msgs.msg import OccupancyGrid
 from octomap_msgs.msg import Octomap
-from sensor_msgs.msg import Image
+from sensor_msgs.msg import CompressedImage, Image
 
 from lodestar.assembly.config import MappingConfig
 from lodestar.assembly.periods import Periodic
@@ -100,7 +100,7 @@ class MappingNode(LodestarNode):
         """On the worker."""
         with self._lock:
             self._chain.follow_ways(self._ways.told)
-            if isinstance(item.message, Image):
+            if isinstance(item.message, Image | CompressedImage):
                 self._chain.take_depth(self._poses.frame(item.message), item.odom_from_base)
             elif self._chain.takes(item.stamp, item.map_from_sensor):
                 self._chain.take_turn(item.turn())

@@ -7,24 +7,19 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sensor_msgs.msg import CameraInfo, Image
+from sensor_msgs.msg import CompressedImage, Image
 
 from lodestar.assembly import perception_parts
 from lodestar.assembly.config import PerceptionConfig
-from lodestar.geometry.camera import PinholeCamera
 from lodestar.perception.frames import SegmentedFrame
 from lodestar.perception.painting import paint_segments
 from lodestar.perception.ultralytics import DetectorUnavailable
 from lodestar_interfaces import msg
 from lodestar_ros import qos
+from lodestar_ros.camera_input import CameraInput
 from lodestar_ros.conversions import BadMessage, stamp_from_msg
 from lodestar_ros.conversions_scene import segmented_to_msg
-from lodestar_ros.conversions_sensors import (
-    camera_from_msg,
-    depth_from_msg,
-    image_to_msg,
-    rgb_from_msg,
-)
+from lodestar_ros.conversions_sensors import image_to_msg
 from lodestar_ros.executors import main_of
 from lodestar_ros.label_input import LabelInput
 from lodestar_ros.node import LodestarNode
@@ -37,7 +32,7 @@ class PerceptionNode(LodestarNode):
     """Segment the newest image; older waiting images are dropped and counted.
 
     Subscribes: ``labels`` and ``label_table`` (ground_truth; with ``depth`` or ``label_instances`` where
-    `components.by` says so), ``image`` (ultralytics), or ``depth``, ``image`` and ``camera_info`` (geometric).
+    `components.by` says so), ``image`` (ultralytics), or ``depth`` and ``image`` (geometric); ``camera_info``.
     Publishes: ``~/segmented``; ``~/annotated`` (the segments in colour, if it has subscribers).
     """
 
@@ -50,22 +45,16 @@ class PerceptionNode(LodestarNode):
         self.on_close(self._worker.close)
         self.diagnostics.value("detect.dropped", lambda: self._worker.dropped)
         self.diagnostics.value("detect.latency_s", lambda: self._worker.latency)
+        self._images = CameraInput(self)
+        self._input = {"ground_truth": "labels", "geometric": "depth"}.get(config.adapter, "image")
         if config.adapter == "ground_truth":
             self._truth = perception_parts.ground_truth_detector(config)
-            self._labels = LabelInput(self, config.components, self._worker.submit)
+            self._labels = LabelInput(self, config.components, self._worker.submit, self._images)
         elif config.adapter == "geometric":
             self._geometric = perception_parts.geometric_segmenter(config)
-            self._camera: PinholeCamera | None = None
             self._pairer = StampPairer(("depth", "image"), self._on_rgbd)
-            self.listen(CameraInfo, "camera_info", self._on_camera_info, qos.SENSOR)
             for name in ("depth", "image"):
-                self.listen(
-                    Image,
-                    name,
-                    partial(self._on_image, name),
-                    qos.SENSOR,
-                    stamped=True,
-                )
+                self.listen(Image, name, partial(self._on_image, name), qos.SENSOR, stamped=True)
             self.diagnostics.value("depth.unmatched", lambda: self._pairer.unmatched["depth"])
         else:
             try:
@@ -74,28 +63,25 @@ class PerceptionNode(LodestarNode):
                 raise ParameterError(f"adapter ultralytics: {error}") from error
             self.listen(Image, "image", self._worker.submit, qos.SENSOR, stamped=True)
 
-    def _on_camera_info(self, message: CameraInfo) -> None:
-        self._camera = camera_from_msg(message)
-
-    def _on_image(self, name: str, message: Image) -> None:
+    def _on_image(self, name: str, message: Image | CompressedImage) -> None:
         self._pairer.add(name, stamp_from_msg(message.header.stamp), message)
 
     def _on_rgbd(self, _stamp: float, parts: dict[str, Any]) -> None:
-        if self._camera is not None:
-            self._worker.submit((parts["depth"], parts["image"], self._camera))
+        if self._images.is_known:
+            self._worker.submit((parts["depth"], parts["image"]))
 
     def _detect(self, item: Any) -> None:
         """On the worker."""
         start = time.monotonic()
         colors = None
-        if isinstance(item, Image):
-            image, colors = item, rgb_from_msg(item)
+        if isinstance(item, Image | CompressedImage):
+            image, colors = item, self._images.color(item)
             frame = self._detector.detect(stamp_from_msg(item.header.stamp), colors)
         elif isinstance(item, tuple):
-            image, rgb, camera = item
-            stamp = stamp_from_msg(image.header.stamp)
-            colors = rgb_from_msg(rgb)
-            frame = self._geometric.segment(stamp, depth_from_msg(image), camera, colors)
+            image, rgb = item
+            metres, camera = self._images.depth(image)
+            colors = self._images.color(rgb)
+            frame = self._geometric.segment(stamp_from_msg(image.header.stamp), metres, camera, colors)
         else:
             image = item["labels"]
             labels, table = self._labels.objects(item)
@@ -111,7 +97,7 @@ class PerceptionNode(LodestarNode):
 
     def _on_error(self, error: Exception) -> None:
         if isinstance(error, BadMessage):
-            self.diagnostics.input("labels").drop("malformed")
+            self.diagnostics.input(self._input).drop("malformed")
         self.diagnostics.error(error)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.serialization import serialize_message
 
+from lodestar.perception.config import COMPRESSED
 from lodestar_ros import qos
 from lodestar_ros.bag_files import BagReader, UnreadableBag
 from lodestar_ros.bag_player import BagPlayer, PlayConfig, played_topics
@@ -49,7 +50,7 @@ class PlayerNode(LodestarNode):
             raise ParameterError(f"bag: {path} has none of the stack's inputs; set `topics`. It has {there}")
         self._send = {
             name: self.create_publisher(
-                message_type(bag.types[topic]), name, _PROFILES.get(name, qos.RELIABLE)
+                message_type(bag.types[topic]), self._place(topic, name), _PROFILES.get(name, qos.RELIABLE)
             )
             for topic, name in topics.items()
         }
@@ -69,6 +70,11 @@ class PlayerNode(LodestarNode):
         self.diagnostics.value("messages", lambda: sum(bag.counts[topic] for topic in topics))
         self.diagnostics.value("late_s", lambda: round(self._player.late, 3))
         self.on_close(self._player.close)
+
+    def _place(self, topic: str, name: str) -> str:
+        """Return the topic under which an input is played: compressed images below the raw ones' name."""
+        form = topic.rsplit("/", 1)[-1]
+        return f"{self.resolve_topic_name(name)}/{form}" if form in COMPRESSED else name
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
         for status in message.status:

@@ -56,7 +56,8 @@ class RecorderNode(LodestarNode):
         """Listen to what is published now, and say how the disk does."""
         there = dict(self.get_topic_names_and_types())
         for name in self._names:
-            topic = self.resolve_topic_name(name)
+            form = self.shared.transport.of(name)
+            topic = f"{self.resolve_topic_name(name)}/{form}" if form else self.resolve_topic_name(name)
             if topic not in self._heard and len(there.get(topic, ())) == 1:
                 self._listen_to(name, topic, there[topic][0])
         trouble = self._failure or (f"no longer records: {self._writer.full}" if self._writer.full else "")

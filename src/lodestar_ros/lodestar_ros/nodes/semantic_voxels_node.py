@@ -69,7 +69,9 @@ class SemanticVoxelsNode(LodestarNode):
         self._input = SegmentedRgbd(
             self, frames, lambda *pair: self._semantics.submit(pair), on_depth=self._on_depth
         )
-        self._color = ColorBeside(self, self._geometry.submit) if self._config.colored else None
+        self._color = (
+            ColorBeside(self, self._input.images, self._geometry.submit) if self._config.colored else None
+        )
         self._files.keep(lambda: (self._map.session_id, self._map.revision, self._geometry.done))
         self.steady_timer(self._config.layers_period, lambda: self._layers.submit(None))
 

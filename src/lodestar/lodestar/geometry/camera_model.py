@@ -1,0 +1,188 @@
+"""A calibrated camera as its driver tells it: window, binning, distortion; and the pinhole camera of its images.
+
+Names and matrices are those of sensor_msgs/CameraInfo and OpenCV.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from lodestar.geometry.camera import PinholeCamera
+
+Intrinsics = tuple[float, float, float, float]  # fx, fy, cx, cy, pixels
+
+#: Names of OpenCV's polynomial distortion, radial and tangential; "" is what drivers leave out.
+_POLYNOMIAL = ("plumb_bob", "rational_polynomial", "thin_prism", "radtan", "brown_conrady", "")
+_POLYNOMIAL_LENGTHS = (4, 5, 8, 12, 14)  # of its coefficients
+#: Names of OpenCV's fisheye.
+_FISHEYE = ("equidistant", "fisheye", "kannala_brandt")
+_FISHEYE_LENGTHS = (4,)
+
+
+class ImageMismatch(ValueError):
+    """An image has a size that its camera cannot give; the message names both."""
+
+
+@dataclass(frozen=True)
+class CameraModel:
+    """Calibration of a camera. Sizes, matrices and the window are in pixels of the full, unbinned image.
+
+    At least one of raw and rectified is given.
+    """
+
+    width: int  # pixels
+    height: int  # pixels
+    raw: Intrinsics | None = None  # of the distorted image (K)
+    rectified: Intrinsics | None = None  # of the image without distortion (P)
+    distortion: str = ""  # name of the model
+    coefficients: tuple[float, ...] = ()
+    binning: tuple[int, int] = (1, 1)  # pixels of the sensor per pixel of an image, along x and y
+    window: tuple[int, int, int, int] = (0, 0, 0, 0)  # x, y, width, height that the sensor gives; zeros = all
+    turned: bool = False  # the rectified image belongs to a camera that is turned, as of a stereo pair
+
+    @property
+    def unapplied(self) -> str:
+        """Return in words why this distortion cannot be removed; "" where it can, or there is none."""
+        if not any(self.coefficients):
+            return ""
+        if self.raw is None:
+            return ""  # P alone describes rectified images
+        if self._padded() is None:
+            return f"{self.distortion!r} with {len(self.coefficients)} coefficients is not known"
+        return ""
+
+    @property
+    def is_distorted(self) -> bool:
+        """Return whether raw images need `rectification`."""
+        return any(self.coefficients) and self.raw is not None and not self.unapplied
+
+    @property
+    def image_size(self) -> tuple[int, int]:
+        """Return width and height of its images, by window and binning."""
+        window = self._window()
+        width, height = window[2:] if window else (self.width, self.height)
+        bins = self.binning if window is not None else (1, 1)
+        return max(1, width // bins[0]), max(1, height // bins[1])
+
+    def pinhole(self, width: int, height: int, *, from_rectified: bool = False) -> PinholeCamera:
+        """Return the camera of images of this size once they are rectified.
+
+        from_rectified: the driver's images are rectified already. Raises ImageMismatch for a size that it cannot give.
+        """
+        return self._crop(self._target(from_rectified), width, height)
+
+    def _target(self, from_rectified: bool) -> Intrinsics:
+        """Return the intrinsics of the rectified image. Without distortion that is the raw one."""
+        use_rectified = from_rectified or (self.is_distorted and not self.turned)
+        chosen = (self.rectified or self.raw) if use_rectified else (self.raw or self.rectified)
+        if chosen is None:
+            raise ImageMismatch("the camera has no calibration")
+        return chosen
+
+    def _crop(self, intrinsics: Intrinsics, width: int, height: int) -> PinholeCamera:
+        """Return the camera of the part of the full image that an image of this size shows."""
+        x, y, sx, sy = self._view(width, height)
+        fx, fy, cx, cy = intrinsics
+        return PinholeCamera(width, height, fx * sx, fy * sy, (cx - x) * sx, (cy - y) * sy)
+
+    def _view(self, width: int, height: int) -> tuple[float, float, float, float]:
+        """Return the corner of the part of the full image that an image shows, and its pixels per full pixel."""
+        window = self._window()
+        bx, by = self.binning
+        full = (0, 0, self.width, self.height)
+        wholes = [(window, bx, by), (window, 1, 1)] if window not in (None, full) else []
+        for part, binx, biny in (*wholes, (full, 1, 1), (full, bx, by)):
+            assert part is not None
+            if abs(width - part[2] / binx) < 1.0 and abs(height - part[3] / biny) < 1.0:
+                return part[0], part[1], 1.0 / binx, 1.0 / biny
+        part = window or full
+        if window is None or width * part[3] != height * part[2]:
+            told = f", window {self.window}" if any(self.window) else ""
+            told += f", binning {bx}x{by}" if (bx, by) != (1, 1) else ""
+            raise ImageMismatch(
+                f"the image is {width}x{height}, but camera_info says {self.width}x{self.height}{told}"
+            )
+        return part[0], part[1], width / part[2], height / part[3]
+
+    def _window(self) -> tuple[int, int, int, int] | None:
+        """Return the part of the full image that the sensor gives; None where it does not lie in the image."""
+        x, y, width, height = self.window
+        width, height = width or self.width - x, height or self.height - y
+        inside = x >= 0 and y >= 0 and width > 0 and height > 0
+        return (
+            (x, y, width, height)
+            if inside and x + width <= self.width and y + height <= self.height
+            else None
+        )
+
+    def _padded(self) -> tuple[bool, tuple[float, ...]] | None:
+        """Return whether it is a fisheye, and coefficients of a length that OpenCV takes; None for another model."""
+        name = self.distortion.strip().lower()
+        fisheye = name in _FISHEYE
+        if not fisheye and name not in _POLYNOMIAL:
+            return None
+        values = self.coefficients
+        while values and values[-1] == 0.0:
+            values = values[:-1]
+        lengths = _FISHEYE_LENGTHS if fisheye else _POLYNOMIAL_LENGTHS
+        length = next((length for length in lengths if length >= len(values)), None)
+        return None if length is None else (fisheye, values + (0.0,) * (length - len(values)))
+
+
+@dataclass(frozen=True, eq=False)
+class Rectification:
+    """Makes the images of a camera those of a pinhole camera. Without maps it returns what it is given.
+
+    camera: of the rectified images. maps: what OpenCV's remap takes, one pair to interpolate and one for the nearest.
+    """
+
+    camera: PinholeCamera
+    smooth: tuple[np.ndarray, np.ndarray] | None = None
+    nearest: tuple[np.ndarray, np.ndarray] | None = None
+
+    def color(self, image: np.ndarray) -> np.ndarray:
+        """(H, W, 3) uint8 to the same, between pixels; black where the camera sees nothing."""
+        return image if self.smooth is None else _remap(image, self.smooth, nearest=False)
+
+    def values(self, image: np.ndarray) -> np.ndarray:
+        """(H, W) depth or labels to the same, by the nearest pixel; 0 where the camera sees nothing."""
+        return image if self.nearest is None else _remap(image, self.nearest, nearest=True)
+
+
+@lru_cache(maxsize=16)
+def rectification(model: CameraModel, width: int, height: int, from_rectified: bool = False) -> Rectification:
+    """Return how images of this size are rectified. Raises ImageMismatch.
+
+    from_rectified: they are rectified already. The distance along the optical axis stays: no image is turned.
+    """
+    camera = model.pinhole(width, height, from_rectified=from_rectified)
+    if from_rectified or not model.is_distorted:
+        return Rectification(camera)
+    import cv2
+
+    padded = model._padded()
+    assert model.raw is not None and padded is not None
+    fisheye, coefficients = padded
+    seen = model._crop(model.raw, width, height)
+    undistort: Any = cv2.fisheye.initUndistortRectifyMap if fisheye else cv2.initUndistortRectifyMap
+    x, y = undistort(
+        _matrix(seen), np.array(coefficients), np.eye(3), _matrix(camera), (width, height), cv2.CV_32FC1
+    )
+    smooth = cv2.convertMaps(x, y, cv2.CV_16SC2)
+    nearest = cv2.convertMaps(x, y, cv2.CV_16SC2, nninterpolation=True)
+    return Rectification(camera, (smooth[0], smooth[1]), (nearest[0], nearest[1]))
+
+
+def _matrix(camera: PinholeCamera) -> np.ndarray:
+    return np.array([[camera.fx, 0.0, camera.cx], [0.0, camera.fy, camera.cy], [0.0, 0.0, 1.0]])
+
+
+def _remap(image: np.ndarray, maps: tuple[np.ndarray, np.ndarray], *, nearest: bool) -> np.ndarray:
+    import cv2
+
+    mode = cv2.INTER_NEAREST if nearest else cv2.INTER_LINEAR
+    return cv2.remap(image, maps[0], None if nearest else maps[1], mode, borderMode=cv2.BORDER_CONSTANT)

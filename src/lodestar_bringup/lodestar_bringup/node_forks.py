@@ -22,6 +22,7 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import IO
 
+from lodestar_bringup.loading import OURS
 from lodestar_bringup.process_spec import thread_limits
 from lodestar_bringup.warm_process import REQUEST_LIMIT, Order
 
@@ -259,7 +260,7 @@ def main_of(package: str, executable: Path) -> str:
 
     The executable must be the script that setuptools or pip writes for that entry point, for this program's Python.
     """
-    if not package.startswith(_OURS):
+    if not package.startswith(OURS):
         return ""
     main = _entry_points(package).get(executable.name, "")
     with executable.open("rb") as file:

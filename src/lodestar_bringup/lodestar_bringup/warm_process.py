@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lodestar_bringup.loading import OURS, load_kernels, load_type_supports
 from lodestar_bringup.process_title import list_as
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
@@ -109,11 +110,18 @@ def serve(requests: socket.socket) -> Callable[[], Any]:
 
 
 def _load(module: str) -> str:
-    """Import a module; return why it cannot be imported, "" where it was. What fails here fails in the node's log."""
+    """Import a module with what its node would load later; return why it cannot be imported, "" where it was.
+
+    What cannot be imported here fails in the node's log.
+    """
+    before = set(sys.modules)
     try:
         importlib.import_module(module)
     except Exception as error:
         return f"{module} cannot be loaded: {error.__class__.__name__}: {error}"
+    new = [sys.modules[name] for name in sorted(set(sys.modules) - before)]
+    load_kernels(one for one in new if one.__name__.startswith(OURS))
+    load_type_supports(new)
     return ""
 
 

@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from lodestar_bringup.node_forks import ForkedProcess, ForkLimits, WarmProcess, main_of
-from lodestar_bringup.process_spec import ProcessSpec, thread_limits
+from lodestar_bringup.process_spec import ONE_THREAD, ProcessSpec
 from lodestar_bringup.starter import Starter, StopTimes, prepare
 
 pytestmark = pytest.mark.timed
@@ -121,7 +121,7 @@ def warm(toys: Path) -> Iterator[WarmProcess]:
 
 
 def toy(executable: str, name: str = "", **more: Any) -> ProcessSpec:
-    environment = {**thread_limits(""), **more.pop("environment", {})}
+    environment = {**ONE_THREAD, **more.pop("environment", {})}
     return ProcessSpec("lodestar_toys", executable, name or executable, environment=environment, **more)
 
 

@@ -195,7 +195,7 @@ class WarmProcess:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2 * REQUEST_LIMIT)
         self._environment = {**os.environ, "PYTHONUNBUFFERED": "1", **ONE_THREAD}
-        self._words = tempfile.TemporaryFile()
+        self._words = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
         with theirs:
             self._process = subprocess.Popen(
                 [*PROGRAM, str(theirs.fileno())],

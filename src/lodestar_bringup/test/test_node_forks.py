@@ -33,7 +33,8 @@ def report():
         "argv": sys.argv, "pid": os.getpid(), "parent": os.getppid(), "session": os.getsid(0), "group": os.getpgrp(),
         "folder": os.getcwd(), "environment": dict(os.environ), "threads": len(os.listdir("/proc/self/task")),
         "files": [os.readlink(f"/proc/self/fd/{n}") for n in os.listdir("/proc/self/fd") if n != "3"],
-        "random": [random.random(), numpy.random.random()], "main": threading.current_thread() is threading.main_thread(),
+        "random": [random.random(), numpy.random.random()],
+        "main": threading.current_thread() is threading.main_thread(),
         "blocked": [int(n) for n in signal.pthread_sigmask(signal.SIG_BLOCK, ())],
         "interrupt": signal.getsignal(signal.SIGINT) is signal.default_int_handler,
     }

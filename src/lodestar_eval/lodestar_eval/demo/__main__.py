@@ -13,6 +13,8 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
+
 from lodestar_eval.demo.progress import ProgressLine
 from lodestar_eval.options import positive_seconds
 
@@ -23,13 +25,17 @@ EXIT_STACK = 3
 EXIT_INTERRUPTED = 130
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run the demo; see the module for the exit status."""
-    began = time.monotonic()
+def main(arguments: list[str] | None = None, began: float | None = None) -> int:
+    """Run the demo; see the module for the exit status. began: `time.monotonic()` at the start of the program."""
+    began = time.monotonic() if began is None else began
     options = _parse(arguments)
     if isinstance(options, int):
         return options
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # SIGTERM cleans up like Ctrl-C
+    from lodestar_bringup.stack import stack
+    from lodestar_bringup.starter import prepare as load_libraries
+
+    load_libraries(stack("sim"))  # the nodes', while this process makes the building
     from lodestar.language.directive import DirectiveError
     from lodestar_eval.tasks import prepare
     from lodestar_sim.worlds import WorldError
@@ -44,8 +50,8 @@ def main(arguments: list[str] | None = None) -> int:
         return EXIT_USAGE
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
-    from lodestar_eval.demo.report import begin_report, write_unfinished
     from lodestar_eval.demo.session import Interrupted, StackFailed, run_session
+    from lodestar_eval.demo.unfinished import begin_report, write_unfinished
 
     directive = prepared.task.directive
     begin_report(options.out, directive)
@@ -108,4 +114,4 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace | int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(began=time.monotonic() - (time.time() - psutil.Process().create_time())))

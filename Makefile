@@ -2,8 +2,10 @@
 SHELL := /bin/bash
 PYTHON ?= python3
 # Exported, so that whatever a directive contains reaches the program as it is.
-export PYTHON DIRECTIVE SEED WORLD KIND OUT DATA QUESTION
+export PYTHON EXTRAS DIRECTIVE SEED WORLD KIND OUT DATA QUESTION
 
+# Of `make setup`: torch, ultralytics, or none; what was chosen last is kept where it is empty.
+EXTRAS ?=
 DIRECTIVE ?=
 # Not ?=, which takes an empty variable of the shell for a value.
 SEED := $(or $(SEED),1)
@@ -17,13 +19,13 @@ TESTS ?=
 
 ENVIRONMENT := . ./env.sh
 
-.PHONY: help setup demo ask replay test lint unit bench clean
+.PHONY: help setup demo ask replay test test-torch lint unit bench clean
 
 help: ## list the commands
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-setup: ## make the environment and build the workspace (quick when nothing changed)
-	@$(PYTHON) scripts/setup_workspace.py
+setup: ## make the environment and build the workspace; EXTRAS=torch|ultralytics|none (quick when nothing changed)
+	@$(PYTHON) scripts/setup_workspace.py $${EXTRAS:+--extras "$$EXTRAS"}
 
 demo: setup ## find something: DIRECTIVE="find the red chair" SEED=7 WORLD=office|warehouse|apartment|file
 	@$(ENVIRONMENT) && exec python -m lodestar_eval.demo --world "$$WORLD" --seed "$$SEED" --out "$$OUT" \
@@ -34,6 +36,9 @@ ask: setup ## ask the memory of the last demo: QUESTION="when did you last see t
 	@$(ENVIRONMENT) && { python -m lodestar_eval.demo.ask "$$QUESTION" --memory "$$OUT/memory" || test $$? = 1; } # 1: it does not know
 
 test: setup lint unit ## lint and every test (TESTS=path narrows it)
+
+test-torch: setup ## the comparisons with PyTorch, in an environment of their own
+	@$(ENVIRONMENT) && exec python scripts/test_torch.py $(TESTS)
 
 lint: setup ## ruff (rules and layout), and mypy on every package
 	@$(ENVIRONMENT) && python -m ruff check . && python -m ruff format --check . && python -m mypy
@@ -49,6 +54,6 @@ bench: setup ## run every benchmark (hours), or one: BENCH="episodes --world apa
 	@$(ENVIRONMENT) && exec python -m lodestar_eval $(BENCH)
 
 clean: ## remove what setup, tests and runs have made
-	rm -rf .venv build install log out .cache .setup.lock .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-torch build install log out .cache .setup.lock .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests scripts launch -name __pycache__ -type d -prune -exec rm -rf {} +
 	find src -maxdepth 2 \( -name '*.egg-info' -o -name build \) -prune -exec rm -rf {} +

@@ -1,9 +1,24 @@
 """What every test counts on, however the suite was started."""
 
+import importlib.util
 import signal
+
+import pytest
 
 
 def pytest_configure() -> None:
     """A script's background job ignores SIGINT, and so would every process under test: they are to be interrupted."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what compares with PyTorch where that is not installed; `make test-torch` runs it."""
+    missing = [name for name in ("torch", "sentence_transformers") if importlib.util.find_spec(name) is None]
+    if missing:
+        reason = (
+            f"{' and '.join(missing)} not installed: `make test-torch` runs it (or make setup EXTRAS=torch)"
+        )
+        for item in items:
+            if item.get_closest_marker("torch"):
+                item.add_marker(pytest.mark.skip(reason=reason))

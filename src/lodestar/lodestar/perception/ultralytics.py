@@ -15,7 +15,8 @@ from lodestar.perception.segments import SegmentFilter, filter_segments, label_e
 
 #: Not `lodestar[detect]`: an index may hold another package with that name.
 ADVICE = (
-    "run: pip install -U ultralytics torch torchvision (torch and torchvision have to be builds for each other: "
+    "run: make setup EXTRAS=ultralytics, or pip install -U ultralytics torch torchvision "
+    "(torch and torchvision have to be builds for each other: "
     "a torchvision for CUDA does not work beside a torch for the CPU)"
 )
 

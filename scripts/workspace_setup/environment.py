@@ -1,0 +1,164 @@
+"""The virtual environment: what `requirements/` names, and the extras that were asked for."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from workspace_setup.checkout import Checkout, CommandFailed, SetupError, digest, say, step
+from workspace_setup.index import network_trouble, pip_environment, pip_settings, uv_environment
+from workspace_setup.local_requirements import name_of, without_replaced
+from workspace_setup.machine import check_disk, version_of
+
+#: What `make setup EXTRAS=...` takes, and the files of requirements/ that it adds. Ultralytics needs a torchvision of
+#: the same build as torch, so it comes with both.
+EXTRAS = {"torch": ("torch",), "ultralytics": ("torch", "ultralytics")}
+NO_EXTRAS = "none"
+COLCON_FOLDERS = ("build", "install", "log")
+UV = "uv>=0.5,<1"  # the installer; what it installs stands in requirements/
+#: pip's patience with an index that does not answer: the first step that needs the network tells within seconds.
+FIRST_CONTACT = ("--retries", "0", "--timeout", "15")
+
+
+def chosen_extras(checkout: Checkout, asked: str | None) -> frozenset[str]:
+    """Return the extras: those that are asked for, else those of the last time. Raises SetupError."""
+    text = checkout.read_stamp("extras") if asked is None else asked
+    names = frozenset(re.split(r"[,\s]+", text.strip())) - {"", NO_EXTRAS}
+    unknown = sorted(names - EXTRAS.keys())
+    if unknown:
+        raise SetupError(
+            f"there is no extra {', '.join(unknown)}: EXTRAS takes {', '.join(EXTRAS)} "
+            f"(a comma between two), or {NO_EXTRAS}"
+        )
+    return names
+
+
+def requirement_files(checkout: Checkout, prefix: Path | None, extras: frozenset[str]) -> list[Path]:
+    """Return the files of requirements/ that the environment is to hold, this computer's own last."""
+    names = ["build", "run", "dev", "system_ros" if prefix else "ros"]
+    names += sorted({file for extra in extras for file in EXTRAS[extra]})
+    files = [checkout.requirements / f"{name}.txt" for name in names]
+    return files + ([checkout.local] if checkout.local.is_file() else [])
+
+
+def make_environment(checkout: Checkout, python: str, prefix: Path | None, extras: frozenset[str]) -> None:
+    """Make `.venv` hold what requirements/ names and no more of what it named before.
+
+    It is made anew when its Python, ROS or place changed, and when something is no longer asked for: what that brought
+    along cannot be told from the rest. An environment of a release that did not note what it asked for is of that kind.
+    """
+    files = requirement_files(checkout, prefix, extras)
+    models = checkout.requirements / "models.txt"
+    base_key = digest([str(checkout.root), python, str(version_of(python)), str(prefix)])
+    asked = {name_of(line) for path in [*files, models] for line in path.read_text().splitlines()} - {""}
+    if checkout.read_stamp("base") != base_key or _holds_more(checkout, asked):
+        _make_anew(checkout, python, prefix, extras)
+        checkout.write_stamp("base", base_key)
+    key = digest([base_key, *(path.read_text() for path in [*files, models])])
+    if checkout.read_stamp("packages") == key:
+        return
+    checkout.write_stamp("asked", "\n".join(sorted(asked)))
+    checkout.write_stamp("extras", ",".join(sorted(extras)))
+    (checkout.venv / "stamps" / "packages").unlink(missing_ok=True)
+    with step("Python packages" + (f" with {', '.join(sorted(extras))}" if extras else "")):
+        isolated = prefix is None
+        copies = without_replaced(files, checkout.local, checkout.venv / "requirements")
+        install_packages(checkout, copies, isolated=isolated)
+        install_packages(checkout, [models], isolated=isolated, options=["--no-deps"])
+        if prefix is None:
+            patch_wheel_paths(checkout)
+        if "ultralytics" in extras:
+            check_builds(checkout)
+    checkout.write_stamp("packages", key)
+    (checkout.venv / "stamps" / "workspace").unlink(missing_ok=True)
+
+
+def _holds_more(checkout: Checkout, asked: set[str]) -> bool:
+    """Whether an earlier set-up has installed what nothing asks for any more, and tell of it."""
+    if not checkout.read_stamp("packages") and not checkout.read_stamp("asked"):
+        return False
+    noted = checkout.read_stamp("asked").split()
+    gone = sorted(set(noted) - asked)
+    if gone:
+        say(f".venv is made anew: {', '.join(gone)} and what came along are no longer asked for")
+    elif not noted:
+        say(
+            ".venv is of an earlier release and is made anew: it may hold torch, 5 GB that nothing here needs"
+        )
+    return bool(gone) or not noted
+
+
+def _make_anew(checkout: Checkout, python: str, prefix: Path | None, extras: frozenset[str]) -> None:
+    for folder in (checkout.venv, *(checkout.root / name for name in COLCON_FOLDERS)):
+        shutil.rmtree(folder, ignore_errors=True)
+    check_disk(checkout.root, extras)
+    with step(f"virtual environment with {python}" + (f" and the ROS 2 of {prefix}" if prefix else "")):
+        options = ["--system-site-packages"] if prefix else []
+        command = [python, "-m", "venv", *options, str(checkout.venv)]
+        checkout.run(command, "venv", "install the python3-venv package", diagnose=network_trouble)
+
+
+def install_packages(
+    checkout: Checkout, files: Sequence[Path], *, isolated: bool, options: Sequence[str] = ()
+) -> None:
+    """Install what the requirements `files` name: with uv, in less than half of pip's time, where it can be used.
+
+    uv does not see the system's packages, so an environment that is not `isolated` from them is pip's. An index
+    without uv serves pip. Raises SetupError, within seconds where there is no index.
+    """
+    pip = [str(checkout.python), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
+    requirements = [*options, *(part for path in files for part in ("-r", str(path)))]
+    environment = pip_environment(os.environ)
+    if isolated and _bring_uv(checkout, [*pip, *FIRST_CONTACT, UV], environment):
+        uv = [str(checkout.venv / "bin" / "uv"), "pip", "install", "-q", "--python", str(checkout.python)]
+        settings = uv_environment(pip_settings(str(checkout.python)), os.environ)
+        try:
+            checkout.run([*uv, *requirements], "uv", "", settings, diagnose=network_trouble)
+            return
+        except CommandFailed:
+            say("uv could not install them; pip does")
+    advice = "check the network and the disk, then run this again"
+    checkout.run([*pip, *requirements], "pip", advice, environment, network_trouble)
+
+
+def _bring_uv(checkout: Checkout, command: list[str], environment: dict[str, str]) -> bool:
+    """Install uv and tell whether it is there. Raises SetupError where no index is reached."""
+    if (checkout.venv / "bin" / "uv").is_file():
+        return True
+    try:
+        checkout.run(command, "uv", "", environment, network_trouble)
+    except CommandFailed:
+        return False
+    return True
+
+
+def check_builds(checkout: Checkout) -> None:
+    """Check that torchvision was built for the torch beside it: otherwise neither detector nor text model loads."""
+    done = subprocess.run(
+        [str(checkout.python), "-c", "import torchvision"], capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        raise SetupError(
+            f"torch and torchvision are of two builds ({(done.stderr.strip().splitlines() or ['?'])[-1]}): name "
+            f"one index that has both in PIP_INDEX_URL or requirements/local.txt, "
+            f"or leave them out with EXTRAS={NO_EXTRAS}"
+        )
+
+
+def patch_wheel_paths(checkout: Checkout) -> None:
+    """Make the wheels' CMake files name this environment's headers, not those of their build machine."""
+    code = "import numpy, sysconfig; print(sysconfig.get_path('include')); print(numpy.get_include())"
+    python_include, numpy_include = subprocess.run(
+        [str(checkout.python), "-c", code], capture_output=True, text=True, check=True
+    ).stdout.split("\n")[:2]
+    built_numpy = re.compile(r"/opt/python/cp\d+-cp\d+/lib/python[\d.]+/site-packages/numpy/_?core/include")
+    built_python = re.compile(r"/opt/python/cp\d+-cp\d+/include/python[\d.]*\d")
+    for path in (checkout.venv / "share").rglob("*.cmake"):
+        text = path.read_text()
+        patched = built_python.sub(python_include, built_numpy.sub(numpy_include, text))
+        if patched != text:
+            path.write_text(patched)

@@ -82,7 +82,9 @@ class DecisionLoop:
         search, account = TargetSearch(context), Account(context)
         transitions = self._transitions = Transitions(context, search, account)
         steps = Steps(context, transitions, account)
-        activities = self._activities = Activities(Tools(context, search, account, transitions, steps, MemoryLine(context)))
+        activities = self._activities = Activities(
+            Tools(context, search, account, transitions, steps, MemoryLine(context))
+        )
         trip = ChargerTrip(context, transitions, account)
         inquiry = Inquiry(context, search)
         news = self._news = NavigatorNews(context, search, account, transitions, trip, activities)

@@ -260,8 +260,9 @@ class Run:
         self.out_of_sight = {}
 
     def note_barred(self, is_barred: bool, now: float) -> None:
-        """No way leads to any target that is known, or one does, at loop time `now`. A way that turns out to be none does
-        not give the search its time anew.
+        """Note at loop time `now` whether no way leads to any target that is known.
+
+        A way that turns out to be none does not give the search its time anew.
         """
         if not is_barred and self.barred_since is not None and math.isfinite(now):
             self.barred_before += now - self.barred_since

@@ -29,21 +29,27 @@ class Disturbance:
     """Moves the starts of searches by up to `metres`, and by as many radians; 0 is no disturbance.
 
     index: number of the disturbance; the same index is the same one. noise: whether the sensors and the detector draw
-    other noise as well. ended: the searches, in the order of their ends.
+    other noise as well. around: one that comes on top, and notes the same searches. ended: the searches, in the order
+    of their ends.
     """
 
-    def __init__(self, index: int, metres: float = 1e-6, noise: bool = False) -> None:
+    def __init__(
+        self, index: int, metres: float = 1e-6, noise: bool = False, around: Disturbance | None = None
+    ) -> None:
         self.index, self.noise = index, noise
+        self._around = around
         self.ended: list[Ended] = []
         rng = np.random.default_rng(index)
         self._offset = rng.uniform(-metres, metres, 3) if index else np.zeros(3)
 
     def start(self, pose: Sequence[float] | np.ndarray) -> np.ndarray:
         """Return the pose (3,) at which a search starts instead of `pose` (3,)."""
-        return np.asarray(pose, np.float64) + self._offset
+        moved = pose if self._around is None else self._around.start(pose)
+        return np.asarray(moved, np.float64) + self._offset
 
     def seed(self, seed: int) -> int:
         """Return the seed of a search's noise instead of `seed`."""
+        seed = seed if self._around is None else self._around.seed(seed)
         if not self.noise or not self.index:
             return seed
         return int(np.random.SeedSequence((seed, self.index)).generate_state(1)[0])
@@ -51,6 +57,8 @@ class Disturbance:
     def note(self, ended: Ended) -> None:
         """Note the end of a search."""
         self.ended.append(ended)
+        if self._around is not None:
+            self._around.note(ended)
 
 
 _CURRENT: ContextVar[Disturbance | None] = ContextVar("disturbance", default=None)
@@ -62,8 +70,9 @@ def current() -> Disturbance:
 
 
 @contextmanager
-def disturbed(disturbance: Disturbance) -> Iterator[Disturbance]:
-    """Disturb and note the searches that begin within the block."""
+def disturbed(index: int, metres: float = 1e-6, noise: bool = False) -> Iterator[Disturbance]:
+    """Disturb and note the searches that begin within the block, besides what blocks around it do."""
+    disturbance = Disturbance(index, metres, noise, around=_CURRENT.get())
     token = _CURRENT.set(disturbance)
     try:
         yield disturbance

@@ -81,7 +81,7 @@ def main(arguments: list[str]) -> int:
     """Run the request's tests once per index; return pytest's status where it could not run them, else 0."""
     request = Request(**json.loads(Path(arguments[0]).read_text(encoding="utf-8")))
     for index in request.indices:
-        with disturbed(Disturbance(index, request.metres, request.noise)) as disturbance:
+        with disturbed(index, request.metres, request.noise) as disturbance:
             recorder = _Recorder(disturbance, Path(arguments[1]))
             options = ["-q", "--no-header", "--tb=line", "--durations=0", "-p", "no:cacheprovider"]
             status = pytest.main([*options, "--rootdir", request.folder, *request.tests], plugins=[recorder])

@@ -177,7 +177,7 @@ def _remark_on(tokens: list[str], i: int) -> bool:
 
 def _names_one(tokens: list[str], i: int) -> bool:
     """Whether "the red one by the door" stands at word i, which tells more of what was named before."""
-    if tokens[i] != "the":
+    if tokens[i : i + 1] != ["the"]:
         return False
     k = i + 1
     while k < len(tokens) and tokens[k] not in ("one", "ones") and is_open(tokens, k):

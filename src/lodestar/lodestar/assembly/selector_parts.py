@@ -20,6 +20,8 @@ from lodestar.assembly.shared import SharedConfig
 from lodestar.language.directive import Directive
 from lodestar.language.grammar import load_grammar, parse_directive
 from lodestar.language.model_directives import best_directive, make_directive_parser
+from lodestar.language.nearest_reader import NearestReader
+from lodestar.language.two_readers import TwoReaders, offline_readers
 from lodestar.models.phrases import PhraseBook
 from lodestar.selection.policies import policy_of
 from lodestar.selection.policy import Policy
@@ -29,9 +31,24 @@ from lodestar.worldmodel.advice import Adviser, make_adviser
 _log = logging.getLogger(__name__)
 
 
-def directive_parser() -> Callable[[str], Directive]:
-    """Return the grammar's parser of directives, with its tables loaded. The parser raises DirectiveError."""
+def directive_readers(phrases: PhraseBook, warn: Callable[[str], None] = _log.warning) -> TwoReaders:
+    """Return the grammar with its tables loaded, and the second reader on the vectors of a phrase book."""
     load_grammar()  # the first directive would wait for it on the loop's thread
+    return TwoReaders(second=NearestReader(phrases.vectors), warn=warn)
+
+
+def directive_parser(readers: TwoReaders | None = None) -> Callable[[str], Directive]:
+    """Return the parser of directives: two readers that vote. It raises DirectiveError, AmbiguousDirective in doubt.
+
+    readers: None = those on the packaged text model.
+    """
+    load_grammar()
+    return partial(best_directive, readers or offline_readers())
+
+
+def grammar_parser() -> Callable[[str], Directive]:
+    """Return the parser that is the grammar alone: what the readers are compared with."""
+    load_grammar()
     return parse_directive
 
 

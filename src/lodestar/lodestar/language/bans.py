@@ -56,10 +56,12 @@ def forbid(draft: Draft, clause: Clause, meaning: dict[str, Any]) -> None:
                 f'must not enter, or say where to search: "find the mug in the {room}"'
             )
         draft.scope = scope
+        draft.obeyed.append(clause.text)
         return
     for phrase in (one for said in things.phrases for one in colors_apart(said)):
         anything = phrase.noun.is_anything and not phrase.noun.adjectives and not phrase.relations
         if anything and not phrase.rooms and (meaning.get("done") or plain_verb(verb) in _TOUCHING):
+            draft.obeyed.append(clause.text)
             continue  # it touches nothing, and does nothing to anything
         for barred in barred_things(phrase, clause.text):
             _bar(draft, barred, metres, meaning, clause)

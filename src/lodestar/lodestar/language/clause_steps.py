@@ -14,6 +14,8 @@ from lodestar.language.directive import (
 )
 from lodestar.language.directive_draft import Draft
 from lodestar.language.phrase_items import level_of
+from lodestar.language.phrase_meanings import things_of
+from lodestar.language.remarks import PRONOUNS, is_remark, take_remark
 from lodestar.language.report_steps import asked, checked, explored, told, what_step, where_step
 from lodestar.language.search_steps import found_steps, fragment, looked_at
 from lodestar.language.sentence_tokens import shown
@@ -43,14 +45,19 @@ def add_clause(draft: Draft, clause: Clause, meaning: dict[str, Any]) -> None:
         draft.halts = True
     elif kind == "repeat":
         draft.times = int(meaning.get("times", 2))
-    elif kind in ("again", "never") or clause.link == "why":
+    elif kind == "never":
+        draft.obeyed.append(clause.text)
+    elif kind == "again" or clause.link == "why":
         return
     elif kind == "override":
         raise NotUnderstood(
             f'"{shown(clause.text)}" changes nothing: each directive stands alone, and no words lift what is forbidden'
         )
+    elif kind == "thing" and is_remark(clause, meaning) and take_remark(draft, meaning, clause):
+        return
     elif kind in ("statement", "leave"):
-        draft.remember(meaning)
+        if not (clause.words[0] in PRONOUNS and take_remark(draft, meaning, clause)):
+            draft.remember(meaning)
         draft.statements.append(clause.text)
     elif kind == "route":
         draft.route.append(clause.text)
@@ -84,6 +91,9 @@ def _steps_of(draft: Draft, kind: str, clause: Clause, meaning: dict[str, Any]) 
             return what_step(draft, meaning, clause)
         case "find" | "handle" | "carry":
             return found_steps(draft, kind, meaning, clause)
+        case "inspect":
+            over = all(phrase.is_room for phrase in things_of(meaning["thing"]).phrases)
+            return explored(draft, kind, meaning) if over else found_steps(draft, "find", meaning, clause)
         case "look":
             return looked_at(draft, meaning)
         case "thing" | "place":

@@ -22,7 +22,7 @@ def main_verb(words: list[str], order: bool) -> list[str]:
     if len(words) > 2 and words[0] in ("go", "come", "help") and words[1] not in ("to", "home", "back"):
         matches = load_vocabulary().matches(words, 1)
         if not matches.keys().isdisjoint(
-            ("FIND", "FETCH", "HANDLE", "COUNT", "CHECK", "SEARCH", "PUT", "LOOK", "ENTER", "TALK")
+            ("FIND", "FETCH", "HANDLE", "COUNT", "CHECK", "SEARCH", "INSPECT", "PUT", "LOOK", "ENTER", "TALK")
         ):
             return words[1:]
     return [plain_verb(words[0]), *words[1:]] if order and words else words

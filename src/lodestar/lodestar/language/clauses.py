@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from lodestar.language.clause_words import JOINS, main_verb, without_asides, without_fillers
 from lodestar.language.lattice import VERBS, is_open, known_at, unknown_verb
+from lodestar.language.noun_words import is_place
 from lodestar.language.sentence_tokens import COMMA, QUESTION, STOP
 from lodestar.language.vocabulary import load_vocabulary
 from lodestar.models.lexicon import load_lexicon
@@ -29,6 +30,12 @@ _PAST = {
 }  # fmt: skip
 _SUBJECTS = frozenset({"you", "we", "i", "robot", "it"})
 _AUXILIARIES = frozenset({"have", "has", "had", "are", "were", "do", "can", "will", "get", "through", "by"})
+_THEY = frozenset({"it", "they", "he", "she"})
+_MOST_LOOKS = 4  # words from "the" to "one"
+_BANNING = frozenset(
+    {"avoid", "avoiding", "keep", "stay", "steer", "beware", "bypass", "skip", "anywhere", "everywhere", "hands",
+     "bypassing", "skipping", "dare"}
+)  # fmt: skip
 _FEET = (
     "DET",
     "IT",
@@ -131,6 +138,7 @@ def _cut_at(tokens: list[str], i: int, start: int) -> tuple[int, str, bool] | No
             begins(tokens, j)
             or (first and (is_named(tokens, j + 1) or begins(tokens, j + 1)))
             or _statement_at(tokens, j)
+            or (token == COMMA and j == i + 1 and _names_one(tokens, j))
         ):
             return j - i, first, False
         if (
@@ -148,7 +156,8 @@ def _cut_at(tokens: list[str], i: int, start: int) -> tuple[int, str, bool] | No
     order = _order_at(tokens, i)
     if order is not None:
         return order[0], order[1], False
-    if token == "to" and _purpose_verb(tokens, i + 1) and vocabulary.match("TO_DO", tokens, i) is None:
+    passes = vocabulary.match("REACHING", tokens, i) is not None
+    if token == "to" and not passes and _purpose_verb(tokens, i + 1) and vocabulary.match("TO_DO", tokens, i) is None:
         return 1, "", False
     cannot = vocabulary.match("CANNOT", tokens, i)
     if cannot is not None and i + cannot[0] < len(tokens):
@@ -156,9 +165,24 @@ def _cut_at(tokens: list[str], i: int, start: int) -> tuple[int, str, bool] | No
     purpose = vocabulary.match("PURPOSE", tokens, i)
     if purpose is not None and i + purpose[0] < len(tokens):
         return purpose[0], "why", False
-    if _bans(tokens, i) or _run_on(tokens, i):
+    if _bans(tokens, i) or _run_on(tokens, i) or _remark_on(tokens, i):
         return 0, "", False
     return None
+
+
+def _remark_on(tokens: list[str], i: int) -> bool:
+    """Whether a remark begins without a word that joins: "find my keys they are on the hook"."""
+    return is_open(tokens, i - 1) and tokens[i] in _THEY and _statement_at(tokens, i)
+
+
+def _names_one(tokens: list[str], i: int) -> bool:
+    """Whether "the red one by the door" stands at word i, which tells more of what was named before."""
+    if tokens[i : i + 1] != ["the"]:
+        return False
+    k = i + 1
+    while k < len(tokens) and tokens[k] not in ("one", "ones") and is_open(tokens, k):
+        k += 1
+    return tokens[k : k + 1] in (["one"], ["ones"]) and k - i <= _MOST_LOOKS and "and" not in tokens[k:]
 
 
 def _order_at(tokens: list[str], i: int) -> tuple[int, str] | None:
@@ -206,7 +230,19 @@ def _goes_on(tokens: Sequence[str], i: int) -> bool:
     """Whether a way goes on at word i without a verb: "then to the table"."""
     vocabulary = load_vocabulary()
     tables = ("TO", "THROUGH", "HOME", "BETWEEN", "RETURN")
-    return i < len(tokens) and any(vocabulary.match(table, tokens, i) is not None for table in tables)
+    if i < len(tokens) and any(vocabulary.match(table, tokens, i) is not None for table in tables):
+        return True
+    inside = vocabulary.match("TO_BARE", tokens, i)
+    return inside is not None and _is_room_at(tokens, i + inside[0])
+
+
+def _is_room_at(tokens: Sequence[str], i: int) -> bool:
+    """Whether a room is named at word i: "the bathroom" of "and then in the bathroom"."""
+    article = load_vocabulary().match("DET", tokens, i)
+    start = end = i + (0 if article is None else article[0])
+    while end < len(tokens) and is_open(tokens, end):
+        end += 1
+    return any(is_place(" ".join(tokens[k:end])) for k in range(start, end))
 
 
 def is_named(tokens: Sequence[str], i: int) -> bool:
@@ -244,19 +280,11 @@ def _bans(tokens: Sequence[str], i: int) -> bool:
             "not",
         ):
             return True
-        if str(match[1]).split()[0] in (
-            "avoid",
-            "avoiding",
-            "keep",
-            "stay",
-            "steer",
-            "beware",
-            "bypass",
-            "skip",
-            "anywhere",
-            "everywhere",
-        ) or (len(str(match[1]).split()) > 2):
+        said = str(match[1]).split()
+        if len(said) > 2 or not _BANNING.isdisjoint(said):
             return True
+        if match[1] == "not" and "".join(tokens[after : after + 1]).endswith("ing"):
+            return vocabulary.match("GO_NEAR", tokens, after) is not None
         if match[1] in ("do not", "never") or vocabulary.match("THROUGH", tokens, after) is not None:
             return True
     keep = vocabulary.match("KEEP", tokens, i)
@@ -327,7 +355,8 @@ def _statement_at(tokens: Sequence[str], i: int) -> bool:
     """Whether "you" or "it should be" begins at word i."""
     if i + 1 >= len(tokens):
         return False
-    said_of = tokens[i] == "it" and load_vocabulary().match("IS", tokens, i + 1) is not None
+    matches = load_vocabulary().matches(tokens, i + 1)
+    said_of = tokens[i] in _THEY and not matches.keys().isdisjoint(("IS", "LIES", "HAS"))
     return said_of or tokens[i] in ("i", "we", "you")
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NoReturn
 
 from lodestar.language.chart import Reading, load_chart
 from lodestar.language.clause_steps import add_clause
+from lodestar.language.clause_splits import cut_again
 from lodestar.language.clauses import Clause, clauses_of
 from lodestar.language.directive import (
     ROBOT_FRAME,
@@ -33,11 +34,13 @@ from lodestar.language.noun_words import NounWords
 from lodestar.language.phrase_graphs import TOO_MANY
 from lodestar.language.phrase_items import item_of
 from lodestar.language.phrases import Things
+from lodestar.language.prohibitions import Prohibition, unaccounted
 from lodestar.language.question_words import with_clock_words
 from lodestar.language.readable_text import MAX_CHARACTERS, readable_words
 from lodestar.language.refusal_reasons import HALT_ALONE, why_no_steps, why_unread
 from lodestar.language.sentence_tokens import shown, tokens_of
 from lodestar.language.spelling import is_known
+from lodestar.language.spoken_frames import framed
 from lodestar.language.step_questions import with_questions
 from lodestar.language.vocabulary import load_vocabulary
 from lodestar.models.wordnet import load_wordnet
@@ -65,6 +68,9 @@ _TAKES_IN = frozenset(
         "override",
     }
 )
+_UNCLEAR = (
+    'it is not clear what "{}" forbids; say that in a sentence of its own, such as "do not enter the kitchen"'
+)
 _STAYS = frozenset({"stay", "staying", "remain", "remaining", "keep"})
 MAX_OTHERS = 3  # readings of one clause that are looked at
 MAX_CLAUSES_TWICE = 4  # clauses that are read in more than one way
@@ -76,11 +82,12 @@ _LATER = (StepKind.FIND, StepKind.COUNT, StepKind.LIST, StepKind.CHECK, StepKind
 
 @dataclass(frozen=True)
 class RankedDirective:
-    """One reading of a text, its cost (0 = usual) and why it is read so."""
+    """One reading of a text, its cost (0 = usual) and why it is read so. lost: what is forbidden and not kept."""
 
     directive: Directive
     cost: float = 0.0
     why: tuple[str, ...] = ()
+    lost: tuple[Prohibition, ...] = ()
 
 
 def read_directive(text: str, most: int = 1) -> tuple[RankedDirective, ...]:
@@ -102,19 +109,23 @@ def read_directive(text: str, most: int = 1) -> tuple[RankedDirective, ...]:
 def _readings(text: str, most: int) -> tuple[RankedDirective, ...]:
     if is_halt(text):
         raise StopRequested(HALT_ALONE)
-    tokens, manners = without_limits(words_of_text(text))
-    clauses = clauses_of(tokens)
+    tokens, manners = without_limits(framed(words_of_text(text)))
+    clauses = cut_again(clauses_of(tokens))
     choices = [_choice(clause) for clause in clauses]
-    best = _put_together(clauses, choices, manners, text)
+    best = _put_together(clauses, choices, manners, text, tokens)
     _check_begins_now(best.directive)
     others = []
-    for i, clause in enumerate(clauses[:MAX_CLAUSES_TWICE] if most > 1 else ()):
+    for i, clause in enumerate(clauses[:MAX_CLAUSES_TWICE] if most > 1 or best.lost else ()):
         for reading in load_chart().readings(lattice_of(clause.words))[1:MAX_OTHERS]:
             changed = [*choices[:i], reading, *choices[i + 1 :]]
             with contextlib.suppress(DirectiveError, ValueError):
-                others.append(_put_together(clauses, changed, manners, text))
+                others.append(_put_together(clauses, changed, manners, text, tokens))
+    others.sort(key=lambda reading: reading.cost)
+    others = [other for other in others if not other.lost]
+    if best.lost:
+        best = next(iter(others), None) or _refuse_lost(best)
     known, found = {best.directive}, [best]
-    for other in sorted(others, key=lambda reading: reading.cost):
+    for other in others:
         if other.directive not in known and other.cost >= best.cost:
             known.add(other.directive)
             found.append(other)
@@ -128,8 +139,17 @@ def _check_begins_now(directive: Directive) -> None:
         raise NotUnderstood("a time of day cannot be obeyed, as the robot begins at once; leave the time out")
 
 
+def _refuse_lost(reading: RankedDirective) -> NoReturn:
+    """Raises NotUnderstood: nothing that is forbidden may be dropped."""
+    raise NotUnderstood(_UNCLEAR.format(shown(reading.lost[0].said)))
+
+
 def _put_together(
-    clauses: Sequence[Clause], choices: Sequence[Reading], manners: tuple[Manner, ...], text: str
+    clauses: Sequence[Clause],
+    choices: Sequence[Reading],
+    manners: tuple[Manner, ...],
+    text: str,
+    tokens: Sequence[str],
 ) -> RankedDirective:
     """The directive of one reading of each clause."""
     draft = Draft()
@@ -138,13 +158,11 @@ def _put_together(
         add_clause(draft, clause, _kept_within(clause, meaning) if i + 1 < len(clauses) else meaning)
         forbids = meaning["kind"] not in _TAKES_IN and not _FORBIDS.isdisjoint(clause.words)
         if forbids and draft.denials == before:
-            raise NotUnderstood(
-                f'it is not clear what "{shown(clause.text)}" forbids; say that in a sentence of its own, such as '
-                '"do not enter the kitchen"'
-            )
+            raise NotUnderstood(_UNCLEAR.format(shown(clause.text)))
     directive = with_questions(replace(_assembled(draft, text), manners=manners))
     why = tuple(reason for reading in choices for reason in reading.why)
-    return RankedDirective(directive, sum(reading.cost for reading in choices), why)
+    lost = unaccounted(tokens, directive, draft.obeyed)
+    return RankedDirective(directive, sum(reading.cost for reading in choices), why, lost)
 
 
 def _kept_within(clause: Clause, meaning: dict[str, Any]) -> dict[str, Any]:

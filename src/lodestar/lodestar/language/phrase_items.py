@@ -11,6 +11,7 @@ from lodestar.language.phrases import Phrase, Things
 from lodestar.language.vocabulary import load_vocabulary
 from lodestar.models.lexicon import load_lexicon
 
+_ANY = frozenset({"any", "some", "whichever", "whatever"})
 _ALL = frozenset({"all", "every", "each"})
 
 
@@ -62,6 +63,11 @@ def barred_things(phrase: Phrase, said: str) -> tuple[Phrase, ...]:
 def is_all(phrase: Phrase) -> bool:
     """Whether all there are of it are meant."""
     return phrase.noun.determiner.split(" ")[0] in _ALL
+
+
+def is_any(phrase: Phrase) -> bool:
+    """Whether whichever there is will do: "any room", "every way"."""
+    return is_all(phrase) or phrase.noun.determiner.split(" ")[0] in _ANY
 
 
 def item_of(things: Things, every: bool = False, with_rooms: bool = False) -> Item:

@@ -10,6 +10,7 @@ from typing import Any
 from lodestar.language.clauses import Clause
 from lodestar.language.directive import (
     ROBOT_FRAME,
+    ConstraintKind,
     Item,
     NotUnderstood,
     Pose,
@@ -23,6 +24,7 @@ from lodestar.language.phrase_graphs import SPOT, generic, graphs_of
 from lodestar.language.phrase_items import (
     check_is_thing,
     is_all,
+    is_any,
     item_of,
     level_of,
     says_what,
@@ -57,7 +59,9 @@ def went(draft: Draft, meaning: dict[str, Any], clause: Clause) -> list[Step]:
         elif leg.get("seen") is not None:
             ends += remembered_places(draft, draft.things(leg["seen"]))
         elif leg.get("via") is not None:
-            passed = places(draft, draft.things(leg["via"]))
+            ways = draft.things(leg["via"])
+            shut_out(draft, ways)
+            passed = [] if _is_any_way(ways) else places(draft, ways)
             found += [s for s in passed if s.kind in (StepKind.GO, StepKind.PATROL)]
         elif leg.get("at") is not None:
             ends += spots(draft, [leg["at"]], bool(ends))
@@ -81,6 +85,22 @@ def went(draft: Draft, meaning: dict[str, Any], clause: Clause) -> list[Step]:
     if steps and meaning.get("unable"):
         steps[-1] = replace(steps[-1], unable=(meaning["unable"],))
     return steps
+
+
+def shut_out(draft: Draft, things: Things) -> None:
+    """Forbid what a way excludes: "through any room except the lab"."""
+    for phrase in things.excluded:
+        place = phrase.is_place or phrase.adjectives_only
+        kind = ConstraintKind.STAY_OUT if place else ConstraintKind.KEEP_AWAY
+        draft.constraints.append((kind, Things((phrase,)), None))
+
+
+def _is_any_way(things: Things) -> bool:
+    """Whether a way leads through whatever there is: "any room", "anything"."""
+    return bool(things.excluded) and all(
+        phrase.noun.is_anything or (is_any(phrase) and not phrase.noun.adjectives and not phrase.relations)
+        for phrase in things.phrases
+    )
 
 
 def places(draft: Draft, things: Things, back: bool = False) -> list[Step]:
@@ -239,7 +259,7 @@ def each_step(draft: Draft, things: Things, unable: tuple[str, ...]) -> list[Ste
     for phrase in things.phrases:
         if phrase.is_room and not unable:
             steps.append(place_step(draft, phrase, things, False))
-        elif _done(draft, phrase) and (unable or draft.pronoun):
+        elif (_done(draft, phrase) and (unable or draft.pronoun)) or (unable and _brought(draft, phrase)):
             unable_of_last(draft, unable)
         else:
             steps.append(find_step(draft, replace(options_of((phrase,)), excluded=things.excluded), unable))
@@ -250,6 +270,15 @@ def _done(draft: Draft, phrase: Phrase) -> bool:
     """Whether the last step already goes to the thing."""
     last = draft.steps[-1:]
     return bool(last) and last[0].item is not None and last[0].item.alternatives == (graphs_of(phrase),)
+
+
+def _brought(draft: Draft, phrase: Phrase) -> bool:
+    """Whether "it" is a thing that an earlier step went to, and that would be with the robot by now."""
+    graphs = (graphs_of(phrase),)
+    return draft.pronoun and any(
+        step.kind is StepKind.FIND and step.item is not None and step.item.alternatives == graphs
+        for step in draft.steps
+    )
 
 
 def unable_of_last(draft: Draft, unable: tuple[str, ...]) -> None:

@@ -14,7 +14,9 @@ from lodestar.language.directive import (
     StopRequested,
 )
 from lodestar.language.grammar import parse_directive
+from lodestar.language.model_directives import best_directive
 from lodestar.language.question_reader import read_question
+from lodestar.language.two_readers import offline_readers
 from lodestar.missions import records
 
 
@@ -24,7 +26,7 @@ def sentence_problem(step: records.Step) -> str:
         if step.kind is records.StepKind.QUESTION:
             read_question(step.text)
         elif step.kind is records.StepKind.DIRECTIVE:
-            return _endless(parse_directive(step.words), step.time_limit)
+            return _endless(best_directive(offline_readers(), step.words), step.time_limit)
         elif step.kind is records.StepKind.WAYPOINT and step.keep_away_from:
             constraints_of(step.keep_away_from)
     except StopRequested:

@@ -1,0 +1,84 @@
+"""Second cuts: of a clause that no rule reads whole, or whose ban goes on with an order and no comma between."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from lodestar.language.chart import Reading, load_chart
+from lodestar.language.clauses import Clause, strip
+from lodestar.language.lattice import lattice_of
+from lodestar.language.vocabulary import load_vocabulary
+from lodestar.models.lexicon import load_lexicon
+
+#: Verbs of orders that may follow a ban.
+_ORDERS = (
+    "MOVE", "ENTER", "TAKE_ME", "FIND", "SEARCH", "INSPECT", "EXPLORE", "PATROL", "FETCH", "PUT", "HANDLE", "COUNT", "LIST",
+    "WHAT_IS", "CHECK", "CHECK_THING", "WHERE_IS", "RETURN", "WAIT", "LOOK", "LOOK_AROUND_IN",
+)  # fmt: skip
+_NOT_BEFORE = frozenset({"DET", "REL", "TO", "FROM", "OF", "WITH", "BETWEEN", "THAT", "AND", "OR", "AVOID", "NUMBER"})
+_OBJECTS = frozenset({"DET", "IT", "ME", "NUMBER"})
+_FRONTED = frozenset({"without", "avoiding", "by", "while", "not", "never", "skipping", "bypassing", "no"})
+MAX_CUTS = 4  # places in one clause at which a cut is tried
+MAX_WORDS = 30  # of a clause that is cut again: the chart is asked twice for each cut
+
+
+def cut_again(clauses: Sequence[Clause]) -> list[Clause]:
+    """The clauses, those cut in two that begin with a ban and go on with an order, or that no rule reads whole."""
+    found: list[Clause] = []
+    for clause in clauses:
+        found += _parts(clause, len(clauses) == 1) or [clause]
+    return found
+
+
+def _parts(clause: Clause, alone: bool) -> list[Clause]:
+    """The two parts of a clause, none where it is to stay whole."""
+    words = clause.words
+    if clause.link in ("unable", "why") or not 3 < len(words) <= MAX_WORDS:
+        return []
+    fronted = words[0] in _FRONTED and load_vocabulary().match("AVOID", words, 0) is not None
+    cuts = _cuts(words)
+    if not cuts:
+        return []
+    whole = None if fronted and alone else _reading(words)
+    if whole is not None:
+        return []
+    best: tuple[float, list[Clause]] | None = None
+    for i in cuts:
+        rest = strip(replace(clause, words=tuple(words[i:]), link="", joined=False))
+        first, second = _reading(words[:i]), _reading(rest.words)
+        if first is None or second is None or not _may_stand(first, second, fronted):
+            continue
+        cost = first.cost + second.cost
+        if best is None or cost < best[0]:
+            best = cost, [replace(clause, words=tuple(words[:i]), question=False), rest]
+    return [] if best is None else best[1]
+
+
+def _may_stand(first: Reading, second: Reading, fronted: bool) -> bool:
+    """Whether two readings are two clauses: a ban and an order, or two orders."""
+    orders = second.meaning["kind"] not in ("thing", "place", "statement", "route", "refuse", "again")
+    if fronted:
+        return orders and first.meaning["kind"] in ("avoid", "never")
+    return orders and first.meaning["kind"] not in ("thing", "place", "route")
+
+
+def _reading(words: Sequence[str]) -> Reading | None:
+    readings = load_chart().readings(lattice_of(words)) if words else []
+    return readings[0] if readings else None
+
+
+def _cuts(words: Sequence[str]) -> list[int]:
+    """Words at which an order may begin."""
+    vocabulary, lexicon = load_vocabulary(), load_lexicon()
+    found = []
+    for i in range(2, len(words) - 1):
+        matches = vocabulary.matches(words, i)
+        if matches.keys().isdisjoint(_ORDERS):
+            continue
+        if lexicon.canonical(words[i]) and vocabulary.matches(words, i + 1).keys().isdisjoint(_OBJECTS):
+            continue  # "the first light in the ceiling"
+        before = vocabulary.matches(words, i - 1)
+        if before.keys().isdisjoint(_NOT_BEFORE) or "IT" in before:
+            found.append(i)
+    return found[:MAX_CUTS]

@@ -1,0 +1,89 @@
+"""Words around what is asked for, put right before a text is cut into clauses: names of who is called, and "but"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lodestar.language.clauses import begins
+from lodestar.language.lattice import VERBS, is_open
+from lodestar.language.sentence_tokens import COMMA, QUESTION, STOP
+from lodestar.language.spelling import is_known
+from lodestar.language.vocabulary import load_vocabulary
+from lodestar.models.lexicon import load_lexicon
+
+_MARKS = frozenset({COMMA, STOP, QUESTION})
+_CALLS = frozenset({"hey", "hi", "hello", "ok", "okay", "dear", "yo"})
+_ALL = frozenset({"any", "every", "all", "each", "anything", "everything", "anyone", "everyone", "anywhere", "everywhere"})
+_MOST_OF_A_CALL = 2  # words of a name: "mister robot"
+_MOST_BETWEEN = 3  # words of a noun between "any" and "but"
+
+
+def framed(tokens: Sequence[str]) -> list[str]:
+    """The words without the name of who is called, "except" for a "but" that excludes, "via" for "by way of"."""
+    return _with_except(_with_via(without_name(tokens)))
+
+
+def without_name(tokens: Sequence[str]) -> list[str]:
+    """The words without a name that calls somebody before an order or behind it: "Rex, find ...", "hey Bob find ..."."""
+    tokens = list(tokens)
+    start = next((i for i, token in enumerate(tokens) if token not in _CALLS), len(tokens))
+    start += tokens[start : start + 1] == [COMMA]
+    for length in range(1, _MOST_OF_A_CALL + 1):
+        end = start + length
+        name = tokens[start:end]
+        if end + 1 >= len(tokens) or not all(_may_be_name(word) for word in name):
+            break
+        called = start > 0 or tokens[end] == COMMA
+        strange = not any(is_known(word) for word in name)
+        after = end + (tokens[end] == COMMA)
+        if (called or strange) and _orders(tokens, after):
+            tokens = tokens[after:]
+            break
+    if len(tokens) > 2 and tokens[-2] == COMMA and _may_be_name(tokens[-1]) and not is_known(tokens[-1]):
+        tokens = tokens[:-2]
+    return tokens
+
+
+def _may_be_name(word: str) -> bool:
+    """Whether a word is no thing, no place, no look and no word of a sentence."""
+    lexicon, vocabulary = load_lexicon(), load_vocabulary()
+    if not word.isalpha() or lexicon.canonical(word) or lexicon.room(word) or lexicon.attribute(word):
+        return False
+    return not vocabulary.matches((word,), 0) and word not in vocabulary.words
+
+
+def _orders(tokens: Sequence[str], i: int) -> bool:
+    """Whether an order, a question or a ban begins at word i."""
+    if i >= len(tokens) or not begins(tokens, i):
+        return False
+    matches = load_vocabulary().matches(tokens, i)
+    return not matches.keys().isdisjoint((*VERBS, "AVOID", "POLITE", "IS", "SEE_NOW"))
+
+
+def _with_via(tokens: Sequence[str]) -> list[str]:
+    """ "By way of" in one word: "by" alone says where a thing is."""
+    found: list[str] = []
+    for token in tokens:
+        found.append(token)
+        if found[-3:] == ["by", "way", "of"]:
+            found[-3:] = ["via"]
+    return found
+
+
+def _with_except(tokens: Sequence[str]) -> list[str]:
+    """ "Any room but the lab" as "any room except the lab"."""
+    tokens = list(tokens)
+    for i, token in enumerate(tokens):
+        if token != "but" or not i or i + 1 >= len(tokens):
+            continue
+        start = max(0, i - 1 - _MOST_BETWEEN)
+        before = tokens[start:i]
+        named = next((k for k in range(len(before) - 1, -1, -1) if before[k] in _ALL), None)
+        if named is None or any(word in _MARKS for word in before[named:]):
+            continue
+        follows = tokens[i + 1]
+        if follows in ("not", "for", "in") or (begins(tokens, i + 1) and not is_open(tokens, i + 1)):
+            continue
+        if load_vocabulary().match("DET", tokens, i + 1) is not None or is_open(tokens, i + 1):
+            tokens[i] = "except"
+    return tokens

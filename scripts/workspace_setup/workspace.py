@@ -112,7 +112,9 @@ def compile_kernels(checkout: Checkout) -> None:
         str(checkout.root / "src" / name) for name in ("lodestar_bringup", "lodestar_sim", "lodestar_eval")
     )
     enter = f". {shlex.quote(str(checkout.root / 'env.sh'))} && export PYTHONPATH=$PYTHONPATH:{shlex.quote(sources)}"
-    script = f"{enter} && exec python scripts/compile_kernels.py"
+    # uv installs sources alone: what Python compiles of them in this run is kept, also where it keeps nothing as a
+    # rule (containers, CI). Without that every process compiles NumPy, numba and Open3D again.
+    script = f"{enter} && unset PYTHONDONTWRITEBYTECODE && exec python scripts/compile_kernels.py"
     began = time.monotonic()
     try:
         checkout.run(["bash", "-c", script], "compile_kernels", "nothing: they are compiled when first used")

@@ -131,6 +131,8 @@ class WarmProcess:
         order = Order(main, name, list(arguments), dict(environment), os.getcwd(), os.getpid())
         request = json.dumps({"fork": asdict(order)}).encode()
         with self._lock:
+            if self._failures >= self._limits.failures:
+                self.refusal = f"the warm process failed {self._failures} times"
             while self._failures < self._limits.failures:
                 try:
                     return self._ask(order, request, log.fileno())

@@ -131,6 +131,9 @@ class Starter:
         main = main_of(spec.package, Path(command[0]))
         with self._lock, (self._log_folder / f"{name}.log").open("ab") as log:
             forked = self._warm.fork(name, main, command, environment, log) if main else None
+            if main and forked is None:
+                log.write(f"{name} is executed, not forked: {self._warm.refusal}\n".encode())
+                log.flush()
             self._processes[name] = forked or _execute(command, environment, log)
 
     def pids(self) -> list[int]:

@@ -16,7 +16,9 @@ UNUSABLE = 2
 class RestartLimits:
     """Limits of restarting a process, in wall time."""
 
-    delay: float = 2.0  # seconds before the restart; chosen: its camera or shared memory is free again
+    delay: float = (
+        0.5  # seconds before the restart; chosen: the kernel has freed its devices, and the log shows two
+    )
     deaths: int = 3  # of one process within `window` that end the stack; chosen: a repeated fault
     window: float = 60.0  # seconds; chosen: above the time in which a node starts
 

@@ -88,12 +88,12 @@ def serve(requests: socket.socket) -> Callable[[], Any]:
     request waits.
     """
     gc.disable()  # a node starts its own collector; here a collection would only write to shared pages
-    _load("rclpy")  # the first, because ROS 2 from wheels starts Python once more on its first import
+    load("rclpy")  # the first, because ROS 2 from wheels starts Python once more on its first import
     listeners = TraceListeners()
     waiting: deque[str] = deque()
     while True:
         if waiting and not select.select([requests], [], [], 0.0)[0]:
-            _load(waiting.popleft().partition(":")[0])
+            load(waiting.popleft().partition(":")[0])
             continue
         text, files, _, _ = socket.recv_fds(requests, REQUEST_LIMIT, 1)
         if not text:
@@ -109,7 +109,7 @@ def serve(requests: socket.socket) -> Callable[[], Any]:
             requests.send(json.dumps(answer).encode())
 
 
-def _load(module: str) -> str:
+def load(module: str) -> str:
     """Import a module with what its node would load later; return why it cannot be imported, "" where it was.
 
     What cannot be imported here fails in the node's log.
@@ -136,7 +136,7 @@ def _fork(
 ) -> tuple[dict[str, object], Callable[[], Any] | None]:
     """Fork a node and wait until it belongs to the starter. Returns the answer, and in the node its main function."""
     module, _, function = order.main.partition(":")
-    refusal = _load(module)
+    refusal = load(module)
     extra = threads() - listeners.threads - 1
     if not refusal and extra > 0:
         refusal = f"a library has started {extra} threads in the warm process, by {module} at the latest"

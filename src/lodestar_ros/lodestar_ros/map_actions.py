@@ -23,7 +23,7 @@ POLL = 0.02  # s
 SETTLING = 10.0  # s after a node's start, in which running nodes may not be discovered yet
 PULSE = 0.5  # s between two feedback messages of a busy server
 SILENCE = 4.0  # s without feedback, after which a server has died or hangs
-RETURN = 20.0  # s for a silent server to return: it is restarted after 2 s
+RETURN = 20.0  # s for a silent server to return: it is restarted after 0.5 s
 
 
 class MapError(Exception):

@@ -30,7 +30,7 @@ from lodestar_ros.sent_goal import SentGoal, goal_of
 from lodestar_ros.terminal import not_heard
 
 # Seconds of wall time.
-_SERVER_TIMEOUT = 20.0  # a node that died is started again after 2 s, and starts for some seconds
+_SERVER_TIMEOUT = 20.0  # a node that died is started again after 0.5 s, and starts for some seconds
 _QUESTION_TIMEOUT = 90.0  # the grammar's tables take seconds once, a language model up to 30
 _COMMAND_TIMEOUT = 600.0
 _POLL = 0.1

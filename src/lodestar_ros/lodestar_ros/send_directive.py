@@ -26,7 +26,7 @@ from lodestar_ros.terminal import not_heard, parse, terminal_node
 
 # Seconds of wall time.
 _SERVER_TIMEOUT = 15.0
-_RETURN_TIMEOUT = 20.0  # for a goal selector that is restarted after 2 s, and starts for some seconds
+_RETURN_TIMEOUT = 20.0  # for a goal selector that is restarted after 0.5 s, and starts for some seconds
 _POLL = 0.25
 EXIT_FAILED, EXIT_GONE, EXIT_CANCELLED = 1, 3, 130
 

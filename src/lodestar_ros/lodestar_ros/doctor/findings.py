@@ -39,7 +39,7 @@ class Endpoint:
 
 @dataclass(frozen=True)
 class Picture:
-    """What an image or a camera info says. Texts are empty where nothing is wrong."""
+    """Facts of an image or a camera info. Texts are empty where nothing is wrong."""
 
     encoding: str = ""  # or format
     size: tuple[int, int] = (0, 0)  # width, height of an image

@@ -13,7 +13,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lodestar.language.directive import AmbiguousDirective, Directive, DirectiveError, Item, Step, StepKind, StopRequested
+from lodestar.language.directive import (
+    AmbiguousDirective,
+    Directive,
+    DirectiveError,
+    Item,
+    Step,
+    StepKind,
+    StopRequested,
+)
 from lodestar.language.phrase_items import level_of
 from lodestar.language.query_graph import QueryGraph
 from lodestar.language.vocabulary import load_vocabulary

@@ -1,4 +1,4 @@
-"""Desks where texts wait for what reads them: a language model on a worker, or the vectors that a second reader needs."""
+"""Desks where texts wait: for a language model on a worker, or for the vectors that a second reader needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Accounts for every word that forbids something: each must have become a constraint, an exclusion or a negated attribute.
+"""Accounts for words that forbid: each must have become a constraint, an exclusion or a negated attribute.
 
 The account reads the words and the finished directive, and nothing of how one became the other. So it holds for
 whatever read the text.
@@ -25,9 +25,15 @@ from lodestar.models.wordnet import load_wordnet
 _ENDS = frozenset({STOP, QUESTION})
 _POINTING = frozenset({"it", "them", "him", "her", "there", "that", "this", "these", "those", "one", "ones"})
 _TELLERS = frozenset({"i", "we", "he", "she", "they"})
-_TELLS = frozenset({"do", "does", "did", "can", "could", "have", "has", "had", "am", "is", "are", "was", "were", "will"})
-_WISHES = frozenset({"want", "like", "wish", "allow", "let", "need", "permit", "care", "you", "robot", "your"})
-_DENIES = frozenset({"not", "no", "never", "none", "nothing", "without"})  # of a question, or of what it cannot do
+_TELLS = frozenset(
+    {"do", "does", "did", "can", "could", "have", "has", "had", "am", "is", "are", "was", "were", "will"}
+)
+_WISHES = frozenset(
+    {"want", "like", "wish", "allow", "let", "need", "permit", "care", "you", "robot", "your"}
+)
+_DENIES = frozenset(
+    {"not", "no", "never", "none", "nothing", "without"}
+)  # of a question, or of what it cannot do
 _MOST_OF_A_WISH = 3  # words: "not want you"
 _JOINED = frozenset({"but", "and", COMMA})
 _ALTERNATIVES = frozenset({"or", "nor"})

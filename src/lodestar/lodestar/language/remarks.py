@@ -1,4 +1,4 @@
-"""Remarks about the thing that a text asks for, in clauses of their own: "find the towel, it is the one by the mirror"."""
+"""Remarks about the thing that is asked for, in clauses of their own: "find the towel, it is the one by the mirror"."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from lodestar.language.directive_parsers import DirectiveParser, GrammarDirectiv
 from lodestar.language.directive_reader import read_directive
 from lodestar.language.example_vectors import KeptVectors, kept_vectors
 from lodestar.language.named_nouns import nouns_of
-from lodestar.language.nearest_reader import CLASSES, Embed, NearestReader, NearestReading, masked_text
+from lodestar.language.nearest_reader import CLASSES, NearestReader, NearestReading, masked_text
 from lodestar.language.noun_words import is_place
 from lodestar.language.prohibitions import unaccounted
 from lodestar.language.readable_text import MAX_CHARACTERS
@@ -46,7 +46,7 @@ _SAID_ALONE = {
     StepKind.EXPLORE: "explore the building", StepKind.PATROL: "patrol the building", StepKind.RETURN: "come back",
     StepKind.WAIT: "wait", StepKind.STOP: "wait",
 }  # fmt: skip
-_ALONE = "the second reader of sentences has no text model ({}): the grammar reads alone, and what it leaves open is refused"
+_ALONE = "the second reader of sentences has no text model ({}): the grammar reads alone"
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,11 @@ def strange_noun(words: Sequence[str], directive: Directive) -> Doubt | None:
             first, last = phrase[0], phrase[-1]
             if last not in words or (last in named and _MODALS.isdisjoint(phrase)):
                 continue
-            if not _MODALS.isdisjoint(phrase) or _opens_as_verb(words, first, len(phrase)) or _is_no_noun(last):
+            if (
+                not _MODALS.isdisjoint(phrase)
+                or _opens_as_verb(words, first, len(phrase))
+                or _is_no_noun(last)
+            ):
                 return Doubt(f'"{" ".join(phrase)}" is read as the name of a thing')
     return None
 
@@ -148,10 +152,16 @@ def _opens_as_verb(words: Sequence[str], first: str, length: int) -> bool:
     if i < 0 or (i and words[i - 1] not in _OPENS) or i + length >= len(words) or words[i + length] in _OPENS:
         return False
     lexicon, vocabulary = load_lexicon(), load_vocabulary()
-    if lexicon.canonical(" ".join(words[i : i + length])) or lexicon.canonical(first) or lexicon.attribute(first):
+    if (
+        lexicon.canonical(" ".join(words[i : i + length]))
+        or lexicon.canonical(first)
+        or lexicon.attribute(first)
+    ):
         return False
     someone = vocabulary.is_in("SOMEONE", first) or vocabulary.is_in("ANYTHING", first)
-    goes_on = vocabulary.matches(words, i + length).keys().isdisjoint(("REL", "WITH", "THAT", "AND", "OR", "OF"))
+    goes_on = (
+        vocabulary.matches(words, i + length).keys().isdisjoint(("REL", "WITH", "THAT", "AND", "OR", "OF"))
+    )
     return someone or load_wordnet().is_mostly_verb(first) or (goes_on and load_wordnet().is_verb(first))
 
 

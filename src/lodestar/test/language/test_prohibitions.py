@@ -20,7 +20,8 @@ ORDERS = (
 )  # fmt: skip
 #: Ways to forbid: of a room, of a thing, of either. The account knows none of these phrases as a whole.
 OF_ROOMS = (
-    "do not enter the {}", "without entering the {}", "never go into the {}", "stay out of the {}", "no entering the {}",
+    "do not enter the {}", "without entering the {}", "never go into the {}", "stay out of the {}",
+    "no entering the {}",
     "you must not go through the {}", "while not passing through the {}", "without going through the {}",
 )  # fmt: skip
 OF_BOTH = (
@@ -89,11 +90,15 @@ def test_what_is_forbidden_is_kept_or_the_text_is_refused(said):
 )  # fmt: skip
 def test_an_idiom_forbids_nothing(text):
     words = tokens_of(text)
-    assert [one.said for one in prohibitions(words) if one.said.split()[0] in ("no", "without", "never")] == []
+    assert [
+        one.said for one in prohibitions(words) if one.said.split()[0] in ("no", "without", "never")
+    ] == []
 
 
 def test_every_prohibition_is_found_in_order():
-    words = tokens_of("without crossing the rug find a mug with no handle, the lab is off limits, avoid the dog")
+    words = tokens_of(
+        "without crossing the rug find a mug with no handle, the lab is off limits, avoid the dog"
+    )
     assert [words[one.start] for one in prohibitions(words)] == ["without", "no", "off", "avoid"]
 
 

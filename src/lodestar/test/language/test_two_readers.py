@@ -1,4 +1,4 @@
-"""Two readers vote: agreement passes, a sure contradiction is asked back, and without vectors the grammar reads alone."""
+"""Two readers vote: agreement passes, a contradiction is asked back, without vectors the grammar reads alone."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 from lodestar.language.directive import AmbiguousDirective, NotUnderstood, StepKind
 from lodestar.language.example_vectors import KeptVectors
 from lodestar.language.grammar import parse_directive
-from lodestar.language.nearest_reader import NearestReader, annotated_sentences, filled, masked_text
 from lodestar.language.named_nouns import nouns_of
+from lodestar.language.nearest_reader import NearestReader, annotated_sentences, filled, masked_text
 from lodestar.language.sentence_tokens import tokens_of
 from lodestar.language.two_readers import TwoReaders, book_reader, offline_readers, strange_noun
 from lodestar.models.embedder import EmbedderUnavailable, SentenceTransformerEmbedder
@@ -74,14 +74,17 @@ def test_what_is_like_nothing_passes():
     assert readers(text, "something else altogether").parse(text)
 
 
-@pytest.mark.parametrize("text", ["somebody left the fridge open, go and close it", "nip into the pantry and wait"])
+@pytest.mark.parametrize(
+    "text", ["somebody left the fridge open, go and close it", "nip into the pantry and wait"]
+)
 def test_a_word_that_is_no_thing_is_asked_back(text):
     with pytest.raises(AmbiguousDirective, match="read as the name of a thing"):
         TwoReaders().parse(text)
 
 
 @pytest.mark.parametrize(
-    "text", ["find the trash can", "find the mug", "berber carpet in the room", "go to the second floor", "kitchen"]
+    "text",
+    ["find the trash can", "find the mug", "berber carpet in the room", "go to the second floor", "kitchen"],
 )
 def test_the_name_of_a_thing_is_no_doubt(text):
     assert strange_noun(tokens_of(text), parse_directive(text)) is None

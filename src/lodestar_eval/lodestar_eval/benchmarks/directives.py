@@ -29,8 +29,11 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--data", type=Path, metavar="FILE.jsonl", help="sentences with their meaning, one a line"
     )
-    parser.add_argument("--parser", choices=("readers", "grammar", "model"), default="readers",
-        help="readers: the grammar and the second reader, as the robot reads; grammar: that alone (default %(default)s)"
+    parser.add_argument(
+        "--parser",
+        choices=("readers", "grammar", "model"),
+        default="readers",
+        help="readers: grammar and second reader, as the robot reads; grammar: that alone (default %(default)s)",
     )
     parser.add_argument("--model", default=ChatConfig.model, help="of --parser model (default %(default)s)")
     parser.add_argument("--base-url", default="", help="of the model's endpoint (default OpenAI's)")

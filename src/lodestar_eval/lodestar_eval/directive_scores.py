@@ -13,7 +13,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lodestar.language.directive import Directive, DirectiveError, Item, Step, StepKind, StopRequested
+from lodestar.language.directive import (
+    AmbiguousDirective,
+    Directive,
+    DirectiveError,
+    Item,
+    Step,
+    StepKind,
+    StopRequested,
+)
 from lodestar.language.phrase_items import level_of
 from lodestar.language.query_graph import QueryGraph
 from lodestar.language.vocabulary import load_vocabulary
@@ -59,6 +67,7 @@ class Score:
     outcome: str
     lost: int = 0
     detail: str = ""
+    is_asked_back: bool = False  # of a refusal: the robot asks which of two readings is meant
 
 
 def score_sentence(line: Mapping[str, Any], parse: Callable[[str], Directive]) -> Score:
@@ -69,7 +78,8 @@ def score_sentence(line: Mapping[str, Any], parse: Callable[[str], Directive]) -
         kinds = [step["kind"] for step in line["steps"]]
         return Score(EXACT if kinds in ([], ["STOP"]) else REFUSED, 0, "a halt")
     except DirectiveError as error:
-        return Score(REFUSED if line["steps"] else EXACT, 0, str(error))
+        asked = isinstance(error, AmbiguousDirective)
+        return Score(REFUSED if line["steps"] else EXACT, 0, str(error), asked)
     lost, wrong = _constraint_faults(line["avoid"], directive)
     if not line["steps"]:
         return Score(MISREAD, lost, "nothing is asked for")

@@ -1,18 +1,25 @@
-"""Has a language model read directives on a worker; the executor fetches what it read."""
+"""Desks where texts wait: for a language model on a worker, or for the vectors that a second reader needs."""
 
 from __future__ import annotations
 
 import queue
 import threading
+import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from lodestar.assembly import selector_parts
 from lodestar.assembly.config import GoalSelectorConfig
 from lodestar.language.directive import Directive
+from lodestar.language.two_readers import TwoReaders
+from lodestar.models.phrases import PhraseBook
+from lodestar_ros.embedder_client import EmbedderClient
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.workers import QueueWorker
 
+VECTOR_PATIENCE = 1.0  # s that a text waits for its vector (real time); the embedder takes about 0.02 s
+_ANY_TEXT = "come back"
 #: Returns what was read, or raises why it could not be.
 Reading = Callable[[], Directive]
 
@@ -88,6 +95,50 @@ class ReadingDesk:
         finally:
             with self._lock:
                 self._asked = None
+
+
+class VectorDesk:
+    """Hold texts until the second reader's vectors are there, at most `patience` seconds; nothing here blocks.
+
+    Where the text embedder does not answer in that time, or is not up, the grammar reads alone.
+    """
+
+    def __init__(
+        self,
+        readers: TwoReaders,
+        parse: Callable[[str], Directive],
+        book: PhraseBook,
+        embedder: EmbedderClient,
+        patience: float = VECTOR_PATIENCE,
+        steady: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._readers, self._parse, self._book, self._embedder = readers, parse, book, embedder
+        self._patience, self._steady = patience, steady
+        self._waiting: list[tuple[Any, str, tuple[str, ...], float]] = []
+        embedder.request(readers.phrases(_ANY_TEXT)[1:])
+
+    def submit(self, ticket: Any, text: str) -> None:
+        """Have a text read as soon as its vector is there."""
+        phrases = self._readers.phrases(text)
+        waits = bool(self._book.missing(phrases)) and self._embedder.is_ready
+        self._embedder.request(phrases)
+        self._waiting.append((ticket, text, phrases, self._steady() + waits * self._patience))
+
+    def hurry(self, ticket: Any) -> None:
+        """Wait no longer for the vector of a text."""
+        self._waiting = [(t, text, () if t == ticket else p, end) for t, text, p, end in self._waiting]
+
+    def withdraw(self) -> list[Any]:
+        """Forget all texts that are not taken yet, and return their tickets."""
+        waiting, self._waiting = self._waiting, []
+        return [ticket for ticket, *_ in waiting]
+
+    def take(self) -> list[tuple[Any, Reading]]:
+        """Return the tickets that can be read now; reading takes milliseconds, and happens on the loop's thread."""
+        now = self._steady()
+        ready = [one for one in self._waiting if now >= one[3] or not self._book.missing(one[2])]
+        self._waiting = [one for one in self._waiting if one not in ready]
+        return [(ticket, partial(self._parse, text)) for ticket, text, _, _ in ready]
 
 
 def _raising(error: Exception) -> Reading:

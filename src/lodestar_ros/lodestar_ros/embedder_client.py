@@ -41,6 +41,11 @@ class EmbedderClient:
         self._timer = node.create_timer(RETRY, self._ask, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     @property
+    def is_ready(self) -> bool:
+        """Return whether the service is there."""
+        return bool(self._client.service_is_ready())
+
+    @property
     def pending(self) -> int:
         """Return the number of requested phrases without a vector."""
         return len(self._wanted)

@@ -20,8 +20,7 @@ from lodestar.assembly.shared import SharedConfig
 from lodestar.language.directive import Directive
 from lodestar.language.grammar import load_grammar, parse_directive
 from lodestar.language.model_directives import best_directive, make_directive_parser
-from lodestar.language.nearest_reader import NearestReader
-from lodestar.language.two_readers import TwoReaders, offline_readers
+from lodestar.language.two_readers import TwoReaders, book_reader, offline_readers
 from lodestar.models.phrases import PhraseBook
 from lodestar.selection.policies import policy_of
 from lodestar.selection.policy import Policy
@@ -34,7 +33,7 @@ _log = logging.getLogger(__name__)
 def directive_readers(phrases: PhraseBook, warn: Callable[[str], None] = _log.warning) -> TwoReaders:
     """Return the grammar with its tables loaded, and the second reader on the vectors of a phrase book."""
     load_grammar()  # the first directive would wait for it on the loop's thread
-    return TwoReaders(second=NearestReader(phrases.vectors), warn=warn)
+    return TwoReaders(second=book_reader(phrases), warn=warn)
 
 
 def directive_parser(readers: TwoReaders | None = None) -> Callable[[str], Directive]:

@@ -13,10 +13,13 @@ from lodestar.models.lexicon import load_lexicon
 
 #: Verbs of orders that may follow a ban.
 _ORDERS = (
-    "MOVE", "ENTER", "TAKE_ME", "FIND", "SEARCH", "INSPECT", "EXPLORE", "PATROL", "FETCH", "PUT", "HANDLE", "COUNT", "LIST",
+    "MOVE", "ENTER", "TAKE_ME", "FIND", "SEARCH", "INSPECT", "EXPLORE", "PATROL", "FETCH",
+    "PUT", "HANDLE", "COUNT", "LIST",
     "WHAT_IS", "CHECK", "CHECK_THING", "WHERE_IS", "RETURN", "WAIT", "LOOK", "LOOK_AROUND_IN",
 )  # fmt: skip
-_NOT_BEFORE = frozenset({"DET", "REL", "TO", "FROM", "OF", "WITH", "BETWEEN", "THAT", "AND", "OR", "AVOID", "NUMBER"})
+_NOT_BEFORE = frozenset(
+    {"DET", "REL", "TO", "FROM", "OF", "WITH", "BETWEEN", "THAT", "AND", "OR", "AVOID", "NUMBER"}
+)
 _OBJECTS = frozenset({"DET", "IT", "ME", "NUMBER"})
 _FRONTED = frozenset({"without", "avoiding", "by", "while", "not", "never", "skipping", "bypassing", "no"})
 MAX_CUTS = 4  # places in one clause at which a cut is tried

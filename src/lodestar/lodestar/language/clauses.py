@@ -157,7 +157,12 @@ def _cut_at(tokens: list[str], i: int, start: int) -> tuple[int, str, bool] | No
     if order is not None:
         return order[0], order[1], False
     passes = vocabulary.match("REACHING", tokens, i) is not None
-    if token == "to" and not passes and _purpose_verb(tokens, i + 1) and vocabulary.match("TO_DO", tokens, i) is None:
+    if (
+        token == "to"
+        and not passes
+        and _purpose_verb(tokens, i + 1)
+        and vocabulary.match("TO_DO", tokens, i) is None
+    ):
         return 1, "", False
     cannot = vocabulary.match("CANNOT", tokens, i)
     if cannot is not None and i + cannot[0] < len(tokens):

@@ -40,7 +40,9 @@ class Draft:
     named_before: Phrase | None = None  # and the one before it
     scope: Scope | None = None  # that must not be left
     unable: list[str] = field(default_factory=list)  # of no step
-    obeyed: list[str] = field(default_factory=list)  # clauses that are kept as they are: "do not climb the stairs"
+    obeyed: list[str] = field(
+        default_factory=list
+    )  # clauses that are kept as they are: "do not climb the stairs"
     statements: list[str] = field(default_factory=list)
     route: list[str] = field(default_factory=list)  # turns and distances
     looked: tuple[Relation, int] | None = None  # "look on the table", which a question may follow

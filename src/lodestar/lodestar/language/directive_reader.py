@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 from lodestar.language.chart import Reading, load_chart
-from lodestar.language.clause_steps import add_clause
 from lodestar.language.clause_splits import cut_again
+from lodestar.language.clause_steps import add_clause
 from lodestar.language.clauses import Clause, clauses_of
 from lodestar.language.directive import (
     ROBOT_FRAME,

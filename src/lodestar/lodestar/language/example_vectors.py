@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import logging
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,7 +16,6 @@ from lodestar.storage.archive import whole_file
 
 LEAST = 32  # texts from which on vectors are worth keeping
 KEPT = 4  # files: of as many versions of the sentences
-_log = logging.getLogger(__name__)
 
 
 class KeptVectors:
@@ -35,21 +33,26 @@ class KeptVectors:
         """Return (N, D) float32. Raises EmbedderUnavailable."""
         if len(texts) < LEAST:
             return self._embedder.embed(texts)
-        try:
-            path = self._path(texts)
-        except RuntimeError as error:  # no home
-            _log.info("vectors are not kept: %s", error)
-            return self._embedder.embed(texts)
-        kept = _read(path, len(texts))
+        kept = kept_vectors(self._embedder.model, texts, self._folder)
         if kept is not None:
             return kept
         vectors = self._embedder.embed(texts)
-        _write(path, vectors)
+        with contextlib.suppress(RuntimeError):  # no home
+            _write(_path(self._embedder.model, texts, self._folder), vectors)
         return vectors
 
-    def _path(self, texts: Sequence[str]) -> Path:
-        key = hashlib.sha256("\n".join((self._embedder.model, *texts)).encode()).hexdigest()[:24]
-        return (self._folder or cache_folder()) / f"vectors-{key}.npy"
+
+def kept_vectors(model: str, texts: Sequence[str], folder: Path | None = None) -> np.ndarray | None:
+    """Return the vectors (N, D) float32 that some process has kept, None where there are none."""
+    try:
+        return _read(_path(model, texts, folder), len(texts))
+    except RuntimeError:  # no home
+        return None
+
+
+def _path(model: str, texts: Sequence[str], folder: Path | None) -> Path:
+    key = hashlib.sha256("\n".join((model, *texts)).encode()).hexdigest()[:24]
+    return (folder or cache_folder()) / f"vectors-{key}.npy"
 
 
 def _read(path: Path, count: int) -> np.ndarray | None:

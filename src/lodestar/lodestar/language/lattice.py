@@ -20,7 +20,8 @@ CLOSING = (
 )  # fmt: skip
 #: Tables of verbs that begin what is asked for.
 VERBS = (
-    "MOVE", "ENTER", "TAKE_ME", "LEAVE", "FIND", "SEARCH", "INSPECT", "EXPLORE", "PATROL", "FETCH", "PUT", "HANDLE", "FOLLOW",
+    "MOVE", "ENTER", "TAKE_ME", "LEAVE", "FIND", "SEARCH", "INSPECT",
+    "EXPLORE", "PATROL", "FETCH", "PUT", "HANDLE", "FOLLOW",
     "COUNT", "HOW_MUCH", "LIST", "WHAT_IS", "WHICH_LIST", "CHECK", "CHECK_THING", "SEE_NOW", "ASK", "WHERE_IS",
     "WHERE_LEFT", "WHERE_CAN", "RETURN", "WAIT", "STAND", "HALT", "WHERE_THING",
     "ASK_OF", "TALK", "SPEAK", "LOOK", "TURN", "REPEAT", "KEEP",

@@ -122,16 +122,22 @@ class NearestReader:
         self.examples = annotated_sentences() if examples is None else tuple(examples)
         self._vectors: np.ndarray | None = None
 
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The texts of the examples, whose vectors it needs."""
+        return tuple(example.shown for example in self.examples)
+
     def load(self) -> None:
         """Compute the vectors of the examples now. Raises LookupError where they cannot be had."""
         if self._vectors is None:
-            self._vectors = np.asarray(self._embed([example.shown for example in self.examples]))
+            self._vectors = np.asarray(self._embed(self.texts))
 
     def read(self, words: Sequence[str]) -> NearestReading:
         """What the sentences nearest to the words mean. Raises LookupError where no vector can be had."""
-        self.load()
         nouns = nouns_of(words)
-        return self.read_vector(np.asarray(self._embed([masked_text(words, nouns)]))[0], nouns)
+        vector = np.asarray(self._embed([masked_text(words, nouns)]))[0]
+        self.load()
+        return self.read_vector(vector, nouns)
 
     def read_vector(self, vector: np.ndarray, nouns: Sequence[NamedNoun]) -> NearestReading:
         """As `read`, of the unit vector (D,) of a masked text and its nouns."""

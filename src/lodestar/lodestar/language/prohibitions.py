@@ -1,4 +1,4 @@
-"""Accounts for every word that forbids something: each must have become a constraint, an exclusion or a negated attribute.
+"""Accounts for words that forbid: each must have become a constraint, an exclusion or a negated attribute.
 
 The account reads the words and the finished directive, and nothing of how one became the other. So it holds for
 whatever read the text.
@@ -25,8 +25,17 @@ from lodestar.models.wordnet import load_wordnet
 _ENDS = frozenset({STOP, QUESTION})
 _POINTING = frozenset({"it", "them", "him", "her", "there", "that", "this", "these", "those", "one", "ones"})
 _TELLERS = frozenset({"i", "we", "he", "she", "they"})
-_TELLS = frozenset({"do", "does", "did", "can", "could", "have", "has", "had", "am", "is", "are", "was", "were", "will"})
-_WISHES = frozenset({"want", "like", "wish", "allow", "let", "need", "permit", "care", "you", "robot", "your"})
+_TELLS = frozenset(
+    {"do", "does", "did", "can", "could", "have", "has", "had", "am", "is", "are", "was", "were", "will"}
+)
+_WISHES = frozenset(
+    {"want", "like", "wish", "allow", "let", "need", "permit", "care", "you", "robot", "your"}
+)
+_DENIES = frozenset(
+    {"not", "no", "never", "none", "nothing", "without"}
+)  # of a question, or of what it cannot do
+_MOST_OF_A_WISH = 3  # words: "not want you"
+_JOINED = frozenset({"but", "and", COMMA})
 _ALTERNATIVES = frozenset({"or", "nor"})
 _LEAVING = frozenset({"leave", "leaving", "let"})
 _MOST_LEFT = 8  # words of what is left alone
@@ -78,7 +87,7 @@ def unaccounted(
         for one in found
         if not any(limit.start <= one.start < limit.end for limit in limits)
         and not _is_obeyed(one, tokens, texts)
-        and not _is_asked(one, directive)
+        and not _is_asked(one, tokens, directive)
         and not _is_kept(one, kept, directive)
     ) + tuple(_lost_alternatives(tokens, found, kept))
 
@@ -133,11 +142,13 @@ def _is_obeyed(one: Prohibition, tokens: list[str], texts: tuple[str, ...]) -> b
     return any(said in text and all(f" {word} " in text for word in follows) for text in texts)
 
 
-def _is_asked(one: Prohibition, directive: Directive) -> bool:
+def _is_asked(one: Prohibition, tokens: list[str], directive: Directive) -> bool:
     """Whether it stands in a question, or in what the robot cannot do, and forbids no motion."""
     vocabulary = load_vocabulary()
     first = one.said.split()[0]
-    if vocabulary.match("GO_NEAR", one.after, 0) is not None or first.startswith(("avoid", "keep", "stay")):
+    joined = bool(one.start) and tokens[one.start - 1] in _JOINED
+    joined = joined or not _WISHES.isdisjoint(one.after[:_MOST_OF_A_WISH])
+    if first not in _DENIES or joined or vocabulary.match("GO_NEAR", one.after, 0) is not None:
         return False
     texts = [
         step.question

@@ -1,4 +1,4 @@
-"""Remarks about the thing that a text asks for, in clauses of their own: "find the towel, it is the one by the mirror"."""
+"""Remarks about the thing that is asked for, in clauses of their own: "find the towel, it is the one by the mirror"."""
 
 from __future__ import annotations
 
@@ -73,6 +73,8 @@ def _described(draft: Draft, named: Phrase, meaning: dict[str, Any]) -> Phrase |
     relations = [asked["said"]] if asked.get("said") else []
     relations += (meaning.get("where") or {}).get("all", [])
     state, found = asked.get("state"), named
+    if state is not None and not _words_of(state):
+        state = None  # "it is the one next to the toaster"
     if state is not None and not _is_look(state):
         return None
     for one in relations:
@@ -108,13 +110,15 @@ def _same_thing(draft: Draft, named: Phrase, said: tuple[Phrase, ...]) -> Phrase
     return replace(found, relations=(*named.relations, *relations))
 
 
+def _words_of(state: dict[str, Any]) -> list[str]:
+    if state.get("words") is not None:
+        return [word for word in getattr(state["words"], "words", ()) if word not in ("one", "ones")]
+    return str(state.get("state", "")).split()
+
+
 def _is_look(state: dict[str, Any]) -> bool:
     """Whether a state can be seen: a colour, "open"; "urgent" and "mine" cannot."""
     lexicon, vocabulary = load_lexicon(), load_vocabulary()
-    said = state.get("state")
-    words = str(said).split() if said is not None else []
-    if state.get("words") is not None:
-        words = list(getattr(state["words"], "words", ()))
-    return bool(words) and all(
-        lexicon.attribute(word) is not None or vocabulary.is_in("STATE", word) for word in words
+    return all(
+        lexicon.attribute(word) is not None or vocabulary.is_in("STATE", word) for word in _words_of(state)
     )

@@ -13,7 +13,9 @@ from lodestar.models.lexicon import load_lexicon
 
 _MARKS = frozenset({COMMA, STOP, QUESTION})
 _CALLS = frozenset({"hey", "hi", "hello", "ok", "okay", "dear", "yo"})
-_ALL = frozenset({"any", "every", "all", "each", "anything", "everything", "anyone", "everyone", "anywhere", "everywhere"})
+_ALL = frozenset(
+    {"any", "every", "all", "each", "anything", "everything", "anyone", "everyone", "anywhere", "everywhere"}
+)
 _MOST_OF_A_CALL = 2  # words of a name: "mister robot"
 _MOST_BETWEEN = 3  # words of a noun between "any" and "but"
 
@@ -24,7 +26,7 @@ def framed(tokens: Sequence[str]) -> list[str]:
 
 
 def without_name(tokens: Sequence[str]) -> list[str]:
-    """The words without a name that calls somebody before an order or behind it: "Rex, find ...", "hey Bob find ..."."""
+    """The words without a name that calls somebody around an order: "Rex, find ...", "hey Bob find ..."."""
     tokens = list(tokens)
     start = next((i for i, token in enumerate(tokens) if token not in _CALLS), len(tokens))
     start += tokens[start : start + 1] == [COMMA]

@@ -11,27 +11,31 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+import numpy as np
+
 from lodestar.language.directive import AmbiguousDirective, Directive, DirectiveError, Step, StepKind
 from lodestar.language.directive_parsers import DirectiveParser, GrammarDirectives, Readings
 from lodestar.language.directive_reader import read_directive
-from lodestar.language.example_vectors import KeptVectors
+from lodestar.language.example_vectors import KeptVectors, kept_vectors
 from lodestar.language.named_nouns import nouns_of
-from lodestar.language.nearest_reader import CLASSES, Embed, NearestReader, NearestReading, masked_text
+from lodestar.language.nearest_reader import CLASSES, NearestReader, NearestReading, masked_text
 from lodestar.language.noun_words import is_place
+from lodestar.language.prohibitions import unaccounted
 from lodestar.language.readable_text import MAX_CHARACTERS
 from lodestar.language.sentence_tokens import COMMA, QUESTION, STOP, shown, tokens_of
 from lodestar.language.sentences import sentence
 from lodestar.language.spelling import corrected
 from lodestar.language.spoken_frames import framed
 from lodestar.language.vocabulary import load_vocabulary
-from lodestar.models.embedder import EmbedderUnavailable, SentenceTransformerEmbedder
+from lodestar.models.embedder import PACKAGED_MODEL, EmbedderUnavailable, SentenceTransformerEmbedder
 from lodestar.models.lexicon import load_lexicon
+from lodestar.models.phrases import PhraseBook
 from lodestar.models.wordnet import load_wordnet
 
 _log = logging.getLogger(__name__)
 
 _MOVES = (StepKind.FIND, StepKind.GO, StepKind.EXPLORE, StepKind.PATROL, StepKind.LIST, StepKind.COUNT)
-_MODALS = frozenset({"must", "could", "would", "should", "can", "may", "might", "will", "as", "so", "shall"})
+_MODALS = frozenset({"must", "could", "would", "should", "shall", "as", "so"})
 _OPENS = frozenset({COMMA, STOP, QUESTION})
 #: How the second reader's meaning is said: with one noun, or with none.
 _SAID = {
@@ -42,7 +46,7 @@ _SAID_ALONE = {
     StepKind.EXPLORE: "explore the building", StepKind.PATROL: "patrol the building", StepKind.RETURN: "come back",
     StepKind.WAIT: "wait", StepKind.STOP: "wait",
 }  # fmt: skip
-_ALONE = "the second reader of sentences has no text model ({}): the grammar reads alone, and what it leaves open is refused"
+_ALONE = "the second reader of sentences has no text model ({}): the grammar reads alone"
 
 
 @dataclass(frozen=True)
@@ -70,12 +74,12 @@ class TwoReaders:
         self._warn = warn
         self._is_told = False
 
-    def phrase(self, text: str) -> str:
-        """The phrase whose vector the second reader needs for a text, "" where it needs none."""
+    def phrases(self, text: str) -> tuple[str, ...]:
+        """The phrases whose vectors the second reader needs for a text: its own, then the examples'."""
         if self._second is None or len(text) > MAX_CHARACTERS:
-            return ""
+            return ()
         words = _words(text)
-        return masked_text(words, nouns_of(words))
+        return (masked_text(words, nouns_of(words)), *self._second.texts) if words else ()
 
     def parse(self, text: str) -> Readings:
         """Readings, best first. Raises DirectiveError, AmbiguousDirective where the readers differ."""
@@ -122,7 +126,11 @@ def strange_noun(words: Sequence[str], directive: Directive) -> Doubt | None:
             first, last = phrase[0], phrase[-1]
             if last not in words or (last in named and _MODALS.isdisjoint(phrase)):
                 continue
-            if not _MODALS.isdisjoint(phrase) or _opens_as_verb(words, first, len(phrase)) or _is_no_noun(last):
+            if (
+                not _MODALS.isdisjoint(phrase)
+                or _opens_as_verb(words, first, len(phrase))
+                or _is_no_noun(last)
+            ):
                 return Doubt(f'"{" ".join(phrase)}" is read as the name of a thing')
     return None
 
@@ -132,7 +140,7 @@ def _heads(step: Step) -> list[list[str]]:
     if step.item is None or step.kind not in _MOVES:
         return []
     return [
-        graph.target.phrase.split(" of ")[0].split()
+        graph.target.phrase.split(" of ")[0].split(" to ")[0].split()
         for graph in step.item.best
         if graph.target.category not in ("spot", "object") and not is_place(graph.target.category)
     ]
@@ -144,10 +152,16 @@ def _opens_as_verb(words: Sequence[str], first: str, length: int) -> bool:
     if i < 0 or (i and words[i - 1] not in _OPENS) or i + length >= len(words) or words[i + length] in _OPENS:
         return False
     lexicon, vocabulary = load_lexicon(), load_vocabulary()
-    if lexicon.canonical(" ".join(words[i : i + length])) or lexicon.canonical(first) or lexicon.attribute(first):
+    if (
+        lexicon.canonical(" ".join(words[i : i + length]))
+        or lexicon.canonical(first)
+        or lexicon.attribute(first)
+    ):
         return False
     someone = vocabulary.is_in("SOMEONE", first) or vocabulary.is_in("ANYTHING", first)
-    goes_on = vocabulary.matches(words, i + length).keys().isdisjoint(("REL", "WITH", "THAT", "AND", "OR", "OF"))
+    goes_on = (
+        vocabulary.matches(words, i + length).keys().isdisjoint(("REL", "WITH", "THAT", "AND", "OR", "OF"))
+    )
     return someone or load_wordnet().is_mostly_verb(first) or (goes_on and load_wordnet().is_verb(first))
 
 
@@ -182,7 +196,8 @@ def _asked_back(doubt: Doubt, best: Directive, text: str) -> AmbiguousDirective:
         except DirectiveError:
             pass
         else:
-            choices += [(sentence(other), other)] if sentence(other) != choices[0][0] else []
+            is_new = sentence(other) != choices[0][0] and not unaccounted(_words(text), other)
+            choices += [(sentence(other), other)] if is_new else []
     meant = " or ".join(f'"{words}"' for words, _ in choices)
     return AmbiguousDirective(
         f'"{shown(text)}" is doubtful: {doubt.why}. Do you mean {meant}? If neither, say it in other words.',
@@ -192,6 +207,22 @@ def _asked_back(doubt: Doubt, best: Directive, text: str) -> AmbiguousDirective:
 
 def _words(text: str) -> list[str]:
     return framed(corrected(tokens_of(text)))
+
+
+def book_reader(phrases: PhraseBook) -> NearestReader:
+    """The second reader on the vectors of a phrase book; it does not vote on those of another model than its own."""
+
+    def embed(texts: Sequence[str]) -> np.ndarray:
+        vectors = phrases.vectors(texts)
+        if phrases.model != PACKAGED_MODEL:
+            raise LookupError(f"its limits are those of {PACKAGED_MODEL}, not of {phrases.model}")
+        return vectors
+
+    reader = NearestReader(embed)
+    kept = kept_vectors(PACKAGED_MODEL, reader.texts)
+    if kept is not None and phrases.model in ("", PACKAGED_MODEL):
+        phrases.add(reader.texts, kept, PACKAGED_MODEL)
+    return reader
 
 
 @lru_cache(maxsize=1)

@@ -18,7 +18,7 @@ from lodestar.models.config import ChatConfig
 from lodestar_eval.registry import BadOptions, Bar, Benchmark, Result, Table
 
 _PARTS = ("all", "seen", "heldback")
-_LEAST_EXACT, _LEAST_RIGHT, _MOST_MISREAD = 0.60, 0.72, 0.10
+_LEAST_EXACT, _LEAST_RIGHT, _MOST_MISREAD, _MOST_ASKED = 0.60, 0.72, 0.08, 0.10
 _LONG = (
     "go to the kitchen and find the red mug next to the sink then look for a chair or a stool in the living room "
     "and come back but avoid the wet floor please"
@@ -29,7 +29,12 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--data", type=Path, metavar="FILE.jsonl", help="sentences with their meaning, one a line"
     )
-    parser.add_argument("--parser", choices=("grammar", "model"), default="grammar")
+    parser.add_argument(
+        "--parser",
+        choices=("readers", "grammar", "model"),
+        default="readers",
+        help="readers: grammar and second reader, as the robot reads; grammar: that alone (default %(default)s)",
+    )
     parser.add_argument("--model", default=ChatConfig.model, help="of --parser model (default %(default)s)")
     parser.add_argument("--base-url", default="", help="of the model's endpoint (default OpenAI's)")
     parser.add_argument(
@@ -68,20 +73,27 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
     parse = _parser(options, progress)
     parse("find the chair")
     outcomes: dict[str, Counter[str]] = {}
-    lost, taken = 0, []
+    lost, taken, asked, asked_exact = 0, [], 0, 0
+    alone = _grammar_alone(options)
     for line in lines:
         began = time.perf_counter()
         score = score_sentence(line, parse)
         taken.append(1e3 * (time.perf_counter() - began))
         outcomes.setdefault(line["source"], Counter())[score.outcome] += 1
         lost += score.lost
+        if score.is_asked_back:
+            asked += 1
+            asked_exact += alone is not None and score_sentence(line, alone).outcome == EXACT
         if options.show and score.outcome != EXACT:
             progress(f"{score.outcome:8} {line['id']:14} {line['text']}\n         {score.detail}")
     total: Counter[str] = sum(outcomes.values(), Counter())
     share = {name: total[name] / len(lines) for name in OUTCOMES}
     right = share[EXACT] + share[PARTIAL]
     metrics = {f"{name}.{options.part}": value for name, value in share.items()}
-    metrics |= {"sentences": len(lines), "lost_constraints": lost}
+    metrics |= {"sentences": len(lines), "lost_constraints": lost, "asked_back": asked / len(lines)}
+    if alone is not None:
+        exact_alone = total[EXACT] + asked_exact
+        metrics["asked_back_of_exact"] = asked_exact / max(exact_alone, 1)
     by_model = options.parser == "model"  # each of whose questions may cost something
     times = {"p95_sentence": float(np.percentile(taken, 95))} if by_model else _times(parse)
     metrics |= {f"parse_{name}_ms": value for name, value in times.items()}
@@ -93,7 +105,8 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
     progress(
         f"{len(lines)} sentences: "
         + ", ".join(f"{name} {share[name]:.3f}" for name in OUTCOMES)
-        + f", lost {lost}"
+        + f", lost {lost}, asked back {asked / len(lines):.3f}"
+        + (f" ({asked_exact} that the grammar alone reads exactly)" if alone is not None else "")
     )
     return Result(
         metrics=metrics,
@@ -102,6 +115,11 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
             Bar("exact or partial", right, _LEAST_RIGHT),
             Bar("misread", share[MISREAD], _MOST_MISREAD, at_least=False),
             Bar("lost constraints", float(lost), 0.0, at_least=False),
+            *(
+                [Bar("asked back of exact", metrics["asked_back_of_exact"], _MOST_ASKED, at_least=False)]
+                if alone is not None
+                else []
+            ),
         ),
         tables=(Table("Sentences by source", ("source", *OUTCOMES, "exact share"), tuple(rows)),),
     )
@@ -112,8 +130,10 @@ def _parser(options: argparse.Namespace, progress: Callable[[str], None]) -> Cal
     from lodestar.assembly.config import GoalSelectorConfig
     from lodestar.language.config import ParserConfig
 
-    if options.parser == "grammar":
+    if options.parser == "readers":
         return parts.directive_parser()
+    if options.parser == "grammar":
+        return parts.grammar_parser()
     try:
         chat = ChatConfig(options.model, options.base_url, key_variable=options.key_variable)
     except ValueError as error:
@@ -121,6 +141,13 @@ def _parser(options: argparse.Namespace, progress: Callable[[str], None]) -> Cal
     model = parts.directive_model(GoalSelectorConfig(parser=ParserConfig("model", chat)), progress)
     assert model is not None
     return model[0]
+
+
+def _grammar_alone(options: argparse.Namespace) -> Callable[[str], Any] | None:
+    """The grammar, which the two readers are compared with; None where they do not read."""
+    from lodestar.assembly import parts
+
+    return parts.grammar_parser() if options.parser == "readers" else None
 
 
 def _times(parse: Callable[[str], Any]) -> dict[str, float]:

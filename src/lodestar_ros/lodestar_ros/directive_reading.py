@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from lodestar.assembly import selector_parts
 from lodestar.assembly.config import GoalSelectorConfig
@@ -24,6 +24,15 @@ _ANY_TEXT = "come back"
 Reading = Callable[[], Directive]
 
 
+class Ticket(Protocol):
+    """What a text is read for."""
+
+    @property
+    def is_wanted(self) -> bool:
+        """Return whether its text is still to be read."""
+        ...
+
+
 class ReadingDesk:
     """Read the texts of goals without keeping the loop waiting.
 
@@ -33,57 +42,46 @@ class ReadingDesk:
     def __init__(self, parse: Callable[[str], Directive], cancel: Callable[[], None]) -> None:
         self._parse, self._cancel = parse, cancel
         self._lock = threading.Lock()
-        self._waiting: list[Any] = []  # tickets that nobody has taken
         self._asked: Any = None  # ticket whose question is under way
+        self._closed = False
         self._done: queue.SimpleQueue = queue.SimpleQueue()
         self._worker: QueueWorker | None = None
 
-    def submit(self, ticket: Any, text: str) -> None:
-        """Have a text read."""
+    def submit(self, ticket: Ticket, text: str) -> None:
+        """Have a text read, unless its ticket is not wanted any more when it is its turn."""
         if self._worker is None:
             self._worker = QueueWorker("directives", self._work)
-        with self._lock:
-            self._waiting.append(ticket)
         self._worker.submit((ticket, text))
 
-    def hurry(self, ticket: Any) -> None:
+    def hurry(self, ticket: Ticket) -> None:
         """Wait no longer for the model's reading of a text."""
         with self._lock:
-            asked = self._asked is not None and self._asked == ticket
+            asked = self._asked is not None and self._asked is ticket
         if asked:
             self._cancel()
 
-    def withdraw(self) -> list[Any]:
-        """Forget all texts that are not taken yet, and return their tickets."""
-        with self._lock:
-            tickets, self._waiting = self._waiting, []
-        if tickets:
-            self._cancel()
-        return tickets
-
     def take(self) -> list[tuple[Any, Reading]]:
-        """Return the tickets read since the last call, without those that were withdrawn."""
+        """Return the tickets read since the last call, also those that are not wanted any more."""
         done: list[tuple[Any, Reading]] = []
         while True:
             try:
-                ticket, reading = self._done.get_nowait()
+                done.append(self._done.get_nowait())
             except queue.Empty:
                 return done
-            with self._lock:
-                if ticket in self._waiting:
-                    self._waiting.remove(ticket)
-                    done.append((ticket, reading))
 
     def close(self) -> None:
-        """End the question under way and the worker."""
-        self.withdraw()
+        """End the question under way and the worker; what waits is not read."""
+        with self._lock:
+            self._closed, asked = True, self._asked is not None
+        if asked:
+            self._cancel()
         if self._worker is not None:
             self._worker.close()
 
-    def _work(self, item: tuple[Any, str]) -> None:
+    def _work(self, item: tuple[Ticket, str]) -> None:
         ticket, text = item
         with self._lock:
-            if ticket not in self._waiting:
+            if self._closed or not ticket.is_wanted:
                 return
             self._asked = ticket
         try:
@@ -114,29 +112,31 @@ class VectorDesk:
     ) -> None:
         self._readers, self._parse, self._book, self._embedder = readers, parse, book, embedder
         self._patience, self._steady = patience, steady
-        self._waiting: list[tuple[Any, str, tuple[str, ...], float]] = []
+        self._waiting: list[tuple[Ticket, str, tuple[str, ...], float]] = []
         embedder.request(readers.phrases(_ANY_TEXT)[1:])
 
-    def submit(self, ticket: Any, text: str) -> None:
+    def submit(self, ticket: Ticket, text: str) -> None:
         """Have a text read as soon as its vector is there."""
         phrases = self._readers.phrases(text)
         waits = bool(self._book.missing(phrases)) and self._embedder.is_ready
         self._embedder.request(phrases)
         self._waiting.append((ticket, text, phrases, self._steady() + waits * self._patience))
 
-    def hurry(self, ticket: Any) -> None:
+    def hurry(self, ticket: Ticket) -> None:
         """Wait no longer for the vector of a text."""
-        self._waiting = [(t, text, () if t == ticket else p, end) for t, text, p, end in self._waiting]
-
-    def withdraw(self) -> list[Any]:
-        """Forget all texts that are not taken yet, and return their tickets."""
-        waiting, self._waiting = self._waiting, []
-        return [ticket for ticket, *_ in waiting]
+        self._waiting = [(t, text, () if t is ticket else p, end) for t, text, p, end in self._waiting]
 
     def take(self) -> list[tuple[Any, Reading]]:
-        """Return the tickets that can be read now; reading takes milliseconds, and happens on the loop's thread."""
+        """Return the tickets that can be read now, also those that are not wanted any more.
+
+        Reading takes milliseconds, and happens on the loop's thread.
+        """
         now = self._steady()
-        ready = [one for one in self._waiting if now >= one[3] or not self._book.missing(one[2])]
+        ready = [
+            one
+            for one in self._waiting
+            if now >= one[3] or not one[0].is_wanted or not self._book.missing(one[2])
+        ]
         self._waiting = [one for one in self._waiting if one not in ready]
         return [(ticket, partial(self._parse, text)) for ticket, text, _, _ in ready]
 

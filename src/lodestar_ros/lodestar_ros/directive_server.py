@@ -36,10 +36,14 @@ from lodestar_ros.conversions_agent import feedback_to_msg, result_to_msg
 from lodestar_ros.conversions_directive import directive_from_msg, directive_to_msg
 from lodestar_ros.conversions_items import AVOID
 from lodestar_ros.conversions_news import begun_to_msg, ended_to_msg
+from lodestar_ros.directive_goals import DirectiveGoal, DirectiveGoals, Phase
 from lodestar_ros.directive_reading import Reading, ReadingDesk, VectorDesk
 from lodestar_ros.loop_thread import LoopThread
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.pictures import PictureDesk, pictures_of
+
+CANCELLED_EARLY = "Cancelled before it had begun."
+STOPPED_EARLY = "The robot was stopped or held before this goal had begun."
 
 
 @dataclass(frozen=True)
@@ -51,13 +55,19 @@ class _Outcome:
     stops: bool = False  # the directive was "stop"
 
 
+class _Withdrawn(DirectiveRefused):
+    """The robot was stopped or held, or the goal cancelled, before it had begun."""
+
+    code = ErrorCode.CANCELLED
+
+
 class DirectiveServer:
     """Start, cancel and conclude directives; parsing and starting happen on the loop's thread.
 
     Publishes ``~/directive``: the current directive, and after its end an empty one; ``~/report``: each directive that
-    begins, and how it ends.
-    parse(text) returns the directive at once. desk: reads texts without pictures in its place, and may take seconds; a
-    halt never waits for it, and withdraws what does. now: the loop's time. on_started(directive) and on_stop() let the
+    begins, and how it ends. A halt waits for nothing, and withdraws every goal that has not begun.
+    parse(text) returns the directive at once. desk: reads texts without pictures in its place, and may take seconds.
+    now: the loop's time. on_started(directive) and on_stop() let the
     node act at once. pictures: describes a directive's pictures. watch: tells when its client is gone; None = the
     directive continues without a client.
     """
@@ -81,13 +91,7 @@ class DirectiveServer:
         self._on_started, self._on_stop = on_started, on_stop
         self._said = node.create_publisher(msg.Directive, "~/directive", qos.LATCHED)
         self._reports = node.create_publisher(msg.DirectiveReport, "~/report", qos.EVENT)
-        self._report: msg.DirectiveReport | None = None  # of the current directive's begin
-        self._current: Any = None
-        self._begun: Any = None  # handle of the directive that the loop follows; used on the loop's thread
-        self._attempts = 0  # starts in progress on the thread
-        self._early: list[
-            Any
-        ] = []  # goals before the clock's first message, whose time cannot be measured yet
+        self._goals = DirectiveGoals()
         self._server = ActionServer(
             node,
             FollowDirective,
@@ -99,14 +103,13 @@ class DirectiveServer:
         )
 
     def finish(self, result: DirectiveResult) -> None:
-        """Conclude the current directive."""
-        handle, self._current = self._current, None
-        report, self._report = self._report, None
+        """Conclude the directive that the loop follows."""
+        goal = self._goals.followed
         self._said.publish(msg.Directive())
-        if report is not None:
-            self._reports.publish(ended_to_msg(report, result, self._stamp()))
-        if handle is not None:
-            self._conclude(handle, result_to_msg(result, self._stamp()))
+        if goal is not None:
+            self._goals.remove(goal)
+            self._reports.publish(ended_to_msg(goal.report, result, self._stamp()))
+            self._conclude(goal.handle, result_to_msg(result, self._stamp()))
 
     def say(self, directive: Directive) -> None:
         """Tell everybody what is followed, with the constraints that hold now."""
@@ -114,65 +117,89 @@ class DirectiveServer:
 
     def feedback(self, feedback: Feedback) -> None:
         """Send the loop's feedback to the client."""
-        if self._current is not None:
-            self._current.publish_feedback(feedback_to_msg(feedback, self._stamp()))
+        goal = self._goals.followed
+        if goal is not None:
+            goal.handle.publish_feedback(feedback_to_msg(feedback, self._stamp()))
 
     def _stamp(self) -> float:
         """Return seconds of the node's clock, for headers; the loop's time may be ahead of it."""
         return self._node.get_clock().now().nanoseconds * 1e-9
 
     def check(self) -> None:
-        """Start goals that waited for the clock or for their pictures; end a directive without a client.
+        """Start goals that waited for the clock or for a model; end a directive without a client, and goals that were
+        cancelled before they had begun.
 
         Call this a few times a second.
         """
-        gone = self._watch.gone_for() if self._watch is not None and self._current is not None else 0.0
+        followed = self._goals.followed
+        gone = self._watch.gone_for() if self._watch is not None and followed is not None else 0.0
         if gone:
-            handle = self._current
             self._node.get_logger().warning(f"the client of the directive is gone for {gone:.1f} s: stopping")
-            self._stop(lambda: self._cancel(handle))
-        if self._early and self._now() > 0.0:
-            early, self._early = self._early, []
-            for handle in early:
-                self._admit(handle)
-        for handle, reading in self._desk.take() if self._desk is not None else ():
-            self._attempt(handle, partial(self._start_read, reading=reading))
-        for handle, outcome in self._pictures.take():
-            self._attempt(handle, partial(self._begin_described, outcome=outcome))
+            self._stop(lambda: self._cancel(followed))
+        for goal in self._goals.waiting():
+            if not goal.is_wanted:
+                self._end_unbegun(goal, CANCELLED_EARLY)
+            elif goal.phase is Phase.EARLY and self._now() > 0.0:
+                self._admit(goal)
+        for goal, reading in self._desk.take() if self._desk is not None else ():
+            if goal in self._goals:
+                self._attempt(goal, partial(self._start_read, reading=reading))
+        for goal, outcome in self._pictures.take():
+            if goal in self._goals:
+                self._attempt(goal, partial(self._begin_described, outcome=outcome))
 
     def _on_accepted(self, handle: Any) -> None:
+        if _is_halt(handle.request):
+            self._halt()
+            self._conclude(handle, _stopped().result)
+            return
+        goal = self._goals.add(handle, Phase.EARLY)
         if self._now() > 0.0:
-            self._admit(handle)
-        else:
-            self._early.append(handle)
+            self._admit(goal)
 
-    def _admit(self, handle: Any) -> None:
+    def _halt(self) -> None:
+        """End what the loop follows, and withdraw what has not begun."""
+        self.withdraw()
+        self._stop(lambda: self._loop.cancel(self._now()))
+
+    def withdraw(self) -> None:
+        """Refuse every goal that has not begun, as the robot is to stand."""
+        for goal in self._goals.withdraw():
+            self._end_unbegun(goal, STOPPED_EARLY)
+
+    def _end_unbegun(self, goal: DirectiveGoal, why: str) -> None:
+        """Conclude a goal that the loop has not heard of."""
+        goal.withdrawn = True
+        if self._desk is not None:
+            self._desk.hurry(goal)
+        if self._goals.remove(goal):
+            self._refuse(goal.handle, _refusal(ErrorCode.CANCELLED, why).result)
+
+    def _admit(self, goal: DirectiveGoal) -> None:
         """Start a goal, or have its text read first."""
-        request = handle.request
-        plain = request.text.strip() and not request.images and not request.question_id
-        if self._desk is not None and plain and not is_halt(request.text):
-            self._desk.submit(handle, request.text)
+        request = goal.handle.request
+        if self._desk is not None and request.text.strip() and not request.images and not request.question_id:
+            goal.phase = Phase.READING
+            self._desk.submit(goal, request.text)
         else:
-            self._attempt(handle, self._read_and_start)
+            self._attempt(goal, self._read_and_start)
 
-    def _attempt(self, handle: Any, begin: Callable[[Any], Directive | None]) -> None:
+    def _attempt(self, goal: DirectiveGoal, begin: Callable[[DirectiveGoal], Directive | None]) -> None:
         """Try to start a directive on the thread; a failure becomes its result."""
-        self._attempts += 1
-        self._thread.ask(lambda: self._try(handle, begin), lambda outcome: self._tried(handle, outcome))
+        goal.phase = Phase.STARTING
+        self._thread.ask(lambda: self._try(goal, begin), lambda outcome: self._tried(goal, outcome))
 
-    def _try(self, handle: Any, begin: Callable[[Any], Directive | None]) -> _Outcome:
+    def _try(self, goal: DirectiveGoal, begin: Callable[[DirectiveGoal], Directive | None]) -> _Outcome:
         """On the thread."""
-        if handle.is_cancel_requested:
-            return _refusal(ErrorCode.CANCELLED, "Cancelled before it had begun.")
         try:
-            return _Outcome(begin(handle))
+            self._check_wanted(goal)
+            return _Outcome(begin(goal))
         except DirectiveRefused as refusal:
             return _refusal(refusal.code, str(refusal))
         except AmbiguousDirective as doubt:
             return self._asked_back(doubt)
         except StopRequested:
-            text = "Stopped. To keep the robot standing, hold it: python -m lodestar_ros.hold on"
-            return _Outcome(result=FollowDirective.Result(success=True, report=text), stops=True)
+            return _stopped()
         except EmptyDirective as error:
             return _refusal(ErrorCode.EMPTY_DIRECTIVE, str(error))
         except BadPicture as error:
@@ -184,34 +211,38 @@ class DirectiveServer:
         except Exception as error:
             return _refusal(ErrorCode.UNKNOWN, f"{error.__class__.__name__}: {error}")
 
-    def _tried(self, handle: Any, outcome: _Outcome) -> None:
-        self._attempts -= 1
-        if outcome.stops:
-            self.withdraw()
-            self._stop(lambda: self._loop.cancel(self._now()))
+    @staticmethod
+    def _check_wanted(goal: DirectiveGoal) -> None:
+        """Raise _Withdrawn where the goal is not to be begun any more."""
+        if not goal.is_wanted:
+            raise _Withdrawn(CANCELLED_EARLY if goal.handle.is_cancel_requested else STOPPED_EARLY)
+
+    def _tried(self, goal: DirectiveGoal, outcome: _Outcome) -> None:
         if outcome.result is not None:
-            self._refuse(handle, outcome.result)
+            self._goals.remove(goal)
+            if outcome.stops:
+                self._halt()
+            self._refuse(goal.handle, outcome.result)
         elif outcome.directive is not None:
-            self._announce(handle, outcome.directive)
+            self._announce(goal, outcome.directive)
+        elif (
+            goal.withdrawn and goal.phase is Phase.DESCRIBING
+        ):  # withdrawn just before its pictures were submitted
+            self._end_unbegun(goal, STOPPED_EARLY)
 
-    def withdraw(self) -> None:
-        """Refuse the goals whose texts are being read, as the robot is to stand."""
-        for handle in self._desk.withdraw() if self._desk is not None else ():
-            text = "The robot was stopped or held before this goal had begun."
-            self._refuse(handle, FollowDirective.Result(error_code=int(ErrorCode.CANCELLED), error_msg=text))
-
-    def _announce(self, handle: Any, directive: Directive) -> None:
+    def _announce(self, goal: DirectiveGoal, directive: Directive) -> None:
         """Publish a directive that the loop has started; end it if it cannot be published."""
         try:
             self._said.publish(directive_to_msg(directive))
         except Exception as error:
             self._stop(lambda: self._loop.cancel(self._now()))
             text = f"it cannot be told: {error.__class__.__name__}: {error}"
-            self._refuse(handle, FollowDirective.Result(error_code=int(ErrorCode.UNKNOWN), error_msg=text))
+            self._goals.remove(goal)
+            self._refuse(goal.handle, _refusal(ErrorCode.UNKNOWN, text).result)
             return
-        self._current = handle
-        self._report = begun_to_msg(directive, self._stamp())
-        self._reports.publish(self._report)
+        goal.phase = Phase.FOLLOWED
+        goal.report = begun_to_msg(directive, self._stamp())
+        self._reports.publish(goal.report)
         if self._watch is not None:
             self._watch.begin()
         self._on_started(directive)
@@ -223,40 +254,42 @@ class DirectiveServer:
         refused = DirectiveResult(ErrorCode.AMBIGUOUS, str(doubt), success=False, question=question)
         return _Outcome(result=result_to_msg(refused, self._stamp()))
 
-    def _answer(self, handle: Any) -> Directive:
+    def _answer(self, goal: DirectiveGoal) -> Directive:
         """Begin what the answer to an open question means. Raises DirectiveRefused."""
-        request = handle.request
+        request = goal.handle.request
         directive = self._loop.answer(request.question_id, int(request.choice), self._now(), _limit(request))
-        self._begun = handle
+        self._goals.begun = goal
         return directive
 
-    def _read_and_start(self, handle: Any) -> Directive | None:
+    def _read_and_start(self, goal: DirectiveGoal) -> Directive | None:
         """Return the started directive; None if its pictures must be described first."""
-        request = handle.request
+        request = goal.handle.request
         if request.question_id:
-            return self._answer(handle)
+            return self._answer(goal)
         images = tuple(bytes(image.data) for image in request.images)
         message = request.directive
         wordless = not request.text.strip() and not message.subtasks
         directive = None if images and wordless else self._read(request)
         if images or (directive is not None and pictures_of(directive)):
-            self._pictures.submit(handle, directive, images)
+            goal.phase = Phase.DESCRIBING
+            self._pictures.submit(goal, directive, images)
             return None
         assert directive is not None
-        return self._start(handle, directive)
+        return self._start(goal, directive)
 
-    def _start_read(self, handle: Any, reading: Reading) -> Directive:
-        return self._start(handle, reading())
+    def _start_read(self, goal: DirectiveGoal, reading: Reading) -> Directive:
+        return self._start(goal, reading())
 
-    def _begin_described(self, handle: Any, outcome: Directive | BadPicture) -> Directive:
+    def _begin_described(self, goal: DirectiveGoal, outcome: Directive | BadPicture) -> Directive:
         if isinstance(outcome, BadPicture):
             raise outcome
-        return self._start(handle, outcome)
+        return self._start(goal, outcome)
 
-    def _start(self, handle: Any, directive: Directive) -> Directive:
+    def _start(self, goal: DirectiveGoal, directive: Directive) -> Directive:
         check_directive(directive)
-        self._loop.start(directive, self._now(), _limit(handle.request))
-        self._begun = handle
+        self._check_wanted(goal)  # it may have been read for a second
+        self._loop.start(directive, self._now(), _limit(goal.handle.request))
+        self._goals.begun = goal
         return directive
 
     def _read(self, request: Any) -> Directive:
@@ -285,16 +318,19 @@ class DirectiveServer:
         self._conclude(handle, result)
 
     def _on_cancel(self, handle: Any) -> CancelResponse:
-        """Accept every cancel request."""
-        if self._desk is not None:
-            self._desk.hurry(handle)  # what it reads is not begun
-        if self._attempts or (self._current is not None and handle == self._current):
-            self._stop(lambda: self._cancel(handle))
+        """Accept every cancel request. A goal that waits is concluded by `check`, when rclpy knows of the request."""
+        goal = self._goals.of(handle)
+        if goal is not None:
+            goal.withdrawn = True
+            if self._desk is not None:
+                self._desk.hurry(goal)
+            if goal.phase in (Phase.STARTING, Phase.FOLLOWED):
+                self._stop(lambda: self._cancel(goal))
         return CancelResponse.ACCEPT
 
-    def _cancel(self, handle: Any) -> None:
-        """End the directive of this handle only. On the thread."""
-        if self._begun is not None and handle == self._begun:
+    def _cancel(self, goal: DirectiveGoal | None) -> None:
+        """End the directive of this goal only. On the thread."""
+        if goal is not None and goal is self._goals.begun:
             self._loop.cancel(self._now())
 
     def _stop(self, work: Callable[[], None]) -> None:
@@ -314,6 +350,13 @@ class DirectiveServer:
         handle.execute(conclude)
 
 
+def _is_halt(request: Any) -> bool:
+    """Return whether a goal asks to stand still and for nothing else, in words or as a structure."""
+    steps = request.directive.subtasks
+    stops = bool(steps) and all(step.kind == msg.Subtask.KIND_STOP for step in steps)
+    return is_halt(request.text) if request.text.strip() else stops and not request.question_id
+
+
 def _limit(request: Any) -> float:
     """Seconds that a directive may take, 0 = the default."""
     return float(request.time_limit.sec + request.time_limit.nanosec * 1e-9)
@@ -321,3 +364,8 @@ def _limit(request: Any) -> float:
 
 def _refusal(code: ErrorCode, message: str) -> _Outcome:
     return _Outcome(result=FollowDirective.Result(error_code=int(code), error_msg=message))
+
+
+def _stopped() -> _Outcome:
+    text = "Stopped. To keep the robot standing, hold it: python -m lodestar_ros.hold on"
+    return _Outcome(result=FollowDirective.Result(success=True, report=text), stops=True)

@@ -28,7 +28,10 @@ class PictureDesk:
         self._worker: QueueWorker | None = None
 
     def submit(self, ticket: Any, directive: Directive | None, images: tuple[bytes, ...]) -> None:
-        """Have pictures described; without a directive they are one. Raises BadPicture for too many."""
+        """Have pictures described; without a directive they are one. Raises BadPicture for too many.
+
+        ticket: has `is_wanted`; pictures that nobody wants any more when it is their turn are left out.
+        """
         count = len(images) + (len(pictures_of(directive)) if directive is not None else 0)
         if count > self._config.limit:
             raise BadPicture(f"the directive has {count} pictures; at most {self._config.limit} are allowed")
@@ -47,6 +50,8 @@ class PictureDesk:
 
     def _work(self, item: tuple[Any, Directive | None, tuple[bytes, ...]]) -> None:
         ticket, directive, images = item
+        if not ticket.is_wanted:
+            return
         outcome: Directive | BadPicture
         try:
             if directive is None:

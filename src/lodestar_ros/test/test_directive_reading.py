@@ -149,6 +149,12 @@ class Needing:
         return (text, "an example")
 
 
+class Waiting:
+    """A ticket."""
+
+    is_wanted = True
+
+
 def vector_desk(is_ready=True):
     now, book, embedder = [0.0], PhraseBook(), Embedder(is_ready)
     desk = VectorDesk(Needing(), parse_directive, book, embedder, patience=1.0, steady=lambda: now[0])
@@ -158,26 +164,30 @@ def vector_desk(is_ready=True):
 def test_a_text_waits_for_its_vector_and_no_longer():
     desk, book, embedder, now = vector_desk()
     assert embedder.asked == ["an example"], "the examples are asked for before any goal"
-    desk.submit("first", "find the mug")
-    desk.submit("second", "explore")
+    first, second = Waiting(), Waiting()
+    desk.submit(first, "find the mug")
+    desk.submit(second, "explore")
     assert desk.take() == []
     book.add(["find the mug", "an example"], np.eye(2, 4, dtype=np.float32), "model")
     ((ticket, reading),) = desk.take()
-    assert ticket == "first" and reading().steps
+    assert ticket is first and reading().steps
     now[0] = 1.0
-    assert [ticket for ticket, _ in desk.take()] == ["second"] and desk.take() == []
+    assert [ticket for ticket, _ in desk.take()] == [second] and desk.take() == []
 
 
 def test_without_an_embedder_no_text_waits():
     desk, _, _, _ = vector_desk(is_ready=False)
-    desk.submit("first", "find the mug")
-    assert [ticket for ticket, _ in desk.take()] == ["first"]
+    first = Waiting()
+    desk.submit(first, "find the mug")
+    assert [ticket for ticket, _ in desk.take()] == [first]
 
 
 def test_a_text_that_is_hurried_or_withdrawn_waits_no_longer():
     desk, _, _, _ = vector_desk()
-    desk.submit("first", "find the mug")
-    desk.submit("second", "explore")
-    desk.hurry("second")
-    assert [ticket for ticket, _ in desk.take()] == ["second"]
-    assert desk.withdraw() == ["first"] and desk.take() == []
+    first, second = Waiting(), Waiting()
+    desk.submit(first, "find the mug")
+    desk.submit(second, "explore")
+    desk.hurry(second)
+    assert [ticket for ticket, _ in desk.take()] == [second]
+    first.is_wanted = False
+    assert [ticket for ticket, _ in desk.take()] == [first] and desk.take() == []

@@ -95,7 +95,7 @@ def network_trouble(text: str) -> str:
     if _PROXY.search(text):
         return (
             f"the proxy of {proxy or 'pip.conf'} refuses the package index{status and f' ({status})'}: ask its owner "
-            " for access, correct or unset the variable, or name an index inside the network in PIP_INDEX_URL"
+            "for access, correct or unset the variable, or name an index inside the network in PIP_INDEX_URL"
         )
     if _CERTIFICATE.search(text):
         return "the package index's certificate is not trusted here: name your network's, a PEM file, in PIP_CERT"

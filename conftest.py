@@ -2,8 +2,23 @@
 
 import signal
 
+import hypothesis
+import pytest
+
+# How long an example takes is the machine's matter; tests that bound a time say so by the mark `timed`.
+hypothesis.settings.register_profile(
+    "untimed", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("untimed")
+
 
 def pytest_configure() -> None:
     """A script's background job ignores SIGINT, and so would every process under test: they are to be interrupted."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files with a slow test come first: of several workers none is left alone with the last of them."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)

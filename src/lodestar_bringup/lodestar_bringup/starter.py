@@ -14,15 +14,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
+from typing import IO
 
 import psutil
 
 from lodestar.storage.run_folder import RunFolder
 from lodestar_bringup.memory import PssSampler, descendants_of
+from lodestar_bringup.node_forks import ForkedProcess, WarmProcess, main_of, shared_warm_process
+from lodestar_bringup.places import StackError, executable_path
 from lodestar_bringup.process_spec import ProcessSpec
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _PR_SET_PDEATHSIG = 1
+Process = subprocess.Popen[bytes] | ForkedProcess
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,7 @@ class Death:
 class Starter:
     """Run processes until `stop`, each in its own session and with its log in a folder.
 
+    Python nodes of ours are forked from the program's warm process, every other executable is executed (ADR 0055).
     From `start` to `stop` is one run: processes that keep what they know get its folder, which goes with it.
 
     As a context manager it stops them on the way out, also on an exception or KeyboardInterrupt; where this
@@ -71,6 +76,7 @@ class Starter:
         *,
         environment: Mapping[str, str] | None = None,
         stop_times: StopTimes | None = None,
+        warm: WarmProcess | None = None,
     ) -> None:
         self._specs = {spec.name: spec for spec in specs}
         if len(self._specs) != len(specs):
@@ -78,7 +84,8 @@ class Starter:
         self._log_folder = Path(log_folder).absolute()
         self._environment = dict(environment or {})
         self._stop_times = stop_times or StopTimes()
-        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+        self._warm = warm or shared_warm_process()
+        self._processes: dict[str, Process] = {}
         self._reported: set[int] = set()
         self._lock = threading.Lock()
         self._run: RunFolder | None = None
@@ -101,6 +108,7 @@ class Starter:
     def start(self) -> None:
         """Start every process; if one fails to start, stop all and raise the error."""
         self._log_folder.mkdir(parents=True, exist_ok=True)
+        prepare(self._specs.values(), self._warm)
         clean_shared_memory()
         if any(spec.keeps for spec in self._specs.values()):
             self._run = RunFolder()
@@ -119,24 +127,11 @@ class Starter:
         if old is not None and old.poll() is None:
             raise ValueError(f"{name} is already running")
         given = spec if self._run is None else spec.in_run(self._run.path, self._run.name)
-        command = given.command()
-        parent = os.getpid()
-
-        def die_with_parent() -> None:
-            _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-            if os.getppid() != parent:
-                os._exit(1)
-
+        command, environment = given.command(), self._process_environment(spec)
+        main = main_of(spec.package, Path(command[0]))
         with self._lock, (self._log_folder / f"{name}.log").open("ab") as log:
-            self._processes[name] = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                env=self._process_environment(spec),
-                start_new_session=True,
-                preexec_fn=die_with_parent,
-            )
+            forked = self._warm.fork(name, main, command, environment, log) if main else None
+            self._processes[name] = forked or _execute(command, environment, log)
 
     def pids(self) -> list[int]:
         """Return the process ids of running processes."""
@@ -146,6 +141,10 @@ class Starter:
     def pid(self, name: str) -> int:
         """Return the process id of one process; KeyError if it was never started."""
         return self._processes[name].pid
+
+    def process(self, name: str) -> Process:
+        """Return one process, forked or executed; KeyError if it was never started."""
+        return self._processes[name]
 
     def deaths(self) -> list[Death]:
         """Return the processes that have ended since the last call."""
@@ -200,6 +199,38 @@ class Starter:
         return environment
 
 
+def prepare(specs: Iterable[ProcessSpec], warm: WarmProcess | None = None) -> None:
+    """Have the libraries of these nodes loaded meanwhile, in the order in which they are started."""
+    mains = []
+    for spec in specs:
+        with contextlib.suppress(StackError):  # told where it is started
+            mains.append(main_of(spec.package, executable_path(spec.package, spec.executable)))
+    if any(mains):
+        (warm or shared_warm_process()).prepare([main for main in mains if main])
+
+
+def _execute(
+    command: Sequence[str], environment: Mapping[str, str], log: IO[bytes]
+) -> subprocess.Popen[bytes]:
+    """Start an executable in a session of its own; the kernel kills it where the calling thread ends."""
+    parent = os.getpid()
+
+    def die_with_parent() -> None:
+        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:
+            os._exit(1)
+
+    return subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=subprocess.STDOUT,
+        env=environment,
+        start_new_session=True,
+        preexec_fn=die_with_parent,
+    )
+
+
 def tail_of(log: Path, lines: int = 20, limit: int = 16384) -> str:
     """Return the last lines of a log file, "" if there is none."""
     try:
@@ -223,13 +254,13 @@ def clean_shared_memory() -> None:
         return  # harmless: only space is lost, and the next start tries again
 
 
-def _signal_group(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+def _signal_group(process: Process, number: signal.Signals) -> None:
     if process.poll() is None:  # the id of an ended process may belong to another one
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, number)
 
 
-def _wait(processes: Iterable[subprocess.Popen[bytes]], seconds: float) -> None:
+def _wait(processes: Iterable[Process], seconds: float) -> None:
     deadline = time.monotonic() + seconds
     for process in processes:
         try:

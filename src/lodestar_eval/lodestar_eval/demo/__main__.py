@@ -30,6 +30,10 @@ def main(arguments: list[str] | None = None) -> int:
     if isinstance(options, int):
         return options
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # SIGTERM cleans up like Ctrl-C
+    from lodestar_bringup.stack import stack
+    from lodestar_bringup.starter import prepare as load_libraries
+
+    load_libraries(stack("sim"))  # the nodes', while this process makes the building
     from lodestar.language.directive import DirectiveError
     from lodestar_eval.tasks import prepare
     from lodestar_sim.worlds import WorldError

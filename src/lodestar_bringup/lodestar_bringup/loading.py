@@ -1,0 +1,55 @@
+"""Load what nodes load when they first need it: loops that numba has compiled, and the C side of messages."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from types import ModuleType
+from typing import Any
+
+OURS = "lodestar"  # the first letters of the names of our packages
+
+
+def load_kernels(modules: Iterable[ModuleType]) -> int:
+    """Load every version of the loops of these modules that numba's cache holds; return how many.
+
+    Nothing is compiled. A version for another processor, of an older source or of another numba stays where it is. A
+    loop that is called later with types that are not in the cache is compiled then, as ever.
+    """
+    if "numba" not in sys.modules:
+        return 0
+    from numba.core.dispatcher import Dispatcher
+
+    loaded = 0
+    for module in modules:
+        for value in list(vars(module).values()):
+            if isinstance(value, Dispatcher) and value.py_func.__module__ == module.__name__:
+                loaded += sum(value.compile(types) is not None for types in _cached(value))
+    return loaded
+
+
+def _cached(kernel: Any) -> list[tuple[Any, ...]]:
+    """Return the types of the arguments for which the cache holds a loop as it would be compiled here and now.
+
+    numba has no public function for it; where another version keeps its index elsewhere, nothing is loaded.
+    """
+    try:
+        cache = kernel._cache
+        index = cache._cache_file._load_index()
+        kernel.targetctx.refresh()
+        here = kernel.targetctx.codegen()
+        return [key[0] for key in index if cache._index_key(key[0], here) == key]
+    except (AttributeError, OSError, TypeError, ValueError):
+        return []
+
+
+def load_type_supports(modules: Iterable[ModuleType]) -> int:
+    """Load the C side of every message, service and action that these modules define; return how many there are."""
+    loaded = 0
+    for module in modules:
+        for value in list(vars(module).values()):
+            load = getattr(type(value), "__import_type_support__", None) if isinstance(value, type) else None
+            if load is not None and value.__module__ == module.__name__:
+                value.__import_type_support__()  # type: ignore[attr-defined]
+                loaded += 1
+    return loaded

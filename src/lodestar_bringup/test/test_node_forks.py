@@ -1,0 +1,338 @@
+"""Nodes forked from a warm process are processes of their own in every respect, and no stack depends on it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from lodestar_bringup.node_forks import ForkedProcess, ForkLimits, WarmProcess, main_of
+from lodestar_bringup.process_spec import ProcessSpec, thread_limits
+from lodestar_bringup.starter import Starter, StopTimes, prepare
+
+pytestmark = pytest.mark.timed
+
+QUICK = StopTimes(interrupt=0.5, terminate=0.5, kill=5.0)
+PATIENCE = 40.0  # s
+
+NODES = """
+import faulthandler, json, os, random, signal, sys, threading, time
+import numpy
+
+def report():
+    seen = {
+        "argv": sys.argv, "pid": os.getpid(), "parent": os.getppid(), "session": os.getsid(0), "group": os.getpgrp(),
+        "folder": os.getcwd(), "environment": dict(os.environ), "threads": len(os.listdir("/proc/self/task")),
+        "files": [os.readlink(f"/proc/self/fd/{n}") for n in os.listdir("/proc/self/fd") if n != "3"],
+        "random": [random.random(), numpy.random.random()], "main": threading.current_thread() is threading.main_thread(),
+        "blocked": [int(n) for n in signal.pthread_sigmask(signal.SIG_BLOCK, ())],
+        "interrupt": signal.getsignal(signal.SIGINT) is signal.default_int_handler,
+    }
+    print(json.dumps(seen), flush=True)
+
+def steady():
+    print("steady is up", flush=True)
+    while True:
+        time.sleep(0.1)
+
+def stubborn():
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    steady()
+
+def doomed():
+    print("cannot find the weights", flush=True)
+    sys.exit(3)
+
+def told():
+    return 4
+
+def raises():
+    raise RuntimeError("the lens is dirty")
+
+def crashes():
+    faulthandler.enable()
+    os.kill(os.getpid(), signal.SIGSEGV)
+
+def at_exit():
+    import atexit
+    atexit.register(lambda: print("said goodbye"))
+"""
+MODULES = {
+    "nodes": NODES,
+    "threaded": (
+        "import threading, time\nthreading.Thread(target=time.sleep, args=(600,), daemon=True).start()\n"
+        "def main():\n    print('runs')\n"
+    ),
+    "broken": "import a_package_that_is_not_there\ndef main(): pass\n",
+}
+FUNCTIONS = ("report", "steady", "stubborn", "doomed", "told", "raises", "crashes", "at_exit")
+POINTS = {
+    **{name: f"lodestar_toys.nodes:{name}" for name in FUNCTIONS},
+    "threaded": "lodestar_toys.threaded:main",
+    "broken": "lodestar_toys.broken:main",
+}
+
+
+@pytest.fixture(scope="module")
+def toys(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """An installed package of nodes, `lodestar_toys`."""
+    root = tmp_path_factory.mktemp("toys")
+    package, info = root / "site" / "lodestar_toys", root / "site" / "lodestar_toys-1.0.dist-info"
+    scripts = root / "prefix" / "lib" / "lodestar_toys"
+    for folder in (package, info, scripts):
+        folder.mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    for name, text in MODULES.items():
+        (package / f"{name}.py").write_text(text)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: lodestar-toys\nVersion: 1.0\n")
+    lines = [f"{name} = {main}" for name, main in POINTS.items()]
+    (info / "entry_points.txt").write_text("[console_scripts]\n" + "\n".join(lines))
+    for name, main in POINTS.items():
+        module, _, function = main.partition(":")
+        (scripts / name).write_text(
+            f"#!{sys.executable}\nimport sys\nfrom {module} import {function}\nsys.exit({function}())\n"
+        )
+        (scripts / name).chmod(0o755)
+    with pytest.MonkeyPatch.context() as patch:
+        for variable, path in (
+            ("PYTHONPATH", root / "site"),
+            ("AMENT_PREFIX_PATH", root / "prefix"),
+        ):
+            patch.setenv(variable, f"{path}{os.pathsep}{os.environ.get(variable, '')}")
+        patch.syspath_prepend(str(root / "site"))
+        yield root
+
+
+@pytest.fixture(scope="module")
+def warm(toys: Path) -> Iterator[WarmProcess]:
+    process = WarmProcess()
+    yield process
+    process.close()
+
+
+def toy(executable: str, name: str = "", **more: Any) -> ProcessSpec:
+    environment = {**thread_limits(""), **more.pop("environment", {})}
+    return ProcessSpec("lodestar_toys", executable, name or executable, environment=environment, **more)
+
+
+def wait_until(condition: Callable[[], Any]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.02)
+
+
+def runs(pid: int) -> bool:
+    return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+
+
+def ended(warm: WarmProcess, folder: Path, spec: ProcessSpec, **more: Any) -> tuple[str, int, bool]:
+    """A node run to its end: its log, its exit status, and whether it was forked."""
+    with Starter([spec], folder, stop_times=QUICK, warm=warm, **more) as starter:
+        wait_until(lambda: not starter.pids())
+        (death,) = starter.deaths()
+        forked = isinstance(starter.process(spec.name), ForkedProcess)
+    return (folder / f"{spec.name}.log").read_text(), death.returncode, forked
+
+
+def reported(warm: WarmProcess, folder: Path, spec: ProcessSpec, **more: Any) -> dict[str, Any]:
+    text, code, forked = ended(warm, folder, spec, **more)
+    assert (code, forked) == (0, True), text
+    return dict(json.loads(text))
+
+
+def test_a_node_is_a_process_of_its_own(warm: WarmProcess, tmp_path: Path) -> None:
+    spec = toy("report", "ada", parameters={"seed": 3}, environment={"MINE": "7"})
+    seen = reported(warm, tmp_path / "log", spec, environment={"ROS_DOMAIN_ID": "9"})
+    assert seen["parent"] == os.getpid()
+    assert seen["session"] == seen["group"] == seen["pid"]
+    assert seen["argv"] == spec.command()
+    assert seen["folder"] == os.getcwd()
+    wanted = {"MINE": "7", "ROS_DOMAIN_ID": "9", "ROS_LOG_DIR": str(tmp_path / "log" / "ros")}
+    assert seen["environment"].items() >= wanted.items()
+    assert sorted(seen["files"]) == ["/dev/null", *[str(tmp_path / "log" / "ada.log")] * 2]
+    assert seen["main"]
+    assert seen["interrupt"]
+    assert seen["blocked"] == []
+
+
+def test_it_is_told_what_an_executed_node_is_told(warm: WarmProcess, tmp_path: Path) -> None:
+    """Arguments, folder, files and environment, the one variable aside that bash counts its levels with."""
+    forked = reported(warm, tmp_path / "a", toy("report"))
+    broken = WarmProcess(ForkLimits(failures=0))
+    text, code, was_forked = ended(broken, tmp_path / "b", toy("report"))
+    executed = json.loads(text.replace(str(tmp_path / "b"), str(tmp_path / "a")))
+    assert (code, was_forked) == (0, False)
+    told = ("argv", "parent", "folder", "environment", "files", "main", "blocked", "interrupt")
+    assert {key: forked[key] for key in told} == {key: executed[key] for key in told}
+
+
+def test_no_two_nodes_draw_the_same_numbers(warm: WarmProcess, tmp_path: Path) -> None:
+    drawn = [reported(warm, tmp_path / str(turn), toy("report"))["random"] for turn in range(2)]
+    assert not set(drawn[0]) & set(drawn[1])
+
+
+def test_ps_lists_a_node_under_its_own_name_and_line(warm: WarmProcess, tmp_path: Path) -> None:
+    spec = toy("steady", "a_long_name_of_a_node")
+    with Starter([spec], tmp_path, stop_times=QUICK, warm=warm, environment={"MINE": "8"}) as starter:
+        wait_until(lambda: "up" in (tmp_path / f"{spec.name}.log").read_text())
+        node = psutil.Process(starter.pid(spec.name))
+        assert node.cmdline() == [sys.executable, *spec.command()]
+        assert node.name() == "a_long_name_of_"
+        assert node.environ()["MINE"] == "8"
+        assert node.ppid() == os.getpid()
+
+
+@pytest.mark.parametrize(
+    ("executable", "code", "words"),
+    [
+        ("doomed", 3, "cannot find the weights"),
+        ("told", 4, ""),
+        ("raises", 1, "RuntimeError: the lens is dirty"),
+        ("crashes", -signal.SIGSEGV, "Segmentation fault"),
+        ("at_exit", 0, "said goodbye"),
+    ],
+)
+def test_its_end_is_told_with_its_last_words(
+    executable: str, code: int, words: str, warm: WarmProcess, tmp_path: Path
+) -> None:
+    text, returned, forked = ended(warm, tmp_path, toy(executable))
+    assert (returned, forked) == (code, True)
+    assert words in text
+
+
+def test_signals_stop_and_restart_one_node_alone(warm: WarmProcess, tmp_path: Path) -> None:
+    with Starter([toy("steady"), toy("stubborn")], tmp_path, stop_times=QUICK, warm=warm) as starter:
+        for name in ("steady", "stubborn"):
+            wait_until(lambda name=name: "up" in (tmp_path / f"{name}.log").read_text())
+        first, other = starter.pid("steady"), starter.pid("stubborn")
+        for number, code in ((signal.SIGINT, 1), (signal.SIGTERM, -signal.SIGTERM), (signal.SIGKILL, -9)):
+            pid = starter.pid("steady")
+            starter.send("steady", number)
+            wait_until(lambda pid=pid: pid not in starter.pids())
+            (death,) = starter.deaths()
+            assert (death.name, death.returncode) in (("steady", code), ("steady", -number))
+            starter.start_one("steady")
+            wait_until(lambda: len(starter.pids()) == 2)
+        assert starter.pid("steady") != first
+        assert starter.pids().count(other) == 1
+    assert not runs(other)
+
+
+def test_nodes_outlive_the_warm_process_and_another_one_follows_it(warm: WarmProcess, tmp_path: Path) -> None:
+    with Starter([toy("steady")], tmp_path, stop_times=QUICK, warm=warm) as starter:
+        wait_until(lambda: "up" in (tmp_path / "steady.log").read_text())
+        assert warm.pid is not None
+        before = warm.pid
+        os.kill(before, signal.SIGKILL)
+        wait_until(lambda: warm.pid is None)
+        assert starter.pids() == [starter.pid("steady")]
+        starter.send("steady", signal.SIGKILL)
+        wait_until(lambda: not starter.pids())
+        starter.start_one("steady")
+        assert isinstance(starter.process("steady"), ForkedProcess)
+        assert warm.pid not in (None, before)
+
+
+def test_where_the_warm_process_cannot_run_nodes_are_executed(
+    toys: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path / "python"
+    script.write_text("#!/bin/sh\nexit 1\n")
+    script.chmod(0o755)
+    warm = WarmProcess()
+    with monkeypatch.context() as patch:
+        patch.setattr("lodestar_bringup.node_forks.PROGRAM", (str(script),))
+        text, code, forked = ended(warm, tmp_path / "log", toy("doomed"))
+    assert (code, forked) == (3, False)
+    assert "cannot find the weights" in text
+    assert "warm process" in warm.refusal
+
+
+def test_a_warm_process_that_hangs_is_given_up(toys: Path, tmp_path: Path) -> None:
+    warm = WarmProcess(ForkLimits(answer=0.2, failures=1, close=0.2))
+    warm.prepare(["lodestar_toys.nodes:report"])
+    assert warm.pid is not None
+    stopped = warm.pid
+    os.kill(stopped, signal.SIGSTOP)
+    _, code, forked = ended(warm, tmp_path, toy("doomed"))
+    assert (code, forked) == (3, False)
+    assert not runs(stopped)
+
+
+@pytest.mark.parametrize("executable", ["threaded", "broken"])
+def test_what_cannot_be_loaded_safely_is_executed(executable: str, toys: Path, tmp_path: Path) -> None:
+    warm = WarmProcess()
+    try:
+        text, code, forked = ended(warm, tmp_path, toy(executable))
+    finally:
+        warm.close()
+    assert not forked
+    assert warm.refusal
+    assert (code, "runs" in text) == ((0, True) if executable == "threaded" else (1, False))
+    assert executable == "threaded" or "a_package_that_is_not_there" in text
+
+
+@pytest.mark.parametrize(
+    "variable", ["OPENBLAS_NUM_THREADS", "NUMBA_DISABLE_JIT", "LD_PRELOAD", "PYTHONHASHSEED"]
+)
+def test_a_variable_that_libraries_read_on_loading_is_obeyed(
+    variable: str, warm: WarmProcess, tmp_path: Path
+) -> None:
+    value = {"LD_PRELOAD": ""}.get(variable, "2")
+    text, code, forked = ended(warm, tmp_path, toy("report", environment={variable: value}))
+    assert (code, forked) == (0, False)
+    assert json.loads(text)["environment"][variable] == value
+    assert variable in warm.refusal
+
+
+def test_the_nodes_and_the_warm_process_end_with_a_killed_starter(toys: Path, tmp_path: Path) -> None:
+    code = (
+        "import time; from pathlib import Path; from lodestar_bringup.process_spec import ProcessSpec\n"
+        "from lodestar_bringup.starter import Starter\n"
+        "from lodestar_bringup.node_forks import shared_warm_process\n"
+        "spec = ProcessSpec('lodestar_toys', 'stubborn', 'stubborn')\n"
+        f"with Starter([spec], Path({str(tmp_path)!r})) as starter:\n"
+        "    print(starter.pid('stubborn'), shared_warm_process().pid, flush=True)\n"
+        "    time.sleep(600)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as owner:
+        assert owner.stdout is not None
+        pids = [int(word) for word in owner.stdout.readline().split()]
+        assert len(pids) == 2
+        assert all(runs(pid) for pid in pids)
+        os.kill(owner.pid, signal.SIGKILL)
+        assert owner.wait(20) == -9
+    wait_until(lambda: not any(runs(pid) for pid in pids))
+
+
+def test_what_is_prepared_is_there_when_the_node_is_forked(warm: WarmProcess, tmp_path: Path) -> None:
+    prepare([toy("report"), toy("broken"), ProcessSpec("fake", "missing", "missing")], warm)
+    assert reported(warm, tmp_path, toy("report"))["pid"]
+
+
+def test_only_scripts_of_our_entry_points_are_forked(toys: Path, tmp_path: Path) -> None:
+    script = toys / "prefix" / "lib" / "lodestar_toys" / "report"
+    text = script.read_text()
+    assert main_of("lodestar_toys", script) == POINTS["report"]
+    other = tmp_path / "report"
+    for changed in (
+        text.replace(sys.executable, sys.executable + " -S"),
+        text.replace(sys.executable, "/bin/sh"),
+        text.replace("lodestar_toys.nodes", "somebody.elses"),
+        "\x7fELF",
+    ):
+        other.write_text(changed)
+        assert main_of("lodestar_toys", other) == ""
+    assert main_of("other_package", script) == ""
+    assert main_of("lodestar_toys", Path(__file__)) == ""

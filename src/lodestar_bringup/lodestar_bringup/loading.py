@@ -8,6 +8,8 @@ from types import ModuleType
 from typing import Any
 
 OURS = "lodestar"  # the first letters of the names of our packages
+# Modules that read tables when they are first asked, and keep them unchanged: the function that has all of them read.
+_TABLES = {"lodestar.language.grammar": "load_grammar"}
 
 
 def load_kernels(modules: Iterable[ModuleType]) -> int:
@@ -53,3 +55,11 @@ def load_type_supports(modules: Iterable[ModuleType]) -> int:
                 value.__import_type_support__()  # type: ignore[attr-defined]
                 loaded += 1
     return loaded
+
+
+def load_tables(modules: Iterable[ModuleType]) -> int:
+    """Have those of these modules that keep tables read them; return how many there are."""
+    names = {module.__name__ for module in modules} & set(_TABLES)
+    for name in sorted(names):
+        getattr(sys.modules[name], _TABLES[name])()
+    return len(names)

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import IO
 
 from lodestar_bringup.loading import OURS
-from lodestar_bringup.process_spec import thread_limits
+from lodestar_bringup.process_spec import ONE_THREAD
 from lodestar_bringup.warm_process import REQUEST_LIMIT, Order
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
@@ -39,7 +39,6 @@ READ_WHILE_LOADING = (
     "LANG", "LC_",
 )  # fmt: skip
 PROGRAM = (sys.executable, "-m", "lodestar_bringup.warm_process")
-_ONE_THREAD = thread_limits("")
 
 
 @dataclass(frozen=True)
@@ -195,8 +194,8 @@ class WarmProcess:
         self._end()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2 * REQUEST_LIMIT)
-        self._environment = {**os.environ, "PYTHONUNBUFFERED": "1", **_ONE_THREAD}
-        self._words = tempfile.TemporaryFile()
+        self._environment = {**os.environ, "PYTHONUNBUFFERED": "1", **ONE_THREAD}
+        self._words = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
         with theirs:
             self._process = subprocess.Popen(
                 [*PROGRAM, str(theirs.fileno())],

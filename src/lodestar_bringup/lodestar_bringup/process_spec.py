@@ -22,6 +22,12 @@ _PROFILE, _RANGE = "FASTDDS_DEFAULT_PROFILES_FILE", "ROS_AUTOMATIC_DISCOVERY_RAN
 _STOPPING = ("motion_gate", "go2_base", "go2_guard", "go2_stand_in")
 _LARGE_MESSAGES = ("sim", "player", "perception", "mapping", "slam_stand_in", "semantic_voxels")
 
+# Every process computes on one thread of BLAS and OpenMP: fifteen processes share the cores. The ray caster of the
+# simulator has threads of its own, which these do not limit. Two arenas of malloc instead of eight per core.
+ONE_THREAD: Mapping[str, str] = MappingProxyType(
+    {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
+)
+
 
 @dataclass(frozen=True)
 class ProcessSpec:
@@ -83,9 +89,3 @@ def middleware_of(name: str) -> str:
     if name in _STOPPING:
         return STOPPING_MIDDLEWARE
     return MIDDLEWARE if name in _LARGE_MESSAGES else SMALL_MIDDLEWARE
-
-
-def thread_limits(name: str) -> dict[str, str]:
-    """Return variables that limit each process's thread pools; the ray caster may use two threads."""
-    threads = "2" if name == "sim" else "1"
-    return {"OMP_NUM_THREADS": threads, "OPENBLAS_NUM_THREADS": threads, "MALLOC_ARENA_MAX": "2"}

@@ -9,7 +9,7 @@ from pathlib import Path
 from lodestar.assembly.profiles import ProfileError, check_names, check_profiles
 from lodestar_bringup.options import StackOptions
 from lodestar_bringup.places import StackError, config_folder
-from lodestar_bringup.process_spec import ProcessSpec, middleware_of, thread_limits
+from lodestar_bringup.process_spec import ONE_THREAD, ProcessSpec, middleware_of
 from lodestar_bringup.topics import (
     ISAAC_CAMERA,
     ISAAC_GO2_ROS2,
@@ -354,7 +354,7 @@ def stack(use: str, options: StackOptions | None = None) -> list[ProcessSpec]:
             remappings=spec.remappings + of_one_robot(use, options.namespace),
             namespace=options.namespace.strip("/"),
             middleware=middleware_of(spec.name),
-            environment=thread_limits(spec.name),
+            environment=ONE_THREAD,
             restart=spec.name not in _NEVER_RESTARTED,
             keeps=spec.name in _KEEPERS,
         )

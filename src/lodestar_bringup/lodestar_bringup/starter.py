@@ -89,7 +89,7 @@ class Starter:
         self._reported: set[int] = set()
         self._lock = threading.Lock()
         self._run: RunFolder | None = None
-        self.memory = PssSampler(self.pids)
+        self.memory = PssSampler(self._measured)
 
     def __enter__(self) -> Starter:
         self.start()
@@ -137,6 +137,11 @@ class Starter:
         """Return the process ids of running processes."""
         with self._lock:
             return [process.pid for process in self._processes.values() if process.poll() is None]
+
+    def _measured(self) -> list[int]:
+        """Return the running processes with the warm one, whose memory they share."""
+        pids, warm = self.pids(), self._warm.pid
+        return [*pids, warm] if pids and warm is not None else pids
 
     def pid(self, name: str) -> int:
         """Return the process id of one process; KeyError if it was never started."""

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lodestar_bringup.loading import OURS, load_kernels, load_type_supports
+from lodestar_bringup.loading import OURS, load_kernels, load_tables, load_type_supports
 from lodestar_bringup.process_title import list_as
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
@@ -122,6 +122,7 @@ def _load(module: str) -> str:
     new = [sys.modules[name] for name in sorted(set(sys.modules) - before)]
     load_kernels(one for one in new if one.__name__.startswith(OURS))
     load_type_supports(new)
+    load_tables(new)
     return ""
 
 

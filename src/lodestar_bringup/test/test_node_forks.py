@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from lodestar_bringup.node_forks import ForkedProcess, ForkLimits, WarmProcess, main_of
-from lodestar_bringup.process_spec import ProcessSpec, thread_limits
+from lodestar_bringup.process_spec import ONE_THREAD, ProcessSpec
 from lodestar_bringup.starter import Starter, StopTimes, prepare
 
 pytestmark = pytest.mark.timed
@@ -33,7 +33,8 @@ def report():
         "argv": sys.argv, "pid": os.getpid(), "parent": os.getppid(), "session": os.getsid(0), "group": os.getpgrp(),
         "folder": os.getcwd(), "environment": dict(os.environ), "threads": len(os.listdir("/proc/self/task")),
         "files": [os.readlink(f"/proc/self/fd/{n}") for n in os.listdir("/proc/self/fd") if n != "3"],
-        "random": [random.random(), numpy.random.random()], "main": threading.current_thread() is threading.main_thread(),
+        "random": [random.random(), numpy.random.random()],
+        "main": threading.current_thread() is threading.main_thread(),
         "blocked": [int(n) for n in signal.pthread_sigmask(signal.SIG_BLOCK, ())],
         "interrupt": signal.getsignal(signal.SIGINT) is signal.default_int_handler,
     }
@@ -121,7 +122,7 @@ def warm(toys: Path) -> Iterator[WarmProcess]:
 
 
 def toy(executable: str, name: str = "", **more: Any) -> ProcessSpec:
-    environment = {**thread_limits(""), **more.pop("environment", {})}
+    environment = {**ONE_THREAD, **more.pop("environment", {})}
     return ProcessSpec("lodestar_toys", executable, name or executable, environment=environment, **more)
 
 

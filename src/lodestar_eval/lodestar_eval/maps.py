@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from matplotlib.patheffects import withStroke
 
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar_eval.labels import LabelLayout, runs_of
+from lodestar_eval.map_records import MapEntity, MapGoal, MapPicture
 
 _FLOOR, _WALL, _UNKNOWN, _PAPER = "#ffffff", "#39424e", "#e4e7eb", "#f4f5f7"
 _INK, _MUTED, _TARGET, _CLAIMED, _START = "#1f2933", "#7b8794", "#d64545", "#e8890c", "#0b7a75"
@@ -28,44 +28,6 @@ _NAME: dict[str, Any] = {
     "bbox": {"facecolor": "white", "alpha": 0.72, "edgecolor": "none", "pad": 0.7},
 }
 EXPERT_COLORS = {"frontier": "#3e7cb1", "semantic_map": "#7d4fb3", "ego_vlm": "#c2571a"}
-
-
-@dataclass(frozen=True)
-class MapEntity:
-    """A named object. box_min, box_max: (2+,) metres in map."""
-
-    name: str
-    box_min: np.ndarray
-    box_max: np.ndarray
-    claimed: bool = False
-
-    @property
-    def center(self) -> np.ndarray:
-        """Return the centre (2,), metres."""
-        return (np.asarray(self.box_min)[:2] + np.asarray(self.box_max)[:2]) / 2.0
-
-
-@dataclass(frozen=True)
-class MapGoal:
-    """A goal that was pursued. pose: (3,) x, y, yaw in map."""
-
-    pose: np.ndarray
-    expert: str
-
-
-@dataclass(frozen=True)
-class MapPicture:
-    """Contents of a map's picture. path: (N, 2+) metres. targets: true boxes of the targets."""
-
-    grid: OccupancyGrid2D | None
-    path: np.ndarray
-    start: np.ndarray
-    entities: Sequence[MapEntity] = ()
-    goals: Sequence[MapGoal] = ()
-    targets: Sequence[MapEntity] = ()
-    title: str = ""
-    subtitle: str = ""
-    walls: Sequence[np.ndarray] = field(default_factory=tuple)  # (2, 2) segments, metres, for a grid-less map
 
 
 def save_map(picture: MapPicture, file: Path, pixels_per_metre: float = 80.0) -> None:

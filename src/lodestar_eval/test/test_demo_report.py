@@ -14,9 +14,11 @@ from PIL import Image
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar_eval.demo.arrivals import Arrival
 from lodestar_eval.demo.record import RunRecord
-from lodestar_eval.demo.report import begin_report, summary_lines, summary_of, write_demo_report
+from lodestar_eval.demo.report import summary_lines, summary_of, write_demo_report
+from lodestar_eval.demo.unfinished import begin_report
 from lodestar_eval.labels import runs_of
-from lodestar_eval.maps import MapEntity, MapGoal, MapPicture, draw_map
+from lodestar_eval.map_records import MapEntity, MapGoal, MapPicture
+from lodestar_eval.maps import draw_map
 
 KEYS = [
     "directive",
@@ -29,6 +31,7 @@ KEYS = [
     "spl",
     "duration_s",
     "wall_s",
+    "first_decision_s",
     "real_time_factor",
     "decisions",
     "coverage",

@@ -13,6 +13,8 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
+
 from lodestar_eval.demo.progress import ProgressLine
 from lodestar_eval.options import positive_seconds
 
@@ -23,9 +25,9 @@ EXIT_STACK = 3
 EXIT_INTERRUPTED = 130
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run the demo; see the module for the exit status."""
-    began = time.monotonic()
+def main(arguments: list[str] | None = None, began: float | None = None) -> int:
+    """Run the demo; see the module for the exit status. began: `time.monotonic()` at the start of the program."""
+    began = time.monotonic() if began is None else began
     options = _parse(arguments)
     if isinstance(options, int):
         return options
@@ -48,8 +50,8 @@ def main(arguments: list[str] | None = None) -> int:
         return EXIT_USAGE
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
-    from lodestar_eval.demo.report import begin_report, write_unfinished
     from lodestar_eval.demo.session import Interrupted, StackFailed, run_session
+    from lodestar_eval.demo.unfinished import begin_report, write_unfinished
 
     directive = prepared.task.directive
     begin_report(options.out, directive)
@@ -112,4 +114,4 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace | int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(began=time.monotonic() - (time.time() - psutil.Process().create_time())))

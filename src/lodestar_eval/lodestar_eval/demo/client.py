@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,6 +76,7 @@ class DemoClient:
         self._lock = threading.Lock()
         self._path: list[tuple[float, float, float, float]] = []
         self._decisions: list[dict[str, Any]] = []
+        self.decided = float("nan")  # time.monotonic() at the first decision
         self._step_begins: list[tuple[int, float]] = []
         self.ended = float("nan")  # simulated stamp of the result, seconds
         self._entities: dict[int, Entity] = {}
@@ -250,6 +252,8 @@ class DemoClient:
     def _on_decision(self, message: Decision) -> None:
         record = decision_to_dict(decision_from_msg(message))
         with self._lock:
+            if not self._decisions:
+                self.decided = time.monotonic()
             self._decisions.append(record)
 
     def _on_feedback(self, message: Any) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar_eval.maps import MapEntity, MapGoal
+from lodestar_eval.map_records import MapEntity, MapGoal
 
 _NOTICE = 2.0  # s before the reception of a claim within which the robot stood in front of the object
 _STILL = 0.005, 0.01  # m and rad between two poses of a standing robot
@@ -21,7 +21,7 @@ class RunRecord:
 
     path: true poses, (N, 4) stamp, x, y, yaw. decisions: one dictionary per line of decisions.jsonl.
     step_begins: (step of the directive, by index; stamp at which its start was received), from the second one on.
-    ended: stamp at which the directive's end was received.
+    ended: stamp at which the directive's end was received. first_decision: seconds from the start of the program.
     """
 
     directive: str
@@ -44,6 +44,7 @@ class RunRecord:
     path_length: float = 0.0
     duration: float = 0.0
     wall: float = 0.0
+    first_decision: float = float("nan")
     real_time_factor: float = float("nan")
     coverage: float = 0.0
     collisions: int = 0

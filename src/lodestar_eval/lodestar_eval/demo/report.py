@@ -13,17 +13,14 @@ from PIL import Image, ImageDraw, ImageFont
 
 from lodestar_eval.demo.arrivals import Arrival
 from lodestar_eval.demo.record import RunRecord
-from lodestar_eval.maps import MapPicture, save_map
+from lodestar_eval.demo.unfinished import PAGE
+from lodestar_eval.map_records import MapPicture
+from lodestar_eval.maps import save_map
 from lodestar_eval.metrics import spl
 from lodestar_eval.registry import Table
 from lodestar_eval.report import finite_or_none, markdown_table, number
 
 _TARGET_COLOR = (214, 69, 69)
-_PAGE = "report.md"
-#: Files of a run in its folder.
-_FILES = (
-    _PAGE, "summary.json", "decisions.jsonl", "map.png", "arrival.png", "arrival_*.png", "world.json", "log/*.log",
-)  # fmt: skip
 
 
 def summary_of(record: RunRecord) -> dict[str, Any]:
@@ -42,6 +39,7 @@ def summary_of(record: RunRecord) -> dict[str, Any]:
         ),
         "duration_s": _rounded(record.duration),
         "wall_s": _rounded(record.wall),
+        "first_decision_s": _rounded(record.first_decision),
         "real_time_factor": _rounded(record.real_time_factor),
         "decisions": record.decisions_by_expert(),
         "coverage": _rounded(record.coverage),
@@ -73,30 +71,8 @@ def write_demo_report(record: RunRecord, folder: Path, arrivals: Sequence[Arriva
         name = "arrival.png" if len(arrivals) == 1 else f"arrival_{place}.png"
         save_arrival(arrival, folder / name)
         pictures[name] = arrival.caption
-    page = folder / _PAGE
+    page = folder / PAGE
     page.write_text(_page(record, summary, pictures), encoding="utf-8")
-    return page
-
-
-def begin_report(folder: Path, directive: str) -> None:
-    """Remove an earlier run's files from `folder`, and write a page that this run has not ended.
-
-    Only files that a demo writes are removed.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    for pattern in _FILES:
-        for file in folder.glob(pattern):
-            file.unlink()
-    write_unfinished(
-        folder, directive, "It still runs, or it was ended from outside before it could say more."
-    )
-
-
-def write_unfinished(folder: Path, directive: str, reason: str) -> Path:
-    """Write a page that the run did not end by itself, with the reason."""
-    page = folder / _PAGE
-    lines = [f"# Not finished: “{directive}”", "", reason, "", "What the nodes wrote is in [log](log).", ""]
-    page.write_text("\n".join(lines), encoding="utf-8")
     return page
 
 
@@ -140,6 +116,7 @@ def _rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
         ("SPL", _with_unit(summary["spl"], "")),
         ("simulated time", _with_unit(summary["duration_s"], "s")),
         ("wall time", _with_unit(summary["wall_s"], "s")),
+        ("first decision after", _with_unit(summary["first_decision_s"], "s")),
         ("real-time factor", _with_unit(summary["real_time_factor"], "")),
         ("decisions", decisions),
         (

@@ -18,9 +18,7 @@ from lodestar_bringup.starter import Death, Starter
 from lodestar_eval.demo.client import DemoClient, DirectiveRejected, Progress
 from lodestar_eval.demo.progress import ProgressLine
 from lodestar_eval.demo.record import RunRecord
-from lodestar_eval.demo.report import summary_lines, summary_of, write_demo_report
-from lodestar_eval.demo.verdict import judge_run
-from lodestar_eval.maps import MapEntity
+from lodestar_eval.map_records import MapEntity
 from lodestar_eval.tasks import Prepared
 from lodestar_sim.worlds import World
 
@@ -74,7 +72,7 @@ def run_session(
         line.note(f"Directive: {record.directive!r}")
         if not prepared.task.target_ids and prepared.kind is StepKind.FIND:
             line.note("(By ground truth nothing in this building is meant; the robot does not know that.)")
-        follow(client, starter, record, options.time_limit, line)
+        follow(client, starter, record, options.time_limit, line, began)
         record.wall = time.monotonic() - began
         collect(client, record)
         starter.memory.sample()
@@ -122,9 +120,17 @@ def wait_until_ready(client: DemoClient, starter: Running, line: ProgressLine) -
 
 
 def follow(
-    client: DemoClient, starter: Running, record: RunRecord, time_limit: float, line: ProgressLine
+    client: DemoClient,
+    starter: Running,
+    record: RunRecord,
+    time_limit: float,
+    line: ProgressLine,
+    began: float = float("nan"),
 ) -> None:
-    """Follow the directive until the action ends, a node dies or the clock stands. Raises StackFailed, Interrupted."""
+    """Follow the directive until the action ends, a node dies or the clock stands. Raises StackFailed, Interrupted.
+
+    began: `time.monotonic()` at the start of the program, from which the time to the first decision is told.
+    """
     started_at, started_wall = client.clock, time.monotonic()
     try:
         with ThreadPoolExecutor(1) as sender:  # an interrupt must not hit rclpy while it builds the request
@@ -136,6 +142,9 @@ def follow(
                 newest, newest_wall = client.clock, time.monotonic()
             elif time.monotonic() - newest_wall > _SILENCE_TIMEOUT:
                 raise StackFailed(f"the simulator's clock has stood still for {_SILENCE_TIMEOUT:.0f} s")
+            if client.decided - began > 0.0 and not record.first_decision > 0.0:
+                record.first_decision = client.decided - began
+                line.note(f"First decision after {record.first_decision:.1f} s")
             progress, elapsed = client.progress, client.clock - started_at
             if progress.text and progress.text != said:
                 said = progress.text
@@ -186,6 +195,9 @@ def collect(client: DemoClient, record: RunRecord) -> None:
 
 
 def _report(prepared: Prepared, world: World, record: RunRecord, folder: Path, line: ProgressLine) -> bool:
+    from lodestar_eval.demo.report import summary_lines, summary_of, write_demo_report  # it loads Matplotlib
+    from lodestar_eval.demo.verdict import judge_run
+
     line.note("Judging the run and writing the report ...")
     page = write_demo_report(record, folder, judge_run(prepared, world, record))
     line.note("")

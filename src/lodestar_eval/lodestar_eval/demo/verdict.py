@@ -11,7 +11,7 @@ from lodestar.language.grammar import parse_directive
 from lodestar_eval.coverage import known_share, reachable_floor
 from lodestar_eval.demo.arrivals import Arrival, arrivals_of, targets_of
 from lodestar_eval.demo.record import RunRecord
-from lodestar_eval.maps import MapEntity
+from lodestar_eval.map_records import MapEntity
 from lodestar_eval.tasks import Prepared
 from lodestar_sim.judge import judge_find, shortest_path_length
 from lodestar_sim.worlds import World

@@ -1,0 +1,48 @@
+"""What a picture of a run's map shows; `maps` draws it, and loads Matplotlib for that."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from lodestar.grid.occupancy import OccupancyGrid2D
+
+
+@dataclass(frozen=True)
+class MapEntity:
+    """A named object. box_min, box_max: (2+,) metres in map."""
+
+    name: str
+    box_min: np.ndarray
+    box_max: np.ndarray
+    claimed: bool = False
+
+    @property
+    def center(self) -> np.ndarray:
+        """Return the centre (2,), metres."""
+        return (np.asarray(self.box_min)[:2] + np.asarray(self.box_max)[:2]) / 2.0
+
+
+@dataclass(frozen=True)
+class MapGoal:
+    """A goal that was pursued. pose: (3,) x, y, yaw in map."""
+
+    pose: np.ndarray
+    expert: str
+
+
+@dataclass(frozen=True)
+class MapPicture:
+    """Contents of a map's picture. path: (N, 2+) metres. targets: true boxes of the targets."""
+
+    grid: OccupancyGrid2D | None
+    path: np.ndarray
+    start: np.ndarray
+    entities: Sequence[MapEntity] = ()
+    goals: Sequence[MapGoal] = ()
+    targets: Sequence[MapEntity] = ()
+    title: str = ""
+    subtitle: str = ""
+    walls: Sequence[np.ndarray] = field(default_factory=tuple)  # (2, 2) segments, metres, for a grid-less map

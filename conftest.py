@@ -18,7 +18,8 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.hookimpl(specname="pytest_collection_modifyitems")
+def slow_files_first(items: list[pytest.Item]) -> None:
     """Files with a slow test come first: of several workers none is left alone with the last of them."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)

@@ -1,14 +1,15 @@
 """Run the tests in three parts, of which the first fills the time that the others leave.
 
 Arguments are pytest's. The first part are those that mind no neighbour: on every core, file by file, with a low
-priority. The others run beside it with the ordinary one, one after the other, so they have a core whenever they want it. What is marked `ros` starts nodes or talks over DDS, each file in a domain of its own: it mostly waits, so one file
+priority. The others run beside it with the ordinary one, one after the other, so they have a core whenever they want
+it. What is marked `ros` starts nodes or talks over DDS, each file in a domain of its own: it mostly waits, so one file
 more than there are cores shares them well. What is marked `timed` bounds a time, and what is marked `alone` starts a
-whole stack or uses the default domain: one test at a time.
+whole stack or uses the default domain: one test at a time. Where memory does not suffice for two parts, the first ends
+before the others begin.
 
-Files with tests marked `slow` begin first, so that no core is idle while the last of them runs. A few failed files
-among those with nodes or bounds of time are run once more, alone: other programs of the machine delay nodes too. What
-passes only then is named at the end, and does not fail the whole. The exit status is pytest's first bad one, 0 where
-all passed.
+A few failed files among those with nodes or bounds of time are run once more, alone: other programs of the machine
+delay nodes too. What passes only then is named at the end, and does not fail the whole. The exit status is pytest's
+first bad one, 0 where all passed.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ from pathlib import Path
 MOST_WORKERS = 4  # a worker takes up to 2.5 GB of memory
 MOST_WITH_NODES = 3  # files at a time; each has up to seven nodes
 MOST_AGAIN = 3  # failed files that are run a second time; more than these failed for a reason of their own
-BESIDE = 12 << 30  # bytes of free memory from which parts run beside each other; measured: they take up to 10 GB
+BESIDE = (
+    12 << 30
+)  # bytes of free memory from which parts run beside each other; measured: they take up to 10 GB
 GIVES_WAY = 10  # nice value: a tenth of a core where another wants it, so that no wait within a test runs out
 ALONE = "timed or alone"
 PASSED, FAILED, NONE_CHOSEN = 0, 1, 5  # of pytest's exit statuses; others end everything
@@ -119,7 +122,9 @@ class Run:
 
     def _passes_again(self, files: Sequence[str]) -> bool:
         print(f"== tests once more, one at a time: {' '.join(files)}", flush=True)
-        options = [one for one in self._arguments if one.startswith("-") or not Path(one.split("::")[0]).exists()]
+        options = [
+            one for one in self._arguments if one.startswith("-") or not Path(one.split("::")[0]).exists()
+        ]
         return Part(self._part.marks).run([*options, *files])[0] == PASSED
 
     def _signal(self, number: signal.Signals) -> None:
@@ -132,7 +137,9 @@ class Run:
 def leave_the_cores_to_others() -> None:
     """Have this process and what it starts give way to all others."""
     os.nice(GIVES_WAY)
-    with contextlib.suppress(OSError):  # where sessions share the cores evenly, the session's own weight counts
+    with contextlib.suppress(
+        OSError
+    ):  # where sessions share the cores evenly, the session's own weight counts
         Path("/proc/self/autogroup").write_text(str(GIVES_WAY))
 
 

@@ -91,7 +91,9 @@ class FakeProcess:
         self.wait()
 
 
-def ends_with(run_tests: ModuleType, monkeypatch: pytest.MonkeyPatch, statuses: Sequence[int]) -> list[FakeProcess]:
+def ends_with(
+    run_tests: ModuleType, monkeypatch: pytest.MonkeyPatch, statuses: Sequence[int]
+) -> list[FakeProcess]:
     """Have the parts end with these statuses; the list grows with what is started."""
     given, started = iter(statuses), list[FakeProcess]()
 
@@ -212,7 +214,9 @@ def test_slow_{0}(): pass
 def test_files_with_a_slow_test_come_first_and_stay_whole(pytester: pytest.Pytester) -> None:
     pytester.makeini("[pytest]\nmarkers =\n    slow\n")
     pytester.makeconftest((ROOT / "conftest.py").read_text())
-    pytester.makepyfile(test_a="def test_a(): pass", test_b=SLOW_LAST.format("b"), test_c=SLOW_LAST.format("c"))
+    pytester.makepyfile(
+        test_a="def test_a(): pass", test_b=SLOW_LAST.format("b"), test_c=SLOW_LAST.format("c")
+    )
     ordered = pytester.runpytest_inprocess("--collect-only", "-q", "-p", "no:cacheprovider").outlines
     assert [line.rpartition("::")[2] for line in ordered if "::" in line] == [
         "test_quick_b", "test_slow_b", "test_quick_c", "test_slow_c", "test_a",

@@ -3,7 +3,14 @@
 import importlib.util
 import signal
 
+import hypothesis
 import pytest
+
+# How long an example takes is the machine's matter; tests that bound a time say so by the mark `timed`.
+hypothesis.settings.register_profile(
+    "untimed", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("untimed")
 
 
 def pytest_configure() -> None:
@@ -22,3 +29,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for item in items:
             if item.get_closest_marker("torch"):
                 item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.hookimpl(specname="pytest_collection_modifyitems")
+def slow_files_first(items: list[pytest.Item]) -> None:
+    """Files with a slow test come first: of several workers none is left alone with the last of them."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)

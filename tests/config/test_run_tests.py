@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import signal
 import subprocess
 import sys
+import time
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+pytest_plugins = "pytester"
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "scripts" / "run_tests.py"
 
@@ -67,6 +71,41 @@ def test_every_test_runs_once_and_only_what_may_has_neighbours(tmp_path: Path, r
     assert done.stdout.count(": passed, ") == 3
 
 
+class FakeProcess:
+    """A pytest that has ended, or ends when it is waited for."""
+
+    pid = 0
+
+    def __init__(self, returncode: int, ended_before: int) -> None:
+        self._status, self.ended_before = returncode, ended_before
+        self.returncode: int | None = None
+
+    def poll(self) -> int | None:
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        self.returncode = self._status
+        return self._status
+
+    def send_signal(self, number: int) -> None:
+        self.wait()
+
+
+def ends_with(
+    run_tests: ModuleType, monkeypatch: pytest.MonkeyPatch, statuses: Sequence[int]
+) -> list[FakeProcess]:
+    """Have the parts end with these statuses; the list grows with what is started."""
+    given, started = iter(statuses), list[FakeProcess]()
+
+    def start(*_: object, **__: object) -> FakeProcess:
+        started.append(FakeProcess(next(given), sum(one.poll() is not None for one in started)))
+        return started[-1]
+
+    monkeypatch.setattr(run_tests.subprocess, "Popen", start)
+    monkeypatch.setattr(run_tests.os, "killpg", lambda *_: started[0].wait())
+    return started
+
+
 @pytest.mark.parametrize(
     ("statuses", "expected"),
     [
@@ -82,9 +121,16 @@ def test_every_test_runs_once_and_only_what_may_has_neighbours(tmp_path: Path, r
     ],
 )
 def test_a_failure_of_any_part_fails(run_tests: ModuleType, monkeypatch, statuses, expected) -> None:
-    given = iter(statuses)
-    monkeypatch.setattr(run_tests.subprocess, "call", lambda *_, **__: next(given))
+    ends_with(run_tests, monkeypatch, statuses)
     assert run_tests.main([]) == expected
+
+
+ENDLESS = """
+import os, pathlib, time
+def test_endless():
+    (pathlib.Path(os.environ["NOTES"]) / "pid").write_text(str(os.getpid()))
+    time.sleep(600)
+"""
 
 
 FLAKY = """
@@ -123,10 +169,58 @@ def test_what_fails_beside_others_is_tried_once_more_and_named(
 
 
 def test_after_bad_usage_nothing_else_runs(run_tests: ModuleType, monkeypatch, capsys) -> None:
-    given = iter((4,))
-    monkeypatch.setattr(run_tests.subprocess, "call", lambda *_, **__: next(given))
+    started = ends_with(run_tests, monkeypatch, (4, 4))
     assert run_tests.main(["no/such/path"]) == 4
     assert "ENDED (4)" in capsys.readouterr().out
+    assert len(started) <= 2
+
+
+def test_without_memory_for_two_parts_they_follow_each_other(run_tests: ModuleType, monkeypatch) -> None:
+    monkeypatch.setattr(run_tests, "free_memory", lambda: run_tests.BESIDE - 1)
+    started = ends_with(run_tests, monkeypatch, (0, 0, 0))
+    assert run_tests.main([]) == 0
+    assert [process.ended_before for process in started] == [0, 1, 2]
+
+
+def test_a_part_that_is_not_over_ends_with_the_program(tmp_path: Path) -> None:
+    """Whoever stops it by a signal leaves nothing running."""
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n    ros\n    timed\n    alone\n")
+    (tmp_path / "test_endless.py").write_text(ENDLESS)
+    bare = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    own = {"NOTES": str(tmp_path), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    running = subprocess.Popen(
+        [sys.executable, str(SCRIPT), "-pxdist.plugin", "test_endless.py"], cwd=tmp_path, env={**bare, **own},
+        stdout=subprocess.DEVNULL, start_new_session=True,
+    )  # fmt: skip
+    notes = tmp_path / "pid"
+    end = time.monotonic() + 60.0
+    while not (notes.exists() and notes.read_text()):
+        assert time.monotonic() < end and running.poll() is None
+        time.sleep(0.05)
+    running.send_signal(signal.SIGTERM)
+    assert running.wait(30.0) == 128 + signal.SIGTERM
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(notes.read_text()), 0)
+
+
+SLOW_LAST = """
+import pytest
+def test_quick_{0}(): pass
+@pytest.mark.slow
+def test_slow_{0}(): pass
+"""
+
+
+def test_files_with_a_slow_test_come_first_and_stay_whole(pytester: pytest.Pytester) -> None:
+    pytester.makeini("[pytest]\nmarkers =\n    slow\n")
+    pytester.makeconftest((ROOT / "conftest.py").read_text())
+    pytester.makepyfile(
+        test_a="def test_a(): pass", test_b=SLOW_LAST.format("b"), test_c=SLOW_LAST.format("c")
+    )
+    ordered = pytester.runpytest_inprocess("--collect-only", "-q", "-p", "no:cacheprovider").outlines
+    assert [line.rpartition("::")[2] for line in ordered if "::" in line] == [
+        "test_quick_b", "test_slow_b", "test_quick_c", "test_slow_c", "test_a",
+    ]  # fmt: skip
 
 
 def test_one_file_needs_no_second_worker(run_tests: ModuleType, monkeypatch) -> None:

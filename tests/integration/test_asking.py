@@ -25,6 +25,8 @@ from lodestar_interfaces.action import FollowDirective
 from lodestar_ros import qos
 from lodestar_ros.conversions import header, stamp_to_msg
 
+pytestmark = pytest.mark.slow
+
 Result = FollowDirective.Result
 WHERE = "where did you last see the red mug?"
 PATIENCE = 3.0  # s that the loop waits for the memory here

@@ -20,6 +20,8 @@ from lodestar_ros import qos
 from lodestar_ros.conversions import grid_from_msg
 from lodestar_ros.conversions_scene import scene_from_msg
 
+pytestmark = pytest.mark.slow
+
 NODES = ("mapping", "perception", "semantic_voxels", "scene_dictionary", "keyframes", "text_embedder")
 KEEPERS = ("mapping", "semantic_voxels", "scene_dictionary")
 ENTITIES, INSTANCES, KEYFRAMES = (

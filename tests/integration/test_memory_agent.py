@@ -17,6 +17,8 @@ from chat_server import chat_server
 from integration.street import Street, thing
 from lodestar_interfaces.action import AnswerQuestion
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("openai")
 
 Result = AnswerQuestion.Result

@@ -20,6 +20,8 @@ from lodestar_ros import qos
 from lodestar_ros.conversions import header
 from lodestar_ros.conversions_snapshots import snapshots_from_msg
 
+pytestmark = pytest.mark.slow
+
 SNAPSHOTS, KEYFRAMES = "memory/snapshots", "keyframes/keyframes"
 MUG, TABLE, LAMP = 1, 2, 3
 

@@ -20,6 +20,8 @@ from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.conversions import header
 
+pytestmark = pytest.mark.slow
+
 PATIENCE = 120.0  # s; the command loads the grammar, the navigator compiles its kernels
 PERIOD = 0.05  # s
 STEPS = [(1.0, 0.0), (1.0, 1.0), (0.0, 1.0), (0.0, 0.0), (-1.0, 0.0)] * 2

@@ -16,6 +16,8 @@ from integration.surroundings import TIMES, World, another_place_each_time, chai
 from lodestar_interfaces.action import FollowDirective
 from lodestar_ros import qos
 
+pytestmark = pytest.mark.slow
+
 Result = FollowDirective.Result
 
 

@@ -22,6 +22,8 @@ from lodestar_ros.conversions import grid_from_msg, planar_to_stamped
 from lodestar_ros.conversions_directive import directive_to_msg
 from lodestar_ros.conversions_scene import scene_from_msg
 
+pytestmark = pytest.mark.slow
+
 FIRST = ("mapping", "perception", "semantic_voxels", "scene_dictionary", "keyframes", "text_embedder")
 FRESH = ("mapping", "semantic_voxels", "scene_dictionary", "semantic_map_expert", "text_embedder")
 

@@ -31,6 +31,8 @@ from lodestar_ros.conversions_scene import instances_to_msg
 from lodestar_ros.conversions_trace import trace_to_msg
 from lodestar_ros.conversions_world import amendment_to_msg, outcome_to_msg
 
+pytestmark = pytest.mark.slow
+
 Codes = CorrectBelief.Result
 ARCHIVED, ACTIVE = 2, 0
 CHAIR = 1

@@ -15,6 +15,8 @@ from lodestar_sim.judge import judge_find, shortest_path_length
 from lodestar_sim.tasks import Task, default_task
 from lodestar_sim.worlds import World, world_from_spec
 
+pytestmark = pytest.mark.slow
+
 SEED = 3
 
 

@@ -23,6 +23,8 @@ from lodestar_sim.worlds import Room, Wall, World, WorldObject, world_from_spec
 from lodestar_sim.worlds.elements import Slab
 from lodestar_sim.worlds.truth import truth_of
 
+pytestmark = pytest.mark.slow
+
 SEED = 3
 NOISE = NoiseConfig(miss=0.05, split=0.02, wrong_label=0.02, erode_px=1, score_std=0.05)
 
@@ -62,6 +64,16 @@ def test_an_episode_accounts_for_time_and_decisions(complete):
     assert sum(outcome.decisions.values()) == len({decision.epoch for decision in complete.decisions})
     assert outcome.cpu > 0.0 and all(s >= 0.0 and n > 0 for s, n in outcome.stages.values())
     assert 0.0 < outcome.coverage <= 1.0
+
+
+def test_the_way_of_an_episode_adds_up(complete):
+    outcome, way = complete.outcome, complete.outcome.way
+    parts = sum(way[f"way_{name}"] for name in ("unseen", "unmapped", "unknown", "elsewhere", "approach"))
+    assert parts == pytest.approx(outcome.path_length, abs=0.05)
+    assert way["way_unseen"] > 0.0 and way["way_approach"] > 0.0
+    assert way["way_wrong"] <= outcome.path_length
+    assert sum(outcome.driven.values()) == pytest.approx(outcome.path_length, abs=0.01)
+    assert len(complete.drivers) == len(complete.path)
 
 
 def test_an_episode_leaves_a_map_and_a_decision_log(complete, tmp_path):

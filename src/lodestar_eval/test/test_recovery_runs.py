@@ -34,6 +34,8 @@ from lodestar_sim.worlds.obstructions import (
 from lodestar_sim.worlds.plan import Plan
 from lodestar_sim.worlds.world import Event, World, WorldObject
 
+pytestmark = pytest.mark.slow
+
 SETTINGS = EpisodeSettings(time_limit=150.0, thinking=0.06, robot=robot_config(NOISES["none"]))
 START = (-4.0, 0.0, 0.0)
 CHAIR, TABLE = 1, 2

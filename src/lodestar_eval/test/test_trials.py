@@ -33,6 +33,8 @@ from lodestar_eval.trials import (
     run_buildings,
 )
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def no_model(monkeypatch):

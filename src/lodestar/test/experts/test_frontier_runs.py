@@ -19,6 +19,8 @@ from lodestar.grid.paths import path_lengths, plan_path
 from lodestar.grid.visibility import visible_mask
 from lodestar.language.directive import StepKind
 
+pytestmark = pytest.mark.slow
+
 LASER = FrontierConfig(fov=2.0 * math.pi, gain_range=6.0)
 
 

@@ -22,6 +22,8 @@ from lodestar.models.embedder import EmbedderUnavailable, SentenceTransformerEmb
 from lodestar.models.lexicon import words_of
 from lodestar.models.phrases import PhraseBook
 
+pytestmark = pytest.mark.slow
+
 SAID: dict[str, str] = yaml.safe_load(
     (Path(__file__).parent / "other_words.yaml").read_text(encoding="utf-8")
 )

@@ -59,8 +59,8 @@ class RecoveryConfig:
     # s before the directive's time limit at which a search for another one ends, so that the robot can go back to what
     # shut the way and stand there for `shut_patience` (ours)
     last_try: float = 45.0
-    # m^2 of floor that a look for another one must show per second of its way and its turn. An exploring robot shows
-    # about 0.6: a third of it is no search any more (`python -m lodestar_eval jitter`, docs/measurements/jitter.md)
+    # m^2 of floor that a look for another one must show per second of its way and its turn (ours: about a third of what
+    # a search shows, which had looked at a room of 30 m^2 after 44 s; docs/measurements/jitter.md)
     least_shown: float = 0.2
     # Between two poses, off what odometry explains; smaller steps are corrections of the map while it is made.
     lost_step: float = 0.3  # m that count as a jump of the pose (ours)

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, distribution
@@ -43,7 +43,7 @@ PROGRAM = (sys.executable, "-m", "lodestar_bringup.warm_process")
 
 @dataclass(frozen=True)
 class ForkLimits:
-    """How long and how often the starter tries to fork before it executes nodes instead."""
+    """Limits of forking, beyond which nodes are executed instead."""
 
     answer: float = 90.0  # seconds for one fork; chosen: loading all libraries on a loaded machine takes 30 s
     failures: int = 2  # in a row, after which nothing is forked any more; chosen: the fault repeats
@@ -233,7 +233,7 @@ class WarmProcess:
 
 
 @contextlib.contextmanager
-def _adopting():  # type: ignore[no-untyped-def]
+def _adopting() -> Iterator[None]:
     """Have the kernel hand orphans among the descendants to this process while it waits for one of them."""
     before = ctypes.c_int(0)
     _LIBC.prctl(_PR_GET_CHILD_SUBREAPER, ctypes.byref(before), 0, 0, 0)

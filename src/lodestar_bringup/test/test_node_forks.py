@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -137,6 +138,14 @@ def runs(pid: int) -> bool:
     return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
 
 
+def _is_up(log: Path) -> bool:
+    return "up" in log.read_text()
+
+
+def _is_gone(starter: Starter, pid: int) -> bool:
+    return pid not in starter.pids()
+
+
 def ended(warm: WarmProcess, folder: Path, spec: ProcessSpec, **more: Any) -> tuple[str, int, bool]:
     """A node run to its end: its log, its exit status, and whether it was forked."""
     with Starter([spec], folder, stop_times=QUICK, warm=warm, **more) as starter:
@@ -215,12 +224,12 @@ def test_its_end_is_told_with_its_last_words(
 def test_signals_stop_and_restart_one_node_alone(warm: WarmProcess, tmp_path: Path) -> None:
     with Starter([toy("steady"), toy("stubborn")], tmp_path, stop_times=QUICK, warm=warm) as starter:
         for name in ("steady", "stubborn"):
-            wait_until(lambda name=name: "up" in (tmp_path / f"{name}.log").read_text())
+            wait_until(partial(_is_up, tmp_path / f"{name}.log"))
         first, other = starter.pid("steady"), starter.pid("stubborn")
         for number, code in ((signal.SIGINT, 1), (signal.SIGTERM, -signal.SIGTERM), (signal.SIGKILL, -9)):
             pid = starter.pid("steady")
             starter.send("steady", number)
-            wait_until(lambda pid=pid: pid not in starter.pids())
+            wait_until(partial(_is_gone, starter, pid))
             (death,) = starter.deaths()
             assert (death.name, death.returncode) in (("steady", code), ("steady", -number))
             starter.start_one("steady")

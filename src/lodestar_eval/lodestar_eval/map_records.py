@@ -1,4 +1,4 @@
-"""What a picture of a run's map shows; `maps` draws it, and loads Matplotlib for that."""
+"""Contents of the picture of a run's map; `maps` draws it, and loads Matplotlib for that."""
 
 from __future__ import annotations
 

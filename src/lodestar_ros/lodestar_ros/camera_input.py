@@ -51,18 +51,18 @@ class RectifiedImages:
 
         rectified: the driver's images are rectified already.
         """
-        return self._rectification(height, width, rectified).camera
+        return self._how(height, width, rectified).camera
 
     def depth(self, message: Any, rectified: bool = False) -> tuple[np.ndarray, PinholeCamera]:
         """(H, W) float32, metres, 0 = invalid, and its camera. Raises BadMessage."""
         metres = depth_from_msg(message)
-        how = self._rectification(*metres.shape, rectified)
+        how = self._rectification(metres, rectified)
         return how.values(metres), how.camera
 
     def color(self, message: Any, rectified: bool = False) -> np.ndarray:
         """(H, W, 3) uint8, red first; as it is before the first camera info. Raises BadMessage."""
         rgb = rgb_from_msg(message)
-        return self._rectification(*rgb.shape[:2], rectified).color(rgb) if self._distorts else rgb
+        return self._rectification(rgb, rectified).color(rgb) if self._distorts else rgb
 
     def values(self, message: Any, rectified: bool = False, *, depth: bool = False) -> np.ndarray:
         """(H, W) labels of the message's own type, or depth in metres; as it is before the first camera info.
@@ -70,13 +70,16 @@ class RectifiedImages:
         Raises BadMessage.
         """
         values = depth_from_msg(message) if depth else image_from_msg(message)
-        return self._rectification(*values.shape[:2], rectified).values(values) if self._distorts else values
+        return self._rectification(values, rectified).values(values) if self._distorts else values
 
     @property
     def _distorts(self) -> bool:
         return self._model is not None and self._model.is_distorted
 
-    def _rectification(self, height: int, width: int, rectified: bool) -> Rectification:
+    def _rectification(self, image: np.ndarray, rectified: bool) -> Rectification:
+        return self._how(image.shape[0], image.shape[1], rectified)
+
+    def _how(self, height: int, width: int, rectified: bool) -> Rectification:
         if self._model is None:
             raise BadMessage("no camera_info received yet")
         try:

@@ -116,14 +116,14 @@ def _layout(encoding: str) -> _Layout:
     from rosbags.image.image import Format, ImageError, to_cvtype
 
     try:
-        _, kind, dtype, channels = to_cvtype(encoding)
+        _, kind, element, channels = to_cvtype(encoding)
     except ImageError:
         raise BadMessage(f"encoding {encoding!r} is not known; for colour {_COLORS_READ} are read") from None
     if not 1 <= channels <= 512:  # OpenCV's own limit
         raise BadMessage(f"encoding {encoding!r} has {channels} channels")
     plain = kind in (Format.GENERIC, Format.GRAY, Format.RGB, Format.BGR, Format.RGBA, Format.BGRA)
     colored = kind not in (Format.GENERIC, Format.GRAY) or encoding in ASSUMED
-    return _Layout(np.dtype(dtype), channels, colored, plain)
+    return _Layout(np.dtype(element), channels, colored, plain)
 
 
 def _elements(message: Any, layout: _Layout, height: int) -> np.ndarray:
@@ -162,7 +162,7 @@ def _to_rgb(array: np.ndarray, encoding: str, message: Any) -> np.ndarray:
     import cv2
     from rosbags.image import ImageError, image_to_cvimage
 
-    packed = SimpleNamespace(
+    packed: Any = SimpleNamespace(
         height=array.shape[0], width=array.shape[1], encoding=encoding, data=array, is_bigendian=sys.byteorder == "big"
     )  # fmt: skip
     try:

@@ -39,9 +39,9 @@ class LabelInput:
     ) -> None:
         self._config, self._beside = config, _BESIDE[config.by]
         self._images = images
-        images = ("labels", self._beside) if self._beside else ("labels",)
-        self._pairer = StampPairer((*images, "table"), lambda _stamp, parts: submit(parts))
-        for name in images:
+        topics = ("labels", self._beside) if self._beside else ("labels",)
+        self._pairer = StampPairer((*topics, "table"), lambda _stamp, parts: submit(parts))
+        for name in topics:
             node.listen(Image, name, partial(self._on_image, name), qos.SENSOR, stamped=True)
             node.diagnostics.value(f"{name}.unmatched", partial(self._pairer.unmatched.get, name))
         node.listen(String, "label_table", self._on_table, qos.EVENT)

@@ -105,7 +105,7 @@ SIDE = st.one_of(st.integers(0, 800), st.just(2**32 - 1))
     st.tuples(SIDE, SIDE, SIDE, SIDE), st.integers(0, 9), st.integers(0, 9),
 )  # fmt: skip
 @settings(deadline=None, max_examples=200)
-def test_any_camera_info_is_used_or_refused(width, height, k, p, d, model, roi, bin_x, bin_y) -> None:
+def test_any_camera_info_is_used_or_refused(width, height, k, p, d, model, roi, bin_x, bin_y):
     x, y, columns, rows = roi
     message = CameraInfo(width=width, height=height, k=k, p=p, d=d, distortion_model=model)
     message.binning_x, message.binning_y = bin_x, bin_y

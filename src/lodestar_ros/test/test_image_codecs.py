@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 
 import cv2
 import numpy as np
@@ -166,7 +167,7 @@ def test_bytes_without_a_meaning_are_told(encoding: str) -> None:
         ("yuv422", image_from_msg, "packed colour"),
     ],
 )
-def test_what_cannot_be_read_is_named(encoding: str, read, why: str) -> None:
+def test_what_cannot_be_read_is_named(encoding: str, read: Callable, why: str) -> None:
     message = Image(height=2, width=2, encoding=encoding, data=bytes(64))
     with pytest.raises(BadMessage, match=why):
         read(message)
@@ -330,7 +331,9 @@ RVL = "16UC1; compressedDepth rvl"
         (CompressedImage(format=RVL, data=HUGE), depth_from_msg, "at most"),
     ],
 )  # fmt: skip
-def test_a_compressed_image_that_cannot_be_read_is_named(message: CompressedImage, read, why: str) -> None:
+def test_a_compressed_image_that_cannot_be_read_is_named(
+    message: CompressedImage, read: Callable, why: str
+) -> None:
     with pytest.raises(BadMessage, match=why):
         read(message)
 

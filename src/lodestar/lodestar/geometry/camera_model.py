@@ -184,5 +184,6 @@ def _matrix(camera: PinholeCamera) -> np.ndarray:
 def _remap(image: np.ndarray, maps: tuple[np.ndarray, np.ndarray], *, nearest: bool) -> np.ndarray:
     import cv2
 
+    between: Any = None if nearest else maps[1]
     mode = cv2.INTER_NEAREST if nearest else cv2.INTER_LINEAR
-    return cv2.remap(image, maps[0], None if nearest else maps[1], mode, borderMode=cv2.BORDER_CONSTANT)
+    return cv2.remap(image, maps[0], between, mode, borderMode=cv2.BORDER_CONSTANT)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from typing import TypeAlias
 
 import numpy as np
 from sensor_msgs.msg import CompressedImage, Image
@@ -26,7 +27,7 @@ from lodestar_ros.rgbd import CameraPoses
 from lodestar_ros.sync import PoseQueue
 from lodestar_ros.workers import LatestWorker, QueueWorker
 
-AnyImage = Image | CompressedImage
+AnyImage: TypeAlias = "Image | CompressedImage"
 
 
 class KeyframesNode(LodestarNode):
@@ -88,7 +89,7 @@ class KeyframesNode(LodestarNode):
         """On a worker."""
         message, (odom_from_camera, map_from_odom) = item
         rgb = self._poses.images.color(message)
-        camera = self._poses.camera(*rgb.shape[:2], "image")
+        camera = self._poses.camera(rgb.shape[0], rgb.shape[1], "image")
         stamp = stamp_from_msg(message.header.stamp)
         none = np.zeros((0, 0), np.float32)  # the store needs colour and pose only
         keyframe = self._store.offer(RgbdFrame(stamp, camera, none, odom_from_camera, map_from_odom, rgb))

@@ -47,13 +47,13 @@ class AnnotatedSentence:
 
     @property
     def classes(self) -> frozenset[str]:
-        """What the robot does, as far as it can be told apart."""
+        """Classes of what the robot does, as far as it can be told apart."""
         return frozenset(CLASSES[kind] for kind, _ in self.steps)
 
 
 @dataclass(frozen=True)
 class NearestReading:
-    """What the nearest sentences mean. shares: of their weight, by class of what is done. forbids: of their weight.
+    """Meaning of the nearest sentences. shares: of their weight, by class of what is done. forbids: of their weight.
 
     likeness: cosine of the nearest. heads: last words of the things and rooms that are gone to, by the nearest
     sentence with the same nouns; empty where there is none. kind: of its first step.
@@ -133,7 +133,7 @@ class NearestReader:
             self._vectors = np.asarray(self._embed(self.texts))
 
     def read(self, words: Sequence[str]) -> NearestReading:
-        """What the sentences nearest to the words mean. Raises LookupError where no vector can be had."""
+        """Return what the sentences nearest to the words mean. Raises LookupError where no vector can be had."""
         nouns = nouns_of(words)
         vector = np.asarray(self._embed([masked_text(words, nouns)]))[0]
         self.load()

@@ -51,7 +51,7 @@ _ALONE = "the second reader of sentences has no text model ({}): the grammar rea
 
 @dataclass(frozen=True)
 class Doubt:
-    """Why a reading is doubted. other: what may be meant instead, "" = nothing that can be said."""
+    """A reason to doubt a reading. other: what may be meant instead, "" = nothing that can be said."""
 
     why: str
     other: str = ""

@@ -33,6 +33,7 @@ BESIDE = (
     12 << 30
 )  # bytes of free memory from which parts run beside each other; measured: they take up to 10 GB
 GIVES_WAY = 10  # nice value: a tenth of a core where another wants it, so that no wait within a test runs out
+HANGS = 900  # seconds after which a test that gives way to all others is taken to hang; 300 for the others
 ALONE = "timed or alone"
 PASSED, FAILED, NONE_CHOSEN = 0, 1, 5  # of pytest's exit statuses; others end everything
 WORDS = {PASSED: "passed", FAILED: "FAILED", NONE_CHOSEN: "none chosen"}
@@ -70,6 +71,8 @@ class Part:
         if self.workers > 1 or self.idle:
             # Threads of several workers on the same cores would wait for each other, ten times as long.
             environment.setdefault("OMP_NUM_THREADS", "1")
+        if self.idle:
+            environment.setdefault("PYTEST_TIMEOUT", str(HANGS))
         return environment
 
 

@@ -168,7 +168,7 @@ def messages_of(reader: AnyReader, topics: Iterable[str]) -> Iterator[tuple[Any,
 
     Raises UnreadableBag where the file is torn.
     """
-    path, wanted = reader.paths[0], set(topics)
+    path, wanted = Path(str(reader.paths[0])), set(topics)
     chosen = [connection for connection in reader.connections if connection.topic in wanted]
     if not chosen:
         return

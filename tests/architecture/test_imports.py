@@ -291,3 +291,26 @@ def test_the_rules_see_what_they_forbid(tmp_path: Path) -> None:
     ros = [name for name in names if ROS.match(name.split(".")[0])]
     assert ros == ["rclpy.node", "sensor_msgs.msg.Image", "tf2_ros.Buffer", "launch_ros.actions"]
     assert not any(ROS.match(name) for name in ("lodestar", "numpy", "cv2", "torch", "launchpad"))
+
+
+#: Not in the environment of `make setup`, or there only because another package brings it.
+EXTRAS = {"torch": "lodestar.mapping.cells_torch", "sentence_transformers": "lodestar.models.embedder",
+          "transformers": "lodestar.models.embedder", "ultralytics": "lodestar.perception.ultralytics",
+          "torchvision": "lodestar.perception.ultralytics", "pandas": ""}  # fmt: skip
+
+
+@pytest.mark.parametrize("library", EXTRAS)
+def test_an_extra_is_imported_where_it_is_used_and_only_when(library: str) -> None:
+    """In one module, inside a function; pandas, which pymilvus brings, nowhere."""
+    found = set()
+    for package in PACKAGES:
+        for path in modules(package):
+            functions = [
+                node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.FunctionDef)
+            ]
+            for line, name in imports(path, SOURCE / package / package):
+                if name.split(".")[0] == library:
+                    found.add(_name(path, SOURCE / package / package))
+                    late = any(one.lineno < line <= (one.end_lineno or 0) for one in functions)
+                    assert late, where(path, line, name)
+    assert found == ({EXTRAS[library]} if EXTRAS[library] else set())

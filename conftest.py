@@ -32,7 +32,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.hookimpl(specname="pytest_collection_modifyitems")
-def slow_files_first(items: list[pytest.Item]) -> None:
+def pytest_slow_files_first(items: list[pytest.Item]) -> None:
     """Files with a slow test come first: of several workers none is left alone with the last of them."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)

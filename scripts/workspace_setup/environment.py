@@ -150,15 +150,21 @@ def check_builds(checkout: Checkout) -> None:
 
 
 def patch_wheel_paths(checkout: Checkout) -> None:
-    """Make the wheels' CMake files name this environment's headers, not those of their build machine."""
+    """Make the wheels' CMake files name this environment's headers, not those of their build machine.
+
+    The installer links files into the environment from its cache, which other environments share: a file is replaced,
+    never written in place. A cache that was written to all the same names the headers of another environment.
+    """
     code = "import numpy, sysconfig; print(sysconfig.get_path('include')); print(numpy.get_include())"
     python_include, numpy_include = subprocess.run(
         [str(checkout.python), "-c", code], capture_output=True, text=True, check=True
     ).stdout.split("\n")[:2]
-    built_numpy = re.compile(r"/opt/python/cp\d+-cp\d+/lib/python[\d.]+/site-packages/numpy/_?core/include")
-    built_python = re.compile(r"/opt/python/cp\d+-cp\d+/include/python[\d.]*\d")
+    other_numpy = re.compile(r"""[^\s";]*/site-packages/numpy/_?core/include""")
+    other_python = re.compile(r"""[^\s";]*/include/python3\.\d+""")
     for path in (checkout.venv / "share").rglob("*.cmake"):
         text = path.read_text()
-        patched = built_python.sub(python_include, built_numpy.sub(numpy_include, text))
+        patched = other_python.sub(python_include, other_numpy.sub(numpy_include, text))
         if patched != text:
-            path.write_text(patched)
+            own = path.with_suffix(".patched")
+            own.write_text(patched)
+            own.replace(path)

@@ -128,7 +128,10 @@ def test_a_new_profile_or_launch_file_is_installed(checkout: Checkout, tmp_path:
     assert workspace.build_key(checkout, workspace.packages_to_build(checkout, None)) != before
 
 
-def test_the_wheels_build_paths_become_this_environments(checkout: Checkout, tmp_path: Path) -> None:
+@pytest.mark.parametrize("built", ["/opt/python/cp312-cp312", "/home/somebody/another_checkout/.venv"])
+def test_the_wheels_build_paths_become_this_environments(
+    checkout: Checkout, tmp_path: Path, built: str
+) -> None:
     import numpy
 
     (tmp_path / ".venv" / "bin").mkdir(parents=True)
@@ -136,13 +139,17 @@ def test_the_wheels_build_paths_become_this_environments(checkout: Checkout, tmp
     checkout.python.chmod(0o755)
     path = tmp_path / ".venv" / "share" / "some_msgs" / "cmake" / "export.cmake"
     path.parent.mkdir(parents=True)
-    site = "/opt/python/cp312-cp312/lib/python3.12/site-packages/numpy/_core/include"
-    path.write_text(f'INCLUDES "/opt/python/cp312-cp312/include/python3.12;{site};/usr/include"\n')
+    site = f"{built}/lib/python3.12/site-packages/numpy/_core/include"
+    cached = tmp_path / "cached.cmake"
+    cached.write_text(f'INCLUDES "{built}/include/python3.12;{site};/usr/include"\n')
+    before = cached.read_text()
+    path.hardlink_to(cached)
     environment.patch_wheel_paths(checkout)
     text = path.read_text()
-    assert "/opt/python" not in text
+    assert built not in text
     assert numpy.get_include() in text
     assert "/usr/include" in text
+    assert cached.read_text() == before, "the installer's cache serves other checkouts too"
 
 
 def test_kernels_are_compiled_once_and_again_when_one_changes(

@@ -20,7 +20,8 @@ EXTRAS = {"torch": ("torch",), "ultralytics": ("torch", "ultralytics")}
 NO_EXTRAS = "none"
 COLCON_FOLDERS = ("build", "install", "log")
 UV = "uv>=0.5,<1"  # the installer; what it installs stands in requirements/
-#: pip's patience with an index that does not answer: the first step that needs the network tells within seconds.
+#: pip's patience with an index that does not answer: the first step that needs the network tells within seconds. Not
+#: quiet (-q): then pip does not say why it found nothing.
 FIRST_CONTACT = ("--retries", "0", "--timeout", "15")
 
 
@@ -110,7 +111,7 @@ def install_packages(
     uv does not see the system's packages, so an environment that is not `isolated` from them is pip's. An index
     without uv serves pip. Raises SetupError, within seconds where there is no index.
     """
-    pip = [str(checkout.python), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
+    pip = [str(checkout.python), "-m", "pip", "install", "--disable-pip-version-check"]
     requirements = [*options, *(part for path in files for part in ("-r", str(path)))]
     environment = pip_environment(os.environ)
     if isolated and _bring_uv(checkout, [*pip, *FIRST_CONTACT, UV], environment):
@@ -122,7 +123,7 @@ def install_packages(
         except CommandFailed:
             say("uv could not install them; pip does")
     advice = "check the network and the disk, then run this again"
-    checkout.run([*pip, *requirements], "pip", advice, environment, network_trouble)
+    checkout.run([*pip, "-q", *requirements], "pip", advice, environment, network_trouble)
 
 
 def _bring_uv(checkout: Checkout, command: list[str], environment: dict[str, str]) -> bool:

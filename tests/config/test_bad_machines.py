@@ -151,6 +151,8 @@ def test_pips_configuration_is_read_with_the_environments_word_last(
 ) -> None:
     path = tmp_path / "pip.conf"
     path.write_text("[global]\nindex-url = https://one.example\ntimeout = 5\n[install]\nfind-links = /here\n")
+    for name in [name for name in os.environ if name.startswith("PIP_")]:
+        monkeypatch.delenv(name)
     monkeypatch.setenv("PIP_CONFIG_FILE", str(path))
     monkeypatch.setenv("PIP_INDEX_URL", "https://two.example")
     found = index.pip_settings(sys.executable)

@@ -19,7 +19,7 @@ from lodestar.language.phrase_items import (
     colors_apart,
     scope_of,
 )
-from lodestar.language.phrase_meanings import phrase_of
+from lodestar.language.phrase_meanings import phrase_of, things_of
 from lodestar.language.phrases import Phrase, Relation, Things
 
 _TOUCHING = frozenset({"touch", "hit", "bump", "run", "knock", "push", "move", "disturb", "damage"})
@@ -41,6 +41,8 @@ def forbid(draft: Draft, clause: Clause, meaning: dict[str, Any]) -> None:
             draft.constraints[-1] = (kind, things, metres)
             return
         raise NotUnderstood(f'"{clause.text}" does not say from what; name the thing to keep away from')
+    if meaning.get("rooms") and not all(phrase.is_place for phrase in things_of(meaning["thing"]).phrases):
+        raise NotUnderstood(f'it is not clear from what "{clause.text}" is left out; say both in one sentence')
     named, draft.named = draft.named, draft.barred or draft.named
     things = draft.things(meaning["thing"])
     if named is not None and named.is_place:  # "the red room, avoiding blue and green"

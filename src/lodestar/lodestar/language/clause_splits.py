@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from lodestar.language.chart import Reading, load_chart
+from lodestar.language.chart import Reading
 from lodestar.language.clauses import Clause, strip
-from lodestar.language.lattice import lattice_of
 from lodestar.language.vocabulary import load_vocabulary
 from lodestar.models.lexicon import load_lexicon
 
@@ -26,15 +25,24 @@ MAX_CUTS = 4  # places in one clause at which a cut is tried
 MAX_WORDS = 30  # of a clause that is cut again: the chart is asked twice for each cut
 
 
-def cut_again(clauses: Sequence[Clause]) -> list[Clause]:
-    """The clauses, those cut in two that begin with a ban and go on with an order, or that no rule reads whole."""
+def cut_again(clauses: Sequence[Clause], read: Callable[[tuple[str, ...]], Sequence[Reading]]) -> list[Clause]:
+    """The clauses, those cut in two that begin with a ban and go on with an order, or that no rule reads whole.
+
+    read: the readings of the words of a clause.
+    """
+
+    def best(words: tuple[str, ...]) -> Reading | None:
+        return next(iter(read(words)), None)
+
     found: list[Clause] = []
     for clause in clauses:
-        found += _parts(clause, len(clauses) == 1) or [clause]
+        found += _parts(clause, len(clauses) == 1, best) or [clause]
     return found
 
 
-def _parts(clause: Clause, alone: bool) -> list[Clause]:
+def _parts(
+    clause: Clause, alone: bool, read: Callable[[tuple[str, ...]], Reading | None]
+) -> list[Clause]:
     """The two parts of a clause, none where it is to stay whole."""
     words = clause.words
     if clause.link in ("unable", "why") or not 3 < len(words) <= MAX_WORDS:
@@ -43,13 +51,14 @@ def _parts(clause: Clause, alone: bool) -> list[Clause]:
     cuts = _cuts(words)
     if not cuts:
         return []
-    whole = None if fronted and alone else _reading(words)
+    whole = None if fronted and alone else read(words)
     if whole is not None:
         return []
     best: tuple[float, list[Clause]] | None = None
     for i in cuts:
         rest = strip(replace(clause, words=tuple(words[i:]), link="", joined=False))
-        first, second = _reading(words[:i]), _reading(rest.words)
+        first = read(words[:i])
+        second = None if first is None else read(rest.words)
         if first is None or second is None or not _may_stand(first, second, fronted):
             continue
         cost = first.cost + second.cost
@@ -64,11 +73,6 @@ def _may_stand(first: Reading, second: Reading, fronted: bool) -> bool:
     if fronted:
         return orders and first.meaning["kind"] in ("avoid", "never")
     return orders and first.meaning["kind"] not in ("thing", "place", "route")
-
-
-def _reading(words: Sequence[str]) -> Reading | None:
-    readings = load_chart().readings(lattice_of(words)) if words else []
-    return readings[0] if readings else None
 
 
 def _cuts(words: Sequence[str]) -> list[int]:

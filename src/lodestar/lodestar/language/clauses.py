@@ -53,6 +53,9 @@ _FEET = (
 )
 
 
+_LAST = frozenset({"and", "or", "nor"})  # before the last of several names
+
+
 @dataclass(frozen=True)
 class Clause:
     """Words of one clause. link: how it stands to the one before: "", "before", "after", "until", "while", "first".
@@ -139,6 +142,7 @@ def _cut_at(tokens: list[str], i: int, start: int) -> tuple[int, str, bool] | No
             or (first and (is_named(tokens, j + 1) or begins(tokens, j + 1)))
             or _statement_at(tokens, j)
             or (token == COMMA and j == i + 1 and _names_one(tokens, j))
+            or (_barred_at(tokens, j, token == "and") and not _only_names(tokens, start, i))
         ):
             return j - i, first, False
         if (
@@ -170,7 +174,7 @@ def _cut_at(tokens: list[str], i: int, start: int) -> tuple[int, str, bool] | No
     purpose = vocabulary.match("PURPOSE", tokens, i)
     if purpose is not None and i + purpose[0] < len(tokens):
         return purpose[0], "why", False
-    if _bans(tokens, i) or _run_on(tokens, i) or _remark_on(tokens, i):
+    if _bans(tokens, i) or _run_on(tokens, i) or _remark_on(tokens, i) or _barred_on(tokens, i):
         return 0, "", False
     return None
 
@@ -178,6 +182,55 @@ def _cut_at(tokens: list[str], i: int, start: int) -> tuple[int, str, bool] | No
 def _remark_on(tokens: list[str], i: int) -> bool:
     """Whether a remark begins without a word that joins: "find my keys they are on the hook"."""
     return is_open(tokens, i - 1) and tokens[i] in _THEY and _statement_at(tokens, i)
+
+
+def _barred_on(tokens: list[str], i: int) -> bool:
+    """Whether a ban begins without a word that joins: "go to the hall the kitchen is off limits"."""
+    if not is_open(tokens, i - 1) or load_vocabulary().match("DET", tokens, i) is None:
+        return False
+    return _barred_at(tokens, i, is_joined=True)
+
+
+def _barred_at(tokens: Sequence[str], i: int, is_joined: bool = False) -> bool:
+    """Whether things are named at word i and then forbidden: "the kitchen is off limits", "the hall and the attic are".
+
+    is_joined: "and" stands before them, so that of several "is" or "must not" may only mean the last.
+    """
+    end = _name_end(tokens, _skip(tokens, i, "POLITE"))
+    count, is_last = 1, False
+    while end and not is_last and end < len(tokens) and tokens[end] in (COMMA, *_LAST):
+        comma = tokens[end] == COMMA
+        is_last = tokens[end + comma] in _LAST if end + comma < len(tokens) else True
+        end, count = _name_end(tokens, end + comma + is_last), count + 1
+    if not end or not _off_limits(tokens, end):
+        return False
+    return count == 1 or (is_last and (not is_joined or tokens[end] == "are"))
+
+
+def _name_end(tokens: Sequence[str], i: int) -> int:
+    """The word after the name that begins at word i, 0 where none does."""
+    article = load_vocabulary().match("DET", tokens, i)
+    start = end = i + (0 if article is None else article[0])
+    while end < len(tokens) and is_open(tokens, end):
+        end += 1
+    return end if end > start else 0
+
+
+def _off_limits(tokens: Sequence[str], i: int) -> int:
+    match = load_vocabulary().match("OFF_LIMITS", tokens, i)
+    return 0 if match is None else match[0]
+
+
+def _only_names(tokens: list[str], start: int, end: int) -> bool:
+    """Whether the words only name things: "the kitchen" of "the kitchen and the hall are off limits"."""
+    while start < end and not begins(tokens, start):
+        name = _name_end(tokens, start)
+        if not name:
+            return False
+        start = name
+        while start < end and tokens[start] in (COMMA, *_LAST):
+            start += 1
+    return start >= end
 
 
 def _names_one(tokens: list[str], i: int) -> bool:
@@ -275,6 +328,8 @@ def _bans(tokens: Sequence[str], i: int) -> bool:
     if i and tokens[i - 1] in ("that", "which", "who", "i", "we", "they", "to"):
         return False
     match = vocabulary.match("AVOID", tokens, i)
+    if match is not None and _off_limits(tokens, i) > match[0]:
+        return False  # "the vase must not be touched"
     if match is not None and match[1] == "no" and not "".join(tokens[i + 1 : i + 2]).endswith("ing"):
         match = None
     if match is not None:

@@ -19,8 +19,11 @@ class DirectiveParser(Protocol):
 
 
 class GrammarDirectives:
-    """The offline grammar: deterministic, no model."""
+    """The offline grammar: deterministic, no model. most: readings that are looked for; each more costs time."""
+
+    def __init__(self, most: int = MOST) -> None:
+        self._most = most
 
     def parse(self, text: str) -> Readings:
         """See `read_directive`."""
-        return read_directive(text, MOST)
+        return read_directive(text, self._most)

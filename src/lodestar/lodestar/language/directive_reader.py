@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, NoReturn
 
 from lodestar.language.chart import Reading, load_chart
@@ -80,6 +81,10 @@ _LEFT_OUT_COST = 2.0  # of a reading that leaves words of a clause out
 _LATER = (StepKind.FIND, StepKind.COUNT, StepKind.LIST, StepKind.CHECK, StepKind.EXPLORE)
 
 
+#: The readings of the words of a clause, best first.
+_Read = Callable[[tuple[str, ...]], Sequence[Reading]]
+
+
 @dataclass(frozen=True)
 class RankedDirective:
     """One reading of a text, its cost (0 = usual) and why it is read so. lost: what is forbidden and not kept."""
@@ -110,13 +115,14 @@ def _readings(text: str, most: int) -> tuple[RankedDirective, ...]:
     if is_halt(text):
         raise StopRequested(HALT_ALONE)
     tokens, manners = without_limits(framed(words_of_text(text)))
-    clauses = cut_again(clauses_of(tokens))
-    choices = [_choice(clause) for clause in clauses]
+    read = cache(_clause_readings)  # for as long as this text is read: the same words are asked for again and again
+    clauses = cut_again(clauses_of(tokens), read)
+    choices = [_choice(clause, read) for clause in clauses]
     best = _put_together(clauses, choices, manners, text, tokens)
     _check_begins_now(best.directive)
     others = []
     for i, clause in enumerate(clauses[:MAX_CLAUSES_TWICE] if most > 1 or best.lost else ()):
-        for reading in load_chart().readings(lattice_of(clause.words))[1:MAX_OTHERS]:
+        for reading in read(clause.words)[1:MAX_OTHERS]:
             changed = [*choices[:i], reading, *choices[i + 1 :]]
             with contextlib.suppress(DirectiveError, ValueError):
                 others.append(_put_together(clauses, changed, manners, text, tokens))
@@ -180,7 +186,7 @@ def words_of_text(text: str) -> list[str]:
     return readable_words(text, "directive", EXAMPLE)
 
 
-def _choice(clause: Clause) -> Reading:
+def _choice(clause: Clause, read: _Read) -> Reading:
     """The best reading of a clause. Raises NotUnderstood."""
     if clause.link == "unable":
         return Reading({"kind": "unable", "unable": clause.text})
@@ -188,7 +194,7 @@ def _choice(clause: Clause) -> Reading:
         return Reading({"kind": "again"})
     if len(clause.words) > MAX_CLAUSE:
         raise NotUnderstood(f'"{shown(clause.text)}": {TOO_MANY}')
-    reading = _best(clause.words)
+    reading = _best(clause.words, read)
     if reading is not None and reading.meaning["kind"] == "thing":
         _check_named(clause, reading)
     if reading is not None and not _is_statement(clause, reading):
@@ -201,7 +207,7 @@ def _choice(clause: Clause) -> Reading:
         return Reading({"kind": "statement", "thing": thing}, 0.0, ("it asks for nothing",))
     if reading is not None:
         return reading
-    prefix = _prefix(clause)
+    prefix = _prefix(clause, read)
     if prefix is not None:
         return prefix
     raise NotUnderstood(why_unread(clause))
@@ -228,9 +234,12 @@ def _check_named(clause: Clause, reading: Reading) -> None:
         raise NotUnderstood(f'"{shown(clause.text)}" does not name a thing')
 
 
-def _best(words: Sequence[str]) -> Reading | None:
-    readings = load_chart().readings(lattice_of(words))
-    return readings[0] if readings else None
+def _clause_readings(words: tuple[str, ...]) -> tuple[Reading, ...]:
+    return load_chart().readings(lattice_of(words)) if words else ()
+
+
+def _best(words: tuple[str, ...], read: _Read) -> Reading | None:
+    return next(iter(read(words)), None)
 
 
 def _is_statement(clause: Clause, reading: Reading) -> bool:
@@ -271,13 +280,13 @@ def _question(clause: Clause) -> Reading | None:
     return Reading({"kind": kind, **({} if thing is None else {"thing": thing})}, 1.0, ("a question",))
 
 
-def _prefix(clause: Clause) -> Reading | None:
+def _prefix(clause: Clause, read: _Read) -> Reading | None:
     """The reading of the longest beginning of a clause whose rest neither denies nor forbids."""
     words = clause.words
     for end in range(len(words) - 1, 1, -1):
         if not DENYING.isdisjoint(words[end:]):
             return None
-        reading = _best(words[:end])
+        reading = _best(words[:end], read)
         if reading is not None and reading.meaning["kind"] not in ("thing", "place"):
             left = " ".join(words[end:])
             talks = load_vocabulary().match("TALK", words, 0) is not None

@@ -16,7 +16,7 @@ CLOSING = (
     "REL", "BETWEEN", "CLOSE", "FAR", "SIDE", "TO", "THROUGH", "PAST", "OF", "FROM", "FOR", "WITH", "WITHOUT",
     "THAT", "IS", "NOT", "AND", "OR", "EXCEPT", "IT", "THERE", "HERE", "ME", "POSSESSIVE", "DET", "COMMA",
     "UNTIL", "EITHER", "LEVEL", "TIMES", "SUBJECT", "SEE_NOW", "CAN_SEE", "DID_SEE", "AWAY", "TO_DO", "ODD",
-    "PURPOSE", "CANNOT", "UNTIL_STEP", "PICK", "FACE", "JOINING", "HAS",
+    "PURPOSE", "CANNOT", "UNTIL_STEP", "PICK", "FACE", "JOINING", "HAS", "OFF_LIMITS",
 )  # fmt: skip
 #: Tables of verbs that begin what is asked for.
 VERBS = (

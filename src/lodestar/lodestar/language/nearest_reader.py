@@ -132,9 +132,12 @@ class NearestReader:
         if self._vectors is None:
             self._vectors = np.asarray(self._embed(self.texts))
 
-    def read(self, words: Sequence[str]) -> NearestReading:
-        """Return what the sentences nearest to the words mean. Raises LookupError where no vector can be had."""
-        nouns = nouns_of(words)
+    def read(self, words: Sequence[str], nouns: Sequence[NamedNoun] | None = None) -> NearestReading:
+        """Return what the sentences nearest to the words mean. Raises LookupError where no vector can be had.
+
+        nouns: what `nouns_of` finds in the words, None = find it.
+        """
+        nouns = nouns_of(words) if nouns is None else nouns
         vector = np.asarray(self._embed([masked_text(words, nouns)]))[0]
         self.load()
         return self.read_vector(vector, nouns)

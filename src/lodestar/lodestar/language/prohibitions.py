@@ -89,7 +89,7 @@ def unaccounted(
         and not _is_obeyed(one, tokens, texts)
         and not _is_asked(one, tokens, directive)
         and not _is_kept(one, kept, directive)
-    ) + tuple(_lost_alternatives(tokens, found, kept))
+    ) + (*_lost_alternatives(tokens, found, kept), *_lost_before(tokens, found, kept))
 
 
 def _spans(tokens: list[str]) -> Iterator[tuple[int, int, bool]]:
@@ -190,6 +190,34 @@ def _lost_alternatives(
                     break
             if not kept.isdisjoint(_forms(tokens[k])):
                 last = k
+
+
+def _lost_before(
+    tokens: list[str], found: Sequence[Prohibition], kept: frozenset[str]
+) -> Iterator[Prohibition]:
+    """Prohibitions of which only the last of several things named before them is kept: "the hall and the attic are"."""
+    for one in found:
+        end = one.start - (one.start > 0 and tokens[one.start - 1] in ("are", "is"))
+        if not one.before:
+            continue
+        link = _name_start(tokens, end) - 1
+        if link <= 0 or tokens[link] not in ("and", *_ALTERNATIVES):
+            continue
+        first = _name_start(tokens, link)
+        is_list = "are" in tokens[end : one.end] or (
+            "is" not in tokens[end : one.end] and (not first or tokens[first - 1] in ("and", COMMA, *_ENDS))
+        )
+        named = tokens[first:link] if is_list else []
+        if named and all(kept.isdisjoint(_forms(word)) for word in named):
+            yield one
+
+
+def _name_start(tokens: list[str], end: int) -> int:
+    """The first word of the name that ends before word `end`, its article included."""
+    while end > 0 and is_open(tokens, end - 1):
+        end -= 1
+    vocabulary = load_vocabulary()
+    return end - (end > 0 and vocabulary.match("DET", tokens, end - 1) == (1, tokens[end - 1]))
 
 
 def _named_after(tokens: list[str], k: int) -> list[str]:

@@ -84,7 +84,7 @@ def _with_except(tokens: Sequence[str]) -> list[str]:
         if named is None or any(word in _MARKS for word in before[named:]):
             continue
         follows = tokens[i + 1]
-        if follows in ("not", "for", "in") or (begins(tokens, i + 1) and not is_open(tokens, i + 1)):
+        if follows in ("not", "for", "in") or begins(tokens, i + 1):
             continue
         if load_vocabulary().match("DET", tokens, i + 1) is not None or is_open(tokens, i + 1):
             tokens[i] = "except"

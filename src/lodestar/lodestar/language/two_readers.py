@@ -17,7 +17,7 @@ from lodestar.language.directive import AmbiguousDirective, Directive, Directive
 from lodestar.language.directive_parsers import DirectiveParser, GrammarDirectives, Readings
 from lodestar.language.directive_reader import read_directive
 from lodestar.language.example_vectors import KeptVectors, kept_vectors
-from lodestar.language.named_nouns import nouns_of
+from lodestar.language.named_nouns import NamedNoun, nouns_of
 from lodestar.language.nearest_reader import CLASSES, NearestReader, NearestReading, masked_text
 from lodestar.language.noun_words import is_place
 from lodestar.language.prohibitions import unaccounted
@@ -69,7 +69,7 @@ class TwoReaders:
         second: NearestReader | None = None,
         warn: Callable[[str], None] = _log.warning,
     ) -> None:
-        self._first = first or GrammarDirectives()
+        self._first = first or GrammarDirectives(most=1)  # only the best is compared and obeyed
         self._second = second
         self._warn = warn
         self._is_told = False
@@ -86,16 +86,17 @@ class TwoReaders:
         readings = self._first.parse(text)
         best = readings[0].directive
         words = _words(text)
-        doubt = strange_noun(words, best) or self._vote(words, best)
+        nouns = nouns_of(words)
+        doubt = strange_noun(words, best, nouns) or self._vote(words, nouns, best)
         if doubt is not None:
             raise _asked_back(doubt, best, text)
         return readings
 
-    def _vote(self, words: Sequence[str], best: Directive) -> Doubt | None:
+    def _vote(self, words: Sequence[str], nouns: Sequence[NamedNoun], best: Directive) -> Doubt | None:
         if self._second is None:
             return None
         try:
-            read = self._second.read(words)
+            read = self._second.read(words, nouns)
         except (LookupError, EmbedderUnavailable) as error:
             if not self._is_told:
                 self._is_told = True
@@ -118,9 +119,15 @@ def contradiction_of(directive: Directive, read: NearestReading, reader: Nearest
     return None
 
 
-def strange_noun(words: Sequence[str], directive: Directive) -> Doubt | None:
-    """The doubt about a thing that is no noun of the text: a verb, "somebody", a word of politeness taken for one."""
-    named = {word for noun in nouns_of(words) for word in noun.text.split()}
+def strange_noun(
+    words: Sequence[str], directive: Directive, nouns: Sequence[NamedNoun] | None = None
+) -> Doubt | None:
+    """The doubt about a thing that is no noun of the text: a verb, "somebody", a word of politeness taken for one.
+
+    nouns: what `nouns_of` finds in the words, None = find it.
+    """
+    nouns = nouns_of(words) if nouns is None else nouns
+    named = {word for noun in nouns for word in noun.text.split()}
     for step in directive.steps:
         for phrase in _heads(step):
             first, last = phrase[0], phrase[-1]

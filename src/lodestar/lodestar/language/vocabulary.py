@@ -12,6 +12,7 @@ from typing import Any
 import yaml
 
 _LEAF = ""  # key of the matches that end at a node; no word is empty
+_NOTHING: dict[str, Any] = {}
 
 
 def expand(pattern: str) -> Iterator[tuple[str, ...]]:
@@ -42,18 +43,26 @@ class Vocabulary:
     def matches(self, tokens: Sequence[str], start: int) -> dict[str, tuple[int, Any]]:
         """By table its longest phrase that begins at `start`: number of tokens and value."""
         found: dict[str, tuple[int, Any]] = {}
-        node = self._root
-        for length, token in enumerate(itertools.islice(tokens, start, None), 1):
-            if token not in node:
+        node: dict[str, Any] | None = self._root
+        for i in range(start, len(tokens)):
+            node = node.get(tokens[i])
+            if node is None:
                 break
-            node = node[token]
-            for table, value in node.get(_LEAF, {}).items():
-                found[table] = (length, value)
+            for table, value in node.get(_LEAF, _NOTHING).items():
+                found[table] = (i + 1 - start, value)
         return found
 
     def match(self, table: str, tokens: Sequence[str], start: int) -> tuple[int, Any] | None:
         """Length and value of the table's longest phrase at `start`."""
-        return self.matches(tokens, start).get(table)
+        found, node = None, self._root
+        for i in range(start, len(tokens)):
+            node = node.get(tokens[i])
+            if node is None:
+                break
+            ends = node.get(_LEAF, _NOTHING)
+            if table in ends:
+                found = (i + 1 - start, ends[table])
+        return found
 
     def is_in(self, table: str, *words: str) -> bool:
         """Whether exactly these words are a phrase of the table."""

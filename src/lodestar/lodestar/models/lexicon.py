@@ -13,6 +13,7 @@ from importlib import resources
 import yaml
 
 ATTRIBUTE_GROUPS = ("colors", "materials", "sizes", "others")
+_MOST_KEPT = 8192  # phrases whose singular is kept: a sentence asks for the same ones hundreds of times
 
 
 def words_of(text: str) -> list[str]:
@@ -53,6 +54,8 @@ class Lexicon:
     uses: dict[str, tuple[str, ...]]
     longest_noun: int = 1
     _wider: dict[str, frozenset[str]] = field(default_factory=dict)
+    _singular: dict[str, str] = field(default_factory=dict)
+    _begins: dict[str, int] = field(default_factory=dict)
 
     def singular(self, word: str) -> str:
         """Return the singular of an English noun; other words unchanged."""
@@ -75,6 +78,14 @@ class Lexicon:
 
     def singular_phrase(self, phrase: str) -> str:
         """Return the phrase with its last word in the singular; known phrases unchanged."""
+        known = self._singular.get(phrase)
+        if known is None:
+            if len(self._singular) >= _MOST_KEPT:
+                self._singular.clear()
+            known = self._singular[phrase] = self._singular_of(phrase)
+        return known
+
+    def _singular_of(self, phrase: str) -> str:
         words = words_of(phrase)
         text = " ".join(words)
         if not words or text in self.canonical_noun:
@@ -146,10 +157,19 @@ class Lexicon:
         return tuple(found)
 
     def _noun_at(self, words: list[str], i: int) -> int:
-        for length in range(min(self.longest_noun, len(words) - i), 0, -1):
+        longest = self._longest_from(words[i]) if i < len(words) else 0
+        for length in range(min(longest, len(words) - i), 0, -1):
             if self.canonical(" ".join(words[i : i + length])) is not None:
                 return length
         return 0
+
+    def _longest_from(self, word: str) -> int:
+        """Return how many words a known noun has at most that begins with a word."""
+        if not self._begins:
+            for name in self.canonical_noun:
+                first, length = name.split()[0], len(name.split())
+                self._begins[first] = max(length, self._begins.get(first, 1))
+        return self._begins.get(word, 1) if word.isalnum() else self.longest_noun
 
     def _made_of(self, noun: list[str]) -> bool:
         """Tell whether a known noun is a material plus the same noun: "cardboard box", not "paper shredder"."""

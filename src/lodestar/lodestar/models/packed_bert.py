@@ -17,6 +17,8 @@ import numpy as np
 from scipy.special import erf
 
 _TOKENS = 4096  # word pieces per run; chosen: 25 MB of intermediate values at a width of 384
+_FEW = 64  # word pieces of one sentence
+_WIDTH = 16  # rows; of AVX-512, and a multiple of that of narrower processors
 _TYPES = ("Transformer", "Pooling", "Normalize")
 
 
@@ -142,7 +144,13 @@ def _norm_of(weights: dict[str, np.ndarray], name: str) -> _Pair:
 
 
 def _linear(values: np.ndarray, pair: _Pair) -> np.ndarray:
-    return values @ pair.weight.T + pair.bias
+    count = len(values)
+    if count > _FEW:
+        return values @ pair.weight.T + pair.bias
+    # BLAS is a third quicker for few rows that stand as columns, in a number that fills its registers.
+    columns = np.zeros((values.shape[1], -(-count // _WIDTH) * _WIDTH), np.float32)
+    columns[:, :count] = values.T
+    return np.add((pair.weight @ columns)[:, :count].T, pair.bias, order="C")
 
 
 def _runs(tokens: Sequence[Sequence[int]]) -> Iterator[list[int]]:

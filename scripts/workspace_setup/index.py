@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 from collections.abc import Mapping
-from urllib.parse import urlsplit
 
 #: pip's option, and the variable of uv that says the same.
 TO_UV = {
@@ -116,6 +115,7 @@ def proxy_in_use(environment: Mapping[str, str] = os.environ) -> str:
     """Return the variable that names a proxy and its address without password; "" where none does."""
     for name in PROXIES:
         if environment.get(name):
-            parts = urlsplit(environment[name])
-            return f"{name} ({parts.scheme}://{parts.hostname}{f':{parts.port}' if parts.port else ''})"
+            scheme, there, rest = environment[name].partition("://")
+            address = (rest if there else scheme).rpartition("@")[2]  # a password may hold any character
+            return f"{name} ({scheme if there else 'http'}://{re.split('[/?#]', address)[0]})"
     return ""

@@ -82,11 +82,13 @@ _UNREACHED = re.compile(
     r"Name or service not known|Temporary failure (in name resolution|resolving)|Network is unreachable|"
     r"Connection refused|ConnectTimeout|timed out|NewConnectionError|dns error|Could not resolve|No route to host"
 )
+_PLACE = re.compile(r"^ *File .*, line \d+.*$", re.MULTILINE)  # of a traceback: its number is no status
 _FULL = re.compile(r"No space left on device|Disk quota exceeded")
 
 
 def network_trouble(text: str) -> str:
     """Return the one sentence for a network, an index or a disk that failed in a program's words; "" for others."""
+    text = _PLACE.sub("", text)
     found = _STATUS.search(text)
     status, proxy = (found[0] if found else ""), proxy_in_use()
     if _FULL.search(text):

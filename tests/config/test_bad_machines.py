@@ -151,6 +151,8 @@ def test_pips_configuration_is_read_with_the_environments_word_last(
 ) -> None:
     path = tmp_path / "pip.conf"
     path.write_text("[global]\nindex-url = https://one.example\ntimeout = 5\n[install]\nfind-links = /here\n")
+    for variable in [name for name in os.environ if name.startswith("PIP_")]:
+        monkeypatch.delenv(variable)
     monkeypatch.setenv("PIP_CONFIG_FILE", str(path))
     monkeypatch.setenv("PIP_INDEX_URL", "https://two.example")
     found = index.pip_settings(sys.executable)
@@ -196,6 +198,7 @@ def test_a_user_without_a_name_is_told_that_the_folder_cannot_be_written(
         ("Caused by: tunnel error: unsuccessful", "the proxy of"),
         ("ERROR: No matching distribution found for uv", ""),
         ("CMake Error at CMakeLists.txt:403 (find_package)", ""),
+        ('404 Client Error: Not Found for url\n  File "/x/resolver.py", line 401, in resolve', ""),
     ],
 )
 def test_a_programs_words_become_one_sentence(text: str, told: str) -> None:

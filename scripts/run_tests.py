@@ -158,15 +158,19 @@ def print_until_ended(process: subprocess.Popen[bytes], written: Path) -> int:
                 return process.returncode
 
 
-def free_memory() -> int:
+def free_memory(group: Path = Path("/sys/fs/cgroup")) -> int:
     """Return bytes that may still be taken, by the machine and by the limit of the container; 0 where unknown."""
     found = []
     with contextlib.suppress(OSError, StopIteration, ValueError):
         lines = Path("/proc/meminfo").read_text().splitlines()
         found.append(1024 * int(next(line for line in lines if line.startswith("MemAvailable")).split()[1]))
     with contextlib.suppress(OSError, ValueError):  # "max" where there is no limit
-        group = Path("/sys/fs/cgroup")
-        found.append(int((group / "memory.max").read_text()) - int((group / "memory.current").read_text()))
+        words = (group / "memory.stat").read_text().split()
+        files = int(
+            words[words.index("inactive_file") + 1]
+        )  # read or written before; freed where it is wanted
+        taken = int((group / "memory.current").read_text()) - files
+        found.append(int((group / "memory.max").read_text()) - taken)
     return min(found, default=0)
 
 

@@ -20,9 +20,9 @@ EXTRAS = {"torch": ("torch",), "ultralytics": ("torch", "ultralytics")}
 NO_EXTRAS = "none"
 COLCON_FOLDERS = ("build", "install", "log")
 UV = "uv>=0.5,<1"  # the installer; what it installs stands in requirements/
-#: pip's patience with an index that does not answer: the first step that needs the network tells within seconds. Not
-#: quiet (-q): then pip does not say why it found nothing.
-FIRST_CONTACT = ("--retries", "0", "--timeout", "15")
+#: pip's patience with an index that does not answer: the first step that needs the network tells within seconds. Of
+#: an index that it cannot fetch from pip says so only where it tells much.
+FIRST_CONTACT = ("--retries", "0", "--timeout", "15", "-vv")
 
 
 def chosen_extras(checkout: Checkout, asked: str | None) -> frozenset[str]:

@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 from collections.abc import Mapping
-from urllib.parse import urlsplit
 
 #: pip's option, and the variable of uv that says the same.
 TO_UV = {
@@ -83,11 +82,13 @@ _UNREACHED = re.compile(
     r"Name or service not known|Temporary failure (in name resolution|resolving)|Network is unreachable|"
     r"Connection refused|ConnectTimeout|timed out|NewConnectionError|dns error|Could not resolve|No route to host"
 )
+_PLACE = re.compile(r"^ *File .*, line \d+.*$", re.MULTILINE)  # of a traceback: its number is no status
 _FULL = re.compile(r"No space left on device|Disk quota exceeded")
 
 
 def network_trouble(text: str) -> str:
     """Return the one sentence for a network, an index or a disk that failed in a program's words; "" for others."""
+    text = _PLACE.sub("", text)
     found = _STATUS.search(text)
     status, proxy = (found[0] if found else ""), proxy_in_use()
     if _FULL.search(text):
@@ -116,6 +117,7 @@ def proxy_in_use(environment: Mapping[str, str] = os.environ) -> str:
     """Return the variable that names a proxy and its address without password; "" where none does."""
     for name in PROXIES:
         if environment.get(name):
-            parts = urlsplit(environment[name])
-            return f"{name} ({parts.scheme}://{parts.hostname}{f':{parts.port}' if parts.port else ''})"
+            scheme, there, rest = environment[name].partition("://")
+            address = (rest if there else scheme).rpartition("@")[2]  # a password may hold any character
+            return f"{name} ({scheme if there else 'http'}://{re.split('[/?#]', address)[0]})"
     return ""

@@ -39,8 +39,12 @@ def lock(checkout: Checkout) -> IO[str]:
 
 
 def unwritable(folder: Path, error: OSError) -> SetupError:
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):  # a container's user without an entry in /etc/passwd
+        user = f"user {os.geteuid()}"
     return SetupError(
-        f"{getpass.getuser()} cannot write in {folder} ({error.strerror or error}): give the folder to that user "
+        f"{user} cannot write in {folder} ({error.strerror or error}): give the folder to that user "
         "(sudo chown -R), or clone the repository into a folder of your own"
     )
 

@@ -160,11 +160,31 @@ def test_pips_configuration_is_read_with_the_environments_word_last(
 
 
 @given(
-    st.sampled_from(index.PROXIES), st.text(st.characters(codec="ascii", categories=["L", "N"]), min_size=1)
+    st.sampled_from(index.PROXIES),
+    st.text(st.characters(codec="ascii", categories=["L", "N", "P", "S"]), min_size=1),
+    st.sampled_from(["http://", "https://", "socks5://"]),
+    st.sampled_from(["proxy.example:8080", "proxy.example", "[::1]:3128", "proxy.example:port"]),
 )
-def test_a_proxys_password_is_never_told(variable: str, password: str) -> None:
-    told = index.proxy_in_use({variable: f"http://someone:{password}@proxy.example:8080"})
-    assert told == f"{variable} (http://proxy.example:8080)"
+def test_a_proxys_password_is_never_told(variable: str, password: str, scheme: str, host: str) -> None:
+    told = index.proxy_in_use({variable: f"{scheme}someone:{password}@{host}/"})
+    assert told == f"{variable} ({scheme}{host})"
+
+
+def test_a_proxy_without_a_scheme_is_told_as_pip_takes_it() -> None:
+    assert (
+        index.proxy_in_use({"https_proxy": "proxy.example:3128"}) == "https_proxy (http://proxy.example:3128)"
+    )
+
+
+def test_a_user_without_a_name_is_told_that_the_folder_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setattr(os, "getuid", lambda: 2**31 - 5)
+    monkeypatch.setattr(os, "geteuid", lambda: 2**31 - 5)
+    said = str(machine.unwritable(tmp_path, PermissionError("Permission denied")))
+    assert said.startswith(f"user {2**31 - 5} cannot write in {tmp_path}")
 
 
 @pytest.mark.parametrize(
@@ -178,6 +198,7 @@ def test_a_proxys_password_is_never_told(variable: str, password: str) -> None:
         ("Caused by: tunnel error: unsuccessful", "the proxy of"),
         ("ERROR: No matching distribution found for uv", ""),
         ("CMake Error at CMakeLists.txt:403 (find_package)", ""),
+        ('404 Client Error: Not Found for url\n  File "/x/resolver.py", line 401, in resolve', ""),
     ],
 )
 def test_a_programs_words_become_one_sentence(text: str, told: str) -> None:

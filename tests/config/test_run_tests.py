@@ -230,3 +230,9 @@ def test_one_file_needs_no_second_worker(run_tests: ModuleType, monkeypatch) -> 
     assert run_tests.useful_workers([f"{here}::test_a", f"{here}::test_b", "-x"]) == 1
     assert run_tests.useful_workers([here, str(SCRIPT)]) == 2
     assert run_tests.useful_workers([str(ROOT / "tests")]) == 3
+
+
+def test_files_that_a_container_has_read_leave_its_memory_free(tmp_path: Path, run_tests: ModuleType) -> None:
+    for name, text in (("max", "1000000"), ("current", "990000"), ("stat", "anon 7\ninactive_file 400000\n")):
+        (tmp_path / f"memory.{name}").write_text(text)
+    assert run_tests.free_memory(tmp_path) == 410000

@@ -24,7 +24,7 @@ from typing import IO
 
 from lodestar_bringup.loading import OURS
 from lodestar_bringup.process_spec import ONE_THREAD
-from lodestar_bringup.warm_process import REQUEST_LIMIT, Order
+from lodestar_bringup.warm_process import GO, REQUEST_LIMIT, Order
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _PR_SET_CHILD_SUBREAPER, _PR_GET_CHILD_SUBREAPER = 36, 37
@@ -36,7 +36,7 @@ _OURS = (
 # to have another value than the warm process is executed instead.
 READ_WHILE_LOADING = (
     "LD_", "GLIBC_", "MALLOC_", "PYTHON", "VIRTUAL_ENV", "OPENBLAS_", "OMP_", "MKL_", "NUMBA_", "NPY_", "OPENCV_", "TZ",
-    "LANG", "LC_",
+    "LANG", "LC_", "RMW_",
 )  # fmt: skip
 PROGRAM = (sys.executable, "-m", "lodestar_bringup.warm_process")
 
@@ -76,25 +76,20 @@ class ForkedProcess:
         code = self.poll()
         if code is not None:
             return code
-        with contextlib.closing(_Descriptor(os.pidfd_open(self.pid))) as ended:
-            select.select([ended], [], [], timeout)
+        try:
+            ended = os.pidfd_open(self.pid)
+        except ProcessLookupError:  # another thread has waited for it since
+            return self.wait(timeout)
+        try:
+            events = select.poll()  # select takes no descriptor above 1023
+            events.register(ended, select.POLLIN)
+            events.poll(None if timeout is None else timeout * 1000.0)
+        finally:
+            os.close(ended)
         code = self.poll()
         if code is None:
             raise subprocess.TimeoutExpired(self.args, timeout or 0.0)
         return code
-
-
-class _Descriptor:
-    """A file descriptor with `close`."""
-
-    def __init__(self, number: int) -> None:
-        self._number = number
-
-    def fileno(self) -> int:
-        return self._number
-
-    def close(self) -> None:
-        os.close(self._number)
 
 
 class WarmProcess:
@@ -122,13 +117,14 @@ class WarmProcess:
     def prepare(self, mains: Sequence[str]) -> None:
         """Have the modules of entry points loaded meanwhile; returns at once."""
         with self._lock, contextlib.suppress(OSError):
-            self._ensure().send(json.dumps({"prepare": list(mains)}).encode())
+            if self._failures < self._limits.failures:
+                self._ensure().send(json.dumps({"prepare": list(mains)}).encode())
 
     def fork(
         self, name: str, main: str, arguments: Sequence[str], environment: Mapping[str, str], log: IO[bytes]
     ) -> ForkedProcess | None:
         """Fork a node that writes to `log`; None where it has to be executed instead, with the reason in `refusal`."""
-        order = Order(main, name, list(arguments), dict(environment), os.getcwd(), os.getpid())
+        order = Order(main, name, list(arguments), dict(environment), _folder(), os.getpid())
         request = json.dumps({"fork": asdict(order)}).encode()
         with self._lock:
             if self._failures >= self._limits.failures:
@@ -157,29 +153,36 @@ class WarmProcess:
             self.refusal = f"{len(request)} bytes of environment and arguments are too many"
         if self.refusal:
             return None
-        with _adopting():
-            socket.send_fds(connection, [request], [log])
-            connection.settimeout(self._limits.answer)
-            text = connection.recv(REQUEST_LIMIT)
-        if not text:
-            raise OSError(f"it ended{self._last_words()}")
-        answer = json.loads(text)
-        self._failures = 0
-        self.refusal = answer.get("refusal", "")
-        if self.refusal:
-            if answer.get("pid"):
-                ForkedProcess(answer["pid"], order.arguments).wait(self._limits.close)
-            return None
-        return ForkedProcess(answer["pid"], order.arguments)
+        go, start = os.pipe()  # the node begins with what is written to it, and ends where this end is closed
+        try:
+            with _adopting():
+                try:
+                    socket.send_fds(connection, [request], [log, go])
+                finally:
+                    os.close(go)
+                connection.settimeout(self._limits.answer)
+                text = connection.recv(REQUEST_LIMIT)
+            if not text:
+                raise OSError(f"it ended{self._last_words()}")
+            answer = json.loads(text)
+            self._failures = 0
+            self.refusal = answer.get("refusal", "")
+            if not self.refusal:
+                os.write(start, GO)
+        finally:
+            os.close(start)
+        node = ForkedProcess(answer["pid"], order.arguments) if answer.get("pid") else None
+        if self.refusal and node is not None:
+            node.wait(self._limits.close)
+        return None if self.refusal else node
 
     def _abandon(self) -> None:
-        """End the warm process, and a node that it has forked without this program having heard of it."""
-        with contextlib.suppress(OSError, ValueError), _adopting():
+        """End the warm process. A node of which this program has not heard in time has not begun, and ends."""
+        with contextlib.suppress(OSError, ValueError, subprocess.TimeoutExpired), _adopting():
             if self._socket is not None:
                 self._socket.settimeout(self._limits.close)
                 pid = json.loads(self._socket.recv(REQUEST_LIMIT)).get("pid")
                 if pid:
-                    os.kill(pid, signal.SIGKILL)
                     ForkedProcess(pid, ()).wait(self._limits.close)
         self._end()
 
@@ -201,6 +204,7 @@ class WarmProcess:
         with theirs:
             self._process = subprocess.Popen(
                 [*PROGRAM, str(theirs.fileno())],
+                cwd="/",  # Python looks for modules in the folder in which it is started
                 stdin=subprocess.DEVNULL,
                 stdout=self._words,
                 stderr=self._words,
@@ -242,6 +246,14 @@ def _adopting() -> Iterator[None]:
         yield
     finally:
         _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, before.value, 0, 0, 0)
+
+
+def _folder() -> str:
+    """Return the working folder, "" where it was removed."""
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        return ""
 
 
 _shared: tuple[int, WarmProcess] | None = None

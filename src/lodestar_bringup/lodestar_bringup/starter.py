@@ -132,8 +132,8 @@ class Starter:
         with self._lock, (self._log_folder / f"{name}.log").open("ab") as log:
             forked = self._warm.fork(name, main, command, environment, log) if main else None
             if main and forked is None:
-                log.write(f"{name} is executed, not forked: {self._warm.refusal}\n".encode())
-                log.flush()
+                with contextlib.suppress(OSError):  # the disk is full: the node runs nevertheless
+                    os.write(log.fileno(), f"{name} is executed, not forked: {self._warm.refusal}\n".encode())
             self._processes[name] = forked or _execute(command, environment, log)
 
     def pids(self) -> list[int]:

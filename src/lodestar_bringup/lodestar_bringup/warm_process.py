@@ -32,6 +32,7 @@ from lodestar_bringup.process_title import list_as
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _PR_SET_PDEATHSIG = 1
+GO = b"\n"  # a node begins when the starter, having heard of it, writes this
 REQUEST_LIMIT = 160_000  # bytes of one request; a socket takes about 200 kB by default
 
 
@@ -39,8 +40,8 @@ REQUEST_LIMIT = 160_000  # bytes of one request; a socket takes about 200 kB by 
 class Order:
     """One node to fork.
 
-    main: "module:function", as an entry point names it. arguments: its command line, with the executable. parent: the
-    process id of the starter.
+    main: "module:function", as an entry point names it. arguments: its command line, with the executable. folder: to
+    work in, "" where there is none. parent: the process id of the starter.
     """
 
     main: str
@@ -83,9 +84,10 @@ class TraceListeners:
 def serve(requests: socket.socket) -> Callable[[], Any]:
     """Answer requests until the starter closes the socket; in a forked node, return its main function instead.
 
-    A request is {"prepare": [main, ...]}, which has no answer, or {"fork": Order} with the node's log as a file
-    descriptor; its answer is {"pid": number} or {"refusal": reason}. What was to be prepared is loaded while no
-    request waits.
+    A request is {"prepare": [main, ...]}, which has no answer, or {"fork": Order} with two file descriptors: the node's
+    log, and a pipe from which it reads that it may begin. Its answer is {"pid": number} or {"refusal": reason}. A node
+    whose starter does not hear of it ends without having begun. What was to be prepared is loaded while no request
+    waits.
     """
     gc.disable()  # a node starts its own collector; here a collection would only write to shared pages
     load("rclpy")  # the first, because ROS 2 from wheels starts Python once more on its first import
@@ -95,17 +97,18 @@ def serve(requests: socket.socket) -> Callable[[], Any]:
         if waiting and not select.select([requests], [], [], 0.0)[0]:
             load(waiting.popleft().partition(":")[0])
             continue
-        text, files, _, _ = socket.recv_fds(requests, REQUEST_LIMIT, 1)
+        text, files, _, _ = socket.recv_fds(requests, REQUEST_LIMIT, 2)
         if not text:
             return lambda: 0
         request = json.loads(text)
         waiting.extend(request.get("prepare", ()))
         if "fork" in request:
             order = Order(**request["fork"])
-            answer, main = _fork(order, files[0], requests, listeners)
+            answer, main = _fork(order, files[0], files[1], requests, listeners)
             if main is not None:
                 return main
-            os.close(files[0])
+            for file in files:
+                os.close(file)
             requests.send(json.dumps(answer).encode())
 
 
@@ -132,9 +135,11 @@ def threads() -> int:
 
 
 def _fork(
-    order: Order, log: int, requests: socket.socket, listeners: TraceListeners
+    order: Order, log: int, go: int, requests: socket.socket, listeners: TraceListeners
 ) -> tuple[dict[str, object], Callable[[], Any] | None]:
-    """Fork a node and wait until it belongs to the starter. Returns the answer, and in the node its main function."""
+    """Fork a node and wait until it belongs to the starter and is ready to begin. Returns the answer, and in the node,
+    when it begins, its main function.
+    """
     module, _, function = order.main.partition(":")
     refusal = load(module)
     extra = threads() - listeners.threads - 1
@@ -144,7 +149,6 @@ def _fork(
         return {"refusal": refusal}, None
     gc.freeze()  # the node's collector leaves what is shared alone
     told, tell = os.pipe()
-    go, start = os.pipe()
     listeners.before_fork()
     between = os.fork()
     if between == 0:
@@ -153,16 +157,12 @@ def _fork(
             os.write(tell, f"{node}\n".encode())
             os._exit(0)
         listeners.after_fork_in_child()
-        for unused in (told, start):
-            os.close(unused)
+        os.close(told)
         _become(order, log, requests, go, tell)
         return {}, getattr(sys.modules[module], function)
     listeners.after_fork_in_parent()
     os.close(tell)
-    os.close(go)
     os.waitpid(between, 0)  # from here on the node is the starter's child
-    os.write(start, b"\n")
-    os.close(start)
     with os.fdopen(told) as words:
         number, ready = words.readline().strip(), words.readline().strip()
     if not number or not ready:
@@ -177,15 +177,13 @@ def _become(order: Order, log: int, requests: socket.socket, go: int, tell: int)
         os.dup2(log, stream)
     os.close(log)
     requests.close()
-    os.read(go, 1)  # the process between has ended
-    os.close(go)
-    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != order.parent:
-        os._exit(1)
-    os.chdir(order.folder)
+    if order.folder:
+        os.chdir(order.folder)
     os.environ.clear()
     os.environ.update(order.environment)
     sys.argv = list(order.arguments)
+    if not getattr(sys.flags, "safe_path", False):  # known since Python 3.11
+        sys.path[0] = os.path.dirname(order.arguments[0])  # as of an executed script
     list_as(order.name, [sys.executable, *order.arguments], order.environment)
     numpy = sys.modules.get("numpy")
     if numpy is not None:
@@ -193,6 +191,12 @@ def _become(order: Order, log: int, requests: socket.socket, go: int, tell: int)
     gc.enable()
     os.write(tell, b"ready\n")
     os.close(tell)
+    if os.read(go, 1) != GO:
+        os._exit(1)
+    os.close(go)
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != order.parent:
+        os._exit(1)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -294,7 +296,8 @@ def test_what_cannot_be_loaded_safely_is_executed(executable: str, toys: Path, t
 
 
 @pytest.mark.parametrize(
-    "variable", ["OPENBLAS_NUM_THREADS", "NUMBA_DISABLE_JIT", "LD_PRELOAD", "PYTHONHASHSEED"]
+    "variable",
+    ["OPENBLAS_NUM_THREADS", "NUMBA_DISABLE_JIT", "LD_PRELOAD", "PYTHONHASHSEED", "RMW_IMPLEMENTATION"],
 )
 def test_a_variable_that_libraries_read_on_loading_is_obeyed(
     variable: str, warm: WarmProcess, tmp_path: Path
@@ -346,3 +349,106 @@ def test_only_scripts_of_our_entry_points_are_forked(toys: Path, tmp_path: Path)
         assert main_of("lodestar_toys", other) == ""
     assert main_of("other_package", script) == ""
     assert main_of("lodestar_toys", Path(__file__)) == ""
+
+
+KILLED_BEFORE_IT_TELLS = """
+import os, signal, socket, sys
+from lodestar_bringup import warm_process
+class Killed(socket.socket):
+    def send(self, *_):
+        os.kill(os.getpid(), signal.SIGKILL)
+sys.exit(warm_process.serve(Killed(fileno=int(sys.argv[1])))())
+"""
+
+
+def test_a_node_of_which_the_starter_has_not_heard_never_begins(
+    toys: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The warm process is killed after it has forked a node and before it tells so."""
+    monkeypatch.setattr("lodestar_bringup.node_forks.PROGRAM", (sys.executable, "-c", KILLED_BEFORE_IT_TELLS))
+    warm, log = WarmProcess(), tmp_path / "steady.log"
+    with Starter([toy("steady")], tmp_path, stop_times=QUICK, warm=warm) as starter:
+        assert not isinstance(starter.process("steady"), ForkedProcess)
+        wait_until(lambda: "up" in log.read_text())
+        others = [
+            child.pid
+            for child in psutil.Process().children(recursive=True)
+            if child.pid != starter.pid("steady") and runs(child.pid) and str(log) in _files(child.pid)
+        ]
+        assert others == []
+        assert log.read_text().count("steady is up") == 1
+    assert "it ended" in warm.refusal
+
+
+def _files(pid: int) -> list[str]:
+    folder = f"/proc/{pid}/fd"
+    return [os.readlink(f"{folder}/{number}") for number in os.listdir(folder)]
+
+
+def test_files_in_the_working_folder_are_not_taken_for_libraries(
+    toys: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "numpy.py").write_text("raise ImportError('a file of the user')\n")
+    monkeypatch.chdir(tmp_path)
+    warm = WarmProcess()
+    try:
+        seen = reported(warm, tmp_path / "log", toy("report"))
+    finally:
+        warm.close()
+    assert seen["folder"] == str(tmp_path)
+
+
+def test_a_working_folder_that_was_removed_keeps_no_node_from_starting(
+    warm: WarmProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert ended(warm, tmp_path / "log", toy("told"))[1:] == (4, True)
+
+
+def test_a_full_disk_keeps_no_node_from_starting(toys: Path, tmp_path: Path) -> None:
+    (tmp_path / "told.log").symlink_to("/dev/full")
+    warm = WarmProcess(ForkLimits(failures=0))
+    with Starter([toy("told")], tmp_path, stop_times=QUICK, warm=warm) as starter:
+        assert starter.process("told").wait(PATIENCE) == 4
+
+
+def test_nothing_is_prepared_for_forks_that_are_given_up(toys: Path) -> None:
+    warm = WarmProcess(ForkLimits(failures=0))
+    warm.prepare(["lodestar_toys.nodes:report"])
+    assert warm.pid is None
+
+
+def test_waiting_survives_another_thread_that_waits_and_many_open_files(
+    warm: WarmProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 2048)), hard))
+    open_pidfd = os.pidfd_open
+
+    def late(pid: int) -> int:
+        os.kill(pid, signal.SIGKILL)
+        wait_until(lambda: process.poll() is not None)
+        return open_pidfd(pid)
+
+    def high(pid: int) -> int:
+        low = open_pidfd(pid)
+        try:
+            return fcntl.fcntl(low, fcntl.F_DUPFD_CLOEXEC, 1100)
+        finally:
+            os.close(low)
+
+    try:
+        with Starter([toy("steady")], tmp_path, stop_times=QUICK, warm=warm) as starter:
+            process = starter.process("steady")
+            assert isinstance(process, ForkedProcess)
+            with monkeypatch.context() as patch:
+                patch.setattr(os, "pidfd_open", high)
+                with pytest.raises(subprocess.TimeoutExpired):
+                    process.wait(0.01)
+                patch.setattr(os, "pidfd_open", late)
+                assert process.wait(PATIENCE) == -signal.SIGKILL
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))

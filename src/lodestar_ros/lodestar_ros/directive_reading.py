@@ -25,7 +25,7 @@ Reading = Callable[[], Directive]
 
 
 class Ticket(Protocol):
-    """What a text is read for."""
+    """The goal that a text is read for."""
 
     @property
     def is_wanted(self) -> bool:

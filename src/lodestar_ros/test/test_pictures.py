@@ -65,6 +65,12 @@ def packages(monkeypatch):
     return seen
 
 
+class Wanted:
+    """A ticket whose pictures are still to be described."""
+
+    is_wanted = True
+
+
 def taken(desk, count=1):
     found, end = [], time.monotonic() + 5.0
     while len(found) < count:
@@ -79,10 +85,11 @@ def test_the_detector_reads_pictures_on_the_desk_s_thread_and_loads_once(package
     weights.write_bytes(b"")
     desk = PictureDesk(config(weights, ultralytics=UltralyticsConfig(classes=("chair", "desk"))))
     assert packages.loaded == []  # nothing is loaded before a picture comes
-    for ticket in (1, 2):
+    tickets = [Wanted(), Wanted()]
+    for ticket in tickets:
         desk.submit(ticket, None, (picture(),))
     for ticket, directive in taken(desk, 2):
-        assert ticket in (1, 2)
+        assert ticket in tickets
         (step,) = directive.steps
         assert step.target == "chair" and step.neighbors == ("desk",)
     assert packages.loaded == [(str(weights), "pictures")] and packages.classes == ["chair", "desk"]
@@ -91,12 +98,12 @@ def test_the_detector_reads_pictures_on_the_desk_s_thread_and_loads_once(package
 
 def test_weights_that_are_missing_are_named_with_what_to_do(packages, tmp_path):
     desk = PictureDesk(config(tmp_path / "yolo.pt"))
-    desk.submit(1, None, (picture(),))
+    desk.submit(Wanted(), None, (picture(),))
     ((_, problem),) = taken(desk)
     assert isinstance(problem, BadPicture)
     assert f"no weights at {tmp_path / 'yolo.pt'}" in str(problem) and "in words" in str(problem)
     (tmp_path / "yolo.pt").write_bytes(b"")
-    desk.submit(2, None, (picture(),))
+    desk.submit(Wanted(), None, (picture(),))
     ((_, directive),) = taken(desk)
     assert directive.steps[0].target == "chair"
 

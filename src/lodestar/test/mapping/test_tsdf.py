@@ -249,7 +249,7 @@ def test_the_map_does_not_depend_on_where_it_starts(make_volume, box_world, crat
     np.testing.assert_allclose(first, second, atol=0.02)
 
 
-@pytest.mark.parametrize("device", ["cpu", "cuda"])
+@pytest.mark.parametrize("device", ON_TORCH)
 def test_every_device_builds_the_same_map(box_world, box, orbit, device):
     """With colour, things that go, and surfaces that are seen empty; a rounding may put a voxel one pixel aside."""
     rng = np.random.default_rng(3)

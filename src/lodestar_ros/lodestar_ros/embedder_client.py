@@ -69,7 +69,11 @@ class EmbedderClient:
 
     def _ask(self) -> None:
         lost = time.monotonic() - self._asked_at > ANSWER_TIMEOUT
-        if not (self._wanted or self._later) or (self._asked and not lost) or not self._client.service_is_ready():
+        if (
+            not (self._wanted or self._later)
+            or (self._asked and not lost)
+            or not self._client.service_is_ready()
+        ):
             return
         self._asked = tuple(self._wanted)[:BATCH] or tuple(self._later)[:LATER]
         self._asked_at = time.monotonic()

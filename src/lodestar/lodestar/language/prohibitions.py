@@ -83,14 +83,15 @@ def unaccounted(
     kept = _kept_words(directive)
     limits = motion_limits(tokens)
     texts = tuple(f" {text} " for text in obeyed)
-    return tuple(
+    unkept = [
         one
         for one in found
         if not any(limit.start <= one.start < limit.end for limit in limits)
         and not _is_obeyed(one, tokens, texts)
         and not _is_asked(one, tokens, directive)
         and not _is_kept(one, kept, directive)
-    ) + (*_lost_alternatives(tokens, found, kept), *_lost_before(tokens, found, kept))
+    ]
+    return (*unkept, *_lost_alternatives(tokens, found, kept), *_lost_before(tokens, found, kept))
 
 
 def _spans(tokens: list[str]) -> Iterator[tuple[int, int, bool]]:

@@ -19,7 +19,6 @@ from lodestar_ros.node import LodestarNode
 from lodestar_ros.workers import QueueWorker
 
 VECTOR_PATIENCE = 1.0  # s that a text waits for its vector (real time); the embedder takes about 0.02 s
-_ANY_TEXT = "come back"
 #: Returns what was read, or raises why it could not be.
 Reading = Callable[[], Directive]
 
@@ -98,7 +97,8 @@ class ReadingDesk:
 class VectorDesk:
     """Hold texts until the second reader's vectors are there, at most `patience` seconds; nothing here blocks.
 
-    Where the text embedder does not answer in that time, or is not up, the grammar reads alone.
+    Where the text embedder does not answer in that time, or is not up, the grammar reads alone; also while the vectors
+    of the annotated sentences are not there, which no text waits for.
     """
 
     def __init__(
@@ -113,12 +113,13 @@ class VectorDesk:
         self._readers, self._parse, self._book, self._embedder = readers, parse, book, embedder
         self._patience, self._steady = patience, steady
         self._waiting: list[tuple[Ticket, str, tuple[str, ...], float]] = []
-        embedder.request(readers.phrases(_ANY_TEXT)[1:])
+        embedder.request_later(readers.examples)
 
     def submit(self, ticket: Ticket, text: str) -> None:
         """Have a text read as soon as its vector is there."""
         phrases = self._readers.phrases(text)
-        waits = bool(self._book.missing(phrases)) and self._embedder.is_ready
+        can_vote = not self._book.missing(self._readers.examples)
+        waits = can_vote and bool(self._book.missing(phrases)) and self._embedder.is_ready
         self._embedder.request(phrases)
         self._waiting.append((ticket, text, phrases, self._steady() + waits * self._patience))
 

@@ -136,17 +136,22 @@ class Embedder:
     """Stands in for the client of the text embedder: what is asked for, and whether the service is there."""
 
     def __init__(self, is_ready: bool = True) -> None:
-        self.is_ready, self.asked = is_ready, []
+        self.is_ready, self.asked, self.later = is_ready, [], []
 
     def request(self, phrases):
         self.asked += phrases
+
+    def request_later(self, phrases):
+        self.later += phrases
 
 
 class Needing:
     """Readers that need one vector for each text, and one example's."""
 
+    examples = ("an example",)
+
     def phrases(self, text):
-        return (text, "an example")
+        return (text,)
 
 
 class Waiting:
@@ -163,16 +168,24 @@ def vector_desk(is_ready=True):
 
 def test_a_text_waits_for_its_vector_and_no_longer():
     desk, book, embedder, now = vector_desk()
-    assert embedder.asked == ["an example"], "the examples are asked for before any goal"
+    assert (embedder.asked, embedder.later) == ([], ["an example"])
+    book.add(["an example"], np.eye(1, 4, dtype=np.float32), "model")
     first, second = Waiting(), Waiting()
     desk.submit(first, "find the mug")
     desk.submit(second, "explore")
     assert desk.take() == []
-    book.add(["find the mug", "an example"], np.eye(2, 4, dtype=np.float32), "model")
+    book.add(["find the mug"], np.eye(1, 4, dtype=np.float32), "model")
     ((ticket, reading),) = desk.take()
     assert ticket is first and reading().steps
     now[0] = 1.0
     assert [ticket for ticket, _ in desk.take()] == [second] and desk.take() == []
+
+
+def test_no_text_waits_for_the_examples():
+    desk, _, embedder, _ = vector_desk()
+    first = Waiting()
+    desk.submit(first, "find the mug")
+    assert [ticket for ticket, _ in desk.take()] == [first] and embedder.asked == ["find the mug"]
 
 
 def test_without_an_embedder_no_text_waits():
@@ -183,7 +196,8 @@ def test_without_an_embedder_no_text_waits():
 
 
 def test_a_text_that_is_hurried_or_withdrawn_waits_no_longer():
-    desk, _, _, _ = vector_desk()
+    desk, book, _, _ = vector_desk()
+    book.add(["an example"], np.eye(1, 4, dtype=np.float32), "model")
     first, second = Waiting(), Waiting()
     desk.submit(first, "find the mug")
     desk.submit(second, "explore")

@@ -42,7 +42,9 @@ def forbid(draft: Draft, clause: Clause, meaning: dict[str, Any]) -> None:
             return
         raise NotUnderstood(f'"{clause.text}" does not say from what; name the thing to keep away from')
     if meaning.get("rooms") and not all(phrase.is_place for phrase in things_of(meaning["thing"]).phrases):
-        raise NotUnderstood(f'it is not clear from what "{clause.text}" is left out; say both in one sentence')
+        raise NotUnderstood(
+            f'it is not clear from what "{clause.text}" is left out; say both in one sentence'
+        )
     named, draft.named = draft.named, draft.barred or draft.named
     things = draft.things(meaning["thing"])
     if named is not None and named.is_place:  # "the red room, avoiding blue and green"

@@ -25,7 +25,9 @@ MAX_CUTS = 4  # places in one clause at which a cut is tried
 MAX_WORDS = 30  # of a clause that is cut again: the chart is asked twice for each cut
 
 
-def cut_again(clauses: Sequence[Clause], read: Callable[[tuple[str, ...]], Sequence[Reading]]) -> list[Clause]:
+def cut_again(
+    clauses: Sequence[Clause], read: Callable[[tuple[str, ...]], Sequence[Reading]]
+) -> list[Clause]:
     """The clauses, those cut in two that begin with a ban and go on with an order, or that no rule reads whole.
 
     read: the readings of the words of a clause.
@@ -40,9 +42,7 @@ def cut_again(clauses: Sequence[Clause], read: Callable[[tuple[str, ...]], Seque
     return found
 
 
-def _parts(
-    clause: Clause, alone: bool, read: Callable[[tuple[str, ...]], Reading | None]
-) -> list[Clause]:
+def _parts(clause: Clause, alone: bool, read: Callable[[tuple[str, ...]], Reading | None]) -> list[Clause]:
     """The two parts of a clause, none where it is to stay whole."""
     words = clause.words
     if clause.link in ("unable", "why") or not 3 < len(words) <= MAX_WORDS:

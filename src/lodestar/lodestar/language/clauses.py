@@ -53,6 +53,7 @@ _FEET = (
 )
 
 
+_MOST_OF_A_BAN = 5  # words before the verb that it forbids
 _LAST = frozenset({"and", "or", "nor"})  # before the last of several names
 
 
@@ -369,6 +370,9 @@ def _run_on(tokens: Sequence[str], i: int) -> bool:
         return False
     if known_at(tokens, i - 1) > 1 or not begins(tokens, i) or before in _SUBJECTS:
         return False
+    bans = (vocabulary.match("AVOID", tokens, k) for k in range(max(0, i - _MOST_OF_A_BAN), i))
+    if any(ban is not None and k + ban[0] == i for k, ban in enumerate(bans, max(0, i - _MOST_OF_A_BAN))):
+        return False  # "nobody may enter"
     matches = vocabulary.matches(tokens, i)
     seen = max(
         (vocabulary.match("CAN_SEE", tokens, k) or (0,))[0] + k - i for k in range(max(0, i - 2), i + 1)

@@ -115,7 +115,9 @@ def _readings(text: str, most: int) -> tuple[RankedDirective, ...]:
     if is_halt(text):
         raise StopRequested(HALT_ALONE)
     tokens, manners = without_limits(framed(words_of_text(text)))
-    read = cache(_clause_readings)  # for as long as this text is read: the same words are asked for again and again
+    read = cache(
+        _clause_readings
+    )  # for as long as this text is read: the same words are asked for again and again
     clauses = cut_again(clauses_of(tokens), read)
     choices = [_choice(clause, read) for clause in clauses]
     best = _put_together(clauses, choices, manners, text, tokens)

@@ -35,6 +35,7 @@ _DENIES = frozenset(
     {"not", "no", "never", "none", "nothing", "without"}
 )  # of a question, or of what it cannot do
 _MOST_OF_A_WISH = 3  # words: "not want you"
+_HAVING = ("IS", "HAS", "WITH", "THERE", "THERE_IS", "SEE_NOW", "FIND")  # tables: "is there no", "with no"
 _JOINED = frozenset({"but", "and", COMMA})
 _ALTERNATIVES = frozenset({"or", "nor"})
 _LEAVING = frozenset({"leave", "leaving", "let"})
@@ -82,14 +83,15 @@ def unaccounted(
     kept = _kept_words(directive)
     limits = motion_limits(tokens)
     texts = tuple(f" {text} " for text in obeyed)
-    return tuple(
+    unkept = [
         one
         for one in found
         if not any(limit.start <= one.start < limit.end for limit in limits)
         and not _is_obeyed(one, tokens, texts)
         and not _is_asked(one, tokens, directive)
         and not _is_kept(one, kept, directive)
-    ) + (*_lost_alternatives(tokens, found, kept), *_lost_before(tokens, found, kept))
+    ]
+    return (*unkept, *_lost_alternatives(tokens, found, kept), *_lost_before(tokens, found, kept))
 
 
 def _spans(tokens: list[str]) -> Iterator[tuple[int, int, bool]]:
@@ -146,7 +148,10 @@ def _is_asked(one: Prohibition, tokens: list[str], directive: Directive) -> bool
     """Whether it stands in a question, or in what the robot cannot do, and forbids no motion."""
     vocabulary = load_vocabulary()
     first = one.said.split()[0]
-    joined = bool(one.start) and tokens[one.start - 1] in _JOINED
+    before = tokens[one.start - 1] if one.start else ""
+    if first == "no" and vocabulary.matches((before,), 0).keys().isdisjoint(_HAVING):
+        return False  # "is the heater on, please no lamp"
+    joined = before in _JOINED
     joined = joined or not _WISHES.isdisjoint(one.after[:_MOST_OF_A_WISH])
     if first not in _DENIES or joined or vocabulary.match("GO_NEAR", one.after, 0) is not None:
         return False

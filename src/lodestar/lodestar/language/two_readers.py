@@ -75,11 +75,16 @@ class TwoReaders:
         self._is_told = False
 
     def phrases(self, text: str) -> tuple[str, ...]:
-        """The phrases whose vectors the second reader needs for a text: its own, then the examples'."""
+        """The phrases whose vectors the second reader needs for a text, besides `examples`."""
         if self._second is None or len(text) > MAX_CHARACTERS:
             return ()
         words = _words(text)
-        return (masked_text(words, nouns_of(words)), *self._second.texts) if words else ()
+        return (masked_text(words, nouns_of(words)),) if words else ()
+
+    @property
+    def examples(self) -> tuple[str, ...]:
+        """The phrases of the annotated sentences, without whose vectors the second reader does not vote."""
+        return () if self._second is None else self._second.texts
 
     def parse(self, text: str) -> Readings:
         """Readings, best first. Raises DirectiveError, AmbiguousDirective where the readers differ."""
@@ -230,6 +235,15 @@ def book_reader(phrases: PhraseBook) -> NearestReader:
     if kept is not None and phrases.model in ("", PACKAGED_MODEL):
         phrases.add(reader.texts, kept, PACKAGED_MODEL)
     return reader
+
+
+def keep_vectors() -> bool:
+    """Keep the vectors of the annotated sentences for every later process; False = no text model is installed."""
+    try:
+        NearestReader(KeptVectors(SentenceTransformerEmbedder())).load()
+    except EmbedderUnavailable:
+        return False
+    return True
 
 
 @lru_cache(maxsize=1)

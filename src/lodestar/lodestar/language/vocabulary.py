@@ -43,7 +43,7 @@ class Vocabulary:
     def matches(self, tokens: Sequence[str], start: int) -> dict[str, tuple[int, Any]]:
         """By table its longest phrase that begins at `start`: number of tokens and value."""
         found: dict[str, tuple[int, Any]] = {}
-        node: dict[str, Any] | None = self._root
+        node: Any = self._root
         for i in range(start, len(tokens)):
             node = node.get(tokens[i])
             if node is None:
@@ -54,7 +54,8 @@ class Vocabulary:
 
     def match(self, table: str, tokens: Sequence[str], start: int) -> tuple[int, Any] | None:
         """Length and value of the table's longest phrase at `start`."""
-        found, node = None, self._root
+        found: tuple[int, Any] | None = None
+        node: Any = self._root
         for i in range(start, len(tokens)):
             node = node.get(tokens[i])
             if node is None:

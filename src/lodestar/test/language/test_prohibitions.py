@@ -115,3 +115,21 @@ def test_the_second_of_two_forbidden_things_is_not_lost():
     assert len(whole.constraints) == 2
     half = Directive(whole.text, whole.steps, whole.constraints[:1])
     assert unaccounted(tokens_of(whole.text), half)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["find the mug, the kitchen and the garage {} off limits",
+     "go to the hall and the kitchen and the garage {} forbidden",
+     "the kitchen and the garage {} out of bounds, find the mug"],
+)  # fmt: skip
+def test_the_first_of_two_things_that_are_barred_is_not_lost(text):
+    whole = parse_directive(text.format("are"))
+    assert len(whole.constraints) == 2
+    half = Directive(whole.text, whole.steps, whole.constraints[1:])
+    assert unaccounted(tokens_of(whole.text), half)
+
+
+def test_what_is_found_is_not_barred_with_what_follows():
+    whole = parse_directive("find the mug and the cup, the dog must not be disturbed")
+    assert [step.target for step in whole.steps] == ["mug", "cup"] and len(whole.constraints) == 1

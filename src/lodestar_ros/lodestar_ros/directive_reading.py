@@ -25,7 +25,7 @@ Reading = Callable[[], Directive]
 
 
 class Ticket(Protocol):
-    """What a text is read for."""
+    """Holder of a text that is to be read."""
 
     @property
     def is_wanted(self) -> bool:

@@ -42,6 +42,7 @@ from lodestar.selection.policy import Policy
 from lodestar.worldmodel.outcomes import ActionOutcome
 from lodestar.worldmodel.records import Trace
 from lodestar_eval.coverage import CELL, known_share, reachable_floor
+from lodestar_eval.disturbance import Ended, current
 from lodestar_eval.epochs import EpochTimes
 from lodestar_eval.listed_things import listed_things
 from lodestar_eval.outcomes import EpisodeOutcome
@@ -165,9 +166,13 @@ class Episode:
         memory: Keeper | None = None,
     ) -> None:
         self.world, self.seed, self.settings = world, seed, settings
-        noise_rng, policy_rng = (np.random.default_rng(s) for s in np.random.SeedSequence((seed, 1)).spawn(2))
+        self._disturbance = current()
+        start, noise = self._disturbance.start(task.start), self._disturbance.seed(seed)
+        noise_rng, policy_rng = (
+            np.random.default_rng(s) for s in np.random.SeedSequence((noise, 1)).spawn(2)
+        )
         self.clock = StageClock()
-        self.simulator = Simulator(world, settings.simulator, seed, start=task.start)
+        self.simulator = Simulator(world, settings.simulator, noise, start=start)
         self.robot = SimulatedRobot(
             self.simulator, settings, phrases, noise_rng, self.clock, policy(policy_rng), memory
         )
@@ -236,7 +241,7 @@ class Episode:
         self.driven[self._driver] += simulator.path_length - before
         self.drivers.append(self._driver)
         if simulator.falls:
-            self.result = DirectiveResult(ErrorCode.UNKNOWN, "the robot fell", success=False)
+            self._end(DirectiveResult(ErrorCode.UNKNOWN, "the robot fell", success=False))
             return
         if now + 1e-9 >= self._next_frame:
             self._perceive()
@@ -311,7 +316,16 @@ class Episode:
                 self.phrases.vectors(command.phrases)
         elif isinstance(command, Finish):
             self.navigator.cancel()
-            self.result = command.result
+            self._end(command.result)
+
+    def _end(self, result: DirectiveResult) -> None:
+        self.result = result
+        self._disturbance.note(
+            Ended(
+                self.task.directive, self.seed, int(result.error_code), self.simulator.time - self.began,
+                self.path_length, self.simulator.collisions - self._collisions_before,
+            )
+        )  # fmt: skip
 
     def _ask(self, command: RequestProposals, now: float) -> None:
         """Ask every expert with the current facts; its answer arrives after its thinking time."""

@@ -56,6 +56,24 @@ class AbsenceJudge:
         lengths = path_lengths(space.grid, facts.pose[:2])
         return belief, any(self._worth(space, belief, goal, lengths) > 0.0 for goal in goals)
 
+    def shown_per_second(
+        self, step: Step, facts: Facts, searched: SearchedFloor, goals: Iterable[np.ndarray]
+    ) -> float | None:
+        """Return the largest m^2 per second that a turn at one of the goals (3,) shows, its way there included; None as
+        `belief`. A look from too far to recognise the step's item shows a part of what it looks at.
+        """
+        space = self._space(step, facts, searched)
+        if space is None or facts.pose is None:
+            return None
+        lengths = path_lengths(space.grid, facts.pose[:2])
+        before, total = space.missed(space.nearest, space.edges), space.area + space.open_area
+        rates = [0.0]
+        for goal in goals:
+            seconds = self._seconds(space.grid, goal, lengths)
+            if math.isfinite(seconds):
+                rates.append((before - self._missed_after(space, goal)) * total / seconds)
+        return max(rates)
+
     def _believed(self, space: _SearchSpace, share: float) -> SearchBelief:
         config = self.config
         missed = space.missed(space.nearest, space.edges)
@@ -66,15 +84,23 @@ class AbsenceJudge:
         self, space: _SearchSpace, belief: SearchBelief, goal: np.ndarray, lengths: np.ndarray
     ) -> float:
         """Return the probability that a turn at the goal (3,) shows the thing, less what its seconds cost."""
-        config, grid = self.config, space.grid
+        seconds = self._seconds(space.grid, goal, lengths)
+        if not math.isfinite(seconds):
+            return 0.0
+        left = self._missed_after(space, goal)
+        shown = belief.present * (1.0 - left / belief.missed) if belief.missed > 0.0 else 0.0
+        return shown - seconds / self.config.answer_worth
+
+    def _seconds(self, grid: OccupancyGrid2D, goal: np.ndarray, lengths: np.ndarray) -> float:
+        """Return the seconds of the way to a goal (3,) and a turn there; inf where no way leads."""
         cell = grid.cells_of(goal[:2])
         length = float(lengths[tuple(cell)]) if grid.contains(cell) else math.inf
-        if not math.isfinite(length):
-            return 0.0
-        after = looked(space.nearest, goal, grid, _ALL_AROUND)
-        left = space.missed(after, space.edges & ~np.isfinite(after))
-        shown = belief.present * (1.0 - left / belief.missed) if belief.missed > 0.0 else 0.0
-        return shown - (length / config.speed + config.look_time) / config.answer_worth
+        return length / self.config.speed + self.config.look_time
+
+    def _missed_after(self, space: _SearchSpace, goal: np.ndarray) -> float:
+        """Return the probability of missing the thing after a turn at the goal (3,)."""
+        after = looked(space.nearest, goal, space.grid, _ALL_AROUND)
+        return space.missed(after, space.edges & ~np.isfinite(after))
 
     def _space(self, step: Step, facts: Facts, searched: SearchedFloor) -> _SearchSpace | None:
         grid, pose = facts.grid, facts.pose
@@ -107,6 +133,11 @@ class _SearchSpace:
     config: AbsenceConfig
 
     @property
+    def area(self) -> float:
+        """Return the m^2 of `floor`."""
+        return float(self.floor.sum()) * self.grid.resolution**2
+
+    @property
     def open_area(self) -> float:
         """Return the m^2 that the open edges are taken to hide."""
         return self._hidden(self.edges)
@@ -118,7 +149,7 @@ class _SearchSpace:
 
     def missed(self, nearest: np.ndarray, edges: np.ndarray) -> float:
         """Return the probability, (0, 1], of looks to miss the thing. edges: those behind which nobody looked."""
-        area = float(self.floor.sum()) * self.grid.resolution**2
+        area = self.area
         if area + self.open_area <= 0.0:
             return 1.0
         known = float(self._miss(nearest[self.floor]).mean()) if area > 0.0 else 1.0

@@ -56,6 +56,10 @@ class Activity:
         """Return why a goal under way is to be decided on anew, "" where it is not."""
         return ""
 
+    def conclusion(self, run: Run) -> tuple[ErrorCode, str] | None:
+        """Return code and message where the errand has an answer though the directive's time is over; None = none."""
+        return None
+
     def waited(self, run: Run) -> None:
         """The robot stands and waits, by this activity's doing: end the errand, or decide anew, when it is time."""
 

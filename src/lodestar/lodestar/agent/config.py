@@ -54,7 +54,14 @@ class RecoveryConfig:
     moving_closed: float = 30.0  # s for which a way is closed where somebody stands (ours)
     door_closed: float = 120.0  # s likewise where a door is shut (ours)
     unseen_closed: float = 600.0  # s likewise where nothing is seen: seeing through does not open it (ours)
-    search_time: float = 120.0  # s that a thing that is gone is searched for elsewhere (ours)
+    # s that another one is searched for, in all, where the known thing is gone, hidden or behind a shut way (ours)
+    search_time: float = 120.0
+    # s before the directive's time limit at which a search for another one ends, so that the robot can go back to what
+    # shut the way and stand there for `shut_patience` (ours)
+    last_try: float = 45.0
+    # m^2 of floor that a look for another one must show per second of its way and its turn. An exploring robot shows
+    # about 0.6: a third of it is no search any more (`python -m lodestar_eval jitter`, docs/measurements/jitter.md)
+    least_shown: float = 0.2
     # Between two poses, off what odometry explains; smaller steps are corrections of the map while it is made.
     lost_step: float = 0.3  # m that count as a jump of the pose (ours)
     lost_turn: float = math.radians(15.0)  # rad likewise (ours)

@@ -77,14 +77,8 @@ class DecidingState:
 
     def _note_barred(self, run: Run, admission: Admission, view: TargetView) -> None:
         """Note since when a target is known to which no way leads, or that was given up."""
-        if view.accepted:
-            run.is_barred = admission.rejection(KNOWER) is RejectionReason.NO_VIEWPOINT
-        else:
-            run.is_barred = bool(run.given_up)
-        if not run.is_barred:
-            run.barred_since = None
-        elif run.barred_since is None:
-            run.barred_since = self._context.now
+        no_way = admission.rejection(KNOWER) is RejectionReason.NO_VIEWPOINT
+        run.note_barred(no_way if view.accepted else bool(run.given_up), self._context.now)
 
     def _wait_for_map(self, run: Run) -> None:
         context = self._context

@@ -82,7 +82,9 @@ class DecisionLoop:
         search, account = TargetSearch(context), Account(context)
         transitions = self._transitions = Transitions(context, search, account)
         steps = Steps(context, transitions, account)
-        activities = Activities(Tools(context, search, account, transitions, steps, MemoryLine(context)))
+        activities = self._activities = Activities(
+            Tools(context, search, account, transitions, steps, MemoryLine(context))
+        )
         trip = ChargerTrip(context, transitions, account)
         inquiry = Inquiry(context, search)
         news = self._news = NavigatorNews(context, search, account, transitions, trip, activities)
@@ -361,11 +363,7 @@ class DecisionLoop:
         context.clock.advance(now)
         run = context.run
         if run is not None and not context.clock.stands:
-            if context.now - run.started > run.time_limit:
-                message = f"The time limit of {run.time_limit:.0f} s is reached."
-                self._transitions.finish(run, ErrorCode.TIME_LIMIT, message)
-            else:
-                self._guarded(run)
+            self._guarded(run)
         commands, context.commands = context.commands, []
         return commands
 
@@ -373,7 +371,9 @@ class DecisionLoop:
         """One step; an error in it ends the directive, because it would come again with every tick."""
         try:
             silence = silent_input(self._context)
-            if silence is None:
+            if self._context.now - run.started > run.time_limit:
+                self._end_at_limit(run)
+            elif silence is None:
                 self._step(run)
             else:
                 code, message = silence
@@ -384,6 +384,13 @@ class DecisionLoop:
             if self._context.run is run:
                 message = f"The decision loop failed: {type(error).__name__}: {error}"
                 self._transitions.finish(run, ErrorCode.UNKNOWN, message)
+
+    def _end_at_limit(self, run: Run) -> None:
+        """End a directive whose time is over, with what its errand knows by then."""
+        message = f"The time limit of {run.time_limit:.0f} s is reached."
+        known = self._activities.of(run).conclusion(run)
+        code, words = (ErrorCode.TIME_LIMIT, "") if known is None else known
+        self._transitions.finish(run, code, f"{words} {message}".strip())
 
     def _step(self, run: Run) -> None:
         self._news.hear(run)

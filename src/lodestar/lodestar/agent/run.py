@@ -152,8 +152,9 @@ class Run:
     looks: dict[int, tuple[Look, ...]] = field(default_factory=dict)  # by entity, made for a diagnosis
     pointed: int = 0  # entity that a person says is the target of this errand; 0 = none
     gone: dict[int, GoneThing] = field(default_factory=dict)  # targets that are verified gone
-    barred_since: float | None = None  # loop time since which no way led to any target that is known
-    is_barred: bool = False  # no way leads to any now
+    is_barred: bool = False  # no way leads to any target that is known, or it was given up
+    barred_since: float | None = None  # loop time since which that is so
+    barred_before: float = 0.0  # s for which it was so, until a way was found that was none
     tried_again: bool = False  # what had been given up, before the search for others ends
     out_of_sight: dict[int, float] = field(default_factory=dict)  # things that are hidden, and since when
     grids: dict[int, OccupancyGrid2D] = field(default_factory=dict)  # by entity, when it was first acted on
@@ -255,8 +256,25 @@ class Run:
     def begin_last_try(self) -> None:
         """Forget what ends the search, until the next decision tells whether it still holds."""
         self.tried_again = True
-        self.is_barred, self.barred_since = False, None
+        self.note_barred(False, math.nan)
         self.out_of_sight = {}
+
+    def note_barred(self, is_barred: bool, now: float) -> None:
+        """Note at loop time `now` whether no way leads to any target that is known.
+
+        A way that turns out to be none does not give the search its time anew.
+        """
+        if not is_barred and self.barred_since is not None and math.isfinite(now):
+            self.barred_before += now - self.barred_since
+        if not is_barred:
+            self.barred_since = None
+        elif self.barred_since is None:
+            self.barred_since = now
+        self.is_barred = is_barred
+
+    def barred_for(self, now: float) -> float:
+        """Return the seconds for which no way led to any known target, the intervals before this one included."""
+        return self.barred_before + (0.0 if self.barred_since is None else now - self.barred_since)
 
     def begin_errand(self) -> None:
         """The itinerary has gone on: nothing is excluded from the new errand."""
@@ -276,4 +294,4 @@ class Run:
         self.explored_at = None
         self.failures = self.recoveries = self.retries = 0
         self.looks, self.gone, self.grids, self.out_of_sight = {}, {}, {}, {}
-        self.barred_since, self.is_barred, self.tried_again = None, False, False
+        self.is_barred, self.barred_since, self.barred_before, self.tried_again = False, None, 0.0, False

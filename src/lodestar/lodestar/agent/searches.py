@@ -9,11 +9,12 @@ import numpy as np
 from lodestar.agent.absence import AbsenceJudge
 from lodestar.agent.activity import Activity, Tools
 from lodestar.agent.admission import Admission
-from lodestar.agent.endings import barred, give_up, given_up, gone, hidden, not_found
+from lodestar.agent.endings import give_up, given_up, gone, not_found
 from lodestar.agent.errors import ErrorCode
 from lodestar.agent.proposers import PLACE
 from lodestar.agent.run import Run
 from lodestar.agent.search_belief import SearchBelief
+from lodestar.agent.search_bounds import SearchBounds
 from lodestar.agent.shut_way import ShutWay, ShutWayWatch
 from lodestar.agent.stamps import NEVER, last_seen
 from lodestar.agent.targets import TargetView
@@ -30,6 +31,8 @@ class Search(Activity):
         super().__init__(tools)
         self._judge = AbsenceJudge(tools.context.config.absence)
         self._watch = ShutWayWatch(tools.context, tools.search)
+        outcomes = tools.transitions.outcomes
+        self._bounds = SearchBounds(tools.context, tools.search, outcomes, self._judge)
         self._shut: ShutWay | None = None  # that the robot goes to look at
         self._worth_at: float | None = None  # loop time of the last proposal that was worth its look
 
@@ -44,7 +47,7 @@ class Search(Activity):
             run.text = f"Waiting for the way to {self._shut.name} to open."
             self._tools.transitions.wait(run)
             return True
-        ending = self._ending(run)
+        ending = self._bounds.ending(run)
         if ending is None:
             return False
         if ending[0] is ErrorCode.TARGET_GONE or not self._tries_again(run):
@@ -55,27 +58,7 @@ class Search(Activity):
         """A thing that is gone, hidden or barred was searched for long enough, or a CHECK has to answer now."""
         if self._is_late(run):
             return "My time is nearly over: answering with what I know."
-        return "I have looked elsewhere for long enough." if self._ending(run) is not None else ""
-
-    def _ending(self, run: Run) -> tuple[ErrorCode, str] | None:
-        """Return code and message where `search_time` has passed since a known thing could not be come to."""
-        tools, context = self._tools, self._tools.context
-        if run.step.count != 1 or not (run.gone or run.out_of_sight or run.is_barred):
-            return None
-        evidence, entities = tools.transitions.outcomes.evidence, context.facts.entities
-        over = context.now - (0.0 if run.tried_again else context.config.recovery.search_time)
-        accepted = tools.search.accepted(tools.search.look(run))
-        left = [entity.id for entity in accepted] or run.given_up
-        known = next((entities[i] for i in left if i in entities and evidence.was_known(run, i)), None)
-        is_late = run.is_barred and run.barred_since is not None and run.barred_since <= over
-        shut = barred(run, known, context.searched) if is_late and known is not None else None
-        if accepted:
-            return shut
-        if any(thing.since <= over for thing in run.gone.values()):
-            return gone(run, context.searched, context.facts.stamp)
-        if any(since <= over and evidence.was_known(run, i) for i, since in run.out_of_sight.items()):
-            return hidden(run, entities, context.searched)
-        return shut
+        return "I have looked elsewhere for long enough." if self._bounds.ending(run) is not None else ""
 
     def _tries_again(self, run: Run) -> bool:
         """Return whether the robot goes once more to what shut the way to a thing, or to what it could not come to."""
@@ -116,10 +99,13 @@ class Search(Activity):
             self._tools.transitions.redecide(run)
 
     def settled(self, run: Run, admission: Admission, view: TargetView) -> bool:
-        """End the search for a CHECK where the thing is not there for all that was seen, and more looks cost more than
-        they can tell. What may be it is looked at first.
+        """End the search where more looks cost more than they can tell: for another one than the known thing behind a
+        shut way, and for a CHECK where the thing is not there for all that was seen. What may be it is looked at first.
         """
         context = self._tools.context
+        if not self._bounds.is_worth(run, admission):
+            self._end_barred(run, admission, view)
+            return True
         entities = context.facts.entities
         if not self._weighs(run) or view.accepted or given_up(run, view, entities) is not None:
             return False
@@ -182,6 +168,20 @@ class Search(Activity):
         else:
             return bool(run.is_barred or run.given_up) and self._looks_again(run)
         return True
+
+    def _end_barred(self, run: Run, admission: Admission, view: TargetView) -> None:
+        """No look for another one is worth its time: what was given up is tried once more, and the search ends."""
+        context = self._tools.context
+        run.questions.close()
+        run.explored_at = context.now if run.explored_at is None else run.explored_at
+        if not self._goes_on(run):
+            ending = self._bounds.conclusion(run)
+            entities = context.facts.entities
+            self._tools.steps.fail(run, *(ending or give_up(run, admission, view, entities)))
+
+    def conclusion(self, run: Run) -> tuple[ErrorCode, str] | None:
+        """Return what the search knows of a thing that it could not come to, when the directive's time is over."""
+        return None if run.check is not None else self._bounds.conclusion(run)
 
     def _end_explored(self, run: Run, admission: Admission, view: TargetView) -> None:
         tools = self._tools

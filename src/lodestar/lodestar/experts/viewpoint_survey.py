@@ -3,6 +3,9 @@
 A viewpoint's gain includes everything that it shows by turning in place, because turning costs no path; so the robot
 finishes its surroundings before it goes on. Unknown cells count less than free floor that was not looked at, because
 part of them are walls.
+
+Areas are summed as whole numbers of cells, and weights as whole parts of one. Such sums are exact in any order, so that
+every processor compares the same gains.
 """
 
 from __future__ import annotations
@@ -20,6 +23,8 @@ from lodestar.geometry.poses import wrap_angle
 from lodestar.grid.footprint import GO2, footprints_free
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.visibility import visible_mask
+
+_PARTS = 256.0  # of a weight of 1; float32 sums them exactly up to 65,536 cells of weight 1
 
 HEADINGS = wrap_angle((np.arange(SECTORS) + 0.5) * (2.0 * math.pi / SECTORS))
 
@@ -158,8 +163,8 @@ class Survey:
 
     @cached_property
     def _samples(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the number of each unseen cell's block (rows, columns; -1 = none), each block's unseen area
-        (n,) m^2 and its weighted area: unknown cells count less, and all are multiplied by the prior.
+        """Return the number of each unseen cell's block (rows, columns; -1 = none), and each block's number of unseen
+        cells (n,) without and with weights: unknown cells count less, and all are multiplied by the prior.
         """
         rows, columns = self._within
         width = self.unseen.shape[1] // self._stride + 1
@@ -168,13 +173,12 @@ class Survey:
         blocks, numbers = int(used.sum()), (np.cumsum(used) - 1)[ids]
         index = np.full(self.unseen.shape, -1, np.int32)
         index[rows, columns] = numbers
-        cell = self.grid.resolution**2
-        area = (np.bincount(numbers, minlength=blocks) * cell).astype(np.float32)
+        count = np.bincount(numbers, minlength=blocks).astype(np.float32)
         weight = np.where(self.grid.unknown[rows, columns], self.config.unknown_share, 1.0)
         if self.prior is not None:
             weight = weight * self.prior[rows, columns]
-        mass = np.bincount(numbers, weight, minlength=blocks) * cell
-        return index, area, mass.astype(np.float32)
+        weight = np.rint(weight * _PARTS) / _PARTS
+        return index, count, np.bincount(numbers, weight, minlength=blocks).astype(np.float32)
 
     def views(self, points: np.ndarray, tried: bool = False) -> np.ndarray:
         """Return (N, n) float32: 1 where a point shows a block by turning in place."""
@@ -188,7 +192,11 @@ class Survey:
 
     def gains(self, views: np.ndarray) -> np.ndarray:
         """Return the area (N,) in m^2 that views show."""
-        return views @ self._samples[1]
+        return self._areas(views @ self._samples[1])
+
+    def _areas(self, cells: np.ndarray) -> np.ndarray:
+        """Return numbers of cells in m^2, without the rounding of their product: 15 cells of 0.1 m are 0.15 m^2."""
+        return np.round(cells.astype(np.float64) * self.grid.resolution**2, 9)
 
     def headings(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the best heading (N,), radians, at points (N, 2), and the area (N,) in m^2 that it shows."""
@@ -214,7 +222,7 @@ class Survey:
         to come back for it would cost more than to go there first.
         points: (N, 2) candidates. views: (N, n) as from `views`.
         """
-        _, area, mass = self._samples
+        mass = self._samples[2]
         kept = last is not None and self._reachable(last)
         if kept:
             assert last is not None
@@ -223,9 +231,9 @@ class Survey:
         if len(points) == 0:
             return None
         lengths = self.lengths[tuple(self.grid.cells_of(points).T)]
-        gains = views @ area
+        gains = self.gains(views)
         wanted = np.full(len(points), min_gain)
-        worth = views @ mass / (lengths + self.config.start_cost)
+        worth = self._areas(views @ mass) / (lengths + self.config.start_cost)
         if kept:
             wanted[0] = min_gain / 2.0
             worth[0] *= 1.0 + self.config.keep

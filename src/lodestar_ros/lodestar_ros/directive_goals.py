@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Phase(Enum):
-    """What a goal waits for."""
+    """The thing that a goal waits for."""
 
     EARLY = auto()  # the clock's first message: its time cannot be measured yet
     READING = auto()  # a language model, which reads its text

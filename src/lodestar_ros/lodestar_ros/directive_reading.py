@@ -24,7 +24,7 @@ Reading = Callable[[], Directive]
 
 
 class Ticket(Protocol):
-    """What a text is read for."""
+    """A goal, or whatever else a text is read for."""
 
     @property
     def is_wanted(self) -> bool:

@@ -35,7 +35,7 @@ def sentence_problem(step: records.Step) -> str:
         )
     except AmbiguousDirective as doubt:
         readings = "; or ".join(words for words, _ in doubt.readings)
-        return f"the robot would ask back, and a mission answers nothing: {readings}"
+        return f"the robot would ask back, and a mission answers nothing; write what is meant: {readings}"
     except DirectiveError as error:
         return str(error)
     return ""

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from lodestar.language.directive import AmbiguousDirective
+from lodestar.language.grammar import parse_directive
+from lodestar.missions import records, sentences
 from lodestar.missions.mission_file import BadMission, load_mission, read_mission
 from lodestar.missions.records import FOREVER, StepKind
 from lodestar.missions.sentences import constraints_of, sentence_problem
@@ -209,3 +212,15 @@ def test_every_thing_and_room_to_keep_away_from_is_a_constraint_of_its_own():
         ("KEEP_AWAY", "chair", None), ("KEEP_AWAY", "table", None), ("STAY_OUT", "kitchen", None),
         ("KEEP_AWAY", "stairs", 2.0),
     ]  # fmt: skip
+
+
+def test_a_doubtful_sentence_names_both_readings_and_what_to_do(monkeypatch):
+    readings = [(words, parse_directive(words)) for words in ("find the vase", "count all the vases")]
+
+    class Doubtful:
+        def parse(self, text):
+            raise AmbiguousDirective("which?", readings)
+
+    monkeypatch.setattr(sentences, "offline_readers", Doubtful)
+    problem = sentences.sentence_problem(records.Step(records.StepKind.DIRECTIVE, "get vases"))
+    assert "find the vase; or count all the vases" in problem and "write what is meant" in problem

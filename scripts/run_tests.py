@@ -31,7 +31,7 @@ MOST_WITH_NODES = 3  # files at a time; each has up to seven nodes
 MOST_AGAIN = 3  # failed files that are run a second time; more than these failed for a reason of their own
 BESIDE = (
     12 << 30
-)  # bytes of free memory from which parts run beside each other; measured: they take up to 10 GB
+)  # bytes of free memory from which parts run beside each other; estimated: 4 workers of up to 2.5 GB
 GIVES_WAY = 10  # nice value: a tenth of a core where another wants it, so that no wait within a test runs out
 HANGS = 900  # seconds after which a test that gives way to all others is taken to hang; 300 for the others
 ALONE = "timed or alone"

@@ -168,6 +168,7 @@ def test_notes_of_a_time_are_found(office):
     assert not warnings and "search_time: m" in model.users[1]
 
 
+@pytest.mark.timed
 def test_a_model_that_is_silent_is_cancelled_when_its_seconds_are_over(office):
     gone = threading.Event()
 

@@ -10,7 +10,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from workspace_setup.checkout import Checkout, CommandFailed, SetupError, digest, say, step
-from workspace_setup.index import network_trouble, pip_environment, pip_settings, uv_environment
+from workspace_setup.index import (
+    network_trouble,
+    no_index_answers,
+    pip_environment,
+    pip_settings,
+    uv_environment,
+)
 from workspace_setup.local_requirements import name_of, without_replaced
 from workspace_setup.machine import check_disk, version_of
 
@@ -20,9 +26,8 @@ EXTRAS = {"torch": ("torch",), "ultralytics": ("torch", "ultralytics")}
 NO_EXTRAS = "none"
 COLCON_FOLDERS = ("build", "install", "log")
 UV = "uv>=0.5,<1"  # the installer; what it installs stands in requirements/
-#: pip's patience with an index that does not answer: the first step that needs the network tells within seconds. Not
-#: quiet (-q): then pip does not say why it found nothing.
-FIRST_CONTACT = ("--retries", "0", "--timeout", "15")
+#: pip asks an index that does not answer once, and says why it found nothing, which it else keeps to itself.
+FIRST_CONTACT = ("-vv", "--retries", "0", "--timeout", "15")
 
 
 def chosen_extras(checkout: Checkout, asked: str | None) -> frozenset[str]:
@@ -131,7 +136,7 @@ def _bring_uv(checkout: Checkout, command: list[str], environment: dict[str, str
     if (checkout.venv / "bin" / "uv").is_file():
         return True
     try:
-        checkout.run(command, "uv", "", environment, network_trouble)
+        checkout.run(command, "uv", "", environment, no_index_answers)
     except CommandFailed:
         return False
     return True

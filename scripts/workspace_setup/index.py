@@ -112,6 +112,15 @@ def network_trouble(text: str) -> str:
     return ""
 
 
+def no_index_answers(text: str) -> str:
+    """Return the sentence for a network trouble where pip -vv, which failed, was answered by no index; else "".
+
+    An index that answers and lacks a package serves others.
+    """
+    answered = re.search(r"Fetched page http|404 Client Error", text)
+    return "" if answered else network_trouble(text)
+
+
 def proxy_in_use(environment: Mapping[str, str] = os.environ) -> str:
     """Return the variable that names a proxy and its address without password; "" where none does."""
     for name in PROXIES:

@@ -156,15 +156,20 @@ def check_builds(checkout: Checkout) -> None:
 
 
 def patch_wheel_paths(checkout: Checkout) -> None:
-    """Make the wheels' CMake files name this environment's headers, not those of their build machine."""
+    """Make the wheels' CMake files name this environment's headers, not those of another machine or checkout.
+
+    uv links files to its cache: a file written in place would change in every environment on this disk. Releases before
+    did so, and a cache may still have such files.
+    """
     code = "import numpy, sysconfig; print(sysconfig.get_path('include')); print(numpy.get_include())"
     python_include, numpy_include = subprocess.run(
         [str(checkout.python), "-c", code], capture_output=True, text=True, check=True
     ).stdout.split("\n")[:2]
-    built_numpy = re.compile(r"/opt/python/cp\d+-cp\d+/lib/python[\d.]+/site-packages/numpy/_?core/include")
-    built_python = re.compile(r"/opt/python/cp\d+-cp\d+/include/python[\d.]*\d")
+    built_numpy = re.compile(r"/[^\s\";:]*/lib/python[\d.]+/site-packages/numpy/_?core/include")
+    built_python = re.compile(r"/[^\s\";:]*/include/python\d[\d.]*\d")
     for path in (checkout.venv / "share").rglob("*.cmake"):
         text = path.read_text()
         patched = built_python.sub(python_include, built_numpy.sub(numpy_include, text))
         if patched != text:
+            path.unlink()
             path.write_text(patched)

@@ -136,7 +136,16 @@ def test_the_wheels_build_paths_become_this_environments(checkout: Checkout, tmp
     path.parent.mkdir(parents=True)
     site = "/opt/python/cp312-cp312/lib/python3.12/site-packages/numpy/_core/include"
     path.write_text(f'INCLUDES "/opt/python/cp312-cp312/include/python3.12;{site};/usr/include"\n')
+    cached = tmp_path / "cache"  # of uv, which links to it
+    cached.hardlink_to(path)
+    before = cached.read_text()
+    poisoned = path.with_name("poisoned.cmake")
+    poisoned.write_text(
+        before.replace("/opt/python/cp312-cp312", "/home/me/other checkout/.venv".replace(" ", "-"))
+    )
     environment.patch_wheel_paths(checkout)
+    assert cached.read_text() == before, "the cache serves other environments"
+    assert poisoned.read_text() == path.read_text(), "written by a release that changed the cache"
     text = path.read_text()
     assert "/opt/python" not in text
     assert numpy.get_include() in text

@@ -38,7 +38,7 @@ ask: setup ## ask the memory of the last demo: QUESTION="when did you last see t
 test: setup lint unit ## lint and every test (TESTS=path narrows it)
 
 test-torch: setup ## the comparisons with PyTorch, in an environment of their own
-	@$(ENVIRONMENT) && exec python scripts/test_torch.py $(TESTS)
+	@$(ENVIRONMENT) && exec python scripts/run_torch_tests.py $(TESTS)
 
 lint: setup ## ruff (rules and layout), and mypy on every package
 	@$(ENVIRONMENT) && python -m ruff check . && python -m ruff format --check . && python -m mypy

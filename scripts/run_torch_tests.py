@@ -18,9 +18,10 @@ from pathlib import Path
 
 from workspace_setup.checkout import Checkout, SetupError, digest
 from workspace_setup.index import network_trouble, pip_settings, uv_environment
-from workspace_setup.local_requirements import without_replaced
+from workspace_setup.local_requirements import name_of, without_replaced
 
 ROOT = Path(__file__).resolve().parents[1]
+TOOLS = {"pip", "setuptools", "wheel"}  # of `.venv`; torch asks for newer ones
 MARKS = "torch and not cuda"  # no machine of the tests has a GPU; with one: pytest -m cuda
 
 
@@ -41,7 +42,8 @@ def make_environment(checkout: Checkout) -> Path:
     frozen = subprocess.run(
         [*uv, "freeze", "--python", sys.executable], capture_output=True, text=True, check=True
     )
-    held.write_text("".join(f"{line}\n" for line in frozen.stdout.splitlines() if "==" in line))
+    pinned = [line for line in frozen.stdout.splitlines() if "==" in line and name_of(line) not in TOOLS]
+    held.write_text("".join(f"{line}\n" for line in pinned))
     requirements = [
         part
         for path in without_replaced(files, checkout.local, folder / "requirements")
@@ -61,12 +63,28 @@ def _purelib(python: Path) -> str:
     ).stdout.strip()
 
 
+def marked_files(root: Path) -> list[str]:
+    """Return the test files that hold the mark: to collect all of them takes as long as to run these."""
+    files = [path for folder in ("src", "tests") for path in sorted((root / folder).rglob("test_*.py"))]
+    return [str(path.relative_to(root)) for path in files if "pytest.mark.torch" in path.read_text()]
+
+
 def run_tests(python: Path, arguments: Sequence[str]) -> str:
     """Run pytest; return why the comparisons do not count, "" where all of them ran and passed."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
         status = subprocess.call(
-            [str(python), "-m", "pytest", "-q", "-m", MARKS, f"--junitxml={report}", *arguments], cwd=ROOT
+            [
+                str(python),
+                "-m",
+                "pytest",
+                "-q",
+                "-m",
+                MARKS,
+                f"--junitxml={report}",
+                *(arguments or marked_files(ROOT)),
+            ],
+            cwd=ROOT,
         )
         if status != 0:
             return f"pytest ended with status {status}"

@@ -143,6 +143,8 @@ def build_environment(checkout: Checkout, prefix: Path | None) -> dict[str, str]
         environment["AMENT_PREFIX_PATH"] = environment["CMAKE_PREFIX_PATH"] = str(checkout.venv)
         environment["LD_LIBRARY_PATH"] = str(checkout.venv / "lib")
         environment["_ROS_WHEELS_BOOTSTRAP_COMPLETE"] = "1"
+        environment["PYTHONPATH"] = str(Path(__file__).parent / "interface_trees")
+        environment["LODESTAR_INTERFACE_TREES"] = str(checkout.root / "build" / "interface_trees")
     environment["MAKEFLAGS"] = f"-j{min(max(len(os.sched_getaffinity(0)), 2), MOST_JOBS)}"
     environment["VIRTUAL_ENV"] = str(checkout.venv)
     environment["PATH"] = f"{checkout.venv / 'bin'}{os.pathsep}{environment.get('PATH', '')}"

@@ -449,3 +449,23 @@ def test_builds_of_this_computer_take_the_place_of_those_that_are_pinned(checkou
 )
 def test_the_package_of_a_requirement(checkout: Checkout, line: str, name: str) -> None:
     assert name_of(line) == name
+
+
+def test_an_interface_file_is_parsed_once_for_all_generators(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parser = pytest.importorskip("rosidl_parser.parser")
+    path = ROOT / "scripts" / "workspace_setup" / "interface_trees" / "sitecustomize.py"
+    spec = importlib.util.spec_from_file_location("interface_trees", path)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    text = "module some_msgs { module msg { struct A { int32 b; }; }; };"
+    tree = parser.get_ast_from_idl_string(text)
+    parsed: list[str] = []
+    monkeypatch.setattr(parser, "get_ast_from_idl_string", lambda text: parsed.append(text) or tree)
+    module.keep_trees(tmp_path / "trees")
+    assert [parser.get_ast_from_idl_string(text) for _ in range(2)] == [tree, tree]
+    assert parsed == [text]
+    parser.get_ast_from_idl_string(text.replace("int32", "int64"))
+    assert len(parsed) == 2, "another text is another tree"

@@ -1,4 +1,4 @@
-"""What every test counts on, however the suite was started."""
+"""Settings that every test relies on, however the suite was started."""
 
 import importlib.util
 import signal

@@ -12,7 +12,7 @@ from pathlib import Path
 from workspace_setup.checkout import Checkout, CommandFailed, SetupError, digest, say, step
 from workspace_setup.index import network_trouble, pip_environment, pip_settings, uv_environment
 from workspace_setup.local_requirements import name_of, without_replaced
-from workspace_setup.machine import check_disk, version_of
+from workspace_setup.machine import check_disk, installed_interpreter, version_of
 
 #: What `make setup EXTRAS=...` takes, and the files of requirements/ that it adds. Ultralytics needs a torchvision of
 #: the same build as torch, so it comes with both.
@@ -54,7 +54,7 @@ def make_environment(checkout: Checkout, python: str, prefix: Path | None, extra
     """
     files = requirement_files(checkout, prefix, extras)
     models = checkout.requirements / "models.txt"
-    base_key = digest([str(checkout.root), python, str(version_of(python)), str(prefix)])
+    base_key = digest([str(checkout.root), installed_interpreter(python), str(version_of(python)), str(prefix)])
     asked = {name_of(line) for path in [*files, models] for line in path.read_text().splitlines()} - {""}
     if checkout.read_stamp("base") != base_key or _holds_more(checkout, asked):
         _make_anew(checkout, python, prefix, extras)

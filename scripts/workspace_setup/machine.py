@@ -1,4 +1,4 @@
-"""What the machine has to bring: a folder to write in, disk, an interpreter, a compiler, libraries."""
+"""Checks of the machine: a folder to write in, disk, an interpreter, a compiler, libraries."""
 
 from __future__ import annotations
 
@@ -108,9 +108,14 @@ def base_of(checkout: Checkout, python: str) -> str:
     """Return the interpreter that `.venv` was made with where this is the one in it: a shell that has sourced env.sh
     finds that first, and an environment cannot be made anew by itself.
     """
-    if checkout.venv not in Path(python).parents:
-        return python
-    code = "import sys; print(sys._base_executable)"
+    return python if checkout.venv not in Path(python).parents else installed_interpreter(python)
+
+
+def installed_interpreter(python: str) -> str:
+    """Return the file of the installation that an interpreter belongs to: the same by whatever name it was found,
+    through a link, the script of a version manager, or an environment.
+    """
+    code = "import os, sys; print(os.path.realpath(sys._base_executable))"
     return subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
 
 

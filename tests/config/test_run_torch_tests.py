@@ -62,7 +62,7 @@ def test_ci_runs_the_comparisons_after_the_tests() -> None:
 
 
 def test_this_environment_skips_them_with_a_reason() -> None:
-    """Where torch is missing, the reason names the command; where it is there, they run."""
+    """The reason names the command where torch is missing; the tests run where it is there."""
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-rs", "src/lodestar/test/models/test_embedder.py", "-k", "library",
          "-p", "no:cacheprovider"],

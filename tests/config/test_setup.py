@@ -421,8 +421,31 @@ def test_the_environment_is_never_made_anew_by_itself(
     monkeypatch.setenv("PYTHON", str(inside))
     found = machine.find_python(checkout, system=False)
     assert not Path(found).is_relative_to(checkout.venv)
-    monkeypatch.setenv("PYTHON", found)
-    assert machine.find_python(checkout, system=False) == found  # the same stamp from either shell
+
+
+@pytest.mark.parametrize("other", ["environment", "link", "manager's script"])
+def test_an_interpreter_under_another_name_makes_no_new_environment(
+    checkout: Checkout, made: list[list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, other: str
+) -> None:
+    """`make setup` in a shell that has sourced env.sh, then in another: only the name of the interpreter differs."""
+    installed = machine.installed_interpreter(sys.executable)
+    name = tmp_path / "elsewhere" / "python3"
+    name.parent.mkdir()
+    if other == "link":
+        name.symlink_to(installed)
+    elif other == "manager's script":
+        name.write_text(f'#!/bin/sh\nexec "{installed}" "$@"\n')
+        name.chmod(0o755)
+    else:
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(checkout.venv)], check=True)
+        name = checkout.venv / "bin" / "python3"
+    seen = []
+    for python in (installed, str(name), installed):
+        monkeypatch.setenv("PYTHON", python)
+        found = machine.find_python(checkout, system=False)
+        environment.make_environment(checkout, found, None, frozenset())
+        seen.append(anew(made))
+    assert seen == [True, False, False]
 
 
 def test_builds_of_this_computer_take_the_place_of_those_that_are_pinned(checkout: Checkout) -> None:

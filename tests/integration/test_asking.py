@@ -147,7 +147,7 @@ def test_the_memory_node_answers_a_directive_and_its_absence_has_a_code(world, t
 
 
 class Street:
-    """What the memory node hears: a red mug before a robot that stands."""
+    """The observations that the memory node hears: a red mug before a robot that stands."""
 
     def __init__(self, world):
         self.world, bed = world, world.bed

@@ -1,4 +1,4 @@
-"""What the warm process loads beforehand is what nodes would load, and leaves it fit to be forked."""
+"""The warm process loads only modules that nodes would load, and stays fit to be forked."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ print(json.dumps({"mains": sorted(mains), "problems": problems, "threads": threa
 
 
 def told(code: str, folder: Path, **variables: str) -> dict[str, Any]:
-    """What a Python program prints as JSON."""
+    """Run a Python program; return what it prints as JSON."""
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache"), **variables}
     environment["PYTHONPATH"] = f"{folder}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
     done = subprocess.run(

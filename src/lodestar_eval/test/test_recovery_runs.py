@@ -150,7 +150,7 @@ def test_a_person_in_the_doorway_is_waited_for(run, world):
 
 @pytest.mark.parametrize("course", [0, 1, 2])
 def test_a_pane_of_glass_is_felt_and_believed(run, world, course):
-    """Where it touches the pane, and where it looks for another chair, differs from course to course."""
+    """Each seed touches the pane at another place and looks for another chair elsewhere; the outcome is the same."""
     doorway = doorways(world)[0]
     pane = glass_pane(world, doorway.center, 0.0, 1.0)
     with disturbed(course, metres=0.01, noise=True):

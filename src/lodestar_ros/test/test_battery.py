@@ -1,4 +1,4 @@
-"""What a battery's message says of the way that is left."""
+"""The way that is left, from a battery's message."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_without_a_range_nobody_listens():
 
 
 def shares(*messages: BatteryState) -> list[float]:
-    """What one reader makes of messages in their order."""
+    """Return the readings of one reader, for messages in their order."""
     reader = ChargeReader()
     return [reader.share(message) for message in messages]
 

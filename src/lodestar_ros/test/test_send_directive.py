@@ -1,4 +1,4 @@
-"""What `send_directive` prints of a result: a question with each reading, and how it is answered."""
+"""`send_directive` prints a result: a question with each reading, and how it is answered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a text forbids is in its directive, or the text is refused: never dropped, wherever it stands."""
+"""A prohibition in a text is in its directive, or the text is refused: never dropped, wherever it stands."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def crate(box):
 
 
 def cells_on(device, config=CONFIG):
-    """Where a volume's voxels lie; skips where there is no such device."""
+    """The device that holds a volume's voxels; skips where there is no such device."""
     if device == "processor":
         return ProcessorCells(config)
     from lodestar.mapping.cells_torch import TorchCells, has_cuda

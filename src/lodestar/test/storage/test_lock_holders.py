@@ -1,4 +1,4 @@
-"""Who holds a locked file: another process with its command, whatever kind of lock it has."""
+"""The holder of a locked file is named: another process with its command, whatever kind of lock it has."""
 
 from __future__ import annotations
 

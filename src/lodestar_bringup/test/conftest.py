@@ -1,13 +1,17 @@
-"""A prefix with small programs that stand in for nodes."""
+"""Small programs that stand in for nodes: executables of a prefix, and an installed package."""
 
 from __future__ import annotations
 
 import os
 import stat
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from toy_nodes import install_toys
+
+from lodestar_bringup.node_forks import WarmProcess
 
 PROGRAMS = {
     "steady": "import time\nprint('steady is up', flush=True)\nwhile True: time.sleep(0.1)",
@@ -41,3 +45,25 @@ def prefix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     root = tmp_path / "prefix"
     monkeypatch.setenv("AMENT_PREFIX_PATH", f"{root}{os.pathsep}{os.environ.get('AMENT_PREFIX_PATH', '')}")
     return root
+
+
+@pytest.fixture(scope="module")
+def toys(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder below which `lodestar_toys` is installed."""
+    root = tmp_path_factory.mktemp("toys")
+    install_toys(root)
+    with pytest.MonkeyPatch.context() as patch:
+        for variable, path in (
+            ("PYTHONPATH", root / "site"),
+            ("AMENT_PREFIX_PATH", root / "prefix"),
+        ):
+            patch.setenv(variable, f"{path}{os.pathsep}{os.environ.get(variable, '')}")
+        patch.syspath_prepend(str(root / "site"))
+        yield root
+
+
+@pytest.fixture(scope="module")
+def warm(toys: Path) -> Iterator[WarmProcess]:
+    process = WarmProcess()
+    yield process
+    process.close()

@@ -7,35 +7,21 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
-import psutil
 import pytest
+from toy_nodes import QUICK, runs, wait_until
 
 from lodestar_bringup.memory import pss_mib
 from lodestar_bringup.places import StackError
 from lodestar_bringup.process_spec import ProcessSpec
-from lodestar_bringup.starter import Starter, StopTimes
+from lodestar_bringup.starter import Starter
 
 pytestmark = pytest.mark.timed
-
-QUICK = StopTimes(interrupt=0.5, terminate=0.5, kill=5.0)
 
 
 def fake(name: str, **more: object) -> ProcessSpec:
     return ProcessSpec("fake", name, name, **more)  # type: ignore[arg-type]
-
-
-def wait_until(condition: Callable[[], bool], seconds: float = 15.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.02)
-
-
-def runs(pid: int) -> bool:
-    return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
 
 
 def test_a_spec_becomes_a_ros_command_line(prefix: Path) -> None:

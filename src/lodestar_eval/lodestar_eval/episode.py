@@ -9,7 +9,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -34,7 +33,6 @@ from lodestar.assembly.map_chain import MapChain
 from lodestar.assembly.memory_handover import Keeper
 from lodestar.experts.protocol import Proposal, Rejection
 from lodestar.language.directive import Directive, StepKind, main_kind
-from lodestar.language.priors import everyday_words
 from lodestar.models.phrases import PhraseBook
 from lodestar.scene.saved import SavedMap
 from lodestar.selection.decision_log import Decision, DecisionLog
@@ -399,16 +397,3 @@ def _failure(result: DirectiveResult, verdict: Verdict) -> str:
 def _by_expert(decisions: list[Decision]) -> dict[str, int]:
     chosen = {decision.epoch: decision.chosen for decision in decisions}
     return {name: sum(one == name for one in chosen.values()) for name in sorted(set(chosen.values()))}
-
-
-@lru_cache(maxsize=1)
-def phrase_book() -> PhraseBook:
-    """Return the process's phrase book with the packaged text model and the vectors of common words.
-
-    A robot gets them from its text embedder before the first request, so that they cost no decision time.
-    """
-    from lodestar.models.embedder import SentenceTransformerEmbedder
-
-    book = PhraseBook(SentenceTransformerEmbedder())
-    book.vectors(everyday_words())
-    return book

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from lodestar.query.config import QueryConfig
-from lodestar_eval.episode import phrase_book
 from lodestar_eval.metrics import mean
 from lodestar_eval.perceived_maps import ask, perceive
+from lodestar_eval.phrase_book import phrase_book
 from lodestar_eval.settings import EpisodeSettings
 from lodestar_sim.worlds import world_from_spec
 

@@ -15,9 +15,9 @@ from lodestar.mapping.semantic_voxels import FrameRejected
 from lodestar.perception.config import NoiseConfig
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 from lodestar.perception.ground_truth import GroundTruthDetector
-from lodestar_eval.episode import phrase_book
 from lodestar_eval.instance_metrics import Counts, IdentityWatch, masks_of, score
 from lodestar_eval.instance_truth import SeenParts
+from lodestar_eval.phrase_book import phrase_book
 from lodestar_eval.tour import NARROW, Tour, TourConfig, TourFrame
 from lodestar_sim.robot import LocalizationConfig
 from lodestar_sim.simulator import SimConfig

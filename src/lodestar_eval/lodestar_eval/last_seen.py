@@ -13,8 +13,9 @@ from lodestar.memory.requests import Hit, Request
 from lodestar.memory.store import Statistics
 from lodestar.models.phrases import PhraseBook
 from lodestar.scene.saved import SavedMap
-from lodestar_eval.episode import EpisodeRun, EpisodeRunner, phrase_book
+from lodestar_eval.episode import EpisodeRun, EpisodeRunner
 from lodestar_eval.outcomes import EpisodeOutcome
+from lodestar_eval.phrase_book import phrase_book
 from lodestar_eval.prior_map import explored
 from lodestar_eval.settings import EpisodeSettings
 from lodestar_eval.simulated_robot import SimulatedRobot

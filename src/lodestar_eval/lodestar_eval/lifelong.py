@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lodestar_eval.episode import Episode, EpisodeRunner, phrase_book
+from lodestar_eval.episode import Episode, EpisodeRunner
 from lodestar_eval.outcomes import EpisodeOutcome
+from lodestar_eval.phrase_book import phrase_book
 from lodestar_eval.settings import EpisodeSettings
 from lodestar_eval.subtasks import Asked, subtasks_of
 from lodestar_sim.tasks import Task

@@ -13,8 +13,8 @@ from lodestar.language.grammar import parse_query
 from lodestar.models.phrases import PhraseBook
 from lodestar.query.verdict import score_query
 from lodestar.scene.records import Entity, EntityState, Region
-from lodestar_eval.episode import phrase_book
 from lodestar_eval.metrics import mean
+from lodestar_eval.phrase_book import phrase_book
 from lodestar_eval.sentences import make_sentences
 from lodestar_eval.settings import EpisodeSettings
 from lodestar_eval.simulated_robot import SimulatedRobot

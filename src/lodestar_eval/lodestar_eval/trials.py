@@ -166,7 +166,7 @@ def _run_rows(
     selector: PolicyFactory | None = None,
 ) -> list[EpisodeOutcome]:
     """Run the rows of one building. selector: creates that of every episode, by default by its policy's name."""
-    from lodestar_eval.episode import phrase_book
+    from lodestar_eval.phrase_book import phrase_book
     from lodestar_eval.prior_map import explored
     from lodestar_eval.tasks import prepare
     from lodestar_sim.worlds import WorldError
@@ -201,7 +201,8 @@ def _one(
     toured: float,
     selector: PolicyFactory | None,
 ) -> EpisodeOutcome:
-    from lodestar_eval.episode import EpisodeRunner, phrase_book
+    from lodestar_eval.episode import EpisodeRunner
+    from lodestar_eval.phrase_book import phrase_book
     from lodestar_eval.pictures import picture_of
 
     settings, row = plan.episode, policy
@@ -276,7 +277,8 @@ def learn(plan: Plan, buildings: Sequence[Building]) -> dict[str, Any]:
     Buildings without a task are left out, as in `run_building`.
     """
     from lodestar.selection.linucb import LinUcb
-    from lodestar_eval.episode import EpisodeRunner, phrase_book
+    from lodestar_eval.episode import EpisodeRunner
+    from lodestar_eval.phrase_book import phrase_book
     from lodestar_eval.tasks import prepare
     from lodestar_sim.worlds import WorldError
 

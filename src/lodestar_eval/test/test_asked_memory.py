@@ -13,7 +13,7 @@ from lodestar.language.question_reader import read_question
 from lodestar.memory.config import StoreConfig
 from lodestar.memory.store import MemoryStore
 from lodestar_eval.demo import ask
-from lodestar_eval.episode import phrase_book
+from lodestar_eval.phrase_book import phrase_book
 from lodestar_eval.settings import EpisodeSettings
 from lodestar_eval.simulated_robot import SimulatedRobot
 from lodestar_sim.simulator import Simulator

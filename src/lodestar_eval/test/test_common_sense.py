@@ -10,7 +10,7 @@ import pytest
 
 from lodestar.language.priors import CoOccurrence
 from lodestar.models.lexicon import load_lexicon
-from lodestar_eval.episode import phrase_book
+from lodestar_eval.phrase_book import phrase_book
 from lodestar_eval.referit import load_rooms
 
 BUILDING = {

@@ -10,7 +10,7 @@ from small_building import CART, small_world
 
 from lodestar.memory.records import EventKind
 from lodestar_eval.benchmarks.last_seen import result_of
-from lodestar_eval.episode import EpisodeRunner, phrase_book
+from lodestar_eval.episode import EpisodeRunner
 from lodestar_eval.last_seen import (
     APART,
     CARRIED_AWAY,
@@ -23,6 +23,7 @@ from lodestar_eval.last_seen import (
     search,
 )
 from lodestar_eval.outcomes import EpisodeOutcome
+from lodestar_eval.phrase_book import phrase_book
 from lodestar_eval.prior_map import ROUND, explored
 from lodestar_eval.settings import EpisodeSettings
 from lodestar_sim.worlds import WorldError, world_from_spec

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from lodestar.scene.mirror import SceneMirror
-from lodestar_eval.episode import phrase_book
 from lodestar_eval.path_split import Sight, WayWatcher
+from lodestar_eval.phrase_book import phrase_book
 from lodestar_eval.reference import ReferenceConfig, ReferenceSearcher
 from lodestar_eval.settings import EpisodeSettings
 from lodestar_sim.tasks import default_task

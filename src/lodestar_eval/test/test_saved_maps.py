@@ -14,7 +14,7 @@ from lodestar.scene.saved import SavedMap
 from lodestar.scene.scene_part import GRID, SCENE, VOXELS
 from lodestar.storage.archive import ForeignFile
 from lodestar.storage.snapshot import BadFolder
-from lodestar_eval.episode import phrase_book
+from lodestar_eval.phrase_book import phrase_book
 from lodestar_eval.settings import EpisodeSettings
 from lodestar_eval.simulated_robot import SimulatedRobot
 from lodestar_sim.simulator import Simulator

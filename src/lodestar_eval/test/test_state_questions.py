@@ -10,7 +10,7 @@ from small_building import BIN, CART, small_world
 
 from lodestar.scene.records import Entity
 from lodestar_eval import state_tracking
-from lodestar_eval.episode import phrase_book
+from lodestar_eval.phrase_book import phrase_book
 from lodestar_eval.state_questions import COUNTS, SpatialQuestion, answer, questions_of
 from lodestar_sim.worlds import world_from_spec
 

@@ -11,7 +11,7 @@ from small_building import BIN, CART, CHAIR_A, small_world
 from lodestar.scene.records import Entity
 from lodestar_eval import state_tracking
 from lodestar_eval.benchmarks.state_tracking import result_of
-from lodestar_eval.episode import phrase_book
+from lodestar_eval.phrase_book import phrase_book
 from lodestar_eval.registry import all_benchmarks
 from lodestar_eval.settings import EpisodeSettings
 from lodestar_eval.state_tracking import Fate, Scenario, TourOutcome, Track, scenario_of, track

@@ -7,19 +7,26 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
 from diagnostic_msgs.msg import DiagnosticStatus
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from sensor_msgs.msg import CameraInfo, Image
+from sound_stack import (
+    IMAGE,
+    INPUTS,
+    SPORT,
+    TWIST,
+    edges,
+    machine,
+    put,
+    sound,
+    stream,
+    walked_by,
+    without,
+)
 
-from lodestar.geometry.poses import quaternion_from_rotation
 from lodestar_ros.doctor.__main__ import in_words, told
-from lodestar_ros.doctor.camera_reading import read_image, read_info
 from lodestar_ros.doctor.checkup import checkup, worst
 from lodestar_ros.doctor.findings import (
     Endpoint,
@@ -29,133 +36,15 @@ from lodestar_ros.doctor.findings import (
     Machine,
     Observation,
     Picture,
-    Stream,
 )
 from lodestar_ros.doctor.graph_checks import CORE, DECIDING
 from lodestar_ros.doctor.machine import confined_by, head_of, local_processes, wanted_interfaces
-
-INPUTS = {
-    "image": "/camera/color",
-    "depth": "/camera/depth",
-    "camera_info": "/camera/info",
-    "points": "/points",
-    "scan": "/scan",
-    "odom": "/odom",
-}
-IMAGE, SCAN, TWIST = "sensor_msgs/msg/Image", "sensor_msgs/msg/LaserScan", "geometry_msgs/msg/Twist"
-SPORT = "unitree_go/msg/SportModeState"
-
-
-def sound() -> Observation:
-    """A stack on a robot on which nothing is wrong."""
-    stream = Stream(10.0, 0.05, "lidar_link")
-    picture = Stream(15.0, 0.05, "camera_optical_frame", (640, 480))
-    writers = {topic: (Endpoint("/driver", IMAGE, reliable=False),) for topic in INPUTS.values()}
-    readers = {topic: (Endpoint("/mapping", IMAGE, reliable=False),) for topic in INPUTS.values()}
-    processes = tuple(LocalProcess(i, name, "7", "rmw_fastrtps_cpp") for i, name in enumerate(CORE))
-    return Observation(
-        seconds=8.0,
-        nodes=Counter({f"/{name}": 1 for name in (*CORE, *DECIDING, "go2_base")}),
-        publishers={
-            **writers,
-            "/cmd_vel": (Endpoint("/controller_server", TWIST),),
-            "/cmd_vel_out": (Endpoint("/motion_gate", TWIST),),
-            "/sportmodestate": (Endpoint("/robot", SPORT, False, False, "RIHS01_1"),),
-            "/lowstate": (Endpoint("/robot", "unitree_go/msg/LowState"),),
-            "/battery": (Endpoint("/go2_base", "sensor_msgs/msg/BatteryState"),),
-        },
-        subscriptions={
-            **readers,
-            "/cmd_vel": (Endpoint("/motion_gate", TWIST), Endpoint("/recorder", TWIST)),
-            "/cmd_vel_out": (Endpoint("/go2_base", TWIST), Endpoint("/goal_selector", TWIST)),
-            "/sportmodestate": (Endpoint("/go2_base", SPORT, False, False, "RIHS01_1"),),
-            "/lowstate": (Endpoint("/go2_base", "unitree_go/msg/LowState"),),
-        },
-        streams={
-            "/camera/color": picture,
-            "/camera/depth": picture,
-            "/camera/info": picture,
-            "/points": stream,
-            "/scan": stream,
-            "/odom": Stream(50.0, 0.02, "odom"),
-        },
-        frames=(
-            FrameEdge("map", "odom", lag=0.05, rate=50.0),
-            FrameEdge("odom", "base_link", lag=0.02, rate=50.0),
-            FrameEdge("base_link", "lidar_link", static=True),
-            FrameEdge("base_link", "camera_link", static=True),
-            FrameEdge("camera_link", "camera_optical_frame", static=True),
-        ),
-        diagnostics={
-            "motion_gate": (0, "passing", {"blocked": "motion not allowed"}),
-            "mapping": (
-                0,
-                "running",
-                {"drop_offs": "seen: edges", "points.received": "80", "points.dropped": "2"},
-            ),
-            "go2_base": (0, "walks as told", {"battery": "80%"}),
-        },
-        parameters={
-            **{f"/{name}": {"use_sim_time": False} for name in (*CORE, *DECIDING)},
-            "/goal_selector": {"use_sim_time": False, "battery.full_range": 2000.0},
-        },
-        lifecycle=dict.fromkeys(("controller_server", "planner_server"), "active"),
-        weights={"perception": ("/opt/yoloe.pt", b"PK\x03\x04")},
-        navigators=1,
-        machine=Machine(
-            2000.0,
-            50_000.0,
-            "~",
-            domain="7",
-            rmw="rmw_fastrtps_cpp",
-            interfaces=("eth0", "lo"),
-            wanted_interfaces=("eth0",),
-            processes=processes,
-        ),
-    )
 
 
 def test_a_sound_stack_has_no_finding() -> None:
     assert checkup(sound(), INPUTS) == []
     assert worst([]) is Level.NOTE
     assert in_words([], 12, 8.0)[-1] == "Nothing is wrong."
-
-
-def without(seen: Observation, **lists: str) -> Observation:
-    """The observation without one key of some of its tables."""
-    return replace(
-        seen,
-        **{
-            table: {k: v for k, v in getattr(seen, table).items() if k != key} for table, key in lists.items()
-        },
-    )
-
-
-def put(seen: Observation, table: str, key: str, value: object) -> Observation:
-    """The observation with another value of one key of a table."""
-    return replace(seen, **{table: {**getattr(seen, table), key: value}})
-
-
-def machine(**changes: object) -> Callable[[Observation], Observation]:
-    """A change of the computer."""
-    return lambda seen: replace(seen, machine=replace(seen.machine, **changes))
-
-
-def edges(*given: FrameEdge, drop: str = "") -> Callable[[Observation], Observation]:
-    """Further transforms, and none to the frame `drop`."""
-    return lambda seen: replace(seen, frames=(*(edge for edge in seen.frames if edge.child != drop), *given))
-
-
-def stream(topic: str, **changes: object) -> Callable[[Observation], Observation]:
-    """A change of one stream."""
-    return lambda seen: put(seen, "streams", topic, replace(seen.streams[topic], **changes))
-
-
-def walked_by(*names: str) -> Callable[[Observation], Observation]:
-    """These nodes listen to the gate's velocities."""
-    return lambda seen: put(
-        seen, "subscriptions", "/cmd_vel_out", tuple(Endpoint(name, TWIST) for name in names)
-    )
 
 
 ONE = LocalProcess(9, "memory", "7", "rmw_fastrtps_cpp")
@@ -493,81 +382,3 @@ def test_processes_are_read_with_their_middleware(tmp_path: Path) -> None:
     (tmp_path / "weights.pt").write_bytes(b"PK" + bytes(100))
     assert head_of(str(tmp_path / "weights.pt")) == (b"PK" + bytes(100))[:64]
     assert head_of(str(tmp_path / "none.pt")) is None
-
-
-OPTICAL = np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])  # base <- optical
-
-
-def turned(roll: float, pitch: float, yaw: float) -> np.ndarray:
-    """Rotation (3, 3) of a mount, rad: x forward, z up where all are 0."""
-    a, b, c = (np.array([np.cos(angle), np.sin(angle)]) for angle in (roll, pitch, yaw))
-    x = np.array([[1, 0, 0], [0, a[0], -a[1]], [0, a[1], a[0]]])
-    y = np.array([[b[0], 0, b[1]], [0, 1, 0], [-b[1], 0, b[0]]])
-    z = np.array([[c[0], -c[1], 0], [c[1], c[0], 0], [0, 0, 1]])
-    return z @ y @ x
-
-
-def stamped_in(base_from_frame: np.ndarray) -> set[str]:
-    """Checks that find something where the camera's images are stamped in such a frame."""
-    q = tuple(float(value) for value in quaternion_from_rotation(base_from_frame))
-    mount = FrameEdge("base_link", "camera_link", static=True, rotation=(0.0, 0.0, 0.0, 1.0))
-    frame = FrameEdge("camera_link", "camera_optical_frame", static=True, rotation=q)
-    changed = edges(mount, frame, drop="camera_optical_frame")(sound())
-    kept = [edge for edge in changed.frames if edge.child != "camera_link" or edge.rotation is not None]
-    return {finding.check for finding in checkup(replace(changed, frames=tuple(kept)), INPUTS)}
-
-
-@given(st.floats(-0.4, 0.4), st.floats(-0.7, 0.7), st.floats(-3.1, 3.1))
-@settings(deadline=None, max_examples=50)
-def test_a_frame_with_x_forward_is_named_and_an_optical_one_is_not(
-    roll: float, pitch: float, yaw: float
-) -> None:
-    assert stamped_in(turned(roll, pitch, yaw)) == {"frame_not_optical"}
-    assert stamped_in(turned(roll, pitch, yaw) @ OPTICAL) == set()
-
-
-@pytest.mark.parametrize("quarter", [1, 2, 3])
-def test_a_camera_on_its_side_or_head_is_sound(quarter: int) -> None:
-    assert stamped_in(turned(quarter * np.pi / 2, 0.1, 0.0) @ OPTICAL) == set()
-
-
-def test_a_frame_of_opengl_is_named() -> None:
-    assert stamped_in(OPTICAL @ np.diag([1.0, -1.0, -1.0])) == {"frame_not_optical"}
-
-
-def test_images_are_read_as_the_nodes_read_them() -> None:
-    info = CameraInfo(width=4, height=4, k=[9.0, 0.0, 2.0, 0.0, 9.0, 2.0, 0.0, 0.0, 1.0])
-    image = Image(width=4, height=4, encoding="8UC3", data=bytes(48))
-    got = read_image(image, is_depth=False, info=info)
-    assert (got.encoding, got.size, got.unreadable, got.unfit) == (
-        "8UC3",
-        (4, 4),
-        "",
-        "",
-    ) and "bgr8" in got.assumed
-    assert "'8UC3' is not depth" in read_image(image, is_depth=True, info=info).unreadable
-    image.encoding = "yuv420p"
-    assert "'yuv420p' is not known" in read_image(image, is_depth=False, info=None).unreadable
-    image.encoding, image.height = "rgb8", 3
-    assert "4x3, but camera_info says 4x4" in read_image(image, is_depth=False, info=info).unfit
-    assert read_image(Image(encoding="rgb8"), is_depth=False, info=info).unreadable == "it has no pixels"
-    assert read_info(info).unreadable == read_info(info).undistorted == ""
-    info.distortion_model, info.d = "fov", [0.9]
-    assert "'fov'" in read_info(info).undistorted
-    assert "no calibration" in read_info(CameraInfo(width=4, height=4)).unreadable
-
-
-@pytest.mark.parametrize(
-    ("heard", "published", "form"),
-    [
-        ("/camera/depth", "/camera/depth/compressedDepth", "compressedDepth"),
-        ("/camera/color", "/camera/color/compressed", "compressed"),
-        ("/camera/color/compressed", "/camera/color", "raw"),
-    ],
-)
-def test_images_in_another_form_are_named_with_the_parameter(heard: str, published: str, form: str) -> None:
-    reader = (Endpoint("/mapping", IMAGE),)
-    seen = put(without(sound(), publishers=heard), "subscriptions", heard, reader)
-    seen = put(seen, "publishers", published, reader)
-    (found,) = [f for f in checkup(seen, {"depth": heard}) if f.check == "no_publisher"]
-    assert f"There is {published}: set shared.transport" in found.what and found.what.endswith(f"to {form}.")

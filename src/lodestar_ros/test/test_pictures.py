@@ -1,4 +1,4 @@
-"""The reader of a target's pictures is a parameter; a detector loads once, beside the executor, and says what it lacks."""
+"""The reader of pictures of a target is a parameter; a detector loads once, beside the executor, and says its lacks."""
 
 from __future__ import annotations
 

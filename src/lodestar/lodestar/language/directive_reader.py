@@ -245,15 +245,8 @@ def _best(words: tuple[str, ...], read: _Read) -> Reading | None:
 
 
 def _is_statement(clause: Clause, reading: Reading) -> bool:
-    return reading.meaning["kind"] == "thing" and clause.words[0] in (
-        "i",
-        "we",
-        "my",
-        "you",
-        "he",
-        "she",
-        "it",
-    )
+    people = ("i", "we", "my", "you", "he", "she", "it")
+    return reading.meaning["kind"] == "thing" and clause.words[0] in people
 
 
 def _states(clause: Clause) -> bool:

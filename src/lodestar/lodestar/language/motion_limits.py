@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lodestar.language.clauses import begins
+from lodestar.language.clause_starts import begins
 from lodestar.language.directive import CannotObey, Directive, Manner
 from lodestar.language.sentence_tokens import COMMA, QUESTION, STOP, tokens_of
 from lodestar.language.vocabulary import load_vocabulary

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from lodestar.language.clause_starts import begins
 from lodestar.language.clause_words import plain_verb
-from lodestar.language.clauses import begins
 from lodestar.language.directive import Directive, StepKind
 from lodestar.language.items import Item
 from lodestar.language.lattice import is_open

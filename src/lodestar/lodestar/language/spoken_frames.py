@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lodestar.language.clauses import begins
+from lodestar.language.clause_starts import begins
 from lodestar.language.lattice import VERBS, is_open
 from lodestar.language.sentence_tokens import COMMA, QUESTION, STOP
 from lodestar.language.spelling import is_known

@@ -100,7 +100,8 @@ def tasks(
 
 def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
     from lodestar.assembly.config import changed
-    from lodestar_eval.episode import EpisodeRunner, phrase_book
+    from lodestar_eval.episode import EpisodeRunner
+    from lodestar_eval.phrase_book import phrase_book
     from lodestar_eval.pictures import picture_of
     from lodestar_eval.settings import EpisodeSettings, robot_config
 

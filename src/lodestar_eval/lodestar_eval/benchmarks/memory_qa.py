@@ -94,10 +94,10 @@ def _asked(
     world: str, seed: int, options: argparse.Namespace, progress: Callable[[str], None]
 ) -> tuple[Recording, list[Question]]:
     from lodestar.storage.private import UnsafeFolder
-    from lodestar_eval.episode import phrase_book
     from lodestar_eval.memory_qa.question_set import TooFewQuestions, questions_of
     from lodestar_eval.memory_qa.room_names import with_room_names
     from lodestar_eval.memory_qa.tours import default_folder, tour_of
+    from lodestar_eval.phrase_book import phrase_book
 
     try:
         recording = tour_of(world, seed, phrase_book, options.tours or default_folder(), progress)

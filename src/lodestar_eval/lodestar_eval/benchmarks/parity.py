@@ -34,8 +34,8 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
-    from lodestar_eval.episode import phrase_book
     from lodestar_eval.live.parity.comparison import compare
+    from lodestar_eval.phrase_book import phrase_book
     from lodestar_eval.recordings import BadRecording
 
     phrases = phrase_book()

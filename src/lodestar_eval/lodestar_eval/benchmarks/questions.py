@@ -131,7 +131,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
 def _likely() -> LikelyQuestions:
     """Return what reads by meaning, its vectors computed."""
     from lodestar.assembly import parts
-    from lodestar_eval.episode import phrase_book
+    from lodestar_eval.phrase_book import phrase_book
 
     found = parts.likely_questions(phrase_book())
     found.load()

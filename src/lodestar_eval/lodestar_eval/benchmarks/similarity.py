@@ -30,7 +30,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
     from lodestar.query.fields import SimilarityFields
     from lodestar_eval.crowded_scenes import crowd, pillars_of
-    from lodestar_eval.episode import phrase_book
+    from lodestar_eval.phrase_book import phrase_book
 
     metrics: dict[str, float] = {}
     rows = []

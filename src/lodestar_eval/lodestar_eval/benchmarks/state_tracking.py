@@ -55,7 +55,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
 
 def _tour(spec: str, seed: int, settings: EpisodeSettings) -> TourOutcome | None:
     """Return the outcome of a tour; None where too few things of the building can change."""
-    from lodestar_eval.episode import phrase_book
+    from lodestar_eval.phrase_book import phrase_book
     from lodestar_eval.state_tracking import track
     from lodestar_sim.worlds import WorldError
 

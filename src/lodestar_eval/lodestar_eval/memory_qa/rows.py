@@ -32,8 +32,8 @@ def _guesser(recording: Recording, questions: Sequence[Question]) -> Answerer:
 
 
 def _own(recording: Recording, questions: Sequence[Question]) -> Answerer:
-    from lodestar_eval.episode import phrase_book
     from lodestar_eval.memory_qa.answerer import OwnAnswerer
+    from lodestar_eval.phrase_book import phrase_book
 
     return OwnAnswerer(phrase_book())
 

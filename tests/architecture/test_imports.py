@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -48,10 +49,20 @@ def modules(package: str) -> list[Path]:
     return sorted((SOURCE / package / package).rglob("*.py"))
 
 
-def imports(path: Path, package_root: Path) -> Iterator[tuple[int, str]]:
-    """Yield (line, absolute dotted name) of every import of a file, relative and dynamic ones included."""
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(), str(path))
+
+
+@cache
+def imports(path: Path, package_root: Path) -> list[tuple[int, str]]:
+    """(line, absolute dotted name) of every import of a file, relative and dynamic ones included."""
+    return list(_imports(path, package_root))
+
+
+def _imports(path: Path, package_root: Path) -> Iterator[tuple[int, str]]:
     inside = [package_root.name, *path.relative_to(package_root).with_suffix("").parts]
-    for node in ast.walk(ast.parse(path.read_text(), str(path))):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield node.lineno, alias.name
@@ -148,7 +159,7 @@ def test_only_nodes_of_the_simulator_and_the_live_parts_of_the_benchmarks_speak_
 
 def _constructed(path: Path) -> Iterator[tuple[int, str]]:
     """Yield (line, name) of every call of a bare or dotted name in a file, but of errors that are raised."""
-    nodes = list(ast.walk(ast.parse(path.read_text(), str(path))))
+    nodes = list(ast.walk(tree_of(path)))
     raised = {id(node.exc) for node in nodes if isinstance(node, ast.Raise)}
     for node in nodes:
         if isinstance(node, ast.Call) and id(node) not in raised:
@@ -172,7 +183,7 @@ def _is_of_a_room(name: str) -> bool:
 def _is_part(name: str, module: str) -> bool:
     """Whether a name is a class with a state of its own: no function, and no record that anyone may make."""
     path = SOURCE / "lodestar" / f"{module.replace('.', '/')}.py"
-    kinds = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ClassDef)]
+    kinds = [node for node in ast.walk(tree_of(path)) if isinstance(node, ast.ClassDef)]
     return any(kind.name == name and not kind.decorator_list for kind in kinds)
 
 
@@ -225,7 +236,7 @@ def _name(path: Path, root: Path) -> str:
 
 def _imported(path: Path, root: Path, modules: set[str]) -> set[str]:
     """Modules of the package that a file imports outside of functions."""
-    tree = ast.parse(path.read_text(), str(path))
+    tree = tree_of(path)
     inside = {
         id(inner)
         for outer in ast.walk(tree)
@@ -305,9 +316,7 @@ def test_an_extra_is_imported_where_it_is_used_and_only_when(library: str) -> No
     found = set()
     for package in PACKAGES:
         for path in modules(package):
-            functions = [
-                node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.FunctionDef)
-            ]
+            functions = [node for node in ast.walk(tree_of(path)) if isinstance(node, ast.FunctionDef)]
             for line, name in imports(path, SOURCE / package / package):
                 if name.split(".")[0] == library:
                     found.add(_name(path, SOURCE / package / package))

@@ -59,13 +59,21 @@ def serving(answer: int, body: bytes = b"") -> Iterator[tuple[str, list[str]]]:
         thread.join()
 
 
-def set_up(folder: Path, **variables: str) -> tuple[int, str]:
-    """Run the script in a checkout without an environment; exit status and what it wrote."""
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A checkout whose environment no test fills: the first of them makes it, the others find it empty."""
+    folder = tmp_path_factory.mktemp("checkout")
     shutil.copytree(ROOT / "scripts", folder / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(ROOT / "requirements", folder / "requirements")
     (folder / "requirements" / "local.txt").unlink(missing_ok=True)
+    (folder / "home").mkdir()
+    return folder
+
+
+def set_up(folder: Path, **variables: str) -> tuple[int, str]:
+    """Run the script in a checkout whose packages are missing; exit status and what it wrote."""
+    assert not (folder / ".venv" / "bin" / "uv").exists(), "nothing was installed before"
     home = folder / "home"
-    home.mkdir(exist_ok=True)
     environment = {name: value for name, value in os.environ.items() if not name.startswith(SETTINGS)}
     environment |= {
         "HOME": str(home),
@@ -93,38 +101,37 @@ def the_sentence(said: str) -> str:
 
 
 @pytest.mark.parametrize("status", [403, 407, 502])
-def test_a_proxy_that_refuses_is_named_with_its_variable(tmp_path: Path, status: int) -> None:
+def test_a_proxy_that_refuses_is_named_with_its_variable(folder: Path, status: int) -> None:
     with serving(status) as (address, requests):
         password = address.replace("http://", "http://me:secret@")
-        returned, said = set_up(tmp_path, HTTPS_PROXY=password)
+        returned, said = set_up(folder, HTTPS_PROXY=password)
     sentence = the_sentence(said)
     assert returned == 1 and "the proxy of HTTPS_PROXY" in sentence and address in sentence
     assert str(status) in sentence and "secret" not in said
     assert 1 <= len(requests) <= 3, "asked once, not for minutes"
 
 
-def test_an_index_that_refuses_is_not_taken_for_a_proxy(tmp_path: Path) -> None:
+def test_an_index_that_refuses_is_not_taken_for_a_proxy(folder: Path) -> None:
     with serving(403) as (address, _):
-        returned, said = set_up(tmp_path, PIP_INDEX_URL=f"{address}/simple", PIP_TRUSTED_HOST="127.0.0.1")
+        returned, said = set_up(folder, PIP_INDEX_URL=f"{address}/simple", PIP_TRUSTED_HOST="127.0.0.1")
     assert returned == 1 and "the package index answers 403" in the_sentence(said)
 
 
 @pytest.mark.parametrize("variable", ["PIP_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX_URL"])
-def test_without_a_network_the_sentence_comes_at_once(tmp_path: Path, variable: str) -> None:
+def test_without_a_network_the_sentence_comes_at_once(folder: Path, variable: str) -> None:
     with socket.socket() as taken:  # bound and not listening: nobody else answers there
         taken.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{taken.getsockname()[1]}/simple"
-        returned, said = set_up(tmp_path, **{variable: address})
+        returned, said = set_up(folder, **{variable: address})
     assert returned == 1 and "the package index is not reached: check the network" in the_sentence(said)
 
 
-def test_a_mirror_of_pips_configuration_is_asked(tmp_path: Path) -> None:
+def test_a_mirror_of_pips_configuration_is_asked(folder: Path) -> None:
     """Without a word of uv: an index that answers, and has nothing."""
-    (tmp_path / "home").mkdir()
     with serving(200, b"<html></html>") as (address, requests):
-        configuration = tmp_path / "home" / "pip.conf"
+        configuration = folder / "home" / "pip.conf"
         configuration.write_text(f"[global]\nindex-url = {address}/mirror/simple\ntrusted-host = 127.0.0.1\n")
-        returned, said = set_up(tmp_path, PIP_CONFIG_FILE=str(configuration))
+        returned, said = set_up(folder, PIP_CONFIG_FILE=str(configuration))
     assert returned == 1 and "Could not find a version" in said
     assert requests and all("/mirror/simple/" in line for line in requests)
 

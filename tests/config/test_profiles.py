@@ -155,7 +155,7 @@ def test_no_profile_is_left_over() -> None:
     assert config_folder() == CONFIG
 
 
-@pytest.mark.parametrize(("name", "segment", "message"), [(MIDDLEWARE, 64, 16), (SMALL_MIDDLEWARE, 8, 4)])
+@pytest.mark.parametrize(("name", "segment", "message"), [(MIDDLEWARE, 32, 16), (SMALL_MIDDLEWARE, 8, 4)])
 def test_the_middleware_profiles_are_what_images_and_memory_need(
     name: str, segment: int, message: int
 ) -> None:

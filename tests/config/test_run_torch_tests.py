@@ -30,7 +30,10 @@ def test_the_files_with_the_mark_are_found() -> None:
         (None, "pytest ended with status 5"),
     ],
 )
-def test_what_is_skipped_or_not_there_fails(tmp_path: Path, body: str | None, trouble: str) -> None:
+def test_what_is_skipped_or_not_there_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str | None, trouble: str
+) -> None:
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # which would take longer than the tests
     path = tmp_path / "test_comparison.py"
     mark = "" if body is None else "@pytest.mark.torch\n"
     path.write_text(f"import pytest\n\n{mark}def test_it():\n    {body or 'pass'}\n")

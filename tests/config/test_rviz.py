@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 
 import declared
 import pytest
@@ -53,6 +54,7 @@ def test_the_point_tool_says_what_the_operator_hears():
     assert tool["Topic"]["Value"] in declared.names_in(declared.node_source("lodestar_ros", "operator"))
 
 
+@cache
 def publishers() -> dict[str, set[tuple[str, str]]]:
     """Topic -> (class of the message, name of the QoS) of every publisher in the nodes' sources, by its last names."""
     found: dict[str, set[tuple[str, str]]] = {}

@@ -175,7 +175,9 @@ def test_a_cancel_ends_the_request_at_once(street):
     street.script.play(("do", "silent"))
     goal = street.bed.action(AnswerQuestion, "memory/answer").send(AnswerQuestion.Goal(question=QUESTION))
     street.bed.until(lambda: street.script.asked > 0, "the model is asked")
-    assert any("language model" in feedback.text for _, feedback in goal.feedback)
+    street.bed.until(
+        lambda: any("language model" in feedback.text for _, feedback in goal.feedback), "it says so"
+    )
     began = time.monotonic()
     goal.cancel()
     result = goal.result()

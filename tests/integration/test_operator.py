@@ -27,7 +27,7 @@ def world(bed, processes, tmp_path_factory):
     make = bed.node.create_publisher
     world.texts = bed.on_executor(lambda: make(String, "operator/directive", qos.EVENT))
     world.clicks = bed.on_executor(lambda: make(PointStamped, "clicked_point", qos.EVENT))
-    bed.hear(String, REPLY, qos.LATCHED)
+    bed.hear(String, REPLY, qos.HISTORY)
     bed.hear(MarkerArray, "operator/markers", qos.LATCHED)
     bed.hear(MarkerArray, "goal_selector/markers", qos.LATCHED)
     bed.next("goal_selector/heartbeat")

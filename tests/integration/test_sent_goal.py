@@ -16,7 +16,7 @@ from rclpy.node import Node
 from lodestar.agent.commands import NavigationKind
 from lodestar_ros import nav2_client
 from lodestar_ros.nav2_client import Nav2Client, Nav2Config
-from lodestar_ros.sent_goal import SentGoal
+from lodestar_ros.sent_goal import ASK_AGAIN, SentGoal
 
 
 class Mute:
@@ -110,6 +110,31 @@ def test_feedback_stands_in_for_a_lost_answer_and_the_result_comes(desk):
     desk.goal.execute(lambda handle: handle.succeed() or NavigateToPose.Result(error_msg="there"))
     desk.until(result.done)
     assert result.result().result.error_msg == "there"
+
+
+def test_the_result_of_a_goal_whose_answer_is_lost_is_asked_for(desk):
+    """A goal that ends at once, like "stop", sends no feedback."""
+    sent = SentGoal(desk.client, NavigateToPose, NavigateToPose.Goal(), lambda _: None)
+    desk.until(lambda: desk.goal is not None)
+    desk.goal.execute(lambda handle: handle.succeed() or NavigateToPose.Result(error_msg="there"))
+    if not sent.answer.done():
+        began = time.monotonic()
+        desk.until(lambda: sent.seek() == 0.0)
+        assert time.monotonic() - began < 3 * ASK_AGAIN
+    result = sent.answer.result().get_result_async()
+    desk.until(result.done)
+    assert result.result().result.error_msg == "there"
+
+
+def test_a_goal_that_a_server_does_not_have_stays_without_an_answer(mute_desk):
+    mute_desk.accepts = False
+    sent = SentGoal(mute_desk.client, NavigateToPose, NavigateToPose.Goal(), lambda _: None)
+    end = time.monotonic() + 2.5 * ASK_AGAIN  # it is asked for twice
+    mute_desk.until(lambda: sent.seek() > 0.0 and time.monotonic() > end)
+    assert not sent.answer.done()
+    began = time.monotonic()
+    assert sent.wait(lambda future, seconds: False, 5.0) is False
+    assert time.monotonic() - began < 1.0, "a wait that returns early is obeyed"
 
 
 def test_a_goal_without_any_word_of_it_can_be_taken_back(desk):

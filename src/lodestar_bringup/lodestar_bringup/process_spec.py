@@ -11,8 +11,8 @@ from types import MappingProxyType
 
 from lodestar_bringup.places import config_folder, executable_path
 
-# Every process maps a segment of shared memory that is fully resident: 64 MiB for publishers of images, clouds or
-# trees, 8 MiB for the others, which can receive them nevertheless.
+# Every process maps a segment of shared memory that is fully resident: 32 MiB for publishers of images, clouds or
+# trees, which hold ten images of 1280x720, and 8 MiB for the others, which can receive them nevertheless.
 MIDDLEWARE = "fastdds.xml"
 SMALL_MIDDLEWARE = "fastdds_small.xml"
 # The processes that stop the robot have no shared memory: see the file. go2_stand_in is the robot that hears them.

@@ -140,8 +140,7 @@ class _Asker:
         )
         handle = None
         try:
-            _wait(self._node, sent.answer, _ANSWER_TIMEOUT)
-            if not sent.answer.done():
+            if not sent.wait(lambda future, seconds: _wait(self._node, future, seconds), _ANSWER_TIMEOUT):
                 return _gone(self._node)
             handle = sent.answer.result()
             if not handle.accepted:
@@ -258,8 +257,9 @@ def _is_wall(answer: Any) -> bool:
     return any(proof.stamp >= WALL_TIME for proof in answer.proof)
 
 
-def _wait(node: Node, future: Any, seconds: float) -> None:
+def _wait(node: Node, future: Any, seconds: float) -> bool:
     rclpy.spin_until_future_complete(node, future, timeout_sec=seconds)
+    return bool(future.done())
 
 
 def _gone(node: Node) -> int:

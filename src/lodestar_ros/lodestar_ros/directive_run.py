@@ -10,15 +10,13 @@ from rclpy.action import ActionClient
 
 from lodestar_interfaces.action import FollowDirective
 from lodestar_ros.selector_watch import SILENCE_TIMEOUT, SelectorWatch
-from lodestar_ros.sent_goal import SentGoal
+from lodestar_ros.sent_goal import SentGoal, Wait
 
 # Seconds of wall time.
 RECEIPT_TIMEOUT = 10.0
 CANCEL_TIMEOUT = 5.0
 _WITHDRAW_TIMEOUT = 1.0  # for the cancel of a goal that nobody answered
 _POLL = 0.1
-
-Wait = Callable[[Any, float], bool]
 
 
 class End(Enum):
@@ -56,7 +54,7 @@ class DirectiveRun:
         """Send the goal and wait for its end. stopped: asked whether the client gives up; the goal is left running."""
         self._watch.begin()
         self._sent = SentGoal(self._client, FollowDirective, goal, self._watch.on_feedback, identity)
-        if not self._wait(self._sent.answer, RECEIPT_TIMEOUT):
+        if not self._sent.wait(self._wait, RECEIPT_TIMEOUT):
             if not stopped():
                 self._wait(
                     self._sent.cancel(), _WITHDRAW_TIMEOUT

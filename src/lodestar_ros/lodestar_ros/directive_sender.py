@@ -15,6 +15,7 @@ from rclpy.action import ActionClient
 from lodestar_interfaces.action import FollowDirective
 from lodestar_interfaces.msg import Heartbeat
 from lodestar_ros import qos
+from lodestar_ros.directive_run import RECEIPT_TIMEOUT
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.selector_watch import SILENCE_TIMEOUT
 from lodestar_ros.sent_goal import SentGoal
@@ -90,6 +91,10 @@ class DirectiveSender:
         self._waiting = [entry for entry in self._waiting if entry not in late]
         if late:
             self._on_failure("no goal selector answered; start the stack, then say it again")
+        for sent in [one for one in self._open if one.seek() > RECEIPT_TIMEOUT]:
+            sent.cancel()  # it may have come although its answer is missing
+            self._open.remove(sent)
+            self._on_failure(f"the goal selector did not answer within {RECEIPT_TIMEOUT:.0f} s; say it again")
         if self._open and now - self._heard > SILENCE_TIMEOUT:
             self._lose()
 

@@ -122,7 +122,7 @@ class StackPerformer:
         sent = SentGoal(
             self._questions, AnswerQuestion, AnswerQuestion.Goal(question=question), lambda message: None
         )
-        if not self._wait(sent.answer, _QUESTION_TIMEOUT):
+        if not sent.wait(self._wait, _QUESTION_TIMEOUT):
             self._wait_through(sent.cancel(), CANCEL_TIMEOUT)
             return self._interrupted_or("The memory did not answer.")
         handle = sent.answer.result()

@@ -3,24 +3,30 @@
 A server may receive a client's requests seconds before it discovers the client's reader, and answers in between are
 lost ("client will not receive response"). The goal then runs, and a client that waits for the answer could not cancel
 it. So the goal's id is created here: feedback with this id proves the acceptance, and the goal can be cancelled
-without an answer.
+without an answer. A goal that ends at once sends no feedback, so the server is also asked for its result, by the id.
 """
 
 from __future__ import annotations
 
+import time
 import uuid
 from collections.abc import Callable
 from typing import Any
 
+from action_msgs.msg import GoalStatus
 from rclpy.action import ActionClient
 from rclpy.action.client import ClientGoalHandle
 from rclpy.task import Future
 from unique_identifier_msgs.msg import UUID
 
+ASK_AGAIN = 1.0  # s without an answer after which a server is asked whether it has the goal
+
+Wait = Callable[[Any, float], bool]
+
 
 class SentGoal:
-    """`answer` completes with the goal's handle as soon as the server has answered or sent feedback of the goal.
-    Everything happens on the executor.
+    """`answer` completes with the goal's handle as soon as the server has answered, sent feedback of the goal, or told
+    its result. Everything happens on the executor.
 
     on_feedback: called with every feedback message of this goal. identity: 16 bytes, by which another process finds the
     goal again (see `goal_of`); None = random ones.
@@ -37,12 +43,47 @@ class SentGoal:
         self.answer: Future = Future()
         self._handle = goal_of(client, action, identity or uuid.uuid4().bytes)
         self._on_feedback = on_feedback
+        self._began = self._asked = time.monotonic()
         sent = client.send_goal_async(goal, feedback_callback=self._hear, goal_uuid=self._handle.goal_id)
         sent.add_done_callback(self._answered)
 
     def cancel(self) -> Future:
         """Cancel the goal, whether it was answered or not."""
         return self._handle.cancel_goal_async()
+
+    def seek(self) -> float:
+        """Return for how many seconds the answer has been missing, 0 where it is there. Call this a few times a second.
+
+        Every ASK_AGAIN the server is asked for the result. One that does not have the goal says so, and that changes
+        nothing: the goal may be on its way.
+        """
+        now = time.monotonic()
+        if self.answer.done():
+            return 0.0
+        if now - self._asked >= ASK_AGAIN:
+            self._asked = now
+            self._handle.get_result_async().add_done_callback(self._told)
+        return now - self._began
+
+    def wait(self, wait: Wait, seconds: float) -> bool:
+        """Wait until `answer` is done, asking again meanwhile; return whether it is.
+
+        wait: spins until a future is done or so many seconds have passed, and returns whether it is done. Where it
+        returns early, the caller is to stop.
+        """
+        end = time.monotonic() + seconds
+        while (left := min(ASK_AGAIN, end - time.monotonic())) > 0.0:
+            began = time.monotonic()
+            if wait(self.answer, left) or time.monotonic() - began < left:
+                break
+            self.seek()
+        return self.answer.done()
+
+    def _told(self, result: Future) -> None:
+        if self.answer.done() or result.exception() is not None:
+            return
+        if result.result().status != GoalStatus.STATUS_UNKNOWN:
+            self.answer.set_result(self._handle)
 
     def _hear(self, message: Any) -> None:
         if not self.answer.done():

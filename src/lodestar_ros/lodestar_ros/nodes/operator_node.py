@@ -32,7 +32,7 @@ class OperatorNode(LodestarNode):
         super().__init__("operator", **kwargs)
         self._frames = declare_config(self, FrameNames, "frames.")
         self._asked: AskedBack | None = None
-        self._replies = self.create_publisher(String, "~/reply", qos.LATCHED)
+        self._replies = self.create_publisher(String, "~/reply", qos.HISTORY)  # two may come at once
         self._markers = self.create_publisher(MarkerArray, "~/markers", qos.LATCHED)
         self._transforms = self.transforms(newest=True)
         self._sender = DirectiveSender(

@@ -2,6 +2,8 @@
 
 import importlib.util
 import signal
+from functools import cache
+from pathlib import Path
 
 import hypothesis
 import pytest
@@ -29,6 +31,25 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for item in items:
             if item.get_closest_marker("torch"):
                 item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.hookimpl(specname="pytest_collection_modifyitems")
+def pytest_marks_are_named(items: list[pytest.Item]) -> None:
+    """A test that no core may be shared with names its mark in its file or its folder's conftest: scripts/run_tests.py
+    collects only files that do.
+    """
+    for item in items:
+        for mark in ("ros", "timed", "alone"):
+            if item.get_closest_marker(mark) and f"mark.{mark}" not in _named_in(item.path):
+                raise pytest.UsageError(
+                    f"{item.nodeid} has the mark {mark}, and its file does not name pytest.mark.{mark}"
+                )
+
+
+@cache
+def _named_in(path: Path) -> str:
+    conftest = path.with_name("conftest.py")
+    return path.read_text() + (conftest.read_text() if conftest.is_file() else "")
 
 
 @pytest.hookimpl(specname="pytest_collection_modifyitems")

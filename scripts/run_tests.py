@@ -26,6 +26,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parents[1]
 MOST_WORKERS = 4  # a worker takes up to 2.5 GB of memory
 MOST_WITH_NODES = 3  # files at a time; each has up to seven nodes
 MOST_AGAIN = 3  # failed files that are run a second time; more than these failed for a reason of their own
@@ -197,6 +198,25 @@ def useful_workers(arguments: Sequence[str], most: int = MOST_WORKERS, waiting: 
     return min(len(os.sched_getaffinity(0)) + waiting, most, files)
 
 
+def marked_files(marks: Sequence[str], root: Path = ROOT) -> list[str]:
+    """Return the test files that name one of the marks, themselves or in their folder's conftest: to collect all
+    others takes ten seconds in each process. conftest.py at the root sees to it that every marked test names its mark.
+    """
+    found = []
+    for folder in ("src", "tests"):
+        for path in sorted((root / folder).rglob("test_*.py")):
+            conftest = path.with_name("conftest.py")
+            text = path.read_text() + (conftest.read_text() if conftest.is_file() else "")
+            if any(f"mark.{mark}" in text for mark in marks):
+                found.append(str(path.relative_to(root)))
+    return found
+
+
+def arguments_of(marks: Sequence[str], arguments: Sequence[str]) -> list[str]:
+    """Return the files of the marks, or what somebody has asked for."""
+    return list(arguments) or marked_files(marks)
+
+
 def main(arguments: Sequence[str]) -> int:
     """Run all parts, the later ones also where tests of an earlier one have failed."""
     beside = free_memory() >= BESIDE
@@ -212,7 +232,8 @@ def main(arguments: Sequence[str]) -> int:
                 results[first] = filling.result()
             if any(status not in WORDS for status, _ in results.values()):
                 break
-            results[part] = part.run(arguments)
+            marks = ("ros",) if part.marks.startswith("ros") else ("timed", "alone")
+            results[part] = part.run(arguments_of(marks, arguments))
         else:
             if first not in results:
                 results[first] = filling.result()

@@ -71,6 +71,33 @@ def test_every_test_runs_once_and_only_what_may_has_neighbours(tmp_path: Path, r
     assert done.stdout.count(": passed, ") == 3
 
 
+def test_parts_with_nodes_collect_the_files_that_name_their_marks(
+    tmp_path: Path, run_tests: ModuleType
+) -> None:
+    nodes = tmp_path / "tests" / "nodes"
+    nodes.mkdir(parents=True)
+    (nodes / "conftest.py").write_text("item.add_marker(pytest.mark.ros)\n")
+    (nodes / "test_a.py").write_text("")
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "test_b.py").write_text("@pytest.mark.timed\n")
+    (tmp_path / "src" / "test_c.py").write_text("")
+    assert run_tests.marked_files(("ros",), tmp_path) == ["tests/nodes/test_a.py"]
+    assert run_tests.marked_files(("timed", "alone"), tmp_path) == ["src/test_b.py"]
+    assert "tests/integration/test_operator.py" in run_tests.marked_files(("ros",))
+    assert run_tests.arguments_of(("ros",), ["src/test_c.py"]) == ["src/test_c.py"]
+
+
+def test_a_mark_that_its_file_does_not_name_is_refused(pytester: pytest.Pytester) -> None:
+    """Its test would be collected by no part."""
+    pytester.makeconftest((ROOT / "conftest.py").read_text())
+    pytester.makeini("[pytest]\nmarkers =\n    ros: nodes\n")
+    pytester.makepyfile(
+        test_it="import pytest\n\npytestmark = getattr(pytest.mark, 'ros')\ndef test_it(): pass\n"
+    )
+    done = pytester.runpytest("-p", "no:cacheprovider")
+    done.stderr.fnmatch_lines(["*test_it has the mark ros, and its file does not name pytest.mark.ros*"])
+
+
 class FakeProcess:
     """A pytest that has ended, or ends when it is waited for."""
 

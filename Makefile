@@ -36,14 +36,14 @@ ask: setup ## ask the memory of the last demo: QUESTION="when did you last see t
 	@$(ENVIRONMENT) && { python -m lodestar_eval.demo.ask "$$QUESTION" --memory "$$OUT/memory" || test $$? = 1; } # 1: it does not know
 
 test: setup ## lint and every test (TESTS=path narrows it); lint runs beside the tests
-	@$(MAKE) --no-print-directory lint & linted=$$!; $(MAKE) --no-print-directory unit; tested=$$?; \
+	@nice $(MAKE) --no-print-directory lint & linted=$$!; $(MAKE) --no-print-directory unit; tested=$$?; \
 	wait $$linted || { echo "== lint: FAILED, see above" >&2; tested=1; }; exit $$tested
 
 test-torch: setup ## the comparisons with PyTorch, in an environment of their own
 	@$(ENVIRONMENT) && exec python scripts/run_torch_tests.py $(TESTS)
 
 lint: setup ## ruff (rules and layout), and mypy on every package
-	@$(ENVIRONMENT) && python -m ruff check . && python -m ruff format --check . && exec nice python -m mypy
+	@$(ENVIRONMENT) && python -m ruff check . && python -m ruff format --check . && python -m mypy
 
 unit: setup ## every test, without lint (TESTS=path narrows it)
 	@$(ENVIRONMENT) && exec python scripts/run_tests.py $(TESTS)

@@ -7,7 +7,8 @@ installation waits for the compiler, and each start asks the text embedder for t
 from __future__ import annotations
 
 from lodestar.language.two_readers import keep_vectors
-from lodestar_eval.episode import EpisodeRun, EpisodeRunner, phrase_book
+from lodestar_eval.episode import EpisodeRun, EpisodeRunner
+from lodestar_eval.phrase_book import phrase_book
 from lodestar_eval.settings import EpisodeSettings
 from lodestar_eval.tasks import prepare
 

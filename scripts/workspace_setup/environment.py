@@ -54,7 +54,9 @@ def make_environment(checkout: Checkout, python: str, prefix: Path | None, extra
     """
     files = requirement_files(checkout, prefix, extras)
     models = checkout.requirements / "models.txt"
-    base_key = digest([str(checkout.root), installed_interpreter(python), str(version_of(python)), str(prefix)])
+    base_key = digest(
+        [str(checkout.root), installed_interpreter(python), str(version_of(python)), str(prefix)]
+    )
     asked = {name_of(line) for path in [*files, models] for line in path.read_text().splitlines()} - {""}
     if checkout.read_stamp("base") != base_key or _holds_more(checkout, asked):
         _make_anew(checkout, python, prefix, extras)

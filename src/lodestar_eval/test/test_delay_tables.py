@@ -76,7 +76,7 @@ def test_every_policy_has_an_undelayed_row_where_that_is_asked_for(tmp_path):
 def test_the_undelayed_row_runs_without_any_delay(tmp_path, monkeypatch):
     used = []
     real = episode.EpisodeRunner
-    monkeypatch.setattr(episode, "phrase_book", lambda: PhraseBook(SingleLetters()))
+    monkeypatch.setattr("lodestar_eval.phrase_book.phrase_book", lambda: PhraseBook(SingleLetters()))
     monkeypatch.setattr(episode, "EpisodeRunner", lambda book, s, p: used.append(s) or real(book, s, p))
     settings = EpisodeSettings(time_limit=3.0, thinking=0.05, reasoner_delay=20.0, answer_delay=5.0)
     found = run_building(
@@ -87,7 +87,7 @@ def test_the_undelayed_row_runs_without_any_delay(tmp_path, monkeypatch):
 
 
 def test_the_report_has_the_ratio_and_its_bar(tmp_path, monkeypatch):
-    monkeypatch.setattr(episode, "phrase_book", lambda: PhraseBook(SingleLetters()))
+    monkeypatch.setattr("lodestar_eval.phrase_book.phrase_book", lambda: PhraseBook(SingleLetters()))
     words = ("--think", "20", "--against-undelayed", "--limit-time", "3", "--answer-time", "0.05")
     result = BENCHMARK.run(options(*words), tmp_path, lambda line: None)
     assert result.metrics["time_ratio.unexplored.bandit"] == pytest.approx(1.0, abs=0.2)

@@ -277,7 +277,7 @@ def test_a_building_in_which_nothing_makes_a_task_is_left_out(monkeypatch):
     from embedders import SingleLetters
 
     from lodestar.models.phrases import PhraseBook
-    from lodestar_eval import episode, tasks
+    from lodestar_eval import tasks
     from lodestar_eval.settings import EpisodeSettings
     from lodestar_eval.trials import Building, learn, policy_named, run_building
     from lodestar_sim.worlds import WorldError
@@ -286,7 +286,7 @@ def test_a_building_in_which_nothing_makes_a_task_is_left_out(monkeypatch):
         raise WorldError(f"{spec} {seed}: no object makes a default task")
 
     monkeypatch.setattr(tasks, "prepare", nothing)
-    monkeypatch.setattr(episode, "phrase_book", lambda: PhraseBook(SingleLetters()))
+    monkeypatch.setattr("lodestar_eval.phrase_book.phrase_book", lambda: PhraseBook(SingleLetters()))
     assert run_building(Plan(None), Building("office", 3)) == []
     fresh = policy_named("bandit", {})(np.random.default_rng(0))
     assert learn(Plan(EpisodeSettings()), [Building("office", 3)])["response"] == fresh.state()["response"]

@@ -38,7 +38,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(autouse=True)
 def no_model(monkeypatch):
-    monkeypatch.setattr(episode, "phrase_book", lambda: PhraseBook(SingleLetters()))
+    monkeypatch.setattr("lodestar_eval.phrase_book.phrase_book", lambda: PhraseBook(SingleLetters()))
 
 
 SHORT = EpisodeSettings(time_limit=6.0, thinking=0.05)

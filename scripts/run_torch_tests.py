@@ -16,6 +16,7 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
 from pathlib import Path
 
+from run_tests import marked_files
 from workspace_setup.checkout import Checkout, SetupError, digest
 from workspace_setup.index import network_trouble, pip_settings, uv_environment
 from workspace_setup.local_requirements import name_of, without_replaced
@@ -63,12 +64,6 @@ def _purelib(python: Path) -> str:
     ).stdout.strip()
 
 
-def marked_files(root: Path) -> list[str]:
-    """Return the test files that hold the mark: to collect all of them takes as long as to run these."""
-    files = [path for folder in ("src", "tests") for path in sorted((root / folder).rglob("test_*.py"))]
-    return [str(path.relative_to(root)) for path in files if "pytest.mark.torch" in path.read_text()]
-
-
 def run_tests(python: Path, arguments: Sequence[str]) -> str:
     """Run pytest; return why the comparisons do not count, "" where all of them ran and passed."""
     with tempfile.TemporaryDirectory() as folder:
@@ -82,7 +77,7 @@ def run_tests(python: Path, arguments: Sequence[str]) -> str:
                 "-m",
                 MARKS,
                 f"--junitxml={report}",
-                *(arguments or marked_files(ROOT)),
+                *(arguments or marked_files(("torch",))),
             ],
             cwd=ROOT,
         )

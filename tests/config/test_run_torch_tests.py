@@ -15,7 +15,7 @@ from workspace_setup.checkout import SetupError  # noqa: E402
 
 
 def test_the_files_with_the_mark_are_found() -> None:
-    files = run_torch_tests.marked_files(ROOT)
+    files = run_torch_tests.marked_files(("torch",))
     assert "src/lodestar/test/models/test_embedder.py" in files
     assert "src/lodestar/test/mapping/test_tsdf.py" in files
     assert all("mark.torch" in (ROOT / path).read_text() for path in files)

@@ -26,7 +26,7 @@ from lodestar_interfaces.action import AnswerQuestion
 from lodestar_interfaces.srv import GetKeyframe, ManageMemory
 from lodestar_ros.conversions import BadMessage, stamp_from_msg
 from lodestar_ros.conversions_memory import answer_from_result
-from lodestar_ros.sent_goal import SentGoal
+from lodestar_ros.sent_goal import SentGoal, spinning
 from lodestar_ros.terminal import not_heard, parse, terminal_node
 
 # Seconds of wall time.
@@ -140,7 +140,7 @@ class _Asker:
         )
         handle = None
         try:
-            if not sent.wait(lambda future, seconds: _wait(self._node, future, seconds), _ANSWER_TIMEOUT):
+            if not sent.wait(spinning(self._node), _ANSWER_TIMEOUT):
                 return _gone(self._node)
             handle = sent.answer.result()
             if not handle.accepted:
@@ -257,9 +257,8 @@ def _is_wall(answer: Any) -> bool:
     return any(proof.stamp >= WALL_TIME for proof in answer.proof)
 
 
-def _wait(node: Node, future: Any, seconds: float) -> bool:
+def _wait(node: Node, future: Any, seconds: float) -> None:
     rclpy.spin_until_future_complete(node, future, timeout_sec=seconds)
-    return bool(future.done())
 
 
 def _gone(node: Node) -> int:

@@ -15,7 +15,7 @@ from rclpy.node import Node
 
 from lodestar.worldmodel.corrections import EXAMPLES
 from lodestar_interfaces.action import CorrectBelief
-from lodestar_ros.sent_goal import SentGoal
+from lodestar_ros.sent_goal import SentGoal, spinning
 from lodestar_ros.terminal import not_heard, parse, terminal_node
 
 # Seconds of wall time.
@@ -53,8 +53,7 @@ def _run(node: Node, goal: CorrectBelief.Goal) -> int:
         return _gone(node)
     sent = SentGoal(client, CorrectBelief, goal, lambda message: None)
     try:
-        rclpy.spin_until_future_complete(node, sent.answer, timeout_sec=_ANSWER_TIMEOUT)
-        if not sent.answer.done():
+        if not sent.wait(spinning(node), _ANSWER_TIMEOUT):
             return _gone(node)
         handle = sent.answer.result()
         if not handle.accepted:

@@ -22,6 +22,7 @@ from sensor_msgs.msg import CompressedImage
 from lodestar_interfaces.action import FollowDirective
 from lodestar_ros.directive_run import RECEIPT_TIMEOUT, DirectiveRun, End
 from lodestar_ros.selector_watch import SelectorWatch
+from lodestar_ros.sent_goal import spinning
 from lodestar_ros.terminal import not_heard, parse, terminal_node
 
 # Seconds of wall time.
@@ -86,7 +87,7 @@ class _Sender:
 
     def run(self, goal: Any) -> int:
         """Return the exit status."""
-        run = DirectiveRun(self._client, self._watch, self._wait)
+        run = DirectiveRun(self._client, self._watch, spinning(self._node))
         try:
             if not self._client.wait_for_server(_SERVER_TIMEOUT):
                 return _complain(
@@ -137,10 +138,6 @@ class _Sender:
         print(said, file=sys.stderr)
         run.cancel()
         return EXIT_CANCELLED
-
-    def _wait(self, future: Any, seconds: float) -> bool:
-        rclpy.spin_until_future_complete(self._node, future, timeout_sec=seconds)
-        return future.done()
 
 
 def _told(result: FollowDirective.Result) -> int:

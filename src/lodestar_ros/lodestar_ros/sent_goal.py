@@ -13,9 +13,11 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
+import rclpy
 from action_msgs.msg import GoalStatus
 from rclpy.action import ActionClient
 from rclpy.action.client import ClientGoalHandle
+from rclpy.node import Node
 from rclpy.task import Future
 from unique_identifier_msgs.msg import UUID
 
@@ -98,6 +100,16 @@ class SentGoal:
             self.answer.set_exception(error)
         else:
             self.answer.set_result(sent.result())
+
+
+def spinning(node: Node) -> Wait:
+    """Return a wait of a terminal program that spins its node itself."""
+
+    def wait(future: Any, seconds: float) -> bool:
+        rclpy.spin_until_future_complete(node, future, timeout_sec=seconds)
+        return bool(future.done())
+
+    return wait
 
 
 def goal_of(client: ActionClient, action: Any, identity: bytes) -> ClientGoalHandle:

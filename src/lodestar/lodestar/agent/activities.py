@@ -8,12 +8,13 @@ from lodestar.agent.activity import Activity, Tools
 from lodestar.agent.asking import Asking
 from lodestar.agent.checks import Check
 from lodestar.agent.count_recall import CountRecall
+from lodestar.agent.errand import Errand
 from lodestar.agent.itinerary import is_spot
 from lodestar.agent.pauses import Stop, Wait
 from lodestar.agent.places import Destination, Numbers, RoomPatrol, RoomVisit, SpotVisit, Start
 from lodestar.agent.remembered_places import RememberedPlace
 from lodestar.agent.room_search import RoomSearch
-from lodestar.agent.run import Run
+from lodestar.agent.run import DirectiveRun
 from lodestar.agent.searches import Search
 from lodestar.agent.spot_search import SpotSearch
 from lodestar.agent.surveys import Exploration, StockTaking
@@ -38,14 +39,14 @@ class Activities:
             StepKind.PATROL: lambda step: RoomPatrol(tools, rooms),
             StepKind.STOP: lambda step: Stop(tools),
         }
-        self._current: tuple[Run, int, Activity] | None = None
+        self._current: tuple[Errand, Activity] | None = None
 
-    def of(self, run: Run) -> Activity:
+    def of(self, run: DirectiveRun) -> Activity:
         """The activity of the errand that the run works on."""
         current = self._current
-        if current is None or current[0] is not run or current[1] != run.errands:
-            current = self._current = (run, run.errands, self._makers[run.step.kind](run.step))
-        return current[2]
+        if current is None or current[0] is not run.errand:
+            current = self._current = (run.errand, self._makers[run.step.kind](run.step))
+        return current[1]
 
     @staticmethod
     def _visit(tools: Tools, rooms: RoomSearch, spots: SpotSearch, step: Step) -> Activity:

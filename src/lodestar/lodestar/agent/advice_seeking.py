@@ -6,7 +6,7 @@ import numpy as np
 
 from lodestar.agent.context import LoopContext
 from lodestar.agent.open_action import OpenCase
-from lodestar.agent.run import Run
+from lodestar.agent.run import DirectiveRun
 from lodestar.agent.words import directive_in_words, name_of, place_of
 from lodestar.worldmodel.advice import Advice, AdviceQuestion, Adviser, offered_by
 from lodestar.worldmodel.outcomes import Diagnosis
@@ -18,7 +18,7 @@ class AdviceSeeker:
     def __init__(self, context: LoopContext, adviser: Adviser) -> None:
         self._context, self._adviser = context, adviser
 
-    def seek(self, run: Run, case: OpenCase, diagnosis: Diagnosis) -> tuple[bool, Advice | None]:
+    def seek(self, run: DirectiveRun, case: OpenCase, diagnosis: Diagnosis) -> tuple[bool, Advice | None]:
         """Return whether the case can go on, and the advice; None where none is needed, or none came in time."""
         config, now = self._adviser.config, self._context.now
         if case.asked_advice is None:

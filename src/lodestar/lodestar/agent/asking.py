@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lodestar.agent.activity import Activity
 from lodestar.agent.context import LoopContext
-from lodestar.agent.run import Run
+from lodestar.agent.run import DirectiveRun
 from lodestar.language.directive import Step
 from lodestar.language.question import Question
 from lodestar.language.sentences import step_sentence
@@ -19,14 +19,14 @@ _OWN_WORDS = (AnswerCode.NO_EVIDENCE, AnswerCode.UNKNOWN, AnswerCode.CANCELLED) 
 class Asking(Activity):
     """Asks the memory, waits for what comes of it, and goes on with the next step, whatever it is."""
 
-    def act(self, run: Run) -> bool:
+    def act(self, run: DirectiveRun) -> bool:
         """Ask; the robot stands meanwhile."""
         self._tools.memory.ask(run, question_of(run.step))
         run.text = f"Asking my memory: {asked_in_words(run.step)}"
         self._tools.transitions.wait(run)
         return True
 
-    def waited(self, run: Run) -> None:
+    def waited(self, run: DirectiveRun) -> None:
         """Tell the answer, or why there is none."""
         outcome = self._tools.memory.outcome(run)
         if outcome is None:

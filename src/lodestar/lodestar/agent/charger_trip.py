@@ -12,7 +12,7 @@ from lodestar.agent.energy import way_back
 from lodestar.agent.errors import ErrorCode
 from lodestar.agent.open_action import Failing
 from lodestar.agent.proposers import CHARGER
-from lodestar.agent.run import Run
+from lodestar.agent.run import DirectiveRun
 from lodestar.agent.transitions import Transitions
 from lodestar.experts.protocol import Proposal
 from lodestar.language.directive import StepKind
@@ -25,10 +25,10 @@ class ChargerTrip:
     def __init__(self, context: LoopContext, transitions: Transitions, account: Account) -> None:
         self._context, self._transitions, self._account = context, transitions, account
 
-    def begin(self, run: Run) -> None:
+    def begin(self, run: DirectiveRun) -> None:
         """Send the robot there, once the wait before the next question is over."""
         context = self._context
-        if context.now < run.ask_after:
+        if context.now < run.errand.ask_after:
             return
         pose = context.facts.pose
         assert pose is not None
@@ -38,29 +38,29 @@ class ChargerTrip:
         run.text = f"{run.told[-1]} Driving there."
         self._transitions.send(run, Proposal(CHARGER, epoch, goal, 1.0, run.text), epoch)
 
-    def verify(self, run: Run) -> None:
+    def verify(self, run: DirectiveRun) -> None:
         """The navigator says that the robot is there: end the directive where it is, else try again."""
         context = self._context
         config, pose = context.config, context.facts.pose
         assert pose is not None and run.verdict is not None
         away = math.dist(pose[:2], self._charger_of(run))
-        run.arrival = None
+        run.under_way.arrival = None
         if away <= config.charger_reach:
             code, message = run.verdict
             self._transitions.finish(run, code, f"{message} It is there now.")
             return
-        run.failures += 1
-        if run.failures >= config.max_navigation_failures:
+        run.errand.failures += 1
+        if run.errand.failures >= config.max_navigation_failures:
             self.give_up(run, f"the navigator stopped {away:.1f} m from the charger")
         else:
             self._transitions.redecide(run, config.retry_interval)
 
-    def give_up(self, run: Run, why: str) -> None:
+    def give_up(self, run: DirectiveRun, why: str) -> None:
         """The robot cannot come there; the directive is over."""
         code, message = run.verdict or (ErrorCode.NAVIGATION_FAILED, "")
         self._transitions.finish(run, code, f"{message} Could not come back: {why}.".strip())
 
-    def turned_back(self, run: Run) -> bool:
+    def turned_back(self, run: DirectiveRun) -> bool:
         """Whether the battery just lasts for the way to the charger, so that the robot goes there now."""
         context = self._context
         config, facts, budget = context.config, context.facts, context.facts.energy
@@ -77,26 +77,26 @@ class ChargerTrip:
         self._turn_back(run, length)
         return True
 
-    def turn_back(self, run: Run) -> None:
+    def turn_back(self, run: DirectiveRun) -> None:
         """Go to the charger, because the battery lasts for no goal that anybody proposes."""
         facts, goal = self._context.facts, self._charger_of(run)
         assert facts.pose is not None and facts.grid is not None
         self._turn_back(run, way_back(facts.grid, facts.pose, goal, facts.energy, self._context.config))
 
-    def _turn_back(self, run: Run, length: float) -> None:
+    def _turn_back(self, run: DirectiveRun, length: float) -> None:
         budget = self._context.facts.energy
         where = "the charger" if budget.charger is not None else "the start"
         message = (
             f"The battery lasts for {budget.range_left:.0f} m, of which {budget.reserve:.0f} m are the reserve, and "
             f"{where} is {length:.0f} m away: the robot stopped in time to drive there."
         )
-        run.verdict, run.charging, run.failures = (ErrorCode.ENERGY, message), True, 0
+        run.verdict, run.charging, run.errand.failures = (ErrorCode.ENERGY, message), True, 0
         self._transitions.outcomes.note(run, Failing.BATTERY, "the battery just lasts for the way back")
         run.tell(f"The battery just lasts for the {length:.0f} m to {where}.")
         self._account.close(Outcome.PREEMPTED)
         self._transitions.redecide(run)
 
-    def _charger_of(self, run: Run) -> np.ndarray:
+    def _charger_of(self, run: DirectiveRun) -> np.ndarray:
         """(2,): the charger, or the start where none is known."""
         facts = self._context.facts
         assert facts.home is not None
@@ -104,7 +104,7 @@ class ChargerTrip:
         return np.array(charger if charger is not None else facts.home[:2], np.float64)
 
 
-def home_of(run: Run, context: LoopContext) -> np.ndarray:
+def home_of(run: DirectiveRun, context: LoopContext) -> np.ndarray:
     """(3,): where the directive began if coming back is a part of it, else where the robot was first."""
     home = context.facts.home
     assert home is not None

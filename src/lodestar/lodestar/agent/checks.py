@@ -9,7 +9,7 @@ from lodestar.agent.asking import asked_in_words, question_of, told
 from lodestar.agent.errors import ErrorCode
 from lodestar.agent.itinerary import is_room
 from lodestar.agent.memory_line import Freshness
-from lodestar.agent.run import CheckVisit, Run
+from lodestar.agent.run import CheckVisit, DirectiveRun
 from lodestar.agent.search_belief import SearchBelief
 from lodestar.agent.words import name_of
 from lodestar.language.asked_items import plain_item, with_asked
@@ -28,7 +28,7 @@ _AFAR = 0.8  # confidence of what it saw from where it cannot come nearer; chose
 class Check(Activity):
     """Asks the memory first; without fresh proof it has an errand done, and answers by what that shows."""
 
-    def act(self, run: Run) -> bool:
+    def act(self, run: DirectiveRun) -> bool:
         """Ask, go there, or answer."""
         if run.check is None:
             self._tools.memory.ask(run, question_of(run.step), self._tools.context.config.check_age)
@@ -38,7 +38,7 @@ class Check(Activity):
             self._judge(run, run.check)
         return True
 
-    def waited(self, run: Run) -> None:
+    def waited(self, run: DirectiveRun) -> None:
         """Answer by fresh proof, or go and look."""
         outcome, config = self._tools.memory.outcome(run), self._tools.context.config
         if outcome is None:
@@ -70,7 +70,7 @@ class Check(Activity):
 
     # --- on the spot ------------------------------------------------------------------------------------------
 
-    def _judge(self, run: Run, check: CheckVisit) -> None:
+    def _judge(self, run: DirectiveRun, check: CheckVisit) -> None:
         assert check.came is not None
         code, words = check.came
         entity = self._tools.context.facts.entity(check.entity_id)
@@ -93,7 +93,7 @@ class Check(Activity):
         else:
             self._end(run, f"Yes. {words}", entity, yes=True)
 
-    def _deny(self, run: Run, words: str, belief: SearchBelief | None) -> None:
+    def _deny(self, run: DirectiveRun, words: str, belief: SearchBelief | None) -> None:
         """Answer no with what was searched and how sure it is; nothing where too little of the floor could be seen."""
         context = self._tools.context
         if belief is None:
@@ -109,13 +109,13 @@ class Check(Activity):
             run.check = None
             self._tools.steps.answer(run, words, answer)
 
-    def _is_there(self, run: Run, check: CheckVisit) -> bool:
+    def _is_there(self, run: DirectiveRun, check: CheckVisit) -> bool:
         """Whether what was listed was in view since the check began."""
         seen = self._tools.search.seen_since(run, check.begun)
         run.found.extend(entity.id for entity in seen if entity.id not in run.found)
         return bool(seen)
 
-    def _judge_asked(self, run: Run, entity: Entity) -> None:
+    def _judge_asked(self, run: DirectiveRun, entity: Entity) -> None:
         """Say what of the asked is true of the thing that the robot stands before."""
         step, name = run.step, name_of(entity)
         asked, choice = step.asked, question_of(step).kind is QuestionKind.ATTRIBUTE
@@ -141,15 +141,15 @@ class Check(Activity):
                 run, f"{'Yes' if true[0] else 'No'}: {name} is{where} as you ask.", entity, yes=bool(true[0])
             )
 
-    def _holds(self, run: Run, asked: tuple[Predicate, ...], entity: Entity) -> bool | None:
+    def _holds(self, run: DirectiveRun, asked: tuple[Predicate, ...], entity: Entity) -> bool | None:
         """Return whether the asked is true of the entity; None while a phrase has no vector."""
         assert run.step.item is not None
         step = replace(run.step, kind=StepKind.FIND, item=with_asked(replace(run.step.item, count=1), asked))
         return self._tools.search.holds(step, entity)
 
-    def _wait_for_vectors(self, run: Run) -> None:
+    def _wait_for_vectors(self, run: DirectiveRun) -> None:
         context = self._tools.context
-        if run.idle_for(context.now) > context.config.no_expert_timeout:
+        if run.errand.idle_for(context.now) > context.config.no_expert_timeout:
             self._leave(run, "the text model did not say what the words mean")
         else:
             self.retry(run)
@@ -158,7 +158,7 @@ class Check(Activity):
 
     def _end(
         self,
-        run: Run,
+        run: DirectiveRun,
         words: str,
         entity: Entity | None = None,
         *,
@@ -187,7 +187,7 @@ class Check(Activity):
         value = AnswerValue(kind, yes=yes, names=names)
         return Answer(question_of(step), words, value, sure, (proof,), entity.last_seen)
 
-    def _leave(self, run: Run, why: str) -> None:
+    def _leave(self, run: DirectiveRun, why: str) -> None:
         run.check = None
         self._tools.steps.leave_unanswered(
             run, f"{asked_in_words(run.step)[:-1]} has no answer: {why.rstrip('.')}."

@@ -12,7 +12,7 @@ from lodestar.agent.facts import Facts
 from lodestar.agent.loop_clock import LoopClock
 from lodestar.agent.motion import Odometer
 from lodestar.agent.open_questions import OpenQuestions
-from lodestar.agent.run import Run
+from lodestar.agent.run import DirectiveRun
 from lodestar.agent.searched_floor import SearchedFloor
 from lodestar.agent.targets import SceneTargets, Targets
 from lodestar.agent.trace_ids import trace_id_of
@@ -56,7 +56,7 @@ class LoopContext:
     clock: LoopClock = field(default_factory=LoopClock)
     epoch: int = 0
     epoch_seconds: float = math.nan
-    run: Run | None = None
+    run: DirectiveRun | None = None
     searched: SearchedFloor = field(default_factory=SearchedFloor)
     constraint: ConstraintTracker = field(default_factory=ConstraintTracker)
     commands: list[Command] = field(default_factory=list)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lodestar.agent.activity import Tools
 from lodestar.agent.asking import asked_in_words, question_of, told
 from lodestar.agent.memory_line import Freshness
-from lodestar.agent.run import Run
+from lodestar.agent.run import DirectiveRun
 from lodestar.agent.searched_floor import open_edges
 from lodestar.experts.rooms import rooms_mask
 
@@ -17,7 +17,7 @@ class CountRecall:
         self._tools = tools
         self._is_over = False
 
-    def begins(self, run: Run) -> bool:
+    def begins(self, run: DirectiveRun) -> bool:
         """Return whether the memory was asked, so that the robot stands until it answers."""
         if self._is_over:
             return False
@@ -30,7 +30,7 @@ class CountRecall:
         tools.transitions.wait(run)
         return True
 
-    def hear(self, run: Run) -> None:
+    def hear(self, run: DirectiveRun) -> None:
         """Tell the number, or have the robot count."""
         tools, config = self._tools, self._tools.context.config
         outcome = tools.memory.outcome(run)
@@ -44,7 +44,7 @@ class CountRecall:
             return
         tools.steps.answer(run, told(answer, tools.context), answer)
 
-    def _is_known(self, run: Run) -> bool:
+    def _is_known(self, run: DirectiveRun) -> bool:
         """Whether no floor within reach borders on unknown space, in the rooms of the scope or anywhere."""
         facts = self._tools.context.facts
         assert facts.grid is not None and facts.pose is not None

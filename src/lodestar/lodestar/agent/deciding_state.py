@@ -7,12 +7,13 @@ from lodestar.agent.activities import Activities
 from lodestar.agent.admission import Admission
 from lodestar.agent.charger_trip import ChargerTrip
 from lodestar.agent.context import LoopContext
+from lodestar.agent.errand import Choice
 from lodestar.agent.errors import ErrorCode
 from lodestar.agent.inquiry import Inquiry
 from lodestar.agent.known_target import KnownTarget
 from lodestar.agent.place_check import PlaceCheck
 from lodestar.agent.proposers import EXPLORER, KNOWER
-from lodestar.agent.run import Choice, Run
+from lodestar.agent.run import DirectiveRun
 from lodestar.agent.target_search import TargetSearch
 from lodestar.agent.targets import TargetView
 from lodestar.agent.transitions import Transitions
@@ -39,7 +40,7 @@ class DecidingState:
         self._known, self._activities = known, activities
         self._place = PlaceCheck(context, transitions)
 
-    def step(self, run: Run) -> None:
+    def step(self, run: DirectiveRun) -> None:
         """Ask where nothing was asked; decide when the answers are due."""
         if self._trip.turned_back(run):
             return
@@ -55,32 +56,32 @@ class DecidingState:
             self._trip.begin(run)
         elif run.questions.request is None:
             activity = self._activities.of(run)
-            if now >= run.ask_after and not activity.act(run):
+            if now >= run.errand.ask_after and not activity.act(run):
                 self._inquiry.ask(run, activity)
         elif run.questions.is_due(now):
             self._decide(run)
 
-    def _decide(self, run: Run) -> None:
+    def _decide(self, run: DirectiveRun) -> None:
         view = self._search.look(run)
         admission = self._inquiry.admit(run, view)
         self._note_barred(run, admission, view)
         if self._inquiry.gave_way(run, admission):
             self._transitions.redecide(run)
         elif self._known.head_for(run, admission, view):
-            run.idle_since = None
+            run.errand.idle_since = None
         elif admission.admissible:
-            run.idle_since = None
+            run.errand.idle_since = None
             if not self._activities.of(run).settled(run, admission, view):
                 self._choose(run, admission, view)
         else:
             self._nothing_to_do(run, admission, view)
 
-    def _note_barred(self, run: Run, admission: Admission, view: TargetView) -> None:
+    def _note_barred(self, run: DirectiveRun, admission: Admission, view: TargetView) -> None:
         """Note since when a target is known to which no way leads, or that was given up."""
         no_way = admission.rejection(KNOWER) is RejectionReason.NO_VIEWPOINT
-        run.note_barred(no_way if view.accepted else bool(run.given_up), self._context.now)
+        run.errand.note_barred(no_way if view.accepted else bool(run.errand.given_up), self._context.now)
 
-    def _wait_for_map(self, run: Run) -> None:
+    def _wait_for_map(self, run: DirectiveRun) -> None:
         context = self._context
         timeout = context.config.no_map_timeout
         if context.now - run.started <= timeout:
@@ -90,7 +91,7 @@ class DecidingState:
         else:
             self._transitions.finish(run, ErrorCode.TF_ERROR, "The robot's pose in the map is not known.")
 
-    def _choose(self, run: Run, admission: Admission, view: TargetView) -> None:
+    def _choose(self, run: DirectiveRun, admission: Admission, view: TargetView) -> None:
         """Take one of the admitted proposals; it is validated next."""
         context = self._context
         request, asked = run.questions.request, run.questions.asked_at
@@ -99,23 +100,23 @@ class DecidingState:
         decision, proposal = self._account.open(request, admission, view, run.step)
         context.epoch_seconds = context.now - asked
         run.decisions += 1
-        run.explored_at = None
-        run.decided(context.now, view)
+        run.errand.explored_at = None
+        run.errand.decided(context.now, view)
         self._transitions.choose(run, Choice(decision, proposal, view))
 
-    def _nothing_to_do(self, run: Run, admission: Admission, view: TargetView) -> None:
+    def _nothing_to_do(self, run: DirectiveRun, admission: Admission, view: TargetView) -> None:
         """No expert has an admissible proposal: wait, try excluded goals once more, or give up."""
         context = self._context
         run.questions.close()
         if admission.rejection(EXPLORER) is RejectionReason.EXPLORED:
-            run.explored_at = context.now if run.explored_at is None else run.explored_at
+            run.errand.explored_at = context.now if run.errand.explored_at is None else run.errand.explored_at
             self._activities.of(run).explored(run, admission, view)
             return
         if any(arm.refusal is TraceError.ENERGY for arm in admission.arms):
             self._trip.turn_back(run)
             return
         self._transitions.redecide(run, context.config.retry_interval)
-        if run.idle_for(context.now) > context.config.no_expert_timeout:
+        if run.errand.idle_for(context.now) > context.config.no_expert_timeout:
             reasons = "; ".join(f"{arm.expert}: {arm.reason}" for arm in admission.arms)
             self._transitions.finish(
                 run, ErrorCode.NO_EXPERT, f"No expert could propose anything ({reasons})."

@@ -10,12 +10,13 @@ import numpy as np
 
 from lodestar.agent.account import Account
 from lodestar.agent.context import LoopContext
+from lodestar.agent.errand import BELOW_ACCEPT, GONE, UNCONFIRMED
 from lodestar.agent.errors import ErrorCode
 from lodestar.agent.navigator_news import NavigatorNews
 from lodestar.agent.open_action import Failing, GoneThing, OpenCase
 from lodestar.agent.proposers import KNOWN, LOOK
 from lodestar.agent.reasoning import trace_of
-from lodestar.agent.run import BELOW_ACCEPT, GONE, UNCONFIRMED, Run
+from lodestar.agent.run import DirectiveRun
 from lodestar.agent.stamps import Stamp
 from lodestar.agent.target_search import TargetSearch
 from lodestar.agent.transitions import Transitions
@@ -45,7 +46,7 @@ class DiagnosingState:
     ) -> None:
         self._context, self._search, self._account = context, search, account
         self._transitions, self._news = transitions, news
-        self._recoveries: dict[Recovery, Callable[[Run, OpenCase, Diagnosis], None]] = {
+        self._recoveries: dict[Recovery, Callable[[DirectiveRun, OpenCase, Diagnosis], None]] = {
             Recovery.TAKE_NEW_PLACE: self._gone,
             Recovery.SEARCH_ELSEWHERE: self._gone,
             Recovery.NEXT_CANDIDATE: self._next,
@@ -56,9 +57,9 @@ class DiagnosingState:
             Recovery.WAIT_FOR_SENSORS: self._wait_for_sight,
         }
 
-    def step(self, run: Run) -> None:
+    def step(self, run: DirectiveRun) -> None:
         """Stand while a look lasts; then diagnose, and look again or recover."""
-        context, case = self._context, run.case
+        context, case = self._context, run.under_way.case
         assert case is not None
         if context.now < case.until:
             return
@@ -68,10 +69,10 @@ class DiagnosingState:
                 run.text = f"{finding.diagnosis.text}. Asking the language model what to do."
                 case.until = context.now + _ADVICE_POLL
                 return
-            if run.action is not None:
+            if run.under_way.action is not None:
                 self._look(run, case, finding.diagnosis)
                 return
-            run.recoveries += 1
+            run.errand.recoveries += 1
             run.text = f"{case.why[:1].upper()}{case.why[1:]}: {finding.diagnosis.text}."
             case.recovery, case.diagnosis = finding.recovery, finding.diagnosis
             if case.recovery is not Recovery.RELOCALISE:
@@ -81,11 +82,11 @@ class DiagnosingState:
             recover = self._tell  # the place is right: a thing that fits stands there
         recover(run, case, case.diagnosis)
 
-    def _look(self, run: Run, case: OpenCase, diagnosis: Diagnosis) -> None:
+    def _look(self, run: DirectiveRun, case: OpenCase, diagnosis: Diagnosis) -> None:
         """Make the look that the diagnosis names."""
         context = self._context
         case.looks = (*case.looks, diagnosis.look)
-        run.looks[case.action.entity_id] = case.looks
+        run.errand.looks[case.action.entity_id] = case.looks
         run.text = f"{diagnosis.text}. Not sure: {_LOOKS[diagnosis.look]}."
         if diagnosis.look is Look.FROM_ELSEWHERE and case.failing is not Failing.STOPPED:
             self._elsewhere(run, case)
@@ -112,36 +113,36 @@ class DiagnosingState:
 
     # --- recoveries -------------------------------------------------------------------------------------------
 
-    def _leave_out(self, run: Run, case: OpenCase, diagnosis: Diagnosis) -> None:
+    def _leave_out(self, run: DirectiveRun, case: OpenCase, diagnosis: Diagnosis) -> None:
         """Leave the goal out until the map around it changes, and have the experts propose another."""
-        run.case = None
+        run.under_way.case = None
         if case.failing is Failing.STOPPED:
             self._news.leave_out(run, case.proposal, case.action.start, case.why, case.blocked)
         else:
             self._elsewhere(run, case)
 
-    def _elsewhere(self, run: Run, case: OpenCase) -> None:
+    def _elsewhere(self, run: DirectiveRun, case: OpenCase) -> None:
         """Look at the target from another place; its last viewpoint excludes it."""
         self._spend(run, case)
-        run.case = run.action = None
+        run.under_way.case = run.under_way.action = None
         self._go_on(run)
 
-    def _spend(self, run: Run, case: OpenCase) -> None:
+    def _spend(self, run: DirectiveRun, case: OpenCase) -> None:
         """The place where the robot stands, and the one that it was going to, showed nothing."""
         facts = self._context.facts
-        run.goals.exclude(case.proposal.goal, UNCONFIRMED, facts.grid, lasting=True)
+        run.errand.goals.exclude(case.proposal.goal, UNCONFIRMED, facts.grid, lasting=True)
         if facts.pose is not None:
-            run.goals.exclude(facts.pose, UNCONFIRMED, facts.grid, lasting=True)
+            run.errand.goals.exclude(facts.pose, UNCONFIRMED, facts.grid, lasting=True)
         if facts.entity(case.action.entity_id) is not None:
-            run.spend_viewpoint(case.action.entity_id, UNCONFIRMED)
+            run.errand.spend_viewpoint(case.action.entity_id, UNCONFIRMED)
 
-    def _gone(self, run: Run, case: OpenCase, diagnosis: Diagnosis) -> None:
+    def _gone(self, run: DirectiveRun, case: OpenCase, diagnosis: Diagnosis) -> None:
         """The thing is not where it was: it is excluded there, and searched for elsewhere."""
         context, action = self._context, case.action
         facts, mirror = context.facts, context.facts.mirror
         entity = None if mirror is None else mirror.get(action.entity_id)
         present = facts.entity(action.entity_id) is not None
-        run.case = None
+        run.under_way.case = None
         known = self._transitions.outcomes.evidence.was_known(run, action.entity_id)
         corrects = context.config.recovery.corrects
         if known and corrects and not (present and diagnosis.cause is Cause.TARGET_MOVED):
@@ -150,42 +151,44 @@ class DiagnosingState:
             name, place, seen = action.label or "the thing", where, Stamp(-math.inf)
             if entity is not None:
                 name, place, seen = name_of(entity), place_of(entity, mirror), Stamp(entity.last_seen)
-            run.gone[action.entity_id] = GoneThing(action.entity_id, name, place, seen, context.now, mean)
+            run.errand.gone[action.entity_id] = GoneThing(
+                action.entity_id, name, place, seen, context.now, mean
+            )
             if present:
-                run.excluded[action.entity_id] = GONE
+                run.errand.excluded[action.entity_id] = GONE
         self._go_on(run)
 
-    def _next(self, run: Run, case: OpenCase, diagnosis: Diagnosis) -> None:
-        run.case = None
+    def _next(self, run: DirectiveRun, case: OpenCase, diagnosis: Diagnosis) -> None:
+        run.under_way.case = None
         if case.action.entity_id and self._context.config.recovery.corrects:
-            run.excluded[case.action.entity_id] = BELOW_ACCEPT
+            run.errand.excluded[case.action.entity_id] = BELOW_ACCEPT
         self._go_on(run)
 
-    def _other_side(self, run: Run, case: OpenCase, diagnosis: Diagnosis) -> None:
+    def _other_side(self, run: DirectiveRun, case: OpenCase, diagnosis: Diagnosis) -> None:
         """This place is of no use. A thing that was not looked at from here keeps its viewpoints.
 
         One that something hides is looked at from where nothing that came since does, whichever side that is.
         """
         context = self._context
         if case.failing is Failing.STOPPED:
-            run.case = None
-            run.goals.exclude(case.proposal.goal, case.why, context.facts.grid, lasting=True)
+            run.under_way.case = None
+            run.errand.goals.exclude(case.proposal.goal, case.why, context.facts.grid, lasting=True)
             self._go_on(run)
             return
         proposal = self._beyond(run, case)
         self._spend(run, case)
-        run.case = None
+        run.under_way.case = None
         if proposal is None:  # until everything is explored, and it may be tried once more
             entity = context.facts.entity(case.action.entity_id)
             if entity is not None:
-                run.excluded[entity.id] = UNCONFIRMED
-                run.out_of_sight.setdefault(entity.id, context.now)
+                run.errand.excluded[entity.id] = UNCONFIRMED
+                run.errand.out_of_sight.setdefault(entity.id, context.now)
             self._go_on(run)
             return
         run.text = f"{diagnosis.text}. {proposal.rationale[:1].upper()}{proposal.rationale[1:]}."
         self._transitions.send(run, proposal, proposal.epoch, self._search.look(run))
 
-    def _beyond(self, run: Run, case: OpenCase) -> Proposal | None:
+    def _beyond(self, run: DirectiveRun, case: OpenCase) -> Proposal | None:
         """Return the goal from which what hides the target does not; None where there is none."""
         context = self._context
         facts, config = context.facts, context.config
@@ -194,7 +197,7 @@ class DiagnosingState:
             return None
         before = self._transitions.outcomes.evidence.grids_before(run, case)
         spent = [tuple(np.asarray(pose, float).tolist()) for pose in (case.proposal.goal, facts.pose)]
-        excluded = [*run.goals.active(), *spent]
+        excluded = [*run.errand.goals.active(), *spent]
         pose = viewpoint_beyond(
             before, facts.grid, facts.pose, entity, excluded, config.viewpoints, config.reach
         )
@@ -205,18 +208,18 @@ class DiagnosingState:
         trace = trace_of(context, run.step, proposal, epoch, self._search.look(run))
         return proposal if context.validator.check(trace).accepted else None
 
-    def _tell(self, run: Run, case: OpenCase, diagnosis: Diagnosis) -> None:
+    def _tell(self, run: DirectiveRun, case: OpenCase, diagnosis: Diagnosis) -> None:
         """Either is what the words mean: the robot faces again the one that it came to, and claims that."""
-        run.case = None
+        run.under_way.case = None
         epoch = self._context.next_epoch()
         proposal = replace(case.proposal, epoch=epoch)
         self._transitions.send(run, proposal, epoch, self._search.look(run))
 
-    def _wait_for_way(self, run: Run, case: OpenCase, diagnosis: Diagnosis) -> None:
+    def _wait_for_way(self, run: DirectiveRun, case: OpenCase, diagnosis: Diagnosis) -> None:
         """Go on to the same goal when the way is free, or leave it out when patience is over."""
         context = self._context
         if self._transitions.outcomes.evidence.blockage(case) is None and self._has_way(case):
-            run.case = None
+            run.under_way.case = None
             run.text = "The way is free again; going on."
             self._transitions.send(run, case.proposal, context.next_epoch(), self._search.look(run))
         elif self._waits(case, context.config.recovery.person_patience):
@@ -241,7 +244,7 @@ class DiagnosingState:
             return False
         return True
 
-    def _relocalise(self, run: Run, case: OpenCase, diagnosis: Diagnosis) -> None:
+    def _relocalise(self, run: DirectiveRun, case: OpenCase, diagnosis: Diagnosis) -> None:
         """Decide anew once the surroundings fit the map; end where they do not for too long.
 
         They are only judged when they have been seen from the new pose.
@@ -253,26 +256,26 @@ class DiagnosingState:
             return
         measured = self._transitions.outcomes.evidence.measure(run, case).facts
         if not measured.get("map_contradicts", False):
-            run.case = None
+            run.under_way.case = None
             self._settle(run)
             self._go_on(run)
         elif not self._waits(case, config.localisation_patience):
             message = f"The robot does not know where it is: {diagnosis.text}. Bring it back, or localise it by hand."
             self._transitions.finish(run, ErrorCode.TF_ERROR, message)
 
-    def _settle(self, run: Run) -> None:
+    def _settle(self, run: DirectiveRun) -> None:
         """The newest jump of the pose is dealt with; what was measured before it is not compared any more."""
         if self._transitions.outcomes.evidence.has_jumped(run):
             run.jump_settled = self._context.facts.odometer.jumped_at
-            run.grids.clear()
+            run.errand.grids.clear()
 
-    def _wait_for_sight(self, run: Run, case: OpenCase, diagnosis: Diagnosis) -> None:
+    def _wait_for_sight(self, run: DirectiveRun, case: OpenCase, diagnosis: Diagnosis) -> None:
         """Decide anew once something is seen; end where nothing is for too long."""
         context = self._context
         config = context.config.recovery
         blind = self._transitions.outcomes.evidence.blind_for()
         if blind <= config.camera_patience:
-            run.case = None
+            run.under_way.case = None
             self._go_on(run)
         elif not self._waits(case, config.sensor_patience):
             message = (
@@ -280,7 +283,7 @@ class DiagnosingState:
             )
             self._transitions.finish(run, ErrorCode.NO_EXPERT, message)
 
-    def _go_on(self, run: Run) -> None:
+    def _go_on(self, run: DirectiveRun) -> None:
         self._account.close(Outcome.ABORTED, self._search.look(run))
         self._transitions.redecide(run)
 

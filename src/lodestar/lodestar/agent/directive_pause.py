@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from lodestar.agent.commands import CancelGoal, RequestProposals, SendGoal, State
 from lodestar.agent.context import LoopContext
-from lodestar.agent.run import Run
+from lodestar.agent.errand import ActionState
+from lodestar.agent.run import DirectiveRun
 from lodestar.agent.transitions import Transitions
 
 
-def pause(context: LoopContext, transitions: Transitions, run: Run) -> None:
+def pause(context: LoopContext, transitions: Transitions, run: DirectiveRun) -> None:
     """Let the robot stand, stop loop time, and give up what is under way; a wait stays one."""
     run.text = "Paused on request; the directive goes on when it is resumed."
     begun = SendGoal | RequestProposals
     context.commands = [c for c in context.commands if not isinstance(c, begun)]
     if context.state is not State.WAITING:
         transitions.outcomes.cancel(run, "The directive was paused.")
-        if run.navigation is not None:
+        if run.under_way.navigation is not None:
             context.commands.append(CancelGoal("paused"))
-        run.navigation = run.arrival = run.case = None
-        run.events = []
+        run.errand.under_way = ActionState()
         transitions.redecide(run)
     if run.place_checked:  # else the robot may stand elsewhere than the last grid says
         context.facts.rest()
@@ -27,7 +27,7 @@ def pause(context: LoopContext, transitions: Transitions, run: Run) -> None:
     context.clock.stop()
 
 
-def resume(context: LoopContext, run: Run) -> None:
+def resume(context: LoopContext, run: DirectiveRun) -> None:
     """Go on; the time of the pause counts nowhere. A robot that was carried meanwhile notices before it moves."""
     context.clock.go()
     context.constraint.resume()

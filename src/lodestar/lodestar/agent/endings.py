@@ -10,10 +10,11 @@ from scipy import ndimage
 
 from lodestar.agent.admission import Admission
 from lodestar.agent.commands import DirectiveResult
+from lodestar.agent.errand import UNCONFIRMED, UNREACHABLE
 from lodestar.agent.errors import ErrorCode
 from lodestar.agent.open_action import GoneThing
 from lodestar.agent.proposers import KNOWER
-from lodestar.agent.run import UNCONFIRMED, UNREACHABLE, Run
+from lodestar.agent.run import DirectiveRun
 from lodestar.agent.searched_floor import SearchedFloor
 from lodestar.agent.stamps import NEVER, Stamp
 from lodestar.agent.targets import TargetView
@@ -27,7 +28,7 @@ _ARM = 0.4  # metres from where the robot's centre can be, within which it comes
 
 
 def give_up(
-    run: Run,
+    run: DirectiveRun,
     admission: Admission,
     view: TargetView,
     entities: Mapping[int, Entity],
@@ -59,13 +60,15 @@ def give_up(
     )
 
 
-def given_up(run: Run, view: TargetView, entities: Mapping[int, Entity]) -> tuple[ErrorCode, str] | None:
+def given_up(
+    run: DirectiveRun, view: TargetView, entities: Mapping[int, Entity]
+) -> tuple[ErrorCode, str] | None:
     """Return code and message of a thing that fits, and that could not be come to or was not seen again there."""
     for reason, code in (
         (UNREACHABLE, ErrorCode.TARGET_UNREACHABLE),
         (UNCONFIRMED, ErrorCode.TARGET_NOT_CONFIRMED),
     ):
-        for entity_id, why in run.excluded.items():
+        for entity_id, why in run.errand.excluded.items():
             if why == reason and view.score(entity_id) > 0.0 and entity_id in entities:
                 target = run.step.target or run.directive.text
                 return code, f"{name_of(entities[entity_id])} fits {target!r}: {reason}."
@@ -73,7 +76,7 @@ def given_up(run: Run, view: TargetView, entities: Mapping[int, Entity]) -> tupl
 
 
 def not_found(
-    run: Run,
+    run: DirectiveRun,
     view: TargetView,
     entities: Mapping[int, Entity],
     searched: SearchedFloor | None,
@@ -87,11 +90,11 @@ def not_found(
     return f"{begin} {target!r} was found.{looked} {seen}"
 
 
-def gone(run: Run, searched: SearchedFloor, now: Stamp) -> tuple[ErrorCode, str]:
+def gone(run: DirectiveRun, searched: SearchedFloor, now: Stamp) -> tuple[ErrorCode, str]:
     """Return code and message of a search for a thing that was known and is no longer there."""
-    thing = next(iter(run.gone.values()))
+    thing = next(iter(run.errand.gone.values()))
     when = f", {ago(now - thing.seen)}" if thing.seen > NEVER else ""
-    others = len(run.gone) - 1
+    others = len(run.errand.gone) - 1
     more = f" So {'is' if others == 1 else 'are'} {others} more that fitted." if others else ""
     return (
         ErrorCode.TARGET_GONE,
@@ -100,9 +103,11 @@ def gone(run: Run, searched: SearchedFloor, now: Stamp) -> tuple[ErrorCode, str]
     )
 
 
-def hidden(run: Run, entities: Mapping[int, Entity], searched: SearchedFloor) -> tuple[ErrorCode, str]:
+def hidden(
+    run: DirectiveRun, entities: Mapping[int, Entity], searched: SearchedFloor
+) -> tuple[ErrorCode, str]:
     """Return code and message of a search for a thing that was known and is hidden from wherever the robot can go."""
-    thing = next((entities[i] for i in run.out_of_sight if i in entities), None)
+    thing = next((entities[i] for i in run.errand.out_of_sight if i in entities), None)
     name = "the thing" if thing is None else name_of(thing)
     return (
         ErrorCode.TARGET_NOT_CONFIRMED,
@@ -111,10 +116,10 @@ def hidden(run: Run, entities: Mapping[int, Entity], searched: SearchedFloor) ->
     )
 
 
-def barred(run: Run, known: Entity, searched: SearchedFloor) -> tuple[ErrorCode, str]:
+def barred(run: DirectiveRun, known: Entity, searched: SearchedFloor) -> tuple[ErrorCode, str]:
     """Return code and message of a search for a known thing to which no way leads any more."""
     name = name_of(known)
-    why = f" ({run.last_failure})" if run.last_failure else ""
+    why = f" ({run.errand.last_failure})" if run.errand.last_failure else ""
     return (
         ErrorCode.TARGET_UNREACHABLE,
         f"{name[:1].upper()}{name[1:]} fits, but the way to it is shut{why}, and I looked for another one in vain. "
@@ -145,7 +150,7 @@ def explored_in_words(grid: OccupancyGrid2D, reached: np.ndarray, left: str) -> 
 
 
 def result_of(
-    run: Run,
+    run: DirectiveRun,
     code: ErrorCode,
     message: str,
     view: TargetView,

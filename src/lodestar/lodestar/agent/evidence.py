@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from lodestar.agent.context import LoopContext
+from lodestar.agent.errand import SHIFTED
 from lodestar.agent.navigator_codes import (
     GOAL_REFUSED,
     POSE_REFUSED,
@@ -12,7 +13,7 @@ from lodestar.agent.navigator_codes import (
     is_planner_refusal,
 )
 from lodestar.agent.open_action import Failing, OpenCase
-from lodestar.agent.run import SHIFTED, Run
+from lodestar.agent.run import DirectiveRun
 from lodestar.agent.stamps import NEVER, Stamp, last_seen
 from lodestar.agent.target_search import TargetSearch
 from lodestar.agent.viewpoints_beyond import is_hidden
@@ -49,7 +50,7 @@ class EvidenceGatherer:
         self._priors = CategoryPriors()
         self._seen_at = 0.0  # metres driven when something was seen last
 
-    def measure(self, run: Run, case: OpenCase) -> Evidence:
+    def measure(self, run: DirectiveRun, case: OpenCase) -> Evidence:
         """Return the evidence as it is now.
 
         The phase says what is worth measuring. Without it, way and target are measured at every failure.
@@ -98,7 +99,7 @@ class EvidenceGatherer:
             }
         return facts
 
-    def _inputs(self, run: Run, case: OpenCase) -> dict[str, bool]:
+    def _inputs(self, run: DirectiveRun, case: OpenCase) -> dict[str, bool]:
         context = self._context
         facts = {"battery_low": run.charging, "pose_old": context.pose_is_old}
         if context.config.grid_patience > 0.0:
@@ -119,14 +120,14 @@ class EvidenceGatherer:
             self._seen_at = facts.odometer.distance
         return facts.odometer.distance - self._seen_at > config.drive_blind_way
 
-    def has_jumped(self, run: Run) -> bool:
+    def has_jumped(self, run: DirectiveRun) -> bool:
         """Return whether the pose jumped since the directive began, and that was not settled yet.
 
         Until then, places and grids from before the jump say nothing about those after it.
         """
         return self._context.facts.odometer.jumped_at > max(run.begun_stamp, run.jump_settled)
 
-    def _pose(self, run: Run, case: OpenCase) -> dict[str, bool]:
+    def _pose(self, run: DirectiveRun, case: OpenCase) -> dict[str, bool]:
         facts = self._context.facts
         jumped = self.has_jumped(run)
         newer = case.action.began >= facts.odometer.jumped_at or case.action.grid is None
@@ -216,7 +217,7 @@ class EvidenceGatherer:
 
     # --- the target -------------------------------------------------------------------------------------------
 
-    def _target(self, run: Run, case: OpenCase) -> dict[str, bool]:
+    def _target(self, run: DirectiveRun, case: OpenCase) -> dict[str, bool]:
         action, facts = case.action, self._context.facts
         if not action.entity_id or facts.mirror is None:
             return {}
@@ -242,13 +243,13 @@ class EvidenceGatherer:
             del measures["target_gone"]  # of the place where it stands now; nobody asks for that
         return measures
 
-    def was_known(self, run: Run, entity_id: int) -> bool:
+    def was_known(self, run: DirectiveRun, entity_id: int) -> bool:
         """Return whether an entity was there before the directive began."""
         mirror = self._context.facts.mirror
         entity = None if mirror is None else mirror.get(entity_id)
         return entity is not None and Stamp(entity.first_seen) < run.begun_stamp
 
-    def twins(self, run: Run, entity_id: int) -> list[Entity]:
+    def twins(self, run: DirectiveRun, entity_id: int) -> list[Entity]:
         """Return things that fit and were first seen since the directive began, beside one that was known before it."""
         if self._lacks(SCENE) or not self.was_known(run, entity_id):
             return []
@@ -266,21 +267,21 @@ class EvidenceGatherer:
             )
         ]
 
-    def _fits(self, run: Run, entity: Entity) -> bool:
+    def _fits(self, run: DirectiveRun, entity: Entity) -> bool:
         mirror = self._context.facts.mirror
         assert mirror is not None
         return self._context.targets.look(mirror, run.step).is_accepted(entity.id)
 
-    def _hidden(self, run: Run, case: OpenCase, entity: Entity) -> bool:
+    def _hidden(self, run: DirectiveRun, case: OpenCase, entity: Entity) -> bool:
         """Return whether something new stands between the robot and the thing."""
         facts, grids = self._context.facts, self.grids_before(run, case)
         if facts.grid is None or facts.pose is None:
             return False
         return is_hidden(grids, facts.grid, facts.pose, entity)
 
-    def grids_before(self, run: Run, case: OpenCase) -> tuple[OccupancyGrid2D, ...]:
+    def grids_before(self, run: DirectiveRun, case: OpenCase) -> tuple[OccupancyGrid2D, ...]:
         """Return the grids when this action began, and when the first one about the same thing did."""
-        grids = case.action.grid, run.grids.get(case.action.entity_id)
+        grids = case.action.grid, run.errand.grids.get(case.action.entity_id)
         return tuple(grid for grid in grids if grid is not None)
 
     # --- discrepancy ------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from lodestar.agent.context import LoopContext
 from lodestar.agent.proposers import EXPLORER, KNOWER
 from lodestar.agent.questions import Answer, LateAnswer, objection
 from lodestar.agent.reasoning import trace_of
-from lodestar.agent.run import Run
+from lodestar.agent.run import DirectiveRun
 from lodestar.agent.target_search import TargetSearch
 from lodestar.agent.targets import TargetView
 from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest, RejectionReason
@@ -24,24 +24,24 @@ class Inquiry:
     def __init__(self, context: LoopContext, search: TargetSearch) -> None:
         self._context, self._search = context, search
 
-    def ask(self, run: Run, activity: Activity, review: bool = False) -> None:
+    def ask(self, run: DirectiveRun, activity: Activity, review: bool = False) -> None:
         """Open an epoch of the activity's experts, for a review of the explorer alone; an expert that still works on
         an older question is left to it.
         """
         context = self._context
         facts, now = context.facts, context.now
         assert facts.pose is not None and facts.grid is not None
-        run.goals.refresh(facts.grid)
+        run.errand.goals.refresh(facts.grid)
         request = ProposalRequest(
             epoch=context.next_epoch(),
             stamp=facts.stamp.seconds,
             directive=run.asked(activity.asked(run)),
             step_index=run.step_index,
             robot_pose=facts.pose.copy(),
-            excluded_entities=frozenset(run.excluded)
-            | run.doubt.put_off(facts.entities, facts.pose)
+            excluded_entities=frozenset(run.errand.excluded)
+            | run.errand.doubt.put_off(facts.entities, facts.pose)
             | self._search.unmeant(run),
-            excluded_goals=run.goals.active(),
+            excluded_goals=run.errand.goals.active(),
             deadline=facts.stamp.after(context.config.expert_deadline).seconds,
         )
         experts = (EXPLORER,) if review else self.experts_for(request.step)
@@ -54,11 +54,11 @@ class Inquiry:
         experts = self._context.experts
         return experts if step.kind is StepKind.FIND or EXPLORER not in experts else (EXPLORER,)
 
-    def answers(self, run: Run) -> dict[str, Answer]:
+    def answers(self, run: DirectiveRun) -> dict[str, Answer]:
         """The answers that count in the open epoch, by expert."""
         return run.questions.take(self._context.now, lambda late: self._objection(run, late))
 
-    def admit(self, run: Run, view: TargetView) -> Admission:
+    def admit(self, run: DirectiveRun, view: TargetView) -> Admission:
         """Every expert's answer, judged."""
         facts = self._context.facts
         avoid: tuple[tuple[Entity, float], ...] = ()
@@ -67,14 +67,14 @@ class Inquiry:
         return admit(
             run.questions.asked,
             self.answers(run),
-            run.goals,
-            run.excluded,
+            run.errand.goals,
+            run.errand.excluded,
             self._search.accepted(view) if self._context.config.known_first else [],
             avoid,
             lambda proposal: self._verdict(run, proposal, view),
         )
 
-    def _verdict(self, run: Run, proposal: Proposal, view: TargetView) -> Verdict:
+    def _verdict(self, run: DirectiveRun, proposal: Proposal, view: TargetView) -> Verdict:
         """Return the verdict on a proposal's trace.
 
         A goal that cannot be reached is left out of the next requests, until the map around it changes: its expert
@@ -83,18 +83,18 @@ class Inquiry:
         context = self._context
         verdict = context.validator.check(trace_of(context, run.step, proposal, proposal.epoch, view))
         if verdict.code is TraceError.UNREACHABLE and proposal.action is ActionKind.GO:
-            run.goals.exclude(proposal.goal, verdict.reason, context.facts.grid)
+            run.errand.goals.exclude(proposal.goal, verdict.reason, context.facts.grid)
         return verdict
 
-    def gave_way(self, run: Run, admission: Admission) -> bool:
+    def gave_way(self, run: DirectiveRun, admission: Admission) -> bool:
         """Whether one of several candidates has no viewpoint, so that another is looked at next."""
         facts = self._context.facts
         assert facts.pose is not None
         if admission.rejection(KNOWER) is not RejectionReason.NO_VIEWPOINT:
             return False
-        return run.doubt.give_way(facts.entities, facts.pose)
+        return run.errand.doubt.give_way(facts.entities, facts.pose)
 
-    def _objection(self, run: Run, late: LateAnswer) -> str:
+    def _objection(self, run: DirectiveRun, late: LateAnswer) -> str:
         facts = self._context.facts
         assert facts.pose is not None and facts.grid is not None
         known = lambda identity: facts.entity(identity) is not None  # noqa: E731

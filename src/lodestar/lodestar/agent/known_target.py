@@ -10,7 +10,7 @@ from lodestar.agent.admission import Admission, heads_for
 from lodestar.agent.context import LoopContext
 from lodestar.agent.proposers import EXPLORER, KNOWN
 from lodestar.agent.reasoning import trace_of
-from lodestar.agent.run import Run
+from lodestar.agent.run import DirectiveRun
 from lodestar.agent.target_search import TargetSearch
 from lodestar.agent.targets import TargetView
 from lodestar.agent.transitions import Transitions
@@ -30,7 +30,7 @@ class KnownTarget:
     def __init__(self, context: LoopContext, search: TargetSearch, transitions: Transitions) -> None:
         self._context, self._search, self._transitions = context, search, transitions
 
-    def head_for(self, run: Run, admission: Admission, view: TargetView) -> bool:
+    def head_for(self, run: DirectiveRun, admission: Admission, view: TargetView) -> bool:
         """Whether the robot goes to a known target on its own, because the expert for it is late or broken, or because
         a person pointed at one that the experts do not go to.
 
@@ -38,7 +38,7 @@ class KnownTarget:
         open and is credited with the result: it brought the target into view.
         """
         late = any(arm.is_silent and arm.expert != EXPLORER for arm in admission.arms)
-        if not late and not view.is_accepted(run.pointed):
+        if not late and not view.is_accepted(run.errand.pointed):
             return False
         accepted = self._search.accepted(view)
         if any(
@@ -52,7 +52,7 @@ class KnownTarget:
         entity, goal, length = found
         assert run.questions.request is not None
         epoch = run.questions.request.epoch
-        why = "you pointed at it" if entity.id == run.pointed else "the experts have not answered"
+        why = "you pointed at it" if entity.id == run.errand.pointed else "the experts have not answered"
         rationale = f"going to {name_of(entity)}, {length:.1f} m away, by the map: {why}"
         proposal = Proposal(KNOWN, epoch, goal, view.score(entity.id), rationale, entity.id)
         trace = trace_of(self._context, run.step, proposal, epoch, view)
@@ -60,11 +60,13 @@ class KnownTarget:
             return False
         run.questions.close()
         run.text = going(proposal, entity, bool(accepted))
-        run.decided(self._context.now, view)
+        run.errand.decided(self._context.now, view)
         self._transitions.pursue(run, proposal, epoch, view)
         return True
 
-    def _viewpoint_of(self, run: Run, entities: list[Entity]) -> tuple[Entity, np.ndarray, float] | None:
+    def _viewpoint_of(
+        self, run: DirectiveRun, entities: list[Entity]
+    ) -> tuple[Entity, np.ndarray, float] | None:
         """The entity that is faced after the shortest way, the pose (3,) for it, and the way's length in metres."""
         facts = self._context.facts
         assert facts.pose is not None and facts.grid is not None
@@ -79,7 +81,7 @@ class KnownTarget:
                     facts.pose,
                     (entity.box_min, entity.box_max),
                     views,
-                    run.goals.active(),
+                    run.errand.goals.active(),
                     config.viewpoints,
                     config.approach,
                     facts.mirror,

@@ -22,8 +22,8 @@ from lodestar.agent.context import LoopContext
 from lodestar.agent.deciding_state import DecidingState
 from lodestar.agent.diagnosing_state import DiagnosingState
 from lodestar.agent.directive_pause import pause, resume
+from lodestar.agent.errand import NOT_CHOSEN
 from lodestar.agent.errors import Busy, ErrorCode, Held
-from lodestar.agent.goals import GoalMemory
 from lodestar.agent.inquiry import Inquiry
 from lodestar.agent.itinerary import Itinerary
 from lodestar.agent.known_target import KnownTarget
@@ -37,7 +37,7 @@ from lodestar.agent.proposers import CHARGER, HOME, PLACE
 from lodestar.agent.questions import Questions
 from lodestar.agent.refusals import refuse
 from lodestar.agent.resting_state import RestingState
-from lodestar.agent.run import NOT_CHOSEN, Run
+from lodestar.agent.run import DirectiveRun
 from lodestar.agent.silence import silent_input
 from lodestar.agent.stamps import Stamp
 from lodestar.agent.steps import Steps
@@ -62,7 +62,7 @@ _STANDING = frozenset({State.IDLE, State.HELD, State.WAITING})  # in which nothi
 class LoopState(Protocol):
     """One state of the loop."""
 
-    def step(self, run: Run) -> None:
+    def step(self, run: DirectiveRun) -> None:
         """Do what the state does in one tick; a transition may leave it."""
         ...
 
@@ -128,19 +128,18 @@ class DecisionLoop:
         itinerary = Itinerary(directive, context.place_names)
         words = step_in_words(itinerary.errand)
         default = math.inf if directive.is_endless else self.config.time_limit
-        run = Run(
+        run = DirectiveRun(
             directive=directive,
             itinerary=itinerary,
             started=context.now,
             time_limit=time_limit if time_limit > 0.0 else default,
             config=self.config,
             distance_before=facts.odometer.distance,
-            goals=GoalMemory(self.config),
             questions=Questions(self.config),
             constraints_told=directive.constraints,
             text=f"{words[:1].upper()}{words[1:]}: asking the experts where to go.",
         )
-        run.excluded = dict.fromkeys(excluded, NOT_CHOSEN)
+        run.errand.excluded = dict.fromkeys(excluded, NOT_CHOSEN)
         context.directives += 1
         context.questions.set_aside()
         context.searched.begin()
@@ -260,15 +259,15 @@ class DecisionLoop:
 
     def on_memory(self, ticket: int, outcome: AnswerOutcome) -> None:
         """Take the outcome of a question to the memory; one that is not waited for any more is dropped."""
-        query = None if self._context.run is None else self._context.run.query
+        query = None if self._context.run is None else self._context.run.errand.query
         if query is not None and query.ticket == ticket:
             query.outcome = outcome
 
     def on_navigation(self, event: NavigationEvent) -> None:
         """News of the navigator, looked at in the next tick."""
         run = self._context.run
-        if run is not None and run.navigation is not None:
-            run.events.append(event)
+        if run is not None and run.under_way.navigation is not None:
+            run.under_way.events.append(event)
 
     # --- what others may know -------------------------------------------------------------------------------
 
@@ -327,7 +326,7 @@ class DecisionLoop:
             return Feedback(
                 self.state.name, "", 0, self.epoch, math.nan, 0.0, facts.area, None, "", constraint=state
             )
-        navigation = run.navigation
+        navigation = run.under_way.navigation
         proposal = navigation.proposal if navigation is not None else None
         return Feedback(
             phase=self._phase(run),
@@ -343,10 +342,10 @@ class DecisionLoop:
             constraint=str(self._context.constraint.state),
         )
 
-    def _phase(self, run: Run) -> str:
-        if run.navigation is None or self.state is not State.NAVIGATING:
+    def _phase(self, run: DirectiveRun) -> str:
+        if run.under_way.navigation is None or self.state is not State.NAVIGATING:
             return self.state.name
-        proposal = run.navigation.proposal
+        proposal = run.under_way.navigation.proposal
         if proposal.expert in (HOME, CHARGER):
             return "RETURNING"
         return "APPROACHING" if proposal.entity_id or proposal.expert == PLACE else "EXPLORING"
@@ -367,7 +366,7 @@ class DecisionLoop:
         commands, context.commands = context.commands, []
         return commands
 
-    def _guarded(self, run: Run) -> None:
+    def _guarded(self, run: DirectiveRun) -> None:
         """One step; an error in it ends the directive, because it would come again with every tick."""
         try:
             silence = silent_input(self._context)
@@ -385,14 +384,14 @@ class DecisionLoop:
                 message = f"The decision loop failed: {type(error).__name__}: {error}"
                 self._transitions.finish(run, ErrorCode.UNKNOWN, message)
 
-    def _end_at_limit(self, run: Run) -> None:
+    def _end_at_limit(self, run: DirectiveRun) -> None:
         """End a directive whose time is over, with what its errand knows by then."""
         message = f"The time limit of {run.time_limit:.0f} s is reached."
         known = self._activities.of(run).conclusion(run)
         code, words = (ErrorCode.TIME_LIMIT, "") if known is None else known
         self._transitions.finish(run, code, f"{words} {message}".strip())
 
-    def _step(self, run: Run) -> None:
+    def _step(self, run: DirectiveRun) -> None:
         self._news.hear(run)
         if self._context.run is not run:
             return

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 from lodestar.agent.commands import AskMemory, WithdrawQuestion
 from lodestar.agent.context import LoopContext
-from lodestar.agent.run import OpenQuery, Run
+from lodestar.agent.errand import OpenQuery
+from lodestar.agent.run import DirectiveRun
 from lodestar.language.question import Question
 from lodestar.language.time_windows import TimeBasis, TimePoint, TimeWindow
 from lodestar.memory.answer import Answer, AnswerCode, AnswerOutcome
@@ -26,7 +27,7 @@ class MemoryLine:
     def __init__(self, context: LoopContext) -> None:
         self._context = context
 
-    def ask(self, run: Run, question: Question, since: float = 0.0) -> None:
+    def ask(self, run: DirectiveRun, question: Question, since: float = 0.0) -> None:
         """Ask; a question before it is withdrawn. since: s, how far back it looks where it says no time; 0 = any."""
         context = self._context
         self.close(run)
@@ -34,12 +35,12 @@ class MemoryLine:
             begin = context.facts.stamp.seconds - since
             if begin > 0.0:
                 question = replace(question, window=TimeWindow(TimePoint(TimeBasis.STAMP, begin)))
-        run.query = OpenQuery(context.next_epoch(), context.now)
-        context.commands.append(AskMemory(run.query.ticket, question))
+        run.errand.query = OpenQuery(context.next_epoch(), context.now)
+        context.commands.append(AskMemory(run.errand.query.ticket, question))
 
-    def outcome(self, run: Run) -> AnswerOutcome | None:
+    def outcome(self, run: DirectiveRun) -> AnswerOutcome | None:
         """Return what came of the question, once; None while its answer is waited for. A late one is an outcome too."""
-        query, patience = run.query, self._context.config.memory_patience
+        query, patience = run.errand.query, self._context.config.memory_patience
         assert query is not None
         if query.outcome is None:
             if self._context.now - query.asked_at <= patience:
@@ -48,14 +49,14 @@ class MemoryLine:
             return AnswerOutcome(
                 AnswerCode.CANCELLED, why=f"the memory did not answer within {patience:.0f} s"
             )
-        run.query = None
+        run.errand.query = None
         return query.outcome
 
-    def close(self, run: Run) -> None:
+    def close(self, run: DirectiveRun) -> None:
         """Withdraw the question that is open, if there is one."""
-        if run.query is not None and run.query.outcome is None:
-            self._context.commands.append(WithdrawQuestion(run.query.ticket))
-        run.query = None
+        if run.errand.query is not None and run.errand.query.outcome is None:
+            self._context.commands.append(WithdrawQuestion(run.errand.query.ticket))
+        run.errand.query = None
 
     def is_fresh(self, answer: Answer, bounds: Freshness) -> bool:
         """Return whether the answer was so a moment ago; what was not seen, whether the floor was looked at then."""

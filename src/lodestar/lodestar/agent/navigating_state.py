@@ -14,11 +14,12 @@ from lodestar.agent.charger_trip import ChargerTrip
 from lodestar.agent.commands import CancelGoal
 from lodestar.agent.config import LoopConfig
 from lodestar.agent.context import LoopContext
+from lodestar.agent.errand import Navigation
 from lodestar.agent.inquiry import Inquiry
 from lodestar.agent.navigator_news import NavigatorNews
 from lodestar.agent.open_action import Failing
 from lodestar.agent.proposers import ASIDE, CHARGER, EXPLORER, HOME, LOOK, PLACE
-from lodestar.agent.run import Navigation, Run
+from lodestar.agent.run import DirectiveRun
 from lodestar.agent.target_search import TargetSearch
 from lodestar.agent.transitions import Transitions
 from lodestar.agent.words import name_of
@@ -44,11 +45,11 @@ class NavigatingState:
         self._transitions, self._trip, self._news = transitions, trip, news
         self._activities = activities
 
-    def step(self, run: Run) -> None:
+    def step(self, run: DirectiveRun) -> None:
         """Watch the goal that is under way."""
         if self._trip.turned_back(run):
             return
-        navigation, context = run.navigation, self._context
+        navigation, context = run.under_way.navigation, self._context
         assert navigation is not None and context.facts.pose is not None
         config, now = context.config, context.now
         if not navigation.accepted and now - navigation.sent > config.accept_timeout:
@@ -66,8 +67,8 @@ class NavigatingState:
         elif self._is_lost(run, navigation):
             return
         elif navigation.proposal.expert not in (HOME, CHARGER, PLACE, ASIDE, LOOK):
-            if now - run.last_check >= config.target_check_interval:
-                run.last_check = now
+            if now - run.under_way.last_check >= config.target_check_interval:
+                run.under_way.last_check = now
                 if self._vanished(run, navigation):
                     return
                 if self._target_news(run, navigation):
@@ -75,17 +76,17 @@ class NavigatingState:
                     return
             self._review(run, navigation)
 
-    def _touches(self, run: Run) -> bool:
+    def _touches(self, run: DirectiveRun) -> bool:
         """Return whether the robot was held too often on this drive; the navigator might go on trying for minutes."""
-        config, action = self._context.config.recovery, run.action
+        config, action = self._context.config.recovery, run.under_way.action
         contacts = self._context.facts.contacts
         return (
             action is not None and config.enabled and contacts.count - action.contacts >= config.max_contacts
         )
 
-    def _is_lost(self, run: Run, navigation: Navigation) -> bool:
+    def _is_lost(self, run: DirectiveRun, navigation: Navigation) -> bool:
         """Return whether the pose jumped, or a thing is driven to without sight, so that the robot stands now."""
-        context, action = self._context, run.action
+        context, action = self._context, run.under_way.action
         outcomes = self._transitions.outcomes
         if action is None or not context.config.recovery.enabled:
             return False
@@ -100,9 +101,9 @@ class NavigatingState:
             self._transitions.diagnose(run, case)
         return case is not None
 
-    def _vanished(self, run: Run, navigation: Navigation) -> bool:
+    def _vanished(self, run: DirectiveRun, navigation: Navigation) -> bool:
         """Return whether the target is verified gone, which is diagnosed at once."""
-        action, evidence = run.action, self._transitions.outcomes.evidence
+        action, evidence = run.under_way.action, self._transitions.outcomes.evidence
         if action is None or action.entity_id not in action.fitting:
             return False
         if not evidence.is_verified_gone(action.entity_id):
@@ -113,13 +114,13 @@ class NavigatingState:
             self._transitions.diagnose(run, case)
         return case is not None
 
-    def _halt(self, run: Run, reason: str) -> None:
+    def _halt(self, run: DirectiveRun, reason: str) -> None:
         """Take the goal back from the navigator."""
-        if run.navigation is not None:
+        if run.under_way.navigation is not None:
             self._context.commands.append(CancelGoal(reason))
-            run.navigation = None
+            run.under_way.navigation = None
 
-    def _target_news(self, run: Run, navigation: Navigation) -> bool:
+    def _target_news(self, run: DirectiveRun, navigation: Navigation) -> bool:
         """Whether the scene now says to go elsewhere: a target or a better one appeared, or this one is gone."""
         context = self._context
         news = self._activities.of(run).news(run)
@@ -128,9 +129,9 @@ class NavigatingState:
             return True
         view = self._search.look(run)
         accepted = self._search.accepted(view)
-        since = context.now - run.last_decision
+        since = context.now - run.errand.last_decision
         if accepted and not heads_for(navigation.proposal, accepted):
-            new = {entity.id for entity in accepted} - run.known_targets
+            new = {entity.id for entity in accepted} - run.errand.known_targets
             if new or since > 3.0 * context.config.review_interval:
                 run.text = f"{name_of(accepted[0])} may be it; deciding anew."
                 return True
@@ -152,24 +153,24 @@ class NavigatingState:
         self._stop_short(run, navigation, entity)
         return False
 
-    def _stop_short(self, run: Run, navigation: Navigation, entity: Entity) -> None:
+    def _stop_short(self, run: DirectiveRun, navigation: Navigation, entity: Entity) -> None:
         """Replace the goal by the robot's own place where the target can be faced from there."""
         context = self._context
         facts = context.facts
         assert facts.pose is not None and facts.grid is not None
         if navigation.shortened or not navigation.accepted:
             return
-        target, tried = navigation.proposal.goal, run.goals.active()
+        target, tried = navigation.proposal.goal, run.errand.goals.active()
         goal = pose_here(facts.grid, facts.pose, entity, tried, target, context.config, facts.mirror)
         if goal is None:
             return
         name = name_of(entity)
         run.text = f"{name[:1].upper()}{name[1:]} can be faced from here; turning to it."
         self._transitions.send(run, replace(navigation.proposal, goal=goal), context.next_epoch())
-        assert run.navigation is not None
-        run.navigation.shortened = True
+        assert run.under_way.navigation is not None
+        run.under_way.navigation.shortened = True
 
-    def _review(self, run: Run, navigation: Navigation) -> None:
+    def _review(self, run: DirectiveRun, navigation: Navigation) -> None:
         """Ask the explorer on the way whether its goal is still worth it; decide anew where it is not."""
         context = self._context
         proposal, questions = navigation.proposal, run.questions
@@ -184,9 +185,9 @@ class NavigatingState:
         elif (
             proposal.expert == EXPLORER
             and proposal.action is ActionKind.GO
-            and context.now - run.last_review >= context.config.review_interval
+            and context.now - run.under_way.last_review >= context.config.review_interval
         ):
-            run.last_review = context.now
+            run.under_way.last_review = context.now
             self._inquiry.ask(run, self._activities.of(run), review=True)
 
 

@@ -11,12 +11,13 @@ from lodestar.agent.activities import Activities
 from lodestar.agent.charger_trip import ChargerTrip
 from lodestar.agent.commands import CancelGoal, NavigationEvent, NavigationKind
 from lodestar.agent.context import LoopContext
+from lodestar.agent.errand import UNREACHABLE, UNSURE, Navigation
 from lodestar.agent.errors import ErrorCode
 from lodestar.agent.navigator_codes import is_controller_stuck
 from lodestar.agent.open_action import Failing
 from lodestar.agent.proposers import ASIDE, CHARGER, LOOK
 from lodestar.agent.retreat import retreat
-from lodestar.agent.run import UNREACHABLE, UNSURE, Navigation, Run
+from lodestar.agent.run import DirectiveRun
 from lodestar.agent.target_search import TargetSearch
 from lodestar.agent.transitions import Transitions
 from lodestar.agent.verification import faced_entity
@@ -40,15 +41,15 @@ class NavigatorNews:
         self._context, self._search, self._account = context, search, account
         self._transitions, self._trip, self._activities = transitions, trip, activities
 
-    def hear(self, run: Run) -> None:
+    def hear(self, run: DirectiveRun) -> None:
         """Take in every event since the last tick, in order."""
-        events, run.events = run.events, []
+        events, run.under_way.events = run.under_way.events, []
         for event in events:
-            navigation = run.navigation
+            navigation = run.under_way.navigation
             if self._context.run is run and navigation is not None and event.epoch in (0, navigation.epoch):
                 self._take(run, navigation, event)
 
-    def _take(self, run: Run, navigation: Navigation, event: NavigationEvent) -> None:
+    def _take(self, run: DirectiveRun, navigation: Navigation, event: NavigationEvent) -> None:
         if event.kind is not NavigationKind.UNAVAILABLE:
             run.unavailable_since = None
         if event.kind in (NavigationKind.ACCEPTED, NavigationKind.FEEDBACK):
@@ -66,7 +67,7 @@ class NavigatorNews:
             self.failed(run, navigation, why, blocked, event.error_code)
 
     def failed(
-        self, run: Run, navigation: Navigation, why: str, blocked: bool = False, code: int = 0
+        self, run: DirectiveRun, navigation: Navigation, why: str, blocked: bool = False, code: int = 0
     ) -> None:
         """Diagnose why the goal was not reached, unless the robot already faces a target from where it stands.
 
@@ -77,18 +78,20 @@ class NavigatorNews:
         view = self._search.look(run)
         assert facts.pose is not None
         faced = faced_entity(self._search.accepted(view), facts.pose, facts.grid, config)
-        if faced is not None and not run.goals.reason(facts.pose):
+        if faced is not None and not run.errand.goals.reason(facts.pose):
             context.commands.append(CancelGoal(why))
             self._transitions.arrive(run, navigation)
             return
-        run.navigation = None
+        run.under_way.navigation = None
         if navigation.proposal.expert == ASIDE:
             if not self._step_aside(run, navigation.start):
                 self._transitions.redecide(run, config.retry_interval)
             return
-        if navigation.proposal.expert == LOOK and run.case is not None:  # look on from where the robot stands
+        if (
+            navigation.proposal.expert == LOOK and run.under_way.case is not None
+        ):  # look on from where the robot stands
             self._transitions.outcomes.end_look(run, Result.ROLLED_BACK, why)
-            self._transitions.diagnose(run, run.case)
+            self._transitions.diagnose(run, run.under_way.case)
             return
         outcomes = self._transitions.outcomes
         if outcomes.retries(run):
@@ -101,7 +104,7 @@ class NavigatorNews:
         self.leave_out(run, navigation.proposal, navigation.start, why, blocked)
 
     def leave_out(
-        self, run: Run, proposal: Proposal, start: np.ndarray, why: str, blocked: bool = False
+        self, run: DirectiveRun, proposal: Proposal, start: np.ndarray, why: str, blocked: bool = False
     ) -> None:
         """Exclude the goal until the map around it changes, and decide anew; step aside, or give up, after too many.
 
@@ -111,23 +114,23 @@ class NavigatorNews:
         context = self._context
         config, facts = context.config, context.facts
         view = self._search.look(run)
-        run.failures += 1
-        run.last_failure = why
+        run.errand.failures += 1
+        run.errand.last_failure = why
         self._account.close(Outcome.ABORTED, view)
-        run.goals.exclude(proposal.goal, why, facts.grid)
+        run.errand.goals.exclude(proposal.goal, why, facts.grid)
         entity = facts.entity(proposal.entity_id)
         if entity is not None:
-            run.spend_viewpoint(entity.id, UNREACHABLE if view.is_accepted(entity.id) else UNSURE)
-        if run.failures >= config.max_navigation_failures:
+            run.errand.spend_viewpoint(entity.id, UNREACHABLE if view.is_accepted(entity.id) else UNSURE)
+        if run.errand.failures >= config.max_navigation_failures:
             self._give_up(run, proposal, why)
             return
         turning = math.dist(proposal.goal[:2], start[:2]) < config.same_goal_distance
-        if (run.failures > 1 or (blocked and turning)) and self._step_aside(run, start):
+        if (run.errand.failures > 1 or (blocked and turning)) and self._step_aside(run, start):
             return
         run.text = f"That goal failed ({why}); choosing another."
         self._transitions.redecide(run, config.retry_interval)
 
-    def unavailable(self, run: Run, message: str) -> None:
+    def unavailable(self, run: DirectiveRun, message: str) -> None:
         """No navigator takes goals: wait for one, and end the directive when none comes."""
         context = self._context
         if run.unavailable_since is None:
@@ -141,30 +144,30 @@ class NavigatorNews:
             return
         self._transitions.outcomes.note(run, Failing.SILENT, f"the navigator is not available{detail}")
         run.text = f"Waiting for the navigator{detail}."
-        run.navigation = None
+        run.under_way.navigation = None
         self._account.close(Outcome.ABORTED)
         self._transitions.redecide(run, context.config.retry_interval)
 
-    def _give_up(self, run: Run, proposal: Proposal, why: str) -> None:
+    def _give_up(self, run: DirectiveRun, proposal: Proposal, why: str) -> None:
         """The robot failed at too many goals in a row."""
         if proposal.expert == CHARGER:
             self._trip.give_up(run, why)
         else:
             self._activities.of(run).unreachable(run, why)
 
-    def _step_aside(self, run: Run, start: np.ndarray) -> bool:
+    def _step_aside(self, run: DirectiveRun, start: np.ndarray) -> bool:
         """Whether the robot, which has not moved from `start` (3,) since it got the goal, was told to step aside."""
         config, facts = self._context.config, self._context.facts
         assert facts.pose is not None and facts.grid is not None
         if math.dist(facts.pose[:2], start[:2]) > config.retreat_distance / 2.0:
-            run.retreats = []
+            run.errand.retreats = []
             return False
-        if len(run.retreats) >= config.max_retreats:
+        if len(run.errand.retreats) >= config.max_retreats:
             return False
-        goal = retreat(facts.grid, facts.pose, config.retreat_distance, run.retreats)
+        goal = retreat(facts.grid, facts.pose, config.retreat_distance, run.errand.retreats)
         if goal is None:
             return False
-        run.retreats.append(goal)
+        run.errand.retreats.append(goal)
         run.text = "I cannot move from here; stepping aside."
         epoch = self._context.next_epoch()
         self._transitions.send(run, Proposal(ASIDE, epoch, goal, 1.0, run.text), epoch)

@@ -10,7 +10,7 @@ from lodestar.agent.context import LoopContext
 from lodestar.agent.corrections import corrections
 from lodestar.agent.evidence import EvidenceGatherer
 from lodestar.agent.open_action import Failing, OpenAction, OpenCase
-from lodestar.agent.run import Run
+from lodestar.agent.run import DirectiveRun
 from lodestar.agent.stamps import NEVER, Stamp
 from lodestar.agent.target_search import TargetSearch
 from lodestar.agent.words import name_of
@@ -38,7 +38,7 @@ class Outcomes:
         self.evidence = EvidenceGatherer(context, search)
         self._advice = None if context.adviser is None else AdviceSeeker(context, context.adviser)
 
-    def begin(self, run: Run, trace: Trace) -> None:
+    def begin(self, run: DirectiveRun, trace: Trace) -> None:
         """An action begins; one that is still open, and a look, were given up for it."""
         self.end_look(run, Result.CANCELLED, "Another goal was chosen instead.")
         self.cancel(run, "Another goal was chosen on the way.")
@@ -50,8 +50,8 @@ class Outcomes:
         means = {} if entity is None else {about: entity.mean.copy()}
         label = "" if entity is None else entity.label
         if about and facts.grid is not None:
-            run.grids.setdefault(about, facts.grid)
-        run.action = OpenAction(
+            run.errand.grids.setdefault(about, facts.grid)
+        run.under_way.action = OpenAction(
             trace,
             facts.stamp,
             facts.pose.copy(),
@@ -64,35 +64,35 @@ class Outcomes:
             self.evidence.relations(trace, DRIFT),
         )
 
-    def begin_look(self, run: Run, trace: Trace) -> None:
+    def begin_look(self, run: DirectiveRun, trace: Trace) -> None:
         """A look for a diagnosis begins: an action of its own, while the one that failed stays open."""
         self.end_look(run, Result.CANCELLED, "Another look was chosen.")
-        run.look = trace.id
+        run.under_way.look = trace.id
 
-    def end_look(self, run: Run, result: Result, text: str) -> None:
+    def end_look(self, run: DirectiveRun, result: Result, text: str) -> None:
         """End the look that is under way, if there is one. It leaves the constraint state as it is."""
-        look, run.look = run.look, ""
+        look, run.under_way.look = run.under_way.look, ""
         if look:
             stamp = self._context.facts.stamp.seconds
             self._context.commands.append(RecordOutcome(ActionOutcome(look, stamp, result, text=text)))
 
-    def commit(self, run: Run, text: str = "") -> None:
+    def commit(self, run: DirectiveRun, text: str = "") -> None:
         """The action that is open has ended as expected."""
         self._close(run, Result.COMMITTED, text)
 
-    def cancel(self, run: Run, text: str) -> None:
+    def cancel(self, run: DirectiveRun, text: str) -> None:
         """The action that is open is not waited for any more."""
         self._close(run, Result.CANCELLED, text)
 
-    def _close(self, run: Run, result: Result, text: str) -> None:
-        action, run.action = run.action, None
+    def _close(self, run: DirectiveRun, result: Result, text: str) -> None:
+        action, run.under_way.action = run.under_way.action, None
         if action is not None:
             stamp = self._context.facts.stamp.seconds
             self._record(ActionOutcome(action.trace.id, stamp, result, text=text))
 
     def open_case(
         self,
-        run: Run,
+        run: DirectiveRun,
         failing: Failing,
         proposal: Proposal,
         why: str,
@@ -102,31 +102,31 @@ class Outcomes:
         arrived: Stamp = NEVER,
     ) -> OpenCase | None:
         """Return the case of a failed action; None where recovery is off, used up, or no action is open."""
-        config, action = self._context.config.recovery, run.action
-        if action is None or not config.enabled or run.recoveries >= config.max_recoveries:
+        config, action = self._context.config.recovery, run.under_way.action
+        if action is None or not config.enabled or run.errand.recoveries >= config.max_recoveries:
             self.roll_back(run, why)
             return None
         case = self._case(run, action, failing, proposal, why)
         case.code, case.blocked, case.arrived = code, blocked, arrived
         if failing is not Failing.STOPPED:
-            case.looks = run.looks.get(action.entity_id, ())
+            case.looks = run.errand.looks.get(action.entity_id, ())
         return case
 
-    def retries(self, run: Run) -> bool:
+    def retries(self, run: DirectiveRun) -> bool:
         """Return whether a failed goal is sent again as it is: only for comparisons, without a diagnosis."""
         config = self._context.config.recovery
-        if config.enabled or run.retries >= config.blind_retries:
+        if config.enabled or run.errand.retries >= config.blind_retries:
             return False
-        run.retries += 1
+        run.errand.retries += 1
         return True
 
-    def roll_back(self, run: Run, why: str) -> None:
+    def roll_back(self, run: DirectiveRun, why: str) -> None:
         """The action that is open has failed, for a reason that needs no diagnosis."""
         self._close(run, Result.ROLLED_BACK, why)
 
-    def note(self, run: Run, failing: Failing, why: str) -> None:
+    def note(self, run: DirectiveRun, failing: Failing, why: str) -> None:
         """Diagnose and record a failure whose recovery the loop has begun already."""
-        action = run.action
+        action = run.under_way.action
         if action is None or not self._context.config.recovery.enabled:
             self.roll_back(run, why)
             return
@@ -134,13 +134,13 @@ class Outcomes:
         case.looks = tuple(Look)[1:]  # none is made
         self.find(run, case, asks=False)
 
-    def note_other(self, run: Run, known_id: int) -> None:
+    def note_other(self, run: DirectiveRun, known_id: int) -> None:
         """A thing that fits has appeared beside, or in place of, one that was known: tell it, and commit."""
-        action, facts, arrival = run.action, self._context.facts, run.arrival
+        action, facts, arrival = run.under_way.action, self._context.facts, run.under_way.arrival
         if action is None or arrival is None:
             return
         proposal = Proposal(arrival.expert, action.trace.epoch, arrival.goal, 1.0, "", known_id)
-        gone = run.gone.get(known_id)
+        gone = run.errand.gone.get(known_id)
         means = action.means if gone is None or gone.mean is None else {known_id: gone.mean}
         case = self._case(
             run,
@@ -154,7 +154,7 @@ class Outcomes:
             self.commit(run, case.why)
             return
         diagnosis = diagnose(self.evidence.measure(run, case), sure=self._context.config.recovery.sure)
-        run.action = None
+        run.under_way.action = None
         self._record(
             ActionOutcome(
                 action.trace.id, facts.stamp.seconds, Result.COMMITTED, diagnosis, recovery_of(diagnosis).value,
@@ -162,12 +162,14 @@ class Outcomes:
             )
         )  # fmt: skip
 
-    def _case(self, run: Run, action: OpenAction, failing: Failing, proposal: Proposal, why: str) -> OpenCase:
+    def _case(
+        self, run: DirectiveRun, action: OpenAction, failing: Failing, proposal: Proposal, why: str
+    ) -> OpenCase:
         facts = self._context.facts
         start = None if facts.pose is None else facts.pose.copy()
         return OpenCase(action, failing, proposal, why, self._context.now, facts.stamp, start=start)
 
-    def find(self, run: Run, case: OpenCase, *, asks: bool = True) -> Finding:
+    def find(self, run: DirectiveRun, case: OpenCase, *, asks: bool = True) -> Finding:
         """Diagnose a case and record it. A look is named only while looks are left.
 
         asks: a language model may be asked, which takes several calls.
@@ -179,7 +181,7 @@ class Outcomes:
             self._record(
                 ActionOutcome(case.action.trace.id, facts.stamp.seconds, Result.ROLLED_BACK, text=case.why)
             )
-            run.action = None
+            run.under_way.action = None
             return Finding(undiagnosed(evidence, case.why), Recovery.ASK_AGAIN)
         diagnosis = diagnose(evidence, sure=config.sure)
         recovery = own = recovery_of(diagnosis)
@@ -212,7 +214,7 @@ class Outcomes:
             )
         )
         if not looks_on:
-            run.action = None
+            run.under_way.action = None
         return Finding(diagnosis, recovery)
 
     def _record(self, outcome: ActionOutcome) -> None:
@@ -220,10 +222,10 @@ class Outcomes:
         self._context.commands.append(RecordOutcome(outcome))
 
 
-def _proposal_of(action: OpenAction, run: Run) -> Proposal:
+def _proposal_of(action: OpenAction, run: DirectiveRun) -> Proposal:
     """Return what an action carries out: the goal under way, or that of its trace where the robot stands."""
-    if run.navigation is not None:
-        return run.navigation.proposal
+    if run.under_way.navigation is not None:
+        return run.under_way.navigation.proposal
     trace = action.trace
     goal = action.start if trace.action.goal is None else trace.action.goal
     return Proposal(trace.proposer, trace.epoch, goal, trace.confidence, trace.reason, action.entity_id)

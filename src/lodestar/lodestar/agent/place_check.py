@@ -8,7 +8,7 @@ import numpy as np
 
 from lodestar.agent.context import LoopContext
 from lodestar.agent.errors import ErrorCode
-from lodestar.agent.run import Run
+from lodestar.agent.run import DirectiveRun
 from lodestar.agent.transitions import Transitions
 from lodestar.language.directive import StepKind
 from lodestar.worldmodel.way_change import new_obstacles
@@ -29,7 +29,7 @@ class PlaceCheck:
     def __init__(self, context: LoopContext, transitions: Transitions) -> None:
         self._context, self._transitions = context, transitions
 
-    def is_known(self, run: Run) -> bool:
+    def is_known(self, run: DirectiveRun) -> bool:
         """Return whether the robot may move. Where not, it stands and says why; in the end the directive is over."""
         context = self._context
         config, now = context.config.recovery, context.now

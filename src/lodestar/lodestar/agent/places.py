@@ -14,7 +14,7 @@ from lodestar.agent.context import LoopContext
 from lodestar.agent.errors import ErrorCode
 from lodestar.agent.proposers import HOME, PLACE
 from lodestar.agent.room_search import RoomSearch
-from lodestar.agent.run import Run
+from lodestar.agent.run import DirectiveRun
 from lodestar.agent.spot_search import SpotSearch
 from lodestar.agent.targets import TargetView
 from lodestar.agent.verification import Arrival
@@ -31,11 +31,11 @@ class Place(Protocol):
 
     proposer: str
 
-    def goal(self, run: Run) -> np.ndarray:
+    def goal(self, run: DirectiveRun) -> np.ndarray:
         """Return the goal (3,) in the map frame."""
         ...
 
-    def words(self, run: Run) -> tuple[str, str, str]:
+    def words(self, run: DirectiveRun) -> tuple[str, str, str]:
         """Return sentences for the way and for the arrival, and the words for the place."""
         ...
 
@@ -48,16 +48,16 @@ class Destination(Activity):
         self._place = place
         self._short = 0  # arrivals that were no arrivals
 
-    def act(self, run: Run) -> bool:
+    def act(self, run: DirectiveRun) -> bool:
         """Send the robot there."""
         self.send(run, self._place.proposer, self._place.goal(run), self._place.words(run)[0])
         return True
 
-    def arrived(self, run: Run, arrival: Arrival) -> None:
+    def arrived(self, run: DirectiveRun, arrival: Arrival) -> None:
         """The step has succeeded where the robot is there; else it is sent again."""
         context = self._tools.context
         assert context.facts.pose is not None
-        run.arrival = None
+        run.under_way.arrival = None
         away = math.dist(context.facts.pose[:2], self._place.goal(run)[:2])
         if away <= context.config.return_tolerance:
             self._tools.steps.succeed(run, self._place.words(run)[1])
@@ -69,7 +69,7 @@ class Destination(Activity):
         else:
             self.retry(run)
 
-    def unreachable(self, run: Run, why: str) -> None:
+    def unreachable(self, run: DirectiveRun, why: str) -> None:
         """The step has failed; after a return that failed, the directive is over."""
         if self._place.proposer == HOME:
             code, message = run.verdict or (ErrorCode.NAVIGATION_FAILED, "")
@@ -87,11 +87,11 @@ class Start:
     def __init__(self, context: LoopContext) -> None:
         self._context = context
 
-    def goal(self, run: Run) -> np.ndarray:
+    def goal(self, run: DirectiveRun) -> np.ndarray:
         """(3,) the start."""
         return home_of(run, self._context).copy()
 
-    def words(self, run: Run) -> tuple[str, str, str]:
+    def words(self, run: DirectiveRun) -> tuple[str, str, str]:
         """Of the start."""
         return "Going back to where I started.", "Back where I started.", "the start"
 
@@ -105,7 +105,7 @@ class Numbers:
         self._context = context
         self._start: np.ndarray | None = None  # (3,) of the robot in map, as the step began
 
-    def goal(self, run: Run) -> np.ndarray:
+    def goal(self, run: DirectiveRun) -> np.ndarray:
         """(3,) the pose, with the direction of the way where any heading will do."""
         pose, here = run.step.pose, self._context.facts.pose
         assert pose is not None and here is not None
@@ -119,7 +119,7 @@ class Numbers:
         heading = math.atan2(y - here[1], x - here[0]) if pose.heading is None else turned + pose.heading
         return np.array([x, y, float(wrap_angle(heading))])
 
-    def words(self, run: Run) -> tuple[str, str, str]:
+    def words(self, run: DirectiveRun) -> tuple[str, str, str]:
         """Of the numbers."""
         x, y, _ = self.goal(run)
         place = f"({x:.1f}, {y:.1f})"
@@ -133,11 +133,11 @@ class RoomVisit(Activity):
         super().__init__(tools)
         self._rooms = rooms
 
-    def asked(self, run: Run) -> Step:
+    def asked(self, run: DirectiveRun) -> Step:
         """To explore, until the room is known."""
         return run.unscoped
 
-    def act(self, run: Run) -> bool:
+    def act(self, run: DirectiveRun) -> bool:
         """End where the robot stands inside; go in where a way leads there."""
         names = _names(run)
         regions = self._rooms.called(names)
@@ -149,18 +149,20 @@ class RoomVisit(Activity):
             self.send(run, PLACE, goal, f"Going into the {_name(regions, names)}.")
         return goal is not None
 
-    def news(self, run: Run) -> str:
+    def news(self, run: DirectiveRun) -> str:
         """The room has become known."""
         return self._rooms.found(run, _names(run))
 
-    def arrived(self, run: Run, arrival: Arrival) -> None:
+    def arrived(self, run: DirectiveRun, arrival: Arrival) -> None:
         """Decide anew: inside it is over; outside, another place in the room is tried."""
-        run.arrival = None
+        run.under_way.arrival = None
         if not self._rooms.is_inside(self._rooms.called(_names(run))):
-            run.goals.exclude(arrival.goal, "it does not lie in the room", self._tools.context.facts.grid)
+            run.errand.goals.exclude(
+                arrival.goal, "it does not lie in the room", self._tools.context.facts.grid
+            )
         self._tools.transitions.redecide(run)
 
-    def explored(self, run: Run, admission: Admission, view: TargetView) -> None:
+    def explored(self, run: DirectiveRun, admission: Admission, view: TargetView) -> None:
         """There is no such room, or no way into it."""
         names = " or ".join(_names(run))
         if self._rooms.called(_names(run)):
@@ -180,11 +182,11 @@ class SpotVisit(Activity):
         self._spots = spots
         self._goal: np.ndarray | None = None
 
-    def asked(self, run: Run) -> Step:
+    def asked(self, run: DirectiveRun) -> Step:
         """To explore, until the anchors are known."""
         return run.unscoped
 
-    def act(self, run: Run) -> bool:
+    def act(self, run: DirectiveRun) -> bool:
         """Go there where the spot is known."""
         self._goal = self._spots.best(run)
         if self._goal is None:
@@ -192,23 +194,23 @@ class SpotVisit(Activity):
         self.send(run, PLACE, self._goal, f"Going to {_spot(run)}.")
         return True
 
-    def news(self, run: Run) -> str:
+    def news(self, run: DirectiveRun) -> str:
         """The anchors have become known."""
         return f"I know where {_spot(run)} is." if self._spots.best(run) is not None else ""
 
-    def arrived(self, run: Run, arrival: Arrival) -> None:
+    def arrived(self, run: DirectiveRun, arrival: Arrival) -> None:
         """The step has succeeded where the robot came to the spot."""
         context = self._tools.context
         assert context.facts.pose is not None
-        run.arrival = None
+        run.under_way.arrival = None
         away = math.dist(context.facts.pose[:2], arrival.goal[:2])
         if away <= context.config.return_tolerance:
             self._tools.steps.succeed(run, f"I stand at {_spot(run)}.")
             return
-        run.goals.exclude(arrival.goal, "the navigator stopped short of it", context.facts.grid)
+        run.errand.goals.exclude(arrival.goal, "the navigator stopped short of it", context.facts.grid)
         self._tools.transitions.redecide(run)
 
-    def explored(self, run: Run, admission: Admission, view: TargetView) -> None:
+    def explored(self, run: DirectiveRun, admission: Admission, view: TargetView) -> None:
         """The spot is not known, so the step fails."""
         message = f"Everything reachable is explored, and no way to {_spot(run)} is known."
         self._tools.steps.fail(run, ErrorCode.TARGET_NOT_FOUND, message)
@@ -227,11 +229,11 @@ class RoomPatrol(Activity):
         self._rooms = rooms
         self._been: list[np.ndarray] = []  # (2,) places inside rooms
 
-    def asked(self, run: Run) -> Step:
+    def asked(self, run: DirectiveRun) -> Step:
         """To explore, once the robot has been in every room that is known."""
         return run.unscoped
 
-    def act(self, run: Run) -> bool:
+    def act(self, run: DirectiveRun) -> bool:
         """Go into the nearest room that is left; where none is, the explorer is asked."""
         pose = self._tools.context.facts.pose
         assert pose is not None
@@ -243,14 +245,16 @@ class RoomPatrol(Activity):
             self.send(run, PLACE, goal, f"On patrol: {counted(len(left), 'room')} to go, of those I know.")
         return goal is not None
 
-    def arrived(self, run: Run, arrival: Arrival) -> None:
+    def arrived(self, run: DirectiveRun, arrival: Arrival) -> None:
         """On to the next room; where the robot came into none, that goal is not tried again."""
-        run.arrival = None
+        run.under_way.arrival = None
         if not self._rooms.is_inside(self._rooms.all()):
-            run.goals.exclude(arrival.goal, "it does not lie in a room", self._tools.context.facts.grid)
+            run.errand.goals.exclude(
+                arrival.goal, "it does not lie in a room", self._tools.context.facts.grid
+            )
         self._tools.transitions.redecide(run)
 
-    def explored(self, run: Run, admission: Admission, view: TargetView) -> None:
+    def explored(self, run: DirectiveRun, admission: Admission, view: TargetView) -> None:
         """Every room is known; the step has succeeded if the robot was in all of them."""
         left, labels = self._left(run), run.step.scope.labels
         seen = [_called(region) for region in self._wanted(run) if region not in left]
@@ -265,17 +269,17 @@ class RoomPatrol(Activity):
         else:
             self._tools.steps.succeed(run, told)
 
-    def _wanted(self, run: Run) -> list[Region]:
+    def _wanted(self, run: DirectiveRun) -> list[Region]:
         labels = run.step.scope.labels
         return self._rooms.called(labels) if labels else self._rooms.all()
 
-    def _left(self, run: Run) -> list[Region]:
+    def _left(self, run: DirectiveRun) -> list[Region]:
         mirror = self._tools.context.facts.mirror
         been = set() if mirror is None else {mirror.region_at(place) for place in self._been}
         return [region for region in self._wanted(run) if region.id not in been]
 
 
-def _names(run: Run) -> tuple[str, ...]:
+def _names(run: DirectiveRun) -> tuple[str, ...]:
     assert run.step.item is not None
     return tuple(dict.fromkeys(graph.target.category for graph in run.step.item.best))
 
@@ -288,7 +292,7 @@ def _called(region: Region) -> str:
     return f"the {region.label}" if region.label else f"room {region.id}"
 
 
-def _spot(run: Run) -> str:
+def _spot(run: DirectiveRun) -> str:
     assert run.step.item is not None
     graph = run.step.item.best[0]
     return f'"{graph.target.phrase}" by the {" and the ".join(v.phrase for v in graph.variables[1:])}'

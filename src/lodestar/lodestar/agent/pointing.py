@@ -13,8 +13,9 @@ from enum import IntEnum
 import numpy as np
 
 from lodestar.agent.context import LoopContext
+from lodestar.agent.errand import FOUND
 from lodestar.agent.open_questions import OpenQuestion
-from lodestar.agent.run import FOUND, Run
+from lodestar.agent.run import DirectiveRun
 from lodestar.agent.words import name_of, step_in_words
 from lodestar.geometry.boxes import box_volume, point_box_distance
 from lodestar.language.directive import Step, StepKind
@@ -124,7 +125,7 @@ class Pointing:
         words = clean_text(question.choices[number - 1].words)
         return Pointed(first.entity.id, f"You mean choice {number}: {words}.", question.id, number)
 
-    def _target(self, run: Run, place: np.ndarray) -> Pointed:
+    def _target(self, run: DirectiveRun, place: np.ndarray) -> Pointed:
         facts, step = self._context.facts, run.step
         if step.kind is not StepKind.FIND:
             raise PointingRefused(
@@ -150,13 +151,13 @@ class Pointing:
             )
         exact = [one for one in alike if one.plan <= self._config.touch]
         entity = (exact or touched or alike)[0].entity
-        if run.excluded.get(entity.id) == FOUND:
+        if run.errand.excluded.get(entity.id) == FOUND:
             raise PointingRefused(
                 PointingError.NOTHING_NEAR, f"I have found {name_of(entity)} already; click on another one"
             )
-        run.pointed = entity.id
-        run.excluded.pop(entity.id, None)
-        run.viewpoints.pop(entity.id, None)
+        run.errand.pointed = entity.id
+        run.errand.excluded.pop(entity.id, None)
+        run.errand.viewpoints.pop(entity.id, None)
         target = clean_text(step.target) or "what the picture shows"
         run.tell(f"{name_of(entity)} was pointed out as the {target}.")
         correction = "" if _is_one_of(entity, kinds) else _label_words(step)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -28,10 +28,11 @@ class LateAnswer:
 
 @dataclass(frozen=True)
 class _Pending:
-    """A question that an expert works on. asked_at: loop time."""
+    """A question that an expert works on. asked_at: loop time. is_over: the errand that it was asked for has ended."""
 
     request: ProposalRequest
     asked_at: float
+    is_over: bool = False
 
 
 class Questions:
@@ -69,8 +70,16 @@ class Questions:
         """No epoch is open any more; pending requests keep running."""
         self.request = None
 
+    def end_errand(self) -> None:
+        """No answer to a question of before counts any more; who works on one is still not asked anew."""
+        self.request = None
+        self._late, self._answers = {}, {}
+        self._thinking = {name: replace(one, is_over=True) for name, one in self._thinking.items()}
+
     def hear(self, answer: Answer, now: float) -> None:
-        """Take in an answer at `now`; one to a question that nobody has asked this expert is dropped."""
+        """Take in an answer at `now`; one to a question that nobody has asked this expert, or of an errand that is
+        over, is dropped.
+        """
         pending = self._thinking.get(answer.expert)
         if pending is None or pending.request.epoch != answer.epoch:
             return
@@ -78,6 +87,8 @@ class Questions:
         self._answered[answer.expert] = pending.asked_at
         late = now > self._deadline(pending.asked_at)
         (self.slow.add if late else self.slow.discard)(answer.expert)
+        if pending.is_over:
+            return
         if self.request is pending.request:
             self._answers[answer.expert] = answer
         else:

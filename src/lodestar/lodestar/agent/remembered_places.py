@@ -10,7 +10,7 @@ from lodestar.agent.activity import Activity, Tools
 from lodestar.agent.asking import asked_in_words, question_of, unanswered
 from lodestar.agent.errors import ErrorCode
 from lodestar.agent.proposers import PLACE
-from lodestar.agent.run import Run
+from lodestar.agent.run import DirectiveRun
 from lodestar.agent.stamps import last_seen
 from lodestar.agent.verification import Arrival
 from lodestar.experts.reach import Reach
@@ -31,7 +31,7 @@ class RememberedPlace(Activity):
         self._answer: Answer | None = None
         self._short = 0
 
-    def act(self, run: Run) -> bool:
+    def act(self, run: DirectiveRun) -> bool:
         """Ask; then send the robot there."""
         if self._answer is None:
             self._tools.memory.ask(run, question_of(run.step))
@@ -50,7 +50,7 @@ class RememberedPlace(Activity):
             self.send(run, PLACE, goal, f"{_said(self._answer)} Going there.")
         return True
 
-    def waited(self, run: Run) -> None:
+    def waited(self, run: DirectiveRun) -> None:
         """Go there, or fail where the memory knows no place."""
         outcome = self._tools.memory.outcome(run)
         if outcome is None:
@@ -61,11 +61,11 @@ class RememberedPlace(Activity):
         else:
             self._tools.steps.fail(run, ErrorCode.CANNOT_ANSWER, unanswered(run.step, outcome))
 
-    def arrived(self, run: Run, arrival: Arrival) -> None:
+    def arrived(self, run: DirectiveRun, arrival: Arrival) -> None:
         """The step has succeeded where the robot stands there."""
         context = self._tools.context
         assert context.facts.pose is not None and self._answer is not None
-        run.arrival = None
+        run.under_way.arrival = None
         away = math.dist(context.facts.pose[:2], arrival.goal[:2])
         if away <= context.config.return_tolerance:
             self._tools.steps.answer(
@@ -78,12 +78,12 @@ class RememberedPlace(Activity):
         else:
             self.retry(run)
 
-    def unreachable(self, run: Run, why: str) -> None:
+    def unreachable(self, run: DirectiveRun, why: str) -> None:
         """The place could not be come to."""
         message = f"Could not go to where I last saw the {run.step.target}: {why}."
         self._tools.steps.fail(run, ErrorCode.NAVIGATION_FAILED, message)
 
-    def _goal(self, run: Run, place: AnswerPlace) -> np.ndarray | None:
+    def _goal(self, run: DirectiveRun, place: AnswerPlace) -> np.ndarray | None:
         """(3,) the memory's viewpoint where the robot can come to it, else one of its own; None where there is none."""
         context = self._tools.context
         facts, config = context.facts, context.config
@@ -93,11 +93,11 @@ class RememberedPlace(Activity):
             goal = np.asarray(place.viewpoint, np.float64)
             cells = facts.grid.cells_of(goal[None, :2])
             inside = bool(facts.grid.contains(cells)[0])
-            if inside and np.isfinite(reach.possible[tuple(cells[0])]) and not run.goals.reason(goal):
+            if inside and np.isfinite(reach.possible[tuple(cells[0])]) and not run.errand.goals.reason(goal):
                 return goal
         low, high = place.centre - _HALF, place.centre + _HALF
         try:
-            found = reach.viewpoints(low, high, [], run.goals.active(), config.viewpoints)
+            found = reach.viewpoints(low, high, [], run.errand.goals.active(), config.viewpoints)
         except NoViewpoint:
             return None
         return np.asarray(found[0].pose, np.float64)

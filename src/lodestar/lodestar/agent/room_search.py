@@ -9,7 +9,7 @@ import numpy as np
 from scipy import ndimage
 
 from lodestar.agent.context import LoopContext
-from lodestar.agent.run import Run
+from lodestar.agent.run import DirectiveRun
 from lodestar.experts.reach import Reach
 from lodestar.scene.records import Region
 from lodestar.scene.regions import is_called
@@ -39,14 +39,14 @@ class RoomSearch:
             return False
         return facts.mirror.region_at(facts.pose[:2]) in {region.id for region in regions}
 
-    def found(self, run: Run, names: Collection[str]) -> str:
+    def found(self, run: DirectiveRun, names: Collection[str]) -> str:
         """That a region of this name is known and can be come to, in words; else ""."""
         regions = self.called(names)
         if not regions or self.way_in(run, regions) is None:
             return ""
         return f"That is the {regions[0].label}; going there."
 
-    def way_in(self, run: Run, regions: Collection[Region]) -> np.ndarray | None:
+    def way_in(self, run: DirectiveRun, regions: Collection[Region]) -> np.ndarray | None:
         """(3,) of a place well inside the region that is nearest by path; None where none can be come to."""
         facts = self._context.facts
         if not regions or facts.mirror is None or facts.mirror.rooms is None:
@@ -58,7 +58,7 @@ class RoomSearch:
         if not len(points):
             return None
         inside = np.isin(facts.mirror.rooms.at(points), [region.id for region in regions])
-        for goal in run.goals.active():
+        for goal in run.errand.goals.active():
             inside &= np.hypot(*(points - np.asarray(goal)[:2]).T) > _APART
         if not inside.any():
             return None

@@ -12,7 +12,7 @@ from lodestar.agent.admission import Admission
 from lodestar.agent.endings import give_up, given_up, gone, not_found
 from lodestar.agent.errors import ErrorCode
 from lodestar.agent.proposers import PLACE
-from lodestar.agent.run import Run
+from lodestar.agent.run import DirectiveRun
 from lodestar.agent.search_belief import SearchBelief
 from lodestar.agent.search_bounds import SearchBounds
 from lodestar.agent.shut_way import ShutWay, ShutWayWatch
@@ -36,7 +36,7 @@ class Search(Activity):
         self._shut: ShutWay | None = None  # that the robot goes to look at
         self._worth_at: float | None = None  # loop time of the last proposal that was worth its look
 
-    def act(self, run: Run) -> bool:
+    def act(self, run: DirectiveRun) -> bool:
         """End a search for a known thing that is gone, hidden or barred, once it went on for long enough, and one for a
         CHECK whose time is over. Before a shut way, wait.
         """
@@ -54,51 +54,51 @@ class Search(Activity):
             self._tools.steps.fail(run, *ending)
         return True
 
-    def news(self, run: Run) -> str:
+    def news(self, run: DirectiveRun) -> str:
         """A thing that is gone, hidden or barred was searched for long enough, or a CHECK has to answer now."""
         if self._is_late(run):
             return "My time is nearly over: answering with what I know."
         return "I have looked elsewhere for long enough." if self._bounds.ending(run) is not None else ""
 
-    def _tries_again(self, run: Run) -> bool:
+    def _tries_again(self, run: DirectiveRun) -> bool:
         """Return whether the robot goes once more to what shut the way to a thing, or to what it could not come to."""
         if self._looks_again(run):
             return True
-        if not run.try_again():
+        if not run.errand.try_again():
             return False
         run.text = "I found no other one; trying once more to come to the one that I know."
         self._tools.transitions.redecide(run)
         return True
 
-    def _looks_again(self, run: Run) -> bool:
+    def _looks_again(self, run: DirectiveRun) -> bool:
         """Return whether the robot goes to look at what shut the way to a known thing, once per search."""
-        if run.tried_again:
+        if run.errand.tried_again:
             return False
         self._shut = self._watch.shut(run)
         if self._shut is None:
             return False
-        run.begin_last_try()
+        run.errand.begin_last_try()
         text = f"I found no other one; looking once more at what shut the way to {self._shut.name}."
         self.send(run, PLACE, self._shut.place, text)
         return True
 
-    def arrived(self, run: Run, arrival: Arrival) -> None:
+    def arrived(self, run: DirectiveRun, arrival: Arrival) -> None:
         """The robot stands before what shut the way."""
         if self._shut is not None:
             self._shut.since = self._tools.context.now
         super().arrived(run, arrival)
 
-    def waited(self, run: Run) -> None:
+    def waited(self, run: DirectiveRun) -> None:
         """Decide anew when the way is open, or when patience is over."""
         assert self._shut is not None
         is_open = self._watch.is_open(run, self._shut)
         if is_open or self._watch.is_over(self._shut):
             self._shut = None
             if is_open:
-                run.second_chance()
+                run.errand.second_chance()
             self._tools.transitions.redecide(run)
 
-    def settled(self, run: Run, admission: Admission, view: TargetView) -> bool:
+    def settled(self, run: DirectiveRun, admission: Admission, view: TargetView) -> bool:
         """End the search where more looks cost more than they can tell: for another one than the known thing behind a
         shut way, and for a CHECK where the thing is not there for all that was seen. What may be it is looked at first.
         """
@@ -127,7 +127,7 @@ class Search(Activity):
         is_barren = now - self._worth_at >= config.barren_time
         return not is_worth and belief.present <= (config.unsure if is_barren else config.bound)
 
-    def _weighs(self, run: Run) -> bool:
+    def _weighs(self, run: DirectiveRun) -> bool:
         """Return whether this search is to tell whether a thing is anywhere in the building."""
         step = run.itinerary.step
         here = not run.step.scope.rooms and run.step.scope.around is None
@@ -135,17 +135,17 @@ class Search(Activity):
             self._tools.context.config.absence.enabled and run.check is not None and here and not step.asked
         )
 
-    def _is_late(self, run: Run) -> bool:
+    def _is_late(self, run: DirectiveRun) -> bool:
         """Return whether a CHECK has to be answered now, because its time is nearly over."""
         context = self._tools.context
         left = run.time_limit - (context.now - run.started)
         return self._weighs(run) and left <= context.config.absence.reserve
 
-    def _belief(self, run: Run) -> SearchBelief | None:
+    def _belief(self, run: DirectiveRun) -> SearchBelief | None:
         context = self._tools.context
         return self._judge.belief(run.step, context.facts, context.searched) if self._weighs(run) else None
 
-    def _answer_absent(self, run: Run, belief: SearchBelief | None, view: TargetView) -> None:
+    def _answer_absent(self, run: DirectiveRun, belief: SearchBelief | None, view: TargetView) -> None:
         """The errand of a CHECK ends without a find; the CHECK makes its answer of the belief."""
         context = self._tools.context
         assert run.check is not None
@@ -154,71 +154,71 @@ class Search(Activity):
         words = not_found(run, view, entities, context.searched)
         self._tools.steps.fail(run, *(given_up(run, view, entities) or (ErrorCode.TARGET_NOT_FOUND, words)))
 
-    def explored(self, run: Run, admission: Admission, view: TargetView) -> None:
+    def explored(self, run: DirectiveRun, admission: Admission, view: TargetView) -> None:
         """Wait for late experts, try what was given up once more, or end."""
         if not self._goes_on(run):
             self._end_explored(run, admission, view)
 
-    def _goes_on(self, run: Run) -> bool:
+    def _goes_on(self, run: DirectiveRun) -> bool:
         """Return whether something is left to wait for or to try, though everything is explored."""
         if self._waits_for_experts(run):
             self.retry(run)
-        elif run.second_chance():
+        elif run.errand.second_chance():
             self._tools.transitions.redecide(run)
         else:
-            return bool(run.is_barred or run.given_up) and self._looks_again(run)
+            return bool(run.errand.is_barred or run.errand.given_up) and self._looks_again(run)
         return True
 
-    def _end_barred(self, run: Run, admission: Admission, view: TargetView) -> None:
+    def _end_barred(self, run: DirectiveRun, admission: Admission, view: TargetView) -> None:
         """No look for another one is worth its time: what was given up is tried once more, and the search ends."""
         context = self._tools.context
         run.questions.close()
-        run.explored_at = context.now if run.explored_at is None else run.explored_at
+        run.errand.explored_at = context.now if run.errand.explored_at is None else run.errand.explored_at
         if not self._goes_on(run):
             ending = self._bounds.conclusion(run)
             entities = context.facts.entities
             self._tools.steps.fail(run, *(ending or give_up(run, admission, view, entities)))
 
-    def conclusion(self, run: Run) -> tuple[ErrorCode, str] | None:
+    def conclusion(self, run: DirectiveRun) -> tuple[ErrorCode, str] | None:
         """Return what the search knows of a thing that it could not come to, when the directive's time is over."""
         return None if run.check is not None else self._bounds.conclusion(run)
 
-    def _end_explored(self, run: Run, admission: Admission, view: TargetView) -> None:
+    def _end_explored(self, run: DirectiveRun, admission: Admission, view: TargetView) -> None:
         tools = self._tools
-        if run.step.count == EVERY and run.found_here:
-            found = counted(run.found_here, run.step.target)
+        if run.step.count == EVERY and run.errand.found_here:
+            found = counted(run.errand.found_here, run.step.target)
             tools.steps.succeed(run, f"Found {found}; everything reachable is explored.", view)
         else:
             entities = tools.context.facts.entities
             if run.check is not None:
                 run.check.belief = self._belief(run)
             blind = self._blind_for(run, entities.values())
-            if run.gone and not blind and not view.accepted:
+            if run.errand.gone and not blind and not view.accepted:
                 code, message = gone(run, tools.context.searched, tools.context.facts.stamp)
             else:
                 code, message = give_up(run, admission, view, entities, blind, tools.context.searched)
-            if run.found_here:
-                message = f"Found {run.found_here} of {run.step.count} that were asked for. {message}"
+            if run.errand.found_here:
+                message = f"Found {run.errand.found_here} of {run.step.count} that were asked for. {message}"
             tools.steps.fail(run, code, message)
 
-    def unreachable(self, run: Run, why: str) -> None:
+    def unreachable(self, run: DirectiveRun, why: str) -> None:
         """The directive is over."""
-        message = f"Navigation failed {run.failures} times in a row; the last: {why}."
+        message = f"Navigation failed {run.errand.failures} times in a row; the last: {why}."
         self._tools.transitions.finish(run, *(run.verdict or (ErrorCode.NAVIGATION_FAILED, message)))
 
-    def _waits_for_experts(self, run: Run) -> bool:
+    def _waits_for_experts(self, run: DirectiveRun) -> bool:
         """Whether an expert has yet to answer something that it was asked after everything was explored."""
         context = self._tools.context
-        assert run.explored_at is not None
-        if context.now - run.explored_at > context.config.thinking_patience:
+        assert run.errand.explored_at is not None
+        if context.now - run.errand.explored_at > context.config.thinking_patience:
             return False
-        behind = [name for name in context.experts if run.questions.is_behind(name, run.explored_at)]
+        behind = [name for name in context.experts if run.questions.is_behind(name, run.errand.explored_at)]
         if behind:
             run.text = f"Everything reachable is explored; waiting for {' and '.join(behind)} to answer."
-            run.idle_since = None
+            run.errand.idle_since = None
         return bool(behind)
 
-    def _blind_for(self, run: Run, entities: Iterable[Entity]) -> float:
+    def _blind_for(self, run: DirectiveRun, entities: Iterable[Entity]) -> float:
         """Seconds since anything at all was seen, where that is longer than it can be; else 0."""
         context = self._tools.context
         newest = max((last_seen(entity) for entity in entities), default=NEVER)

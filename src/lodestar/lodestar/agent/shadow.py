@@ -11,7 +11,7 @@ from lodestar.agent.goals import GoalMemory
 from lodestar.agent.inquiry import Inquiry
 from lodestar.agent.itinerary import Itinerary
 from lodestar.agent.questions import Answer, Questions
-from lodestar.agent.run import Run
+from lodestar.agent.run import DirectiveRun
 from lodestar.agent.stamps import Stamp
 from lodestar.agent.target_search import TargetSearch
 from lodestar.experts.protocol import ProposalRequest
@@ -43,7 +43,7 @@ class ShadowSelector:
         context = self._context
         context.clock.restart(now)
         context.directives += 1
-        context.run = Run(
+        context.run = DirectiveRun(
             directive=directive,
             itinerary=Itinerary(directive, context.place_names),
             started=now,
@@ -69,10 +69,10 @@ class ShadowSelector:
             run.itinerary.follow(request.step_index, request.step)
             run.begin_errand()
             self._context.ledger.begin_subtask(self._context.now)
-        run.excluded = dict.fromkeys(request.excluded_entities, _EXCLUDED)
-        run.goals = GoalMemory(self._context.config)
+        run.errand.excluded = dict.fromkeys(request.excluded_entities, _EXCLUDED)
+        run.errand.goals = GoalMemory(self._context.config)
         for goal in request.excluded_goals:
-            run.goals.exclude(goal, _EXCLUDED, self.facts.grid, lasting=True)
+            run.errand.goals.exclude(goal, _EXCLUDED, self.facts.grid, lasting=True)
         run.questions.open(request, experts or self._inquiry.experts_for(request.step), self._context.now)
 
     def on_answer(self, answer: Answer) -> None:
@@ -96,6 +96,6 @@ class ShadowSelector:
         self._account.close(outcome, self._search.look(self._run))
 
     @property
-    def _run(self) -> Run:
+    def _run(self) -> DirectiveRun:
         assert self._context.run is not None, "a directive is needed first"
         return self._context.run

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lodestar.agent.context import LoopContext
-from lodestar.agent.run import Run
+from lodestar.agent.run import DirectiveRun
 from lodestar.agent.target_search import TargetSearch
 from lodestar.agent.words import name_of
 from lodestar.experts.config import ReachConfig
@@ -46,13 +46,15 @@ class ShutWayWatch:
     def __init__(self, context: LoopContext, search: TargetSearch) -> None:
         self._context, self._search = context, search
 
-    def shut(self, run: Run) -> ShutWay | None:
+    def shut(self, run: DirectiveRun) -> ShutWay | None:
         """Return what shut the way to a thing that fits and that was gone to before; None where nothing did."""
         facts = self._context.facts
         if not self._context.config.recovery.enabled:
             return None
-        fitting = {entity.id for entity in self._search.accepted(self._search.look(run))} | set(run.given_up)
-        known = next((i for i in run.grids if i in fitting and i in facts.entities), None)
+        fitting = {entity.id for entity in self._search.accepted(self._search.look(run))} | set(
+            run.errand.given_up
+        )
+        known = next((i for i in run.errand.grids if i in fitting and i in facts.entities), None)
         place = None if known is None else self._place(run, known)
         return (
             None if known is None or place is None else ShutWay(known, name_of(facts.entities[known]), place)
@@ -63,7 +65,7 @@ class ShutWayWatch:
         patience = self._context.config.recovery.shut_patience
         return way.since is None or self._context.now - way.since >= patience
 
-    def is_open(self, run: Run, way: ShutWay) -> bool:
+    def is_open(self, run: DirectiveRun, way: ShutWay) -> bool:
         """Return whether nothing is in the way any more; it is looked at once per second."""
         now = self._context.now
         if now - way.looked < _POLL:
@@ -71,9 +73,9 @@ class ShutWayWatch:
         way.looked = now
         return self._place(run, way.entity_id) is None
 
-    def _place(self, run: Run, entity_id: int) -> np.ndarray | None:
+    def _place(self, run: DirectiveRun, entity_id: int) -> np.ndarray | None:
         facts, config = self._context.facts, self._context.config
-        entity, before = facts.entity(entity_id), run.grids.get(entity_id)
+        entity, before = facts.entity(entity_id), run.errand.grids.get(entity_id)
         if entity is None or before is None or facts.grid is None or facts.pose is None:
             return None
         return place_before_shut_way(before, facts.grid, facts.pose, entity, config.viewpoints, config.reach)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from lodestar.agent.context import LoopContext
-from lodestar.agent.run import Run
+from lodestar.agent.run import DirectiveRun
 from lodestar.agent.target_search import TargetSearch
 from lodestar.experts.reach import Reach
 from lodestar.geometry.boxes import point_box_distance
@@ -31,7 +31,7 @@ class SpotSearch:
     def __init__(self, context: LoopContext, search: TargetSearch) -> None:
         self._context, self._search = context, search
 
-    def best(self, run: Run) -> np.ndarray | None:
+    def best(self, run: DirectiveRun) -> np.ndarray | None:
         """(3,) of the reachable place that fits best, facing the first anchor; None where the anchors are not known or
         no place fits.
         """
@@ -53,7 +53,7 @@ class SpotSearch:
                 return np.array([x, y, math.atan2(toward[1], toward[0])])
         return None
 
-    def _places(self, run: Run, anchor: Entity) -> dict[int, np.ndarray]:
+    def _places(self, run: DirectiveRun, anchor: Entity) -> dict[int, np.ndarray]:
         """(3,) x, y and metres of path by an id of their own, of reachable places around the anchor."""
         facts = self._context.facts
         assert facts.grid is not None and facts.pose is not None and facts.mirror is not None
@@ -69,7 +69,7 @@ class SpotSearch:
         on &= away <= REACH
         length = np.full(len(points), np.inf)
         length[on] = lengths[cells[on, 0], cells[on, 1]]
-        for goal in run.goals.active():
+        for goal in run.errand.goals.active():
             length[np.hypot(*(points - np.asarray(goal)[:2]).T) < APART] = np.inf
         first = max(facts.mirror.entities, default=0) + 1
         kept = np.flatnonzero(np.isfinite(length))

@@ -6,7 +6,7 @@ from lodestar.agent.account import Account
 from lodestar.agent.commands import FollowConstraints
 from lodestar.agent.context import LoopContext
 from lodestar.agent.errors import ErrorCode
-from lodestar.agent.run import CheckVisit, Run
+from lodestar.agent.run import CheckVisit, DirectiveRun
 from lodestar.agent.targets import TargetView
 from lodestar.agent.transitions import Transitions
 from lodestar.agent.words import step_in_words, unable_in_words
@@ -33,7 +33,7 @@ class Steps:
     def __init__(self, context: LoopContext, transitions: Transitions, account: Account) -> None:
         self._context, self._transitions, self._account = context, transitions, account
 
-    def succeed(self, run: Run, text: str, view: TargetView | None = None) -> None:
+    def succeed(self, run: DirectiveRun, text: str, view: TargetView | None = None) -> None:
         """The errand has succeeded; the next one begins, or the directive ends, with its verdict if it has one.
 
         An errand that was done for a CHECK leads back to it.
@@ -50,9 +50,9 @@ class Steps:
             return
         found = run.step.kind is StepKind.FIND
         self._account.close(Outcome.REACHED, view, success=found, ended=True)
-        self._go_on(run, text)
+        self._go_on(run, text, success=True)
 
-    def fail(self, run: Run, code: ErrorCode, message: str) -> None:
+    def fail(self, run: DirectiveRun, code: ErrorCode, message: str) -> None:
         """The errand has failed, and the directive with it. A patrol goes on to its next stop, unless it came to none
         of this round; where the last step is to come back, the robot still does. A CHECK hears of its errand's failure.
         """
@@ -71,7 +71,7 @@ class Steps:
         run.itinerary.go_to_last(self._context.place_names)
         self._begin(run, message)
 
-    def answer(self, run: Run, text: str, answer: Answer | None = None) -> None:
+    def answer(self, run: DirectiveRun, text: str, answer: Answer | None = None) -> None:
         """The question of the step is answered. answer: None = by the words alone."""
         if answer is not None:
             run.answers.append(answer)
@@ -79,7 +79,7 @@ class Steps:
             run.found.extend(identity for identity in dict.fromkeys(ids) if identity not in run.found)
         self.succeed(run, text)
 
-    def leave_unanswered(self, run: Run, why: str) -> None:
+    def leave_unanswered(self, run: DirectiveRun, why: str) -> None:
         """The question of the step has no answer; the directive goes on, and ends with the code for that."""
         run.tell(why)
         run.unanswered.append(why)
@@ -89,20 +89,20 @@ class Steps:
         self._account.close(Outcome.ABORTED, ended=True)
         self._go_on(run, why)
 
-    def visit(self, run: Run, errand: Step, text: str) -> None:
+    def visit(self, run: DirectiveRun, errand: Step, text: str) -> None:
         """Do another errand for a CHECK first."""
         run.check = CheckVisit(errand.kind, self._context.facts.stamp)
         run.itinerary.visit(errand, self._context.place_names)
-        run.begin_errand()
-        run.idle_since = None
+        self._transitions.next_errand(run, text)
         run.text = text
-        self._transitions.redecide(run)
 
     @staticmethod
-    def _is_visit(run: Run) -> bool:
+    def _is_visit(run: DirectiveRun) -> bool:
         return run.check is not None and run.check.came is None
 
-    def _come_back(self, run: Run, code: ErrorCode, text: str, view: TargetView | None = None) -> None:
+    def _come_back(
+        self, run: DirectiveRun, code: ErrorCode, text: str, view: TargetView | None = None
+    ) -> None:
         """The errand for a CHECK is over; the check itself goes on."""
         assert run.check is not None
         found = code is ErrorCode.NONE and run.step.kind is StepKind.FIND
@@ -110,12 +110,10 @@ class Steps:
         run.check.entity_id = run.found[-1] if found and run.found else 0
         self._account.close(Outcome.REACHED if found else Outcome.ABORTED, view, success=found, ended=True)
         run.itinerary.resume(self._context.place_names)
-        run.begin_errand()
-        run.idle_since = None
+        self._transitions.next_errand(run, text, success=code is ErrorCode.NONE)
         run.text = text.splitlines()[0]
-        self._transitions.redecide(run)
 
-    def _is_stop_missed(self, run: Run, code: ErrorCode, message: str) -> bool:
+    def _is_stop_missed(self, run: DirectiveRun, code: ErrorCode, message: str) -> bool:
         """Whether this was one stop of a patrol, which goes on."""
         itinerary = run.itinerary
         stops = itinerary.step.stops
@@ -131,7 +129,7 @@ class Steps:
         self._go_on(run, message)
         return True
 
-    def _end(self, run: Run, text: str) -> None:
+    def _end(self, run: DirectiveRun, text: str) -> None:
         """End the directive as done, but for stops that were missed, questions without an answer, and what the robot
         cannot do.
         """
@@ -149,19 +147,17 @@ class Steps:
         else:
             self._transitions.finish(run, ErrorCode.NONE, text, Outcome.REACHED)
 
-    def _go_on(self, run: Run, text: str) -> None:
+    def _go_on(self, run: DirectiveRun, text: str, success: bool = False) -> None:
         if run.itinerary.ends_round:
             run.missed_here = 0
         run.itinerary.advance(self._context.place_names)
-        self._begin(run, text)
+        self._begin(run, text, success)
 
-    def _begin(self, run: Run, text: str) -> None:
+    def _begin(self, run: DirectiveRun, text: str, success: bool = False) -> None:
         before = run.constraints_told
-        run.begin_errand()
-        run.idle_since = None
+        self._transitions.next_errand(run, text, success)
         run.text = f"{text.splitlines()[0]} Next: {step_in_words(run.step)}."
         if run.constraints != before:
             run.constraints_told = run.constraints
             self._context.commands.append(FollowConstraints(run.directive.at(run.step_index)))
         self._context.ledger.begin_subtask(self._context.now)
-        self._transitions.redecide(run)

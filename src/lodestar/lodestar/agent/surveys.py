@@ -11,7 +11,7 @@ from lodestar.agent.endings import explored_in_words
 from lodestar.agent.errors import ErrorCode
 from lodestar.agent.proposers import EXPLORER, PLACE
 from lodestar.agent.room_search import RoomSearch
-from lodestar.agent.run import Run
+from lodestar.agent.run import DirectiveRun
 from lodestar.agent.targets import TargetView
 from lodestar.agent.words import counted, inventory, name_of
 from lodestar.grid.paths import path_lengths
@@ -37,13 +37,13 @@ class Exploration(Activity):
         self._rooms, self._answer, self._recall = rooms, answer, recall
         self._inside = False
 
-    def asked(self, run: Run) -> Step:
+    def asked(self, run: DirectiveRun) -> Step:
         """The whole place while the room is not known; then the room alone."""
         if self._inside or not run.step.scope.rooms:
             return run.step
         return run.unscoped
 
-    def act(self, run: Run) -> bool:
+    def act(self, run: DirectiveRun) -> bool:
         """Go into the room first, where one is named and known.
 
         A CHECK's survey ends with the first sight; a count may be the memory's.
@@ -67,19 +67,19 @@ class Exploration(Activity):
         self.send(run, PLACE, goal, f"Going into the {' or '.join(scope.labels)}.")
         return True
 
-    def waited(self, run: Run) -> None:
+    def waited(self, run: DirectiveRun) -> None:
         """Count from memory, or go and look."""
         if self._recall is not None:
             self._recall.hear(run)
 
-    def news(self, run: Run) -> str:
+    def news(self, run: DirectiveRun) -> str:
         """The room has become known, or what a CHECK asks for was seen."""
         if self._sighted(run):
             return "I see what is asked for."
         labels = run.step.scope.labels
         return self._rooms.found(run, labels) if labels and not self._inside else ""
 
-    def explored(self, run: Run, admission: Admission, view: TargetView) -> None:
+    def explored(self, run: DirectiveRun, admission: Admission, view: TargetView) -> None:
         """The step has succeeded, unless its room was never found."""
         labels = run.step.scope.labels
         if labels and not self._inside:
@@ -96,15 +96,15 @@ class Exploration(Activity):
             return
         context = self._tools.context
         self.retry(run)
-        if run.idle_for(context.now) > context.config.no_expert_timeout:
+        if run.errand.idle_for(context.now) > context.config.no_expert_timeout:
             why = "The text model did not say what the words mean."
             self._tools.transitions.finish(run, ErrorCode.NO_EXPERT, why)
 
-    def _sighted(self, run: Run) -> list[Entity]:
+    def _sighted(self, run: DirectiveRun) -> list[Entity]:
         """Return what a CHECK asks for, where it was seen since the check began."""
         return [] if run.check is None else self._tools.search.seen_since(run, run.check.begun)
 
-    def _account(self, run: Run, admission: Admission) -> str:
+    def _account(self, run: DirectiveRun, admission: Admission) -> str:
         facts = self._tools.context.facts
         assert facts.grid is not None and facts.pose is not None
         if self._inside:
@@ -121,7 +121,7 @@ class StockTaking:
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
 
-    def of(self, run: Run) -> str | None:
+    def of(self, run: DirectiveRun) -> str | None:
         """Return how many there are, and where; none is an answer too. None while vectors are under way."""
         matches = self._tools.search.matches(run)
         if matches is None:

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from lodestar.agent.commands import EmbedPhrases
 from lodestar.agent.context import LoopContext
-from lodestar.agent.run import BELOW_ACCEPT, GONE, SHIFTED, UNSURE, Run
+from lodestar.agent.errand import BELOW_ACCEPT, GONE, SHIFTED, UNSURE
+from lodestar.agent.run import DirectiveRun
 from lodestar.agent.stamps import Stamp, last_seen
 from lodestar.agent.targets import TargetView
 from lodestar.geometry.boxes import box_distance
@@ -26,54 +27,56 @@ class TargetSearch:
         self._context = context
         self._missing: tuple[str, ...] = ()
 
-    def look(self, run: Run) -> TargetView:
+    def look(self, run: DirectiveRun) -> TargetView:
         """The scene's candidates for the current step, without excluded entities among the accepted."""
         mirror = self._context.facts.mirror
         if mirror is None or run.step.kind is not StepKind.FIND:
             return TargetView()
-        run.excluded = {mirror.resolve(i): reason for i, reason in run.excluded.items()}
+        run.errand.excluded = {mirror.resolve(i): reason for i, reason in run.errand.excluded.items()}
         view = self._context.targets.look(mirror, run.step)
         self._request_vectors(view.missing)
         for candidate in view.accepted:  # an entity that looked wrong once may turn out right later
-            if run.excluded.get(candidate.entity_id) in (BELOW_ACCEPT, UNSURE):
-                del run.excluded[candidate.entity_id]
+            if run.errand.excluded.get(candidate.entity_id) in (BELOW_ACCEPT, UNSURE):
+                del run.errand.excluded[candidate.entity_id]
         self._take_back(run)
         pointed = self._pointed(run, view)
         if pointed is not None:
-            rest = tuple(c for c in view.accepted if c.entity_id not in {*run.excluded, pointed.entity_id})
+            rest = tuple(
+                c for c in view.accepted if c.entity_id not in {*run.errand.excluded, pointed.entity_id}
+            )
             others = () if run.step.count == 1 else rest
             known = tuple(c for c in view.candidates if c.entity_id != pointed.entity_id)
             return replace(view, candidates=(pointed, *known), accepted=(pointed, *others))
-        accepted = tuple(c for c in view.accepted if c.entity_id not in run.excluded)
+        accepted = tuple(c for c in view.accepted if c.entity_id not in run.errand.excluded)
         if run.step.scope.around is not None:
             near = {e.id for e in self._within(self.accepted(replace(view, accepted=accepted)), run.step)}
             accepted = tuple(c for c in accepted if c.entity_id in near)
         if run.step.count == 1:
-            accepted = run.doubt.wanted(accepted, mirror.resolve)
+            accepted = run.errand.doubt.wanted(accepted, mirror.resolve)
         return replace(view, accepted=accepted)
 
-    def _pointed(self, run: Run, view: TargetView) -> Candidate | None:
+    def _pointed(self, run: DirectiveRun, view: TargetView) -> Candidate | None:
         """Return the target that a person pointed at, until it was looked at in vain; its relations need not hold."""
-        entity = self._context.facts.entity(run.pointed)
-        if entity is None or entity.id in run.excluded:
+        entity = self._context.facts.entity(run.errand.pointed)
+        if entity is None or entity.id in run.errand.excluded:
             return None
         semantic = next((c.semantic_score for c in view.candidates if c.entity_id == entity.id), 0.0)
         return Candidate(
             entity.id, 1.0, semantic, explanation="you pointed at it", reading=len(run.step.graphs)
         )
 
-    def _take_back(self, run: Run) -> None:
+    def _take_back(self, run: DirectiveRun) -> None:
         """A thing that was thought gone and has been seen since is gone to; it has moved, or is there after all."""
-        for identity, thing in list(run.gone.items()):
+        for identity, thing in list(run.errand.gone.items()):
             entity = self._context.facts.entity(identity)
             if entity is None or last_seen(entity) <= max(thing.seen, run.begun_stamp):
                 continue
-            if run.excluded.get(entity.id) == GONE:
-                del run.excluded[entity.id]
+            if run.errand.excluded.get(entity.id) == GONE:
+                del run.errand.excluded[entity.id]
             if thing.mean is None or math.dist(thing.mean[:2], entity.mean[:2]) <= SHIFTED:
-                del run.gone[identity]
+                del run.errand.gone[identity]
 
-    def unmeant(self, run: Run) -> frozenset[int]:
+    def unmeant(self, run: DirectiveRun) -> frozenset[int]:
         """Entities that fit what the step says it does not mean."""
         item, mirror = run.step.item, self._context.facts.mirror
         if item is None or mirror is None or not item.excluded:
@@ -99,7 +102,7 @@ class TargetSearch:
         entities = (self._context.facts.entity(c.entity_id) for c in view.accepted)
         return [entity for entity in entities if entity is not None]
 
-    def matches(self, run: Run) -> list[Entity] | None:
+    def matches(self, run: DirectiveRun) -> list[Entity] | None:
         """Every entity that the step asks for; None while a phrase has no vector."""
         mirror = self._context.facts.mirror
         if mirror is None:
@@ -115,7 +118,7 @@ class TargetSearch:
             return None
         return self._within(self.accepted(view), run.step)
 
-    def seen_since(self, run: Run, begun: Stamp) -> list[Entity]:
+    def seen_since(self, run: DirectiveRun, begun: Stamp) -> list[Entity]:
         """Entities that the step asks for and that were in view since then; none while a phrase has no vector."""
         return [entity for entity in self.matches(run) or () if last_seen(entity) > begun]
 
@@ -136,11 +139,11 @@ class TargetSearch:
         centres = self.known(around)
         return [e for e in entities if any(_gap(e, c) <= step.scope.radius for c in centres if c.id != e.id)]
 
-    def promising(self, run: Run, view: TargetView) -> list[Entity]:
+    def promising(self, run: DirectiveRun, view: TargetView) -> list[Entity]:
         """Entities of the right kind that do not meet the whole query, best first."""
         threshold = self._context.config.query.promising
         likely = [c for c in view.candidates if c.semantic_score >= threshold]
-        likely = [c for c in likely if c.entity_id not in run.excluded]
+        likely = [c for c in likely if c.entity_id not in run.errand.excluded]
         ranked = sorted(likely, key=lambda c: -c.semantic_score)
         entities = (self._context.facts.entity(c.entity_id) for c in ranked)
         return [entity for entity in entities if entity is not None]

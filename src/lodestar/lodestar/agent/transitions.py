@@ -22,12 +22,13 @@ from lodestar.agent.commands import (
 )
 from lodestar.agent.context import LoopContext
 from lodestar.agent.endings import result_of
+from lodestar.agent.errand import ActionState, Choice, Navigation
 from lodestar.agent.errors import ErrorCode
 from lodestar.agent.open_action import OpenCase
 from lodestar.agent.outcomes import Outcomes
 from lodestar.agent.proposers import ASIDE, LOOK
 from lodestar.agent.reasoning import goal_patience, trace_of
-from lodestar.agent.run import Choice, Navigation, Run
+from lodestar.agent.run import DirectiveRun
 from lodestar.agent.target_search import TargetSearch
 from lodestar.agent.targets import TargetView
 from lodestar.agent.verification import Arrival
@@ -107,44 +108,44 @@ class Transitions:
         self._context, self._search, self._account = context, search, account
         self.outcomes = Outcomes(context, search)
 
-    def start(self, run: Run) -> None:
+    def start(self, run: DirectiveRun) -> None:
         """The directive begins: the experts are asked with the next tick."""
         self._context.run = run
         self._take("start")
-        run.ask_after = self._context.now
+        run.errand.ask_after = self._context.now
 
-    def choose(self, run: Run, choice: Choice) -> None:
+    def choose(self, run: DirectiveRun, choice: Choice) -> None:
         """A decision was made; it is validated next."""
-        run.choice = choice
+        run.under_way.choice = choice
         self._take("choose")
 
-    def send(self, run: Run, proposal: Proposal, epoch: int, view: TargetView | None = None) -> None:
+    def send(self, run: DirectiveRun, proposal: Proposal, epoch: int, view: TargetView | None = None) -> None:
         """The navigator is given the proposal's goal. view: of the target, for the beliefs of the trace."""
         context = self._context
         pose, now = context.facts.pose, context.now
         assert pose is not None
         goal = np.asarray(proposal.goal, np.float64)
         patience = goal_patience(pose, goal, context)
-        run.navigation = Navigation(epoch, proposal, now, now + patience, pose.copy())
+        run.under_way.navigation = Navigation(epoch, proposal, now, now + patience, pose.copy())
         self._record(run, proposal, epoch, view)
-        run.events = []
-        run.last_review = run.last_check = now
+        run.under_way.events = []
+        run.under_way.last_review = run.under_way.last_check = now
         context.facts.odometer.rest()
         context.commands.append(
             SendGoal(epoch, goal, proposal.entity_id, proposal.expert, proposal.rationale)
         )
         self._take("send")
 
-    def pursue(self, run: Run, proposal: Proposal, epoch: int, view: TargetView) -> None:
+    def pursue(self, run: DirectiveRun, proposal: Proposal, epoch: int, view: TargetView) -> None:
         """As `send`, but a navigator that has this goal already keeps it."""
-        if run.navigation is not None and _is_under_way(run.navigation, proposal):
-            run.navigation.proposal = proposal
+        if run.under_way.navigation is not None and _is_under_way(run.under_way.navigation, proposal):
+            run.under_way.navigation.proposal = proposal
             self._record(run, proposal, epoch, view)
             self._take("send")
         else:
             self.send(run, proposal, epoch, view)
 
-    def _record(self, run: Run, proposal: Proposal, epoch: int, view: TargetView | None) -> None:
+    def _record(self, run: DirectiveRun, proposal: Proposal, epoch: int, view: TargetView | None) -> None:
         trace = trace_of(self._context, run.step, proposal, epoch, view or TargetView())
         if proposal.expert == LOOK:  # about the action that failed, which is still open
             self.outcomes.begin_look(run, trace)
@@ -153,25 +154,25 @@ class Transitions:
             self._context.constraint.begin(trace)
         self._context.commands.append(RecordTrace(trace))
 
-    def diagnose(self, run: Run, case: OpenCase) -> None:
+    def diagnose(self, run: DirectiveRun, case: OpenCase) -> None:
         """An action failed: the robot stands, and finds out why before it does anything else."""
-        if run.navigation is not None:
+        if run.under_way.navigation is not None:
             self._context.commands.append(CancelGoal(case.why))
         self.outcomes.end_look(run, Result.CANCELLED, case.why)
-        run.navigation = run.arrival = None
+        run.under_way.navigation = run.under_way.arrival = None
         run.questions.close()
-        run.case = case
+        run.under_way.case = case
         self._take("diagnose")
 
-    def arrive(self, run: Run, navigation: Navigation) -> None:
+    def arrive(self, run: DirectiveRun, navigation: Navigation) -> None:
         """The robot stands at the goal and looks before anything is decided; after a step aside it decides."""
         proposal = navigation.proposal
-        run.navigation = None
+        run.under_way.navigation = None
         run.questions.close()
-        if proposal.expert == LOOK and run.case is not None:
-            run.case.until = self._context.now + self._context.config.recovery.turned
+        if proposal.expert == LOOK and run.under_way.case is not None:
+            run.under_way.case.until = self._context.now + self._context.config.recovery.turned
             self.outcomes.end_look(run, Result.COMMITTED, "Turned, and looked.")
-            self.diagnose(run, run.case)
+            self.diagnose(run, run.under_way.case)
             return
         if not proposal.entity_id:
             self.outcomes.commit(run)
@@ -179,8 +180,8 @@ class Transitions:
             run.text = "Stepped aside; choosing anew."
             self.redecide(run)
             return
-        run.failures = 0
-        run.arrival = Arrival(
+        run.errand.failures = 0
+        run.under_way.arrival = Arrival(
             np.asarray(proposal.goal),
             proposal.entity_id,
             proposal.expert,
@@ -193,32 +194,32 @@ class Transitions:
         )
         self._take("arrive")
 
-    def wait(self, run: Run) -> None:
-        """The robot stands until its activity goes on; nothing may move it meanwhile."""
+    def wait(self, run: DirectiveRun) -> None:
+        """The robot stands until its activity goes on. It has no goal, and nothing may move it meanwhile."""
         run.questions.close()
+        self._take_back(run, "the robot waits")
         self._take("wait")
 
-    def redecide(self, run: Run, wait: float = 0.0) -> None:
+    def redecide(self, run: DirectiveRun, wait: float = 0.0) -> None:
         """Ask the experts anew, `wait` seconds from now at the earliest; a goal under way stays under way."""
         run.questions.close()
-        run.ask_after = self._context.now + wait
-        if run.navigation is None:
+        run.errand.ask_after = self._context.now + wait
+        if run.under_way.navigation is None:
             self.outcomes.end_look(run, Result.CANCELLED, "It was given up.")
         self._take("redecide")
 
-    def finish(self, run: Run, code: ErrorCode, message: str, outcome: Outcome = Outcome.ABORTED) -> None:
+    def finish(
+        self, run: DirectiveRun, code: ErrorCode, message: str, outcome: Outcome = Outcome.ABORTED
+    ) -> None:
         """The directive is over and the robot has no goal; that holds even if the account of it fails."""
         context = self._context
         context.run = None
         context.clock.go()
         context.facts.rest()
         self._take("finish")
-        self._settle(run, code, message)
-        begun = SendGoal | RequestProposals | AskMemory
-        context.commands = [c for c in context.commands if not isinstance(c, begun)]
-        if run.query is not None:
-            context.commands.append(WithdrawQuestion(run.query.ticket))
-        if run.navigation is not None or code is not ErrorCode.NONE:
+        is_driving = run.under_way.navigation is not None
+        self._end_errand(run, message, success=code in (ErrorCode.NONE, ErrorCode.UNABLE))
+        if code is not ErrorCode.NONE and not is_driving:
             context.commands.append(CancelGoal(message))
         view = TargetView()
         try:
@@ -233,14 +234,33 @@ class Transitions:
         result = result_of(run, code, message, view, facts.mirror, context.now, travelled, facts.pose, share)
         context.commands.append(Finish(result))
 
-    def _settle(self, run: Run, code: ErrorCode, message: str) -> None:
-        """The action that is open ends with the directive."""
-        run.case = None
+    def next_errand(self, run: DirectiveRun, message: str, success: bool = False) -> None:
+        """The errand is over and the itinerary has gone on: nothing of the old errand reaches the new one."""
+        self._end_errand(run, message, success)
+        run.begin_errand()
+        self.redecide(run)
+
+    def _end_errand(self, run: DirectiveRun, message: str, success: bool) -> None:
+        """The errand has no goal, no open action or trace, and waits for no answer; what was not carried out yet of
+        its commands is withdrawn.
+        """
+        context = self._context
+        begun = SendGoal | RequestProposals | AskMemory
+        context.commands = [c for c in context.commands if not isinstance(c, begun)]
         self.outcomes.end_look(run, Result.CANCELLED, message)
-        if code in (ErrorCode.NONE, ErrorCode.UNABLE):
-            self.outcomes.commit(run, message)
-        else:
-            self.outcomes.cancel(run, message)
+        (self.outcomes.commit if success else self.outcomes.cancel)(run, message)
+        self._take_back(run, message)
+        run.questions.end_errand()
+        if run.errand.query is not None:
+            context.commands.append(WithdrawQuestion(run.errand.query.ticket))
+        run.errand.query, run.errand.under_way = None, ActionState()
+
+    def _take_back(self, run: DirectiveRun, why: str) -> None:
+        """The navigator has no goal; the action that was to come to one is not waited for."""
+        if run.under_way.navigation is not None:
+            run.under_way.navigation = None
+            self.outcomes.cancel(run, why)
+            self._context.commands.append(CancelGoal(why))
 
     def hold(self) -> None:
         """Motion is forbidden until `release`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lodestar.agent.context import LoopContext
-from lodestar.agent.run import Run
+from lodestar.agent.run import DirectiveRun
 from lodestar.agent.transitions import Transitions
 from lodestar.agent.words import going
 
@@ -14,9 +14,9 @@ class ValidatingState:
     def __init__(self, context: LoopContext, transitions: Transitions) -> None:
         self._context, self._transitions = context, transitions
 
-    def step(self, run: Run) -> None:
+    def step(self, run: DirectiveRun) -> None:
         """Go where the choice leads."""
-        context, choice = self._context, run.choice
+        context, choice = self._context, run.under_way.choice
         assert choice is not None
         decision, proposal, view = choice.decision, choice.proposal, choice.view
         entity = context.facts.entity(proposal.entity_id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lodestar.agent.activities import Activities
 from lodestar.agent.charger_trip import ChargerTrip
-from lodestar.agent.run import Run
+from lodestar.agent.run import DirectiveRun
 
 
 class WaitingState:
@@ -13,7 +13,7 @@ class WaitingState:
     def __init__(self, trip: ChargerTrip, activities: Activities) -> None:
         self._trip, self._activities = trip, activities
 
-    def step(self, run: Run) -> None:
+    def step(self, run: DirectiveRun) -> None:
         """Let the activity see whether its wait is over."""
         if not self._trip.turned_back(run):
             self._activities.of(run).waited(run)

@@ -22,7 +22,7 @@ def test_a_thing_that_was_thought_gone_and_is_seen_again_is_gone_to():
     world.sees = False
     _archive(world, 7)
     world.run(3.0)
-    assert world.loop._context.run.gone
+    assert world.loop._context.run.errand.gone
     world.mirror.put(replace(TARGET, first_seen=NEVER_SEEN, last_seen=world.now))
     world.targets.scores[7] = 0.9
     world.sees = True
@@ -155,8 +155,8 @@ def _world_of_a_shut_thing():
 def test_what_was_given_up_is_tried_once_more_before_the_search_ends():
     world, is_shut = _world_of_a_shut_thing()
     run = world.loop._context.run
-    world.run(until=lambda: run.tried_again)
-    assert run.tried_again and world.result is None
+    world.run(until=lambda: run.errand.tried_again)
+    assert run.errand.tried_again and world.result is None
     is_shut[0] = False
     world.run()
     assert world.result.success and world.result.entity_ids == (7,)
@@ -187,8 +187,8 @@ def test_a_door_that_was_shut_is_looked_at_again_before_the_search_ends():
     _abort(world, *NO_PATH)
     world.answers["semantic_map"] = _no_viewpoint
     world.answers["frontier"] = exploring(*[(1.0 + 0.5 * i, 8.0, 0.0) for i in range(7)])
-    world.run(60.0, until=lambda: run.tried_again)
-    assert run.tried_again and world.result is None
+    world.run(60.0, until=lambda: run.errand.tried_again)
+    assert run.errand.tried_again and world.result is None
     assert "looking once more at what shut the way to a red chair" in run.text
     world.run(20.0, until=lambda: world.loop.state is not State.NAVIGATING)
     assert 0.9 < math.dist(world.pose[:2], (5.0, 5.0)) < 2.0
@@ -219,8 +219,8 @@ def test_the_shut_door_is_looked_at_again_where_everything_else_is_explored():
     _abort(world, *NO_PATH)
     world.answers["semantic_map"] = _no_viewpoint
     world.answers["frontier"] = exploring((3.0, 8.0, 0.0))
-    world.run(90.0, until=lambda: run.tried_again)
-    assert run.tried_again and world.result is None
+    world.run(90.0, until=lambda: run.errand.tried_again)
+    assert run.errand.tried_again and world.result is None
     _door(world, is_shut=False)
     world.answers["semantic_map"] = towards
     world.run()

@@ -194,7 +194,7 @@ def test_a_pause_does_not_count_against_the_search():
     world.run(until=lambda: world.pose[0] > 4.0)
     _archive(world, 7)
     world.run(10.0)
-    assert world.result is None and world.loop._context.run.gone
+    assert world.result is None and world.loop._context.run.errand.gone
     world.loop.pause(True, world.now)
     world.run(90.0)
     world.loop.pause(False, world.now)
@@ -366,7 +366,7 @@ def test_a_pose_or_a_lidar_that_falls_silent_is_diagnosed(pose_comes, cause, cod
             world.loop.on_pose(world.pose, world.now)
             world.loop.on_sight(world.now)
         if state is State.DIAGNOSING:  # it stands and looks
-            world.loop._context.run.case.until = world.now + 1.0
+            world.loop._context.run.under_way.case.until = world.now + 1.0
         world.commands += world.loop.tick(world.now)
     last = _outcomes(world, Result.ROLLED_BACK)[-1]
     assert last.is_final and last.diagnosis.cause is cause and not last.amendments
@@ -410,8 +410,14 @@ _FAILURES = st.lists(
 
 
 def _left_out(run) -> tuple:
-    chances = tuple(known.retries for known in run.goals._exclusions)
-    return frozenset(run.excluded), run.goals.active(), frozenset(run.forgiven), run.tried_again, chances
+    chances = tuple(known.retries for known in run.errand.goals._exclusions)
+    return (
+        frozenset(run.errand.excluded),
+        run.errand.goals.active(),
+        frozenset(run.errand.forgiven),
+        run.errand.tried_again,
+        chances,
+    )
 
 
 @example([(NO_PATH, "nothing", 1.0)] * 4)

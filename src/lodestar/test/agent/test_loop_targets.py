@@ -203,7 +203,7 @@ def test_what_turns_out_to_be_the_target_is_tried_again():
     world = behind_a_closed_way(0.55)
     world.loop._context.ledger._policy.choose = SingleExpert(EXPERTS, FEATURES, "semantic_map").choose
     world.loop.start(find(), 0.0)
-    world.run(until=lambda: 7 in world.loop._context.run.excluded)
+    world.run(until=lambda: 7 in world.loop._context.run.errand.excluded)
     world.answers["semantic_map"] = towards_target
     world._drive = World._drive.__get__(world)
     world.targets.scores[7] = 0.9
@@ -227,7 +227,7 @@ def test_a_place_on_the_way_to_a_target_uses_up_no_viewpoint(known_target):
 def test_what_was_given_up_is_tried_again_when_all_is_explored(known_target):
     known_target.sees = False
     known_target.loop.start(find(), 0.0)
-    known_target.run(until=lambda: 7 in known_target.loop._context.run.excluded)
+    known_target.run(until=lambda: 7 in known_target.loop._context.run.errand.excluded)
     known_target.sees = True
     known_target.run()
     assert known_target.result.success

@@ -88,12 +88,12 @@ def test_a_robot_whose_poses_stand_with_the_clock_is_not_stuck():
     world = World(answers={"frontier": exploring((8.0, 8.0, 0.0))})
     world.loop.start(find(), 0.0)
     world.run(2.0)
-    pose, failures = world.pose.copy(), world.loop._context.run.failures
+    pose, failures = world.pose.copy(), world.loop._context.run.errand.failures
     for extra in np.arange(0.0, world.config.stuck_time + 2.0, 0.5):
         world.loop.on_pose(pose, world.now)  # the newest transform, again and again
         world.loop.on_grid(world.loop._context.facts.grid)
         world.loop.tick(world.now + extra)
-    assert world.loop._context.run.failures == failures
+    assert world.loop._context.run.errand.failures == failures
     assert world.loop.motion_allowed
 
 
@@ -103,7 +103,7 @@ def test_a_robot_that_stands_while_its_poses_go_on_is_stuck(known_target):
     known_target.run(1.0)
     known_target.speed = 0.0
     known_target.run(known_target.config.stuck_time + 2.0)
-    assert "no movement" in known_target.loop._context.run.last_failure
+    assert "no movement" in known_target.loop._context.run.errand.last_failure
 
 
 @pytest.mark.parametrize("compare", [operator.lt, operator.le, operator.gt, operator.ge, operator.sub])

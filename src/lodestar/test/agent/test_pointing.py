@@ -84,7 +84,7 @@ def test_nothing_near_is_said_with_what_is_nearest_and_the_search_goes_on(point)
     told = refused(world, *point)
     assert told.code is PointingError.NOTHING_NEAR
     assert "the nearest is a" in str(told) and "click on its box" in str(told)
-    assert world.loop.directive is not None and world.loop._context.run.pointed == 0
+    assert world.loop.directive is not None and world.loop._context.run.errand.pointed == 0
 
 
 def test_an_empty_map_says_so_and_a_thing_that_is_gone_is_not_meant():
@@ -131,7 +131,7 @@ def test_what_was_found_already_is_not_found_again():
     world = searching(entity(3, 2.0, 4.0), STOOL, directive=both)
     world.targets.scores[3] = 0.9
     world.loop.point_out(np.array([2.0, 4.0, 0.0]), world.now)
-    world.run(until=lambda: world.loop._context.run.found_here == 1)
+    world.run(until=lambda: world.loop._context.run.errand.found_here == 1)
     assert "already" in str(refused(world, 2.0, 4.0, 0.0))
     world.loop.point_out(np.array([7.0, 7.0, 0.0]), world.now)
     world.run()

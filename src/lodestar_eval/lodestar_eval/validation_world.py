@@ -41,6 +41,7 @@ class ValidationWorld:
     grid: OccupancyGrid2D | None
     pose: np.ndarray | None
     energy: EnergyBudget = field(default_factory=EnergyBudget)
+    charger: np.ndarray | None = None
     map_id: int = 1
     cells: dict[tuple[int, int], list[int]] = field(default_factory=dict)
     places: np.ndarray = field(default_factory=lambda: np.zeros((0, 2)))  # (N, 2) where the robot fits

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,15 +13,18 @@ from lodestar.agent.admission import Admission
 from lodestar.agent.commands import State
 from lodestar.agent.context import LoopContext
 from lodestar.agent.errors import ErrorCode
+from lodestar.agent.go_to import GoTo
 from lodestar.agent.memory_line import MemoryLine
+from lodestar.agent.proposers import PLACE
+from lodestar.agent.room_search import RoomSearch
 from lodestar.agent.run import DirectiveRun
 from lodestar.agent.steps import Steps
 from lodestar.agent.target_search import TargetSearch
 from lodestar.agent.targets import TargetView
 from lodestar.agent.transitions import Transitions
 from lodestar.agent.verification import Arrival
-from lodestar.experts.protocol import Proposal
 from lodestar.language.directive import Step
+from lodestar.scene.records import Region
 
 
 @dataclass(frozen=True)
@@ -34,11 +39,15 @@ class Tools:
     memory: MemoryLine
 
 
+_CANDIDATES = 5  # goals in a room that are tried when the validator refuses them
+
+
 class Activity:
     """One errand under way, from its begin to its end. By itself it has the experts say where to go."""
 
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
+        self._go_to = GoTo(tools.context, tools.transitions)
 
     def asked(self, run: DirectiveRun) -> Step:
         """The step as the experts hear of it: all of them where it is FIND, else the explorer alone."""
@@ -77,12 +86,47 @@ class Activity:
         message = "Nothing reachable is left to explore, and this step could not be done."
         self._tools.steps.fail(run, ErrorCode.NO_EXPERT, message)
 
-    def send(self, run: DirectiveRun, proposer: str, goal: np.ndarray, text: str) -> None:
-        """The robot goes to `goal` (3,) by the loop's own decision."""
-        context = self._tools.context
-        epoch = context.next_epoch()
-        run.text = text
-        self._tools.transitions.send(run, Proposal(proposer, epoch, goal, 1.0, text), epoch)
+    def send_or_wait(
+        self, run: DirectiveRun, proposer: str, goal: np.ndarray, text: str, **more: Any
+    ) -> None:
+        """The robot goes to `goal` (3,). One that is refused is asked for anew for a while, since the map may change.
+        Then, or at once where that does not help, the errand ends with the validator's words.
+        """
+        if self._go_to.send(run, proposer, goal, text, **more):
+            run.errand.idle_since = None
+            return
+        why, config, now = self._go_to.verdict.reason, self._tools.context.config, self._tools.context.now
+        if self._go_to.is_final or run.errand.idle_for(now) > config.no_expert_timeout:
+            self.unreachable(run, why)
+        else:
+            run.text = f"Waiting for a way: {why}."
+            self.retry(run)
+
+    def enter(self, run: DirectiveRun, rooms: RoomSearch, regions: Collection[Region], text: str) -> bool:
+        """Return whether the robot goes into the nearest of the regions that it can come to now."""
+        left = [region for region in regions if not self._go_to.is_given_up(region.id)]
+        for _ in range(_CANDIDATES):
+            goal = rooms.way_in(run, left)
+            if goal is None or self._go_to.send(run, PLACE, goal, text):
+                return goal is not None
+            facts = self._tools.context.facts
+            run.errand.goals.exclude(goal, self._go_to.verdict.reason, facts.grid, lasting=True)
+        return False
+
+    def can_enter(self, run: DirectiveRun, rooms: RoomSearch, regions: Collection[Region]) -> bool:
+        """Return whether a way leads into one of the regions that are not given up."""
+        left = [region for region in regions if not self._go_to.is_given_up(region.id)]
+        return rooms.way_in(run, left) is not None
+
+    def missed(self, run: DirectiveRun, rooms: RoomSearch, arrival: Arrival) -> None:
+        """The robot came to a goal in a room and does not stand in that room: leave the goal out, and count it."""
+        facts = self._tools.context.facts
+        region = 0 if facts.mirror is None else facts.mirror.region_at(arrival.goal[:2])
+        if not rooms.is_inside([one for one in rooms.all() if one.id == region]):
+            run.errand.goals.exclude(
+                arrival.goal, "the navigator stopped short of it", facts.grid, lasting=True
+            )
+            self._go_to.fell_short(region)
 
     def retry(self, run: DirectiveRun) -> None:
         """Come back to this activity after a while."""

@@ -10,11 +10,12 @@ from lodestar.agent.account import Account
 from lodestar.agent.context import LoopContext
 from lodestar.agent.energy import way_back
 from lodestar.agent.errors import ErrorCode
+from lodestar.agent.go_to import GoTo
 from lodestar.agent.open_action import Failing
 from lodestar.agent.proposers import CHARGER
 from lodestar.agent.run import DirectiveRun
 from lodestar.agent.transitions import Transitions
-from lodestar.experts.protocol import Proposal
+from lodestar.grid.way_lengths import WayLengths
 from lodestar.language.directive import StepKind
 from lodestar.selection.decision_log import Outcome
 
@@ -24,6 +25,8 @@ class ChargerTrip:
 
     def __init__(self, context: LoopContext, transitions: Transitions, account: Account) -> None:
         self._context, self._transitions, self._account = context, transitions, account
+        self._go_to = GoTo(context, transitions)  # of the trip that is under way
+        self._ways = WayLengths()  # from the charger
 
     def begin(self, run: DirectiveRun) -> None:
         """Send the robot there, once the wait before the next question is over."""
@@ -34,9 +37,13 @@ class ChargerTrip:
         assert pose is not None
         x, y = self._charger_of(run)
         goal = np.array([x, y, math.atan2(y - pose[1], x - pose[0])])
-        epoch = context.next_epoch()
-        run.text = f"{run.told[-1]} Driving there."
-        self._transitions.send(run, Proposal(CHARGER, epoch, goal, 1.0, run.text), epoch)
+        text, slack = f"{run.told[-1]} Driving there.", context.config.charger_reach
+        if self._go_to.send(run, CHARGER, goal, text, slack=slack):
+            run.errand.idle_since = None
+        elif run.errand.idle_for(context.now) > context.config.no_expert_timeout:
+            self.give_up(run, self._go_to.verdict.reason)
+        else:
+            self._transitions.redecide(run, context.config.retry_interval)
 
     def verify(self, run: DirectiveRun) -> None:
         """The navigator says that the robot is there: end the directive where it is, else try again."""
@@ -49,8 +56,7 @@ class ChargerTrip:
             code, message = run.verdict
             self._transitions.finish(run, code, f"{message} It is there now.")
             return
-        run.errand.failures += 1
-        if run.errand.failures >= config.max_navigation_failures:
+        if self._go_to.fell_short(CHARGER):
             self.give_up(run, f"the navigator stopped {away:.1f} m from the charger")
         else:
             self._transitions.redecide(run, config.retry_interval)
@@ -69,7 +75,7 @@ class ChargerTrip:
             return False
         run.last_energy = context.now
         goal = self._charger_of(run)
-        length = way_back(facts.grid, facts.pose, goal, budget, config)
+        length = way_back(self._ways, facts.grid, facts.pose, goal, config)
         if not budget.must_return(length):
             return False
         if run.step.kind is StepKind.RETURN and math.dist(home_of(run, context)[:2], goal) < 1.0:
@@ -81,27 +87,28 @@ class ChargerTrip:
         """Go to the charger, because the battery lasts for no goal that anybody proposes."""
         facts, goal = self._context.facts, self._charger_of(run)
         assert facts.pose is not None and facts.grid is not None
-        self._turn_back(run, way_back(facts.grid, facts.pose, goal, facts.energy, self._context.config))
+        self._turn_back(run, way_back(self._ways, facts.grid, facts.pose, goal, self._context.config))
 
     def _turn_back(self, run: DirectiveRun, length: float) -> None:
-        budget = self._context.facts.energy
+        context, budget = self._context, self._context.facts.energy
         where = "the charger" if budget.charger is not None else "the start"
         message = (
             f"The battery lasts for {budget.range_left:.0f} m, of which {budget.reserve:.0f} m are the reserve, and "
             f"{where} is {length:.0f} m away: the robot stopped in time to drive there."
         )
         run.verdict, run.charging, run.errand.failures = (ErrorCode.ENERGY, message), True, 0
+        self._go_to = GoTo(context, self._transitions)
         self._transitions.outcomes.note(run, Failing.BATTERY, "the battery just lasts for the way back")
         run.tell(f"The battery just lasts for the {length:.0f} m to {where}.")
         self._account.close(Outcome.PREEMPTED)
+        self._transitions.take_back(run, "the battery demands the way back")
         self._transitions.redecide(run)
 
     def _charger_of(self, run: DirectiveRun) -> np.ndarray:
         """(2,): the charger, or the start where none is known."""
-        facts = self._context.facts
-        assert facts.home is not None
-        charger = facts.energy.charger
-        return np.array(charger if charger is not None else facts.home[:2], np.float64)
+        charger = self._context.facts.charger
+        assert charger is not None
+        return charger
 
 
 def home_of(run: DirectiveRun, context: LoopContext) -> np.ndarray:

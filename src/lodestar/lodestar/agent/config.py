@@ -177,6 +177,7 @@ class LoopConfig:
     retry_changed_share: float = 0.10  # of the cells there (ours)
     max_retries: int = 2  # per goal (ours)
     # Coming back, stepping aside, energy.
+    place_tries: int = 3  # arrivals that are short of one place, after which it is given up (ours)
     return_tolerance: float = 0.5  # m from the start that count as being back (ours)
     retreat_distance: float = 0.45  # m of a step aside after two failures without motion (ours)
     max_retreats: int = 4  # at one place (ours)

@@ -65,6 +65,7 @@ class Ledger:
         """A directive starts at `stamp` with `time_limit` seconds; what the view said before is forgotten."""
         self._started, self._limit = stamp, time_limit
         self._viewed = (0.0, -math.inf)
+        self.builder.begin()
         self.begin_subtask(stamp)
 
     def begin_subtask(self, stamp: float) -> None:

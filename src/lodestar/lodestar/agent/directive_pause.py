@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from lodestar.agent.commands import CancelGoal, RequestProposals, SendGoal, State
+from lodestar.agent.commands import RequestProposals, SendGoal, State
 from lodestar.agent.context import LoopContext
-from lodestar.agent.errand import ActionState
 from lodestar.agent.run import DirectiveRun
 from lodestar.agent.transitions import Transitions
 
@@ -15,10 +14,7 @@ def pause(context: LoopContext, transitions: Transitions, run: DirectiveRun) -> 
     begun = SendGoal | RequestProposals
     context.commands = [c for c in context.commands if not isinstance(c, begun)]
     if context.state is not State.WAITING:
-        transitions.outcomes.cancel(run, "The directive was paused.")
-        if run.under_way.navigation is not None:
-            context.commands.append(CancelGoal("paused"))
-        run.errand.under_way = ActionState()
+        transitions.end_action(run, "The directive was paused.")
         transitions.redecide(run)
     if run.place_checked:  # else the robot may stand elsewhere than the last grid says
         context.facts.rest()

@@ -9,7 +9,7 @@ import numpy as np
 from lodestar.agent.config import LoopConfig
 from lodestar.grid.energy import EnergyBudget
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.grid.paths import path_lengths
+from lodestar.grid.way_lengths import WayLengths
 
 
 class Battery:
@@ -29,18 +29,11 @@ class Battery:
 
 
 def way_back(
-    grid: OccupancyGrid2D, pose: np.ndarray, goal: np.ndarray, budget: EnergyBudget, config: LoopConfig
+    ways: WayLengths, grid: OccupancyGrid2D, pose: np.ndarray, goal: np.ndarray, config: LoopConfig
 ) -> float:
-    """Metres of path from pose (3,) to the goal (2,); planned only where a detour of the straight line would not do.
+    """Return the metres of path from pose (3,) to the goal (2,), which is the start of the ways.
 
     Where no path is known, the straight line and a detour.
     """
-    guess = config.detour * math.dist(pose[:2], goal)
-    if 2.0 * guess < budget.spendable:
-        return guess
-    lengths = path_lengths(grid, pose[:2])
-    low = np.maximum(grid.cells_of(np.array([goal - config.charger_reach]))[0], 0)
-    high = np.maximum(grid.cells_of(np.array([goal + config.charger_reach]))[0] + 1, 0)
-    window = lengths[low[0] : high[0], low[1] : high[1]]
-    shortest = float(window.min()) if window.size else math.inf
-    return shortest if math.isfinite(shortest) else guess
+    length = ways.between(grid, goal, pose)
+    return length if math.isfinite(length) else config.detour * math.dist(pose[:2], goal)

@@ -14,7 +14,7 @@ from lodestar.agent.navigator_codes import (
 )
 from lodestar.agent.open_action import Failing, OpenCase
 from lodestar.agent.run import DirectiveRun
-from lodestar.agent.stamps import NEVER, Stamp, last_seen
+from lodestar.agent.stamps import NEVER, Stamp
 from lodestar.agent.target_search import TargetSearch
 from lodestar.agent.viewpoints_beyond import is_hidden
 from lodestar.geometry.boxes import box_distance
@@ -230,14 +230,17 @@ class EvidenceGatherer:
         mean = action.means.get(action.entity_id)
         drifted = 0.0 if mean is None else float(np.linalg.norm(np.asarray(entity.mean)[:2] - mean[:2]))
         wrong = action.entity_id in action.fitting and not self._fits(run, entity)
+        since = action.began if case.arrived is NEVER else case.arrived
         measures |= {
             "target_doubted": entity.state is EntityState.UNCERTAIN or entity.confidence < 1.0,
-            "target_seen": last_seen(entity) > (action.began if case.arrived is NEVER else case.arrived),
+            "target_seen": self._context.facts.last_seen(entity) > since,
             "target_relabelled": wrong,
         }
         if self.has_jumped(run):
             return measures
-        measures["target_shifted"] = drifted > SHIFTED and last_seen(entity) > action.began
+        measures["target_shifted"] = (
+            drifted > SHIFTED and self._context.facts.last_seen(entity) > action.began
+        )
         measures["sight_newly_blocked"] = self._hidden(run, case, entity)
         if measures["target_shifted"]:
             del measures["target_gone"]  # of the place where it stands now; nobody asks for that

@@ -44,6 +44,7 @@ class Facts:
     grid_before_jump: OccupancyGrid2D | None = None
     rested: OccupancyGrid2D | None = None
     rested_at: Stamp = NEVER
+    _seen_before: dict[int, float] = field(default_factory=dict)  # entity -> stamp, when the clock began anew
     _older: OccupancyGrid2D | None = None  # a grid that is at least `_OLDER` old, ...
     _kept: OccupancyGrid2D | None = None  # ... and the one that follows it
     _kept_at: Stamp = NEVER
@@ -74,13 +75,23 @@ class Facts:
         """The robot is where it believes to be; what it sees later is compared with the grid of now."""
         self.rested, self.rested_at = self.grid, self.stamp
 
-    def forget_place(self, now: float) -> None:
-        """The clock began anew at `now`: nothing known of where the robot is holds any more."""
+    def restart_clock(self, now: float) -> None:
+        """The clock began anew at `now`: nothing known of where the robot is holds any more, and no stamp of before
+        is compared with those to come. What is left of the battery, and the distance driven, stay.
+        """
         self.grid_heard = self.pose_heard = now
-        self.stamp = NEVER
+        self.stamp = self.sight = NEVER
         self.pose = self.home = None
+        self.odometer.restart_clock()
+        self.contacts = ContactSense()
+        self._seen_before = {i: entity.last_seen for i, entity in self.entities.items()}
         self._older = self._kept = self.grid_before_jump = self.rested = None
         self._kept_at = self.rested_at = NEVER
+
+    def last_seen(self, entity: Entity) -> Stamp:
+        """Return the stamp at which the entity was last observed; NEVER if that was before the clock began anew."""
+        before = self._seen_before.get(entity.id)
+        return NEVER if before == entity.last_seen else Stamp(entity.last_seen)
 
     def is_blind(self, patience: float) -> bool:
         """Whether the camera sent no image for longer than `patience` seconds, as far as anybody says when it does."""
@@ -90,6 +101,14 @@ class Facts:
     def energy(self) -> EnergyBudget:
         """The battery's budget now: the newest one less the distance driven since."""
         return self.battery.left(self.odometer.distance)
+
+    @property
+    def charger(self) -> np.ndarray | None:
+        """(2,) where the drive must end: the charger, or where the robot was first."""
+        charger = self.energy.charger
+        if charger is not None:
+            return np.array(charger, np.float64)
+        return None if self.home is None else self.home[:2].copy()
 
     @property
     def entities(self) -> Mapping[int, Entity]:

@@ -56,6 +56,7 @@ from lodestar.scene.mirror import SceneMirror
 from lodestar.selection.decision_log import Outcome
 
 _log = logging.getLogger(__name__)
+_DRIVING = frozenset({State.DECIDING, State.NAVIGATING})  # in which a goal may be under way
 _STANDING = frozenset({State.IDLE, State.HELD, State.WAITING})  # in which nothing may move the robot
 
 
@@ -90,13 +91,14 @@ class DecisionLoop:
         news = self._news = NavigatorNews(context, search, account, transitions, trip, activities)
         known = KnownTarget(context, search, transitions)
         self._pointing = Pointing(context)
+        self._navigating = NavigatingState(context, search, inquiry, transitions, trip, news, activities)
         self._states: dict[State, LoopState] = {
             State.IDLE: RestingState(),
             State.DECIDING: DecidingState(
                 context, search, account, inquiry, transitions, trip, known, activities
             ),
             State.VALIDATING: ValidatingState(context, transitions),
-            State.NAVIGATING: NavigatingState(context, search, inquiry, transitions, trip, news, activities),
+            State.NAVIGATING: self._navigating,
             State.VERIFYING: VerifyingState(context, search, account, transitions, steps, trip, activities),
             State.WAITING: WaitingState(trip, activities),
             State.DIAGNOSING: DiagnosingState(context, search, account, transitions, news),
@@ -212,7 +214,9 @@ class DecisionLoop:
             message = "The clock went back: the simulator or the replay has started again."
             self._transitions.finish(context.run, ErrorCode.TF_ERROR, message, Outcome.CANCELLED)
         context.clock.restart(now)
-        context.facts.forget_place(now)
+        context.facts.restart_clock(now)
+        context.ledger.builder.restart_clock()
+        context.searched.begin()
 
     # --- facts ----------------------------------------------------------------------------------------------
 
@@ -394,6 +398,8 @@ class DecisionLoop:
     def _step(self, run: DirectiveRun) -> None:
         self._news.hear(run)
         if self._context.run is not run:
+            return
+        if self.state in _DRIVING and self._navigating.is_given_up(run):
             return
         self._states[self.state].step(run)
         if self.state is State.VALIDATING:  # a state of its own, but of no tick of its own

@@ -32,6 +32,11 @@ class Odometer:
         self.jumped_at = NEVER  # of the newest jump ...
         self.jump: tuple[np.ndarray, np.ndarray] | None = None  # ... and the poses (3,) before and after it
 
+    def restart_clock(self) -> None:
+        """Stamps begin anew; the distance driven stays."""
+        self._last = self._anchor = self.jump = None
+        self._anchor_stamp = self._newest = self._felt = self.jumped_at = NEVER
+
     def feel(self, velocity: np.ndarray, stamp: Stamp) -> None:
         """Take in a velocity that odometry measures, (3,): m/s, m/s, rad/s in the body frame."""
         self._velocity, self._felt = np.array(velocity, np.float64), stamp

@@ -46,11 +46,29 @@ class NavigatingState:
         self._activities = activities
 
     def step(self, run: DirectiveRun) -> None:
-        """Watch the goal that is under way."""
+        """Look whether the goal that is under way is still worth it."""
         if self._trip.turned_back(run):
             return
+        navigation, now = run.under_way.navigation, self._context.now
+        assert navigation is not None
+        if navigation.proposal.expert in (HOME, CHARGER, PLACE, ASIDE, LOOK):
+            return
+        if now - run.under_way.last_check >= self._context.config.target_check_interval:
+            run.under_way.last_check = now
+            if self._vanished(run, navigation):
+                return
+            if self._target_news(run, navigation):
+                self._transitions.redecide(run)
+                return
+        self._review(run, navigation)
+
+    def is_given_up(self, run: DirectiveRun) -> bool:
+        """Return whether the goal under way was given up now: no word of it comes, it takes too long, or the robot is
+        stuck, held or lost. Holds for a goal that the robot drives to while the next one is decided on, too.
+        """
         navigation, context = run.under_way.navigation, self._context
-        assert navigation is not None and context.facts.pose is not None
+        if navigation is None or context.facts.pose is None:
+            return False
         config, now = context.config, context.now
         if not navigation.accepted and now - navigation.sent > config.accept_timeout:
             self._halt(run, "the navigator does not answer")
@@ -64,17 +82,9 @@ class NavigatingState:
         elif self._touches(run):
             self._halt(run, "something that I do not see holds me")
             self._news.failed(run, navigation, "something that I do not see holds me", blocked=True)
-        elif self._is_lost(run, navigation):
-            return
-        elif navigation.proposal.expert not in (HOME, CHARGER, PLACE, ASIDE, LOOK):
-            if now - run.under_way.last_check >= config.target_check_interval:
-                run.under_way.last_check = now
-                if self._vanished(run, navigation):
-                    return
-                if self._target_news(run, navigation):
-                    self._transitions.redecide(run)
-                    return
-            self._review(run, navigation)
+        else:
+            return self._is_lost(run, navigation)
+        return True
 
     def _touches(self, run: DirectiveRun) -> bool:
         """Return whether the robot was held too often on this drive; the navigator might go on trying for minutes."""

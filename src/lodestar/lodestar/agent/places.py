@@ -23,8 +23,6 @@ from lodestar.geometry.poses import wrap_angle
 from lodestar.language.directive import ROBOT_FRAME, Step
 from lodestar.scene.records import Region
 
-_TRIES = 3  # arrivals that are short of the place, after which it is given up
-
 
 class Place(Protocol):
     """A pose to go to. proposer: in whose name the goal is sent."""
@@ -33,6 +31,10 @@ class Place(Protocol):
 
     def goal(self, run: DirectiveRun) -> np.ndarray:
         """Return the goal (3,) in the map frame."""
+        ...
+
+    def turns(self, run: DirectiveRun) -> bool:
+        """Return whether any heading will do."""
         ...
 
     def words(self, run: DirectiveRun) -> tuple[str, str, str]:
@@ -46,26 +48,22 @@ class Destination(Activity):
     def __init__(self, tools: Tools, place: Place) -> None:
         super().__init__(tools)
         self._place = place
-        self._short = 0  # arrivals that were no arrivals
 
     def act(self, run: DirectiveRun) -> bool:
         """Send the robot there."""
-        self.send(run, self._place.proposer, self._place.goal(run), self._place.words(run)[0])
+        goal, words = self._place.goal(run), self._place.words(run)[0]
+        turns, slack = self._place.turns(run), self._tools.context.config.return_tolerance
+        self.send_or_wait(run, self._place.proposer, goal, words, turns=turns, slack=slack)
         return True
 
     def arrived(self, run: DirectiveRun, arrival: Arrival) -> None:
         """The step has succeeded where the robot is there; else it is sent again."""
-        context = self._tools.context
-        assert context.facts.pose is not None
         run.under_way.arrival = None
-        away = math.dist(context.facts.pose[:2], self._place.goal(run)[:2])
-        if away <= context.config.return_tolerance:
-            self._tools.steps.succeed(run, self._place.words(run)[1])
-            return
-        self._short += 1
-        why = f"the navigator stopped {away:.1f} m from {self._place.words(run)[2]}"
-        if self._short >= _TRIES:
-            self.unreachable(run, why)
+        goal, (_, there, place) = self._place.goal(run), self._place.words(run)
+        if self._go_to.is_there(goal):
+            self._tools.steps.succeed(run, there)
+        elif self._go_to.fell_short(place):
+            self.unreachable(run, f"the navigator stopped {self._go_to.away(goal):.1f} m from {place}")
         else:
             self.retry(run)
 
@@ -90,6 +88,10 @@ class Start:
     def goal(self, run: DirectiveRun) -> np.ndarray:
         """(3,) the start."""
         return home_of(run, self._context).copy()
+
+    def turns(self, run: DirectiveRun) -> bool:
+        """Any heading will do."""
+        return True
 
     def words(self, run: DirectiveRun) -> tuple[str, str, str]:
         """Of the start."""
@@ -119,6 +121,10 @@ class Numbers:
         heading = math.atan2(y - here[1], x - here[0]) if pose.heading is None else turned + pose.heading
         return np.array([x, y, float(wrap_angle(heading))])
 
+    def turns(self, run: DirectiveRun) -> bool:
+        """Any heading will do where none is named."""
+        return run.step.pose is None or run.step.pose.heading is None
+
     def words(self, run: DirectiveRun) -> tuple[str, str, str]:
         """Of the numbers."""
         x, y, _ = self.goal(run)
@@ -144,22 +150,18 @@ class RoomVisit(Activity):
         if self._rooms.is_inside(regions):
             self._tools.steps.succeed(run, f"I am in the {_name(regions, names)}.")
             return True
-        goal = self._rooms.way_in(run, regions)
-        if goal is not None:
-            self.send(run, PLACE, goal, f"Going into the {_name(regions, names)}.")
-        return goal is not None
+        return self.enter(run, self._rooms, regions, f"Going into the {_name(regions, names)}.")
 
     def news(self, run: DirectiveRun) -> str:
         """The room has become known."""
-        return self._rooms.found(run, _names(run))
+        regions = self._rooms.called(_names(run))
+        is_known = self.can_enter(run, self._rooms, regions)
+        return f"That is the {regions[0].label}; going there." if is_known else ""
 
     def arrived(self, run: DirectiveRun, arrival: Arrival) -> None:
         """Decide anew: inside it is over; outside, another place in the room is tried."""
         run.under_way.arrival = None
-        if not self._rooms.is_inside(self._rooms.called(_names(run))):
-            run.errand.goals.exclude(
-                arrival.goal, "it does not lie in the room", self._tools.context.facts.grid
-            )
+        self.missed(run, self._rooms, arrival)
         self._tools.transitions.redecide(run)
 
     def explored(self, run: DirectiveRun, admission: Admission, view: TargetView) -> None:
@@ -180,7 +182,6 @@ class SpotVisit(Activity):
     def __init__(self, tools: Tools, spots: SpotSearch) -> None:
         super().__init__(tools)
         self._spots = spots
-        self._goal: np.ndarray | None = None
 
     def asked(self, run: DirectiveRun) -> Step:
         """To explore, until the anchors are known."""
@@ -188,26 +189,29 @@ class SpotVisit(Activity):
 
     def act(self, run: DirectiveRun) -> bool:
         """Go there where the spot is known."""
-        self._goal = self._spots.best(run)
-        if self._goal is None:
-            return False
-        self.send(run, PLACE, self._goal, f"Going to {_spot(run)}.")
+        goal = None if self._go_to.is_given_up(_spot(run)) else self._spots.best(run)
+        if goal is None or self._go_to.send(run, PLACE, goal, f"Going to {_spot(run)}."):
+            return goal is not None
+        why = self._go_to.verdict.reason
+        run.errand.goals.exclude(goal, why, self._tools.context.facts.grid, lasting=True)
+        self.retry(run)
         return True
 
     def news(self, run: DirectiveRun) -> str:
         """The anchors have become known."""
-        return f"I know where {_spot(run)} is." if self._spots.best(run) is not None else ""
+        if self._go_to.is_given_up(_spot(run)) or self._spots.best(run) is None:
+            return ""
+        return f"I know where {_spot(run)} is."
 
     def arrived(self, run: DirectiveRun, arrival: Arrival) -> None:
         """The step has succeeded where the robot came to the spot."""
-        context = self._tools.context
-        assert context.facts.pose is not None
         run.under_way.arrival = None
-        away = math.dist(context.facts.pose[:2], arrival.goal[:2])
-        if away <= context.config.return_tolerance:
+        if self._go_to.is_there(arrival.goal):
             self._tools.steps.succeed(run, f"I stand at {_spot(run)}.")
             return
-        run.errand.goals.exclude(arrival.goal, "the navigator stopped short of it", context.facts.grid)
+        facts = self._tools.context.facts
+        run.errand.goals.exclude(arrival.goal, "the navigator stopped short of it", facts.grid)
+        self._go_to.fell_short(_spot(run))
         self._tools.transitions.redecide(run)
 
     def explored(self, run: DirectiveRun, admission: Admission, view: TargetView) -> None:
@@ -240,18 +244,13 @@ class RoomPatrol(Activity):
         if self._rooms.is_inside(self._rooms.all()):
             self._been.append(np.array(pose[:2]))
         left = self._left(run)
-        goal = self._rooms.way_in(run, left)
-        if goal is not None:
-            self.send(run, PLACE, goal, f"On patrol: {counted(len(left), 'room')} to go, of those I know.")
-        return goal is not None
+        words = f"On patrol: {counted(len(left), 'room')} to go, of those I know."
+        return self.enter(run, self._rooms, left, words)
 
     def arrived(self, run: DirectiveRun, arrival: Arrival) -> None:
         """On to the next room; where the robot came into none, that goal is not tried again."""
         run.under_way.arrival = None
-        if not self._rooms.is_inside(self._rooms.all()):
-            run.errand.goals.exclude(
-                arrival.goal, "it does not lie in a room", self._tools.context.facts.grid
-            )
+        self.missed(run, self._rooms, arrival)
         self._tools.transitions.redecide(run)
 
     def explored(self, run: DirectiveRun, admission: Admission, view: TargetView) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from lodestar.agent.activity import Activity, Tools
@@ -11,14 +9,12 @@ from lodestar.agent.asking import asked_in_words, question_of, unanswered
 from lodestar.agent.errors import ErrorCode
 from lodestar.agent.proposers import PLACE
 from lodestar.agent.run import DirectiveRun
-from lodestar.agent.stamps import last_seen
 from lodestar.agent.verification import Arrival
 from lodestar.experts.reach import Reach
 from lodestar.grid.viewpoints import NoViewpoint
 from lodestar.memory.answer import Answer, AnswerPlace, ProofKind
 from lodestar.scene.captions import clean_text
 
-_TRIES = 3  # arrivals that are short of the place, after which it is given up
 _HALF = 0.2  # m, half side of the box in which the thing stood, where only its middle is known
 _LOOK = 1.0  # s (stamps) before the arrival that count as seen on arrival
 
@@ -29,7 +25,6 @@ class RememberedPlace(Activity):
     def __init__(self, tools: Tools) -> None:
         super().__init__(tools)
         self._answer: Answer | None = None
-        self._short = 0
 
     def act(self, run: DirectiveRun) -> bool:
         """Ask; then send the robot there."""
@@ -47,7 +42,7 @@ class RememberedPlace(Activity):
             )
             self._tools.steps.fail(run, ErrorCode.TARGET_UNREACHABLE, message)
         else:
-            self.send(run, PLACE, goal, f"{_said(self._answer)} Going there.")
+            self.send_or_wait(run, PLACE, goal, f"{_said(self._answer)} Going there.", turns=False)
         return True
 
     def waited(self, run: DirectiveRun) -> None:
@@ -63,18 +58,13 @@ class RememberedPlace(Activity):
 
     def arrived(self, run: DirectiveRun, arrival: Arrival) -> None:
         """The step has succeeded where the robot stands there."""
-        context = self._tools.context
-        assert context.facts.pose is not None and self._answer is not None
+        assert self._answer is not None
         run.under_way.arrival = None
-        away = math.dist(context.facts.pose[:2], arrival.goal[:2])
-        if away <= context.config.return_tolerance:
-            self._tools.steps.answer(
-                run, f"I stand where I can see that place. {self._now(arrival)}", self._answer
-            )
-            return
-        self._short += 1
-        if self._short >= _TRIES:
-            self.unreachable(run, f"the navigator stopped {away:.1f} m from it")
+        if self._go_to.is_there(arrival.goal):
+            words = f"I stand where I can see that place. {self._now(arrival)}"
+            self._tools.steps.answer(run, words, self._answer)
+        elif self._go_to.fell_short("it"):
+            self.unreachable(run, f"the navigator stopped {self._go_to.away(arrival.goal):.1f} m from it")
         else:
             self.retry(run)
 
@@ -106,8 +96,9 @@ class RememberedPlace(Activity):
         """Return what stands there now, as far as it is known, with what was remembered."""
         assert self._answer is not None
         ids = (proof.id for proof in self._answer.proof if proof.kind is ProofKind.ENTITY)
-        entity = self._tools.context.facts.entity(next(ids, 0))
-        seen = entity is not None and last_seen(entity) > arrival.stamp.after(-_LOOK)
+        facts = self._tools.context.facts
+        entity = facts.entity(next(ids, 0))
+        seen = entity is not None and facts.last_seen(entity) > arrival.stamp.after(-_LOOK)
         return f"{_said(self._answer)}{' It is in view now.' if seen else ''}"
 
 

@@ -39,13 +39,6 @@ class RoomSearch:
             return False
         return facts.mirror.region_at(facts.pose[:2]) in {region.id for region in regions}
 
-    def found(self, run: DirectiveRun, names: Collection[str]) -> str:
-        """That a region of this name is known and can be come to, in words; else ""."""
-        regions = self.called(names)
-        if not regions or self.way_in(run, regions) is None:
-            return ""
-        return f"That is the {regions[0].label}; going there."
-
     def way_in(self, run: DirectiveRun, regions: Collection[Region]) -> np.ndarray | None:
         """(3,) of a place well inside the region that is nearest by path; None where none can be come to."""
         facts = self._context.facts

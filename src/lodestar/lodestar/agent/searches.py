@@ -16,7 +16,7 @@ from lodestar.agent.run import DirectiveRun
 from lodestar.agent.search_belief import SearchBelief
 from lodestar.agent.search_bounds import SearchBounds
 from lodestar.agent.shut_way import ShutWay, ShutWayWatch
-from lodestar.agent.stamps import NEVER, last_seen
+from lodestar.agent.stamps import NEVER
 from lodestar.agent.targets import TargetView
 from lodestar.agent.verification import Arrival
 from lodestar.agent.words import counted
@@ -79,7 +79,9 @@ class Search(Activity):
             return False
         run.errand.begin_last_try()
         text = f"I found no other one; looking once more at what shut the way to {self._shut.name}."
-        self.send(run, PLACE, self._shut.place, text)
+        if not self._go_to.send(run, PLACE, self._shut.place, text):
+            self._shut = None
+            self._tools.transitions.redecide(run)
         return True
 
     def arrived(self, run: DirectiveRun, arrival: Arrival) -> None:
@@ -201,11 +203,6 @@ class Search(Activity):
                 message = f"Found {run.errand.found_here} of {run.step.count} that were asked for. {message}"
             tools.steps.fail(run, code, message)
 
-    def unreachable(self, run: DirectiveRun, why: str) -> None:
-        """The directive is over."""
-        message = f"Navigation failed {run.errand.failures} times in a row; the last: {why}."
-        self._tools.transitions.finish(run, *(run.verdict or (ErrorCode.NAVIGATION_FAILED, message)))
-
     def _waits_for_experts(self, run: DirectiveRun) -> bool:
         """Whether an expert has yet to answer something that it was asked after everything was explored."""
         context = self._tools.context
@@ -221,6 +218,6 @@ class Search(Activity):
     def _blind_for(self, run: DirectiveRun, entities: Iterable[Entity]) -> float:
         """Seconds since anything at all was seen, where that is longer than it can be; else 0."""
         context = self._tools.context
-        newest = max((last_seen(entity) for entity in entities), default=NEVER)
+        newest = max((context.facts.last_seen(entity) for entity in entities), default=NEVER)
         silence = context.facts.stamp - max(newest, run.begun_stamp)
         return silence if silence > context.config.scene_patience else 0.0

@@ -50,7 +50,6 @@ class ShadowSelector:
             time_limit=time_limit,
             config=context.config,
             distance_before=context.facts.odometer.distance,
-            goals=GoalMemory(context.config),
             questions=Questions(context.config),
         )
         context.ledger.begin_directive(now, time_limit)

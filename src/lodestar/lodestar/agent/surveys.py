@@ -9,10 +9,11 @@ from lodestar.agent.admission import Admission
 from lodestar.agent.count_recall import CountRecall
 from lodestar.agent.endings import explored_in_words
 from lodestar.agent.errors import ErrorCode
-from lodestar.agent.proposers import EXPLORER, PLACE
+from lodestar.agent.proposers import EXPLORER
 from lodestar.agent.room_search import RoomSearch
 from lodestar.agent.run import DirectiveRun
 from lodestar.agent.targets import TargetView
+from lodestar.agent.verification import Arrival
 from lodestar.agent.words import counted, inventory, name_of
 from lodestar.grid.paths import path_lengths
 from lodestar.language.directive import Step, StepKind
@@ -61,11 +62,13 @@ class Exploration(Activity):
         if self._rooms.is_inside(regions):
             self._inside = True
             return False
-        goal = self._rooms.way_in(run, regions)
-        if goal is None:
-            return False
-        self.send(run, PLACE, goal, f"Going into the {' or '.join(scope.labels)}.")
-        return True
+        return self.enter(run, self._rooms, regions, f"Going into the {' or '.join(scope.labels)}.")
+
+    def arrived(self, run: DirectiveRun, arrival: Arrival) -> None:
+        """Inside, the room is explored; outside, another place in it is tried."""
+        run.under_way.arrival = None
+        self.missed(run, self._rooms, arrival)
+        self._tools.transitions.redecide(run)
 
     def waited(self, run: DirectiveRun) -> None:
         """Count from memory, or go and look."""
@@ -76,15 +79,20 @@ class Exploration(Activity):
         """The room has become known, or what a CHECK asks for was seen."""
         if self._sighted(run):
             return "I see what is asked for."
-        labels = run.step.scope.labels
-        return self._rooms.found(run, labels) if labels and not self._inside else ""
+        regions = self._rooms.called(run.step.scope.labels)
+        is_known = not self._inside and self.can_enter(run, self._rooms, regions)
+        return f"That is the {regions[0].label}; going there." if is_known else ""
 
     def explored(self, run: DirectiveRun, admission: Admission, view: TargetView) -> None:
         """The step has succeeded, unless its room was never found."""
         labels = run.step.scope.labels
         if labels and not self._inside:
             message = f"Everything reachable is explored, and no {' or '.join(labels)} was found."
-            self._tools.steps.fail(run, ErrorCode.TARGET_NOT_FOUND, message)
+            code = ErrorCode.TARGET_NOT_FOUND
+            if self._rooms.called(labels):
+                message = f"I know the {' or '.join(labels)}, but no way leads into it."
+                code = ErrorCode.TARGET_UNREACHABLE
+            self._tools.steps.fail(run, code, message)
             return
         told = self._account(run, admission)
         if self._answer is None:

@@ -10,7 +10,7 @@ from lodestar.agent.commands import EmbedPhrases
 from lodestar.agent.context import LoopContext
 from lodestar.agent.errand import BELOW_ACCEPT, GONE, SHIFTED, UNSURE
 from lodestar.agent.run import DirectiveRun
-from lodestar.agent.stamps import Stamp, last_seen
+from lodestar.agent.stamps import Stamp
 from lodestar.agent.targets import TargetView
 from lodestar.geometry.boxes import box_distance
 from lodestar.language.directive import Item, Step, StepKind
@@ -69,7 +69,7 @@ class TargetSearch:
         """A thing that was thought gone and has been seen since is gone to; it has moved, or is there after all."""
         for identity, thing in list(run.errand.gone.items()):
             entity = self._context.facts.entity(identity)
-            if entity is None or last_seen(entity) <= max(thing.seen, run.begun_stamp):
+            if entity is None or self._context.facts.last_seen(entity) <= max(thing.seen, run.begun_stamp):
                 continue
             if run.errand.excluded.get(entity.id) == GONE:
                 del run.errand.excluded[entity.id]
@@ -120,7 +120,7 @@ class TargetSearch:
 
     def seen_since(self, run: DirectiveRun, begun: Stamp) -> list[Entity]:
         """Entities that the step asks for and that were in view since then; none while a phrase has no vector."""
-        return [entity for entity in self.matches(run) or () if last_seen(entity) > begun]
+        return [entity for entity in self.matches(run) or () if self._context.facts.last_seen(entity) > begun]
 
     def holds(self, step: Step, entity: Entity) -> bool | None:
         """Return whether the entity is one that the step means; None while a phrase has no vector."""

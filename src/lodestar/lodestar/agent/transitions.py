@@ -197,7 +197,7 @@ class Transitions:
     def wait(self, run: DirectiveRun) -> None:
         """The robot stands until its activity goes on. It has no goal, and nothing may move it meanwhile."""
         run.questions.close()
-        self._take_back(run, "the robot waits")
+        self.take_back(run, "the robot waits")
         self._take("wait")
 
     def redecide(self, run: DirectiveRun, wait: float = 0.0) -> None:
@@ -247,15 +247,20 @@ class Transitions:
         context = self._context
         begun = SendGoal | RequestProposals | AskMemory
         context.commands = [c for c in context.commands if not isinstance(c, begun)]
-        self.outcomes.end_look(run, Result.CANCELLED, message)
-        (self.outcomes.commit if success else self.outcomes.cancel)(run, message)
-        self._take_back(run, message)
+        self.end_action(run, message, success)
         run.questions.end_errand()
         if run.errand.query is not None:
             context.commands.append(WithdrawQuestion(run.errand.query.ticket))
-        run.errand.query, run.errand.under_way = None, ActionState()
+        run.errand.query = None
 
-    def _take_back(self, run: DirectiveRun, why: str) -> None:
+    def end_action(self, run: DirectiveRun, why: str, success: bool = False) -> None:
+        """The action that is under way ends, with its trace, its goal and its diagnosis; another may begin."""
+        self.outcomes.end_look(run, Result.CANCELLED, why)
+        (self.outcomes.commit if success else self.outcomes.cancel)(run, why)
+        self.take_back(run, why)
+        run.errand.under_way = ActionState()
+
+    def take_back(self, run: DirectiveRun, why: str) -> None:
         """The navigator has no goal; the action that was to come to one is not waited for."""
         if run.under_way.navigation is not None:
             run.under_way.navigation = None

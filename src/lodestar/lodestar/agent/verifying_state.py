@@ -16,7 +16,6 @@ from lodestar.agent.open_action import Failing
 from lodestar.agent.open_questions import Choice, OpenQuestion
 from lodestar.agent.proposers import CHARGER, HOME, PLACE
 from lodestar.agent.run import DirectiveRun
-from lodestar.agent.stamps import last_seen
 from lodestar.agent.steps import Steps
 from lodestar.agent.target_search import TargetSearch
 from lodestar.agent.targets import TargetView
@@ -87,7 +86,8 @@ class VerifyingState:
         config, facts = context.config, context.facts
         assert facts.pose is not None
         settled = arrival.stamp.after(config.settle_time)
-        if inspect(faced, facts.pose, facts.grid, settled, config) is Evidence.CONFIRMED:
+        confirmed = inspect(faced, facts.pose, facts.grid, settled, config) is Evidence.CONFIRMED
+        if confirmed and facts.last_seen(faced) > settled:
             self._claim_or_compare(run, faced, view)
         elif context.now - arrival.since > config.verify_time:
             high = (
@@ -96,7 +96,7 @@ class VerifyingState:
             if faced.id in run.errand.hidden and high:
                 self._claim_or_compare(run, faced, view)
                 return
-            if high and last_seen(faced) > arrival.stamp.after(-config.sight_before_arrival):
+            if high and facts.last_seen(faced) > arrival.stamp.after(-config.sight_before_arrival):
                 run.errand.hidden.add(
                     faced.id
                 )  # the first place from which it is hidden is not the last word
@@ -110,8 +110,8 @@ class VerifyingState:
     def _judge_unfaced(self, run: DirectiveRun, arrival: Arrival, entity: Entity, view: TargetView) -> None:
         """The goal was for an entity that is not faced from here: after a while, give up the place or the entity."""
         context = self._context
-        config, accepted = context.config, view.is_accepted(entity.id)
-        seen = last_seen(entity) > arrival.stamp
+        config, facts, accepted = context.config, context.facts, view.is_accepted(entity.id)
+        seen = facts.last_seen(entity) > arrival.stamp
         patience = config.look_time if seen and accepted else config.verify_time
         if context.now - arrival.since <= patience:
             return
@@ -193,7 +193,7 @@ class VerifyingState:
             return False
         nearest = nearest_point_on_box(facts.pose[:2], known.box_min[:2], known.box_max[:2])
         if (
-            last_seen(known) > run.begun_stamp
+            facts.last_seen(known) > run.begun_stamp
             or run.errand.looks.get(known.id)
             or math.dist(facts.pose[:2], nearest) > config.recovery.turn_reach
             or not line_of_sight(facts.grid, facts.pose[:2], nearest[None], config.sight_margin)[0]

@@ -65,10 +65,18 @@ class ContextBuilder:
         self.arms = arms
         self.features = features
         self.names = feature_names(features, arms)
+        self.begin()
+        self.restart_clock()
+
+    def begin(self) -> None:
+        """A directive begins: nothing was driven or chosen for it yet."""
         self._trail: list[tuple[float, float]] = []
-        self._recent: deque[tuple[float, float, float]] = deque()  # stamp, x, y
         self._last: Perceived | None = None
         self._picks: deque[int] = deque(maxlen=3)
+
+    def restart_clock(self) -> None:
+        """Stamps begin anew: none of before is compared with those to come."""
+        self._recent: deque[tuple[float, float, float]] = deque()  # stamp, x, y
 
     def observe_pose(self, pose: np.ndarray, stamp: float = 0.0) -> None:
         """Append pose (3,) at `stamp` seconds to the trail."""

@@ -13,6 +13,7 @@ from lodestar.grid.footprint import GO2, footprint_free
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.success_pose import bearing_to_box, footprint_distance
 from lodestar.grid.visibility import line_of_sight
+from lodestar.grid.way_lengths import WayLengths
 from lodestar.scene.records import Entity, EntityState, Region
 from lodestar.worldmodel.amendment_checks import belief_fault
 from lodestar.worldmodel.belief_measures import measured
@@ -43,6 +44,11 @@ class World(Protocol):
         ...
 
     @property
+    def charger(self) -> np.ndarray | None:
+        """Return (2,) where the drive must end, metres in map; None = anywhere."""
+        ...
+
+    @property
     def map_id(self) -> int:
         """Return the map, which is a floor, that the robot is on."""
         ...
@@ -68,6 +74,7 @@ class TraceValidator:
         self._world, self._config = world, config or ValidationConfig()
         self._skills = skills or load_skills()
         self._floor = ConnectedFloor(self._config.gap, self._config.snap)
+        self._ways_there, self._ways_back = WayLengths(), WayLengths()
 
     def check(self, trace: Trace, now: float | None = None) -> Verdict:
         """Return the verdict on a trace. now: stamp in seconds; None = its age does not matter."""
@@ -158,11 +165,22 @@ class TraceValidator:
         if not self._floor.joins(grid, pose, goal):
             return Verdict(TraceError.UNREACHABLE, f"no way leads from the robot to {place}")
         if rule.energy and energy.limited:
-            need, left = math.dist(pose[:2], goal[:2]), energy.spendable
+            there, back = self._round_trip(grid, pose, goal)
+            need, left = there + back, energy.spendable
             if need > left:
-                reason = f"{place} is {need:.0f} m away at least, and the battery lasts for {left:.0f} m"
+                home = f" and {back:.0f} m from the charger" if back else ""
+                reason = f"{place} is {there:.0f} m away{home}, and the battery lasts for {left:.0f} m"
                 return Verdict(TraceError.ENERGY, reason, excess=need - left)
         return None
+
+    def _round_trip(self, grid: OccupancyGrid2D, pose: np.ndarray, goal: np.ndarray) -> tuple[float, float]:
+        """Return the metres to the goal, and from there to the charger: the straight line where no way is known."""
+        there, charger = self._ways_there.between(grid, pose, goal), self._world.charger
+        there = there if math.isfinite(there) else math.dist(pose[:2], goal[:2])
+        if charger is None:
+            return there, 0.0
+        back = self._ways_back.between(grid, charger, goal)
+        return there, back if math.isfinite(back) else math.dist(charger[:2], goal[:2])
 
     def _target(
         self, trace: Trace, goal: np.ndarray, grid: OccupancyGrid2D, rule: SkillRule

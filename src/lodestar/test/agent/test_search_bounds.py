@@ -15,8 +15,8 @@ from test_loop_recovery import NO_PATH, _world
 from lodestar.agent.absence import AbsenceJudge
 from lodestar.agent.commands import SendGoal
 from lodestar.agent.config import AbsenceConfig, LoopConfig, RecoveryConfig
+from lodestar.agent.errand import Errand
 from lodestar.agent.errors import ErrorCode
-from lodestar.agent.run import Run
 from lodestar.experts.protocol import Rejection, RejectionReason
 from lodestar.language.directive import Step, StepKind
 
@@ -136,14 +136,13 @@ def test_a_place_without_a_way_to_it_shows_nothing():
 
 @given(st.lists(st.tuples(st.booleans(), st.floats(0.0, 30.0)), max_size=20))
 def test_the_time_behind_a_shut_way_is_the_sum_of_its_intervals(told):
-    run = Run.__new__(Run)
-    run.errand.is_barred, run.errand.barred_since, run.errand.barred_before = False, None, 0.0
+    errand = Errand(LoopConfig())
     now = expected = 0.0
     for is_barred, seconds in told:
-        run.errand.note_barred(is_barred, now)
+        errand.note_barred(is_barred, now)
         now += seconds
         expected += seconds if is_barred else 0.0
-        assert run.errand.barred_for(now) == pytest.approx(expected)
+        assert errand.barred_for(now) == pytest.approx(expected)
 
 
 def test_the_room_of_these_tests_is_as_large_as_they_say():

@@ -192,10 +192,23 @@ def test_unknown_floor_may_be_a_way(world):
 def test_a_goal_that_the_battery_cannot_reach_is_refused_by_how_much(world):
     world.energy = EnergyBudget(9.0, (2.0, 2.0), 2.0)
     verdict = TraceValidator(world).check(trace_to())
-    assert verdict.code is TraceError.ENERGY and verdict.excess == pytest.approx(np.hypot(6, 6) - 7.0)
+    assert verdict.code is TraceError.ENERGY and verdict.excess == pytest.approx(
+        np.hypot(6, 6) - 7.0, abs=0.01
+    )
     home = Action(Skill.RETURN, (), np.array([8.0, 8.0, 0.0]))
     assert TraceValidator(world).check(trace_to(action=home)).accepted, "the way back is never refused"
     world.energy = EnergyBudget(11.0, (2.0, 2.0), 2.0)
+    assert TraceValidator(world).check(trace_to()).accepted
+
+
+def test_a_goal_must_leave_enough_for_the_way_back_round_the_walls(world):
+    cells = world.grid.cells.copy()
+    cells[:-20, 48:52] = 100
+    world.grid, world.charger = replace(world.grid, cells=cells), np.array([2.0, 2.0])
+    world.energy = EnergyBudget(30.0, (2.0, 2.0), 2.0)
+    verdict = TraceValidator(world).check(trace_to())
+    assert verdict.code is TraceError.ENERGY and "from the charger" in verdict.reason
+    world.energy = EnergyBudget(90.0, (2.0, 2.0), 2.0)
     assert TraceValidator(world).check(trace_to()).accepted
 
 

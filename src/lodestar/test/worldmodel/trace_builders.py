@@ -28,6 +28,7 @@ class Surroundings:
     grid: OccupancyGrid2D | None = None
     pose: np.ndarray | None = field(default_factory=lambda: np.array([2.0, 2.0, 0.0]))
     energy: EnergyBudget = field(default_factory=EnergyBudget)
+    charger: np.ndarray | None = None
     map_id: int = 1
 
     def record(self, entity_id):

@@ -1,0 +1,37 @@
+"""Lengths of the ways from one place, planned once per grid."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from lodestar.grid.config import TravelConfig
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.grid.paths import path_lengths
+
+_NEAR = 0.5  # m around a goal within which a cell that the robot's centre can be in counts
+
+
+class WayLengths:
+    """Keeps the lengths from the newest start on the newest grid."""
+
+    def __init__(self, config: TravelConfig = TravelConfig()) -> None:
+        self._config = config
+        self._grid: OccupancyGrid2D | None = None
+        self._start = (math.nan, math.nan)
+        self._lengths = np.empty((0, 0), np.float32)
+
+    def between(self, grid: OccupancyGrid2D, start: np.ndarray, goal: np.ndarray) -> float:
+        """Return the metres from the start (2 or 3,) to within half a metre of the goal; inf = no way is known."""
+        place = (float(start[0]), float(start[1]))
+        if grid is not self._grid or place != self._start:
+            self._grid, self._start = grid, place
+            self._lengths = path_lengths(grid, np.array(place), self._config)
+        row, column = (int(v) for v in grid.cells_of(np.asarray(goal, np.float64)[None, :2])[0])
+        if grid.contains(np.array([row, column])) and math.isfinite(self._lengths[row, column]):
+            return float(self._lengths[row, column])
+        reach = math.ceil(_NEAR / grid.resolution)
+        low, high = (max(row - reach, 0), max(column - reach, 0)), (row + reach + 1, column + reach + 1)
+        around = self._lengths[low[0] : max(high[0], 0), low[1] : max(high[1], 0)]
+        return float(around.min()) if around.size else math.inf

@@ -13,6 +13,8 @@ hypothesis.settings.register_profile(
     "untimed", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
 hypothesis.settings.load_profile("untimed")
+#: Many examples of every property test: `python -m pytest FILE --hypothesis-profile=long`.
+hypothesis.settings.register_profile("long", hypothesis.settings.get_profile("untimed"), max_examples=20_000)
 
 
 def pytest_configure() -> None:

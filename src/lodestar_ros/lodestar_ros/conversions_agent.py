@@ -48,6 +48,8 @@ def request_to_goal(request: ProposalRequest) -> action.ProposeGoal.Goal:
         excluded_entities=sorted(request.excluded_entities),
         excluded_goals=[planar_to_msg(goal) for goal in request.excluded_goals],
         deadline=stamp_to_msg(deadline),
+        errand=request.errand,
+        looks_since=stamp_to_msg(max(request.looks_since, 0.0)),
     )
 
 
@@ -64,7 +66,7 @@ def request_from_goal(goal: action.ProposeGoal.Goal) -> ProposalRequest:
     frame = goal.robot_pose.header.frame_id
     if frame not in ("", MAP):
         raise BadMessage(f"the robot's pose is in frame '{frame}', expected '{MAP}'")
-    deadline = stamp_from_msg(goal.deadline)
+    deadline, since = stamp_from_msg(goal.deadline), stamp_from_msg(goal.looks_since)
     return ProposalRequest(
         epoch=goal.epoch,
         stamp=stamp_from_msg(goal.robot_pose.header.stamp),
@@ -74,6 +76,8 @@ def request_from_goal(goal: action.ProposeGoal.Goal) -> ProposalRequest:
         excluded_entities=frozenset(goal.excluded_entities),
         excluded_goals=tuple(_planar(pose) for pose in goal.excluded_goals),
         deadline=deadline if deadline > 0.0 else math.inf,
+        errand=goal.errand,
+        looks_since=since if since > 0.0 else -math.inf,
     )
 
 

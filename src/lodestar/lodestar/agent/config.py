@@ -126,6 +126,11 @@ class LoopConfig:
     navigator_timeout: float = 10.0  # s without a navigator (ours)
     accept_timeout: float = 5.0  # s without a word about a goal (ours)
     level: int = 0  # of the building, on which the robot is; 0 = ground (ours)
+    # Looks that an errand counts: those since its directive began, and shortly before.
+    fresh_looks: float = 5.0  # s (stamps) before the begin of a directive (ours: what the camera shows then)
+    look_age: float = (
+        600.0  # s (stamps) before the begin of an errand, of a long directive (ours: as `count_age`)
+    )
     # Verification on arrival.
     verify_time: float = 3.0  # s that a target may take to be seen again (ours)
     settle_time: float = (

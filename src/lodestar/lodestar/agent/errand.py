@@ -16,6 +16,7 @@ from lodestar.agent.commands import NavigationEvent
 from lodestar.agent.config import LoopConfig
 from lodestar.agent.goals import GoalMemory
 from lodestar.agent.open_action import GoneThing, OpenAction, OpenCase
+from lodestar.agent.stamps import NEVER, Stamp
 from lodestar.agent.targets import TargetView
 from lodestar.agent.verification import Arrival
 from lodestar.experts.protocol import Proposal
@@ -88,11 +89,13 @@ class ActionState:
 class Errand:
     """One errand under way, created when it begins and thrown away whole when it is over. Times in seconds of the loop.
 
-    number: of the errand in its directive; what is asked for one is answered for that one alone.
+    number: of the errand in its directive; what is asked for one is answered for that one alone. begun: stamp of its
+    first question.
     """
 
     config: LoopConfig
     number: int = 0
+    begun: Stamp = NEVER
     under_way: ActionState = field(default_factory=ActionState)
     query: OpenQuery | None = None  # to the memory, under way
     ask_after: float = 0.0

@@ -10,6 +10,7 @@ from lodestar.agent.proposers import EXPLORER, KNOWER
 from lodestar.agent.questions import Answer, LateAnswer, objection
 from lodestar.agent.reasoning import trace_of
 from lodestar.agent.run import DirectiveRun
+from lodestar.agent.stamps import NEVER, Stamp
 from lodestar.agent.target_search import TargetSearch
 from lodestar.agent.targets import TargetView
 from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest, RejectionReason
@@ -32,6 +33,8 @@ class Inquiry:
         facts, now = context.facts, context.now
         assert facts.pose is not None and facts.grid is not None
         run.errand.goals.refresh(facts.grid)
+        if run.errand.begun == NEVER:
+            run.errand.begun = facts.stamp
         request = ProposalRequest(
             epoch=context.next_epoch(),
             stamp=facts.stamp.seconds,
@@ -42,12 +45,21 @@ class Inquiry:
             | run.errand.doubt.put_off(facts.entities, facts.pose)
             | self._search.unmeant(run),
             excluded_goals=run.errand.goals.active(),
+            errand=context.directives % 2**20 * 2**12 + run.errand.number % 2**12 + 1,
+            looks_since=self._looks_since(run).seconds,
             deadline=facts.stamp.after(context.config.expert_deadline).seconds,
         )
         experts = (EXPLORER,) if review else self.experts_for(request.step)
         asked = run.questions.open(request, experts, now, review)
         if asked:
             context.commands.append(RequestProposals(request, asked))
+
+    def _looks_since(self, run: DirectiveRun) -> Stamp:
+        """Return the stamp from which looks count for the errand: since the directive began, and not older than
+        `look_age`.
+        """
+        config = self._context.config
+        return max(run.begun_stamp.after(-config.fresh_looks), run.errand.begun.after(-config.look_age))
 
     def experts_for(self, step: Step) -> tuple[str, ...]:
         """The experts that have something to say to a step: without a target, only the explorer."""

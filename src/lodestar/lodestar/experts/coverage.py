@@ -70,14 +70,15 @@ def _edge(height, band, top, inside, stands):
 
 
 @njit(cache=True)
-def _mark(cells, occupied_from, nearest, owner, tops, inside, bands, near, far, eye, reach, fov, heading, resolution,
-          stands):  # fmt: skip
-    """Lower `nearest` (rows, columns, bands), centimetres, for the cells in view. eye: u, v in cells, height in metres;
-    a height of NaN sees every band.
+def _mark(cells, occupied_from, nearest, newest, stamp, owner, tops, inside, bands, near, far, eye, reach, fov, heading,
+          resolution, stands):  # fmt: skip
+    """Lower `nearest` (rows, columns, bands), centimetres, for the cells in view, and set `newest` (rows, columns) to
+    `stamp` for those that it shows. eye: u, v in cells, height in metres; a height of NaN sees every band.
     """
     flat, entered = ray_buffers(reach)
     more, further = ray_buffers(reach)
     u0, v0, height = eye
+    dates = newest.ravel()
     marks, owners, depth = nearest.reshape(-1, nearest.shape[2]), owner.ravel(), inside.ravel()
     rays = max(8, math.ceil(fov * reach * 1.5))
     for i in range(rays):
@@ -99,6 +100,7 @@ def _mark(cells, occupied_from, nearest, owner, tops, inside, bands, near, far, 
                         continue
                 if k > solid and bands[b] < tops[who]:
                     continue
+                dates[flat[k]] = stamp
                 marks[flat[k], b] = min(marks[flat[k], b], math.ceil(distance * 100.0))
 
 
@@ -215,6 +217,8 @@ class LookedAt:
         self._config = surfaces
         self._grid: OccupancyGrid2D | None = None
         self._nearest: np.ndarray = np.empty((0, 0, len(BANDS)), np.uint16)  # centimetres
+        self._seen_at: np.ndarray = np.empty((0, 0))  # stamp of the newest look, float64 seconds
+        self._forgotten = -math.inf  # stamp, of the oldest look that counts
         self._surfaces = SurfaceMap(np.empty((0, 0), np.int32), np.empty(0), np.empty((0, 0), np.float32))
         self._lens: Lens | None = None  # of the newest look
         self._camera_height = camera_height
@@ -224,6 +228,7 @@ class LookedAt:
         """Follow the grid as it grows or moves its origin; recorded looks are kept."""
         before = self._grid
         self._nearest = carried_over(self._nearest, before, grid, NEVER)
+        self._seen_at = carried_over(self._seen_at, before, grid, -math.inf)
         surfaces = self._surfaces
         if surfaces.owner.size == 0:
             self._surfaces = SurfaceMap.none(grid)
@@ -239,12 +244,29 @@ class LookedAt:
         assert self._grid is not None
         self._surfaces = SurfaceMap.over(self._grid, entities, self._config, self._camera_height, self._floor)
 
+    def forget(self, before: float) -> None:
+        """Cells whose newest look is older than the stamp `before`, seconds, count as never looked at.
+
+        A stamp earlier than that of the call before says that the clock went back: no look counts any more.
+        """
+        if before > self._forgotten:
+            self._nearest[self._seen_at < before] = NEVER
+        elif before < self._forgotten:
+            self._nearest[:] = NEVER
+        self._forgotten = before
+
     def look(
-        self, xy: np.ndarray, heading: float, fov: float, lens: Lens | None = None, floor: float = 0.0
+        self,
+        xy: np.ndarray,
+        heading: float,
+        fov: float,
+        lens: Lens | None = None,
+        floor: float = 0.0,
+        stamp: float = math.inf,
     ) -> None:
         """Record a view from `xy` along `heading` (map) with `fov` (radians). Without a lens it shows all heights.
 
-        floor: height in map, metres, of the floor under the camera.
+        floor: height in map, metres, of the floor under the camera. stamp: seconds; inf = a look that does not age.
         """
         if self._grid is None:
             return
@@ -253,9 +275,9 @@ class LookedAt:
         near, far = (np.zeros(len(BANDS)), np.full(len(BANDS), np.inf)) if lens is None else lens.reach()
         eye = (u0, v0, math.nan if lens is None else lens.height)
         _mark(
-            grid.cells, grid.occupied_from, self._nearest, surfaces.owner, surfaces.tops, surfaces.inside, BANDS,
-            near, far, eye, self.max_range / grid.resolution, float(fov), float(heading), grid.resolution,
-            self._config.stands,
+            grid.cells, grid.occupied_from, self._nearest, self._seen_at, float(stamp), surfaces.owner, surfaces.tops,
+            surfaces.inside, BANDS, near, far, eye, self.max_range / grid.resolution, float(fov), float(heading),
+            grid.resolution, self._config.stands,
         )  # fmt: skip
         self._lens, self._floor = lens, floor
         self.count += 1

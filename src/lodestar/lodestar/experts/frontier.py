@@ -64,6 +64,7 @@ class FrontierExpert:
         self._last_goal: np.ndarray | None = None
         self._budget = EnergyBudget()
         self._start: tuple[float, float] | None = None
+        self._newest = 0.0  # stamp of the newest request, seconds
         self._progress = Progress(config.barren_way, config.barren_area)
 
     def set_grid(self, grid: OccupancyGrid2D) -> None:
@@ -87,16 +88,24 @@ class FrontierExpert:
 
     def set_view(self, frame: RgbdFrame, segmented: SegmentedFrame | None = None) -> None:
         """Record a view: the cells and heights in it count as looked at."""
-        self.add_view(frame.map_from_camera, frame.camera)
+        self.add_view(frame.map_from_camera, frame.camera, frame.stamp)
 
-    def add_view(self, map_from_camera: np.ndarray, camera: PinholeCamera) -> None:
-        """Record a view from this (4, 4) pose (optical frame). Without any view, only geometry counts."""
+    def add_view(
+        self, map_from_camera: np.ndarray, camera: PinholeCamera, stamp: float | None = None
+    ) -> None:
+        """Record a view from this (4, 4) pose (optical frame). Without any view, only geometry counts.
+
+        stamp: seconds; None = that of the newest request or grid.
+        """
         heading = view_heading(map_from_camera)
         if heading is not None:
             floor = float(map_from_camera[2, 3]) - self.config.viewpoints.camera_height
             lens = Lens.of(map_from_camera, camera, floor)
             self._fov = lens.fov
-            self.looked.look(map_from_camera[:2, 3], heading, lens.fov, lens, floor)
+            seen = (
+                max(self._newest, 0.0 if self._grid is None else self._grid.stamp) if stamp is None else stamp
+            )
+            self.looked.look(map_from_camera[:2, 3], heading, lens.fov, lens, floor, seen)
 
     def add_image(self, map_from_camera: np.ndarray, camera: PinholeCamera, keyframe_id: int) -> None:
         """Register a kept image that was taken from this pose. It is no view besides those of `add_view`."""
@@ -124,9 +133,10 @@ class FrontierExpert:
         """Return the best viewpoint, the charger if energy is low, or EXPLORED if no reachable viewpoint shows new
         space.
         """
-        grid = self._grid
+        grid, self._newest = self._grid, request.stamp
         if grid is None:
             return self._reject(request, RejectionReason.NO_DATA, "no grid yet")
+        self.looked.forget(request.looks_since)
         if self._start is None:
             self._start = (float(request.robot_pose[0]), float(request.robot_pose[1]))
         reach = Reach(grid, request.robot_pose, self.config.reach)

@@ -31,7 +31,7 @@ class Progress:
 
     def __init__(self, barren_way: float, barren_area: float) -> None:
         self._barren_way, self._barren_area = barren_way, barren_area  # metres, m^2
-        self._task: tuple[str, int] | None = None
+        self._task: tuple[int, str, int] | None = None
         self._pose: np.ndarray | None = None
         self._driven = 0.0
         self._passes: dict[Pass, tuple[float, float]] = {}  # most m^2 seen, and metres driven until then
@@ -45,7 +45,7 @@ class Progress:
 
     def advance(self, request: ProposalRequest) -> None:
         """The robot is where the request says; another task starts anew."""
-        task = (request.directive.text, request.step_index)
+        task = (request.errand, request.directive.text, request.step_index)
         if task != self._task:
             self._task, self._pose, self._passes, self._over, self._aims = task, None, {}, set(), {}
         pose = np.asarray(request.robot_pose, np.float64)[:2]

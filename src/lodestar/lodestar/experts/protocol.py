@@ -38,7 +38,11 @@ class RejectionReason(Enum):
 
 @dataclass(frozen=True)
 class ProposalRequest:
-    """One question to every expert. robot_pose: (3,) x, y, yaw in map. excluded_goals: (N, 3)."""
+    """One question to every expert. robot_pose: (3,) x, y, yaw in map. excluded_goals: (N, 3).
+
+    errand: number of the errand that it is asked for, another one for the same words said again; 0 = not told.
+    looks_since: stamp, seconds; what the camera saw before is not taken for what is there now.
+    """
 
     epoch: int
     stamp: float
@@ -48,6 +52,8 @@ class ProposalRequest:
     excluded_entities: frozenset[int] = frozenset()
     excluded_goals: tuple[tuple[float, float, float], ...] = ()
     deadline: float = float("inf")
+    errand: int = 0
+    looks_since: float = float("-inf")
 
     @property
     def step(self) -> Step:

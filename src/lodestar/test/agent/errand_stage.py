@@ -188,7 +188,7 @@ class Stage:
         self.calm = self.navigator.manner == "drives" and all(m == "prompt" for m in self.manners.values())
         self.calm = self.calm and self.camera
         self.limit = limit or (math.inf if directive.is_endless else self.config.time_limit)
-        self.seen_at, self.asked, self.goals, self.row = {}, [], [], []
+        self.seen_at, self.asked, self.goals, self.row, self.request = {}, [], [], [], None
         return True
 
     def know_rooms(self, known: bool) -> None:
@@ -513,10 +513,12 @@ class Stage:
         if navigator.goal is not None and not self.loop.motion_allowed:
             text = f"{self.loop.state.name} with the goal {np.round(navigator.goal, 1).tolist()}"
             self._broken("nothing moves that must stand", text)
-        if self.directive is not None and self.loop.directive is not None:
+        directive = self.directive
+        if directive is not None and self.loop.directive is not None:
             lasted = self.now - self.begun - self.stood_still
-            if lasted > self.limit + LATE:
-                text = f"{self.directive.text!r} lasts for {lasted:.0f} s of {self.limit:.0f} s"
+            waits = sum(step.seconds or 0.0 for step in directive.steps) * directive.times  # are added to it
+            if lasted > self.limit + waits + LATE:
+                text = f"{directive.text!r} lasts for {lasted:.0f} s of {self.limit:.0f} s"
                 self._broken("every directive ends within its limit", text)
         if navigator.goal is not None and navigator.stood > self.config.stuck_time + LATE:
             self._broken("a goal under way is watched", f"the robot stands for {navigator.stood:.0f} s")
@@ -558,13 +560,10 @@ class Stage:
                 if self.seen_at.get(identity, -math.inf) < self.begun:
                     self._broken("what is claimed was seen", f"{result.report!r}: {identity} was not seen")
         self._judge_answer(directive, result)
-        stops = [item for step in directive.steps for item in step.stops]
-        calm = result.error_code is ErrorCode.NAVIGATION_FAILED and not any(
-            m == "rubbish" for m in self.manners
-        )
-        if calm and len(directive.steps) == 1 and stops:
-            asked = {request.step.target for request in self.asked}
-            missing = [item.phrase for item in stops if item.phrase not in asked]
+        if result.error_code is ErrorCode.NAVIGATION_FAILED and self.request is not None:
+            index = self.request.step_index
+            asked = {request.step.target for request in self.asked if request.step_index == index}
+            missing = [item.phrase for item in directive.steps[index].stops if item.phrase not in asked]
             if missing:
                 self._broken("every stop of a patrol is tried", f"{missing} was never gone to")
 

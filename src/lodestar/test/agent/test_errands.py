@@ -1,6 +1,6 @@
 """Errands in any order, with anything that goes wrong meanwhile: the rules of `errand_stage` hold after every tick.
 
-`make test` runs a bounded number of examples; `--hypothesis-profile=long` runs many (see `conftest.py`).
+`make test` runs a bounded number of examples, `pytest --hypothesis-profile=long` 20,000.
 """
 
 from __future__ import annotations
@@ -41,6 +41,11 @@ poses = st.builds(
     st.sampled_from(["map", ROBOT_FRAME]),
 )
 times = st.sampled_from([1, 1, 1, 2, UNTIL_CANCELLED])
+patrols = st.builds(
+    lambda stops, n: Step(StepKind.PATROL, stops=tuple(thing(words) for words in stops), times=n),
+    st.lists(things, min_size=2, max_size=3, unique=True),
+    times,
+)
 steps = st.one_of(
     things.map(lambda words: Step(StepKind.FIND, thing(words))),
     things.map(lambda words: Step(StepKind.FIND, thing(words, count=EVERY))),
@@ -51,11 +56,7 @@ steps = st.one_of(
     st.just(Step(StepKind.RETURN)),
     poses.map(lambda pose: Step(StepKind.GO, pose=pose)),
     rooms.map(lambda name: Step(StepKind.GO, thing(name))),
-    st.builds(
-        lambda stops, n: Step(StepKind.PATROL, stops=tuple(thing(words) for words in stops), times=n),
-        st.lists(things, min_size=2, max_size=3, unique=True),
-        times,
-    ),
+    patrols,
     st.builds(lambda n: Step(StepKind.PATROL, times=n), times),
     st.sampled_from([1.0, 8.0]).map(lambda seconds: Step(StepKind.WAIT, seconds=seconds)),
     things.map(lambda words: Step(StepKind.CHECK, thing(words), question=f"is there a {words}?")),
@@ -63,7 +64,11 @@ steps = st.one_of(
 )
 directives = st.builds(
     lambda steps, n: Directive("a directive", tuple(steps), times=n),
-    st.one_of(st.lists(steps, min_size=1, max_size=2), st.lists(steps, min_size=1, max_size=5)),
+    st.one_of(
+        patrols.map(lambda step: [step]),
+        st.lists(steps, min_size=1, max_size=2),
+        st.lists(steps, min_size=1, max_size=5),
+    ),
     times,
 )
 searches = st.builds(
@@ -187,7 +192,7 @@ class Errands(RuleBasedStateMachine):
         self._go_on(directive, seconds)
 
     @rule(
-        metres=st.sampled_from([16.0, 24.0, 40.0]),
+        metres=st.sampled_from([18.0, 24.0, 30.0]),
         at=st.sampled_from(CHARGERS),
         directive=directives,
         seconds=spans,
@@ -213,7 +218,7 @@ class Errands(RuleBasedStateMachine):
 
 TestErrands = Errands.TestCase
 TestErrands.settings = settings(
-    max_examples=max(settings.default.max_examples // 5, 20),
+    max_examples=settings.default.max_examples,
     stateful_step_count=14,
     deadline=None,
     suppress_health_check=list(HealthCheck),
@@ -227,7 +232,7 @@ TestErrands.settings = settings(
     wall=st.booleans(),
 )
 @settings(
-    max_examples=max(settings.default.max_examples // 10, 10),
+    max_examples=max(settings.default.max_examples // 4, 10),
     deadline=None,
     suppress_health_check=list(HealthCheck),
 )

@@ -85,13 +85,13 @@ class FrontierExpertNode(LodestarNode):
             self._keyframes.clear()  # their ids mean other images now
         self._stored = message
 
-    def _resolve(self, message: CameraInfo) -> tuple[np.ndarray, PinholeCamera]:
+    def _resolve(self, message: CameraInfo) -> tuple[np.ndarray, PinholeCamera, float]:
         stamp, frames = stamp_from_msg(message.header.stamp), self._frames
         odom_from_camera = self._buffer.lookup(frames.odom, message.header.frame_id, stamp)
         map_from_odom = self._buffer.lookup(frames.map, frames.odom, stamp, MAP_HOLDS)
-        return map_from_odom @ odom_from_camera, camera_from_msg(message)
+        return map_from_odom @ odom_from_camera, camera_from_msg(message), stamp
 
-    def _look(self, view: tuple[np.ndarray, PinholeCamera]) -> None:
+    def _look(self, view: tuple[np.ndarray, PinholeCamera, float]) -> None:
         """On the worker."""
         with self._server.lock:
             self._server.update_grid()

@@ -59,22 +59,26 @@ def test_a_step_that_ends_takes_its_goal_back(then):
 
 
 def test_a_goal_is_watched_while_the_next_one_is_decided_on():
-    def answer(request):
-        if len(world.of(SendGoal)) == 0:
-            return proposal(8.0, 8.0)
-        reason = RejectionReason.EXPLORED if world.now < 3.0 else RejectionReason.NO_PROPOSAL
-        return Rejection("frontier", request.epoch, reason, "stands too near an obstacle")
+    said = iter([proposal(8.0, 8.0), RejectionReason.EXPLORED])  # the second is about the goal under way
 
-    world = World(config=LoopConfig(stuck_time=3.0, no_expert_timeout=60.0, thinking_patience=60.0))
-    world.answers = {
-        "frontier": lambda request: answer(request) if world.now < 2.4 else "silent",
-        "ego_vlm": "silent",
-    }
+    def answer(request):
+        one = next(said, RejectionReason.NO_PROPOSAL)
+        if not isinstance(one, RejectionReason):
+            return one
+        return Rejection("frontier", request.epoch, one, "stands too near an obstacle")
+
+    world = World(config=LoopConfig(stuck_time=3.0, no_expert_timeout=60.0), answers={})
+    world._answer = lambda name, request: (
+        replace(found, epoch=request.epoch, expert=name)
+        if name == "frontier" and (found := answer(request)) is not None
+        else Rejection(name, request.epoch, RejectionReason.NO_PROPOSAL, "nothing")
+    )
     world.loop.start(find(), 0.0)
-    world.run(until=lambda: world.now > 1.0)
-    world._drive = lambda: None
-    world.run(20.0, until=lambda: world.goal is None)
-    assert world.goal is None and world.now < 12.0
+    world.run(until=lambda: world.loop.state is State.NAVIGATING)
+    world.run(until=lambda: world.loop.state is State.DECIDING)
+    world._drive = lambda: None  # from now on the robot is held, and the navigator says nothing
+    world.run(10.0, until=lambda: world.goal is None)
+    assert world.goal is None and world.result is None
 
 
 def test_a_late_answer_to_an_earlier_stop_is_dropped():

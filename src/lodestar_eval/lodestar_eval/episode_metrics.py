@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lodestar_eval.metrics import bootstrap_interval, defined, mean, share
+from lodestar_eval.metrics import bootstrap_interval, defined, mean, share, share_interval
 from lodestar_eval.outcomes import EpisodeOutcome
 from lodestar_eval.stages import StageClock
 
@@ -19,7 +19,7 @@ def metrics_of(outcomes: list[EpisodeOutcome]) -> dict[str, float]:
     simulated, busy = sum(o.duration for o in outcomes), sum(o.cpu for o in outcomes)
     whole = busy + sum(o.setup_cpu for o in outcomes)
     clock = StageClock.total([o.stages for o in outcomes])
-    low, high = bootstrap_interval(successes, rng)
+    low, high = share_interval(int(sum(successes)), len(successes))
     spl_low, spl_high = bootstrap_interval(spls, rng)
     metrics = {
         "episodes": len(outcomes),

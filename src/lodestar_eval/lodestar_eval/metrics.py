@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from scipy import stats
 
 
 def spl(success: bool, shortest: float, travelled: float) -> float:
@@ -64,16 +66,54 @@ def mean(values: Sequence[float]) -> float:
     return float(data.mean()) if data.size else float("nan")
 
 
+def share_interval(part: int, whole: int, level: float = 0.95) -> tuple[float, float]:
+    """Return the exact (Clopper-Pearson) interval of a share; a resampled one of 20 of 20 would have no width."""
+    if whole == 0:
+        return float("nan"), float("nan")
+    tail = (1.0 - level) / 2.0
+    low = 0.0 if part == 0 else float(stats.beta.ppf(tail, part, whole - part + 1))
+    high = 1.0 if part == whole else float(stats.beta.ppf(1.0 - tail, part + 1, whole - part))
+    return low, high
+
+
+def paired_shares_interval(ours: np.ndarray, theirs: np.ndarray, level: float = 0.95) -> tuple[float, float]:
+    """Return Newcombe's interval (1998, method 10) of the difference of two shares of the same (N,) cases, 0 or 1."""
+    n, z = len(ours), float(stats.norm.ppf(0.5 + level / 2.0))
+    (one, low_one, high_one), (two, low_two, high_two) = (_wilson(x, z) for x in (ours, theirs))
+    both, neither = float((ours * theirs).sum()), float(((1 - ours) * (1 - theirs)).sum())
+    only_one, only_two = ours.sum() - both, theirs.sum() - both
+    cross = both * neither - only_one * only_two
+    cross = max(cross - n / 2.0, 0.0) if cross > 0.0 else cross
+    margins = ours.sum() * (n - ours.sum()) * theirs.sum() * (n - theirs.sum())
+    phi = cross / math.sqrt(margins) if margins > 0.0 else 0.0
+    down, up = one - low_one, high_one - one
+    other_down, other_up = two - low_two, high_two - two
+    below = math.sqrt(max(down**2 - 2.0 * phi * down * other_up + other_up**2, 0.0))
+    above = math.sqrt(max(up**2 - 2.0 * phi * up * other_down + other_down**2, 0.0))
+    return one - two - below, one - two + above
+
+
+def _wilson(values: np.ndarray, z: float) -> tuple[float, float, float]:
+    """Return the share of ones and Wilson's interval of it."""
+    n, p = len(values), float(values.mean())
+    middle, half = p + z**2 / (2 * n), z * math.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
+    return p, (middle - half) / (1 + z**2 / n), (middle + half) / (1 + z**2 / n)
+
+
 def paired_difference(
     ours: Sequence[float], theirs: Sequence[float], rng: np.random.Generator, resamples: int = 10_000
 ) -> tuple[float, float, float]:
-    """Return the mean of ours - theirs over the same worlds, and its 95 % bootstrap interval over worlds.
+    """Return the mean of ours - theirs over the same worlds, and its 95 % interval: Newcombe's of shares (all values
+    0 or 1), else by bootstrap over worlds.
 
     Raises ValueError if they are not pairs.
     """
     if len(ours) != len(theirs):
         raise ValueError(f"{len(ours)} values cannot be paired with {len(theirs)}")
     differences = np.asarray(ours, np.float64) - np.asarray(theirs, np.float64)
+    if len(differences) and set(np.unique([ours, theirs])) <= {0.0, 1.0}:
+        low, high = paired_shares_interval(np.asarray(ours, np.float64), np.asarray(theirs, np.float64))
+        return mean(differences.tolist()), low, high
     low, high = bootstrap_interval(differences.tolist(), rng, resamples=resamples)
     return mean(differences.tolist()), low, high
 

@@ -9,7 +9,7 @@ import pytest
 from embedders import LetterEmbedder
 
 from lodestar.agent.errors import ErrorCode
-from lodestar.language.directive import Directive, Item, Pose, Scope, Step, StepKind
+from lodestar.language.directive import ROBOT_FRAME, Directive, Item, Pose, Scope, Step, StepKind
 from lodestar.language.query_graph import QueryGraph, QueryVariable
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.ground_truth import NoiseConfig
@@ -119,3 +119,19 @@ def test_it_patrols_the_rooms_twice():
 def test_a_room_that_the_building_does_not_have_is_not_claimed():
     run = episode(Step(StepKind.GO, item("garage")))
     assert not run.outcome.claimed and run.result.error_code is ErrorCode.TARGET_NOT_FOUND
+
+
+def test_the_judge_wants_the_robot_at_the_end_of_the_way_back():
+    """A robot that starts at the start has not come back by that."""
+    away = np.column_stack([np.arange(50.0), np.linspace(1.0, 8.0, 50), np.full(50, 1.0), np.zeros(50)])
+    directive = Directive("explore and come back", (Step(StepKind.EXPLORE), Step(StepKind.RETURN)))
+    assert not judge_steps(flat(), directive, away).success
+    assert judge_steps(flat(), directive, np.vstack([away, away[::-1] + [[50.0, 0.0, 0.0, 0.0]]])).success
+
+
+def test_the_judge_reads_a_pose_from_where_the_robot_stands():
+    """Two metres forward of a robot that looks along y."""
+    way = np.column_stack([np.arange(20.0), np.full(20, 4.0), np.linspace(1.0, 3.0, 20), np.full(20, np.pi / 2)])
+    step = Step(StepKind.GO, pose=Pose(2.0, 0.0, None, ROBOT_FRAME))
+    assert judge_steps(flat(), Directive("go 2 m forward", (step,)), way).success
+    assert not judge_steps(flat(), Directive("go 2 m forward", (step,)), way[:5]).success

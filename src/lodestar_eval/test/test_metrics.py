@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lodestar_eval.metrics import bootstrap_interval, defined, mean, share, spl
+from lodestar_eval.metrics import (
+    bootstrap_interval,
+    defined,
+    mean,
+    paired_difference,
+    share,
+    share_interval,
+    spl,
+)
 from lodestar_eval.stages import StageClock
 
 lengths = st.floats(0.0, 500.0)
@@ -91,3 +99,14 @@ def test_stage_clock_adds_up_across_episodes():
     whole = StageClock.total([clock.totals(), clock.totals()])
     assert whole.seconds["render"] == pytest.approx(0.6)
     assert whole.milliseconds_per_call()["render"] == pytest.approx(100.0)
+
+
+def test_a_share_of_all_cases_has_an_interval_of_its_own():
+    low, high = share_interval(20, 20)
+    assert low == pytest.approx(0.025 ** (1 / 20)) and high == 1.0
+    assert share_interval(0, 20) == pytest.approx((0.0, 1.0 - 0.025 ** (1 / 20)))
+
+
+def test_equal_successes_do_not_show_that_nothing_differs():
+    value, low, high = paired_difference([1.0] * 20, [1.0] * 20, np.random.default_rng(0))
+    assert value == 0.0 and low < -0.1 and high > 0.1

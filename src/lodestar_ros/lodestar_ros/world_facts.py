@@ -49,6 +49,11 @@ class WorldFacts:
         self.energy = budget
 
     @property
+    def charger(self) -> np.ndarray | None:
+        """Return the charger (2,); None where the drive may end anywhere."""
+        return None if self.energy.charger is None else np.array(self.energy.charger, np.float64)
+
+    @property
     def grid(self) -> OccupancyGrid2D | None:
         """Return the newest grid, with the keep-out zones."""
         return self._keep_out.apply(self.plan)

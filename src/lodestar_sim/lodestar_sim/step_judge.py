@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lodestar.language.directive import Directive, Item, Step, StepKind
+from lodestar.language.directive import ROBOT_FRAME, Directive, Item, Pose, Step, StepKind
 from lodestar.models.lexicon import load_lexicon
 from lodestar_sim.judge import judge_find, things_meant
 from lodestar_sim.worlds.world import World
@@ -35,26 +35,28 @@ def judge_steps(
     path: (N, 4) stamp, x, y, yaw. listed: ids of the things that the robot's answer means, for COUNT and LIST.
     """
     index, told = 0, []
-    for _ in range(max(directive.times, 1)):
-        for step in directive.steps:
-            for _ in range(max(step.times, 1)):
-                verdict = _judge(world, step, path, index, listed)
-                if not verdict.success:
-                    return verdict
-                index = verdict.ended
-                told.append(verdict.message)
+    todo = [step for step in directive.steps for _ in range(max(step.times, 1))] * max(directive.times, 1)
+    for number, step in enumerate(todo, 1):
+        is_last = number == len(todo)
+        verdict = _judge(world, step, path, index, listed, is_last)
+        if not verdict.success:
+            return verdict
+        index = verdict.ended
+        told.append(verdict.message)
     return StepVerdict(True, " ".join(told), index)
 
 
-def _judge(world: World, step: Step, path: np.ndarray, index: int, listed: Collection[int]) -> StepVerdict:
+def _judge(
+    world: World, step: Step, path: np.ndarray, index: int, listed: Collection[int], is_last: bool
+) -> StepVerdict:
     if step.kind is StepKind.WAIT:
         return _waited(step.seconds or 0.0, path, index)
     if step.kind in (StepKind.COUNT, StepKind.LIST):
         return _answered(world, step, listed, index)
     if step.kind is StepKind.RETURN and step.item is None:
-        return _came_to(path, index, path[0, 1:3], "the start")
+        return _came_to(path, index, path[0, 1:3], "the start", is_last)
     if step.pose is not None:
-        return _came_to(path, index, np.array([step.pose.x, step.pose.y]), "the pose")
+        return _came_to(path, index, _place_of(step.pose, path[index, 1:]), "the pose", is_last)
     if step.kind is StepKind.PATROL:
         for stop in step.stops:
             verdict = _visited(world, stop, path, index)
@@ -108,8 +110,20 @@ def _visited(world: World, item: Item, path: np.ndarray, index: int) -> StepVerd
     return StepVerdict(False, f"It never stood before the {item.phrase}.", index)
 
 
-def _came_to(path: np.ndarray, index: int, place: np.ndarray, name: str) -> StepVerdict:
+def _place_of(pose: Pose, robot: np.ndarray) -> np.ndarray:
+    """Return (2,) in map of a pose that is said in map, or from where the robot (3,) stood as the step began."""
+    place = np.array([pose.x, pose.y])
+    if pose.frame != ROBOT_FRAME:
+        return place
+    cos, sin = math.cos(robot[2]), math.sin(robot[2])
+    return robot[:2] + np.array([[cos, -sin], [sin, cos]]) @ place
+
+
+def _came_to(path: np.ndarray, index: int, place: np.ndarray, name: str, is_last: bool) -> StepVerdict:
+    """Whether it came to the place at `index` or later; the last step ends there."""
     away = np.hypot(*(path[index:, 1:3] - place).T)
+    if is_last and len(away) and away[-1] > REACHED:
+        return StepVerdict(False, f"It ended {float(away[-1]):.2f} m from {name}.", index)
     near = np.flatnonzero(away <= REACHED)
     if not len(near):
         nearest = float(away.min()) if len(away) else math.inf

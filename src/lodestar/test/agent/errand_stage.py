@@ -47,7 +47,9 @@ from lodestar_sim.sensors import CameraConfig
 STEP = 0.25  # s between two ticks
 SPEED = 0.8  # m/s of the robot
 SIDE = 8.0  # m of the building
-EQUAL_GOALS = 7  # accepted goals in a row to one place that the robot did not come to
+EQUAL_GOALS = (
+    20  # accepted goals in a row to a place that the robot did not come to: 3 arrivals, 5 drives between
+)
 LATE = 4.0  # s that an ending may come after the limit, and a standing robot may keep its goal too long
 LOOKED_AT = 0.6  # share of the floor that a search must have looked at before it says that nothing is there
 

@@ -126,7 +126,9 @@ def test_the_judge_wants_the_robot_at_the_end_of_the_way_back():
     away = np.column_stack([np.arange(50.0), np.linspace(1.0, 8.0, 50), np.full(50, 1.0), np.zeros(50)])
     directive = Directive("explore and come back", (Step(StepKind.EXPLORE), Step(StepKind.RETURN)))
     assert not judge_steps(flat(), directive, away).success
-    assert judge_steps(flat(), directive, np.vstack([away, away[::-1] + [[50.0, 0.0, 0.0, 0.0]]])).success
+    back = away[::-1].copy()
+    back[:, 0] = 50.0 + np.arange(50.0)
+    assert judge_steps(flat(), directive, np.vstack([away, back])).success
 
 
 def test_the_judge_reads_a_pose_from_where_the_robot_stands():

@@ -122,12 +122,12 @@ def _place_of(pose: Pose, robot: np.ndarray) -> np.ndarray:
 def _came_to(path: np.ndarray, index: int, place: np.ndarray, name: str, is_last: bool) -> StepVerdict:
     """Whether it came to the place at `index` or later; the last step ends there."""
     away = np.hypot(*(path[index:, 1:3] - place).T)
-    if is_last and len(away) and away[-1] > REACHED:
-        return StepVerdict(False, f"It ended {float(away[-1]):.2f} m from {name}.", index)
     near = np.flatnonzero(away <= REACHED)
     if not len(near):
         nearest = float(away.min()) if len(away) else math.inf
         return StepVerdict(False, f"It came no nearer to {name} than {nearest:.2f} m.", index)
+    if is_last and away[-1] > REACHED:
+        return StepVerdict(False, f"It ended {float(away[-1]):.2f} m from {name}.", index)
     return StepVerdict(True, f"It came to {name}.", index + int(near[0]))
 
 

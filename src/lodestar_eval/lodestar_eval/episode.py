@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lodestar.agent.commands import (
+from lodestar.agent.errands.commands import (
     CancelGoal,
     Command,
     DirectiveResult,
@@ -27,7 +27,7 @@ from lodestar.agent.commands import (
     RequestProposals,
     SendGoal,
 )
-from lodestar.agent.errors import ErrorCode
+from lodestar.agent.facts.errors import ErrorCode
 from lodestar.assembly import parts
 from lodestar.assembly.map_chain import MapChain
 from lodestar.assembly.memory_handover import Keeper

@@ -10,8 +10,8 @@ from typing import Protocol
 import numpy as np
 from scipy import ndimage
 
-from lodestar.agent.config import LoopConfig
-from lodestar.agent.goals import GoalMemory
+from lodestar.agent.decisions.goals import GoalMemory
+from lodestar.agent.facts.config import LoopConfig
 from lodestar.assembly import parts
 from lodestar.assembly.config import FrontierExpertConfig
 from lodestar.experts.config import FrontierConfig

@@ -9,7 +9,7 @@ from typing import Any
 from rclpy.action import ActionClient
 from rclpy.node import Node
 
-from lodestar.agent.commands import RequestProposals
+from lodestar.agent.errands.commands import RequestProposals
 from lodestar.experts.protocol import Proposal, Rejection, RejectionReason
 from lodestar_interfaces.action import ProposeGoal
 from lodestar_ros.conversions_agent import answer_from_result, request_to_goal

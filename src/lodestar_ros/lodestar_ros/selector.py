@@ -6,7 +6,7 @@ import uuid
 from dataclasses import dataclass
 from typing import Any
 
-from lodestar.agent.commands import (
+from lodestar.agent.errands.commands import (
     AskMemory,
     CancelGoal,
     Command,
@@ -20,7 +20,7 @@ from lodestar.agent.commands import (
     SendGoal,
     WithdrawQuestion,
 )
-from lodestar.agent.loop import DecisionLoop
+from lodestar.agent.loop.machine import DecisionLoop
 from lodestar.assembly import selector_parts
 from lodestar.assembly.config import GoalSelectorConfig
 from lodestar.models.phrases import PhraseBook

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeVar
 
-from lodestar.agent.config import LoopConfig
+from lodestar.agent.facts.config import LoopConfig
 from lodestar.assembly.shared import SharedConfig, with_shared
 from lodestar.experts.config import EgocentricConfig, FrontierConfig, SemanticMapConfig
 from lodestar.keyframes.config import KeyframeConfig, PickConfig

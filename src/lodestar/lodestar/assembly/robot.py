@@ -7,7 +7,7 @@ from contextlib import ExitStack
 
 import numpy as np
 
-from lodestar.agent.commands import (
+from lodestar.agent.errands.commands import (
     AskMemory,
     Command,
     Finish,
@@ -16,7 +16,7 @@ from lodestar.agent.commands import (
     RecordOutcome,
     RecordTrace,
 )
-from lodestar.agent.words import directive_in_words
+from lodestar.agent.errands.words import directive_in_words
 from lodestar.assembly import parts
 from lodestar.assembly.config import RobotConfig
 from lodestar.assembly.local_scene import LocalScene

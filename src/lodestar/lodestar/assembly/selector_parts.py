@@ -11,10 +11,10 @@ from functools import partial
 
 import numpy as np
 
-from lodestar.agent.context import LoopContext, make_context
-from lodestar.agent.loop import DecisionLoop
-from lodestar.agent.shadow import ShadowSelector
-from lodestar.agent.targets import SceneTargets
+from lodestar.agent.decisions.targets import SceneTargets
+from lodestar.agent.errands.context import LoopContext, make_context
+from lodestar.agent.loop.machine import DecisionLoop
+from lodestar.agent.loop.shadow import ShadowSelector
 from lodestar.assembly.config import GoalSelectorConfig
 from lodestar.assembly.shared import SharedConfig
 from lodestar.language.directive import Directive

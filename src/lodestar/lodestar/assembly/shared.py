@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
 from typing import Any, TypeVar
 
-from lodestar.agent.config import LoopConfig
+from lodestar.agent.facts.config import LoopConfig
 from lodestar.experts.config import ApproachConfig, ReachConfig
 from lodestar.geometry.camera import DEPTH_RANGE
 from lodestar.grid.config import FenceConfig, Footprint, SuccessConfig, ViewpointConfig

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from lodestar.agent.commands import Finish
+from lodestar.agent.errands.commands import Finish
 from lodestar.assembly.config import MappingConfig, RobotConfig, changed
 from lodestar.assembly.plan_chain import PlanChain
 from lodestar.assembly.range_turns import ScannerTurn

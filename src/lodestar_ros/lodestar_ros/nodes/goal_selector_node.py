@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lodestar.agent.commands import Command
+from lodestar.agent.errands.commands import Command
 from lodestar.assembly import selector_parts
 from lodestar.assembly.config import GoalSelectorConfig
 from lodestar.assembly.picture_parts import PicturesConfig

@@ -12,7 +12,7 @@ from embedders import SingleLetters
 from lodestar.assembly.config import changed
 from lodestar.models.phrases import PhraseBook
 from lodestar.selection.config import SelectionConfig
-from lodestar.selection.offline import features_of
+from lodestar_eval.off_policy import features_of
 from lodestar_eval import lifelong
 from lodestar_eval.benchmarks.lifelong import result_of, save_progress
 from lodestar_eval.episode import Episode, EpisodeRunner

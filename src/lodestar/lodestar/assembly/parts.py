@@ -36,9 +36,9 @@ from lodestar.assembly.selector_parts import (
     directive_parser,
     directive_readers,
     grammar_parser,
+    loop_context,
     policy,
     scene_targets,
-    shadow_selector,
 )
 from lodestar.assembly.semantic_map_parts import semantic_map_expert
 from lodestar.assembly.voxel_parts import voxel_map
@@ -63,6 +63,7 @@ __all__ = [
     "image_picker",
     "keyframe_store",
     "likely_questions",
+    "loop_context",
     "moved_things",
     "picture_detector",
     "plan_mapper",
@@ -75,7 +76,6 @@ __all__ = [
     "scene_mirror",
     "scene_targets",
     "semantic_map_expert",
-    "shadow_selector",
     "snapshot_upkeep",
     "trace_validator",
     "turn_filter",

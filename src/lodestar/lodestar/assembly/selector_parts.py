@@ -14,7 +14,6 @@ import numpy as np
 from lodestar.agent.decisions.targets import SceneTargets
 from lodestar.agent.errands.context import LoopContext, make_context
 from lodestar.agent.loop.machine import DecisionLoop
-from lodestar.agent.loop.shadow import ShadowSelector
 from lodestar.assembly.config import GoalSelectorConfig
 from lodestar.assembly.shared import SharedConfig
 from lodestar.language.directive import Directive
@@ -83,7 +82,7 @@ def scene_targets(shared: SharedConfig, phrases: PhraseBook) -> SceneTargets:
     return SceneTargets(phrases, shared.query, shared.keep_out_distance)
 
 
-def _loop_context(
+def loop_context(
     config: GoalSelectorConfig,
     shared: SharedConfig,
     phrases: PhraseBook,
@@ -91,6 +90,7 @@ def _loop_context(
     prefix: str = "q",
     advises: Adviser | None = None,
 ) -> LoopContext:
+    """Return what the parts of a loop share, in which nothing is known yet. prefix, advises: as of `decision_loop`."""
     return make_context(
         config.loop,
         chooser,
@@ -116,11 +116,4 @@ def decision_loop(
     """Return the loop that follows directives. prefix: of the ids of its questions to the operator. advises: what
     `adviser` returned.
     """
-    return DecisionLoop(_loop_context(config, shared, phrases, chooser, prefix, advises))
-
-
-def shadow_selector(
-    config: GoalSelectorConfig, shared: SharedConfig, phrases: PhraseBook, chooser: Policy
-) -> ShadowSelector:
-    """Return a selector that decides on recorded questions as `decision_loop` would."""
-    return ShadowSelector(_loop_context(config, shared, phrases, chooser))
+    return DecisionLoop(loop_context(config, shared, phrases, chooser, prefix, advises))

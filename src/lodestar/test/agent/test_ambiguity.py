@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 from agent_fakes import ACCEPT, FakeTargets, World, entity, find, find_many, proposal
 
-from lodestar.agent.decisions.ambiguity import Step, TargetAmbiguity
+from lodestar.agent.decisions.ambiguity import NextMove, TargetAmbiguity
 from lodestar.agent.decisions.targets import TargetView
 from lodestar.agent.errands.commands import SendGoal, State
 from lodestar.agent.facts.errors import ErrorCode
@@ -171,9 +171,9 @@ def test_the_next_step_begins_without_doubt():
     doubt = TargetAmbiguity()
     pair = (candidate(1, 0.7), candidate(2, 0.7))
     assert doubt.wanted(pair, lambda i: i) == pair
-    assert doubt.confirmed(1) is Step.NEXT
+    assert doubt.confirmed(1) is NextMove.NEXT
     assert [c.entity_id for c in doubt.wanted(pair, lambda i: i)] == [2]
-    assert doubt.confirmed(2) is Step.TIED
+    assert doubt.confirmed(2) is NextMove.TIED
     assert TargetAmbiguity().rivals == ()
 
 
@@ -182,4 +182,4 @@ def test_a_kind_alone_or_what_surely_holds_leaves_no_rivals(said):
     doubt = TargetAmbiguity()
     doubt.wanted((Candidate(1, 0.8, 0.8, dict(said)), Candidate(2, 0.8, 0.8, dict(said))), lambda i: i)
     assert doubt.rivals == ()
-    assert doubt.confirmed(1) is Step.CLAIM
+    assert doubt.confirmed(1) is NextMove.CLAIM

@@ -11,7 +11,7 @@ import numpy as np
 from lodestar.selection.context import feature_names
 from lodestar.selection.decision_log import read_decisions
 from lodestar.selection.linucb import ForeignState, LinUcb
-from lodestar.selection.offline import (
+from lodestar_eval.off_policy import (
     Estimate,
     Evaluation,
     NoSupport,

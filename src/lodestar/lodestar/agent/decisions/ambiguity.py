@@ -16,7 +16,7 @@ from lodestar.scene.records import Entity
 CERTAIN = 0.9  # predicate scores from which on everything that was said is known to hold: then any will do
 
 
-class Step(Enum):
+class NextMove(Enum):
     """Next move before a confirmed thing."""
 
     CLAIM = "it is the one, or as good as any"
@@ -88,7 +88,7 @@ class TargetAmbiguity:
         rivals = [c.entity_id for c in self.rivals]
         return [i for i in rivals if not self._looked[i] and i not in self._out_of_reach]
 
-    def confirmed(self, entity_id: int) -> Step:
+    def confirmed(self, entity_id: int) -> NextMove:
         """The robot stands before this entity and has seen it again."""
         self._looked[entity_id] += 1
         if self._looked[entity_id] == 1:
@@ -96,15 +96,15 @@ class TargetAmbiguity:
         rivals = [c.entity_id for c in self.rivals]
         if entity_id in rivals:
             if not self._open():
-                return Step.TIED
+                return NextMove.TIED
             self._aside.add(entity_id)
-            return Step.NEXT
+            return NextMove.NEXT
         best = self._accepted[0].entity_id if self._accepted else entity_id
         turned = self._looked[best] == 1 and best != entity_id and self._looked[entity_id] == 1
         if not turned:
-            return Step.CLAIM
+            return NextMove.CLAIM
         self._aside = {entity_id}  # one that was looked at before stands out now
-        return Step.NEXT
+        return NextMove.NEXT
 
     def in_words(self, entities: Mapping[int, Entity]) -> str:
         """The first two rivals and what would tell them apart; empty where there is no doubt."""

@@ -10,7 +10,7 @@ from lodestar.agent.actions.steps import Steps
 from lodestar.agent.actions.transitions import Transitions
 from lodestar.agent.activities.charger_trip import ChargerTrip
 from lodestar.agent.activities.table import Activities
-from lodestar.agent.decisions.ambiguity import Step
+from lodestar.agent.decisions.ambiguity import NextMove
 from lodestar.agent.decisions.proposers import CHARGER, HOME, PLACE
 from lodestar.agent.decisions.targets import TargetView
 from lodestar.agent.decisions.verification import Arrival, Evidence, faced_entity, inspect
@@ -155,11 +155,11 @@ class VerifyingState:
             run.tell("Another one that fits has appeared since I was asked.")
             self._claim(run, entity, view)
             return
-        step = run.errand.doubt.confirmed(entity.id) if run.step.count == 1 else Step.CLAIM
+        step = run.errand.doubt.confirmed(entity.id) if run.step.count == 1 else NextMove.CLAIM
         which = run.errand.doubt.in_words(self._context.facts.entities)
-        if step is Step.CLAIM:
+        if step is NextMove.CLAIM:
             self._claim(run, entity, view)
-        elif step is Step.NEXT:
+        elif step is NextMove.NEXT:
             self._leave(
                 run, view, f"too close to call: {which}; looking at the other" if which else "going back"
             )

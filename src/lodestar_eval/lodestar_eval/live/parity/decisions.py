@@ -16,6 +16,7 @@ from lodestar.selection.decision_log import ArmRecord, Decision, Outcome
 from lodestar_eval.live.parity.agreement import counterpart, goals_equal
 from lodestar_eval.live.parity.policy import FollowingPolicy
 from lodestar_eval.live.parity.recording import LiveRecording
+from lodestar_eval.shadow import ShadowSelector
 from lodestar_interfaces import msg
 from lodestar_ros.conversions_agent import decision_from_msg
 from lodestar_ros.conversions_questions import question_from_msg
@@ -55,7 +56,8 @@ class DecisionReplay:
         self.goals: list[ComparedGoal] = []
         self._recording, self._robot = recording, robot
         self._policy = FollowingPolicy(parts.policy(config.goal_selector))
-        self._shadow = parts.shadow_selector(config.goal_selector, config.shared, robot.phrases, self._policy)
+        context = parts.loop_context(config.goal_selector, config.shared, robot.phrases, self._policy)
+        self._shadow = ShadowSelector(context)
         self._live = parts.scene_mirror()
         self._scenes: deque[SceneMirror] = deque(maxlen=_SCENES)
         self._begun = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lodestar.agent.loop.operator_requests import (
+from lodestar_ros.operator_requests import (
     LONGEST,
     AskedBack,
     DirectiveRequest,

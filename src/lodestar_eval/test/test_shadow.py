@@ -8,7 +8,7 @@ from agent_fakes import EXPERTS, FakeMirror, FakeTargets, entity, find, room
 
 from lodestar.agent.errands.context import make_context
 from lodestar.agent.facts.config import LoopConfig
-from lodestar.agent.loop.shadow import ShadowSelector
+from lodestar_eval.shadow import ShadowSelector
 from lodestar.experts.protocol import Proposal, ProposalRequest, Rejection, RejectionReason
 from lodestar.selection.baselines import SingleExpert
 from lodestar.selection.context import FEATURES

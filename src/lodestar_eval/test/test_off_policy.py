@@ -7,7 +7,7 @@ import pytest
 
 from lodestar.selection.context import FEATURES
 from lodestar.selection.decision_log import ArmRecord, Decision, Outcome
-from lodestar.selection.offline import (
+from lodestar_eval.off_policy import (
     NoSupport,
     OfflineConfig,
     Sample,

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import lodestar.agent
-from lodestar.agent.actions.transitions import TRANSITIONS, IllegalTransition, Transitions
+from lodestar.agent.activities.transitions import TRANSITIONS, IllegalTransition, Transitions
 from lodestar.agent.errands.commands import State
 from lodestar.agent.errands.context import make_context
 from lodestar.agent.facts.config import LoopConfig

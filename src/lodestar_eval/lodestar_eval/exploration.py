@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 from scipy import ndimage
 
-from lodestar.agent.decisions.goals import GoalMemory
+from lodestar.agent.decisions.admission import GoalMemory
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.assembly import parts
 from lodestar.assembly.config import FrontierExpertConfig

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from lodestar.agent.actions.account import Account
-from lodestar.agent.decisions.goals import GoalMemory
-from lodestar.agent.decisions.questions import Answer, Questions
+from lodestar.agent.decisions.admission import GoalMemory
+from lodestar.agent.decisions.requests import Answer, Questions
 from lodestar.agent.errands.context import LoopContext
-from lodestar.agent.errands.itinerary import Itinerary
-from lodestar.agent.errands.run import DirectiveRun
-from lodestar.agent.errands.target_search import TargetSearch
+from lodestar.agent.errands.run import DirectiveRun, Itinerary
 from lodestar.agent.facts.newest import Facts
-from lodestar.agent.facts.stamps import Stamp
-from lodestar.agent.loop.inquiry import Inquiry
+from lodestar.agent.facts.times import Stamp
+from lodestar.agent.loop.deciding import Inquiry
 from lodestar.experts.protocol import ProposalRequest
 from lodestar.language.directive import Directive
 from lodestar.selection.decision_log import Decision, Outcome
@@ -30,8 +27,8 @@ class ShadowSelector:
 
     def __init__(self, context: LoopContext) -> None:
         self._context = context
-        self._search, self._account = TargetSearch(context), Account(context)
-        self._inquiry = Inquiry(context, self._search)
+        self._search, self._account = context.search, context.account
+        self._inquiry = Inquiry(context)
 
     @property
     def facts(self) -> Facts:

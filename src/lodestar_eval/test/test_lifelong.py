@@ -12,12 +12,12 @@ from embedders import SingleLetters
 from lodestar.assembly.config import changed
 from lodestar.models.phrases import PhraseBook
 from lodestar.selection.config import SelectionConfig
-from lodestar_eval.off_policy import features_of
 from lodestar_eval import lifelong
 from lodestar_eval.benchmarks.lifelong import result_of, save_progress
 from lodestar_eval.episode import Episode, EpisodeRunner
 from lodestar_eval.lifelong import SubtaskOutcome, follow_all
 from lodestar_eval.metrics import cluster_interval
+from lodestar_eval.off_policy import features_of
 from lodestar_eval.outcomes import EpisodeOutcome
 from lodestar_eval.prior_map import explored
 from lodestar_eval.settings import NOISES, EpisodeSettings

@@ -7,6 +7,8 @@ import pytest
 
 from lodestar.selection.context import FEATURES
 from lodestar.selection.decision_log import ArmRecord, Decision, Outcome
+from lodestar.selection.policies import make_policy
+from lodestar.selection.reward import SequenceConfig
 from lodestar_eval.off_policy import (
     NoSupport,
     OfflineConfig,
@@ -17,8 +19,6 @@ from lodestar_eval.off_policy import (
     reward_of,
     samples_of,
 )
-from lodestar.selection.policies import make_policy
-from lodestar.selection.reward import SequenceConfig
 
 ARMS = ("frontier", "semantic_map", "ego_vlm")
 NAMES = ("bias", "coverage")

@@ -8,12 +8,12 @@ from agent_fakes import EXPERTS, FakeMirror, FakeTargets, entity, find, room
 
 from lodestar.agent.errands.context import make_context
 from lodestar.agent.facts.config import LoopConfig
-from lodestar_eval.shadow import ShadowSelector
 from lodestar.experts.protocol import Proposal, ProposalRequest, Rejection, RejectionReason
 from lodestar.selection.baselines import SingleExpert
 from lodestar.selection.context import FEATURES
 from lodestar.selection.decision_log import Outcome
 from lodestar.selection.linucb import LinUcb, LinUcbConfig
+from lodestar_eval.shadow import ShadowSelector
 
 POSE = np.array([2.0, 2.0, 0.0])
 

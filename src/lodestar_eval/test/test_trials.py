@@ -13,10 +13,10 @@ from lodestar.models.phrases import PhraseBook
 from lodestar.selection.config import SelectionConfig
 from lodestar.selection.context import feature_names
 from lodestar.selection.decision_log import read_decisions
-from lodestar_eval.off_policy import features_of
 from lodestar_eval import episode, trials
 from lodestar_eval.arms import picks_of
 from lodestar_eval.benchmarks.episodes import BENCHMARK
+from lodestar_eval.off_policy import features_of
 from lodestar_eval.settings import EXPERTS, EpisodeSettings
 from lodestar_eval.trials import (
     COLD,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lodestar.agent.errands.trace_ids import directive_of
+from lodestar.agent.errands.context import directive_of
 from lodestar.scene.captions import clean_text
 from lodestar.selection.decision_log import ArmRecord, Decision, Outcome, decision_from_dict
 from lodestar.worldmodel.amendment_words import amendment_in_words

@@ -9,8 +9,7 @@ from typing import Any
 
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 
-from lodestar.agent.errands.commands import DirectiveResult, Feedback
-from lodestar.agent.errands.open_questions import Choice
+from lodestar.agent.errands.commands import Choice, DirectiveResult, Feedback
 from lodestar.agent.facts.errors import DirectiveRefused, ErrorCode
 from lodestar.agent.loop.machine import DecisionLoop
 from lodestar.assembly.picture_parts import PicturesConfig

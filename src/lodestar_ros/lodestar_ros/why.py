@@ -15,13 +15,13 @@ from typing import Any
 
 import rclpy
 
-from lodestar_ros.decision_history import Episode, Record, episodes, read_history, why
 from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.conversions import BadMessage
 from lodestar_ros.conversions_agent import decision_from_msg
 from lodestar_ros.conversions_trace import trace_from_msg
 from lodestar_ros.conversions_world import outcome_from_msg
+from lodestar_ros.decision_history import Episode, Record, episodes, read_history, why
 from lodestar_ros.terminal import not_heard, parse, terminal_node
 
 # Seconds of wall time.

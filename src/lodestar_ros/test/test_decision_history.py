@@ -9,7 +9,6 @@ import pytest
 from agent_fakes import TARGET, World, exploring, find, towards_target
 
 from lodestar.agent.errands.commands import RecordDecision, RecordTrace
-from lodestar_ros.decision_history import episodes, read_history, why
 from lodestar.experts.protocol import Proposal
 from lodestar.language.directive import Directive, Step, StepKind
 from lodestar.selection.decision_log import (
@@ -22,6 +21,7 @@ from lodestar.selection.decision_log import (
 )
 from lodestar.worldmodel.records import Action, Belief, Expectation, Phase, Skill, Trace
 from lodestar.worldmodel.trace_json import trace_to_dict
+from lodestar_ros.decision_history import episodes, read_history, why
 
 
 def decision(epoch, directive="find the cup", outcome=Outcome.PENDING, **changes):

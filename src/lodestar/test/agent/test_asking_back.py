@@ -9,7 +9,7 @@ import pytest
 from agent_fakes import entity, find
 from test_ambiguity import FAR, NEAR, world_of
 
-from lodestar.agent.errands.open_questions import Choice, OpenQuestions
+from lodestar.agent.errands.commands import Choice, OpenQuestions
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.errors import ErrorCode, QuestionUnknown
 from lodestar.language.directive import Constraint, ConstraintKind, Directive, Step, StepKind

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from lodestar.agent.decisions.admission import Admission, Arm
-from lodestar.agent.decisions.credit import Ledger
-from lodestar.agent.decisions.observation import modality_of, perceive
+from lodestar.agent.decisions.credit import Ledger, modality_of, perceive
 from lodestar.agent.decisions.targets import TargetView
-from lodestar.agent.facts.stamps import Stamp
+from lodestar.agent.facts.times import Stamp
 from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest, RejectionReason
 from lodestar.language.directive import Item, Step, StepKind
 from lodestar.language.grammar import parse_directive

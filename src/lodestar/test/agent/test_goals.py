@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from agent_fakes import room
 
-from lodestar.agent.decisions.goals import GoalMemory, surroundings
+from lodestar.agent.decisions.admission import GoalMemory, surroundings
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.grid.occupancy import OccupancyGrid2D
 

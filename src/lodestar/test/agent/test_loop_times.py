@@ -12,7 +12,7 @@ from agent_fakes import TARGET, World, entity, exploring, find, proposal
 from lodestar.agent.errands.commands import RecordDecision, RequestProposals
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.errors import ErrorCode
-from lodestar.agent.facts.stamps import NEVER, Stamp
+from lodestar.agent.facts.times import NEVER, Stamp
 from lodestar.experts.protocol import Rejection, RejectionReason
 
 STALL = 20.0  # s

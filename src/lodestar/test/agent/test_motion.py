@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from lodestar.agent.facts.config import LoopConfig
-from lodestar.agent.facts.motion import Odometer
-from lodestar.agent.facts.stamps import NEVER, Stamp
+from lodestar.agent.facts.newest import Odometer
+from lodestar.agent.facts.times import NEVER, Stamp
 
 STEP = 0.1  # s
 VELOCITY = np.array([0.8, 0.1, 1.0])  # m/s, m/s, rad/s

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from test_absence import EVERYWHERE, cut_room, looked_from
 from test_loop_recovery import NO_PATH, _world
 
-from lodestar.agent.activities.absence import AbsenceJudge
+from lodestar.agent.activities.search_ends import AbsenceJudge
 from lodestar.agent.errands.commands import SendGoal
 from lodestar.agent.errands.errand import Errand
 from lodestar.agent.facts.config import AbsenceConfig, LoopConfig, RecoveryConfig

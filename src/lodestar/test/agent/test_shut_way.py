@@ -8,7 +8,7 @@ import numpy as np
 from agent_fakes import entity, room
 from test_viewpoints_beyond import with_wall
 
-from lodestar.agent.activities.shut_way import place_before_shut_way
+from lodestar.agent.activities.search_ends import place_before_shut_way
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.grid.footprint import footprint_free
 from lodestar.grid.occupancy import OccupancyGrid2D

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from agent_fakes import entity, proposal
 
-from lodestar.agent.decisions.admission import admit, heads_for
-from lodestar.agent.decisions.goals import GoalMemory
+from lodestar.agent.decisions.admission import GoalMemory, admit, heads_for
 from lodestar.agent.decisions.targets import SceneTargets
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.experts.protocol import ActionKind, Rejection, RejectionReason

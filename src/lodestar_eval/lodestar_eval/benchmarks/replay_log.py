@@ -11,6 +11,7 @@ import numpy as np
 from lodestar.selection.context import feature_names
 from lodestar.selection.decision_log import read_decisions
 from lodestar.selection.linucb import ForeignState, LinUcb
+from lodestar.selection.policies import POLICIES, make_policy
 from lodestar_eval.off_policy import (
     Estimate,
     Evaluation,
@@ -22,7 +23,6 @@ from lodestar_eval.off_policy import (
     reward_of,
     samples_of,
 )
-from lodestar.selection.policies import POLICIES, make_policy
 from lodestar_eval.options import positive_int
 from lodestar_eval.registry import BadOptions, Bar, Benchmark, Result, Table
 

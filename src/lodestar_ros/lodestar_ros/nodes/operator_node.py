@@ -7,7 +7,6 @@ from geometry_msgs.msg import PointStamped
 from std_msgs.msg import String
 from visualization_msgs.msg import MarkerArray
 
-from lodestar_ros.operator_requests import AskedBack, RequestRefused, ending_in_words, request_of
 from lodestar_interfaces.action import FollowDirective
 from lodestar_ros import qos
 from lodestar_ros.conversions import BadMessage, point_from_msg
@@ -16,6 +15,7 @@ from lodestar_ros.executors import main_of
 from lodestar_ros.frame_tree import TransformUnavailable
 from lodestar_ros.marker_shapes import reply_markers
 from lodestar_ros.node import FrameNames, LodestarNode
+from lodestar_ros.operator_requests import AskedBack, RequestRefused, ending_in_words, request_of
 from lodestar_ros.parameters import declare_config
 from lodestar_ros.pointing_client import PointingClient
 

@@ -2,44 +2,255 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from lodestar.agent.actions.account import Account
-from lodestar.agent.actions.go_to import GoTo
-from lodestar.agent.actions.steps import Steps
-from lodestar.agent.actions.transitions import Transitions
-from lodestar.agent.activities.memory_line import MemoryLine
-from lodestar.agent.activities.room_search import RoomSearch
+from lodestar.agent.activities.charger_trip import ChargerTrip
+from lodestar.agent.activities.go_to import GoTo
+from lodestar.agent.activities.transitions import Transitions
 from lodestar.agent.decisions.admission import Admission
-from lodestar.agent.decisions.proposers import PLACE
+from lodestar.agent.decisions.approach import Arrival
 from lodestar.agent.decisions.targets import TargetView
-from lodestar.agent.decisions.verification import Arrival
-from lodestar.agent.errands.commands import State
+from lodestar.agent.errands.commands import AskMemory, FollowConstraints, State, WithdrawQuestion
 from lodestar.agent.errands.context import LoopContext
-from lodestar.agent.errands.run import DirectiveRun
+from lodestar.agent.errands.errand import OpenQuery
+from lodestar.agent.errands.run import CheckVisit, DirectiveRun
 from lodestar.agent.errands.target_search import TargetSearch
+from lodestar.agent.errands.words import step_in_words, unable_in_words
 from lodestar.agent.facts.errors import ErrorCode
-from lodestar.language.directive import Step
-from lodestar.scene.records import Region
+from lodestar.agent.recovery.outcomes import Outcomes
+from lodestar.language.directive import Step, StepKind
+from lodestar.language.question import Question
+from lodestar.language.time_windows import TimeBasis, TimePoint, TimeWindow
+from lodestar.memory.answer import Answer, AnswerCode, AnswerOutcome, ProofKind
+from lodestar.selection.decision_log import Outcome
 
 
 @dataclass(frozen=True)
+class Freshness:
+    """Bounds of an answer that saves the robot the way. age: s (stamps) since it was last so. coverage: [0, 1]."""
+
+    age: float
+    coverage: float
+
+
+class MemoryLine:
+    """Asks by a command, without waiting; whoever carries it out hands the outcome to `DecisionLoop.on_memory`."""
+
+    def __init__(self, context: LoopContext) -> None:
+        self._context = context
+
+    def ask(self, run: DirectiveRun, question: Question, since: float = 0.0) -> None:
+        """Ask; a question before it is withdrawn. since: s, how far back it looks where it says no time; 0 = any."""
+        context = self._context
+        self.close(run)
+        if since > 0.0 and not question.window:
+            begin = context.facts.stamp.seconds - since
+            if begin > 0.0:
+                question = replace(question, window=TimeWindow(TimePoint(TimeBasis.STAMP, begin)))
+        run.errand.query = OpenQuery(context.next_epoch(), context.now)
+        context.commands.append(AskMemory(run.errand.query.ticket, question))
+
+    def outcome(self, run: DirectiveRun) -> AnswerOutcome | None:
+        """Return what came of the question, once; None while its answer is waited for. A late one is an outcome too."""
+        query, patience = run.errand.query, self._context.config.memory_patience
+        assert query is not None
+        if query.outcome is None:
+            if self._context.now - query.asked_at <= patience:
+                return None
+            self.close(run)
+            return AnswerOutcome(
+                AnswerCode.CANCELLED, why=f"the memory did not answer within {patience:.0f} s"
+            )
+        run.errand.query = None
+        return query.outcome
+
+    def close(self, run: DirectiveRun) -> None:
+        """Withdraw the question that is open, if there is one."""
+        if run.errand.query is not None and run.errand.query.outcome is None:
+            self._context.commands.append(WithdrawQuestion(run.errand.query.ticket))
+        run.errand.query = None
+
+    def is_fresh(self, answer: Answer, bounds: Freshness) -> bool:
+        """Return whether the answer was so a moment ago; what was not seen, whether the floor was looked at then."""
+        if not answer.is_known or answer.last_verified is None:
+            return False
+        old = self._context.facts.stamp.seconds - answer.last_verified > bounds.age
+        return not old and (answer.coverage is None or answer.coverage >= bounds.coverage)
+
+
+#: Failures of one stop that leave the rest of a patrol possible.
+_OF_A_STOP = frozenset(
+    {
+        ErrorCode.TARGET_NOT_FOUND,
+        ErrorCode.TARGET_GONE,
+        ErrorCode.TARGET_UNREACHABLE,
+        ErrorCode.TARGET_NOT_CONFIRMED,
+        ErrorCode.AMBIGUOUS,
+        ErrorCode.NAVIGATION_FAILED,
+    }
+)
+
+
+class Steps:
+    """Ends a step, and with the last of them the directive."""
+
+    def __init__(self, context: LoopContext, transitions: Transitions) -> None:
+        self._context, self._transitions = context, transitions
+
+    def succeed(self, run: DirectiveRun, text: str, view: TargetView | None = None) -> None:
+        """The errand has succeeded; the next one begins, or the directive ends, with its verdict if it has one.
+
+        An errand that was done for a CHECK leads back to it.
+        """
+        if self._is_visit(run):
+            self._come_back(run, ErrorCode.NONE, text, view)
+            return
+        unable = run.itinerary.step.unable
+        run.unable += [one for one in unable if one not in run.unable]
+        text = f"{text} {unable_in_words(unable)}".strip()
+        run.tell(text)
+        if run.is_last:
+            self._end(run, text)
+            return
+        found = run.step.kind is StepKind.FIND
+        self._context.account.close(Outcome.REACHED, view, success=found, ended=True)
+        self._go_on(run, text, success=True)
+
+    def fail(self, run: DirectiveRun, code: ErrorCode, message: str) -> None:
+        """The errand has failed, and the directive with it. A patrol goes on to its next stop, unless it came to none
+        of this round; where the last step is to come back, the robot still does. A CHECK hears of its errand's failure.
+        """
+        if self._is_visit(run):
+            self._come_back(run, code, message)
+            return
+        if self._is_stop_missed(run, code, message):
+            return
+        last = run.directive.steps[-1]
+        if run.verdict is not None or run.is_last or last.kind is not StepKind.RETURN:
+            self._transitions.finish(run, *(run.verdict or (code, message)))
+            return
+        run.tell(message)
+        run.verdict = (code, message)
+        self._context.account.close(Outcome.ABORTED, ended=True)
+        run.itinerary.go_to_last(self._context.place_names)
+        self._begin(run, message)
+
+    def answer(self, run: DirectiveRun, text: str, answer: Answer | None = None) -> None:
+        """The question of the step is answered. answer: None = by the words alone."""
+        if answer is not None:
+            run.answers.append(answer)
+            ids = (proof.id for proof in answer.proof if proof.kind is ProofKind.ENTITY)
+            run.found.extend(identity for identity in dict.fromkeys(ids) if identity not in run.found)
+        self.succeed(run, text)
+
+    def leave_unanswered(self, run: DirectiveRun, why: str) -> None:
+        """The question of the step has no answer; the directive goes on, and ends with the code for that."""
+        run.tell(why)
+        run.unanswered.append(why)
+        if run.is_last:
+            self._end(run, why)
+            return
+        self._context.account.close(Outcome.ABORTED, ended=True)
+        self._go_on(run, why)
+
+    def visit(self, run: DirectiveRun, errand: Step, text: str) -> None:
+        """Do another errand for a CHECK first."""
+        run.check = CheckVisit(errand.kind, self._context.facts.stamp)
+        run.itinerary.visit(errand, self._context.place_names)
+        self._transitions.next_errand(run, text)
+        run.text = text
+
+    @staticmethod
+    def _is_visit(run: DirectiveRun) -> bool:
+        return run.check is not None and run.check.came is None
+
+    def _come_back(
+        self, run: DirectiveRun, code: ErrorCode, text: str, view: TargetView | None = None
+    ) -> None:
+        """The errand for a CHECK is over; the check itself goes on."""
+        assert run.check is not None
+        found = code is ErrorCode.NONE and run.step.kind is StepKind.FIND
+        run.check.came = code, text
+        run.check.entity_id = run.found[-1] if found and run.found else 0
+        self._context.account.close(
+            Outcome.REACHED if found else Outcome.ABORTED, view, success=found, ended=True
+        )
+        run.itinerary.resume(self._context.place_names)
+        self._transitions.next_errand(run, text, success=code is ErrorCode.NONE)
+        run.text = text.splitlines()[0]
+
+    def _is_stop_missed(self, run: DirectiveRun, code: ErrorCode, message: str) -> bool:
+        """Whether this was one stop of a patrol, which goes on."""
+        itinerary = run.itinerary
+        stops = itinerary.step.stops
+        if not stops or code not in _OF_A_STOP or run.verdict is not None:
+            return False
+        run.missed = run.missed or (code, message)
+        run.missed_here += 1
+        came_to_none = itinerary.ends_round and run.missed_here >= len(stops)
+        if itinerary.is_last or came_to_none:
+            return False
+        run.tell(message)
+        self._context.account.close(Outcome.ABORTED, ended=True)
+        self._go_on(run, message)
+        return True
+
+    def _end(self, run: DirectiveRun, text: str) -> None:
+        """End the directive as done, but for stops that were missed, questions without an answer, and what the robot
+        cannot do.
+        """
+        if run.verdict is not None:
+            self._transitions.finish(run, *run.verdict)
+        elif run.missed is not None:
+            self._transitions.finish(run, *run.missed)
+        elif run.unanswered:
+            why = " ".join(run.unanswered)
+            self._transitions.finish(run, ErrorCode.CANNOT_ANSWER, why, Outcome.REACHED)
+        elif run.unable:
+            self._transitions.finish(
+                run, ErrorCode.UNABLE, unable_in_words(tuple(run.unable)), Outcome.REACHED
+            )
+        else:
+            self._transitions.finish(run, ErrorCode.NONE, text, Outcome.REACHED)
+
+    def _go_on(self, run: DirectiveRun, text: str, success: bool = False) -> None:
+        if run.itinerary.ends_round:
+            run.missed_here = 0
+        run.itinerary.advance(self._context.place_names)
+        self._begin(run, text, success)
+
+    def _begin(self, run: DirectiveRun, text: str, success: bool = False) -> None:
+        before = run.constraints_told
+        self._transitions.next_errand(run, text, success)
+        run.text = f"{text.splitlines()[0]} Next: {step_in_words(run.step)}."
+        if run.constraints != before:
+            run.constraints_told = run.constraints
+            self._context.commands.append(FollowConstraints(run.directive.at(run.step_index)))
+        self._context.ledger.begin_subtask(self._context.now)
+
+
 class Tools:
-    """The parts of the loop that activities use."""
+    """The one thing that states and activities are given: the context of the loop, and what acts on it."""
 
-    context: LoopContext
-    search: TargetSearch
-    account: Account
-    transitions: Transitions
-    steps: Steps
-    memory: MemoryLine
+    def __init__(self, context: LoopContext) -> None:
+        self.context = context
+        self.transitions = Transitions(context)
+        self.steps = Steps(context, self.transitions)
+        self.memory = MemoryLine(context)
+        self.trip = ChargerTrip(context, self.transitions)
 
+    @property
+    def search(self) -> TargetSearch:
+        """The view of the step's target."""
+        return self.context.search
 
-_CANDIDATES = 5  # goals in a room that are tried when the validator refuses them
+    @property
+    def outcomes(self) -> Outcomes:
+        """The ends of actions."""
+        return self.transitions.outcomes
 
 
 class Activity:
@@ -101,32 +312,6 @@ class Activity:
         else:
             run.text = f"Waiting for a way: {why}."
             self.retry(run)
-
-    def enter(self, run: DirectiveRun, rooms: RoomSearch, regions: Collection[Region], text: str) -> bool:
-        """Return whether the robot goes into the nearest of the regions that it can come to now."""
-        left = [region for region in regions if not self._go_to.is_given_up(region.id)]
-        for _ in range(_CANDIDATES):
-            goal = rooms.way_in(run, left)
-            if goal is None or self._go_to.send(run, PLACE, goal, text):
-                return goal is not None
-            facts = self._tools.context.facts
-            run.errand.goals.exclude(goal, self._go_to.verdict.reason, facts.grid, lasting=True)
-        return False
-
-    def can_enter(self, run: DirectiveRun, rooms: RoomSearch, regions: Collection[Region]) -> bool:
-        """Return whether a way leads into one of the regions that are not given up."""
-        left = [region for region in regions if not self._go_to.is_given_up(region.id)]
-        return rooms.way_in(run, left) is not None
-
-    def missed(self, run: DirectiveRun, rooms: RoomSearch, arrival: Arrival) -> None:
-        """The robot came to a goal in a room and does not stand in that room: leave the goal out, and count it."""
-        facts = self._tools.context.facts
-        region = 0 if facts.mirror is None else facts.mirror.region_at(arrival.goal[:2])
-        if not rooms.is_inside([one for one in rooms.all() if one.id == region]):
-            run.errand.goals.exclude(
-                arrival.goal, "the navigator stopped short of it", facts.grid, lasting=True
-            )
-            self._go_to.fell_short(region)
 
     def retry(self, run: DirectiveRun) -> None:
         """Come back to this activity after a while."""

@@ -6,12 +6,11 @@ import math
 
 import numpy as np
 
-from lodestar.agent.actions.account import Account
-from lodestar.agent.actions.go_to import GoTo
-from lodestar.agent.actions.transitions import Transitions
-from lodestar.agent.decisions.proposers import CHARGER
+from lodestar.agent.activities.go_to import GoTo
+from lodestar.agent.activities.transitions import Transitions
+from lodestar.agent.decisions.admission import CHARGER
 from lodestar.agent.errands.context import LoopContext
-from lodestar.agent.errands.open_action import Failing
+from lodestar.agent.errands.errand import Failing
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.facts.energy import way_back
 from lodestar.agent.facts.errors import ErrorCode
@@ -23,8 +22,8 @@ from lodestar.selection.decision_log import Outcome
 class ChargerTrip:
     """Says when the battery demands it, sends the robot, and verifies that it is there."""
 
-    def __init__(self, context: LoopContext, transitions: Transitions, account: Account) -> None:
-        self._context, self._transitions, self._account = context, transitions, account
+    def __init__(self, context: LoopContext, transitions: Transitions) -> None:
+        self._context, self._transitions = context, transitions
         self._go_to = GoTo(context, transitions)  # of the trip that is under way
         self._ways = WayLengths()  # from the charger
 
@@ -100,7 +99,7 @@ class ChargerTrip:
         self._go_to = GoTo(context, self._transitions)
         self._transitions.outcomes.note(run, Failing.BATTERY, "the battery just lasts for the way back")
         run.tell(f"The battery just lasts for the {length:.0f} m to {where}.")
-        self._account.close(Outcome.PREEMPTED)
+        context.account.close(Outcome.PREEMPTED)
         self._transitions.take_back(run, "the battery demands the way back")
         self._transitions.redecide(run)
 

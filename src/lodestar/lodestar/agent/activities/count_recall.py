@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from lodestar.agent.activities.activity import Tools
+from lodestar.agent.activities.activity import Freshness, Tools
 from lodestar.agent.activities.asking import asked_in_words, question_of, told
-from lodestar.agent.activities.memory_line import Freshness
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.errands.searched_floor import open_edges
 from lodestar.experts.rooms import rooms_mask

@@ -1,27 +1,112 @@
-"""Errands that end at a place: RETURN, GO to a pose, a room or a spot, and PATROL of every room."""
+"""Errands that end at a place: RETURN, GO to a pose, to a spot, and to where a thing was last seen."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
 
 from lodestar.agent.activities.activity import Activity, Tools
+from lodestar.agent.activities.asking import asked_in_words, question_of, unanswered
 from lodestar.agent.activities.charger_trip import home_of
-from lodestar.agent.activities.room_search import RoomSearch
-from lodestar.agent.activities.spot_search import SpotSearch
-from lodestar.agent.decisions.admission import Admission
-from lodestar.agent.decisions.proposers import HOME, PLACE
+from lodestar.agent.decisions.admission import HOME, PLACE, Admission
+from lodestar.agent.decisions.approach import Arrival
 from lodestar.agent.decisions.targets import TargetView
-from lodestar.agent.decisions.verification import Arrival
 from lodestar.agent.errands.context import LoopContext
 from lodestar.agent.errands.run import DirectiveRun
-from lodestar.agent.errands.words import counted
 from lodestar.agent.facts.errors import ErrorCode
+from lodestar.experts.reach import Reach
+from lodestar.geometry.boxes import point_box_distance
 from lodestar.geometry.poses import wrap_angle
-from lodestar.language.directive import ROBOT_FRAME, Step
-from lodestar.scene.records import Region
+from lodestar.grid.viewpoints import NoViewpoint
+from lodestar.language.directive import ROBOT_FRAME, Item, Step, StepKind
+from lodestar.language.query_graph import QueryGraph, QueryVariable
+from lodestar.memory.answer import Answer, AnswerPlace, ProofKind
+from lodestar.query.config import QueryConfig
+from lodestar.scene.captions import clean_text
+from lodestar.scene.records import Entity
+
+GENERIC = "object"  # a noun of the lexicon that any thing fits
+LABEL = "person"  # a noun of the lexicon for who stands there, whose size a robot has
+REACH = 2.0  # m around the anchors in which a spot may lie
+STEP = 0.25  # m between places that are tried
+APART = 0.35  # m from a goal that failed, at which another is tried
+_SIZE = np.array([0.4, 0.4, 0.5])  # m, of the robot that would stand there
+
+
+class SpotSearch:
+    """Finds where the robot would stand."""
+
+    def __init__(self, context: LoopContext) -> None:
+        self._context = context
+
+    def best(self, run: DirectiveRun) -> np.ndarray | None:
+        """(3,) of the reachable place that fits best, facing the first anchor; None where the anchors are not known or
+        no place fits.
+        """
+        assert run.step.item is not None
+        for graph in run.step.item.best:
+            anchors = self._context.search.known(graph.of_variable(1))
+            if not anchors:
+                continue
+            places = self._places(run, anchors[0])
+            if not len(places):
+                continue
+            entities = {i: _standing(i, place) for i, place in places.items()}
+            scores = self._context.search.scores(
+                Step(StepKind.FIND, Item(((_of_anything(graph),),))), entities
+            )
+            fitting = [i for i in entities if scores.get(i, 0.0) >= QueryConfig.accept]
+            if fitting:
+                chosen = max(fitting, key=lambda i: (round(scores[i], 2), -places[i][2]))
+                x, y = places[chosen][:2]
+                toward = anchors[0].mean[:2] - (x, y)
+                return np.array([x, y, math.atan2(toward[1], toward[0])])
+        return None
+
+    def _places(self, run: DirectiveRun, anchor: Entity) -> dict[int, np.ndarray]:
+        """(3,) x, y and metres of path by an id of their own, of reachable places around the anchor."""
+        facts = self._context.facts
+        assert facts.grid is not None and facts.pose is not None and facts.mirror is not None
+        grid = facts.grid
+        lengths = Reach(grid, facts.pose, self._context.config.reach).possible
+        low, high = anchor.box_min[:2] - REACH, anchor.box_max[:2] + REACH
+        xs, ys = (np.arange(a, b, STEP) for a, b in zip(low, high))
+        points = np.stack(np.meshgrid(xs, ys), -1).reshape(-1, 2)
+        cells = grid.cells_of(points)
+        shape = np.array(grid.cells.shape)
+        on = ((cells >= 0) & (cells < shape)).all(axis=1)
+        away = point_box_distance(points, anchor.box_min[:2], anchor.box_max[:2])
+        on &= away <= REACH
+        length = np.full(len(points), np.inf)
+        length[on] = lengths[cells[on, 0], cells[on, 1]]
+        for goal in run.errand.goals.active():
+            length[np.hypot(*(points - np.asarray(goal)[:2]).T) < APART] = np.inf
+        first = max(facts.mirror.entities, default=0) + 1
+        kept = np.flatnonzero(np.isfinite(length))
+        return {first + i: np.array([*points[k], length[k]]) for i, k in enumerate(kept)}
+
+
+def _of_anything(graph: QueryGraph) -> QueryGraph:
+    """The graph with a target of any kind: the robot that would stand there is no thing of the lexicon."""
+    kept = tuple(p for p in graph.predicates if p.name != "IsCategory" or p.arguments != (0,))
+    return replace(graph, variables=(QueryVariable(GENERIC, GENERIC), *graph.variables[1:]), predicates=kept)
+
+
+def _standing(identity: int, place: np.ndarray) -> Entity:
+    """The robot at a place, dressed as a thing so that predicates can be scored."""
+    middle = np.array([place[0], place[1], _SIZE[2] / 2.0])
+    return Entity(
+        id=identity,
+        label=LABEL,
+        caption=LABEL,
+        mean=middle,
+        covariance=np.diag((_SIZE / 2.0) ** 2 / 3.0),
+        box_min=middle - _SIZE / 2.0,
+        box_max=middle + _SIZE / 2.0,
+    )
 
 
 class Place(Protocol):
@@ -132,50 +217,6 @@ class Numbers:
         return f"Going to {place}.", f"I stand at {place}.", place
 
 
-class RoomVisit(Activity):
-    """GO to a room: explore until a region goes by its name, then stand inside it."""
-
-    def __init__(self, tools: Tools, rooms: RoomSearch) -> None:
-        super().__init__(tools)
-        self._rooms = rooms
-
-    def asked(self, run: DirectiveRun) -> Step:
-        """To explore, until the room is known."""
-        return run.unscoped
-
-    def act(self, run: DirectiveRun) -> bool:
-        """End where the robot stands inside; go in where a way leads there."""
-        names = _names(run)
-        regions = self._rooms.called(names)
-        if self._rooms.is_inside(regions):
-            self._tools.steps.succeed(run, f"I am in the {_name(regions, names)}.")
-            return True
-        return self.enter(run, self._rooms, regions, f"Going into the {_name(regions, names)}.")
-
-    def news(self, run: DirectiveRun) -> str:
-        """The room has become known."""
-        regions = self._rooms.called(_names(run))
-        is_known = self.can_enter(run, self._rooms, regions)
-        return f"That is the {regions[0].label}; going there." if is_known else ""
-
-    def arrived(self, run: DirectiveRun, arrival: Arrival) -> None:
-        """Decide anew: inside it is over; outside, another place in the room is tried."""
-        run.under_way.arrival = None
-        self.missed(run, self._rooms, arrival)
-        self._tools.transitions.redecide(run)
-
-    def explored(self, run: DirectiveRun, admission: Admission, view: TargetView) -> None:
-        """There is no such room, or no way into it."""
-        names = " or ".join(_names(run))
-        if self._rooms.called(_names(run)):
-            message = f"I know the {names}, but no way leads into it."
-            self._tools.steps.fail(run, ErrorCode.TARGET_UNREACHABLE, message)
-            return
-        known = ", ".join(sorted({region.label for region in self._rooms.all() if region.label}))
-        message = f"Everything reachable is explored, and no {names} was found; rooms: {known or 'none'}."
-        self._tools.steps.fail(run, ErrorCode.TARGET_NOT_FOUND, message)
-
-
 class SpotVisit(Activity):
     """GO to a spot that relations tell, as "in front of the sofa": explore until its anchors are known, stand there."""
 
@@ -220,78 +261,98 @@ class SpotVisit(Activity):
         self._tools.steps.fail(run, ErrorCode.TARGET_NOT_FOUND, message)
 
 
-class RoomPatrol(Activity):
-    """PATROL without stops: go once into every room, the nearest first, and explore where no room is left to go to.
-
-    Of a step whose scope names rooms, only those that go by these names are visited.
-
-    Rooms are split and merged while the map grows, so what is kept is where the robot was, not which regions.
-    """
-
-    def __init__(self, tools: Tools, rooms: RoomSearch) -> None:
-        super().__init__(tools)
-        self._rooms = rooms
-        self._been: list[np.ndarray] = []  # (2,) places inside rooms
-
-    def asked(self, run: DirectiveRun) -> Step:
-        """To explore, once the robot has been in every room that is known."""
-        return run.unscoped
-
-    def act(self, run: DirectiveRun) -> bool:
-        """Go into the nearest room that is left; where none is, the explorer is asked."""
-        pose = self._tools.context.facts.pose
-        assert pose is not None
-        if self._rooms.is_inside(self._rooms.all()):
-            self._been.append(np.array(pose[:2]))
-        left = self._left(run)
-        words = f"On patrol: {counted(len(left), 'room')} to go, of those I know."
-        return self.enter(run, self._rooms, left, words)
-
-    def arrived(self, run: DirectiveRun, arrival: Arrival) -> None:
-        """On to the next room; where the robot came into none, that goal is not tried again."""
-        run.under_way.arrival = None
-        self.missed(run, self._rooms, arrival)
-        self._tools.transitions.redecide(run)
-
-    def explored(self, run: DirectiveRun, admission: Admission, view: TargetView) -> None:
-        """Every room is known; the step has succeeded if the robot was in all of them."""
-        left, labels = self._left(run), run.step.scope.labels
-        seen = [_called(region) for region in self._wanted(run) if region not in left]
-        told = f"I was in {', '.join(seen)}." if seen else "I was in no room."
-        if not self._wanted(run):
-            none = f"found no {' or '.join(labels)}" if labels else "made out no rooms in it"
-            message = f"Everything reachable is explored, and I {none}."
-            self._tools.steps.fail(run, ErrorCode.TARGET_NOT_FOUND, message)
-        elif left:
-            missed = ", ".join(_called(region) for region in left)
-            self._tools.steps.fail(run, ErrorCode.TARGET_UNREACHABLE, f"{told} No way leads into {missed}.")
-        else:
-            self._tools.steps.succeed(run, told)
-
-    def _wanted(self, run: DirectiveRun) -> list[Region]:
-        labels = run.step.scope.labels
-        return self._rooms.called(labels) if labels else self._rooms.all()
-
-    def _left(self, run: DirectiveRun) -> list[Region]:
-        mirror = self._tools.context.facts.mirror
-        been = set() if mirror is None else {mirror.region_at(place) for place in self._been}
-        return [region for region in self._wanted(run) if region.id not in been]
-
-
-def _names(run: DirectiveRun) -> tuple[str, ...]:
-    assert run.step.item is not None
-    return tuple(dict.fromkeys(graph.target.category for graph in run.step.item.best))
-
-
-def _name(regions: list[Region], names: tuple[str, ...]) -> str:
-    return regions[0].label if len(regions) == 1 else " or ".join(names)
-
-
-def _called(region: Region) -> str:
-    return f"the {region.label}" if region.label else f"room {region.id}"
-
-
 def _spot(run: DirectiveRun) -> str:
     assert run.step.item is not None
     graph = run.step.item.best[0]
     return f'"{graph.target.phrase}" by the {" and the ".join(v.phrase for v in graph.variables[1:])}'
+
+
+_HALF = 0.2  # m, half side of the box in which the thing stood, where only its middle is known
+_LOOK = 1.0  # s (stamps) before the arrival that count as seen on arrival
+
+
+class RememberedPlace(Activity):
+    """Asks the memory once. What it does not know moves nothing; what it knows is gone to."""
+
+    def __init__(self, tools: Tools) -> None:
+        super().__init__(tools)
+        self._answer: Answer | None = None
+
+    def act(self, run: DirectiveRun) -> bool:
+        """Ask; then send the robot there."""
+        if self._answer is None:
+            self._tools.memory.ask(run, question_of(run.step))
+            run.text = f"Asking my memory: {asked_in_words(run.step)}"
+            self._tools.transitions.wait(run)
+            return True
+        place = self._answer.value.places[0]
+        goal = self._goal(run, place)
+        if goal is None:
+            x, y = place.centre[:2]
+            message = (
+                f"{_said(self._answer)} No place from which ({x:.1f}, {y:.1f}) can be seen is reachable."
+            )
+            self._tools.steps.fail(run, ErrorCode.TARGET_UNREACHABLE, message)
+        else:
+            self.send_or_wait(run, PLACE, goal, f"{_said(self._answer)} Going there.", turns=False)
+        return True
+
+    def waited(self, run: DirectiveRun) -> None:
+        """Go there, or fail where the memory knows no place."""
+        outcome = self._tools.memory.outcome(run)
+        if outcome is None:
+            return
+        if outcome.is_known and outcome.answer is not None and outcome.answer.value.places:
+            self._answer = outcome.answer
+            self._tools.transitions.redecide(run)
+        else:
+            self._tools.steps.fail(run, ErrorCode.CANNOT_ANSWER, unanswered(run.step, outcome))
+
+    def arrived(self, run: DirectiveRun, arrival: Arrival) -> None:
+        """The step has succeeded where the robot stands there."""
+        assert self._answer is not None
+        run.under_way.arrival = None
+        if self._go_to.is_there(arrival.goal):
+            words = f"I stand where I can see that place. {self._now(arrival)}"
+            self._tools.steps.answer(run, words, self._answer)
+        elif self._go_to.fell_short("it"):
+            self.unreachable(run, f"the navigator stopped {self._go_to.away(arrival.goal):.1f} m from it")
+        else:
+            self.retry(run)
+
+    def unreachable(self, run: DirectiveRun, why: str) -> None:
+        """The place could not be come to."""
+        message = f"Could not go to where I last saw the {run.step.target}: {why}."
+        self._tools.steps.fail(run, ErrorCode.NAVIGATION_FAILED, message)
+
+    def _goal(self, run: DirectiveRun, place: AnswerPlace) -> np.ndarray | None:
+        """(3,) the memory's viewpoint where the robot can come to it, else one of its own; None where there is none."""
+        context = self._tools.context
+        facts, config = context.facts, context.config
+        assert facts.grid is not None and facts.pose is not None
+        reach = Reach(facts.grid, facts.pose, config.reach)
+        if place.viewpoint is not None:
+            goal = np.asarray(place.viewpoint, np.float64)
+            cells = facts.grid.cells_of(goal[None, :2])
+            inside = bool(facts.grid.contains(cells)[0])
+            if inside and np.isfinite(reach.possible[tuple(cells[0])]) and not run.errand.goals.reason(goal):
+                return goal
+        low, high = place.centre - _HALF, place.centre + _HALF
+        try:
+            found = reach.viewpoints(low, high, [], run.errand.goals.active(), config.viewpoints)
+        except NoViewpoint:
+            return None
+        return np.asarray(found[0].pose, np.float64)
+
+    def _now(self, arrival: Arrival) -> str:
+        """Return what stands there now, as far as it is known, with what was remembered."""
+        assert self._answer is not None
+        ids = (proof.id for proof in self._answer.proof if proof.kind is ProofKind.ENTITY)
+        facts = self._tools.context.facts
+        entity = facts.entity(next(ids, 0))
+        seen = entity is not None and facts.last_seen(entity) > arrival.stamp.after(-_LOOK)
+        return f"{_said(self._answer)}{' It is in view now.' if seen else ''}"
+
+
+def _said(answer: Answer) -> str:
+    return f"{clean_text(answer.sentence).rstrip('.')}."

@@ -6,20 +6,15 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from lodestar.agent.actions.endings import give_up, given_up, gone, not_found
-from lodestar.agent.activities.absence import AbsenceJudge
 from lodestar.agent.activities.activity import Activity, Tools
-from lodestar.agent.activities.search_bounds import SearchBounds
-from lodestar.agent.activities.shut_way import ShutWay, ShutWayWatch
-from lodestar.agent.decisions.admission import Admission
-from lodestar.agent.decisions.proposers import PLACE
+from lodestar.agent.activities.search_ends import AbsenceJudge, SearchBounds, ShutWay, ShutWayWatch
+from lodestar.agent.decisions.admission import PLACE, Admission
+from lodestar.agent.decisions.approach import Arrival
 from lodestar.agent.decisions.targets import TargetView
-from lodestar.agent.decisions.verification import Arrival
-from lodestar.agent.errands.run import DirectiveRun
-from lodestar.agent.errands.search_belief import SearchBelief
-from lodestar.agent.errands.words import counted
+from lodestar.agent.errands.run import DirectiveRun, SearchBelief
+from lodestar.agent.errands.words import counted, give_up, given_up, gone, not_found
 from lodestar.agent.facts.errors import ErrorCode
-from lodestar.agent.facts.stamps import NEVER
+from lodestar.agent.facts.times import NEVER
 from lodestar.language.directive import EVERY
 from lodestar.scene.records import Entity
 
@@ -30,9 +25,8 @@ class Search(Activity):
     def __init__(self, tools: Tools) -> None:
         super().__init__(tools)
         self._judge = AbsenceJudge(tools.context.config.absence)
-        self._watch = ShutWayWatch(tools.context, tools.search)
-        outcomes = tools.transitions.outcomes
-        self._bounds = SearchBounds(tools.context, tools.search, outcomes, self._judge)
+        self._watch = ShutWayWatch(tools.context)
+        self._bounds = SearchBounds(tools, self._judge)
         self._shut: ShutWay | None = None  # that the robot goes to look at
         self._worth_at: float | None = None  # loop time of the last proposal that was worth its look
 

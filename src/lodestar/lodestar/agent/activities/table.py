@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from lodestar.agent.activities.activity import Activity, Tools
-from lodestar.agent.activities.asking import Asking
-from lodestar.agent.activities.checks import Check
+from lodestar.agent.activities.asking import Asking, Check, Stop, Wait
 from lodestar.agent.activities.count_recall import CountRecall
-from lodestar.agent.activities.pauses import Stop, Wait
-from lodestar.agent.activities.places import Destination, Numbers, RoomPatrol, RoomVisit, SpotVisit, Start
-from lodestar.agent.activities.remembered_places import RememberedPlace
-from lodestar.agent.activities.room_search import RoomSearch
+from lodestar.agent.activities.places import (
+    Destination,
+    Numbers,
+    RememberedPlace,
+    SpotSearch,
+    SpotVisit,
+    Start,
+)
+from lodestar.agent.activities.rooms import Exploration, RoomPatrol, RoomSearch, RoomVisit, StockTaking
 from lodestar.agent.activities.searches import Search
-from lodestar.agent.activities.spot_search import SpotSearch
-from lodestar.agent.activities.surveys import Exploration, StockTaking
 from lodestar.agent.errands.errand import Errand
-from lodestar.agent.errands.itinerary import is_spot
-from lodestar.agent.errands.run import DirectiveRun
+from lodestar.agent.errands.run import DirectiveRun, is_spot
 from lodestar.language.directive import Step, StepKind
 
 
@@ -25,7 +26,7 @@ class Activities:
     """Begins the activity of a run's errand, and keeps it while the errand is worked on."""
 
     def __init__(self, tools: Tools) -> None:
-        rooms, spots = RoomSearch(tools.context), SpotSearch(tools.context, tools.search)
+        rooms, spots = RoomSearch(tools.context), SpotSearch(tools.context)
         self._makers: dict[StepKind, Callable[[Step], Activity]] = {
             StepKind.FIND: lambda step: Search(tools),
             StepKind.EXPLORE: lambda step: Exploration(tools, rooms),

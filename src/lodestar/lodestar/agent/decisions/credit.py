@@ -1,23 +1,95 @@
-"""The ledger of decisions: context, propensities, outcome, reward, and what the policy learns from them."""
+"""The ledger of decisions: what is perceived, context, propensities, outcome, reward, and what the policy learns."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
 from lodestar.agent.decisions.admission import Admission
-from lodestar.agent.decisions.observation import modality_of
-from lodestar.agent.facts.stamps import Stamp
+from lodestar.agent.decisions.targets import TargetView
+from lodestar.agent.facts.times import Stamp
 from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest
+from lodestar.geometry.boxes import box_distance
+from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import Step, StepKind
+from lodestar.models.lexicon import load_lexicon, words_of
+from lodestar.scene.records import Entity, EntityState
 from lodestar.selection.context import AREA, ContextBuilder
 from lodestar.selection.decision_log import ArmRecord, Decision, Outcome
-from lodestar.selection.perceived import Perceived, TaskState
+from lodestar.selection.perceived import Match, Perceived, TaskState
 from lodestar.selection.policy import Choice, Policy
 from lodestar.selection.reward import RewardModel, SubtaskEnd, Turn, credit_shares
+
+
+def perceive(
+    stamp: float,
+    area: float,
+    pose: np.ndarray | None,
+    grid: OccupancyGrid2D | None,
+    entities: Mapping[int, Entity],
+    view: TargetView | None,
+    step: Step,
+) -> Perceived:
+    """The moment at `stamp` seconds. view: of `step`, None = nobody looked; a look without a target has no
+    matches, and still counts as one.
+    """
+    matches = None
+    if view is not None:
+        known = [c for c in view.candidates if c.entity_id in entities]
+        matches = _matches(
+            [entities[c.entity_id] for c in known], [c.semantic_score for c in known], pose, step
+        )
+    present = sum(entity.state is not EntityState.ARCHIVED for entity in entities.values())
+    return Perceived(stamp, area, pose, present, matches, view.neighbor if view is not None else 0.0, grid)
+
+
+def _matches(
+    entities: Sequence[Entity], similarities: Sequence[float], pose: np.ndarray | None, step: Step
+) -> tuple[Match, ...]:
+    distances = np.full(len(entities), math.inf)
+    if pose is not None and len(entities):
+        here = np.asarray(pose[:2], np.float64)
+        low, high = np.array([e.box_min for e in entities]), np.array([e.box_max for e in entities])
+        distances = box_distance(here, here, low[:, :2], high[:, :2])
+    wanted = _words_wanted(step)
+    return tuple(
+        Match(float(similarity), float(distance), bool(wanted & _kinds(f"{entity.label} {entity.caption}")))
+        for entity, similarity, distance in zip(entities, similarities, distances)
+    )
+
+
+def _words_wanted(step: Step) -> frozenset[str]:
+    """Kinds that the target may be: the categories of its readings, or the target's last word."""
+    categories = [graph.variables[0].category for graph in step.graphs]
+    if not categories:
+        categories = words_of(step.target)[-1:]
+    return frozenset().union(*(_kinds(category) for category in categories))
+
+
+@lru_cache(maxsize=16384)
+def _kinds(text: str) -> frozenset[str]:
+    """Every word of a text in the singular, and the lexicon's names of its words."""
+    known = load_lexicon()
+    singular = {known.singular(word) for word in words_of(text)}
+    names = {known.canonical(word) for word in singular} | {known.canonical(text)}
+    return frozenset(singular | {name for name in names if name is not None})
+
+
+def modality_of(step: Step) -> str:
+    """Return how the target is given: "image", "description" (with attributes, relations or neighbours) or "object"."""
+    if step.item is not None and step.item.images:
+        return "image"
+    described = step.neighbors or any(
+        len(graph.variables) > 1 or any(p.name != "IsCategory" for p in graph.predicates)
+        for graph in step.graphs
+    )
+    return "description" if described else "object"
+
 
 VIEWER = "ego_vlm"  # the expert whose confidence is V_vlm
 STUCK_DISTANCE = 0.15  # m; a turn that ends nearer to its start hardly moved the robot

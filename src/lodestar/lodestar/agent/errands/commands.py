@@ -1,15 +1,16 @@
-"""Commands that the decision loop returns, and the events of the navigator that it takes."""
+"""Commands that the decision loop returns, events of the navigator that it takes, and questions to the user."""
 
 from __future__ import annotations
 
 import math
+from collections import OrderedDict
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 
 import numpy as np
 
-from lodestar.agent.errands.open_questions import OpenQuestion
-from lodestar.agent.facts.errors import ErrorCode
+from lodestar.agent.facts.config import LoopConfig
+from lodestar.agent.facts.errors import ErrorCode, QuestionUnknown
 from lodestar.experts.protocol import ProposalRequest
 from lodestar.language.directive import Directive
 from lodestar.language.question import Question
@@ -17,6 +18,87 @@ from lodestar.memory.answer import Answer
 from lodestar.selection.decision_log import Decision
 from lodestar.worldmodel.outcomes import ActionOutcome
 from lodestar.worldmodel.records import Trace
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One answer. directive: what is then done. excluded: entities that its first step then does not mean.
+
+    entity_id: the entity that it chooses, 0 = it chooses a reading of the words. place: of the entity when it was
+    asked about, x, y, z in map, metres; empty = none.
+    """
+
+    words: str
+    directive: Directive
+    excluded: frozenset[int] = frozenset()
+    entity_id: int = 0
+    place: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class OpenQuestion:
+    """A question to whoever gave the directive; `choices` are counted from 1. asked_at: loop time, seconds."""
+
+    id: str
+    text: str
+    choices: tuple[Choice, ...]
+    asked_at: float
+
+
+class OpenQuestions:
+    """The newest questions; the oldest gives way to a new one.
+
+    prefix: of their ids, such that an id of an earlier process means nothing to this one.
+    """
+
+    def __init__(self, config: LoopConfig, prefix: str = "q") -> None:
+        self._config, self._prefix = config, prefix
+        self._open: OrderedDict[str, OpenQuestion] = OrderedDict()
+        self._asked = 0
+        self._newest = (
+            ""  # id of the question of the last directive, "" = it asked none, or another has begun
+        )
+
+    def ask(self, text: str, choices: tuple[Choice, ...], now: float) -> OpenQuestion:
+        """The question, which is open from now on."""
+        self._asked += 1
+        question = OpenQuestion(f"{self._prefix}-{self._asked}", text, choices, now)
+        self._open[question.id] = question
+        self._newest = question.id
+        while len(self._open) > self._config.open_questions:
+            self._open.popitem(last=False)
+        return question
+
+    def answered(self, identity: str, choice: int, now: float) -> Choice:
+        """The choice, counted from 1; its question stays open until `close`. Raises QuestionUnknown."""
+        question = self._open.get(identity)
+        if question is None:
+            raise QuestionUnknown(f'no question "{identity[:40]}" is open; say anew what to do')
+        age = now - question.asked_at
+        if age > self._config.question_patience:
+            del self._open[identity]
+            raise QuestionUnknown(
+                f"the question was asked {age:.0f} s ago, and what it was about may have changed; say anew what to do"
+            )
+        if not 1 <= choice <= len(question.choices):
+            raise QuestionUnknown(f"{choice} is none of the choices 1 to {len(question.choices)}")
+        return question.choices[choice - 1]
+
+    def newest(self, now: float) -> OpenQuestion | None:
+        """Return the question that the last directive ended with; None where it is answered or has expired, or where
+        another directive has begun since.
+        """
+        question = self._open.get(self._newest)
+        expired = question is not None and now - question.asked_at > self._config.question_patience
+        return None if expired else question
+
+    def set_aside(self) -> None:
+        """A directive begins: a question of before stays open by its id alone."""
+        self._newest = ""
+
+    def close(self, identity: str) -> None:
+        """The question is answered."""
+        self._open.pop(identity, None)
 
 
 class State(IntEnum):

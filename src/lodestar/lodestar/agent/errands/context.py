@@ -1,30 +1,50 @@
-"""The context that the states of the decision loop share."""
+"""The context that all parts of the decision loop share: facts, ports, ledger, and traces of what it does."""
 
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, field
 
-from lodestar.agent.decisions.credit import Ledger
-from lodestar.agent.decisions.targets import SceneTargets, Targets
-from lodestar.agent.errands.commands import Command, State
-from lodestar.agent.errands.open_questions import OpenQuestions
+import numpy as np
+
+from lodestar.agent.decisions.admission import ASIDE, CHARGER, EXPLORER, HOME, LOOK, Admission
+from lodestar.agent.decisions.credit import Ledger, perceive
+from lodestar.agent.decisions.targets import SceneTargets, Targets, TargetView
+from lodestar.agent.errands.commands import Command, OpenQuestions, RecordDecision, State
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.errands.searched_floor import SearchedFloor
-from lodestar.agent.errands.trace_ids import trace_id_of
+from lodestar.agent.errands.target_search import TargetSearch
 from lodestar.agent.facts.config import LoopConfig
-from lodestar.agent.facts.loop_clock import LoopClock
-from lodestar.agent.facts.motion import Odometer
-from lodestar.agent.facts.newest import Facts
+from lodestar.agent.facts.newest import Facts, Odometer
+from lodestar.agent.facts.times import LoopClock
+from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest
+from lodestar.language.directive import Step
+from lodestar.language.query_graph import VIEWED
 from lodestar.models.phrases import PhraseBook
 from lodestar.selection.config import ContextConfig
 from lodestar.selection.context import ContextBuilder
+from lodestar.selection.decision_log import Decision, Outcome
+from lodestar.selection.perceived import Perceived
 from lodestar.selection.policy import Policy
 from lodestar.selection.reward import DirectiveReward, RewardModel
 from lodestar.worldmodel.advice import Adviser
 from lodestar.worldmodel.constraint_state import ConstraintTracker
-from lodestar.worldmodel.records import Trace, Verdict
+from lodestar.worldmodel.records import Action, Belief, Expectation, Phase, Skill, Trace, Verdict, entity_name
 from lodestar.worldmodel.validation import TraceValidator
+
+_TRACE_ID = re.compile(r"(?P<prefix>.*)-d(?P<directive>\d{1,9})-t\d{1,9}")
+
+
+def trace_id_of(prefix: str, directive: int, epoch: int) -> str:
+    """Return the id of the trace of an epoch's action: "q-d2-t17"."""
+    return f"{prefix}-d{directive}-t{epoch}"
+
+
+def directive_of(trace_id: str) -> tuple[str, int] | None:
+    """Return the prefix of a trace's id and the number of its directive; None for one that names none."""
+    found = _TRACE_ID.fullmatch(trace_id)
+    return None if found is None else (found["prefix"], int(found["directive"]))
 
 
 class Unchecked(TraceValidator):
@@ -61,6 +81,11 @@ class LoopContext:
     constraint: ConstraintTracker = field(default_factory=ConstraintTracker)
     commands: list[Command] = field(default_factory=list)
     adviser: Adviser | None = None  # a language model that is asked about failures, where one is configured
+    search: TargetSearch = field(init=False)
+    account: Account = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.search, self.account = TargetSearch(self), Account(self)
 
     @property
     def now(self) -> float:
@@ -147,3 +172,130 @@ def make_context(
         prefix,
         adviser=adviser,
     )
+
+
+class Account:
+    """The loop's side of the ledger."""
+
+    def __init__(self, context: LoopContext) -> None:
+        self._context = context
+
+    def perceived(self, view: TargetView | None, step: Step) -> Perceived:
+        """This moment in the form that the ledger takes. view: of `step`, None = nobody looked."""
+        facts = self._context.facts
+        return perceive(self._context.now, facts.area, facts.pose, facts.grid, facts.entities, view, step)
+
+    def open(
+        self, request: ProposalRequest, admission: Admission, view: TargetView, step: Step
+    ) -> tuple[Decision, Proposal]:
+        """Record the policy's choice among the admitted arms; a decision that is still open was preempted."""
+        self.close(Outcome.PREEMPTED, view)
+        context = self._context
+        perceived = self.perceived(view, step)
+        decision, proposal = context.ledger.choose(
+            request,
+            admission,
+            step,
+            perceived,
+            context.facts.stamp,
+            context.config.map_id,
+            context.trace_id(request.epoch),
+        )
+        context.commands.append(RecordDecision(decision))
+        return decision, proposal
+
+    def close(
+        self, outcome: Outcome, view: TargetView | None = None, success: bool = False, ended: bool = False
+    ) -> None:
+        """Record the outcome of the open decision, if one is open."""
+        ledger = self._context.ledger
+        decision = ledger.close(outcome, self.perceived(view, ledger.step), success, ended)
+        if decision is not None:
+            self._context.commands.append(RecordDecision(decision))
+
+
+_SKILLS = {HOME: Skill.RETURN, CHARGER: Skill.CHARGE, ASIDE: Skill.STEP_ASIDE, LOOK: Skill.TURN}
+_PHASES = {
+    Skill.GO_TO: Phase.AT,
+    Skill.SEARCH: Phase.EXPLORING,
+    Skill.TURN: Phase.EXPLORING,
+    Skill.RETURN: Phase.RETURNING,
+    Skill.CHARGE: Phase.RETURNING,
+    Skill.STEP_ASIDE: Phase.EXPLORING,
+}
+_FALLBACKS = {
+    Skill.GO_TO: "look at it from another side, then take the next candidate",
+    Skill.SEARCH: "leave this place out and ask the experts again",
+    Skill.TURN: "ask the experts again",
+    Skill.RETURN: "try again from another pose",
+    Skill.CHARGE: "try again from another pose",
+    Skill.STEP_ASIDE: "step to another side",
+}
+_PLACE_FALLBACK = "try another pose there, then report that it cannot be reached"
+
+
+def goal_patience(start: np.ndarray, goal: np.ndarray, context: LoopContext) -> float:
+    """Return seconds that the drive from start (3,) to goal (3,) may take."""
+    config = context.config
+    straight = math.hypot(goal[0] - start[0], goal[1] - start[1])
+    return config.goal_time_base + 2.0 * straight / config.slowest_speed
+
+
+def trace_of(context: LoopContext, step: Step, proposal: Proposal, epoch: int, view: TargetView) -> Trace:
+    """Return the trace of carrying out a proposal. view: of the step's target, for the beliefs about it."""
+    facts = context.facts
+    entity = facts.entity(proposal.entity_id)
+    entity_id = entity.id if entity is not None else proposal.entity_id
+    skill = _skill(proposal)
+    about = entity_name(entity_id) if entity_id else ""
+    goal = np.asarray(proposal.goal, np.float64)
+    stamp = facts.stamp.seconds
+    beliefs = _beliefs(step, view, entity_id)
+    lasting = tuple(b for b in beliefs if b.predicate not in VIEWED)  # the others depend on where one stands
+    known = facts.pose is not None and goal.shape == (3,) and np.isfinite(goal).all()
+    return Trace(
+        id=context.trace_id(epoch),
+        epoch=epoch,
+        stamp=stamp,
+        proposer=proposal.expert,
+        action=Action(skill, (about,) if about else (), goal),
+        expectation=Expectation(
+            Phase.AT if about else _PHASES[skill],
+            about,
+            lasting,
+            visible=(entity_id,) if about else (),
+            by=stamp + goal_patience(facts.pose, goal, context)
+            if known and facts.pose is not None
+            else math.inf,
+        ),
+        confidence=float(proposal.confidence),
+        beliefs=beliefs,
+        reason=proposal.rationale,
+        fallback=_FALLBACKS[skill] if about or skill != Skill.GO_TO else _PLACE_FALLBACK,
+        evidence_entities=proposal.evidence_entities or ((entity_id,) if about else ()),
+        evidence_keyframes=proposal.evidence_keyframes,
+    )
+
+
+def _skill(proposal: Proposal) -> Skill:
+    if proposal.action is not ActionKind.GO:
+        return Skill.TURN
+    exploring = proposal.expert == EXPLORER and not proposal.entity_id
+    return _SKILLS.get(proposal.expert, Skill.SEARCH if exploring else Skill.GO_TO)
+
+
+def _beliefs(step: Step, view: TargetView, entity_id: int) -> tuple[Belief, ...]:
+    """Return the relations for which an entity was accepted as the target; none while it is only a candidate."""
+    candidate = next((c for c in view.accepted if c.entity_id == entity_id), None)
+    if candidate is None or candidate.reading >= len(step.graphs):
+        return ()
+    bound = {0: entity_id, **candidate.bindings}
+    return tuple(
+        Belief(predicate.name, tuple(entity_name(bound[i]) for i in predicate.arguments))
+        for predicate in step.graphs[candidate.reading].predicates
+        if not predicate.is_literal and not predicate.negated and _is_bound(predicate.arguments, bound)
+    )
+
+
+def _is_bound(arguments: tuple[int, ...], bound: dict[int, int]) -> bool:
+    return len(arguments) > 1 and all(i in bound for i in arguments)

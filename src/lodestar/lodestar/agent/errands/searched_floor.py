@@ -7,7 +7,7 @@ import math
 import numpy as np
 from scipy import ndimage
 
-from lodestar.agent.facts.stamps import NEVER, Stamp
+from lodestar.agent.facts.times import NEVER, Stamp
 from lodestar.grid.extent_change import carried_over
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.paths import path_lengths

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Protocol
 
-from lodestar.agent.decisions.targets import TargetView
-from lodestar.agent.errands.commands import EmbedPhrases
-from lodestar.agent.errands.context import LoopContext
+from lodestar.agent.decisions.targets import Targets, TargetView
+from lodestar.agent.errands.commands import Command, EmbedPhrases
 from lodestar.agent.errands.errand import BELOW_ACCEPT, GONE, SHIFTED, UNSURE
 from lodestar.agent.errands.run import DirectiveRun
-from lodestar.agent.facts.stamps import Stamp
+from lodestar.agent.facts.config import LoopConfig
+from lodestar.agent.facts.newest import Facts
+from lodestar.agent.facts.times import Stamp
 from lodestar.geometry.boxes import box_distance
 from lodestar.language.directive import Item, Step, StepKind
 from lodestar.language.query_graph import QueryGraph
@@ -20,10 +22,19 @@ from lodestar.scene.records import Entity, EntityState
 from lodestar.scene.regions import is_called
 
 
-class TargetSearch:
-    """Looks for the current step's target in the scene."""
+class Known(Protocol):
+    """What the search reads, and where it asks for vectors: the loop's context."""
 
-    def __init__(self, context: LoopContext) -> None:
+    config: LoopConfig
+    facts: Facts
+    targets: Targets
+    commands: list[Command]
+
+
+class TargetSearch:
+    """Looks for the current step's target in the scene, without what the run has excluded."""
+
+    def __init__(self, context: Known) -> None:
         self._context = context
         self._missing: tuple[str, ...] = ()
 

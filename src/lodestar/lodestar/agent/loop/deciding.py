@@ -1,48 +1,216 @@
-"""State DECIDING: ask the experts, admit their answers, and choose one, or end a search that has nothing left."""
+"""States DECIDING and VALIDATING: ask the experts, admit their answers, choose one, or end a search that is over."""
 
 from __future__ import annotations
 
-from lodestar.agent.actions.account import Account
-from lodestar.agent.actions.transitions import Transitions
-from lodestar.agent.activities.charger_trip import ChargerTrip
+import math
+
+import numpy as np
+
+from lodestar.agent.activities.activity import Activity, Tools
 from lodestar.agent.activities.table import Activities
-from lodestar.agent.decisions.admission import Admission
-from lodestar.agent.decisions.proposers import EXPLORER, KNOWER
+from lodestar.agent.decisions.admission import EXPLORER, KNOWER, KNOWN, Admission, admit, heads_for
+from lodestar.agent.decisions.requests import Answer, LateAnswer, objection
 from lodestar.agent.decisions.targets import TargetView
-from lodestar.agent.errands.context import LoopContext
+from lodestar.agent.errands.commands import RequestProposals
+from lodestar.agent.errands.context import LoopContext, trace_of
 from lodestar.agent.errands.errand import Choice
 from lodestar.agent.errands.run import DirectiveRun
-from lodestar.agent.errands.target_search import TargetSearch
+from lodestar.agent.errands.words import going, name_of
 from lodestar.agent.facts.errors import ErrorCode
-from lodestar.agent.loop.inquiry import Inquiry
-from lodestar.agent.loop.known_target import KnownTarget
-from lodestar.agent.loop.place_check import PlaceCheck
-from lodestar.experts.protocol import RejectionReason
-from lodestar.worldmodel.records import TraceError
+from lodestar.agent.facts.times import NEVER, Stamp
+from lodestar.agent.loop.resting import PlaceCheck
+from lodestar.experts.facing_places import place_to_face
+from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest, RejectionReason
+from lodestar.experts.reach import Reach
+from lodestar.grid.viewpoints import NoViewpoint
+from lodestar.language.directive import Step, StepKind
+from lodestar.scene.records import Entity
+from lodestar.worldmodel.records import TraceError, Verdict
+
+
+class Inquiry:
+    """Opens epochs and judges what was answered."""
+
+    def __init__(self, context: LoopContext) -> None:
+        self._context = context
+
+    def ask(self, run: DirectiveRun, activity: Activity, review: bool = False) -> None:
+        """Open an epoch of the activity's experts, for a review of the explorer alone; an expert that still works on
+        an older question is left to it.
+        """
+        context = self._context
+        facts, now = context.facts, context.now
+        assert facts.pose is not None and facts.grid is not None
+        run.errand.goals.refresh(facts.grid)
+        if run.errand.begun == NEVER:
+            run.errand.begun = facts.stamp
+        request = ProposalRequest(
+            epoch=context.next_epoch(),
+            stamp=facts.stamp.seconds,
+            directive=run.asked(activity.asked(run)),
+            step_index=run.step_index,
+            robot_pose=facts.pose.copy(),
+            excluded_entities=frozenset(run.errand.excluded)
+            | run.errand.doubt.put_off(facts.entities, facts.pose)
+            | self._context.search.unmeant(run),
+            excluded_goals=run.errand.goals.active(),
+            errand=context.directives % 2**20 * 2**12 + run.errand.number % 2**12 + 1,
+            looks_since=self._looks_since(run).seconds,
+            deadline=facts.stamp.after(context.config.expert_deadline).seconds,
+        )
+        experts = (EXPLORER,) if review else self.experts_for(request.step)
+        asked = run.questions.open(request, experts, now, review)
+        if asked:
+            context.commands.append(RequestProposals(request, asked))
+
+    def _looks_since(self, run: DirectiveRun) -> Stamp:
+        """Return the stamp from which looks count for the errand: since the directive began, and not older than
+        `look_age`.
+        """
+        config = self._context.config
+        return max(run.begun_stamp.after(-config.fresh_looks), run.errand.begun.after(-config.look_age))
+
+    def experts_for(self, step: Step) -> tuple[str, ...]:
+        """The experts that have something to say to a step: without a target, only the explorer."""
+        experts = self._context.experts
+        return experts if step.kind is StepKind.FIND or EXPLORER not in experts else (EXPLORER,)
+
+    def answers(self, run: DirectiveRun) -> dict[str, Answer]:
+        """The answers that count in the open epoch, by expert."""
+        return run.questions.take(self._context.now, lambda late: self._objection(run, late))
+
+    def admit(self, run: DirectiveRun, view: TargetView) -> Admission:
+        """Every expert's answer, judged."""
+        facts = self._context.facts
+        avoid: tuple[tuple[Entity, float], ...] = ()
+        if facts.mirror is not None:
+            avoid = self._context.targets.constraints(facts.mirror, run.constraints)
+        return admit(
+            run.questions.asked,
+            self.answers(run),
+            run.errand.goals,
+            run.errand.excluded,
+            self._context.search.accepted(view) if self._context.config.known_first else [],
+            avoid,
+            lambda proposal: self._verdict(run, proposal, view),
+        )
+
+    def _verdict(self, run: DirectiveRun, proposal: Proposal, view: TargetView) -> Verdict:
+        """Return the verdict on a proposal's trace.
+
+        A goal that cannot be reached is left out of the next requests, until the map around it changes: its expert
+        would propose it again, and no other place of the same thing.
+        """
+        context = self._context
+        verdict = context.validator.check(trace_of(context, run.step, proposal, proposal.epoch, view))
+        if verdict.code is TraceError.UNREACHABLE and proposal.action is ActionKind.GO:
+            run.errand.goals.exclude(proposal.goal, verdict.reason, context.facts.grid)
+        return verdict
+
+    def gave_way(self, run: DirectiveRun, admission: Admission) -> bool:
+        """Whether one of several candidates has no viewpoint, so that another is looked at next."""
+        facts = self._context.facts
+        assert facts.pose is not None
+        if admission.rejection(KNOWER) is not RejectionReason.NO_VIEWPOINT:
+            return False
+        return run.errand.doubt.give_way(facts.entities, facts.pose)
+
+    def _objection(self, run: DirectiveRun, late: LateAnswer) -> str:
+        facts = self._context.facts
+        assert facts.pose is not None and facts.grid is not None
+        known = lambda identity: facts.entity(identity) is not None  # noqa: E731
+        return objection(
+            late, self._context.now, run.step_index, facts.pose, facts.grid, known, self._context.config
+        )
+
+
+_TRIED_TARGETS = 3  # known targets that the loop itself looks for viewpoints of, best first
+
+
+class KnownTarget:
+    """Sends the robot to a target that the map knows."""
+
+    def __init__(self, tools: Tools) -> None:
+        self._context, self._transitions = tools.context, tools.transitions
+
+    def head_for(self, run: DirectiveRun, admission: Admission, view: TargetView) -> bool:
+        """Whether the robot goes to a known target on its own, because the expert for it is late or broken, or because
+        a person pointed at one that the experts do not go to.
+
+        Where none is known, an entity nearby that may turn out to be one from closer will do. The open decision stays
+        open and is credited with the result: it brought the target into view.
+        """
+        late = any(arm.is_silent and arm.expert != EXPLORER for arm in admission.arms)
+        if not late and not view.is_accepted(run.errand.pointed):
+            return False
+        accepted = self._context.search.accepted(view)
+        if any(
+            arm.proposal is not None and heads_for(arm.proposal, accepted) for arm in admission.admissible
+        ):
+            return False
+        likely = accepted or self._context.search.promising(run, view)
+        found = self._viewpoint_of(run, likely[:_TRIED_TARGETS])
+        if found is None or (not accepted and found[2] > self._context.config.promising_reach):
+            return False
+        entity, goal, length = found
+        assert run.questions.request is not None
+        epoch = run.questions.request.epoch
+        why = "you pointed at it" if entity.id == run.errand.pointed else "the experts have not answered"
+        rationale = f"going to {name_of(entity)}, {length:.1f} m away, by the map: {why}"
+        proposal = Proposal(KNOWN, epoch, goal, view.score(entity.id), rationale, entity.id)
+        trace = trace_of(self._context, run.step, proposal, epoch, view)
+        if not self._context.validator.check(trace).accepted:
+            return False
+        run.questions.close()
+        run.text = going(proposal, entity, bool(accepted))
+        run.errand.decided(self._context.now, view)
+        self._transitions.pursue(run, proposal, epoch, view)
+        return True
+
+    def _viewpoint_of(
+        self, run: DirectiveRun, entities: list[Entity]
+    ) -> tuple[Entity, np.ndarray, float] | None:
+        """The entity that is faced after the shortest way, the pose (3,) for it, and the way's length in metres."""
+        facts = self._context.facts
+        assert facts.pose is not None and facts.grid is not None
+        config = self._context.config
+        reach = Reach(facts.grid, facts.pose, config.reach)
+        best: tuple[Entity, np.ndarray, float] | None = None
+        for entity in entities:
+            views = [view.map_from_camera for view in entity.views]
+            try:
+                found = place_to_face(
+                    reach,
+                    facts.pose,
+                    (entity.box_min, entity.box_max),
+                    views,
+                    run.errand.goals.active(),
+                    config.viewpoints,
+                    config.approach,
+                    facts.mirror,
+                )
+            except NoViewpoint:
+                continue
+            if found.path_length < (best[2] if best is not None else math.inf):
+                best = entity, found.pose, found.path_length
+        return best
 
 
 class DecidingState:
     """Leaves by `choose`, `send` (a goal of the activity's own, or a target that the map knows), `wait` or `finish`."""
 
-    def __init__(
-        self,
-        context: LoopContext,
-        search: TargetSearch,
-        account: Account,
-        inquiry: Inquiry,
-        transitions: Transitions,
-        trip: ChargerTrip,
-        known: KnownTarget,
-        activities: Activities,
-    ) -> None:
-        self._context, self._search, self._account = context, search, account
-        self._inquiry, self._transitions, self._trip = inquiry, transitions, trip
-        self._known, self._activities = known, activities
-        self._place = PlaceCheck(context, transitions)
+    def __init__(self, tools: Tools, activities: Activities) -> None:
+        self._tools, self._activities = tools, activities
+        self._context, self._transitions = tools.context, tools.transitions
+        self._inquiry, self._known, self._place = (
+            Inquiry(tools.context),
+            KnownTarget(tools),
+            PlaceCheck(tools),
+        )
 
     def step(self, run: DirectiveRun) -> None:
         """Ask where nothing was asked; decide when the answers are due."""
-        if self._trip.turned_back(run):
+        if self._tools.trip.turned_back(run):
             return
         facts, now = self._context.facts, self._context.now
         if facts.pose is None or facts.grid is None:
@@ -53,7 +221,7 @@ class DecidingState:
         if not self._place.is_known(run):
             return
         if run.charging:
-            self._trip.begin(run)
+            self._tools.trip.begin(run)
         elif run.questions.request is None:
             activity = self._activities.of(run)
             if now >= run.errand.ask_after and not activity.act(run):
@@ -62,7 +230,7 @@ class DecidingState:
             self._decide(run)
 
     def _decide(self, run: DirectiveRun) -> None:
-        view = self._search.look(run)
+        view = self._context.search.look(run)
         admission = self._inquiry.admit(run, view)
         self._note_barred(run, admission, view)
         if self._inquiry.gave_way(run, admission):
@@ -97,7 +265,7 @@ class DecidingState:
         request, asked = run.questions.request, run.questions.asked_at
         assert request is not None
         run.questions.close()
-        decision, proposal = self._account.open(request, admission, view, run.step)
+        decision, proposal = self._context.account.open(request, admission, view, run.step)
         context.epoch_seconds = context.now - asked
         run.decisions += 1
         run.errand.explored_at = None
@@ -113,7 +281,7 @@ class DecidingState:
             self._activities.of(run).explored(run, admission, view)
             return
         if any(arm.refusal is TraceError.ENERGY for arm in admission.arms):
-            self._trip.turn_back(run)
+            self._tools.trip.turn_back(run)
             return
         self._transitions.redecide(run, context.config.retry_interval)
         if run.errand.idle_for(context.now) > context.config.no_expert_timeout:
@@ -121,3 +289,19 @@ class DecidingState:
             self._transitions.finish(
                 run, ErrorCode.NO_EXPERT, f"No expert could propose anything ({reasons})."
             )
+
+
+class ValidatingState:
+    """Leaves by `send` in the tick in which it was entered, so that what was checked still holds."""
+
+    def __init__(self, tools: Tools) -> None:
+        self._context, self._transitions = tools.context, tools.transitions
+
+    def step(self, run: DirectiveRun) -> None:
+        """Go where the choice leads."""
+        context, choice = self._context, run.under_way.choice
+        assert choice is not None
+        decision, proposal, view = choice.decision, choice.proposal, choice.view
+        entity = context.facts.entity(proposal.entity_id)
+        run.text = going(proposal, entity, view.is_accepted(proposal.entity_id))
+        self._transitions.pursue(run, proposal, decision.epoch, view)

@@ -8,20 +8,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from lodestar.agent.actions.account import Account
-from lodestar.agent.actions.reasoning import trace_of
-from lodestar.agent.actions.transitions import Transitions
-from lodestar.agent.decisions.proposers import KNOWN, LOOK
-from lodestar.agent.errands.context import LoopContext
-from lodestar.agent.errands.errand import BELOW_ACCEPT, GONE, UNCONFIRMED
-from lodestar.agent.errands.open_action import Failing, GoneThing, OpenCase
+from lodestar.agent.activities.activity import Tools
+from lodestar.agent.decisions.admission import KNOWN, LOOK
+from lodestar.agent.errands.context import trace_of
+from lodestar.agent.errands.errand import BELOW_ACCEPT, GONE, UNCONFIRMED, Failing, GoneThing, OpenCase
 from lodestar.agent.errands.run import DirectiveRun
-from lodestar.agent.errands.target_search import TargetSearch
 from lodestar.agent.errands.words import name_of, place_of
 from lodestar.agent.facts.errors import ErrorCode
-from lodestar.agent.facts.stamps import Stamp
-from lodestar.agent.loop.navigator_news import NavigatorNews
-from lodestar.agent.recovery.viewpoints_beyond import viewpoint_beyond
+from lodestar.agent.facts.times import Stamp
+from lodestar.agent.loop.navigating import NavigatorNews
+from lodestar.agent.recovery.places import viewpoint_beyond
 from lodestar.experts.protocol import Proposal
 from lodestar.grid.footprint import footprint_free
 from lodestar.grid.paths import NoPath, plan_path
@@ -36,16 +32,9 @@ _POLL = 1.0  # s between two looks while the robot waits
 class DiagnosingState:
     """Leaves by `send` (a look, or the same goal after a belief has changed), `redecide` or `finish`."""
 
-    def __init__(
-        self,
-        context: LoopContext,
-        search: TargetSearch,
-        account: Account,
-        transitions: Transitions,
-        news: NavigatorNews,
-    ) -> None:
-        self._context, self._search, self._account = context, search, account
-        self._transitions, self._news = transitions, news
+    def __init__(self, tools: Tools, news: NavigatorNews) -> None:
+        self._context, self._transitions, self._news = tools.context, tools.transitions, news
+        self._evidence = tools.outcomes.evidence
         self._recoveries: dict[Recovery, Callable[[DirectiveRun, OpenCase, Diagnosis], None]] = {
             Recovery.TAKE_NEW_PLACE: self._gone,
             Recovery.SEARCH_ELSEWHERE: self._gone,
@@ -143,7 +132,7 @@ class DiagnosingState:
         entity = None if mirror is None else mirror.get(action.entity_id)
         present = facts.entity(action.entity_id) is not None
         run.under_way.case = None
-        known = self._transitions.outcomes.evidence.was_known(run, action.entity_id)
+        known = self._evidence.was_known(run, action.entity_id)
         corrects = context.config.recovery.corrects
         if known and corrects and not (present and diagnosis.cause is Cause.TARGET_MOVED):
             mean = action.means.get(action.entity_id)
@@ -186,7 +175,7 @@ class DiagnosingState:
             self._go_on(run)
             return
         run.text = f"{diagnosis.text}. {proposal.rationale[:1].upper()}{proposal.rationale[1:]}."
-        self._transitions.send(run, proposal, proposal.epoch, self._search.look(run))
+        self._transitions.send(run, proposal, proposal.epoch, self._context.search.look(run))
 
     def _beyond(self, run: DirectiveRun, case: OpenCase) -> Proposal | None:
         """Return the goal from which what hides the target does not; None where there is none."""
@@ -195,7 +184,7 @@ class DiagnosingState:
         entity = facts.entity(case.action.entity_id)
         if entity is None or facts.grid is None or facts.pose is None:
             return None
-        before = self._transitions.outcomes.evidence.grids_before(run, case)
+        before = self._evidence.grids_before(run, case)
         spent = [tuple(np.asarray(pose, float).tolist()) for pose in (case.proposal.goal, facts.pose)]
         excluded = [*run.errand.goals.active(), *spent]
         pose = viewpoint_beyond(
@@ -205,7 +194,7 @@ class DiagnosingState:
             return None
         epoch, why = context.next_epoch(), f"looking at {name_of(entity)} from another side"
         proposal = Proposal(KNOWN, epoch, pose, 1.0, why, entity.id)
-        trace = trace_of(context, run.step, proposal, epoch, self._search.look(run))
+        trace = trace_of(context, run.step, proposal, epoch, self._context.search.look(run))
         return proposal if context.validator.check(trace).accepted else None
 
     def _tell(self, run: DirectiveRun, case: OpenCase, diagnosis: Diagnosis) -> None:
@@ -213,15 +202,15 @@ class DiagnosingState:
         run.under_way.case = None
         epoch = self._context.next_epoch()
         proposal = replace(case.proposal, epoch=epoch)
-        self._transitions.send(run, proposal, epoch, self._search.look(run))
+        self._transitions.send(run, proposal, epoch, self._context.search.look(run))
 
     def _wait_for_way(self, run: DirectiveRun, case: OpenCase, diagnosis: Diagnosis) -> None:
         """Go on to the same goal when the way is free, or leave it out when patience is over."""
         context = self._context
-        if self._transitions.outcomes.evidence.blockage(case) is None and self._has_way(case):
+        if self._evidence.blockage(case) is None and self._has_way(case):
             run.under_way.case = None
             run.text = "The way is free again; going on."
-            self._transitions.send(run, case.proposal, context.next_epoch(), self._search.look(run))
+            self._transitions.send(run, case.proposal, context.next_epoch(), self._context.search.look(run))
         elif self._waits(case, context.config.recovery.person_patience):
             run.text = "Waiting for the way to become free."
         else:
@@ -254,7 +243,7 @@ class DiagnosingState:
         if context.now - case.since < config.relocalised:
             case.until = case.since + config.relocalised
             return
-        measured = self._transitions.outcomes.evidence.measure(run, case).facts
+        measured = self._evidence.measure(run, case).facts
         if not measured.get("map_contradicts", False):
             run.under_way.case = None
             self._settle(run)
@@ -265,7 +254,7 @@ class DiagnosingState:
 
     def _settle(self, run: DirectiveRun) -> None:
         """The newest jump of the pose is dealt with; what was measured before it is not compared any more."""
-        if self._transitions.outcomes.evidence.has_jumped(run):
+        if self._evidence.has_jumped(run):
             run.jump_settled = self._context.facts.odometer.jumped_at
             run.errand.grids.clear()
 
@@ -273,7 +262,7 @@ class DiagnosingState:
         """Decide anew once something is seen; end where nothing is for too long."""
         context = self._context
         config = context.config.recovery
-        blind = self._transitions.outcomes.evidence.blind_for()
+        blind = self._evidence.blind_for()
         if blind <= config.camera_patience:
             run.under_way.case = None
             self._go_on(run)
@@ -284,7 +273,7 @@ class DiagnosingState:
             self._transitions.finish(run, ErrorCode.NO_EXPERT, message)
 
     def _go_on(self, run: DirectiveRun) -> None:
-        self._account.close(Outcome.ABORTED, self._search.look(run))
+        self._context.account.close(Outcome.ABORTED, self._context.search.look(run))
         self._transitions.redecide(run)
 
 

@@ -12,41 +12,32 @@ from typing import Protocol
 
 import numpy as np
 
-from lodestar.agent.actions.account import Account
-from lodestar.agent.actions.steps import Steps
-from lodestar.agent.actions.transitions import Transitions
 from lodestar.agent.activities.activity import Tools
-from lodestar.agent.activities.charger_trip import ChargerTrip
-from lodestar.agent.activities.memory_line import MemoryLine
 from lodestar.agent.activities.table import Activities
-from lodestar.agent.decisions.proposers import CHARGER, HOME, PLACE
-from lodestar.agent.decisions.questions import Questions
-from lodestar.agent.errands.commands import CancelGoal, Command, Feedback, NavigationEvent, State
+from lodestar.agent.decisions.admission import CHARGER, HOME, PLACE
+from lodestar.agent.decisions.requests import Questions
+from lodestar.agent.errands.commands import (
+    CancelGoal,
+    Choice,
+    Command,
+    Feedback,
+    NavigationEvent,
+    OpenQuestion,
+    State,
+)
 from lodestar.agent.errands.context import LoopContext
-from lodestar.agent.errands.errand import NOT_CHOSEN
-from lodestar.agent.errands.itinerary import Itinerary
-from lodestar.agent.errands.open_action import Failing
-from lodestar.agent.errands.open_questions import Choice, OpenQuestion
-from lodestar.agent.errands.run import DirectiveRun
-from lodestar.agent.errands.target_search import TargetSearch
+from lodestar.agent.errands.errand import NOT_CHOSEN, Failing
+from lodestar.agent.errands.run import DirectiveRun, Itinerary
 from lodestar.agent.errands.words import directive_in_words, step_in_words
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.errors import Busy, ErrorCode, Held
-from lodestar.agent.facts.stamps import Stamp
-from lodestar.agent.loop.deciding import DecidingState
+from lodestar.agent.facts.times import Stamp
+from lodestar.agent.loop.deciding import DecidingState, ValidatingState
 from lodestar.agent.loop.diagnosing import DiagnosingState
-from lodestar.agent.loop.directive_pause import pause, resume
-from lodestar.agent.loop.inquiry import Inquiry
-from lodestar.agent.loop.known_target import KnownTarget
-from lodestar.agent.loop.navigating import NavigatingState
-from lodestar.agent.loop.navigator_news import NavigatorNews
+from lodestar.agent.loop.navigating import NavigatingState, NavigatorNews
 from lodestar.agent.loop.pointing import Pointed, Pointing
-from lodestar.agent.loop.refusals import refuse
-from lodestar.agent.loop.resting import RestingState
-from lodestar.agent.loop.silence import silent_input
-from lodestar.agent.loop.validating import ValidatingState
+from lodestar.agent.loop.resting import RestingState, WaitingState, pause, refuse, resume, silent_input
 from lodestar.agent.loop.verifying import VerifyingState
-from lodestar.agent.loop.waiting import WaitingState
 from lodestar.experts.protocol import Proposal, Rejection
 from lodestar.grid.energy import EnergyBudget
 from lodestar.grid.occupancy import OccupancyGrid2D
@@ -76,32 +67,20 @@ class DecisionLoop:
 
     def __init__(self, context: LoopContext) -> None:
         self._context = context
-        self._compose(context)
-
-    def _compose(self, context: LoopContext) -> None:
-        """Put the states and what they share together."""
-        search, account = TargetSearch(context), Account(context)
-        transitions = self._transitions = Transitions(context, search, account)
-        steps = Steps(context, transitions, account)
-        activities = self._activities = Activities(
-            Tools(context, search, account, transitions, steps, MemoryLine(context))
-        )
-        trip = ChargerTrip(context, transitions, account)
-        inquiry = Inquiry(context, search)
-        news = self._news = NavigatorNews(context, search, account, transitions, trip, activities)
-        known = KnownTarget(context, search, transitions)
+        tools = self.tools = Tools(context)
+        self._transitions = tools.transitions
+        activities = self._activities = Activities(tools)
+        self._news = NavigatorNews(tools, activities)
         self._pointing = Pointing(context)
-        self._navigating = NavigatingState(context, search, inquiry, transitions, trip, news, activities)
+        self._navigating = NavigatingState(tools, activities, self._news)
         self._states: dict[State, LoopState] = {
             State.IDLE: RestingState(),
-            State.DECIDING: DecidingState(
-                context, search, account, inquiry, transitions, trip, known, activities
-            ),
-            State.VALIDATING: ValidatingState(context, transitions),
+            State.DECIDING: DecidingState(tools, activities),
+            State.VALIDATING: ValidatingState(tools),
             State.NAVIGATING: self._navigating,
-            State.VERIFYING: VerifyingState(context, search, account, transitions, steps, trip, activities),
-            State.WAITING: WaitingState(trip, activities),
-            State.DIAGNOSING: DiagnosingState(context, search, account, transitions, news),
+            State.VERIFYING: VerifyingState(tools, activities),
+            State.WAITING: WaitingState(tools, activities),
+            State.DIAGNOSING: DiagnosingState(tools, self._news),
             State.HELD: RestingState(),
         }
 

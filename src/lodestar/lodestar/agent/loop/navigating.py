@@ -1,4 +1,4 @@
-"""State NAVIGATING: the navigator has a goal; watch it, the scene, and whether the goal is still worth it."""
+"""State NAVIGATING: the navigator has a goal; hear its news, and watch whether the goal is still worth it."""
 
 from __future__ import annotations
 
@@ -7,47 +7,176 @@ from dataclasses import replace
 
 import numpy as np
 
-from lodestar.agent.actions.transitions import Transitions
-from lodestar.agent.activities.charger_trip import ChargerTrip
+from lodestar.agent.activities.activity import Tools
 from lodestar.agent.activities.table import Activities
-from lodestar.agent.decisions.admission import heads_for
-from lodestar.agent.decisions.approach import better_target, pose_here
-from lodestar.agent.decisions.proposers import ASIDE, CHARGER, EXPLORER, HOME, LOOK, PLACE
-from lodestar.agent.errands.commands import CancelGoal
-from lodestar.agent.errands.context import LoopContext
-from lodestar.agent.errands.errand import Navigation
-from lodestar.agent.errands.open_action import Failing
+from lodestar.agent.decisions.admission import ASIDE, CHARGER, EXPLORER, HOME, LOOK, PLACE, heads_for
+from lodestar.agent.decisions.approach import better_target, faced_entity, pose_here
+from lodestar.agent.errands.commands import CancelGoal, NavigationEvent, NavigationKind
+from lodestar.agent.errands.errand import UNREACHABLE, UNSURE, Failing, Navigation
 from lodestar.agent.errands.run import DirectiveRun
-from lodestar.agent.errands.target_search import TargetSearch
 from lodestar.agent.errands.words import name_of
 from lodestar.agent.facts.config import LoopConfig
-from lodestar.agent.loop.inquiry import Inquiry
-from lodestar.agent.loop.navigator_news import NavigatorNews
+from lodestar.agent.facts.errors import ErrorCode, is_controller_stuck
+from lodestar.agent.loop.deciding import Inquiry
+from lodestar.agent.recovery.places import retreat
 from lodestar.experts.protocol import ActionKind, Proposal, Rejection
 from lodestar.geometry.poses import wrap_angle
 from lodestar.scene.records import Entity
+from lodestar.selection.decision_log import Outcome
+from lodestar.worldmodel.outcomes import Result
+
+
+class NavigatorNews:
+    """Draws the consequences of what the navigator says, and of its silence."""
+
+    def __init__(self, tools: Tools, activities: Activities) -> None:
+        self._tools, self._activities = tools, activities
+        self._context, self._transitions = tools.context, tools.transitions
+
+    def hear(self, run: DirectiveRun) -> None:
+        """Take in every event since the last tick, in order."""
+        events, run.under_way.events = run.under_way.events, []
+        for event in events:
+            navigation = run.under_way.navigation
+            if self._context.run is run and navigation is not None and event.epoch in (0, navigation.epoch):
+                self._take(run, navigation, event)
+
+    def _take(self, run: DirectiveRun, navigation: Navigation, event: NavigationEvent) -> None:
+        if event.kind is not NavigationKind.UNAVAILABLE:
+            run.unavailable_since = None
+        if event.kind in (NavigationKind.ACCEPTED, NavigationKind.FEEDBACK):
+            navigation.accepted = True
+            if math.isfinite(event.distance_remaining):
+                navigation.distance_remaining = event.distance_remaining
+        elif event.kind is NavigationKind.SUCCEEDED:
+            self._transitions.arrive(run, navigation)
+        elif event.kind is NavigationKind.UNAVAILABLE:
+            self.unavailable(run, event.error_msg)
+        else:
+            detail = f"{event.error_msg or event.kind.value} ({event.error_code})"
+            blocked = is_controller_stuck(event.error_code)
+            why = f"the navigator {event.kind.value} it: {detail}"
+            self.failed(run, navigation, why, blocked, event.error_code)
+
+    def failed(
+        self, run: DirectiveRun, navigation: Navigation, why: str, blocked: bool = False, code: int = 0
+    ) -> None:
+        """Diagnose why the goal was not reached, unless the robot already faces a target from where it stands.
+
+        blocked: the navigator tried to move and could not. code: the navigator's own, 0 = the loop gave the goal up.
+        """
+        context = self._context
+        config, facts = context.config, context.facts
+        view = self._context.search.look(run)
+        assert facts.pose is not None
+        faced = faced_entity(self._context.search.accepted(view), facts.pose, facts.grid, config)
+        if faced is not None and not run.errand.goals.reason(facts.pose):
+            context.commands.append(CancelGoal(why))
+            self._transitions.arrive(run, navigation)
+            return
+        run.under_way.navigation = None
+        if navigation.proposal.expert == ASIDE:
+            if not self._step_aside(run, navigation.start):
+                self._transitions.redecide(run, config.retry_interval)
+            return
+        if (
+            navigation.proposal.expert == LOOK and run.under_way.case is not None
+        ):  # look on from where the robot stands
+            self._tools.outcomes.end_look(run, Result.ROLLED_BACK, why)
+            self._transitions.diagnose(run, run.under_way.case)
+            return
+        outcomes = self._tools.outcomes
+        if outcomes.retries(run):
+            self._transitions.send(run, navigation.proposal, context.next_epoch(), view)
+            return
+        case = outcomes.open_case(run, Failing.STOPPED, navigation.proposal, why, code=code, blocked=blocked)
+        if case is not None:
+            self._transitions.diagnose(run, case)
+            return
+        self.leave_out(run, navigation.proposal, navigation.start, why, blocked)
+
+    def leave_out(
+        self, run: DirectiveRun, proposal: Proposal, start: np.ndarray, why: str, blocked: bool = False
+    ) -> None:
+        """Exclude the goal until the map around it changes, and decide anew; step aside, or give up, after too many.
+
+        start: (3,), where the robot was when it got the goal. A robot that cannot turn where it stands cannot turn
+        another way there either: it steps aside at once.
+        """
+        context = self._context
+        config, facts = context.config, context.facts
+        view = self._context.search.look(run)
+        run.errand.failures += 1
+        run.errand.last_failure = why
+        self._context.account.close(Outcome.ABORTED, view)
+        run.errand.goals.exclude(proposal.goal, why, facts.grid)
+        entity = facts.entity(proposal.entity_id)
+        if entity is not None:
+            run.errand.spend_viewpoint(entity.id, UNREACHABLE if view.is_accepted(entity.id) else UNSURE)
+        if run.errand.failures >= config.max_navigation_failures:
+            self._give_up(run, proposal, why)
+            return
+        turning = math.dist(proposal.goal[:2], start[:2]) < config.same_goal_distance
+        if (run.errand.failures > 1 or (blocked and turning)) and self._step_aside(run, start):
+            return
+        run.text = f"That goal failed ({why}); choosing another."
+        self._transitions.redecide(run, config.retry_interval)
+
+    def unavailable(self, run: DirectiveRun, message: str) -> None:
+        """No navigator takes goals: wait for one, and end the directive when none comes."""
+        context = self._context
+        if run.unavailable_since is None:
+            run.unavailable_since = context.now
+        detail = f": {message}" if message else ""
+        if context.now - run.unavailable_since >= context.config.navigator_timeout:
+            self._tools.outcomes.note(run, Failing.SILENT, f"the navigator is not available{detail}")
+            self._transitions.finish(
+                run, ErrorCode.NAVIGATOR_UNAVAILABLE, f"The navigator is not available{detail}."
+            )
+            return
+        self._tools.outcomes.note(run, Failing.SILENT, f"the navigator is not available{detail}")
+        run.text = f"Waiting for the navigator{detail}."
+        run.under_way.navigation = None
+        self._context.account.close(Outcome.ABORTED)
+        self._transitions.redecide(run, context.config.retry_interval)
+
+    def _give_up(self, run: DirectiveRun, proposal: Proposal, why: str) -> None:
+        """The robot failed at too many goals in a row."""
+        if proposal.expert == CHARGER:
+            self._tools.trip.give_up(run, why)
+        else:
+            self._activities.of(run).unreachable(run, why)
+
+    def _step_aside(self, run: DirectiveRun, start: np.ndarray) -> bool:
+        """Whether the robot, which has not moved from `start` (3,) since it got the goal, was told to step aside."""
+        config, facts = self._context.config, self._context.facts
+        assert facts.pose is not None and facts.grid is not None
+        if math.dist(facts.pose[:2], start[:2]) > config.retreat_distance / 2.0:
+            run.errand.retreats = []
+            return False
+        if len(run.errand.retreats) >= config.max_retreats:
+            return False
+        goal = retreat(facts.grid, facts.pose, config.retreat_distance, run.errand.retreats)
+        if goal is None:
+            return False
+        run.errand.retreats.append(goal)
+        run.text = "I cannot move from here; stepping aside."
+        epoch = self._context.next_epoch()
+        self._transitions.send(run, Proposal(ASIDE, epoch, goal, 1.0, run.text), epoch)
+        return True
 
 
 class NavigatingState:
     """Leaves by `send` (a nearer goal for the same target), `redecide`, or what the news brings."""
 
-    def __init__(
-        self,
-        context: LoopContext,
-        search: TargetSearch,
-        inquiry: Inquiry,
-        transitions: Transitions,
-        trip: ChargerTrip,
-        news: NavigatorNews,
-        activities: Activities,
-    ) -> None:
-        self._context, self._search, self._inquiry = context, search, inquiry
-        self._transitions, self._trip, self._news = transitions, trip, news
-        self._activities = activities
+    def __init__(self, tools: Tools, activities: Activities, news: NavigatorNews) -> None:
+        self._tools, self._activities, self._news = tools, activities, news
+        self._context, self._transitions = tools.context, tools.transitions
+        self._inquiry = Inquiry(tools.context)
 
     def step(self, run: DirectiveRun) -> None:
         """Look whether the goal that is under way is still worth it."""
-        if self._trip.turned_back(run):
+        if self._tools.trip.turned_back(run):
             return
         navigation, now = run.under_way.navigation, self._context.now
         assert navigation is not None
@@ -97,7 +226,7 @@ class NavigatingState:
     def _is_lost(self, run: DirectiveRun, navigation: Navigation) -> bool:
         """Return whether the pose jumped, or a thing is driven to without sight, so that the robot stands now."""
         context, action = self._context, run.under_way.action
-        outcomes = self._transitions.outcomes
+        outcomes = self._tools.outcomes
         if action is None or not context.config.recovery.enabled:
             return False
         if outcomes.evidence.has_jumped(run):
@@ -113,13 +242,13 @@ class NavigatingState:
 
     def _vanished(self, run: DirectiveRun, navigation: Navigation) -> bool:
         """Return whether the target is verified gone, which is diagnosed at once."""
-        action, evidence = run.under_way.action, self._transitions.outcomes.evidence
+        action, evidence = run.under_way.action, self._tools.outcomes.evidence
         if action is None or action.entity_id not in action.fitting:
             return False
         if not evidence.is_verified_gone(action.entity_id):
             return False
         why = "what I was going to is not there any more"
-        case = self._transitions.outcomes.open_case(run, Failing.VANISHED, navigation.proposal, why)
+        case = self._tools.outcomes.open_case(run, Failing.VANISHED, navigation.proposal, why)
         if case is not None:
             self._transitions.diagnose(run, case)
         return case is not None
@@ -137,8 +266,8 @@ class NavigatingState:
         if news:
             run.text = news
             return True
-        view = self._search.look(run)
-        accepted = self._search.accepted(view)
+        view = self._context.search.look(run)
+        accepted = self._context.search.accepted(view)
         since = context.now - run.errand.last_decision
         if accepted and not heads_for(navigation.proposal, accepted):
             new = {entity.id for entity in accepted} - run.errand.known_targets

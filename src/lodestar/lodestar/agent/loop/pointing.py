@@ -12,9 +12,9 @@ from enum import IntEnum
 
 import numpy as np
 
+from lodestar.agent.errands.commands import OpenQuestion
 from lodestar.agent.errands.context import LoopContext
 from lodestar.agent.errands.errand import FOUND
-from lodestar.agent.errands.open_questions import OpenQuestion
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.errands.words import name_of, step_in_words
 from lodestar.geometry.boxes import box_volume, point_box_distance

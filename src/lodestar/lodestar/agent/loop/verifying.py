@@ -5,21 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from lodestar.agent.actions.account import Account
-from lodestar.agent.actions.steps import Steps
-from lodestar.agent.actions.transitions import Transitions
-from lodestar.agent.activities.charger_trip import ChargerTrip
+from lodestar.agent.activities.activity import Tools
 from lodestar.agent.activities.table import Activities
-from lodestar.agent.decisions.ambiguity import NextMove
-from lodestar.agent.decisions.proposers import CHARGER, HOME, PLACE
-from lodestar.agent.decisions.targets import TargetView
-from lodestar.agent.decisions.verification import Arrival, Evidence, faced_entity, inspect
-from lodestar.agent.errands.context import LoopContext
-from lodestar.agent.errands.errand import BELOW_ACCEPT, FOUND, UNCONFIRMED, UNREACHABLE
-from lodestar.agent.errands.open_action import Failing
-from lodestar.agent.errands.open_questions import Choice, OpenQuestion
+from lodestar.agent.decisions.admission import CHARGER, HOME, PLACE
+from lodestar.agent.decisions.approach import Arrival, Evidence, faced_entity, inspect
+from lodestar.agent.decisions.targets import NextMove, TargetView
+from lodestar.agent.errands.commands import Choice, OpenQuestion
+from lodestar.agent.errands.errand import BELOW_ACCEPT, FOUND, UNCONFIRMED, UNREACHABLE, Failing
 from lodestar.agent.errands.run import DirectiveRun
-from lodestar.agent.errands.target_search import TargetSearch
 from lodestar.agent.errands.words import name_of, nothing_here, place_of, why_not
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.experts.protocol import Proposal
@@ -41,19 +34,9 @@ _REACHED = "reached, and it showed nothing"
 class VerifyingState:
     """Leaves by `redecide`, or by `finish` where the directive is over."""
 
-    def __init__(
-        self,
-        context: LoopContext,
-        search: TargetSearch,
-        account: Account,
-        transitions: Transitions,
-        steps: Steps,
-        trip: ChargerTrip,
-        activities: Activities,
-    ) -> None:
-        self._context, self._search, self._account = context, search, account
-        self._transitions, self._steps, self._trip = transitions, steps, trip
-        self._activities = activities
+    def __init__(self, tools: Tools, activities: Activities) -> None:
+        self._tools, self._activities = tools, activities
+        self._context, self._transitions = tools.context, tools.transitions
 
     def step(self, run: DirectiveRun) -> None:
         """Compare what is seen here with what the goal was for."""
@@ -61,13 +44,13 @@ class VerifyingState:
         config, facts = context.config, context.facts
         assert arrival is not None and facts.pose is not None
         if arrival.expert == CHARGER:
-            self._trip.verify(run)
+            self._tools.trip.verify(run)
             return
         if arrival.expert in (HOME, PLACE):
             self._activities.of(run).arrived(run, arrival)
             return
-        view = self._search.look(run)
-        faced = faced_entity(self._search.accepted(view), facts.pose, facts.grid, config)
+        view = self._context.search.look(run)
+        faced = faced_entity(self._context.search.accepted(view), facts.pose, facts.grid, config)
         if faced is not None:
             self._judge_faced(run, arrival, faced, view)
             return
@@ -130,16 +113,16 @@ class VerifyingState:
         if action is None or not action.entity_id or action.entity_id not in action.fitting:
             return False
         proposal = Proposal(arrival.expert, action.trace.epoch, arrival.goal, 1.0, why, arrival.entity_id)
-        case = self._transitions.outcomes.open_case(run, failing, proposal, why, arrived=arrival.stamp)
+        case = self._tools.outcomes.open_case(run, failing, proposal, why, arrived=arrival.stamp)
         if case is not None:
             self._transitions.diagnose(run, case)
         return case is not None
 
     def _leave(self, run: DirectiveRun, view: TargetView, text: str) -> None:
         run.under_way.arrival = None
-        self._transitions.outcomes.roll_back(run, text)
+        self._tools.outcomes.roll_back(run, text)
         run.text = f"{text[:1].upper()}{text[1:]}."
-        self._account.close(Outcome.REACHED, view)
+        self._context.account.close(Outcome.REACHED, view)
         self._transitions.redecide(run)
 
     def _claim_or_compare(self, run: DirectiveRun, entity: Entity, view: TargetView) -> None:
@@ -151,7 +134,7 @@ class VerifyingState:
         if known is not None:
             if known.id != entity.id and self._looks_for(run, known, entity):
                 return
-            self._transitions.outcomes.note_other(run, known.id)
+            self._tools.outcomes.note_other(run, known.id)
             run.tell("Another one that fits has appeared since I was asked.")
             self._claim(run, entity, view)
             return
@@ -167,14 +150,14 @@ class VerifyingState:
             run.under_way.arrival = None
             message = f"I looked at each from close by and cannot tell which is meant: {which}."
             run.question = self._question(run)
-            self._steps.fail(run, ErrorCode.AMBIGUOUS, message)
+            self._tools.steps.fail(run, ErrorCode.AMBIGUOUS, message)
 
     def _known_beside(self, run: DirectiveRun, entity: Entity) -> Entity | None:
         """Return the one that was known before the directive, where all others that fit have appeared since."""
-        evidence, facts = self._transitions.outcomes.evidence, self._context.facts
+        evidence, facts = self._tools.outcomes.evidence, self._context.facts
         if run.step.count != 1 or not self._context.config.recovery.enabled:
             return None
-        accepted = {c.entity_id for c in self._search.look(run).accepted} | {entity.id}
+        accepted = {c.entity_id for c in self._context.search.look(run).accepted} | {entity.id}
         known = [i for i in accepted if evidence.was_known(run, i)]
         original = facts.entity(known[0]) if len(known) == 1 else None
         twins = [] if original is None else evidence.twins(run, original.id)
@@ -206,7 +189,7 @@ class VerifyingState:
             arrival.expert, action.trace.epoch, arrival.goal, 1.0, "facing it again", other.id
         )
         why = f"another one than {name_of(known)} stands here"
-        outcomes = self._transitions.outcomes
+        outcomes = self._tools.outcomes
         case = outcomes.open_case(run, Failing.OTHER, proposal, why, arrived=run.begun_stamp)
         if case is not None:
             case.looks = (Look.WAIT, Look.FROM_ELSEWHERE)  # neither would tell
@@ -234,9 +217,9 @@ class VerifyingState:
         """The target is confirmed: on to the next step, or done."""
         context = self._context
         for thing in run.errand.gone.values():
-            self._transitions.outcomes.note_other(run, thing.entity_id)
+            self._tools.outcomes.note_other(run, thing.entity_id)
             run.tell(f"{thing.name[:1].upper()}{thing.name[1:]} is no longer {thing.place}.")
-        self._transitions.outcomes.commit(run, f"{name_of(entity)} was seen again")
+        self._tools.outcomes.commit(run, f"{name_of(entity)} was seen again")
         run.under_way.arrival = None
         run.found.append(entity.id)
         run.errand.found_here += 1
@@ -244,7 +227,7 @@ class VerifyingState:
         text = f"Found {name_of(entity)} {where}: it is in front of me and was seen again on arrival."
         text += run.errand.doubt.others(entity.id, context.facts.entities) if run.step.count == 1 else ""
         if 0 < run.step.count <= run.errand.found_here:
-            self._steps.succeed(run, text, view)
+            self._tools.steps.succeed(run, text, view)
             return
         run.tell(text)
         run.errand.excluded[entity.id] = FOUND
@@ -254,6 +237,6 @@ class VerifyingState:
             else f"{run.step.count - run.errand.found_here} more to find"
         )
         run.text = f"{text} {left[:1].upper()}{left[1:]}."
-        self._account.close(Outcome.REACHED, view, success=True)
+        self._context.account.close(Outcome.REACHED, view, success=True)
         context.ledger.begin_subtask(context.now)
         self._transitions.redecide(run)

@@ -5,18 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from lodestar.agent.errands.context import LoopContext
-from lodestar.agent.errands.errand import SHIFTED
-from lodestar.agent.errands.open_action import Failing, OpenCase
+from lodestar.agent.errands.errand import SHIFTED, Failing, OpenCase
 from lodestar.agent.errands.run import DirectiveRun
-from lodestar.agent.errands.target_search import TargetSearch
-from lodestar.agent.facts.navigator_codes import (
+from lodestar.agent.facts.errors import (
     GOAL_REFUSED,
     POSE_REFUSED,
     is_controller_stuck,
     is_planner_refusal,
 )
-from lodestar.agent.facts.stamps import NEVER, Stamp
-from lodestar.agent.recovery.viewpoints_beyond import is_hidden
+from lodestar.agent.facts.times import NEVER, Stamp
+from lodestar.agent.recovery.places import is_hidden
 from lodestar.geometry.boxes import box_distance
 from lodestar.grid.footprint import footprint_free
 from lodestar.grid.occupancy import OccupancyGrid2D
@@ -45,8 +43,8 @@ _FRESH = 1.0  # s (stamps) before the action within which what was first seen co
 class EvidenceGatherer:
     """Reads facts about a case from what the loop knows. It changes nothing but the case's first blockage."""
 
-    def __init__(self, context: LoopContext, search: TargetSearch) -> None:
-        self._context, self._search = context, search
+    def __init__(self, context: LoopContext) -> None:
+        self._context = context
         self._priors = CategoryPriors()
         self._seen_at = 0.0  # metres driven when something was seen last
 
@@ -257,7 +255,7 @@ class EvidenceGatherer:
         if self._lacks(SCENE) or not self.was_known(run, entity_id):
             return []
         known = self._context.facts.entity(entity_id)
-        fitting = (self._context.facts.entity(c.entity_id) for c in self._search.look(run).accepted)
+        fitting = (self._context.facts.entity(c.entity_id) for c in self._context.search.look(run).accepted)
         return [
             e
             for e in fitting

@@ -1,25 +1,133 @@
-"""Ends of actions: an action is committed when what was expected was seen, else diagnosed and rolled back."""
+"""Ends of actions: committed when what was expected was seen, else diagnosed, corrected and rolled back."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
+
+import numpy as np
 
 from lodestar.agent.errands.commands import RecordOutcome
 from lodestar.agent.errands.context import LoopContext
-from lodestar.agent.errands.open_action import Failing, OpenAction, OpenCase
+from lodestar.agent.errands.errand import Failing, OpenAction, OpenCase
 from lodestar.agent.errands.run import DirectiveRun
-from lodestar.agent.errands.target_search import TargetSearch
-from lodestar.agent.errands.words import name_of
-from lodestar.agent.facts.stamps import NEVER, Stamp
-from lodestar.agent.recovery.advice_seeking import AdviceSeeker
-from lodestar.agent.recovery.corrections import corrections
+from lodestar.agent.errands.words import directive_in_words, name_of, place_of
+from lodestar.agent.facts.config import RecoveryConfig
+from lodestar.agent.facts.times import NEVER, Stamp
 from lodestar.agent.recovery.evidence import EvidenceGatherer
 from lodestar.experts.protocol import Proposal
+from lodestar.scene.records import Entity
+from lodestar.worldmodel.advice import Advice, AdviceQuestion, Adviser, offered_by
+from lodestar.worldmodel.amendments import Amendment, Change, ClosedWay
 from lodestar.worldmodel.cause_table import Recovery
 from lodestar.worldmodel.diagnosis import diagnose, recovery_of, undiagnosed
 from lodestar.worldmodel.discrepancies import DRIFT
-from lodestar.worldmodel.outcomes import ActionOutcome, Diagnosis, Look, Result
+from lodestar.worldmodel.outcomes import ActionOutcome, Cause, Diagnosis, Look, Result
 from lodestar.worldmodel.records import Trace, entity_of
+
+AUTHOR = "recovery"
+_HALF_PANE = 0.45  # m to each side that are closed where nothing is seen: half a door
+_GONE = frozenset({Cause.TARGET_REMOVED, Cause.TARGET_MOVED})
+#: What the grid shows needs no closed way, unless it is to be gone round before it has gone.
+_WAYS = frozenset({Cause.DOOR_CLOSED, Cause.WAY_BLOCKED_MOVING, Cause.UNSEEN_OBSTACLE})
+
+
+def corrections(
+    case: OpenCase,
+    diagnosis: Diagnosis,
+    entity: Entity | None,
+    contact: tuple[float, float] | None,
+    stamp: float,
+    config: RecoveryConfig,
+) -> tuple[Amendment, ...]:
+    """Return the amendments of a diagnosis. entity: that the action is about, as it is now; None = it is archived.
+
+    contact: (x, y) in map, where the robot was held. stamp: seconds, now.
+    """
+    if not config.corrects:
+        return ()
+    cause, trace_id, identity = diagnosis.cause, case.action.trace.id, case.action.entity_id
+    if cause in _GONE and identity:
+        if entity is not None:  # it was seen in another place: its entity has moved along
+            return ()
+        return (Amendment(Change.ARCHIVE, diagnosis.text, AUTHOR, identity, trace_id=trace_id),)
+    if cause is Cause.TARGET_MISLABELLED and entity is not None:
+        return (
+            Amendment(
+                Change.RELABEL, diagnosis.text, AUTHOR, identity, label=entity.label, trace_id=trace_id
+            ),
+        )
+    if cause is Cause.TARGET_OCCLUDED and identity:
+        return (Amendment(Change.DOUBT, diagnosis.text, AUTHOR, identity, trace_id=trace_id),)
+    way = _closed(case, cause, contact, stamp, config) if cause in _WAYS else None
+    return () if way is None else (
+        Amendment(Change.CLOSE_WAY, diagnosis.text, AUTHOR, way=way, trace_id=trace_id),
+    )  # fmt: skip
+
+
+def _closed(
+    case: OpenCase, cause: Cause, contact: tuple[float, float] | None, stamp: float, config: RecoveryConfig
+) -> ClosedWay | None:
+    seconds = {
+        Cause.DOOR_CLOSED: config.door_closed,
+        Cause.WAY_BLOCKED_MOVING: config.moving_closed,
+        Cause.UNSEEN_OBSTACLE: config.unseen_closed,
+    }[cause]
+    if cause is Cause.UNSEEN_OBSTACLE:
+        if contact is None or case.start is None:
+            return None
+        heading = math.atan2(contact[1] - case.start[1], contact[0] - case.start[0])
+        across = -math.sin(heading) * _HALF_PANE, math.cos(heading) * _HALF_PANE
+        ends = (
+            (contact[0] - across[0], contact[1] - across[1]),
+            (contact[0] + across[0], contact[1] + across[1]),
+        )
+        return ClosedWay(*ends, stamp + seconds, cause.value, seen_free_opens=False)
+    if case.blockage is None:
+        return None
+    return ClosedWay(*case.blockage.ends, stamp + seconds, cause.value)
+
+
+class AdviceSeeker:
+    """Puts a failure to the adviser once, where the diagnosis is not sure, and waits for a bounded time."""
+
+    def __init__(self, context: LoopContext, adviser: Adviser) -> None:
+        self._context, self._adviser = context, adviser
+
+    def seek(self, run: DirectiveRun, case: OpenCase, diagnosis: Diagnosis) -> tuple[bool, Advice | None]:
+        """Return whether the case can go on, and the advice; None where none is needed, or none came in time."""
+        config, now = self._adviser.config, self._context.now
+        if case.asked_advice is None:
+            offered = offered_by(diagnosis, config.least)
+            sure = (
+                bool(diagnosis.causes)
+                and diagnosis.causes[0].probability >= self._context.config.recovery.sure
+            )
+            if sure or len(offered) < 2:
+                return True, None
+            case.asked_advice = now
+            near = self._near(config.things)
+            self._adviser.ask(
+                AdviceQuestion(directive_in_words(run.directive), case.why, diagnosis, offered, near)
+            )
+        done, advice = self._adviser.answer()
+        if not done and now - case.asked_advice >= config.patience:
+            self._adviser.drop()
+            done = True
+        return done, advice
+
+    def _near(self, most: int) -> tuple[str, ...]:
+        """Return a line for each of the nearest things."""
+        facts = self._context.facts
+        if facts.mirror is None or facts.pose is None:
+            return ()
+        entities = list(facts.mirror.entities.values())
+        away = [float(np.linalg.norm(entity.mean[:2] - facts.pose[:2])) for entity in entities]
+        nearest = sorted(zip(away, entities, strict=True), key=lambda pair: pair[0])[:most]
+        return tuple(
+            f"{name_of(one)} {place_of(one, facts.mirror)}, {metres:.1f} m away, {one.state.name}"
+            for metres, one in nearest
+        )
 
 
 @dataclass(frozen=True)
@@ -33,9 +141,9 @@ class Finding:
 class Outcomes:
     """Opens an action with its trace, and closes it with an outcome. Every action has one end."""
 
-    def __init__(self, context: LoopContext, search: TargetSearch) -> None:
-        self._context, self._search = context, search
-        self.evidence = EvidenceGatherer(context, search)
+    def __init__(self, context: LoopContext) -> None:
+        self._context = context
+        self.evidence = EvidenceGatherer(context)
         self._advice = None if context.adviser is None else AdviceSeeker(context, context.adviser)
 
     def begin(self, run: DirectiveRun, trace: Trace) -> None:
@@ -46,7 +154,7 @@ class Outcomes:
         assert facts.pose is not None
         about = entity_of(trace.expectation.about) or 0
         entity = facts.entity(about)
-        fitting = frozenset(c.entity_id for c in self._search.look(run).accepted)
+        fitting = frozenset(c.entity_id for c in self._context.search.look(run).accepted)
         means = {} if entity is None else {about: entity.mean.copy()}
         label = "" if entity is None else entity.label
         if about and facts.grid is not None:

@@ -8,10 +8,9 @@ from collections.abc import Hashable
 
 import numpy as np
 
-from lodestar.agent.actions.reasoning import trace_of
-from lodestar.agent.actions.transitions import Transitions
+from lodestar.agent.activities.transitions import Transitions
 from lodestar.agent.decisions.targets import TargetView
-from lodestar.agent.errands.context import LoopContext
+from lodestar.agent.errands.context import LoopContext, trace_of
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.experts.protocol import Proposal
 from lodestar.geometry.poses import wrap_angle

@@ -9,15 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lodestar.agent.actions.account import Account
-from lodestar.agent.actions.endings import result_of
-from lodestar.agent.actions.reasoning import goal_patience, trace_of
-from lodestar.agent.decisions.proposers import ASIDE, LOOK
+from lodestar.agent.decisions.admission import ASIDE, LOOK
+from lodestar.agent.decisions.approach import Arrival
 from lodestar.agent.decisions.targets import TargetView
-from lodestar.agent.decisions.verification import Arrival
 from lodestar.agent.errands.commands import (
     AskMemory,
     CancelGoal,
+    DirectiveResult,
     Finish,
     RecordTrace,
     RequestProposals,
@@ -25,17 +23,21 @@ from lodestar.agent.errands.commands import (
     State,
     WithdrawQuestion,
 )
-from lodestar.agent.errands.context import LoopContext
-from lodestar.agent.errands.errand import ActionState, Choice, Navigation
-from lodestar.agent.errands.open_action import OpenCase
+from lodestar.agent.errands.context import LoopContext, goal_patience, trace_of
+from lodestar.agent.errands.errand import (
+    ActionState,
+    Choice,
+    Navigation,
+    OpenCase,
+)
 from lodestar.agent.errands.run import DirectiveRun
-from lodestar.agent.errands.target_search import TargetSearch
-from lodestar.agent.errands.words import name_of
+from lodestar.agent.errands.words import counted, name_of
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.agent.recovery.outcomes import Outcomes
 from lodestar.experts.protocol import Proposal
 from lodestar.geometry.poses import wrap_angle
 from lodestar.language.directive import StepKind
+from lodestar.scene.mirror import SceneMirror
 from lodestar.selection.decision_log import Outcome
 from lodestar.worldmodel.constraint_state import ConstraintTracker
 from lodestar.worldmodel.outcomes import Result
@@ -104,9 +106,9 @@ class IllegalTransition(RuntimeError):
 class Transitions:
     """Takes transitions. Each method is one row of the table and leaves the context in the row's target state."""
 
-    def __init__(self, context: LoopContext, search: TargetSearch, account: Account) -> None:
-        self._context, self._search, self._account = context, search, account
-        self.outcomes = Outcomes(context, search)
+    def __init__(self, context: LoopContext) -> None:
+        self._context = context
+        self.outcomes = Outcomes(context)
 
     def start(self, run: DirectiveRun) -> None:
         """The directive begins: the experts are asked with the next tick."""
@@ -223,9 +225,9 @@ class Transitions:
             context.commands.append(CancelGoal(message))
         view = TargetView()
         try:
-            view = self._search.look(run)
+            view = context.search.look(run)
             found = code in (ErrorCode.NONE, ErrorCode.UNABLE) and run.step.kind is StepKind.FIND
-            self._account.close(outcome, view, success=found, ended=True)
+            context.account.close(outcome, view, success=found, ended=True)
         except Exception:  # whatever it is, it must not keep the robot going
             _log.exception("the account of a directive that is over is incomplete")
         facts = context.facts
@@ -289,3 +291,38 @@ def _is_under_way(navigation: Navigation, proposal: Proposal) -> bool:
     before, after = np.asarray(navigation.proposal.goal), np.asarray(proposal.goal)
     turned = abs(float(wrap_angle(after[2] - before[2])))
     return math.hypot(*(after - before)[:2]) < 0.05 and turned < 0.1
+
+
+def result_of(
+    run: DirectiveRun,
+    code: ErrorCode,
+    message: str,
+    view: TargetView,
+    mirror: SceneMirror | None,
+    now: float,
+    travelled: float,
+    pose: np.ndarray | None,
+    searched: float = math.nan,
+) -> DirectiveResult:
+    """The result, with what was seen instead and a report for a person. searched: share of the floor."""
+    nearest = tuple(c.entity_id for c in view.candidates if c.entity_id not in run.found)
+    success = code is ErrorCode.NONE
+    told = [*run.told, *([] if message in run.told else [message])]
+    duration = now - run.started
+    story = " ".join(told) if not any("\n" in part for part in told) else "\n".join(told)
+    account = f"Drove {travelled:.1f} m in {duration:.0f} s; {counted(run.decisions, 'decision')}."
+    return DirectiveResult(
+        error_code=code,
+        error_msg="" if success else message,
+        success=success,
+        entity_ids=tuple(run.found),
+        nearest_matches=() if success else nearest[: run.config.nearest_matches],
+        epochs=run.decisions,
+        distance_travelled=travelled,
+        duration=duration,
+        report=f"{story}\n{account}" if "\n" in story else f"{story} {account}",
+        final_pose=None if pose is None else pose.copy(),
+        question=run.question if code is ErrorCode.AMBIGUOUS else None,
+        answers=tuple(run.answers),
+        searched_share=searched,
+    )

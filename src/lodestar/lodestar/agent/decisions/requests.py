@@ -1,4 +1,4 @@
-"""Open questions to the experts, those still being worked on, and late answers that still hold."""
+"""Requests to the experts that are open, those still being worked on, and late answers that still hold."""
 
 from __future__ import annotations
 

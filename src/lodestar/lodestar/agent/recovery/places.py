@@ -1,9 +1,9 @@
-"""Viewpoints of a thing from which nothing that came since hides it."""
+"""Poses from which recovery goes on: aside, where nothing hides a thing, and before what shut the way to it."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,11 +12,39 @@ from lodestar.experts.config import ReachConfig
 from lodestar.experts.reach import Reach
 from lodestar.geometry.boxes import nearest_point_on_box
 from lodestar.grid.config import ViewpointConfig
+from lodestar.grid.footprint import footprint_free, footprints_free
+from lodestar.grid.inflation import obstacle_distance
 from lodestar.grid.occupancy import FREE, OCCUPIED, OccupancyGrid2D
+from lodestar.grid.paths import NoPath, plan_path
 from lodestar.grid.viewpoints import NoViewpoint
 from lodestar.grid.visibility import sight_between
 from lodestar.scene.records import Entity
-from lodestar.worldmodel.way_change import newly_occupied
+from lodestar.worldmodel.way_change import blockage_of, newly_occupied
+
+DIRECTIONS = 8
+
+
+def retreat(
+    grid: OccupancyGrid2D, pose: np.ndarray, distance: float, tried: Sequence[np.ndarray] = ()
+) -> np.ndarray | None:
+    """The pose (3,) of the same heading, `distance` metres aside, with the most room; None where none is left.
+
+    The footprint fits there and halfway. tried: poses of earlier retreats, in whose directions it does not go again.
+    """
+    angles = pose[2] + np.arange(DIRECTIONS) * (2.0 * math.pi / DIRECTIONS)
+    steps = np.stack([np.cos(angles), np.sin(angles), np.zeros(DIRECTIONS)], axis=1) * distance
+    ends = pose + steps
+    fits = footprints_free(grid, ends) & footprints_free(grid, pose + steps / 2.0)
+    cells = grid.cells_of(ends)
+    fits &= grid.contains(cells)
+    for old in tried:
+        fits &= np.hypot(ends[:, 0] - old[0], ends[:, 1] - old[1]) > distance / 2.0
+    if not fits.any():
+        return None
+    inside = np.where(fits[:, None], cells, 0)
+    room = np.where(fits, np.minimum(obstacle_distance(grid)[inside[:, 0], inside[:, 1]], 10.0), -1.0)
+    return ends[int(room.argmax())]
+
 
 _MARGIN = 0.05  # m before the thing in which a new cell may be its own: the error of its box
 _ROUND = math.pi  # rad: a thing that is hidden where it was seen from is looked at from any side
@@ -77,3 +105,46 @@ def _shown(grid: OccupancyGrid2D, poses: np.ndarray, entity: Entity, ignore_last
     outline = low + np.stack(np.meshgrid(steps, steps), axis=-1).reshape(-1, 2) * (high - low)
     seen = np.array([sight_between(grid, pose[:2], outline, ignore_last).mean() for pose in poses])
     return np.asarray(seen, np.float64)
+
+
+_AWAY = 1.2  # m before what shuts the way: the camera sees all of a door from there; ours
+
+
+def place_before_shut_way(
+    before: OccupancyGrid2D,
+    now: OccupancyGrid2D,
+    robot: np.ndarray,
+    entity: Entity,
+    viewpoints: ViewpointConfig,
+    reach: ReachConfig,
+) -> np.ndarray | None:
+    """Return the pose (3,) in map that faces what came into the way to a thing; None where nothing did or none does.
+
+    before: the grid when the way was open. now: the newest one. robot: (3,) in map.
+    """
+    opened = _without(now, newly_occupied(before, now))
+    views = [view.map_from_camera for view in entity.views]
+    try:
+        found = Reach(opened, robot, reach).viewpoints(entity.box_min, entity.box_max, views, (), viewpoints)
+        way = plan_path(opened, robot[:2], found[0].pose[:2], reach.travel)
+    except (NoViewpoint, NoPath):
+        return None
+    blockage = blockage_of(opened, now, way, robot)
+    if blockage is None:
+        return None
+    goals = _facing(way, np.array(blockage.center))
+    return next((goal for goal in goals if footprint_free(now, goal)), None)
+
+
+def _without(grid: OccupancyGrid2D, cells: np.ndarray) -> OccupancyGrid2D:
+    """Return the grid with some cells, (rows, columns) bool, free."""
+    return replace(grid, cells=np.where(cells, np.int8(FREE), grid.cells))
+
+
+def _facing(way: np.ndarray, center: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield poses (3,) on a way (N, 2) that face a place on it: the nearest one from `_AWAY` first, its begin last."""
+    away = np.hypot(*(way - center).T)
+    before = way[: int(away.argmin()) + 1][::-1]
+    far = before[away[: len(before)][::-1] >= _AWAY]
+    for spot in (*far, way[0]):
+        yield np.array([*spot, math.atan2(center[1] - spot[1], center[0] - spot[0])])

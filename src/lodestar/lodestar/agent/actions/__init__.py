@@ -1,1 +1,0 @@
-"""Begin and end of an action: transitions, traces, account, and the way to a goal."""

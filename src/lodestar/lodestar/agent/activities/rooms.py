@@ -1,0 +1,335 @@
+"""Errands that look over everything, or that rooms are for: GO to a room, PATROL of rooms, EXPLORE, LIST and COUNT."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable
+
+import numpy as np
+from scipy import ndimage
+
+from lodestar.agent.activities.activity import Activity, Tools
+from lodestar.agent.activities.count_recall import CountRecall
+from lodestar.agent.activities.go_to import GoTo
+from lodestar.agent.decisions.admission import EXPLORER, PLACE, Admission
+from lodestar.agent.decisions.approach import Arrival
+from lodestar.agent.decisions.targets import TargetView
+from lodestar.agent.errands.context import LoopContext
+from lodestar.agent.errands.run import DirectiveRun
+from lodestar.agent.errands.words import counted, explored_in_words, inventory, name_of
+from lodestar.agent.facts.errors import ErrorCode
+from lodestar.experts.reach import Reach
+from lodestar.grid.paths import path_lengths
+from lodestar.language.directive import Step, StepKind
+from lodestar.models.english import listed
+from lodestar.scene.records import Entity, Region
+from lodestar.scene.regions import is_called
+
+_APART = 0.6  # m from a goal that failed, at which another is tried
+_CANDIDATES = 5  # goals in a room that are tried when the validator refuses them
+
+
+class RoomSearch:
+    """Rooms by their names: which regions are meant, whether the robot stands in one, and the way into it."""
+
+    def __init__(self, context: LoopContext) -> None:
+        self._context = context
+
+    def all(self) -> list[Region]:
+        """Every region that is known."""
+        mirror = self._context.facts.mirror
+        return [] if mirror is None else list(mirror.regions.values())
+
+    def called(self, names: Collection[str]) -> list[Region]:
+        """Regions that go by one of these names."""
+        return [region for region in self.all() if is_called(region, names)]
+
+    def is_inside(self, regions: Iterable[Region]) -> bool:
+        """Whether the robot stands in one of them."""
+        facts = self._context.facts
+        if facts.mirror is None or facts.mirror.rooms is None or facts.pose is None:
+            return False
+        return facts.mirror.region_at(facts.pose[:2]) in {region.id for region in regions}
+
+    def way_in(self, run: DirectiveRun, regions: Collection[Region]) -> np.ndarray | None:
+        """(3,) of a place well inside the region that is nearest by path; None where none can be come to."""
+        facts = self._context.facts
+        if not regions or facts.mirror is None or facts.mirror.rooms is None:
+            return None
+        assert facts.grid is not None and facts.pose is not None
+        lengths = Reach(facts.grid, facts.pose, self._context.config.reach).possible
+        rows, columns = np.nonzero(np.isfinite(lengths))
+        points = facts.grid.points_of(np.column_stack([rows, columns]))
+        if not len(points):
+            return None
+        inside = np.isin(facts.mirror.rooms.at(points), [region.id for region in regions])
+        for goal in run.errand.goals.active():
+            inside &= np.hypot(*(points - np.asarray(goal)[:2]).T) > _APART
+        if not inside.any():
+            return None
+        room = np.zeros(facts.grid.cells.shape, bool)
+        room[rows[inside], columns[inside]] = True
+        depth = ndimage.distance_transform_edt(np.pad(room, 1))[1:-1, 1:-1][rows, columns]
+        deep = inside & (depth >= min(float(depth[inside].max()), 0.5 / facts.grid.resolution))
+        best = np.flatnonzero(deep)[lengths[rows, columns][deep].argmin()]
+        x, y = (float(v) for v in points[best])
+        return np.array([x, y, math.atan2(y - facts.pose[1], x - facts.pose[0])])
+
+    def enter(self, run: DirectiveRun, go_to: GoTo, regions: Collection[Region], text: str) -> bool:
+        """Return whether the robot goes into the nearest of the regions that it can come to now."""
+        left = [region for region in regions if not go_to.is_given_up(region.id)]
+        for _ in range(_CANDIDATES):
+            goal = self.way_in(run, left)
+            if goal is None or go_to.send(run, PLACE, goal, text):
+                return goal is not None
+            grid = self._context.facts.grid
+            run.errand.goals.exclude(goal, go_to.verdict.reason, grid, lasting=True)
+        return False
+
+    def become_known(self, run: DirectiveRun, go_to: GoTo, regions: Collection[Region]) -> str:
+        """Return in words that a way leads into one of the regions that are not given up; "" where none does."""
+        left = [region for region in regions if not go_to.is_given_up(region.id)]
+        return (
+            "" if self.way_in(run, left) is None else f"That is the {next(iter(regions)).label}; going there."
+        )
+
+    def arrived(self, run: DirectiveRun, go_to: GoTo, arrival: Arrival) -> None:
+        """The robot came to a goal in a room. Where it stands in another place, leave the goal out, and count it."""
+        facts = self._context.facts
+        run.under_way.arrival = None
+        region = 0 if facts.mirror is None else facts.mirror.region_at(arrival.goal[:2])
+        if not self.is_inside([one for one in self.all() if one.id == region]):
+            why = "the navigator stopped short of it"
+            run.errand.goals.exclude(arrival.goal, why, facts.grid, lasting=True)
+            go_to.fell_short(region)
+
+
+class Exploration(Activity):
+    """Ends where nothing reachable is left to look at in the scope, with an answer where one is asked for.
+
+    A scope that names rooms is looked for first: what is explored is the room that the robot comes to.
+    """
+
+    def __init__(
+        self,
+        tools: Tools,
+        rooms: RoomSearch,
+        answer: StockTaking | None = None,
+        recall: CountRecall | None = None,
+    ) -> None:
+        super().__init__(tools)
+        self._rooms, self._answer, self._recall = rooms, answer, recall
+        self._inside = False
+
+    def asked(self, run: DirectiveRun) -> Step:
+        """The whole place while the room is not known; then the room alone."""
+        if self._inside or not run.step.scope.rooms:
+            return run.step
+        return run.unscoped
+
+    def act(self, run: DirectiveRun) -> bool:
+        """Go into the room first, where one is named and known.
+
+        A CHECK's survey ends with the first sight; a count may be the memory's.
+        """
+        if self._recall is not None and self._recall.begins(run):
+            return True
+        scope = run.step.scope
+        seen = self._sighted(run)
+        if seen:
+            self._tools.steps.succeed(run, f"I see {listed(name_of(entity) for entity in seen)}.")
+            return True
+        if self._inside or not scope.rooms:
+            return False
+        regions = self._rooms.called(scope.labels)
+        if self._rooms.is_inside(regions):
+            self._inside = True
+            return False
+        return self._rooms.enter(run, self._go_to, regions, f"Going into the {' or '.join(scope.labels)}.")
+
+    def arrived(self, run: DirectiveRun, arrival: Arrival) -> None:
+        """Inside, the room is explored; outside, another place in it is tried."""
+        self._rooms.arrived(run, self._go_to, arrival)
+        self._tools.transitions.redecide(run)
+
+    def waited(self, run: DirectiveRun) -> None:
+        """Count from memory, or go and look."""
+        if self._recall is not None:
+            self._recall.hear(run)
+
+    def news(self, run: DirectiveRun) -> str:
+        """The room has become known, or what a CHECK asks for was seen."""
+        if self._sighted(run):
+            return "I see what is asked for."
+        regions = self._rooms.called(run.step.scope.labels)
+        return "" if self._inside else self._rooms.become_known(run, self._go_to, regions)
+
+    def explored(self, run: DirectiveRun, admission: Admission, view: TargetView) -> None:
+        """The step has succeeded, unless its room was never found."""
+        labels = run.step.scope.labels
+        if labels and not self._inside:
+            message = f"Everything reachable is explored, and no {' or '.join(labels)} was found."
+            code = ErrorCode.TARGET_NOT_FOUND
+            if self._rooms.called(labels):
+                message = f"I know the {' or '.join(labels)}, but no way leads into it."
+                code = ErrorCode.TARGET_UNREACHABLE
+            self._tools.steps.fail(run, code, message)
+            return
+        told = self._account(run, admission)
+        if self._answer is None:
+            self._tools.steps.succeed(run, told)
+            return
+        listed = self._answer.of(run)
+        if listed is not None:
+            self._tools.steps.succeed(run, f"{told}\n{listed}")
+            return
+        context = self._tools.context
+        self.retry(run)
+        if run.errand.idle_for(context.now) > context.config.no_expert_timeout:
+            why = "The text model did not say what the words mean."
+            self._tools.transitions.finish(run, ErrorCode.NO_EXPERT, why)
+
+    def _sighted(self, run: DirectiveRun) -> list[Entity]:
+        """Return what a CHECK asks for, where it was seen since the check began."""
+        return [] if run.check is None else self._tools.search.seen_since(run, run.check.begun)
+
+    def _account(self, run: DirectiveRun, admission: Admission) -> str:
+        facts = self._tools.context.facts
+        assert facts.grid is not None and facts.pose is not None
+        if self._inside:
+            area = sum(region.area for region in self._rooms.called(run.step.scope.labels))
+            return f"Explored the {' and the '.join(run.step.scope.labels)}: {area:.0f} m2."
+        reached = np.isfinite(path_lengths(facts.grid, facts.pose[:2]))
+        left = next((arm.reason.partition(": ")[2] for arm in admission.arms if arm.expert == EXPLORER), "")
+        return explored_in_words(facts.grid, reached, left)
+
+
+class StockTaking:
+    """LIST and COUNT: what of the item there is, once everything was looked at."""
+
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+
+    def of(self, run: DirectiveRun) -> str | None:
+        """Return how many there are, and where; none is an answer too. None while vectors are under way."""
+        matches = self._tools.search.matches(run)
+        if matches is None:
+            return None
+        run.found.extend(entity.id for entity in matches if entity.id not in run.found)
+        listed = inventory(matches, run.step.target, self._tools.context.facts.mirror)
+        if run.step.kind is not StepKind.COUNT:
+            return listed
+        where = f" in the {' or '.join(run.step.scope.labels)}" if run.step.scope.rooms else ""
+        there = "is" if len(matches) == 1 else "are"
+        return f"There {there} {counted(len(matches), run.step.target)}{where}.\n{listed}"
+
+
+class RoomVisit(Activity):
+    """GO to a room: explore until a region goes by its name, then stand inside it."""
+
+    def __init__(self, tools: Tools, rooms: RoomSearch) -> None:
+        super().__init__(tools)
+        self._rooms = rooms
+
+    def asked(self, run: DirectiveRun) -> Step:
+        """To explore, until the room is known."""
+        return run.unscoped
+
+    def act(self, run: DirectiveRun) -> bool:
+        """End where the robot stands inside; go in where a way leads there."""
+        names = _names(run)
+        regions = self._rooms.called(names)
+        if self._rooms.is_inside(regions):
+            self._tools.steps.succeed(run, f"I am in the {_name(regions, names)}.")
+            return True
+        return self._rooms.enter(run, self._go_to, regions, f"Going into the {_name(regions, names)}.")
+
+    def news(self, run: DirectiveRun) -> str:
+        """The room has become known."""
+        return self._rooms.become_known(run, self._go_to, self._rooms.called(_names(run)))
+
+    def arrived(self, run: DirectiveRun, arrival: Arrival) -> None:
+        """Decide anew: inside it is over; outside, another place in the room is tried."""
+        self._rooms.arrived(run, self._go_to, arrival)
+        self._tools.transitions.redecide(run)
+
+    def explored(self, run: DirectiveRun, admission: Admission, view: TargetView) -> None:
+        """There is no such room, or no way into it."""
+        names = " or ".join(_names(run))
+        if self._rooms.called(_names(run)):
+            message = f"I know the {names}, but no way leads into it."
+            self._tools.steps.fail(run, ErrorCode.TARGET_UNREACHABLE, message)
+            return
+        known = ", ".join(sorted({region.label for region in self._rooms.all() if region.label}))
+        message = f"Everything reachable is explored, and no {names} was found; rooms: {known or 'none'}."
+        self._tools.steps.fail(run, ErrorCode.TARGET_NOT_FOUND, message)
+
+
+class RoomPatrol(Activity):
+    """PATROL without stops: go once into every room, the nearest first, and explore where no room is left to go to.
+
+    Of a step whose scope names rooms, only those that go by these names are visited.
+
+    Rooms are split and merged while the map grows, so what is kept is where the robot was, not which regions.
+    """
+
+    def __init__(self, tools: Tools, rooms: RoomSearch) -> None:
+        super().__init__(tools)
+        self._rooms = rooms
+        self._been: list[np.ndarray] = []  # (2,) places inside rooms
+
+    def asked(self, run: DirectiveRun) -> Step:
+        """To explore, once the robot has been in every room that is known."""
+        return run.unscoped
+
+    def act(self, run: DirectiveRun) -> bool:
+        """Go into the nearest room that is left; where none is, the explorer is asked."""
+        pose = self._tools.context.facts.pose
+        assert pose is not None
+        if self._rooms.is_inside(self._rooms.all()):
+            self._been.append(np.array(pose[:2]))
+        left = self._left(run)
+        words = f"On patrol: {counted(len(left), 'room')} to go, of those I know."
+        return self._rooms.enter(run, self._go_to, left, words)
+
+    def arrived(self, run: DirectiveRun, arrival: Arrival) -> None:
+        """On to the next room; where the robot came into none, that goal is not tried again."""
+        self._rooms.arrived(run, self._go_to, arrival)
+        self._tools.transitions.redecide(run)
+
+    def explored(self, run: DirectiveRun, admission: Admission, view: TargetView) -> None:
+        """Every room is known; the step has succeeded if the robot was in all of them."""
+        left, labels = self._left(run), run.step.scope.labels
+        seen = [_called(region) for region in self._wanted(run) if region not in left]
+        told = f"I was in {', '.join(seen)}." if seen else "I was in no room."
+        if not self._wanted(run):
+            none = f"found no {' or '.join(labels)}" if labels else "made out no rooms in it"
+            message = f"Everything reachable is explored, and I {none}."
+            self._tools.steps.fail(run, ErrorCode.TARGET_NOT_FOUND, message)
+        elif left:
+            missed = ", ".join(_called(region) for region in left)
+            self._tools.steps.fail(run, ErrorCode.TARGET_UNREACHABLE, f"{told} No way leads into {missed}.")
+        else:
+            self._tools.steps.succeed(run, told)
+
+    def _wanted(self, run: DirectiveRun) -> list[Region]:
+        labels = run.step.scope.labels
+        return self._rooms.called(labels) if labels else self._rooms.all()
+
+    def _left(self, run: DirectiveRun) -> list[Region]:
+        mirror = self._tools.context.facts.mirror
+        been = set() if mirror is None else {mirror.region_at(place) for place in self._been}
+        return [region for region in self._wanted(run) if region.id not in been]
+
+
+def _names(run: DirectiveRun) -> tuple[str, ...]:
+    assert run.step.item is not None
+    return tuple(dict.fromkeys(graph.target.category for graph in run.step.item.best))
+
+
+def _name(regions: list[Region], names: tuple[str, ...]) -> str:
+    return regions[0].label if len(regions) == 1 else " or ".join(names)
+
+
+def _called(region: Region) -> str:
+    return f"the {region.label}" if region.label else f"room {region.id}"

@@ -18,6 +18,7 @@ from lodestar.models.phrases import PhraseBook
 from lodestar.scene.saved import SavedMap
 from lodestar.worldmodel.cause_table import Recovery
 from lodestar.worldmodel.outcomes import ActionOutcome, Cause, Diagnosis
+from lodestar_eval.ablations import ROW_KINDS
 from lodestar_eval.episode import Episode, EpisodeRun, EpisodeRunner
 from lodestar_eval.phrase_book import phrase_book
 from lodestar_eval.prior_map import explored
@@ -31,18 +32,13 @@ from lodestar_sim.worlds.world import World
 
 FULL = "full"
 NO_EVENT = "NO_EVENT"  # in place of a cause
-_RETRIES = 5  # of the blind row, N_max of the paper
 _LOOKS = 3
 
-#: What each row changes of the decision loop.
+#: What each row changes of the robot, beside the parts of its loop that it replaces.
 ROW_CHANGES: dict[str, dict[str, Any]] = {
-    FULL: {},
-    "blind_retry": {"enabled": False, "blind_retries": _RETRIES},
-    "no_validation": {},  # and `loop.validates`
-    "no_diagnosis": {"without": ("diagnosis",)},
-    "no_belief_correction": {"corrects": False},  # and `scene_dictionary.archive_moved`
-    "no_constraint_state": {"without": ("constraint_state",)},
-    "no_semantic_graph": {"without": ("scene",)},
+    **{row: {} for row in ROW_KINDS},
+    "blind_retry": {"goal_selector__loop__recovery__enabled": False},
+    "no_belief_correction": {"scene_dictionary__archive_moved": False},
 }
 
 
@@ -147,13 +143,8 @@ def each_run(job: Job) -> Iterator[RecoveryRun]:
 
 def settings_of(job: Job, row: str) -> EpisodeSettings:
     """Return the settings of a row."""
-    changes = {f"goal_selector__loop__recovery__{name}": value for name, value in ROW_CHANGES[row].items()}
-    if row == "no_validation":
-        changes["goal_selector__loop__validates"] = False
-    if row == "no_belief_correction":
-        changes["scene_dictionary__archive_moved"] = False
-    robot = changed(robot_config(), **changes) if changes else robot_config()
-    return EpisodeSettings(time_limit=job.limit, thinking=job.answer, robot=robot)
+    robot = changed(robot_config(), **ROW_CHANGES[row])
+    return EpisodeSettings(time_limit=job.limit, thinking=job.answer, robot=robot, kinds=ROW_KINDS[row])
 
 
 def _recorded(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from lodestar.agent.loop.machine import OWN_PARTS, PartKinds
 from lodestar.assembly.config import EXPERTS, RobotConfig, changed
 from lodestar.assembly.profiles import read_profiles
 from lodestar.perception.config import NoiseConfig
@@ -23,11 +24,8 @@ NOISES = {
     "strong": NoiseConfig(miss=0.30, split=0.05, merge=0.05, wrong_label=0.08, erode_px=2, score_std=0.10),
 }
 
-#: Changes of a robot by which nothing is validated, diagnosed or recovered from.
-WITHOUT_WORLD_MODEL = {
-    "goal_selector__loop__recovery__enabled": False,
-    "goal_selector__loop__validates": False,
-}
+#: Changes of a robot by which nothing is diagnosed or recovered from; `ablations.UNVALIDATED` validates nothing.
+WITHOUT_WORLD_MODEL = {"goal_selector__loop__recovery__enabled": False}
 
 
 def robot_config(noise: NoiseConfig = NOISES["mild"]) -> RobotConfig:
@@ -45,6 +43,7 @@ class EpisodeSettings:
     """Parameters of a headless episode. The robot's own policy is ignored if rows have policies of their own."""
 
     robot: RobotConfig = field(default_factory=robot_config)  # configuration of the robot's parts
+    kinds: PartKinds = OWN_PARTS  # of the decision loop's parts, which a comparison replaces
     time_limit: float = 600.0  # simulated seconds of a task; chosen
     frame_interval: float = 0.25  # simulated seconds between images; chosen
     control_interval: float = 0.1  # simulated seconds between steps; chosen

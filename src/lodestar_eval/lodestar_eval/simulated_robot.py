@@ -45,7 +45,7 @@ class SimulatedRobot:
         self._memory = memory
         self.headless = HeadlessRobot(
             settings.robot, phrases, policy, reasoner=self._reasoner, stages=self._stages,
-            remembers=memory is not None,
+            remembers=memory is not None, kinds=settings.kinds,
         )  # fmt: skip
         self._use_memory()
 

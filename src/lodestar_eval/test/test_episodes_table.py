@@ -9,6 +9,7 @@ import math
 
 import pytest
 
+from lodestar.agent.loop.machine import PartKinds
 from lodestar_eval.benchmarks.episodes import BENCHMARK, NOISE_NAMES, _planned, _result, _write_rows
 from lodestar_eval.episode_metrics import metrics_of
 from lodestar_eval.outcomes import EpisodeOutcome
@@ -101,8 +102,8 @@ def test_the_world_model_is_switched_off_as_a_whole(choice, works, tmp_path):
     BENCHMARK.add_options(parser)
     options = parser.parse_args(["--world", "apartment", "--seeds", "1", "--world-model", choice])
     plan, _ = _planned(options, tmp_path)
-    loop = plan.episode.robot.goal_selector.loop
-    assert (loop.validates, loop.recovery.enabled) == (works, works)
+    recovers = plan.episode.robot.goal_selector.loop.recovery.enabled
+    assert (plan.episode.kinds == PartKinds(), recovers) == (works, works)
 
 
 @pytest.mark.parametrize("outcomes", [OUTCOMES, OUTCOMES[2:3], []])

@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 
 from lodestar.agent.facts.errors import ErrorCode
+from lodestar.agent.loop.machine import PartKinds
 from lodestar.worldmodel.outcomes import Cause
+from lodestar_eval.ablations import ROW_KINDS
 from lodestar_eval.benchmarks.recovery import BENCHMARK, ROWS
 from lodestar_eval.recovery_runs import FULL, NO_EVENT, ROW_CHANGES, Job, RecoveryRun, judge, settings_of
 from lodestar_eval.recovery_scenarios import CAUSES, scenario_of
@@ -92,15 +94,15 @@ def _early(world):
     return tuple(replace(event, time=0.0) for event in world.events)
 
 
-#: Settings of the decision loop in which each row differs from the robot.
+#: Parts of the decision loop that each row replaces, beside the settings in which it differs from the robot.
 SWITCHED = {
-    FULL: {},
-    "blind_retry": {"recovery.enabled": False, "recovery.blind_retries": 5},
-    "no_validation": {"validates": False},
-    "no_diagnosis": {"recovery.without": ("diagnosis",)},
-    "no_belief_correction": {"recovery.corrects": False},
-    "no_constraint_state": {"recovery.without": ("constraint_state",)},
-    "no_semantic_graph": {"recovery.without": ("scene",)},
+    FULL: set(),
+    "blind_retry": {"news"},
+    "no_validation": {"validator"},
+    "no_diagnosis": {"outcomes"},
+    "no_belief_correction": {"outcomes", "diagnosing"},
+    "no_constraint_state": {"outcomes"},
+    "no_semantic_graph": {"outcomes"},
 }
 
 
@@ -119,12 +121,19 @@ def test_each_row_switches_off_what_it_names_and_nothing_else(row):
         return _flat(settings_of(Job(1, (name,), CAUSES, 300.0, 0.06, None), name).robot)
 
     assert row in ROW_CHANGES
+    kinds, own = ROW_KINDS[row], PartKinds()
+    assert {f.name for f in fields(own) if getattr(kinds, f.name) is not getattr(own, f.name)} == SWITCHED[
+        row
+    ]
+    assert kinds not in [ROW_KINDS[other] for other in ROWS if other != row]
     ours, plain = settings(row), settings(FULL)
     assert ours.keys() == plain.keys()
     other = {
         name: value for name, value in ours.items() if not np.array_equal(value, plain[name], equal_nan=False)
     }
-    expected = {f".goal_selector.loop.{name}": value for name, value in SWITCHED[row].items()}
+    expected = {}
+    if row == "blind_retry":
+        expected[".goal_selector.loop.recovery.enabled"] = False
     if row == "no_belief_correction":
         expected[".scene_dictionary.archive_moved"] = False
     assert other == expected

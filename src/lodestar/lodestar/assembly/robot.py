@@ -17,6 +17,7 @@ from lodestar.agent.errands.commands import (
     RecordTrace,
 )
 from lodestar.agent.errands.words import directive_in_words
+from lodestar.agent.loop.machine import OWN_PARTS, PartKinds
 from lodestar.assembly import parts
 from lodestar.assembly.config import RobotConfig
 from lodestar.assembly.local_scene import LocalScene
@@ -50,7 +51,7 @@ class HeadlessRobot:
     Whoever owns it carries out the commands; `propose` answers those that ask an expert.
 
     reasoner(): makes a reasoner for each expert that asks one; by default the configured one. remembers: it carries a
-    `MemoryChain`, whose store its owner gives it (`memory.use_store`).
+    `MemoryChain`, whose store its owner gives it (`memory.use_store`). kinds: of the loop's parts, for comparisons.
     """
 
     def __init__(
@@ -62,6 +63,7 @@ class HeadlessRobot:
         reasoner: Callable[[], Reasoner] | None = None,
         stages: Stages = unmeasured,
         remembers: bool = False,
+        kinds: PartKinds = OWN_PARTS,
     ) -> None:
         self.config, self.phrases, self._stages = config, phrases, stages
         self._remembers = remembers
@@ -74,7 +76,7 @@ class HeadlessRobot:
             self._closing.callback(adviser.close)
         chooser = policy or parts.policy(config.goal_selector)
         self.loop = parts.decision_loop(
-            config.goal_selector, config.shared, phrases, chooser, advises=adviser
+            config.goal_selector, config.shared, phrases, chooser, advises=adviser, kinds=kinds
         )
         self.forget()
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from lodestar.agent.decisions.targets import SceneTargets
 from lodestar.agent.errands.context import LoopContext, make_context
-from lodestar.agent.loop.machine import DecisionLoop
+from lodestar.agent.loop.machine import OWN_PARTS, DecisionLoop, PartKinds
 from lodestar.assembly.config import GoalSelectorConfig
 from lodestar.assembly.shared import SharedConfig
 from lodestar.language.directive import Directive
@@ -112,8 +112,9 @@ def decision_loop(
     chooser: Policy,
     prefix: str = "q",
     advises: Adviser | None = None,
+    kinds: PartKinds = OWN_PARTS,
 ) -> DecisionLoop:
     """Return the loop that follows directives. prefix: of the ids of its questions to the operator. advises: what
-    `adviser` returned.
+    `adviser` returned. kinds: of parts that a comparison replaces.
     """
-    return DecisionLoop(loop_context(config, shared, phrases, chooser, prefix, advises))
+    return DecisionLoop(loop_context(config, shared, phrases, chooser, prefix, advises), kinds)

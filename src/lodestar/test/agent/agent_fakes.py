@@ -22,7 +22,7 @@ from lodestar.agent.errands.commands import (
 )
 from lodestar.agent.errands.context import make_context
 from lodestar.agent.facts.config import LoopConfig
-from lodestar.agent.loop.machine import DecisionLoop
+from lodestar.agent.loop.machine import OWN_PARTS, DecisionLoop, PartKinds
 from lodestar.experts.protocol import Proposal, ProposalRequest, Rejection, RejectionReason
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import Directive, Item, Step, StepKind
@@ -163,6 +163,7 @@ class World:
     adviser: Adviser | None = None  # who is asked about failures
     memory: Callable[[Question], AnswerOutcome | None] | None = None  # what it says; None = it is silent
     grid: OccupancyGrid2D | None = None  # the first one; None = an empty room
+    kinds: PartKinds = OWN_PARTS  # of the loop's parts
 
     def __post_init__(self) -> None:
         self.mirror = FakeMirror()
@@ -170,9 +171,10 @@ class World:
         config = LinUcbConfig(mixing=self.mixing)
         policy = LinUcb(config, self.experts, FEATURES, np.random.default_rng(self.seed))
         self.policy = policy
-        self.loop = DecisionLoop(
-            make_context(self.config, policy, None, self.experts, targets=self.targets, adviser=self.adviser)
+        context = make_context(
+            self.config, policy, None, self.experts, targets=self.targets, adviser=self.adviser
         )
+        self.loop = DecisionLoop(context, self.kinds)
         self.pose = np.array([2.0, 2.0, 0.0])
         self.goal: np.ndarray | None = None
         self.commands: list[Command] = []

@@ -166,7 +166,9 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
 
 def _planned(options: argparse.Namespace, folder: Path) -> tuple[Plan, list[Building]]:
     """Return the plan and the buildings; a warm start is learned here. Raises BadOptions."""
+    from lodestar.agent.loop.machine import OWN_PARTS
     from lodestar.assembly.config import changed
+    from lodestar_eval.ablations import UNVALIDATED
     from lodestar_eval.settings import NOISES, WITHOUT_WORLD_MODEL, EpisodeSettings, robot_config
     from lodestar_sim.worlds import WorldError, world_from_spec
 
@@ -188,11 +190,13 @@ def _planned(options: argparse.Namespace, folder: Path) -> tuple[Plan, list[Buil
     robot = changed(robot_config(NOISES[options.noise]), goal_selector__selection=selection_of(options))
     if options.floor is not None:
         robot = changed(robot, mapping__octomap__floor__enabled=options.floor == "on")
+    loop_kinds = OWN_PARTS
     if options.world_model == "off":
-        robot = changed(robot, **WITHOUT_WORLD_MODEL)
+        robot, loop_kinds = changed(robot, **WITHOUT_WORLD_MODEL), UNVALIDATED
     settings = EpisodeSettings(
         time_limit=options.limit_time,
         robot=robot,
+        kinds=loop_kinds,
         thinking=options.answer_time,
         reasoner_delay=options.think,
         answer_delay=options.late,

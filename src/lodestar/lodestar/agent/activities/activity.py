@@ -235,9 +235,9 @@ class Steps:
 class Tools:
     """The one thing that states and activities are given: the context of the loop, and what acts on it."""
 
-    def __init__(self, context: LoopContext) -> None:
+    def __init__(self, context: LoopContext, outcomes: Outcomes) -> None:
         self.context = context
-        self.transitions = Transitions(context)
+        self.transitions = Transitions(context, outcomes)
         self.steps = Steps(context, self.transitions)
         self.memory = MemoryLine(context)
         self.trip = ChargerTrip(context, self.transitions)

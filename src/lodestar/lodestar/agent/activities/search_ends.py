@@ -33,9 +33,8 @@ from lodestar.scene.category_priors import CategoryPrior, CategoryPriors
 from lodestar.scene.records import Entity
 
 _BESIDE = 0.4  # m around a top, floor from which it is looked at; chosen
-_CRUMB = (
-    1.0  # m^2 of floor in one piece that no way leads to, below which it is a leak of the sensors; chosen
-)
+# m^2 of floor in one piece that no way leads to, below which it is a leak of the sensors; chosen
+_CRUMB = 1.0
 _ALL_AROUND = 2.0 * math.pi
 
 

@@ -106,9 +106,8 @@ class IllegalTransition(RuntimeError):
 class Transitions:
     """Takes transitions. Each method is one row of the table and leaves the context in the row's target state."""
 
-    def __init__(self, context: LoopContext) -> None:
-        self._context = context
-        self.outcomes = Outcomes(context)
+    def __init__(self, context: LoopContext, outcomes: Outcomes) -> None:
+        self._context, self.outcomes = context, outcomes
 
     def start(self, run: DirectiveRun) -> None:
         """The directive begins: the experts are asked with the next tick."""

@@ -55,9 +55,8 @@ class OpenQuestions:
         self._config, self._prefix = config, prefix
         self._open: OrderedDict[str, OpenQuestion] = OrderedDict()
         self._asked = 0
-        self._newest = (
-            ""  # id of the question of the last directive, "" = it asked none, or another has begun
-        )
+        # id of the question of the last directive, "" = it asked none, or another has begun
+        self._newest = ""
 
     def ask(self, text: str, choices: tuple[Choice, ...], now: float) -> OpenQuestion:
         """The question, which is open from now on."""

@@ -30,7 +30,7 @@ from lodestar.selection.policy import Policy
 from lodestar.selection.reward import DirectiveReward, RewardModel
 from lodestar.worldmodel.advice import Adviser
 from lodestar.worldmodel.constraint_state import ConstraintTracker
-from lodestar.worldmodel.records import Action, Belief, Expectation, Phase, Skill, Trace, Verdict, entity_name
+from lodestar.worldmodel.records import Action, Belief, Expectation, Phase, Skill, Trace, entity_name
 from lodestar.worldmodel.validation import TraceValidator
 
 _TRACE_ID = re.compile(r"(?P<prefix>.*)-d(?P<directive>\d{1,9})-t\d{1,9}")
@@ -45,14 +45,6 @@ def directive_of(trace_id: str) -> tuple[str, int] | None:
     """Return the prefix of a trace's id and the number of its directive; None for one that names none."""
     found = _TRACE_ID.fullmatch(trace_id)
     return None if found is None else (found["prefix"], int(found["directive"]))
-
-
-class Unchecked(TraceValidator):
-    """Accepts every trace; for comparisons."""
-
-    def check(self, trace: Trace, now: float | None = None) -> Verdict:
-        """Return that it may be carried out."""
-        return Verdict()
 
 
 @dataclass
@@ -160,7 +152,7 @@ def make_context(
     builder = ContextBuilder(context or ContextConfig(), experts, features)
     ledger = Ledger(policy, builder, rewards or DirectiveReward())
     facts = Facts(Odometer(config))
-    validator = TraceValidator(facts, config.validation) if config.validates else Unchecked(facts)
+    validator = TraceValidator(facts, config.validation)
     return LoopContext(
         config,
         experts,

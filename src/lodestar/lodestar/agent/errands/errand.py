@@ -181,18 +181,16 @@ class Errand:
     under_way: ActionState = field(default_factory=ActionState)
     query: OpenQuery | None = None  # to the memory, under way
     ask_after: float = 0.0
-    idle_since: float | None = (
-        None  # when questions began to bring nothing; None where the last one brought a goal
-    )
+    # when questions began to bring nothing; None where the last one brought a goal
+    idle_since: float | None = None
     waits_until: float | None = None  # of a wait under way; None = until cancelled
     pointed: int = 0  # entity that a person says is the target; 0 = none
     found_here: int = 0
     excluded: dict[int, str] = field(default_factory=dict)
     viewpoints: Counter[int] = field(default_factory=Counter)
     forgiven: set[int] = field(default_factory=set)  # things that had their second chance
-    hidden: set[int] = field(
-        default_factory=set
-    )  # things seen until just before an arrival, and not from there
+    # things seen until just before an arrival, and not from there
+    hidden: set[int] = field(default_factory=set)
     doubt: TargetAmbiguity = field(init=False)
     goals: GoalMemory = field(init=False)
     known_targets: frozenset[int] = frozenset()
@@ -202,7 +200,6 @@ class Errand:
     last_failure: str = ""
     retreats: list[np.ndarray] = field(default_factory=list)  # poses tried at this place
     recoveries: int = 0
-    retries: int = 0  # blind ones
     looks: dict[int, tuple[Look, ...]] = field(default_factory=dict)  # by entity, made for a diagnosis
     gone: dict[int, GoneThing] = field(default_factory=dict)  # targets that are verified gone
     is_barred: bool = False  # no way leads to any target that is known, or it was given up

@@ -23,7 +23,7 @@ from lodestar.scene.regions import is_called
 
 
 class Known(Protocol):
-    """What the search reads, and where it asks for vectors: the loop's context."""
+    """The part of the context that the search reads, and where it asks for vectors."""
 
     config: LoopConfig
     facts: Facts

@@ -16,13 +16,6 @@ class RecoveryConfig:
     """Diagnosis of failed actions and recovery from them. Seconds are of the loop's time."""
 
     enabled: bool = True  # False: a goal that failed is left out, and the experts are asked again
-    corrects: bool = True  # whether beliefs are corrected; False: only the robot moves (VLM-DEWM table 6)
-    blind_retries: int = (
-        0  # times that a failed goal is sent again as it is, without `enabled`; for comparisons
-    )
-    # Parts that are left out, for ablations: "diagnosis" (a failure is noticed, and its cause is not asked for),
-    # "constraint_state" (the diagnosis does not know the phase), "scene" (it does not know the scene's things).
-    without: tuple[str, ...] = ()
     sure: float = 0.6  # probability from which the causes count as told apart (ours)
     max_looks: int = 3  # per failure, that would tell causes apart (the issue's bound of CDA)
     max_recoveries: int = 5  # N_max of a step (VLM-DEWM 4.2.3)
@@ -30,9 +23,8 @@ class RecoveryConfig:
     turned: float = 1.0  # s after a look that turns, within which what is there is detected (ours)
     turn_reach: float = 6.0  # m to a known thing's place, within which a turn shows it (ours)
     person_patience: float = 20.0  # s that somebody in the way is waited for (ours)
-    shut_patience: float = (
-        30.0  # s that the robot stands before a shut way, where nothing else is left (ours)
-    )
+    # s that the robot stands before a shut way, where nothing else is left (ours)
+    shut_patience: float = 30.0
     localisation_patience: float = 15.0  # s until a lost pose ends the directive (ours)
     # Before the first motion of a directive, a robot may have been carried where this share (0..1) of the obstacles
     # around it stands where it was free when it rested, in directions that fill this angle. In apartment 711, one that
@@ -41,13 +33,11 @@ class RecoveryConfig:
     carried_share: float = 0.12
     carried_angle: float = math.radians(85.0)  # rad
     carried_slack: float = 0.3  # m that obstacles may have moved (ours: corrections of the map)
-    relocalised: float = (
-        2.0  # s after a jump, before which the grid does not show the new pose's sight (ours)
-    )
+    # s after a jump, before which the grid does not show the new pose's sight (ours)
+    relocalised: float = 2.0
     max_contacts: int = 3  # felt on one drive, from which the goal is given up to find out why (ours)
-    camera_patience: float = (
-        3.0  # s (stamps) without any image, from which nothing that needs one is done (ours)
-    )
+    # s (stamps) without any image, from which nothing that needs one is done (ours)
+    camera_patience: float = 3.0
     drive_blind: float = 2.0  # s (stamps) without any image on a drive to a thing (ours) ...
     drive_blind_way: float = 2.0  # m that it then drives on at most (ours)
     sensor_patience: float = 12.0  # s that silent sensors are waited for (ours)
@@ -74,19 +64,16 @@ class AbsenceConfig:
     enabled: bool = True  # False: "no" is said only where nothing reachable is left to look at
     prior: float = 0.5  # probability that what is asked about is there, before any look (ours: nobody knows)
     rate: float = 0.95  # of things that are recognised in a clear look (ours)
-    clear_angle: float = (
-        0.05  # rad that a thing must span for it, 25 pixels of 640; less in proportion below (ours)
-    )
+    # rad that a thing must span for it, 25 pixels of 640; less in proportion below (ours)
+    clear_angle: float = 0.05
     size: float = 0.3  # m of the longest side, of a kind without a prior (ours)
     typical_support: float = 0.7  # share of things of a kind that are on what the kind stands on (ours)
-    edge_depth: float = (
-        1.0  # m of unseen space behind an open edge of the map (apartment 701: 11 m^2 at 9.5 m)
-    )
+    # m of unseen space behind an open edge of the map (apartment 701: 11 m^2 at 9.5 m)
+    edge_depth: float = 1.0
     bound: float = 0.12  # probability of being there, up to which the answer is no (ours)
     unsure: float = 0.3  # likewise from which a search that is over answers nothing (ours)
-    barren_time: float = (
-        45.0  # s without a look that was worth it, after which `unsure` bounds the answer no (ours)
-    )
+    # s without a look that was worth it, after which `unsure` bounds the answer no (ours)
+    barren_time: float = 45.0
     answer_worth: float = 600.0  # s of looking that a right answer is worth (ours: the limit of `ask-to-act`)
     speed: float = 0.32  # m/s of a search, stops included (measured: `ask-to-act`, apartment 711)
     look_time: float = 3.0  # s of a turn at a goal (ours)
@@ -97,12 +84,10 @@ class AbsenceConfig:
 class PointingConfig:
     """Things that a person means by pointing at a place of the map."""
 
-    reach: float = (
-        1.0  # m in plan from the point to a choice, or to a thing of the kind that is searched for (ours)
-    )
-    touch: float = (
-        0.3  # m likewise to any other thing, whose label is then mended (ours: the size of a click)
-    )
+    # m in plan from the point to a choice, or to a thing of the kind that is searched for (ours)
+    reach: float = 1.0
+    # m likewise to any other thing, whose label is then mended (ours: the size of a click)
+    touch: float = 0.3
     apart: float = 0.15  # m by which one choice must be nearer than the next (ours)
 
 
@@ -128,17 +113,14 @@ class LoopConfig:
     level: int = 0  # of the building, on which the robot is; 0 = ground (ours)
     # Looks that an errand counts: those since its directive began, and shortly before.
     fresh_looks: float = 5.0  # s (stamps) before the begin of a directive (ours: what the camera shows then)
-    look_age: float = (
-        600.0  # s (stamps) before the begin of an errand, of a long directive (ours: as `count_age`)
-    )
+    # s (stamps) before the begin of an errand, of a long directive (ours: as `count_age`)
+    look_age: float = 600.0
     # Verification on arrival.
     verify_time: float = 3.0  # s that a target may take to be seen again (ours)
-    settle_time: float = (
-        0.7  # s (stamps) that it must be in view at least, because its box still grows (ours)
-    )
-    sight_before_arrival: float = (
-        1.0  # s (stamps) before the arrival that count as a sight of a high target (ADR 0022)
-    )
+    # s (stamps) that it must be in view at least, because its box still grows (ours)
+    settle_time: float = 0.7
+    # s (stamps) before the arrival that count as a sight of a high target (ADR 0022)
+    sight_before_arrival: float = 1.0
     look_time: float = 0.6  # s that a goal without a target is looked around at (ours)
     success: SuccessConfig = field(default_factory=SuccessConfig, metadata={"shared": "success"})
     confirm_margin: float = 0.05  # m off the success distance, for the error of the perceived box (ours)
@@ -147,7 +129,6 @@ class LoopConfig:
     max_viewpoints: int = 5  # tried per entity before it is excluded (ours)
     unsure_viewpoints: int = 2  # likewise of one that does not meet the query, and may from nearer (ours)
     second_viewpoints: int = 2  # of an excluded entity, when everything else is explored (ADR 0021)
-    validates: bool = True  # whether traces are checked before they are acted on; False is for comparisons
     # Where a target is known and an expert heads for it, only goals that do are considered. False: every valid proposal
     # is an arm (RoboAtlas Algorithm 1), and the policy has to learn that a known target comes first.
     known_first: bool = True
@@ -169,12 +150,10 @@ class LoopConfig:
     nearer_share: float = 0.5  # of the path that remains (ours)
     nearer_by: float = 1.5  # m (ours)
     switch_interval: float = 4.0  # s between two switches (ours)
-    promising_reach: float = (
-        5.0  # m of path, within which a promising thing is looked at while experts are late (ours)
-    )
-    worth_stopping: float = (
-        0.25  # m to a goal, from which on it is given up for facing the target from here (ours)
-    )
+    # m of path, within which a promising thing is looked at while experts are late (ours)
+    promising_reach: float = 5.0
+    # m to a goal, from which on it is given up for facing the target from here (ours)
+    worth_stopping: float = 0.25
     # Goals that failed or that brought nothing are not proposed again until the map around them changes.
     same_goal_distance: float = 0.35  # m (ours)
     same_goal_angle: float = math.radians(38.0)  # rad (ours)
@@ -186,9 +165,8 @@ class LoopConfig:
     return_tolerance: float = 0.5  # m from the start that count as being back (ours)
     retreat_distance: float = 0.45  # m of a step aside after two failures without motion (ours)
     max_retreats: int = 4  # at one place (ours)
-    largest_step: float = (
-        0.5  # m; a longer step between two poses is a correction of the map, not travel (ours)
-    )
+    # m; a longer step between two poses is a correction of the map, not travel (ours)
+    largest_step: float = 0.5
     energy_interval: float = 1.0  # s between looks at the battery (ours)
     detour: float = 1.5  # of the straight line, which an unknown way back may be longer (ours)
     charger_reach: float = 0.6  # m from the charger that count as being there (ours)

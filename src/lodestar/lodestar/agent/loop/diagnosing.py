@@ -36,9 +36,9 @@ class DiagnosingState:
         self._context, self._transitions, self._news = tools.context, tools.transitions, news
         self._evidence = tools.outcomes.evidence
         self._recoveries: dict[Recovery, Callable[[DirectiveRun, OpenCase, Diagnosis], None]] = {
-            Recovery.TAKE_NEW_PLACE: self._gone,
-            Recovery.SEARCH_ELSEWHERE: self._gone,
-            Recovery.NEXT_CANDIDATE: self._next,
+            Recovery.TAKE_NEW_PLACE: self.gone,
+            Recovery.SEARCH_ELSEWHERE: self.gone,
+            Recovery.NEXT_CANDIDATE: self.next_candidate,
             Recovery.OTHER_SIDE: self._other_side,
             Recovery.TELL: self._tell,
             Recovery.WAIT_THEN_GO_ROUND: self._wait_for_way,
@@ -114,7 +114,7 @@ class DiagnosingState:
         """Look at the target from another place; its last viewpoint excludes it."""
         self._spend(run, case)
         run.under_way.case = run.under_way.action = None
-        self._go_on(run)
+        self.go_on(run)
 
     def _spend(self, run: DirectiveRun, case: OpenCase) -> None:
         """The place where the robot stands, and the one that it was going to, showed nothing."""
@@ -125,7 +125,7 @@ class DiagnosingState:
         if facts.entity(case.action.entity_id) is not None:
             run.errand.spend_viewpoint(case.action.entity_id, UNCONFIRMED)
 
-    def _gone(self, run: DirectiveRun, case: OpenCase, diagnosis: Diagnosis) -> None:
+    def gone(self, run: DirectiveRun, case: OpenCase, diagnosis: Diagnosis) -> None:
         """The thing is not where it was: it is excluded there, and searched for elsewhere."""
         context, action = self._context, case.action
         facts, mirror = context.facts, context.facts.mirror
@@ -133,8 +133,7 @@ class DiagnosingState:
         present = facts.entity(action.entity_id) is not None
         run.under_way.case = None
         known = self._evidence.was_known(run, action.entity_id)
-        corrects = context.config.recovery.corrects
-        if known and corrects and not (present and diagnosis.cause is Cause.TARGET_MOVED):
+        if known and not (present and diagnosis.cause is Cause.TARGET_MOVED):
             mean = action.means.get(action.entity_id)
             where = f"at ({mean[0]:.1f}, {mean[1]:.1f})" if mean is not None else "where it was"
             name, place, seen = action.label or "the thing", where, Stamp(-math.inf)
@@ -145,13 +144,14 @@ class DiagnosingState:
             )
             if present:
                 run.errand.excluded[action.entity_id] = GONE
-        self._go_on(run)
+        self.go_on(run)
 
-    def _next(self, run: DirectiveRun, case: OpenCase, diagnosis: Diagnosis) -> None:
+    def next_candidate(self, run: DirectiveRun, case: OpenCase, diagnosis: Diagnosis) -> None:
+        """The thing is not what was looked for."""
         run.under_way.case = None
-        if case.action.entity_id and self._context.config.recovery.corrects:
+        if case.action.entity_id:
             run.errand.excluded[case.action.entity_id] = BELOW_ACCEPT
-        self._go_on(run)
+        self.go_on(run)
 
     def _other_side(self, run: DirectiveRun, case: OpenCase, diagnosis: Diagnosis) -> None:
         """This place is of no use. A thing that was not looked at from here keeps its viewpoints.
@@ -162,7 +162,7 @@ class DiagnosingState:
         if case.failing is Failing.STOPPED:
             run.under_way.case = None
             run.errand.goals.exclude(case.proposal.goal, case.why, context.facts.grid, lasting=True)
-            self._go_on(run)
+            self.go_on(run)
             return
         proposal = self._beyond(run, case)
         self._spend(run, case)
@@ -172,7 +172,7 @@ class DiagnosingState:
             if entity is not None:
                 run.errand.excluded[entity.id] = UNCONFIRMED
                 run.errand.out_of_sight.setdefault(entity.id, context.now)
-            self._go_on(run)
+            self.go_on(run)
             return
         run.text = f"{diagnosis.text}. {proposal.rationale[:1].upper()}{proposal.rationale[1:]}."
         self._transitions.send(run, proposal, proposal.epoch, self._context.search.look(run))
@@ -247,7 +247,7 @@ class DiagnosingState:
         if not measured.get("map_contradicts", False):
             run.under_way.case = None
             self._settle(run)
-            self._go_on(run)
+            self.go_on(run)
         elif not self._waits(case, config.localisation_patience):
             message = f"The robot does not know where it is: {diagnosis.text}. Bring it back, or localise it by hand."
             self._transitions.finish(run, ErrorCode.TF_ERROR, message)
@@ -265,14 +265,15 @@ class DiagnosingState:
         blind = self._evidence.blind_for()
         if blind <= config.camera_patience:
             run.under_way.case = None
-            self._go_on(run)
+            self.go_on(run)
         elif not self._waits(case, config.sensor_patience):
             message = (
                 f"No image came for {blind:.0f} s: is the camera's driver up, and does its camera_info come?"
             )
             self._transitions.finish(run, ErrorCode.NO_EXPERT, message)
 
-    def _go_on(self, run: DirectiveRun) -> None:
+    def go_on(self, run: DirectiveRun) -> None:
+        """Close the decision, and decide anew."""
         self._context.account.close(Outcome.ABORTED, self._context.search.look(run))
         self._transitions.redecide(run)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import math
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -38,6 +39,7 @@ from lodestar.agent.loop.navigating import NavigatingState, NavigatorNews
 from lodestar.agent.loop.pointing import Pointed, Pointing
 from lodestar.agent.loop.resting import RestingState, WaitingState, pause, refuse, resume, silent_input
 from lodestar.agent.loop.verifying import VerifyingState
+from lodestar.agent.recovery.outcomes import Outcomes
 from lodestar.experts.protocol import Proposal, Rejection
 from lodestar.grid.energy import EnergyBudget
 from lodestar.grid.occupancy import OccupancyGrid2D
@@ -45,6 +47,7 @@ from lodestar.language.directive import Directive
 from lodestar.memory.answer import AnswerOutcome
 from lodestar.scene.mirror import SceneMirror
 from lodestar.selection.decision_log import Outcome
+from lodestar.worldmodel.validation import TraceValidator
 
 _log = logging.getLogger(__name__)
 _DRIVING = frozenset({State.DECIDING, State.NAVIGATING})  # in which a goal may be under way
@@ -59,18 +62,32 @@ class LoopState(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class PartKinds:
+    """Classes of the parts that a comparison may replace; by default the robot's own."""
+
+    validator: type[TraceValidator] = TraceValidator
+    outcomes: type[Outcomes] = Outcomes
+    news: type[NavigatorNews] = NavigatorNews
+    diagnosing: type[DiagnosingState] = DiagnosingState
+
+
+OWN_PARTS = PartKinds()
+
+
 class DecisionLoop:
     """Follows one directive at a time; `motion_allowed` is false whenever the robot must stand.
 
     context: in which nothing runs yet (`make_context`).
     """
 
-    def __init__(self, context: LoopContext) -> None:
+    def __init__(self, context: LoopContext, kinds: PartKinds = OWN_PARTS) -> None:
         self._context = context
-        tools = self.tools = Tools(context)
+        context.validator = kinds.validator(context.facts, context.config.validation)
+        tools = Tools(context, kinds.outcomes(context))
         self._transitions = tools.transitions
         activities = self._activities = Activities(tools)
-        self._news = NavigatorNews(tools, activities)
+        self._news = kinds.news(tools, activities)
         self._pointing = Pointing(context)
         self._navigating = NavigatingState(tools, activities, self._news)
         self._states: dict[State, LoopState] = {
@@ -80,7 +97,7 @@ class DecisionLoop:
             State.NAVIGATING: self._navigating,
             State.VERIFYING: VerifyingState(tools, activities),
             State.WAITING: WaitingState(tools, activities),
-            State.DIAGNOSING: DiagnosingState(tools, self._news),
+            State.DIAGNOSING: kinds.diagnosing(tools, self._news),
             State.HELD: RestingState(),
         }
 

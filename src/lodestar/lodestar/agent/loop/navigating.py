@@ -86,9 +86,6 @@ class NavigatorNews:
             self._transitions.diagnose(run, run.under_way.case)
             return
         outcomes = self._tools.outcomes
-        if outcomes.retries(run):
-            self._transitions.send(run, navigation.proposal, context.next_epoch(), view)
-            return
         case = outcomes.open_case(run, Failing.STOPPED, navigation.proposal, why, code=code, blocked=blocked)
         if case is not None:
             self._transitions.diagnose(run, case)

@@ -29,9 +29,6 @@ from lodestar.worldmodel.outcomes import ConstraintState, Discrepancy, Look
 from lodestar.worldmodel.records import Belief, Phase, Trace, entity_of
 from lodestar.worldmodel.way_change import Blockage, blockage_of, mismatch
 
-#: Parts that an ablation leaves out: the diagnosis as a whole, the phase in which an action failed, the scene's things.
-DIAGNOSIS, CONSTRAINT_STATE, SCENE = "diagnosis", "constraint_state", "scene"
-
 _BESIDE = 0.45  # m from what came into the way within which a thing is taken for it
 _SHOWN = 0.3  # m around a contact in which an obstacle on the grid explains it
 _AROUND = 3.0  # m in which the surroundings are compared after a jump
@@ -51,40 +48,37 @@ class EvidenceGatherer:
     def measure(self, run: DirectiveRun, case: OpenCase) -> Evidence:
         """Return the evidence as it is now.
 
-        The phase says what is worth measuring. Without it, way and target are measured at every failure.
+        The phase in which the action failed says what is worth measuring.
         """
-        phased, scene = not self._lacks(CONSTRAINT_STATE), not self._lacks(SCENE)
-        stopped = case.failing is Failing.STOPPED
-        facts: dict[str, bool] = {}
-        if phased:
-            facts |= {
-                "stopped_on_way": case.failing in (Failing.STOPPED, Failing.SILENT),
-                "arrived": case.failing in (Failing.NOT_SEEN, Failing.NOT_IT),
-            }
-        facts |= self._navigator(case) | self._inputs(run, case) | self._pose(run, case)
-        if stopped or not phased:
-            facts |= self._contact(case)
-            if not self.has_jumped(run):
-                facts |= self._way(case)
-                if scene:
-                    facts |= self._in_way(case)
-        if scene and not ((stopped or case.failing is Failing.INPUTS) and phased):
-            facts |= self._target(run, case)
+        facts = {
+            "stopped_on_way": case.failing in (Failing.STOPPED, Failing.SILENT),
+            "arrived": case.failing in (Failing.NOT_SEEN, Failing.NOT_IT),
+        }
+        facts |= self.of_drive(run, case)
+        if case.failing is Failing.STOPPED:
+            facts |= self.of_way(run, case)
+        elif case.failing is not Failing.INPUTS:
+            facts |= self.of_target(run, case)
+        return self.evidence(case, facts)
+
+    def evidence(self, case: OpenCase, facts: dict[str, bool]) -> Evidence:
+        """Return measured facts with the discrepancy, the place and the looks of the case."""
         return Evidence(self._discrepancy(case), facts, self._where(case), case.looks)
-
-    def _lacks(self, part: str) -> bool:
-        return part in self._context.config.recovery.without
-
-    @property
-    def diagnoses(self) -> bool:
-        """Return whether a cause is asked for at all."""
-        return not self._lacks(DIAGNOSIS)
 
     def is_verified_gone(self, entity_id: int) -> bool:
         """Return whether the scene has looked through the place of an entity."""
         mirror = self._context.facts.mirror
-        entity = None if mirror is None or self._lacks(SCENE) else mirror.get(entity_id)
+        entity = None if mirror is None else mirror.get(entity_id)
         return entity is not None and entity.state is EntityState.ARCHIVED
+
+    def of_drive(self, run: DirectiveRun, case: OpenCase) -> dict[str, bool]:
+        """Return the facts about the navigator, the inputs and the pose."""
+        return self._navigator(case) | self._inputs(run, case) | self._pose(run, case)
+
+    def of_way(self, run: DirectiveRun, case: OpenCase) -> dict[str, bool]:
+        """Return the facts about contacts and what came into the way, which say nothing while a jump is not settled."""
+        facts = self._contact(case)
+        return facts if self.has_jumped(run) else facts | self._way(case) | self.things_in_way(case)
 
     def _navigator(self, case: OpenCase) -> dict[str, bool]:
         facts = {"navigator_silent": case.failing is Failing.SILENT}
@@ -185,7 +179,7 @@ class EvidenceGatherer:
             return None
         return blockage_of(action.grid, facts.grid, way, facts.pose)
 
-    def _in_way(self, case: OpenCase) -> dict[str, bool]:
+    def things_in_way(self, case: OpenCase) -> dict[str, bool]:
         """Return of which kind the things are that were first seen where the way is blocked.
 
         That none of a kind is there is known only after a look: a thing takes some images to be confirmed.
@@ -215,7 +209,8 @@ class EvidenceGatherer:
 
     # --- the target -------------------------------------------------------------------------------------------
 
-    def _target(self, run: DirectiveRun, case: OpenCase) -> dict[str, bool]:
+    def of_target(self, run: DirectiveRun, case: OpenCase) -> dict[str, bool]:
+        """Return the facts about the thing that the action is about."""
         action, facts = case.action, self._context.facts
         if not action.entity_id or facts.mirror is None:
             return {}
@@ -252,7 +247,7 @@ class EvidenceGatherer:
 
     def twins(self, run: DirectiveRun, entity_id: int) -> list[Entity]:
         """Return things that fit and were first seen since the directive began, beside one that was known before it."""
-        if self._lacks(SCENE) or not self.was_known(run, entity_id):
+        if not self.was_known(run, entity_id):
             return []
         known = self._context.facts.entity(entity_id)
         fitting = (self._context.facts.entity(c.entity_id) for c in self._context.search.look(run).accepted)
@@ -304,7 +299,7 @@ class EvidenceGatherer:
     def relations(self, trace: Trace, margin: float = 0.0) -> tuple[Belief, ...]:
         """Return the relations of the thing that a trace is about to those beside it, measured now (`relations_of`)."""
         context, about = self._context, trace.expectation.about
-        entity = None if self._lacks(SCENE) else context.facts.entity(entity_of(about) or 0)
+        entity = context.facts.entity(entity_of(about) or 0)
         if entity is None:
             return ()
         others = context.facts.entities.values()

@@ -20,7 +20,7 @@ from lodestar.scene.records import Entity
 from lodestar.worldmodel.advice import Advice, AdviceQuestion, Adviser, offered_by
 from lodestar.worldmodel.amendments import Amendment, Change, ClosedWay
 from lodestar.worldmodel.cause_table import Recovery
-from lodestar.worldmodel.diagnosis import diagnose, recovery_of, undiagnosed
+from lodestar.worldmodel.diagnosis import diagnose, recovery_of
 from lodestar.worldmodel.discrepancies import DRIFT
 from lodestar.worldmodel.outcomes import ActionOutcome, Cause, Diagnosis, Look, Result
 from lodestar.worldmodel.records import Trace, entity_of
@@ -44,8 +44,6 @@ def corrections(
 
     contact: (x, y) in map, where the robot was held. stamp: seconds, now.
     """
-    if not config.corrects:
-        return ()
     cause, trace_id, identity = diagnosis.cause, case.action.trace.id, case.action.entity_id
     if cause in _GONE and identity:
         if entity is not None:  # it was seen in another place: its entity has moved along
@@ -141,9 +139,11 @@ class Finding:
 class Outcomes:
     """Opens an action with its trace, and closes it with an outcome. Every action has one end."""
 
+    evidence_kind = EvidenceGatherer
+
     def __init__(self, context: LoopContext) -> None:
         self._context = context
-        self.evidence = EvidenceGatherer(context)
+        self.evidence = self.evidence_kind(context)
         self._advice = None if context.adviser is None else AdviceSeeker(context, context.adviser)
 
     def begin(self, run: DirectiveRun, trace: Trace) -> None:
@@ -220,14 +220,6 @@ class Outcomes:
             case.looks = run.errand.looks.get(action.entity_id, ())
         return case
 
-    def retries(self, run: DirectiveRun) -> bool:
-        """Return whether a failed goal is sent again as it is: only for comparisons, without a diagnosis."""
-        config = self._context.config.recovery
-        if config.enabled or run.errand.retries >= config.blind_retries:
-            return False
-        run.errand.retries += 1
-        return True
-
     def roll_back(self, run: DirectiveRun, why: str) -> None:
         """The action that is open has failed, for a reason that needs no diagnosis."""
         self._close(run, Result.ROLLED_BACK, why)
@@ -258,9 +250,6 @@ class Outcomes:
             "another one that fits has appeared",
         )
         case.arrived = run.begun_stamp
-        if not self.evidence.diagnoses:
-            self.commit(run, case.why)
-            return
         diagnosis = diagnose(self.evidence.measure(run, case), sure=self._context.config.recovery.sure)
         run.under_way.action = None
         self._record(
@@ -285,12 +274,6 @@ class Outcomes:
         context = self._context
         config, facts = context.config.recovery, context.facts
         evidence = self.evidence.measure(run, case)
-        if not self.evidence.diagnoses:
-            self._record(
-                ActionOutcome(case.action.trace.id, facts.stamp.seconds, Result.ROLLED_BACK, text=case.why)
-            )
-            run.under_way.action = None
-            return Finding(undiagnosed(evidence, case.why), Recovery.ASK_AGAIN)
         diagnosis = diagnose(evidence, sure=config.sure)
         recovery = own = recovery_of(diagnosis)
         entity = facts.entity(case.action.entity_id)
@@ -306,9 +289,8 @@ class Outcomes:
                 recovery, told = advice.recovery, f"; the language model advises {advice}"
         # Advice moves the robot. It corrects no belief that the evidence does not.
         undecided = looks_on or own is Recovery.ASK_AGAIN or recovery is not own
-        amendments = () if undecided else corrections(
-            case, diagnosis, entity, contact.xy if felt and contact is not None else None, facts.stamp.seconds, config
-        )  # fmt: skip
+        where = contact.xy if felt and contact is not None else None
+        amendments = () if undecided else self.amendments(case, diagnosis, where)
         name = name_of(entity) if entity is not None else case.action.label
         self._record(
             ActionOutcome(
@@ -324,6 +306,14 @@ class Outcomes:
         if not looks_on:
             run.under_way.action = None
         return Finding(diagnosis, recovery)
+
+    def amendments(
+        self, case: OpenCase, diagnosis: Diagnosis, contact: tuple[float, float] | None
+    ) -> tuple[Amendment, ...]:
+        """Return the corrections of beliefs. contact: (x, y) in map, where the robot was held."""
+        facts, config = self._context.facts, self._context.config.recovery
+        entity = facts.entity(case.action.entity_id)
+        return corrections(case, diagnosis, entity, contact, facts.stamp.seconds, config)
 
     def _record(self, outcome: ActionOutcome) -> None:
         self._context.constraint.end(outcome)

@@ -14,6 +14,7 @@ from lodestar.agent.facts.errors import ErrorCode
 from lodestar.agent.recovery import outcomes
 from lodestar.scene.records import EntityState
 from lodestar.worldmodel.outcomes import Cause, Result
+from lodestar_eval.ablations import BLIND_RETRIES, ROW_KINDS
 
 PHASE = {"stopped_on_way", "arrived"}
 WAY = {"goal_covered", "way_newly_blocked"}
@@ -35,11 +36,11 @@ def measured(monkeypatch) -> list[Mapping[str, bool]]:
     return seen
 
 
-def _world(**recovery) -> World:
-    """A room with a red chair that a former session saw, and the robot on its way to it."""
+def _world(row: str = "full", **recovery) -> World:
+    """A room with a red chair that a former session saw, and the robot on its way to it. row: of the ablations."""
     config = LoopConfig(recovery=RecoveryConfig(search_time=20.0, **recovery))
-    frontier = exploring((2.0, 8.0, 0.0))
-    world = World(answers={"semantic_map": towards_target, "frontier": frontier}, config=config)
+    answers = {"semantic_map": towards_target, "frontier": exploring((2.0, 8.0, 0.0))}
+    world = World(answers=answers, config=config, kinds=ROW_KINDS[row])
     world.mirror.put(replace(TARGET, first_seen=-100.0, last_seen=-100.0))
     world.targets.scores[7] = 0.9
     world.loop.start(find(), 0.0)
@@ -78,21 +79,21 @@ def test_the_whole_diagnosis_measures_the_phase_the_way_and_the_things(measured)
 
 
 def test_without_the_constraint_state_way_and_target_are_measured_at_every_failure(measured):
-    world = _world(without=("constraint_state",))
+    world = _world("no_constraint_state")
     _stopped(world)
     assert not PHASE & set(measured[0])
     assert WAY | {"mover_in_way", "target_gone", "planner_refused"} <= set(measured[0])
-    world = _world(without=("constraint_state",))
+    world = _world("no_constraint_state")
     _gone(world)
     world.run(1.0)
     assert {"target_gone", "goal_covered"} <= set(measured[-1]) and not PHASE & set(measured[-1])
 
 
 def test_without_the_scene_the_diagnosis_knows_no_thing(measured):
-    world = _world(without=("scene",))
+    world = _world("no_semantic_graph")
     _stopped(world)
     assert set(measured[0]) >= PHASE | WAY and not (THINGS | TARGETS) & set(measured[0])
-    world = _world(without=("scene",))
+    world = _world("no_semantic_graph")
     _gone(world)
     world.run(120.0)
     assert world.result.error_code is not ErrorCode.TARGET_GONE
@@ -100,7 +101,7 @@ def test_without_the_scene_the_diagnosis_knows_no_thing(measured):
 
 
 def test_without_the_scene_a_second_one_is_claimed_without_a_word():
-    world = _world(without=("scene",))
+    world = _world("no_semantic_graph")
     world.run(until=lambda: world.pose[0] > 5.0)
     world.mirror.put(entity(8, 8.0, 7.0, first_seen=world.now, last_seen=world.now))
     world.targets.scores[8] = 0.9
@@ -109,14 +110,14 @@ def test_without_the_scene_a_second_one_is_claimed_without_a_word():
 
 
 def test_without_a_diagnosis_a_failure_is_noticed_and_its_goal_left_out(measured):
-    world = _world(without=("diagnosis",))
+    world = _world("no_diagnosis")
     _stopped(world)
     assert not measured
     last = _outcomes(world)[-1]
     assert last.result is Result.ROLLED_BACK and last.diagnosis is None and not last.amendments
     world.run(until=lambda: len(world.of(SendGoal)) > 1)
     assert world.of(SendGoal)[1].goal != pytest.approx(world.of(SendGoal)[0].goal)
-    world = _world(without=("diagnosis",))
+    world = _world("no_diagnosis")
     _gone(world)
     world.run(200.0)
     assert world.result is not None and world.result.error_code is not ErrorCode.TARGET_GONE
@@ -124,7 +125,7 @@ def test_without_a_diagnosis_a_failure_is_noticed_and_its_goal_left_out(measured
 
 
 def test_without_belief_correction_the_cause_is_named_and_nothing_is_amended():
-    world = _world(corrects=False)
+    world = _world("no_belief_correction")
     _gone(world)
     world.run(200.0)
     found = [one.diagnosis.cause for one in _outcomes(world) if one.diagnosis is not None]
@@ -134,16 +135,16 @@ def test_without_belief_correction_the_cause_is_named_and_nothing_is_amended():
 
 
 def test_blind_retry_sends_the_same_goal_again_so_many_times():
-    world = _world(enabled=False, blind_retries=3)
+    world = _world("blind_retry", enabled=False)
     first = world.of(SendGoal)[0].goal
-    for number in range(2, 5):
+    for number in range(2, 2 + BLIND_RETRIES):
         world.goal = None
         world.loop.on_navigation(NavigationEvent(NavigationKind.ABORTED, 208, "no way"))
         world.run(5.0, until=lambda wanted=number: len(world.of(SendGoal)) == wanted)
         assert world.of(SendGoal)[-1].goal == pytest.approx(first)
     world.goal = None
     world.loop.on_navigation(NavigationEvent(NavigationKind.ABORTED, 208, "no way"))
-    world.run(20.0, until=lambda: len(world.of(SendGoal)) == 5)
+    world.run(20.0, until=lambda: len(world.of(SendGoal)) == 2 + BLIND_RETRIES)
     assert world.of(SendGoal)[-1].goal != pytest.approx(first)
     assert all(one.diagnosis is None for one in _outcomes(world))
 
@@ -151,7 +152,8 @@ def test_blind_retry_sends_the_same_goal_again_so_many_times():
 @pytest.mark.parametrize("validates", [True, False])
 def test_without_validation_a_goal_in_a_wall_is_driven_to(validates):
     in_wall = proposal(5.0, 0.05)
-    world = World(answers={"frontier": lambda request: in_wall}, config=LoopConfig(validates=validates))
+    kinds = ROW_KINDS["full" if validates else "no_validation"]
+    world = World(answers={"frontier": lambda request: in_wall}, kinds=kinds)
     world.loop.start(find(), 0.0)
     world.run(10.0, until=lambda: world.goal is not None)
     assert (world.goal is not None) != validates

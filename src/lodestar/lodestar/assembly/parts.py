@@ -38,6 +38,7 @@ from lodestar.assembly.selector_parts import (
     grammar_parser,
     loop_context,
     policy,
+    reward_model,
     scene_targets,
 )
 from lodestar.assembly.semantic_map_parts import semantic_map_expert
@@ -71,6 +72,7 @@ __all__ = [
     "policy",
     "query_parser",
     "reasoner",
+    "reward_model",
     "region_tracker",
     "scene_dictionary",
     "scene_mirror",

@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from lodestar.agent.decisions.targets import SceneTargets
+from lodestar.query.targets import SceneTargets
 from lodestar.agent.errands.context import LoopContext, make_context
 from lodestar.agent.loop.machine import OWN_PARTS, DecisionLoop, PartKinds
 from lodestar.assembly.config import GoalSelectorConfig
@@ -23,7 +23,7 @@ from lodestar.language.two_readers import TwoReaders, book_reader, offline_reade
 from lodestar.models.phrases import PhraseBook
 from lodestar.selection.policies import policy_of
 from lodestar.selection.policy import Policy
-from lodestar.selection.reward import make_reward
+from lodestar.selection.reward import RewardModel, make_reward
 from lodestar.worldmodel.advice import Adviser, make_adviser
 
 _log = logging.getLogger(__name__)
@@ -75,6 +75,11 @@ def policy(config: GoalSelectorConfig, rng: np.random.Generator | None = None) -
     """
     rng = rng if rng is not None else np.random.default_rng(config.seed)
     return policy_of(config.selection, config.policy, config.experts, rng)
+
+
+def reward_model(name: str) -> RewardModel:
+    """Return the reward of a name, with its own numbers, for whoever reads a log. Raises ValueError where unknown."""
+    return make_reward(name)
 
 
 def scene_targets(shared: SharedConfig, phrases: PhraseBook) -> SceneTargets:

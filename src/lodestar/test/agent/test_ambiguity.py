@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import pytest
 from agent_fakes import ACCEPT, FakeTargets, World, entity, find, find_many, proposal
 
-from lodestar.agent.decisions.targets import NextMove, TargetAmbiguity, TargetView
+from lodestar.agent.decisions.ambiguity import NextMove, TargetAmbiguity
+from lodestar.query.targets import TargetView
 from lodestar.agent.errands.commands import SendGoal, State
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.experts.protocol import Rejection, RejectionReason

@@ -9,7 +9,7 @@ import pytest
 
 from lodestar.agent.decisions.admission import Admission, Arm
 from lodestar.agent.decisions.credit import Ledger, modality_of, perceive
-from lodestar.agent.decisions.targets import TargetView
+from lodestar.query.targets import TargetView
 from lodestar.agent.facts.times import Stamp
 from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest, RejectionReason
 from lodestar.language.directive import Item, Step, StepKind

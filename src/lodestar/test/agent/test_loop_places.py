@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from agent_fakes import FACING, TARGET, World, entity, exploring, find, thing, towards_target
 
-from lodestar.agent.decisions.targets import SceneTargets
+from lodestar.query.targets import SceneTargets
 from lodestar.agent.errands.commands import FollowConstraints, SendGoal, State
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.errors import ErrorCode, OtherFloor

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from agent_fakes import room
 
-from lodestar.agent.recovery.places import retreat
+from lodestar.worldmodel.recovery_places import retreat
 from lodestar.grid.footprint import footprint_free
 
 NEAR_A_WALL = np.array([0.5, 5.0, math.pi / 2])

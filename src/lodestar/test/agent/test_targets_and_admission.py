@@ -9,7 +9,7 @@ import pytest
 from agent_fakes import entity, proposal
 
 from lodestar.agent.decisions.admission import GoalMemory, admit, heads_for
-from lodestar.agent.decisions.targets import SceneTargets
+from lodestar.query.targets import SceneTargets
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.experts.protocol import ActionKind, Rejection, RejectionReason
 from lodestar.language.directive import Constraint, ConstraintKind, Item

@@ -9,7 +9,7 @@ import numpy as np
 from agent_fakes import entity, room
 
 from lodestar.agent.facts.config import LoopConfig
-from lodestar.agent.recovery.places import is_hidden, viewpoint_beyond
+from lodestar.worldmodel.recovery_places import is_hidden, viewpoint_beyond
 from lodestar.grid.occupancy import OccupancyGrid2D
 
 CONFIG = LoopConfig()

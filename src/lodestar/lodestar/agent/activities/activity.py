@@ -12,7 +12,7 @@ from lodestar.agent.activities.go_to import GoTo
 from lodestar.agent.activities.transitions import Transitions
 from lodestar.agent.decisions.admission import Admission
 from lodestar.agent.decisions.approach import Arrival
-from lodestar.agent.decisions.targets import TargetView
+from lodestar.query.targets import TargetView
 from lodestar.agent.errands.commands import AskMemory, FollowConstraints, State, WithdrawQuestion
 from lodestar.agent.errands.context import LoopContext
 from lodestar.agent.errands.errand import OpenQuery

@@ -9,7 +9,7 @@ from collections.abc import Hashable
 import numpy as np
 
 from lodestar.agent.activities.transitions import Transitions
-from lodestar.agent.decisions.targets import TargetView
+from lodestar.query.targets import TargetView
 from lodestar.agent.errands.context import LoopContext, trace_of
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.experts.protocol import Proposal

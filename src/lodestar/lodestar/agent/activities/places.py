@@ -13,7 +13,7 @@ from lodestar.agent.activities.asking import asked_in_words, question_of, unansw
 from lodestar.agent.activities.charger_trip import home_of
 from lodestar.agent.decisions.admission import HOME, PLACE, Admission
 from lodestar.agent.decisions.approach import Arrival
-from lodestar.agent.decisions.targets import TargetView
+from lodestar.query.targets import TargetView
 from lodestar.agent.errands.context import LoopContext
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.facts.errors import ErrorCode

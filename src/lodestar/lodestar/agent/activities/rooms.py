@@ -13,7 +13,7 @@ from lodestar.agent.activities.count_recall import CountRecall
 from lodestar.agent.activities.go_to import GoTo
 from lodestar.agent.decisions.admission import EXPLORER, PLACE, Admission
 from lodestar.agent.decisions.approach import Arrival
-from lodestar.agent.decisions.targets import TargetView
+from lodestar.query.targets import TargetView
 from lodestar.agent.errands.context import LoopContext
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.errands.words import counted, explored_in_words, inventory, name_of

@@ -22,7 +22,7 @@ from lodestar.agent.errands.words import barred, gone, hidden, name_of
 from lodestar.agent.facts.config import AbsenceConfig
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.agent.facts.newest import Facts
-from lodestar.agent.recovery.places import place_before_shut_way
+from lodestar.worldmodel.recovery_places import place_before_shut_way
 from lodestar.experts.config import SurfaceConfig
 from lodestar.experts.heights import SurfaceMap
 from lodestar.grid.config import ViewpointConfig

@@ -11,7 +11,7 @@ import numpy as np
 
 from lodestar.agent.decisions.admission import ASIDE, LOOK
 from lodestar.agent.decisions.approach import Arrival
-from lodestar.agent.decisions.targets import TargetView
+from lodestar.query.targets import TargetView
 from lodestar.agent.errands.commands import (
     AskMemory,
     CancelGoal,

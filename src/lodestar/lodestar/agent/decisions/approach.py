@@ -9,7 +9,7 @@ from enum import Enum
 
 import numpy as np
 
-from lodestar.agent.decisions.targets import TargetView
+from lodestar.query.targets import TargetView
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.times import FOREVER, Stamp, last_seen
 from lodestar.experts.facing_places import support_of

@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 
 from lodestar.agent.decisions.admission import Admission
-from lodestar.agent.decisions.targets import TargetView
+from lodestar.query.targets import TargetView
 from lodestar.agent.facts.times import Stamp
 from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest
 from lodestar.geometry.boxes import box_distance

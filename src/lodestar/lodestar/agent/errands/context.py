@@ -10,7 +10,7 @@ import numpy as np
 
 from lodestar.agent.decisions.admission import ASIDE, CHARGER, EXPLORER, HOME, LOOK, Admission
 from lodestar.agent.decisions.credit import Ledger, perceive
-from lodestar.agent.decisions.targets import SceneTargets, Targets, TargetView
+from lodestar.query.targets import SceneTargets, Targets, TargetView
 from lodestar.agent.errands.commands import Command, OpenQuestions, RecordDecision, State
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.errands.searched_floor import SearchedFloor

@@ -14,7 +14,8 @@ import numpy as np
 
 from lodestar.agent.decisions.admission import GoalMemory
 from lodestar.agent.decisions.approach import Arrival
-from lodestar.agent.decisions.targets import TargetAmbiguity, TargetView
+from lodestar.agent.decisions.ambiguity import TargetAmbiguity
+from lodestar.query.targets import TargetView
 from lodestar.agent.errands.commands import NavigationEvent
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.times import NEVER, Stamp

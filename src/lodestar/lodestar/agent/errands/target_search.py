@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Protocol
 
-from lodestar.agent.decisions.targets import Targets, TargetView
+from lodestar.query.targets import Targets, TargetView
 from lodestar.agent.errands.commands import Command, EmbedPhrases
 from lodestar.agent.errands.errand import BELOW_ACCEPT, GONE, SHIFTED, UNSURE
 from lodestar.agent.errands.run import DirectiveRun

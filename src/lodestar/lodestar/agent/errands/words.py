@@ -10,7 +10,7 @@ import numpy as np
 from scipy import ndimage
 
 from lodestar.agent.decisions.admission import KNOWER, Admission
-from lodestar.agent.decisions.targets import TargetView
+from lodestar.query.targets import TargetView
 from lodestar.agent.errands.errand import UNCONFIRMED, UNREACHABLE, GoneThing
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.errands.searched_floor import SearchedFloor

@@ -10,7 +10,7 @@ from lodestar.agent.activities.activity import Activity, Tools
 from lodestar.agent.activities.table import Activities
 from lodestar.agent.decisions.admission import EXPLORER, KNOWER, KNOWN, Admission, admit, heads_for
 from lodestar.agent.decisions.requests import Answer, LateAnswer, objection
-from lodestar.agent.decisions.targets import TargetView
+from lodestar.query.targets import TargetView
 from lodestar.agent.errands.commands import RequestProposals
 from lodestar.agent.errands.context import LoopContext, trace_of
 from lodestar.agent.errands.errand import Choice

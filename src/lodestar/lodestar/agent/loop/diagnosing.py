@@ -17,7 +17,7 @@ from lodestar.agent.errands.words import name_of, place_of
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.agent.facts.times import Stamp
 from lodestar.agent.loop.navigating import NavigatorNews
-from lodestar.agent.recovery.places import viewpoint_beyond
+from lodestar.worldmodel.recovery_places import viewpoint_beyond
 from lodestar.experts.protocol import Proposal
 from lodestar.grid.footprint import footprint_free
 from lodestar.grid.paths import NoPath, plan_path

@@ -18,7 +18,7 @@ from lodestar.agent.errands.words import name_of
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.errors import ErrorCode, is_controller_stuck
 from lodestar.agent.loop.deciding import Inquiry
-from lodestar.agent.recovery.places import retreat
+from lodestar.worldmodel.recovery_places import retreat
 from lodestar.experts.protocol import ActionKind, Proposal, Rejection
 from lodestar.geometry.poses import wrap_angle
 from lodestar.scene.records import Entity

@@ -9,7 +9,8 @@ from lodestar.agent.activities.activity import Tools
 from lodestar.agent.activities.table import Activities
 from lodestar.agent.decisions.admission import CHARGER, HOME, PLACE
 from lodestar.agent.decisions.approach import Arrival, Evidence, faced_entity, inspect
-from lodestar.agent.decisions.targets import NextMove, TargetView
+from lodestar.agent.decisions.ambiguity import NextMove
+from lodestar.query.targets import TargetView
 from lodestar.agent.errands.commands import Choice, OpenQuestion
 from lodestar.agent.errands.errand import BELOW_ACCEPT, FOUND, UNCONFIRMED, UNREACHABLE, Failing
 from lodestar.agent.errands.run import DirectiveRun

@@ -14,7 +14,7 @@ from lodestar.agent.facts.errors import (
     is_planner_refusal,
 )
 from lodestar.agent.facts.times import NEVER, Stamp
-from lodestar.agent.recovery.places import is_hidden
+from lodestar.worldmodel.recovery_places import is_hidden
 from lodestar.geometry.boxes import box_distance
 from lodestar.grid.footprint import footprint_free
 from lodestar.grid.occupancy import OccupancyGrid2D

@@ -14,8 +14,8 @@ from lodestar.agent.recovery.outcomes import Finding, Outcomes
 from lodestar.experts.protocol import Proposal
 from lodestar.scene.records import Entity
 from lodestar.worldmodel.amendments import Amendment
-from lodestar.worldmodel.diagnosis import Evidence, undiagnosed
 from lodestar.worldmodel.cause_table import Recovery
+from lodestar.worldmodel.diagnosis import Evidence, undiagnosed
 from lodestar.worldmodel.outcomes import ActionOutcome, Diagnosis, Result
 from lodestar.worldmodel.records import Belief, Trace, Verdict
 from lodestar.worldmodel.validation import TraceValidator

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from lodestar.assembly import parts
-
 from lodestar.selection.context import ARM_FEATURES, FEATURE_SETS, feature_names
 from lodestar.selection.decision_log import Decision
 from lodestar.selection.policy import Policy

@@ -11,7 +11,6 @@ from functools import partial
 
 import numpy as np
 
-from lodestar.query.targets import SceneTargets
 from lodestar.agent.errands.context import LoopContext, make_context
 from lodestar.agent.loop.machine import OWN_PARTS, DecisionLoop, PartKinds
 from lodestar.assembly.config import GoalSelectorConfig
@@ -21,6 +20,7 @@ from lodestar.language.grammar import load_grammar, parse_directive
 from lodestar.language.model_directives import best_directive, make_directive_parser
 from lodestar.language.two_readers import TwoReaders, book_reader, offline_readers
 from lodestar.models.phrases import PhraseBook
+from lodestar.query.targets import SceneTargets
 from lodestar.selection.policies import policy_of
 from lodestar.selection.policy import Policy
 from lodestar.selection.reward import RewardModel, make_reward

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import Enum
 from typing import Protocol
-import numpy as np
-from lodestar.geometry.boxes import point_box_distance
+
 from lodestar.language.directive import DEFAULT_KEEP_AWAY, Constraint, ConstraintKind, Step
 from lodestar.language.query_graph import QueryGraph
 from lodestar.models.phrases import MissingPhrases, PhraseBook
-from lodestar.query.ambiguity import tell_apart
 from lodestar.query.verdict import Candidate, PoolCache, QueryConfig, score_pool, score_query
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity

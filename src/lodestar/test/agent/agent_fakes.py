@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from lodestar.query.targets import TargetView
 from lodestar.agent.errands.commands import (
     AskMemory,
     CancelGoal,
@@ -29,6 +28,7 @@ from lodestar.language.directive import Directive, Item, Step, StepKind
 from lodestar.language.query_graph import QueryGraph, QueryVariable
 from lodestar.language.question import Question
 from lodestar.memory.answer import AnswerCode, AnswerOutcome
+from lodestar.query.targets import TargetView
 from lodestar.query.verdict import Candidate
 from lodestar.scene.records import Entity, Region
 from lodestar.scene.regions import RegionMap

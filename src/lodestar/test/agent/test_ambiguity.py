@@ -9,10 +9,10 @@ import pytest
 from agent_fakes import ACCEPT, FakeTargets, World, entity, find, find_many, proposal
 
 from lodestar.agent.decisions.ambiguity import NextMove, TargetAmbiguity
-from lodestar.query.targets import TargetView
 from lodestar.agent.errands.commands import SendGoal, State
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.experts.protocol import Rejection, RejectionReason
+from lodestar.query.targets import TargetView
 from lodestar.query.verdict import Candidate
 
 NEAR, FAR, FARTHEST = entity(3, 4.0, 2.0), entity(7, 8.0, 5.0), entity(9, 8.0, 8.5)

@@ -10,10 +10,10 @@ import pytest
 from agent_fakes import FACING, World, entity, exploring, find, proposal, room
 
 from lodestar.agent.decisions.approach import better_target, pose_here
-from lodestar.query.targets import TargetView
 from lodestar.agent.errands.commands import SendGoal
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.grid.success_pose import is_facing
+from lodestar.query.targets import TargetView
 from lodestar.query.verdict import Candidate
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import SceneDelta

@@ -9,11 +9,11 @@ import pytest
 
 from lodestar.agent.decisions.admission import Admission, Arm
 from lodestar.agent.decisions.credit import Ledger, modality_of, perceive
-from lodestar.query.targets import TargetView
 from lodestar.agent.facts.times import Stamp
 from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest, RejectionReason
 from lodestar.language.directive import Item, Step, StepKind
 from lodestar.language.grammar import parse_directive
+from lodestar.query.targets import TargetView
 from lodestar.query.verdict import Candidate
 from lodestar.selection.context import ContextBuilder, ContextConfig
 from lodestar.selection.decision_log import Outcome

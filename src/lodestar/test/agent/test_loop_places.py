@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from agent_fakes import FACING, TARGET, World, entity, exploring, find, thing, towards_target
 
-from lodestar.query.targets import SceneTargets
 from lodestar.agent.errands.commands import FollowConstraints, SendGoal, State
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.errors import ErrorCode, OtherFloor
@@ -27,6 +26,7 @@ from lodestar.language.directive import (
 )
 from lodestar.language.query_graph import Predicate, QueryGraph, QueryVariable
 from lodestar.models.phrases import PhraseBook
+from lodestar.query.targets import SceneTargets
 from lodestar.scene.records import Region
 from lodestar.scene.regions import RegionMap
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from agent_fakes import TARGET, World, entity, proposal
 
-from lodestar.query.targets import TargetView
 from lodestar.agent.errands.context import trace_of
 from lodestar.language.directive import Item, Step, StepKind
 from lodestar.language.query_graph import Predicate, QueryGraph, QueryVariable
+from lodestar.query.targets import TargetView
 from lodestar.query.verdict import Candidate
 from lodestar.worldmodel.records import Belief
 

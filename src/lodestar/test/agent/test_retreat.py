@@ -7,8 +7,8 @@ import math
 import numpy as np
 from agent_fakes import room
 
-from lodestar.worldmodel.recovery_places import retreat
 from lodestar.grid.footprint import footprint_free
+from lodestar.worldmodel.recovery_places import retreat
 
 NEAR_A_WALL = np.array([0.5, 5.0, math.pi / 2])
 

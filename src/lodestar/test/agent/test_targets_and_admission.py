@@ -9,13 +9,13 @@ import pytest
 from agent_fakes import entity, proposal
 
 from lodestar.agent.decisions.admission import GoalMemory, admit, heads_for
-from lodestar.query.targets import SceneTargets
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.experts.protocol import ActionKind, Rejection, RejectionReason
 from lodestar.language.directive import Constraint, ConstraintKind, Item
 from lodestar.language.grammar import parse_directive
 from lodestar.language.query_graph import Predicate, QueryGraph, QueryVariable
 from lodestar.models.phrases import PhraseBook
+from lodestar.query.targets import SceneTargets
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import SceneDelta
 from lodestar.worldmodel.records import TraceError, Verdict

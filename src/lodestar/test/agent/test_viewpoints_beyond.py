@@ -9,8 +9,8 @@ import numpy as np
 from agent_fakes import entity, room
 
 from lodestar.agent.facts.config import LoopConfig
-from lodestar.worldmodel.recovery_places import is_hidden, viewpoint_beyond
 from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.worldmodel.recovery_places import is_hidden, viewpoint_beyond
 
 CONFIG = LoopConfig()
 CHAIR = entity(7, 5.0, 5.0)

@@ -12,7 +12,6 @@ from lodestar.agent.activities.go_to import GoTo
 from lodestar.agent.activities.transitions import Transitions
 from lodestar.agent.decisions.admission import Admission
 from lodestar.agent.decisions.approach import Arrival
-from lodestar.query.targets import TargetView
 from lodestar.agent.errands.commands import AskMemory, FollowConstraints, State, WithdrawQuestion
 from lodestar.agent.errands.context import LoopContext
 from lodestar.agent.errands.errand import OpenQuery
@@ -25,6 +24,7 @@ from lodestar.language.directive import Step, StepKind
 from lodestar.language.question import Question
 from lodestar.language.time_windows import TimeBasis, TimePoint, TimeWindow
 from lodestar.memory.answer import Answer, AnswerCode, AnswerOutcome, ProofKind
+from lodestar.query.targets import TargetView
 from lodestar.selection.decision_log import Outcome
 
 

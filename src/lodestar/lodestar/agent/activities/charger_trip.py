@@ -50,7 +50,6 @@ class ChargerTrip:
         config, pose = context.config, context.facts.pose
         assert pose is not None and run.verdict is not None
         away = math.dist(pose[:2], self._charger_of(run))
-        run.under_way.arrival = None
         if away <= config.charger_reach:
             code, message = run.verdict
             self._transitions.finish(run, code, f"{message} It is there now.")

@@ -9,13 +9,13 @@ from collections.abc import Hashable
 import numpy as np
 
 from lodestar.agent.activities.transitions import Transitions
-from lodestar.query.targets import TargetView
 from lodestar.agent.errands.context import LoopContext, trace_of
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.experts.protocol import Proposal
 from lodestar.geometry.poses import wrap_angle
 from lodestar.grid.footprint import footprint_free, footprints_free
 from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.query.targets import TargetView
 from lodestar.worldmodel.records import TraceError, Verdict
 
 _HEADINGS = 8  # that are tried where any will do

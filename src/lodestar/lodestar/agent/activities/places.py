@@ -13,7 +13,6 @@ from lodestar.agent.activities.asking import asked_in_words, question_of, unansw
 from lodestar.agent.activities.charger_trip import home_of
 from lodestar.agent.decisions.admission import HOME, PLACE, Admission
 from lodestar.agent.decisions.approach import Arrival
-from lodestar.query.targets import TargetView
 from lodestar.agent.errands.context import LoopContext
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.facts.errors import ErrorCode
@@ -25,6 +24,7 @@ from lodestar.language.directive import ROBOT_FRAME, Item, Step, StepKind
 from lodestar.language.query_graph import QueryGraph, QueryVariable
 from lodestar.memory.answer import Answer, AnswerPlace, ProofKind
 from lodestar.query.config import QueryConfig
+from lodestar.query.targets import TargetView
 from lodestar.scene.captions import clean_text
 from lodestar.scene.records import Entity
 
@@ -69,9 +69,9 @@ class SpotSearch:
     def _places(self, run: DirectiveRun, anchor: Entity) -> dict[int, np.ndarray]:
         """(3,) x, y and metres of path by an id of their own, of reachable places around the anchor."""
         facts = self._context.facts
-        assert facts.grid is not None and facts.pose is not None and facts.mirror is not None
-        grid = facts.grid
-        lengths = Reach(grid, facts.pose, self._context.config.reach).possible
+        assert facts.mirror is not None
+        grid = facts.known_grid
+        lengths = Reach(grid, facts.known_pose, self._context.config.reach).possible
         low, high = anchor.box_min[:2] - REACH, anchor.box_max[:2] + REACH
         xs, ys = (np.arange(a, b, STEP) for a, b in zip(low, high))
         points = np.stack(np.meshgrid(xs, ys), -1).reshape(-1, 2)
@@ -143,7 +143,6 @@ class Destination(Activity):
 
     def arrived(self, run: DirectiveRun, arrival: Arrival) -> None:
         """The step has succeeded where the robot is there; else it is sent again."""
-        run.under_way.arrival = None
         goal, (_, there, place) = self._place.goal(run), self._place.words(run)
         if self._go_to.is_there(goal):
             self._tools.steps.succeed(run, there)
@@ -246,7 +245,6 @@ class SpotVisit(Activity):
 
     def arrived(self, run: DirectiveRun, arrival: Arrival) -> None:
         """The step has succeeded where the robot came to the spot."""
-        run.under_way.arrival = None
         if self._go_to.is_there(arrival.goal):
             self._tools.steps.succeed(run, f"I stand at {_spot(run)}.")
             return
@@ -311,7 +309,6 @@ class RememberedPlace(Activity):
     def arrived(self, run: DirectiveRun, arrival: Arrival) -> None:
         """The step has succeeded where the robot stands there."""
         assert self._answer is not None
-        run.under_way.arrival = None
         if self._go_to.is_there(arrival.goal):
             words = f"I stand where I can see that place. {self._now(arrival)}"
             self._tools.steps.answer(run, words, self._answer)
@@ -329,12 +326,11 @@ class RememberedPlace(Activity):
         """(3,) the memory's viewpoint where the robot can come to it, else one of its own; None where there is none."""
         context = self._tools.context
         facts, config = context.facts, context.config
-        assert facts.grid is not None and facts.pose is not None
-        reach = Reach(facts.grid, facts.pose, config.reach)
+        reach = Reach(facts.known_grid, facts.known_pose, config.reach)
         if place.viewpoint is not None:
             goal = np.asarray(place.viewpoint, np.float64)
-            cells = facts.grid.cells_of(goal[None, :2])
-            inside = bool(facts.grid.contains(cells)[0])
+            cells = facts.known_grid.cells_of(goal[None, :2])
+            inside = bool(facts.known_grid.contains(cells)[0])
             if inside and np.isfinite(reach.possible[tuple(cells[0])]) and not run.errand.goals.reason(goal):
                 return goal
         low, high = place.centre - _HALF, place.centre + _HALF

@@ -13,7 +13,6 @@ from lodestar.agent.activities.count_recall import CountRecall
 from lodestar.agent.activities.go_to import GoTo
 from lodestar.agent.decisions.admission import EXPLORER, PLACE, Admission
 from lodestar.agent.decisions.approach import Arrival
-from lodestar.query.targets import TargetView
 from lodestar.agent.errands.context import LoopContext
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.errands.words import counted, explored_in_words, inventory, name_of
@@ -22,6 +21,7 @@ from lodestar.experts.reach import Reach
 from lodestar.grid.paths import path_lengths
 from lodestar.language.directive import Step, StepKind
 from lodestar.models.english import listed
+from lodestar.query.targets import TargetView
 from lodestar.scene.records import Entity, Region
 from lodestar.scene.regions import is_called
 
@@ -56,10 +56,9 @@ class RoomSearch:
         facts = self._context.facts
         if not regions or facts.mirror is None or facts.mirror.rooms is None:
             return None
-        assert facts.grid is not None and facts.pose is not None
-        lengths = Reach(facts.grid, facts.pose, self._context.config.reach).possible
+        lengths = Reach(facts.known_grid, facts.known_pose, self._context.config.reach).possible
         rows, columns = np.nonzero(np.isfinite(lengths))
-        points = facts.grid.points_of(np.column_stack([rows, columns]))
+        points = facts.known_grid.points_of(np.column_stack([rows, columns]))
         if not len(points):
             return None
         inside = np.isin(facts.mirror.rooms.at(points), [region.id for region in regions])
@@ -67,13 +66,13 @@ class RoomSearch:
             inside &= np.hypot(*(points - np.asarray(goal)[:2]).T) > _APART
         if not inside.any():
             return None
-        room = np.zeros(facts.grid.cells.shape, bool)
+        room = np.zeros(facts.known_grid.cells.shape, bool)
         room[rows[inside], columns[inside]] = True
         depth = ndimage.distance_transform_edt(np.pad(room, 1))[1:-1, 1:-1][rows, columns]
-        deep = inside & (depth >= min(float(depth[inside].max()), 0.5 / facts.grid.resolution))
+        deep = inside & (depth >= min(float(depth[inside].max()), 0.5 / facts.known_grid.resolution))
         best = np.flatnonzero(deep)[lengths[rows, columns][deep].argmin()]
         x, y = (float(v) for v in points[best])
-        return np.array([x, y, math.atan2(y - facts.pose[1], x - facts.pose[0])])
+        return np.array([x, y, math.atan2(y - facts.known_pose[1], x - facts.known_pose[0])])
 
     def enter(self, run: DirectiveRun, go_to: GoTo, regions: Collection[Region], text: str) -> bool:
         """Return whether the robot goes into the nearest of the regions that it can come to now."""
@@ -96,7 +95,6 @@ class RoomSearch:
     def arrived(self, run: DirectiveRun, go_to: GoTo, arrival: Arrival) -> None:
         """The robot came to a goal in a room. Where it stands in another place, leave the goal out, and count it."""
         facts = self._context.facts
-        run.under_way.arrival = None
         region = 0 if facts.mirror is None else facts.mirror.region_at(arrival.goal[:2])
         if not self.is_inside([one for one in self.all() if one.id == region]):
             why = "the navigator stopped short of it"
@@ -195,13 +193,12 @@ class Exploration(Activity):
 
     def _account(self, run: DirectiveRun, admission: Admission) -> str:
         facts = self._tools.context.facts
-        assert facts.grid is not None and facts.pose is not None
         if self._inside:
             area = sum(region.area for region in self._rooms.called(run.step.scope.labels))
             return f"Explored the {' and the '.join(run.step.scope.labels)}: {area:.0f} m2."
-        reached = np.isfinite(path_lengths(facts.grid, facts.pose[:2]))
+        reached = np.isfinite(path_lengths(facts.known_grid, facts.known_pose[:2]))
         left = next((arm.reason.partition(": ")[2] for arm in admission.arms if arm.expert == EXPLORER), "")
-        return explored_in_words(facts.grid, reached, left)
+        return explored_in_words(facts.known_grid, reached, left)
 
 
 class StockTaking:

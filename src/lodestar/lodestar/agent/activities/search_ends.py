@@ -22,7 +22,6 @@ from lodestar.agent.errands.words import barred, gone, hidden, name_of
 from lodestar.agent.facts.config import AbsenceConfig
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.agent.facts.newest import Facts
-from lodestar.worldmodel.recovery_places import place_before_shut_way
 from lodestar.experts.config import SurfaceConfig
 from lodestar.experts.heights import SurfaceMap
 from lodestar.grid.config import ViewpointConfig
@@ -31,6 +30,7 @@ from lodestar.grid.paths import path_lengths
 from lodestar.language.directive import Step
 from lodestar.scene.category_priors import CategoryPrior, CategoryPriors
 from lodestar.scene.records import Entity
+from lodestar.worldmodel.recovery_places import place_before_shut_way
 
 _BESIDE = 0.4  # m around a top, floor from which it is looked at; chosen
 # m^2 of floor in one piece that no way leads to, below which it is a leak of the sensors; chosen

@@ -10,12 +10,12 @@ from lodestar.agent.activities.activity import Activity, Tools
 from lodestar.agent.activities.search_ends import AbsenceJudge, SearchBounds, ShutWay, ShutWayWatch
 from lodestar.agent.decisions.admission import PLACE, Admission
 from lodestar.agent.decisions.approach import Arrival
-from lodestar.query.targets import TargetView
 from lodestar.agent.errands.run import DirectiveRun, SearchBelief
 from lodestar.agent.errands.words import counted, give_up, given_up, gone, not_found
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.agent.facts.times import NEVER
 from lodestar.language.directive import EVERY
+from lodestar.query.targets import TargetView
 from lodestar.scene.records import Entity
 
 

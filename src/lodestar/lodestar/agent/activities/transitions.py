@@ -6,12 +6,12 @@ import logging
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from lodestar.agent.decisions.admission import ASIDE, LOOK
 from lodestar.agent.decisions.approach import Arrival
-from lodestar.query.targets import TargetView
 from lodestar.agent.errands.commands import (
     AskMemory,
     CancelGoal,
@@ -27,6 +27,7 @@ from lodestar.agent.errands.context import LoopContext, goal_patience, trace_of
 from lodestar.agent.errands.errand import (
     ActionState,
     Choice,
+    Failing,
     Navigation,
     OpenCase,
 )
@@ -37,6 +38,7 @@ from lodestar.agent.recovery.outcomes import Outcomes
 from lodestar.experts.protocol import Proposal
 from lodestar.geometry.poses import wrap_angle
 from lodestar.language.directive import StepKind
+from lodestar.query.targets import TargetView
 from lodestar.scene.mirror import SceneMirror
 from lodestar.selection.decision_log import Outcome
 from lodestar.worldmodel.constraint_state import ConstraintTracker
@@ -151,6 +153,7 @@ class Transitions:
         if proposal.expert == LOOK:  # about the action that failed, which is still open
             self.outcomes.begin_look(run, trace)
         else:
+            run.under_way.case = None
             self.outcomes.begin(run, trace)
             self._context.constraint.begin(trace)
         self._context.commands.append(RecordTrace(trace))
@@ -164,6 +167,15 @@ class Transitions:
         run.questions.close()
         run.under_way.case = case
         self._take("diagnose")
+
+    def diagnosed(
+        self, run: DirectiveRun, failing: Failing, proposal: Proposal, why: str, **more: Any
+    ) -> bool:
+        """Return whether a failure is diagnosed now. more: of the case, see `Outcomes.open_case`."""
+        case = self.outcomes.open_case(run, failing, proposal, why, **more)
+        if case is not None:
+            self.diagnose(run, case)
+        return case is not None
 
     def arrive(self, run: DirectiveRun, navigation: Navigation) -> None:
         """The robot stands at the goal and looks before anything is decided; after a step aside it decides."""
@@ -205,6 +217,7 @@ class Transitions:
         """Ask the experts anew, `wait` seconds from now at the earliest; a goal under way stays under way."""
         run.questions.close()
         run.errand.ask_after = self._context.now + wait
+        run.under_way.arrival = run.under_way.case = None
         if run.under_way.navigation is None:
             self.outcomes.end_look(run, Result.CANCELLED, "It was given up.")
         self._take("redecide")

@@ -9,7 +9,6 @@ from enum import Enum
 
 import numpy as np
 
-from lodestar.query.targets import TargetView
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.times import FOREVER, Stamp, last_seen
 from lodestar.experts.facing_places import support_of
@@ -19,6 +18,7 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.success_pose import is_facing
 from lodestar.grid.viewpoints import NoViewpoint, find_viewpoints
 from lodestar.grid.visibility import line_of_sight
+from lodestar.query.targets import TargetView
 from lodestar.scene.floor_height import foot_height
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity

@@ -11,13 +11,13 @@ from functools import lru_cache
 import numpy as np
 
 from lodestar.agent.decisions.admission import Admission
-from lodestar.query.targets import TargetView
 from lodestar.agent.facts.times import Stamp
 from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest
 from lodestar.geometry.boxes import box_distance
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import Step, StepKind
 from lodestar.models.lexicon import load_lexicon, words_of
+from lodestar.query.targets import TargetView
 from lodestar.scene.records import Entity, EntityState
 from lodestar.selection.context import AREA, ContextBuilder
 from lodestar.selection.decision_log import ArmRecord, Decision, Outcome

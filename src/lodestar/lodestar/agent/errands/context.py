@@ -10,7 +10,6 @@ import numpy as np
 
 from lodestar.agent.decisions.admission import ASIDE, CHARGER, EXPLORER, HOME, LOOK, Admission
 from lodestar.agent.decisions.credit import Ledger, perceive
-from lodestar.query.targets import SceneTargets, Targets, TargetView
 from lodestar.agent.errands.commands import Command, OpenQuestions, RecordDecision, State
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.errands.searched_floor import SearchedFloor
@@ -22,6 +21,7 @@ from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest
 from lodestar.language.directive import Step
 from lodestar.language.query_graph import VIEWED
 from lodestar.models.phrases import PhraseBook
+from lodestar.query.targets import SceneTargets, Targets, TargetView
 from lodestar.selection.config import ContextConfig
 from lodestar.selection.context import ContextBuilder
 from lodestar.selection.decision_log import Decision, Outcome

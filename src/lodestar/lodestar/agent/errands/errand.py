@@ -13,15 +13,15 @@ from enum import Enum
 import numpy as np
 
 from lodestar.agent.decisions.admission import GoalMemory
-from lodestar.agent.decisions.approach import Arrival
 from lodestar.agent.decisions.ambiguity import TargetAmbiguity
-from lodestar.query.targets import TargetView
+from lodestar.agent.decisions.approach import Arrival
 from lodestar.agent.errands.commands import NavigationEvent
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.times import NEVER, Stamp
 from lodestar.experts.protocol import Proposal
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.memory.answer import AnswerOutcome
+from lodestar.query.targets import TargetView
 from lodestar.selection.decision_log import Decision
 from lodestar.worldmodel.cause_table import Recovery
 from lodestar.worldmodel.outcomes import Diagnosis, Look

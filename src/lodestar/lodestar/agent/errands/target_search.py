@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Protocol
 
-from lodestar.query.targets import Targets, TargetView
 from lodestar.agent.errands.commands import Command, EmbedPhrases
 from lodestar.agent.errands.errand import BELOW_ACCEPT, GONE, SHIFTED, UNSURE
 from lodestar.agent.errands.run import DirectiveRun
@@ -17,6 +16,7 @@ from lodestar.agent.facts.times import Stamp
 from lodestar.geometry.boxes import box_distance
 from lodestar.language.directive import Item, Step, StepKind
 from lodestar.language.query_graph import QueryGraph
+from lodestar.query.targets import Targets, TargetView
 from lodestar.query.verdict import Candidate
 from lodestar.scene.records import Entity, EntityState
 from lodestar.scene.regions import is_called

@@ -10,7 +10,6 @@ import numpy as np
 from scipy import ndimage
 
 from lodestar.agent.decisions.admission import KNOWER, Admission
-from lodestar.query.targets import TargetView
 from lodestar.agent.errands.errand import UNCONFIRMED, UNREACHABLE, GoneThing
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.errands.searched_floor import SearchedFloor
@@ -21,6 +20,7 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import EVERY, ROBOT_FRAME, Directive, Step, StepKind
 from lodestar.language.sentences import pose_words, sentence
 from lodestar.models.english import with_article
+from lodestar.query.targets import TargetView
 from lodestar.query.verdict import Candidate
 from lodestar.scene.captions import clean_text
 from lodestar.scene.mirror import SceneMirror

@@ -228,6 +228,18 @@ class Facts:
         return self.sight > NEVER and self.stamp - self.sight > patience
 
     @property
+    def known_pose(self) -> np.ndarray:
+        """Return the pose; it is known wherever something is decided."""
+        assert self.pose is not None
+        return self.pose
+
+    @property
+    def known_grid(self) -> OccupancyGrid2D:
+        """Return the grid; it is known wherever something is decided."""
+        assert self.grid is not None
+        return self.grid
+
+    @property
     def energy(self) -> EnergyBudget:
         """The battery's budget now: the newest one less the distance driven since."""
         return self.battery.left(self.odometer.distance)

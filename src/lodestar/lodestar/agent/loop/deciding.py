@@ -10,7 +10,6 @@ from lodestar.agent.activities.activity import Activity, Tools
 from lodestar.agent.activities.table import Activities
 from lodestar.agent.decisions.admission import EXPLORER, KNOWER, KNOWN, Admission, admit, heads_for
 from lodestar.agent.decisions.requests import Answer, LateAnswer, objection
-from lodestar.query.targets import TargetView
 from lodestar.agent.errands.commands import RequestProposals
 from lodestar.agent.errands.context import LoopContext, trace_of
 from lodestar.agent.errands.errand import Choice
@@ -24,6 +23,7 @@ from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest, Rej
 from lodestar.experts.reach import Reach
 from lodestar.grid.viewpoints import NoViewpoint
 from lodestar.language.directive import Step, StepKind
+from lodestar.query.targets import TargetView
 from lodestar.scene.records import Entity
 from lodestar.worldmodel.records import TraceError, Verdict
 
@@ -40,8 +40,7 @@ class Inquiry:
         """
         context = self._context
         facts, now = context.facts, context.now
-        assert facts.pose is not None and facts.grid is not None
-        run.errand.goals.refresh(facts.grid)
+        run.errand.goals.refresh(facts.known_grid)
         if run.errand.begun == NEVER:
             run.errand.begun = facts.stamp
         request = ProposalRequest(
@@ -49,9 +48,9 @@ class Inquiry:
             stamp=facts.stamp.seconds,
             directive=run.asked(activity.asked(run)),
             step_index=run.step_index,
-            robot_pose=facts.pose.copy(),
+            robot_pose=facts.known_pose.copy(),
             excluded_entities=frozenset(run.errand.excluded)
-            | run.errand.doubt.put_off(facts.entities, facts.pose)
+            | run.errand.doubt.put_off(facts.entities, facts.known_pose)
             | self._context.search.unmeant(run),
             excluded_goals=run.errand.goals.active(),
             errand=context.directives % 2**20 * 2**12 + run.errand.number % 2**12 + 1,
@@ -110,17 +109,21 @@ class Inquiry:
     def gave_way(self, run: DirectiveRun, admission: Admission) -> bool:
         """Whether one of several candidates has no viewpoint, so that another is looked at next."""
         facts = self._context.facts
-        assert facts.pose is not None
         if admission.rejection(KNOWER) is not RejectionReason.NO_VIEWPOINT:
             return False
-        return run.errand.doubt.give_way(facts.entities, facts.pose)
+        return run.errand.doubt.give_way(facts.entities, facts.known_pose)
 
     def _objection(self, run: DirectiveRun, late: LateAnswer) -> str:
         facts = self._context.facts
-        assert facts.pose is not None and facts.grid is not None
         known = lambda identity: facts.entity(identity) is not None  # noqa: E731
         return objection(
-            late, self._context.now, run.step_index, facts.pose, facts.grid, known, self._context.config
+            late,
+            self._context.now,
+            run.step_index,
+            facts.known_pose,
+            facts.known_grid,
+            known,
+            self._context.config,
         )
 
 
@@ -172,16 +175,15 @@ class KnownTarget:
     ) -> tuple[Entity, np.ndarray, float] | None:
         """The entity that is faced after the shortest way, the pose (3,) for it, and the way's length in metres."""
         facts = self._context.facts
-        assert facts.pose is not None and facts.grid is not None
         config = self._context.config
-        reach = Reach(facts.grid, facts.pose, config.reach)
+        reach = Reach(facts.known_grid, facts.known_pose, config.reach)
         best: tuple[Entity, np.ndarray, float] | None = None
         for entity in entities:
             views = [view.map_from_camera for view in entity.views]
             try:
                 found = place_to_face(
                     reach,
-                    facts.pose,
+                    facts.known_pose,
                     (entity.box_min, entity.box_max),
                     views,
                     run.errand.goals.active(),

@@ -17,13 +17,13 @@ from lodestar.agent.errands.words import name_of, place_of
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.agent.facts.times import Stamp
 from lodestar.agent.loop.navigating import NavigatorNews
-from lodestar.worldmodel.recovery_places import viewpoint_beyond
 from lodestar.experts.protocol import Proposal
 from lodestar.grid.footprint import footprint_free
 from lodestar.grid.paths import NoPath, plan_path
 from lodestar.selection.decision_log import Outcome
 from lodestar.worldmodel.cause_table import Recovery
 from lodestar.worldmodel.outcomes import Cause, Diagnosis, Look
+from lodestar.worldmodel.recovery_places import viewpoint_beyond
 
 _ADVICE_POLL = 0.2  # s between two questions whether the language model has answered
 _POLL = 1.0  # s between two looks while the robot waits
@@ -104,7 +104,6 @@ class DiagnosingState:
 
     def _leave_out(self, run: DirectiveRun, case: OpenCase, diagnosis: Diagnosis) -> None:
         """Leave the goal out until the map around it changes, and have the experts propose another."""
-        run.under_way.case = None
         if case.failing is Failing.STOPPED:
             self._news.leave_out(run, case.proposal, case.action.start, case.why, case.blocked)
         else:
@@ -113,7 +112,7 @@ class DiagnosingState:
     def _elsewhere(self, run: DirectiveRun, case: OpenCase) -> None:
         """Look at the target from another place; its last viewpoint excludes it."""
         self._spend(run, case)
-        run.under_way.case = run.under_way.action = None
+        run.under_way.action = None
         self.go_on(run)
 
     def _spend(self, run: DirectiveRun, case: OpenCase) -> None:
@@ -131,7 +130,6 @@ class DiagnosingState:
         facts, mirror = context.facts, context.facts.mirror
         entity = None if mirror is None else mirror.get(action.entity_id)
         present = facts.entity(action.entity_id) is not None
-        run.under_way.case = None
         known = self._evidence.was_known(run, action.entity_id)
         if known and not (present and diagnosis.cause is Cause.TARGET_MOVED):
             mean = action.means.get(action.entity_id)
@@ -148,7 +146,6 @@ class DiagnosingState:
 
     def next_candidate(self, run: DirectiveRun, case: OpenCase, diagnosis: Diagnosis) -> None:
         """The thing is not what was looked for."""
-        run.under_way.case = None
         if case.action.entity_id:
             run.errand.excluded[case.action.entity_id] = BELOW_ACCEPT
         self.go_on(run)
@@ -160,13 +157,11 @@ class DiagnosingState:
         """
         context = self._context
         if case.failing is Failing.STOPPED:
-            run.under_way.case = None
             run.errand.goals.exclude(case.proposal.goal, case.why, context.facts.grid, lasting=True)
             self.go_on(run)
             return
         proposal = self._beyond(run, case)
         self._spend(run, case)
-        run.under_way.case = None
         if proposal is None:  # until everything is explored, and it may be tried once more
             entity = context.facts.entity(case.action.entity_id)
             if entity is not None:
@@ -199,7 +194,6 @@ class DiagnosingState:
 
     def _tell(self, run: DirectiveRun, case: OpenCase, diagnosis: Diagnosis) -> None:
         """Either is what the words mean: the robot faces again the one that it came to, and claims that."""
-        run.under_way.case = None
         epoch = self._context.next_epoch()
         proposal = replace(case.proposal, epoch=epoch)
         self._transitions.send(run, proposal, epoch, self._context.search.look(run))
@@ -208,7 +202,6 @@ class DiagnosingState:
         """Go on to the same goal when the way is free, or leave it out when patience is over."""
         context = self._context
         if self._evidence.blockage(case) is None and self._has_way(case):
-            run.under_way.case = None
             run.text = "The way is free again; going on."
             self._transitions.send(run, case.proposal, context.next_epoch(), self._context.search.look(run))
         elif self._waits(case, context.config.recovery.person_patience):
@@ -245,7 +238,6 @@ class DiagnosingState:
             return
         measured = self._evidence.measure(run, case).facts
         if not measured.get("map_contradicts", False):
-            run.under_way.case = None
             self._settle(run)
             self.go_on(run)
         elif not self._waits(case, config.localisation_patience):
@@ -264,7 +256,6 @@ class DiagnosingState:
         config = context.config.recovery
         blind = self._evidence.blind_for()
         if blind <= config.camera_patience:
-            run.under_way.case = None
             self.go_on(run)
         elif not self._waits(case, config.sensor_patience):
             message = (

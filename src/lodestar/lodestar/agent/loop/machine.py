@@ -223,10 +223,9 @@ class DecisionLoop:
         """
         context = self._context
         if context.facts.take_pose(pose, Stamp(stamp), context.now):
-            assert context.facts.pose is not None
-            context.ledger.builder.observe_pose(context.facts.pose, stamp)
+            context.ledger.builder.observe_pose(context.facts.known_pose, stamp)
             if context.run is not None and not context.facts.is_blind(self.config.recovery.camera_patience):
-                context.searched.note(context.facts.pose, context.facts.stamp, context.facts.grid)
+                context.searched.note(context.facts.known_pose, context.facts.stamp, context.facts.grid)
 
     def on_motion(self, command: np.ndarray, velocity: np.ndarray, stamp: float) -> None:
         """The robot was told `command` and moves with `velocity`, (3,) each: m/s, m/s, rad/s in the body frame."""

@@ -18,12 +18,12 @@ from lodestar.agent.errands.words import name_of
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.errors import ErrorCode, is_controller_stuck
 from lodestar.agent.loop.deciding import Inquiry
-from lodestar.worldmodel.recovery_places import retreat
 from lodestar.experts.protocol import ActionKind, Proposal, Rejection
 from lodestar.geometry.poses import wrap_angle
 from lodestar.scene.records import Entity
 from lodestar.selection.decision_log import Outcome
 from lodestar.worldmodel.outcomes import Result
+from lodestar.worldmodel.recovery_places import retreat
 
 
 class NavigatorNews:
@@ -68,9 +68,8 @@ class NavigatorNews:
         context = self._context
         config, facts = context.config, context.facts
         view = self._context.search.look(run)
-        assert facts.pose is not None
-        faced = faced_entity(self._context.search.accepted(view), facts.pose, facts.grid, config)
-        if faced is not None and not run.errand.goals.reason(facts.pose):
+        faced = faced_entity(self._context.search.accepted(view), facts.known_pose, facts.grid, config)
+        if faced is not None and not run.errand.goals.reason(facts.known_pose):
             context.commands.append(CancelGoal(why))
             self._transitions.arrive(run, navigation)
             return
@@ -85,12 +84,9 @@ class NavigatorNews:
             self._tools.outcomes.end_look(run, Result.ROLLED_BACK, why)
             self._transitions.diagnose(run, run.under_way.case)
             return
-        outcomes = self._tools.outcomes
-        case = outcomes.open_case(run, Failing.STOPPED, navigation.proposal, why, code=code, blocked=blocked)
-        if case is not None:
-            self._transitions.diagnose(run, case)
-            return
-        self.leave_out(run, navigation.proposal, navigation.start, why, blocked)
+        proposal, failing = navigation.proposal, Failing.STOPPED
+        if not self._transitions.diagnosed(run, failing, proposal, why, code=code, blocked=blocked):
+            self.leave_out(run, navigation.proposal, navigation.start, why, blocked)
 
     def leave_out(
         self, run: DirectiveRun, proposal: Proposal, start: np.ndarray, why: str, blocked: bool = False
@@ -147,13 +143,12 @@ class NavigatorNews:
     def _step_aside(self, run: DirectiveRun, start: np.ndarray) -> bool:
         """Whether the robot, which has not moved from `start` (3,) since it got the goal, was told to step aside."""
         config, facts = self._context.config, self._context.facts
-        assert facts.pose is not None and facts.grid is not None
-        if math.dist(facts.pose[:2], start[:2]) > config.retreat_distance / 2.0:
+        if math.dist(facts.known_pose[:2], start[:2]) > config.retreat_distance / 2.0:
             run.errand.retreats = []
             return False
         if len(run.errand.retreats) >= config.max_retreats:
             return False
-        goal = retreat(facts.grid, facts.pose, config.retreat_distance, run.errand.retreats)
+        goal = retreat(facts.known_grid, facts.known_pose, config.retreat_distance, run.errand.retreats)
         if goal is None:
             return False
         run.errand.retreats.append(goal)
@@ -232,10 +227,7 @@ class NavigatingState:
             failing, why = Failing.BLIND, "the camera sends no images any more"
         else:
             return False
-        case = outcomes.open_case(run, failing, navigation.proposal, why)
-        if case is not None:
-            self._transitions.diagnose(run, case)
-        return case is not None
+        return self._transitions.diagnosed(run, failing, navigation.proposal, why)
 
     def _vanished(self, run: DirectiveRun, navigation: Navigation) -> bool:
         """Return whether the target is verified gone, which is diagnosed at once."""
@@ -245,10 +237,7 @@ class NavigatingState:
         if not evidence.is_verified_gone(action.entity_id):
             return False
         why = "what I was going to is not there any more"
-        case = self._tools.outcomes.open_case(run, Failing.VANISHED, navigation.proposal, why)
-        if case is not None:
-            self._transitions.diagnose(run, case)
-        return case is not None
+        return self._transitions.diagnosed(run, Failing.VANISHED, navigation.proposal, why)
 
     def _halt(self, run: DirectiveRun, reason: str) -> None:
         """Take the goal back from the navigator."""
@@ -293,11 +282,12 @@ class NavigatingState:
         """Replace the goal by the robot's own place where the target can be faced from there."""
         context = self._context
         facts = context.facts
-        assert facts.pose is not None and facts.grid is not None
         if navigation.shortened or not navigation.accepted:
             return
         target, tried = navigation.proposal.goal, run.errand.goals.active()
-        goal = pose_here(facts.grid, facts.pose, entity, tried, target, context.config, facts.mirror)
+        goal = pose_here(
+            facts.known_grid, facts.known_pose, entity, tried, target, context.config, facts.mirror
+        )
         if goal is None:
             return
         name = name_of(entity)

@@ -8,9 +8,8 @@ from dataclasses import replace
 from lodestar.agent.activities.activity import Tools
 from lodestar.agent.activities.table import Activities
 from lodestar.agent.decisions.admission import CHARGER, HOME, PLACE
-from lodestar.agent.decisions.approach import Arrival, Evidence, faced_entity, inspect
 from lodestar.agent.decisions.ambiguity import NextMove
-from lodestar.query.targets import TargetView
+from lodestar.agent.decisions.approach import Arrival, Evidence, faced_entity, inspect
 from lodestar.agent.errands.commands import Choice, OpenQuestion
 from lodestar.agent.errands.errand import BELOW_ACCEPT, FOUND, UNCONFIRMED, UNREACHABLE, Failing
 from lodestar.agent.errands.run import DirectiveRun
@@ -23,6 +22,7 @@ from lodestar.grid.visibility import line_of_sight
 from lodestar.language.directive import EVERY
 from lodestar.models.english import listed
 from lodestar.query.ambiguity import choices_in_words
+from lodestar.query.targets import TargetView
 from lodestar.scene.captions import clean_text
 from lodestar.scene.floor_height import foot_height
 from lodestar.scene.records import Entity
@@ -43,7 +43,7 @@ class VerifyingState:
         """Compare what is seen here with what the goal was for."""
         arrival, context = run.under_way.arrival, self._context
         config, facts = context.config, context.facts
-        assert arrival is not None and facts.pose is not None
+        assert arrival is not None
         if arrival.expert == CHARGER:
             self._tools.trip.verify(run)
             return
@@ -51,7 +51,7 @@ class VerifyingState:
             self._activities.of(run).arrived(run, arrival)
             return
         view = self._context.search.look(run)
-        faced = faced_entity(self._context.search.accepted(view), facts.pose, facts.grid, config)
+        faced = faced_entity(self._context.search.accepted(view), facts.known_pose, facts.grid, config)
         if faced is not None:
             self._judge_faced(run, arrival, faced, view)
             return
@@ -68,9 +68,8 @@ class VerifyingState:
         """The robot faces an accepted entity: claim it when it was seen again, give this place up when it was not."""
         context = self._context
         config, facts = context.config, context.facts
-        assert facts.pose is not None
         settled = arrival.stamp.after(config.settle_time)
-        confirmed = inspect(faced, facts.pose, facts.grid, settled, config) is Evidence.CONFIRMED
+        confirmed = inspect(faced, facts.known_pose, facts.grid, settled, config) is Evidence.CONFIRMED
         if confirmed and facts.last_seen(faced) > settled:
             self._claim_or_compare(run, faced, view)
         elif context.now - arrival.since > config.verify_time:
@@ -86,7 +85,7 @@ class VerifyingState:
                 )  # the first place from which it is hidden is not the last word
             elif self._diagnosed(run, arrival, Failing.NOT_SEEN, f"{name_of(faced)} was not seen again"):
                 return
-            for place in (arrival.goal, facts.pose):  # it may have come to stand elsewhere
+            for place in (arrival.goal, facts.known_pose):  # it may have come to stand elsewhere
                 run.errand.goals.exclude(place, UNCONFIRMED, facts.grid, lasting=True)
             run.errand.spend_viewpoint(faced.id, UNCONFIRMED)
             self._leave(run, view, f"{name_of(faced)} was not seen again from here")
@@ -114,13 +113,9 @@ class VerifyingState:
         if action is None or not action.entity_id or action.entity_id not in action.fitting:
             return False
         proposal = Proposal(arrival.expert, action.trace.epoch, arrival.goal, 1.0, why, arrival.entity_id)
-        case = self._tools.outcomes.open_case(run, failing, proposal, why, arrived=arrival.stamp)
-        if case is not None:
-            self._transitions.diagnose(run, case)
-        return case is not None
+        return self._transitions.diagnosed(run, failing, proposal, why, arrived=arrival.stamp)
 
     def _leave(self, run: DirectiveRun, view: TargetView, text: str) -> None:
-        run.under_way.arrival = None
         self._tools.outcomes.roll_back(run, text)
         run.text = f"{text[:1].upper()}{text[1:]}."
         self._context.account.close(Outcome.REACHED, view)
@@ -148,7 +143,6 @@ class VerifyingState:
                 run, view, f"too close to call: {which}; looking at the other" if which else "going back"
             )
         else:
-            run.under_way.arrival = None
             message = f"I looked at each from close by and cannot tell which is meant: {which}."
             run.question = self._question(run)
             self._tools.steps.fail(run, ErrorCode.AMBIGUOUS, message)
@@ -190,12 +184,10 @@ class VerifyingState:
             arrival.expert, action.trace.epoch, arrival.goal, 1.0, "facing it again", other.id
         )
         why = f"another one than {name_of(known)} stands here"
-        outcomes = self._tools.outcomes
-        case = outcomes.open_case(run, Failing.OTHER, proposal, why, arrived=run.begun_stamp)
-        if case is not None:
-            case.looks = (Look.WAIT, Look.FROM_ELSEWHERE)  # neither would tell
-            self._transitions.diagnose(run, case)
-        return case is not None
+        looks = (Look.WAIT, Look.FROM_ELSEWHERE)  # neither would tell
+        return self._transitions.diagnosed(
+            run, Failing.OTHER, proposal, why, arrived=run.begun_stamp, looks=looks
+        )
 
     def _question(self, run: DirectiveRun) -> OpenQuestion:
         """Ask back which of the rivals is meant; the answer goes on with this step, without the others."""
@@ -221,7 +213,6 @@ class VerifyingState:
             self._tools.outcomes.note_other(run, thing.entity_id)
             run.tell(f"{thing.name[:1].upper()}{thing.name[1:]} is no longer {thing.place}.")
         self._tools.outcomes.commit(run, f"{name_of(entity)} was seen again")
-        run.under_way.arrival = None
         run.found.append(entity.id)
         run.errand.found_here += 1
         where = place_of(entity, context.facts.mirror)

@@ -14,7 +14,6 @@ from lodestar.agent.facts.errors import (
     is_planner_refusal,
 )
 from lodestar.agent.facts.times import NEVER, Stamp
-from lodestar.worldmodel.recovery_places import is_hidden
 from lodestar.geometry.boxes import box_distance
 from lodestar.grid.footprint import footprint_free
 from lodestar.grid.occupancy import OccupancyGrid2D
@@ -27,6 +26,7 @@ from lodestar.worldmodel.diagnosis import Evidence
 from lodestar.worldmodel.discrepancies import discrepancy
 from lodestar.worldmodel.outcomes import ConstraintState, Discrepancy, Look
 from lodestar.worldmodel.records import Belief, Phase, Trace, entity_of
+from lodestar.worldmodel.recovery_places import is_hidden
 from lodestar.worldmodel.way_change import Blockage, blockage_of, mismatch
 
 _BESIDE = 0.45  # m from what came into the way within which a thing is taken for it

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,6 @@ from lodestar.agent.errands.errand import Failing, OpenAction, OpenCase
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.errands.words import directive_in_words, name_of, place_of
 from lodestar.agent.facts.config import RecoveryConfig
-from lodestar.agent.facts.times import NEVER, Stamp
 from lodestar.agent.recovery.evidence import EvidenceGatherer
 from lodestar.experts.protocol import Proposal
 from lodestar.scene.records import Entity
@@ -151,7 +151,6 @@ class Outcomes:
         self.end_look(run, Result.CANCELLED, "Another goal was chosen instead.")
         self.cancel(run, "Another goal was chosen on the way.")
         facts = self._context.facts
-        assert facts.pose is not None
         about = entity_of(trace.expectation.about) or 0
         entity = facts.entity(about)
         fitting = frozenset(c.entity_id for c in self._context.search.look(run).accepted)
@@ -162,7 +161,7 @@ class Outcomes:
         run.under_way.action = OpenAction(
             trace,
             facts.stamp,
-            facts.pose.copy(),
+            facts.known_pose.copy(),
             facts.grid,
             about,
             means,
@@ -204,21 +203,20 @@ class Outcomes:
         failing: Failing,
         proposal: Proposal,
         why: str,
-        *,
-        code: int = 0,
-        blocked: bool = False,
-        arrived: Stamp = NEVER,
+        looks: tuple[Look, ...] | None = None,
+        **more: Any,
     ) -> OpenCase | None:
-        """Return the case of a failed action; None where recovery is off, used up, or no action is open."""
+        """Return the case of a failed action; None where recovery is off, used up, or no action is open.
+
+        looks: that are not made any more, None = those that were made. more: further fields of the case.
+        """
         config, action = self._context.config.recovery, run.under_way.action
         if action is None or not config.enabled or run.errand.recoveries >= config.max_recoveries:
             self.roll_back(run, why)
             return None
-        case = self._case(run, action, failing, proposal, why)
-        case.code, case.blocked, case.arrived = code, blocked, arrived
-        if failing is not Failing.STOPPED:
-            case.looks = run.errand.looks.get(action.entity_id, ())
-        return case
+        if looks is None:
+            looks = () if failing is Failing.STOPPED else run.errand.looks.get(action.entity_id, ())
+        return self._case(run, action, failing, proposal, why, looks=looks, **more)
 
     def roll_back(self, run: DirectiveRun, why: str) -> None:
         """The action that is open has failed, for a reason that needs no diagnosis."""
@@ -230,8 +228,8 @@ class Outcomes:
         if action is None or not self._context.config.recovery.enabled:
             self.roll_back(run, why)
             return
-        case = self._case(run, action, failing, _proposal_of(action, run), why)
-        case.looks = tuple(Look)[1:]  # none is made
+        looks = tuple(Look)[1:]  # none is made
+        case = self._case(run, action, failing, _proposal_of(action, run), why, looks=looks)
         self.find(run, case, asks=False)
 
     def note_other(self, run: DirectiveRun, known_id: int) -> None:
@@ -260,11 +258,17 @@ class Outcomes:
         )  # fmt: skip
 
     def _case(
-        self, run: DirectiveRun, action: OpenAction, failing: Failing, proposal: Proposal, why: str
+        self,
+        run: DirectiveRun,
+        action: OpenAction,
+        failing: Failing,
+        proposal: Proposal,
+        why: str,
+        **more: Any,
     ) -> OpenCase:
         facts = self._context.facts
         start = None if facts.pose is None else facts.pose.copy()
-        return OpenCase(action, failing, proposal, why, self._context.now, facts.stamp, start=start)
+        return OpenCase(action, failing, proposal, why, self._context.now, facts.stamp, start=start, **more)
 
     def find(self, run: DirectiveRun, case: OpenCase, *, asks: bool = True) -> Finding:
         """Diagnose a case and record it. A look is named only while looks are left.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from lodestar.agent.decisions.admission import GoalMemory
-from lodestar.agent.decisions.requests import Answer, Questions
+from lodestar.agent.decisions.requests import Answer, Requests
 from lodestar.agent.errands.context import LoopContext
 from lodestar.agent.errands.run import DirectiveRun, Itinerary
 from lodestar.agent.facts.newest import Facts
@@ -47,7 +47,7 @@ class ShadowSelector:
             time_limit=time_limit,
             config=context.config,
             distance_before=context.facts.odometer.distance,
-            questions=Questions(context.config),
+            requests=Requests(context.config),
         )
         context.ledger.begin_directive(now, time_limit)
 
@@ -69,20 +69,20 @@ class ShadowSelector:
         run.errand.goals = GoalMemory(self._context.config)
         for goal in request.excluded_goals:
             run.errand.goals.exclude(goal, _EXCLUDED, self.facts.grid, lasting=True)
-        run.questions.open(request, experts or self._inquiry.experts_for(request.step), self._context.now)
+        run.requests.open(request, experts or self._inquiry.experts_for(request.step), self._context.now)
 
     def on_answer(self, answer: Answer) -> None:
         """See `DecisionLoop.on_answer`."""
-        self._run.questions.hear(answer, self._context.now)
+        self._run.requests.hear(answer, self._context.now)
 
     def decide(self) -> Decision | None:
         """The decision on the newest question from the answers so far; None where none is admissible."""
         run = self._run
-        request = run.questions.request
+        request = run.requests.request
         assert request is not None
         view = self._search.look(run)
         admission = self._inquiry.admit(run, view)
-        run.questions.close()
+        run.requests.close()
         if not admission.admissible:
             return None
         return self._account.open(request, admission, view, run.step)[0]

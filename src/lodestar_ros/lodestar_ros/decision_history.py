@@ -75,7 +75,7 @@ def episodes(records: Iterable[Record]) -> list[Episode]:
             traces[key] = record
         else:
             decisions[key] = record
-    found, numbers = [], _Numbers()
+    found, numbers = [], _DirectiveCount()
     for key in order:
         decision = decisions.get(key)
         number = numbers.of(key, decision)
@@ -84,7 +84,7 @@ def episodes(records: Iterable[Record]) -> list[Episode]:
     return found
 
 
-class _Numbers:
+class _DirectiveCount:
     """Counts the directives of a history, over the processes that wrote it.
 
     A record names its directive by the id of its trace. In older logs, a new directive is one in other words.

@@ -18,7 +18,7 @@ from lodestar.agent.errands.commands import (
     RecordTrace,
     RequestProposals,
     SendGoal,
-    WithdrawQuestion,
+    WithdrawQuery,
 )
 from lodestar.agent.loop.machine import DecisionLoop
 from lodestar.assembly import selector_parts
@@ -116,7 +116,7 @@ class CommandDispatcher:
             self.embedder.request(command.phrases)
         elif isinstance(command, AskMemory):
             self.memory.ask(command)
-        elif isinstance(command, WithdrawQuestion):
+        elif isinstance(command, WithdrawQuery):
             self.memory.withdraw(command.ticket)
         elif isinstance(command, FollowConstraints):
             self.server.say(command.directive)

@@ -84,12 +84,17 @@ def is_facing(
 
 
 def faced(
-    pose: ArrayLike, box_mins: np.ndarray, box_maxs: np.ndarray, footprint: Footprint = GO2
+    pose: ArrayLike,
+    box_mins: np.ndarray,
+    box_maxs: np.ndarray,
+    footprint: Footprint = GO2,
+    max_distance: float = MAX_DISTANCE,
+    max_bearing: float = MAX_BEARING,
 ) -> np.ndarray:
     """Return (N,) bool: `is_facing` of boxes (N, 2+), read closely only where a box is near enough."""
     place = np.asarray(pose, np.float64)[:2]
-    reach = MAX_DISTANCE + math.hypot(footprint.length, footprint.width) / 2.0
+    reach = max_distance + math.hypot(footprint.length, footprint.width) / 2.0
     found = _outside(place, box_mins[:, :2], box_maxs[:, :2]) <= reach + _ROUNDING
     for row in np.flatnonzero(found):
-        found[row] = is_facing(pose, box_mins[row], box_maxs[row], footprint)
+        found[row] = is_facing(pose, box_mins[row], box_maxs[row], footprint, max_distance, max_bearing)
     return found

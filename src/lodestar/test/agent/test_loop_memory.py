@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from agent_fakes import FACING, TARGET, World, entity, exploring, thing
 
-from lodestar.agent.errands.commands import AskMemory, RequestProposals, SendGoal, State, WithdrawQuestion
+from lodestar.agent.errands.commands import AskMemory, RequestProposals, SendGoal, State, WithdrawQuery
 from lodestar.agent.facts.config import AbsenceConfig, LoopConfig
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.grid.occupancy import OccupancyGrid2D
@@ -89,7 +89,7 @@ def test_the_robot_stands_while_it_waits_for_an_answer_and_a_cancel_withdraws_th
     world.loop.cancel(world.now)
     world.advance()
     assert world.result.error_code is ErrorCode.CANCELLED
-    assert [c.ticket for c in world.of(WithdrawQuestion)] == [asked.ticket]
+    assert [c.ticket for c in world.of(WithdrawQuery)] == [asked.ticket]
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_a_late_answer_to_an_older_question_is_dropped():
     world.loop.start(do(ASK, ASK), 0.0)
     world.run(until=lambda: len(world.of(AskMemory)) == 2)
     first, second = world.of(AskMemory)
-    assert [c.ticket for c in world.of(WithdrawQuestion)] == [first.ticket]
+    assert [c.ticket for c in world.of(WithdrawQuery)] == [first.ticket]
     world.loop.on_memory(first.ticket, answering("too late", places=at(1.0, 1.0))(first.question))
     world.run(1.0)
     assert world.result is None

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from agent_fakes import find, proposal, room
 
-from lodestar.agent.decisions.requests import LateAnswer, Questions, objection
+from lodestar.agent.decisions.requests import LateAnswer, Requests, objection
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest, Rejection, RejectionReason
 
@@ -38,7 +38,7 @@ def holds(late: LateAnswer) -> str:
 
 
 def test_who_is_slow_is_not_waited_for_and_not_asked_twice():
-    questions = Questions(CONFIG)
+    questions = Requests(CONFIG)
     assert questions.open(request(1, 0.0 + STALL), BOTH, 0.0) == BOTH
     questions.hear(says("frontier", 1), 0.1)
     assert not questions.is_due(1.0), "the deadline is not over yet"
@@ -50,7 +50,7 @@ def test_who_is_slow_is_not_waited_for_and_not_asked_twice():
 
 
 def test_a_late_answer_counts_once_in_the_next_epoch():
-    questions = Questions(CONFIG)
+    questions = Requests(CONFIG)
     questions.open(request(1, 0.0 + STALL), BOTH, 0.0)
     questions.hear(says("frontier", 1), 0.1)
     questions.take(2.0, holds)
@@ -67,7 +67,7 @@ def test_a_late_answer_counts_once_in_the_next_epoch():
 
 
 def test_who_answers_in_time_again_is_waited_for_again():
-    questions = Questions(CONFIG)
+    questions = Requests(CONFIG)
     questions.open(request(1, 0.0 + STALL), BOTH, 0.0)
     questions.take(2.0, holds)
     assert questions.slow == set(BOTH)
@@ -80,7 +80,7 @@ def test_who_answers_in_time_again_is_waited_for_again():
 
 
 def test_who_never_answers_is_asked_anew_when_patience_is_over():
-    questions = Questions(CONFIG)
+    questions = Requests(CONFIG)
     questions.open(request(1, 0.0 + STALL), BOTH, 0.0)
     assert (
         questions.open(
@@ -99,7 +99,7 @@ def test_who_never_answers_is_asked_anew_when_patience_is_over():
 
 
 def test_a_late_answer_that_no_longer_holds_is_a_rejection_with_the_reason():
-    questions = Questions(CONFIG)
+    questions = Requests(CONFIG)
     questions.open(request(1, 0.0 + STALL), BOTH, 0.0)
     questions.close()
     questions.hear(says("semantic_map", 1), 20.0)

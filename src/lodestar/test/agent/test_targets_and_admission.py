@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from agent_fakes import entity, proposal
 
-from lodestar.agent.decisions.admission import GoalMemory, admit, heads_for
+from lodestar.agent.decisions.admission import GoalMemory, admit
+from lodestar.agent.decisions.approach import faces, heads_for
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.experts.protocol import ActionKind, Rejection, RejectionReason
+from lodestar.grid.config import Footprint, SuccessConfig, ViewpointConfig
+from lodestar.grid.success_pose import is_facing
 from lodestar.language.directive import Constraint, ConstraintKind, Item
 from lodestar.language.grammar import parse_directive
 from lodestar.language.query_graph import Predicate, QueryGraph, QueryVariable
@@ -76,7 +80,13 @@ def test_unknown_words_are_named_as_missing():
 
 
 def judge(answer, **changes):
-    facts = {"goals": GoalMemory(LoopConfig()), "excluded": {}, "accepted": (), "avoid": ()}
+    facts = {
+        "goals": GoalMemory(LoopConfig()),
+        "excluded": {},
+        "accepted": (),
+        "avoid": (),
+        "config": LoopConfig(),
+    }
     return admit(("a",), {"a": answer} if answer is not None else {}, **{**facts, **changes}).arms[0]
 
 
@@ -102,15 +112,39 @@ def test_every_inadmissible_answer_has_a_reason():
 
 
 def test_heading_for_a_target_is_facing_it_or_naming_it():
+    target, config = entity(7, 8.0, 5.0), LoopConfig()
+    assert heads_for(proposal(7.2, 5.0, 0.0), [target], config)
+    assert heads_for(proposal(0.0, 0.0, entity_id=7), [target], config)
+    assert not heads_for(proposal(7.2, 5.0, np.pi), [target], config)
+    assert not heads_for(proposal(7.2, 5.0, 0.0, action=ActionKind.TURN_LEFT), [target], config)
+
+
+@pytest.mark.parametrize("distance", [0.3, 1.0, 2.5])
+@pytest.mark.parametrize("bearing", [0.2, 0.9])
+@pytest.mark.parametrize("length", [0.3, 0.7, 1.6])
+def test_success_is_one_test_everywhere_and_the_configured_one(distance, bearing, length):
+    """A goal heads for a target, and an arrival counts as one before it, by the same distance, bearing and body."""
     target = entity(7, 8.0, 5.0)
-    assert heads_for(proposal(7.2, 5.0, 0.0), [target])
-    assert heads_for(proposal(0.0, 0.0, entity_id=7), [target])
-    assert not heads_for(proposal(7.2, 5.0, np.pi), [target])
-    assert not heads_for(proposal(7.2, 5.0, 0.0, action=ActionKind.TURN_LEFT), [target])
+    config = LoopConfig(
+        success=SuccessConfig(distance, bearing),
+        viewpoints=ViewpointConfig(footprint=Footprint(length, 0.4)),
+    )
+    edge = float(target.box_min[0]) - length / 2.0 - distance
+    straight = lambda slack: np.array([edge + slack, 5.0, 0.0])  # noqa: E731
+    for slack, turned in itertools.product((-0.05, 0.05, 0.4), (0.0, bearing - 0.05, bearing + 0.05)):
+        pose = np.add(straight(slack), (0.0, 0.0, turned))
+        body = config.viewpoints.footprint
+        found = is_facing(pose, target.box_min, target.box_max, body, distance, bearing)
+        assert heads_for(proposal(*pose), [target], config) == faces(pose, target, config) == found
+    assert faces(straight(0.05), target, config) and not faces(straight(-0.05), target, config)
+    assert heads_for(proposal(*straight(0.05)), [target], config)
+    assert not heads_for(proposal(*straight(-0.05)), [target], config)
 
 
 def test_without_anyone_who_heads_for_it_a_known_target_excludes_nothing():
-    admission = admit(("a",), {"a": proposal(1, 1)}, GoalMemory(LoopConfig()), {}, (entity(7, 8.0, 5.0),), ())
+    admission = admit(
+        ("a",), {"a": proposal(1, 1)}, GoalMemory(LoopConfig()), {}, (entity(7, 8.0, 5.0),), (), LoopConfig()
+    )
     assert admission.arms[0].admissible and admission.note == ""
 
 

@@ -12,7 +12,7 @@ from lodestar.agent.activities.go_to import GoTo
 from lodestar.agent.activities.transitions import Transitions
 from lodestar.agent.decisions.admission import Admission
 from lodestar.agent.decisions.approach import Arrival
-from lodestar.agent.errands.commands import AskMemory, FollowConstraints, State, WithdrawQuestion
+from lodestar.agent.errands.commands import AskMemory, FollowConstraints, State, WithdrawQuery
 from lodestar.agent.errands.context import LoopContext
 from lodestar.agent.errands.errand import OpenQuery
 from lodestar.agent.errands.run import CheckVisit, DirectiveRun
@@ -70,7 +70,7 @@ class MemoryLine:
     def close(self, run: DirectiveRun) -> None:
         """Withdraw the question that is open, if there is one."""
         if run.errand.query is not None and run.errand.query.outcome is None:
-            self._context.commands.append(WithdrawQuestion(run.errand.query.ticket))
+            self._context.commands.append(WithdrawQuery(run.errand.query.ticket))
         run.errand.query = None
 
     def is_fresh(self, answer: Answer, bounds: Freshness) -> bool:
@@ -223,11 +223,11 @@ class Steps:
         self._begin(run, text, success)
 
     def _begin(self, run: DirectiveRun, text: str, success: bool = False) -> None:
-        before = run.constraints_told
+        before = run.constraints_sent
         self._transitions.next_errand(run, text, success)
         run.text = f"{text.splitlines()[0]} Next: {step_in_words(run.step)}."
         if run.constraints != before:
-            run.constraints_told = run.constraints
+            run.constraints_sent = run.constraints
             self._context.commands.append(FollowConstraints(run.directive.at(run.step_index)))
         self._context.ledger.begin_subtask(self._context.now)
 

@@ -40,7 +40,9 @@ class Asking(Activity):
         if outcome is None:
             return
         if outcome.is_known and outcome.answer is not None:
-            self._tools.steps.answer(run, told(outcome.answer, self._tools.context), outcome.answer)
+            self._tools.steps.answer(
+                run, answer_in_words(outcome.answer, self._tools.context), outcome.answer
+            )
         else:
             self._tools.steps.leave_unanswered(run, unanswered(run.step, outcome))
 
@@ -58,7 +60,7 @@ def asked_in_words(step: Step) -> str:
     return f'"{said}"?'
 
 
-def told(answer: Answer, context: LoopContext) -> str:
+def answer_in_words(answer: Answer, context: LoopContext) -> str:
     """Return the answer with its proof and places, one a line."""
     return "\n".join(answer_lines(answer, context.facts.stamp.seconds))
 
@@ -124,7 +126,7 @@ class Check(Activity):
         if answer is not None and self._tools.memory.is_fresh(
             answer, Freshness(config.check_age, config.covered)
         ):
-            self._tools.steps.answer(run, told(answer, self._tools.context), answer)
+            self._tools.steps.answer(run, answer_in_words(answer, self._tools.context), answer)
             return
         errand = self._errand(run.step)
         if errand is None:

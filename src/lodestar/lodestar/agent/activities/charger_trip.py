@@ -10,7 +10,7 @@ from lodestar.agent.activities.go_to import GoTo
 from lodestar.agent.activities.transitions import Transitions
 from lodestar.agent.decisions.admission import CHARGER
 from lodestar.agent.errands.context import LoopContext
-from lodestar.agent.errands.errand import Failing
+from lodestar.agent.errands.errand import Failure
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.facts.energy import way_back
 from lodestar.agent.facts.errors import ErrorCode
@@ -36,7 +36,7 @@ class ChargerTrip:
         assert pose is not None
         x, y = self._charger_of(run)
         goal = np.array([x, y, math.atan2(y - pose[1], x - pose[0])])
-        text, slack = f"{run.told[-1]} Driving there.", context.config.charger_reach
+        text, slack = f"{run.report[-1]} Driving there.", context.config.charger_reach
         if self._go_to.send(run, CHARGER, goal, text, slack=slack):
             run.errand.idle_since = None
         elif run.errand.idle_for(context.now) > context.config.no_expert_timeout:
@@ -96,7 +96,7 @@ class ChargerTrip:
         )
         run.verdict, run.charging, run.errand.failures = (ErrorCode.ENERGY, message), True, 0
         self._go_to = GoTo(context, self._transitions)
-        self._transitions.outcomes.note(run, Failing.BATTERY, "the battery just lasts for the way back")
+        self._transitions.outcomes.note(run, Failure.BATTERY, "the battery just lasts for the way back")
         run.tell(f"The battery just lasts for the {length:.0f} m to {where}.")
         context.account.close(Outcome.PREEMPTED)
         self._transitions.take_back(run, "the battery demands the way back")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lodestar.agent.activities.activity import Freshness, Tools
-from lodestar.agent.activities.asking import asked_in_words, question_of, told
+from lodestar.agent.activities.asking import answer_in_words, asked_in_words, question_of
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.errands.searched_floor import open_edges
 from lodestar.experts.rooms import rooms_mask
@@ -41,7 +41,7 @@ class CountRecall:
             run.text = "I have not looked at enough of the floor of late: counting anew."
             tools.transitions.redecide(run)
             return
-        tools.steps.answer(run, told(answer, tools.context), answer)
+        tools.steps.answer(run, answer_in_words(answer, tools.context), answer)
 
     def _is_known(self, run: DirectiveRun) -> bool:
         """Whether no floor within reach borders on unknown space, in the rooms of the scope or anywhere."""

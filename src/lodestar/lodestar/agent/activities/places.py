@@ -182,7 +182,7 @@ class Start:
         return "Going back to where I started.", "Back where I started.", "the start"
 
 
-class Numbers:
+class NamedPose:
     """The pose that the step names. One that is said from where the robot stands is so from where the step begins."""
 
     proposer = PLACE

@@ -11,7 +11,7 @@ from scipy import ndimage
 from lodestar.agent.activities.activity import Activity, Tools
 from lodestar.agent.activities.count_recall import CountRecall
 from lodestar.agent.activities.go_to import GoTo
-from lodestar.agent.decisions.admission import EXPLORER, PLACE, Admission
+from lodestar.agent.decisions.admission import FRONTIER, PLACE, Admission
 from lodestar.agent.decisions.approach import Arrival
 from lodestar.agent.errands.context import LoopContext
 from lodestar.agent.errands.run import DirectiveRun
@@ -197,7 +197,7 @@ class Exploration(Activity):
             area = sum(region.area for region in self._rooms.called(run.step.scope.labels))
             return f"Explored the {' and the '.join(run.step.scope.labels)}: {area:.0f} m2."
         reached = np.isfinite(path_lengths(facts.known_grid, facts.known_pose[:2]))
-        left = next((arm.reason.partition(": ")[2] for arm in admission.arms if arm.expert == EXPLORER), "")
+        left = next((arm.reason.partition(": ")[2] for arm in admission.arms if arm.expert == FRONTIER), "")
         return explored_in_words(facts.known_grid, reached, left)
 
 

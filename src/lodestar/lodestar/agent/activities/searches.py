@@ -168,7 +168,7 @@ class Search(Activity):
     def _end_barred(self, run: DirectiveRun, admission: Admission, view: TargetView) -> None:
         """No look for another one is worth its time: what was given up is tried once more, and the search ends."""
         context = self._tools.context
-        run.questions.close()
+        run.requests.close()
         run.errand.explored_at = context.now if run.errand.explored_at is None else run.errand.explored_at
         if not self._goes_on(run):
             ending = self._bounds.conclusion(run)
@@ -203,7 +203,7 @@ class Search(Activity):
         assert run.errand.explored_at is not None
         if context.now - run.errand.explored_at > context.config.thinking_patience:
             return False
-        behind = [name for name in context.experts if run.questions.is_behind(name, run.errand.explored_at)]
+        behind = [name for name in context.experts if run.requests.is_behind(name, run.errand.explored_at)]
         if behind:
             run.text = f"Everything reachable is explored; waiting for {' and '.join(behind)} to answer."
             run.errand.idle_since = None

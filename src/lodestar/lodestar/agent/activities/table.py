@@ -9,7 +9,7 @@ from lodestar.agent.activities.asking import Asking, Check, Stop, Wait
 from lodestar.agent.activities.count_recall import CountRecall
 from lodestar.agent.activities.places import (
     Destination,
-    Numbers,
+    NamedPose,
     RememberedPlace,
     SpotSearch,
     SpotVisit,
@@ -52,7 +52,7 @@ class Activities:
     @staticmethod
     def _visit(tools: Tools, rooms: RoomSearch, spots: SpotSearch, step: Step) -> Activity:
         if step.pose is not None:
-            return Destination(tools, Numbers(tools.context))
+            return Destination(tools, NamedPose(tools.context))
         if step.is_remembered:
             return RememberedPlace(tools)
         assert step.item is not None

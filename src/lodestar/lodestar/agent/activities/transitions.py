@@ -21,13 +21,13 @@ from lodestar.agent.errands.commands import (
     RequestProposals,
     SendGoal,
     State,
-    WithdrawQuestion,
+    WithdrawQuery,
 )
 from lodestar.agent.errands.context import LoopContext, goal_patience, trace_of
 from lodestar.agent.errands.errand import (
     ActionState,
     Choice,
-    Failing,
+    Failure,
     Navigation,
     OpenCase,
 )
@@ -92,7 +92,7 @@ TRANSITIONS = {
 
 
 #: Transitions that are events of the constraint state; the others follow from actions.
-_TOLD: dict[str, Callable[[ConstraintTracker], None]] = {
+_EVENTS: dict[str, Callable[[ConstraintTracker], None]] = {
     "diagnose": ConstraintTracker.interrupt,
     "arrive": ConstraintTracker.arrive,
     "finish": ConstraintTracker.rest,
@@ -164,15 +164,15 @@ class Transitions:
             self._context.commands.append(CancelGoal(case.why))
         self.outcomes.end_look(run, Result.CANCELLED, case.why)
         run.under_way.navigation = run.under_way.arrival = None
-        run.questions.close()
+        run.requests.close()
         run.under_way.case = case
         self._take("diagnose")
 
     def diagnosed(
-        self, run: DirectiveRun, failing: Failing, proposal: Proposal, why: str, **more: Any
+        self, run: DirectiveRun, failure: Failure, proposal: Proposal, why: str, **more: Any
     ) -> bool:
         """Return whether a failure is diagnosed now. more: of the case, see `Outcomes.open_case`."""
-        case = self.outcomes.open_case(run, failing, proposal, why, **more)
+        case = self.outcomes.open_case(run, failure, proposal, why, **more)
         if case is not None:
             self.diagnose(run, case)
         return case is not None
@@ -181,7 +181,7 @@ class Transitions:
         """The robot stands at the goal and looks before anything is decided; after a step aside it decides."""
         proposal = navigation.proposal
         run.under_way.navigation = None
-        run.questions.close()
+        run.requests.close()
         if proposal.expert == LOOK and run.under_way.case is not None:
             run.under_way.case.until = self._context.now + self._context.config.recovery.turned
             self.outcomes.end_look(run, Result.COMMITTED, "Turned, and looked.")
@@ -209,13 +209,13 @@ class Transitions:
 
     def wait(self, run: DirectiveRun) -> None:
         """The robot stands until its activity goes on. It has no goal, and nothing may move it meanwhile."""
-        run.questions.close()
+        run.requests.close()
         self.take_back(run, "the robot waits")
         self._take("wait")
 
     def redecide(self, run: DirectiveRun, wait: float = 0.0) -> None:
         """Ask the experts anew, `wait` seconds from now at the earliest; a goal under way stays under way."""
-        run.questions.close()
+        run.requests.close()
         run.errand.ask_after = self._context.now + wait
         run.under_way.arrival = run.under_way.case = None
         if run.under_way.navigation is None:
@@ -262,9 +262,9 @@ class Transitions:
         begun = SendGoal | RequestProposals | AskMemory
         context.commands = [c for c in context.commands if not isinstance(c, begun)]
         self.end_action(run, message, success)
-        run.questions.end_errand()
+        run.requests.end_errand()
         if run.errand.query is not None:
-            context.commands.append(WithdrawQuestion(run.errand.query.ticket))
+            context.commands.append(WithdrawQuery(run.errand.query.ticket))
         run.errand.query = None
 
     def end_action(self, run: DirectiveRun, why: str, success: bool = False) -> None:
@@ -294,9 +294,9 @@ class Transitions:
         if state not in edge.sources:
             raise IllegalTransition(f"{name} is no transition of {state.name}")
         self._context.state = edge.target
-        told = _TOLD.get(name)
-        if told is not None:
-            told(self._context.constraint)
+        event = _EVENTS.get(name)
+        if event is not None:
+            event(self._context.constraint)
 
 
 def _is_under_way(navigation: Navigation, proposal: Proposal) -> bool:
@@ -319,7 +319,7 @@ def result_of(
     """The result, with what was seen instead and a report for a person. searched: share of the floor."""
     nearest = tuple(c.entity_id for c in view.candidates if c.entity_id not in run.found)
     success = code is ErrorCode.NONE
-    told = [*run.told, *([] if message in run.told else [message])]
+    told = [*run.report, *([] if message in run.report else [message])]
     duration = now - run.started
     story = " ".join(told) if not any("\n" in part for part in told) else "\n".join(told)
     account = f"Drove {travelled:.1f} m in {duration:.0f} s; {counted(run.decisions, 'decision')}."

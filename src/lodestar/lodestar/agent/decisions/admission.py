@@ -8,17 +8,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from lodestar.agent.decisions.approach import heads_for
 from lodestar.agent.facts.config import LoopConfig
-from lodestar.experts.protocol import ActionKind, Proposal, Rejection, RejectionReason
+from lodestar.experts.protocol import Proposal, Rejection, RejectionReason
 from lodestar.geometry.boxes import box_distance
 from lodestar.geometry.poses import wrap_angle
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.grid.success_pose import faced
 from lodestar.scene.records import Entity
 from lodestar.worldmodel.records import TraceError, Verdict
 
-EXPLORER = "frontier"  # the expert whose EXPLORED ends exploration
-KNOWER = "semantic_map"  # the expert that has viewpoints of known entities
+FRONTIER = "frontier"  # the expert whose EXPLORED ends exploration
+SEMANTIC_MAP = "semantic_map"  # the expert that has viewpoints of known entities
 HOME = "return"  # the way back to the start
 CHARGER = "charger"  # the way to the charger
 PLACE = "place"  # a room, a pose or a spot that a step names
@@ -160,16 +160,6 @@ class Admission:
         return next((arm.rejection for arm in self.arms if arm.expert == expert), None)
 
 
-def heads_for(proposal: Proposal, entities: Sequence[Entity]) -> bool:
-    """Whether the proposal's goal is a pose that faces one of the entities, or is made for it."""
-    if any(proposal.entity_id == entity.id for entity in entities):
-        return True
-    if proposal.action is not ActionKind.GO or not entities:
-        return False
-    low, high = np.array([e.box_min for e in entities]), np.array([e.box_max for e in entities])
-    return bool(faced(proposal.goal, low, high).any())
-
-
 def admit(
     experts: Sequence[str],
     answers: Mapping[str, Proposal | Rejection],
@@ -177,6 +167,7 @@ def admit(
     excluded: Mapping[int, str],
     accepted: Sequence[Entity],
     avoid: Sequence[tuple[Entity, float]],
+    config: LoopConfig,
     check: Callable[[Proposal], Verdict] = lambda proposal: Verdict(),
 ) -> Admission:
     """Judge every expert's answer; where targets are accepted and someone heads for one, only those may be
@@ -201,7 +192,9 @@ def admit(
                 why = _objection(answer, goals, excluded, avoid)
                 arms.append(Arm(name, answer, not why, why))
     if accepted:
-        heading = {a.expert for a in arms if a.admissible and a.proposal and heads_for(a.proposal, accepted)}
+        heading = {
+            a.expert for a in arms if a.admissible and a.proposal and heads_for(a.proposal, accepted, config)
+        }
         if heading:
             reason = "a target that meets the query is known and this does not head for it"
             arms = [

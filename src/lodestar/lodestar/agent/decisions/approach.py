@@ -12,10 +12,11 @@ import numpy as np
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.times import FOREVER, Stamp, last_seen
 from lodestar.experts.facing_places import support_of
+from lodestar.experts.protocol import ActionKind, Proposal
 from lodestar.geometry.boxes import nearest_point_on_box
 from lodestar.grid.footprint import footprints_free
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.grid.success_pose import is_facing
+from lodestar.grid.success_pose import faced, is_facing
 from lodestar.grid.viewpoints import NoViewpoint, find_viewpoints
 from lodestar.grid.visibility import line_of_sight
 from lodestar.query.targets import TargetView
@@ -26,6 +27,29 @@ from lodestar.scene.records import Entity
 _NEAR = 2.0  # metres to the box, beyond which it cannot be faced
 _SHOWS = 0.3  # share of its height that must show from here past the edge of what it stands on
 _TURN_STEPS = 6  # headings at which the footprint must fit while it turns
+
+
+def heads_for(proposal: Proposal, entities: Sequence[Entity], config: LoopConfig) -> bool:
+    """Whether the proposal's goal is a pose that faces one of the entities, or is made for it."""
+    if any(proposal.entity_id == entity.id for entity in entities):
+        return True
+    if proposal.action is not ActionKind.GO or not entities:
+        return False
+    low, high = np.array([e.box_min for e in entities]), np.array([e.box_max for e in entities])
+    success = config.success
+    body = config.viewpoints.footprint
+    return bool(faced(proposal.goal, low, high, body, success.distance, success.bearing).any())
+
+
+def faces(pose: np.ndarray, entity: Entity, config: LoopConfig, surely: bool = False) -> bool:
+    """Return whether a robot at pose (3,) has found the entity by the configured success, but for the line of sight.
+
+    surely: with the margins for the error of the perceived box.
+    """
+    distance, bearing = config.success.distance, config.success.bearing
+    if surely:
+        distance, bearing = config.confirm_distance, config.confirm_bearing
+    return is_facing(pose, entity.box_min, entity.box_max, config.viewpoints.footprint, distance, bearing)
 
 
 def better_target(
@@ -124,14 +148,7 @@ def inspect(
     entity: Entity, pose: np.ndarray, grid: OccupancyGrid2D | None, since: Stamp, config: LoopConfig
 ) -> Evidence:
     """Return the evidence for an entity seen from pose (3,), by the definition of success (DESIGN section 3)."""
-    if not is_facing(
-        pose,
-        entity.box_min,
-        entity.box_max,
-        footprint=config.viewpoints.footprint,
-        max_distance=config.confirm_distance,
-        max_bearing=config.confirm_bearing,
-    ):
+    if not faces(pose, entity, config, surely=True):
         return Evidence.NOT_FACED
     if grid is not None:
         nearest = nearest_point_on_box(pose[:2], entity.box_min[:2], entity.box_max[:2])

@@ -19,7 +19,7 @@ Answer = Proposal | Rejection
 
 @dataclass(frozen=True)
 class LateAnswer:
-    """An answer that came after the decision which it was asked for. asked_at: loop time of the question."""
+    """An answer that came after the decision which it was asked for. asked_at: loop time of the request."""
 
     request: ProposalRequest
     answer: Answer
@@ -28,17 +28,17 @@ class LateAnswer:
 
 @dataclass(frozen=True)
 class _Pending:
-    """A question that an expert works on. asked_at: loop time. is_over: the errand that it was asked for has ended."""
+    """A request that an expert works on. asked_at: loop time. is_over: the errand that it was asked for has ended."""
 
     request: ProposalRequest
     asked_at: float
     is_over: bool = False
 
 
-class Questions:
+class Requests:
     """The epoch that is open and the experts' answers to it. All times are the loop's.
 
-    An expert that still works on an older question is not asked again, and one whose last answer came late is not
+    An expert that still works on an older request is not asked again, and one whose last answer came late is not
     waited for; its late answer is offered to the next epoch, once.
     """
 
@@ -52,7 +52,7 @@ class Questions:
         self._answers: dict[str, Answer] = {}
         self._thinking: dict[str, _Pending] = {}
         self._late: dict[str, LateAnswer] = {}
-        self._answered: dict[str, float] = {}  # when the newest question that was answered was asked
+        self._answered: dict[str, float] = {}  # when the newest request that was answered was made
 
     def open(
         self, request: ProposalRequest, experts: tuple[str, ...], now: float, review: bool = False
@@ -71,13 +71,13 @@ class Questions:
         self.request = None
 
     def end_errand(self) -> None:
-        """No answer to a question of before counts any more; who works on one is still not asked anew."""
+        """No answer to a request of before counts any more; who works on one is still not asked anew."""
         self.request = None
         self._late, self._answers = {}, {}
         self._thinking = {name: replace(one, is_over=True) for name, one in self._thinking.items()}
 
     def hear(self, answer: Answer, now: float) -> None:
-        """Take in an answer at `now`; one to a question that nobody has asked this expert, or of an errand that is
+        """Take in an answer at `now`; one to a request that nobody has made of this expert, or of an errand that is
         over, is dropped.
         """
         pending = self._thinking.get(answer.expert)
@@ -121,7 +121,7 @@ class Questions:
         return answers
 
     def is_behind(self, name: str, since: float) -> bool:
-        """Whether the expert works on a question and has answered none that was asked at `since` or later."""
+        """Whether the expert works on a request and has answered none that was asked at `since` or later."""
         return name in self._thinking and self._answered.get(name, -math.inf) < since
 
     def _deadline(self, asked_at: float) -> float:

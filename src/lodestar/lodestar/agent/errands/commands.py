@@ -204,7 +204,7 @@ class AskMemory:
 
 
 @dataclass(frozen=True)
-class WithdrawQuestion:
+class WithdrawQuery:
     """Withdraw a question to the memory, whose answer is not waited for any more; the work on it may stop."""
 
     ticket: int
@@ -256,7 +256,7 @@ Command = (
     | RecordOutcome
     | EmbedPhrases
     | AskMemory
-    | WithdrawQuestion
+    | WithdrawQuery
     | FollowConstraints
     | Finish
 )

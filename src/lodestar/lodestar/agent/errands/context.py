@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from lodestar.agent.decisions.admission import ASIDE, CHARGER, EXPLORER, HOME, LOOK, Admission
+from lodestar.agent.decisions.admission import ASIDE, CHARGER, FRONTIER, HOME, LOOK, Admission
 from lodestar.agent.decisions.credit import Ledger, perceive
 from lodestar.agent.errands.commands import Command, OpenQuestions, RecordDecision, State
 from lodestar.agent.errands.run import DirectiveRun
@@ -272,7 +272,7 @@ def trace_of(context: LoopContext, step: Step, proposal: Proposal, epoch: int, v
 def _skill(proposal: Proposal) -> Skill:
     if proposal.action is not ActionKind.GO:
         return Skill.TURN
-    exploring = proposal.expert == EXPLORER and not proposal.entity_id
+    exploring = proposal.expert == FRONTIER and not proposal.entity_id
     return _SKILLS.get(proposal.expert, Skill.SEARCH if exploring else Skill.GO_TO)
 
 

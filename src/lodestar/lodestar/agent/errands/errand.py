@@ -29,7 +29,7 @@ from lodestar.worldmodel.records import Belief, Trace
 from lodestar.worldmodel.way_change import Blockage
 
 
-class Failing(Enum):
+class Failure(Enum):
     """Ways in which an action fails."""
 
     STOPPED = "stopped"  # the drive ended before its goal
@@ -90,7 +90,7 @@ class OpenCase:
     """
 
     action: OpenAction
-    failing: Failing
+    failure: Failure
     proposal: Proposal
     why: str
     since: float

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from lodestar.agent.decisions.requests import Questions
+from lodestar.agent.decisions.requests import Requests
 from lodestar.agent.errands.commands import OpenQuestion
 from lodestar.agent.errands.errand import ActionState, Errand
 from lodestar.agent.facts.config import LoopConfig
@@ -158,7 +158,7 @@ class SearchBelief:
         return f"Not looked at: {' and '.join(left)}." if left else ""
 
 
-MAX_TOLD = 100  # sentences of a report
+MAX_SENTENCES = 100  # sentences of a report
 _EXPLORE = Step(StepKind.EXPLORE)
 
 
@@ -180,7 +180,7 @@ class CheckVisit:
 class DirectiveRun:
     """One directive under way.
 
-    started: loop time. begun_at: (3,), the first pose that was known then; begun_stamp: its stamp. told: what came of
+    started: loop time. begun_at: (3,), the first pose that was known then; begun_stamp: its stamp. report: what came of
     the steps that are over, in words. verdict: how the directive ends though the robot still drives: back, because a
     step failed, or to the charger.
     """
@@ -191,7 +191,7 @@ class DirectiveRun:
     time_limit: float
     config: LoopConfig
     distance_before: float
-    questions: Questions
+    requests: Requests
     begun_at: np.ndarray | None = None
     begun_stamp: Stamp = NEVER
     errand: Errand = field(init=False)  # that is worked on
@@ -199,14 +199,14 @@ class DirectiveRun:
     missed_here: int = 0  # stops, in this round
     place_checked: bool = False  # the surroundings were compared with the map before the first motion
     misplaced_since: float | None = None  # loop time since which they do not fit
-    constraints_told: tuple[Constraint, ...] = ()  # to those who bar the zones
+    constraints_sent: tuple[Constraint, ...] = ()  # to those who bar the zones
     unable: list[str] = field(default_factory=list)  # what the robot cannot do of the steps that are over
     found: list[int] = field(default_factory=list)
     last_energy: float = -math.inf
     decisions: int = 0
     unavailable_since: float | None = None
     jump_settled: Stamp = NEVER  # of the newest jump of the pose that was dealt with
-    told: list[str] = field(default_factory=list)
+    report: list[str] = field(default_factory=list)
     verdict: tuple[ErrorCode, str] | None = None
     charging: bool = False
     question: OpenQuestion | None = None  # that the robot asks back with its result
@@ -252,9 +252,9 @@ class DirectiveRun:
         return self.itinerary.is_last
 
     def tell(self, text: str) -> None:
-        """Keep what came of an errand for the report, which has the last `MAX_TOLD`."""
-        self.told.append(text)
-        del self.told[:-MAX_TOLD]
+        """Keep what came of an errand for the report, which has the last `MAX_SENTENCES`."""
+        self.report.append(text)
+        del self.report[:-MAX_SENTENCES]
 
     def __post_init__(self) -> None:
         self.errand = Errand(self.config)

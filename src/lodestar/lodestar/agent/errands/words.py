@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from scipy import ndimage
 
-from lodestar.agent.decisions.admission import KNOWER, Admission
+from lodestar.agent.decisions.admission import SEMANTIC_MAP, Admission
 from lodestar.agent.errands.errand import UNCONFIRMED, UNREACHABLE, GoneThing
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.errands.searched_floor import SearchedFloor
@@ -185,7 +185,7 @@ def give_up(
     """
     target = run.step.target or run.directive.text
     known = [entities[c.entity_id] for c in view.accepted if c.entity_id in entities]
-    if known and admission.rejection(KNOWER) is RejectionReason.NO_VIEWPOINT:
+    if known and admission.rejection(SEMANTIC_MAP) is RejectionReason.NO_VIEWPOINT:
         return (
             ErrorCode.TARGET_UNREACHABLE,
             f"{name_of(known[0])} fits {target!r}, but no place from which it can be faced is reachable.",

@@ -20,7 +20,7 @@ from lodestar.scene.records import Entity, EntityState, Region
 _DRIVEN = 0.30  # m commanded in vain that are a contact; as of the simulator's navigator, ours
 _TURNED = 0.80  # rad likewise
 _MOVES = 0.03, 0.06  # m/s, rad/s: a robot that is slower stands
-_TOLD = 0.05, 0.10  # m/s, rad/s: a lower command is none
+_COMMANDED = 0.05, 0.10  # m/s, rad/s: a lower command is none
 _AHEAD = 0.45  # m from the robot's middle at which it was held: half its length, and a cell
 
 
@@ -52,15 +52,15 @@ class ContactSense:
         """Take in a command and the velocity that odometry measures, (3,) each: m/s, m/s, rad/s in the body frame."""
         seconds = min(max(stamp - self._stamp, 0.0), 0.5) if self._stamp > NEVER else 0.0
         self._stamp = stamp
-        told = math.hypot(command[0], command[1]), abs(float(command[2]))
+        commanded = math.hypot(command[0], command[1]), abs(float(command[2]))
         moves = math.hypot(velocity[0], velocity[1]) > _MOVES[0] or abs(float(velocity[2])) > _MOVES[1]
-        if moves or (told[0] < _TOLD[0] and told[1] < _TOLD[1]):
+        if moves or (commanded[0] < _COMMANDED[0] and commanded[1] < _COMMANDED[1]):
             self._vain = 0.0
             return
-        self._vain += seconds * (told[0] / _DRIVEN + told[1] / _TURNED)
+        self._vain += seconds * (commanded[0] / _DRIVEN + commanded[1] / _TURNED)
         if self._vain >= 1.0 and pose is not None:
             self._vain = 0.0
-            turn = math.atan2(command[1], command[0]) if told[0] >= _TOLD[0] else 0.0
+            turn = math.atan2(command[1], command[0]) if commanded[0] >= _COMMANDED[0] else 0.0
             bearing = float(pose[2]) + turn
             xy = float(pose[0]) + _AHEAD * math.cos(bearing), float(pose[1]) + _AHEAD * math.sin(bearing)
             self.last = Contact(stamp, xy)

@@ -8,7 +8,8 @@ import numpy as np
 
 from lodestar.agent.activities.activity import Activity, Tools
 from lodestar.agent.activities.table import Activities
-from lodestar.agent.decisions.admission import EXPLORER, KNOWER, KNOWN, Admission, admit, heads_for
+from lodestar.agent.decisions.admission import FRONTIER, KNOWN, SEMANTIC_MAP, Admission, admit
+from lodestar.agent.decisions.approach import heads_for
 from lodestar.agent.decisions.requests import Answer, LateAnswer, objection
 from lodestar.agent.errands.commands import RequestProposals
 from lodestar.agent.errands.context import LoopContext, trace_of
@@ -57,8 +58,8 @@ class Inquiry:
             looks_since=self._looks_since(run).seconds,
             deadline=facts.stamp.after(context.config.expert_deadline).seconds,
         )
-        experts = (EXPLORER,) if review else self.experts_for(request.step)
-        asked = run.questions.open(request, experts, now, review)
+        experts = (FRONTIER,) if review else self.experts_for(request.step)
+        asked = run.requests.open(request, experts, now, review)
         if asked:
             context.commands.append(RequestProposals(request, asked))
 
@@ -72,11 +73,11 @@ class Inquiry:
     def experts_for(self, step: Step) -> tuple[str, ...]:
         """The experts that have something to say to a step: without a target, only the explorer."""
         experts = self._context.experts
-        return experts if step.kind is StepKind.FIND or EXPLORER not in experts else (EXPLORER,)
+        return experts if step.kind is StepKind.FIND or FRONTIER not in experts else (FRONTIER,)
 
     def answers(self, run: DirectiveRun) -> dict[str, Answer]:
         """The answers that count in the open epoch, by expert."""
-        return run.questions.take(self._context.now, lambda late: self._objection(run, late))
+        return run.requests.take(self._context.now, lambda late: self._objection(run, late))
 
     def admit(self, run: DirectiveRun, view: TargetView) -> Admission:
         """Every expert's answer, judged."""
@@ -85,12 +86,13 @@ class Inquiry:
         if facts.mirror is not None:
             avoid = self._context.targets.constraints(facts.mirror, run.constraints)
         return admit(
-            run.questions.asked,
+            run.requests.asked,
             self.answers(run),
             run.errand.goals,
             run.errand.excluded,
             self._context.search.accepted(view) if self._context.config.known_first else [],
             avoid,
+            self._context.config,
             lambda proposal: self._verdict(run, proposal, view),
         )
 
@@ -109,7 +111,7 @@ class Inquiry:
     def gave_way(self, run: DirectiveRun, admission: Admission) -> bool:
         """Whether one of several candidates has no viewpoint, so that another is looked at next."""
         facts = self._context.facts
-        if admission.rejection(KNOWER) is not RejectionReason.NO_VIEWPOINT:
+        if admission.rejection(SEMANTIC_MAP) is not RejectionReason.NO_VIEWPOINT:
             return False
         return run.errand.doubt.give_way(facts.entities, facts.known_pose)
 
@@ -143,28 +145,27 @@ class KnownTarget:
         Where none is known, an entity nearby that may turn out to be one from closer will do. The open decision stays
         open and is credited with the result: it brought the target into view.
         """
-        late = any(arm.is_silent and arm.expert != EXPLORER for arm in admission.arms)
+        late = any(arm.is_silent and arm.expert != FRONTIER for arm in admission.arms)
         if not late and not view.is_accepted(run.errand.pointed):
             return False
-        accepted = self._context.search.accepted(view)
-        if any(
-            arm.proposal is not None and heads_for(arm.proposal, accepted) for arm in admission.admissible
-        ):
+        accepted, config = self._context.search.accepted(view), self._context.config
+        proposed = (arm.proposal for arm in admission.admissible if arm.proposal is not None)
+        if any(heads_for(proposal, accepted, config) for proposal in proposed):
             return False
         likely = accepted or self._context.search.promising(run, view)
         found = self._viewpoint_of(run, likely[:_TRIED_TARGETS])
-        if found is None or (not accepted and found[2] > self._context.config.promising_reach):
+        if found is None or (not accepted and found[2] > config.promising_reach):
             return False
         entity, goal, length = found
-        assert run.questions.request is not None
-        epoch = run.questions.request.epoch
+        assert run.requests.request is not None
+        epoch = run.requests.request.epoch
         why = "you pointed at it" if entity.id == run.errand.pointed else "the experts have not answered"
         rationale = f"going to {name_of(entity)}, {length:.1f} m away, by the map: {why}"
         proposal = Proposal(KNOWN, epoch, goal, view.score(entity.id), rationale, entity.id)
         trace = trace_of(self._context, run.step, proposal, epoch, view)
         if not self._context.validator.check(trace).accepted:
             return False
-        run.questions.close()
+        run.requests.close()
         run.text = going(proposal, entity, bool(accepted))
         run.errand.decided(self._context.now, view)
         self._transitions.pursue(run, proposal, epoch, view)
@@ -224,11 +225,11 @@ class DecidingState:
             return
         if run.charging:
             self._tools.trip.begin(run)
-        elif run.questions.request is None:
+        elif run.requests.request is None:
             activity = self._activities.of(run)
             if now >= run.errand.ask_after and not activity.act(run):
                 self._inquiry.ask(run, activity)
-        elif run.questions.is_due(now):
+        elif run.requests.is_due(now):
             self._decide(run)
 
     def _decide(self, run: DirectiveRun) -> None:
@@ -248,7 +249,7 @@ class DecidingState:
 
     def _note_barred(self, run: DirectiveRun, admission: Admission, view: TargetView) -> None:
         """Note since when a target is known to which no way leads, or that was given up."""
-        no_way = admission.rejection(KNOWER) is RejectionReason.NO_VIEWPOINT
+        no_way = admission.rejection(SEMANTIC_MAP) is RejectionReason.NO_VIEWPOINT
         run.errand.note_barred(no_way if view.accepted else bool(run.errand.given_up), self._context.now)
 
     def _wait_for_map(self, run: DirectiveRun) -> None:
@@ -264,9 +265,9 @@ class DecidingState:
     def _choose(self, run: DirectiveRun, admission: Admission, view: TargetView) -> None:
         """Take one of the admitted proposals; it is validated next."""
         context = self._context
-        request, asked = run.questions.request, run.questions.asked_at
+        request, asked = run.requests.request, run.requests.asked_at
         assert request is not None
-        run.questions.close()
+        run.requests.close()
         decision, proposal = self._context.account.open(request, admission, view, run.step)
         context.epoch_seconds = context.now - asked
         run.decisions += 1
@@ -277,8 +278,8 @@ class DecidingState:
     def _nothing_to_do(self, run: DirectiveRun, admission: Admission, view: TargetView) -> None:
         """No expert has an admissible proposal: wait, try excluded goals once more, or give up."""
         context = self._context
-        run.questions.close()
-        if admission.rejection(EXPLORER) is RejectionReason.EXPLORED:
+        run.requests.close()
+        if admission.rejection(FRONTIER) is RejectionReason.EXPLORED:
             run.errand.explored_at = context.now if run.errand.explored_at is None else run.errand.explored_at
             self._activities.of(run).explored(run, admission, view)
             return

@@ -11,7 +11,7 @@ import numpy as np
 from lodestar.agent.activities.activity import Tools
 from lodestar.agent.decisions.admission import KNOWN, LOOK
 from lodestar.agent.errands.context import trace_of
-from lodestar.agent.errands.errand import BELOW_ACCEPT, GONE, UNCONFIRMED, Failing, GoneThing, OpenCase
+from lodestar.agent.errands.errand import BELOW_ACCEPT, GONE, UNCONFIRMED, Failure, GoneThing, OpenCase
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.errands.words import name_of, place_of
 from lodestar.agent.facts.errors import ErrorCode
@@ -67,7 +67,7 @@ class DiagnosingState:
             if case.recovery is not Recovery.RELOCALISE:
                 self._settle(run)  # it jumped, and that is not why the action failed
         recover = self._recoveries.get(case.recovery, self._leave_out)
-        if case.failing is Failing.OTHER and case.recovery in _AT_PLACE:
+        if case.failure is Failure.OTHER and case.recovery in _AT_PLACE:
             recover = self._tell  # the place is right: a thing that fits stands there
         recover(run, case, case.diagnosis)
 
@@ -77,7 +77,7 @@ class DiagnosingState:
         case.looks = (*case.looks, diagnosis.look)
         run.errand.looks[case.action.entity_id] = case.looks
         run.text = f"{diagnosis.text}. Not sure: {_LOOKS[diagnosis.look]}."
-        if diagnosis.look is Look.FROM_ELSEWHERE and case.failing is not Failing.STOPPED:
+        if diagnosis.look is Look.FROM_ELSEWHERE and case.failure is not Failure.STOPPED:
             self._elsewhere(run, case)
             return
         goal = self._towards(diagnosis.look_at) if diagnosis.look is Look.TURN else None
@@ -104,7 +104,7 @@ class DiagnosingState:
 
     def _leave_out(self, run: DirectiveRun, case: OpenCase, diagnosis: Diagnosis) -> None:
         """Leave the goal out until the map around it changes, and have the experts propose another."""
-        if case.failing is Failing.STOPPED:
+        if case.failure is Failure.STOPPED:
             self._news.leave_out(run, case.proposal, case.action.start, case.why, case.blocked)
         else:
             self._elsewhere(run, case)
@@ -156,7 +156,7 @@ class DiagnosingState:
         One that something hides is looked at from where nothing that came since does, whichever side that is.
         """
         context = self._context
-        if case.failing is Failing.STOPPED:
+        if case.failure is Failure.STOPPED:
             run.errand.goals.exclude(case.proposal.goal, case.why, context.facts.grid, lasting=True)
             self.go_on(run)
             return

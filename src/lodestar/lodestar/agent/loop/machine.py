@@ -16,7 +16,7 @@ import numpy as np
 from lodestar.agent.activities.activity import Tools
 from lodestar.agent.activities.table import Activities
 from lodestar.agent.decisions.admission import CHARGER, HOME, PLACE
-from lodestar.agent.decisions.requests import Questions
+from lodestar.agent.decisions.requests import Requests
 from lodestar.agent.errands.commands import (
     CancelGoal,
     Choice,
@@ -27,7 +27,7 @@ from lodestar.agent.errands.commands import (
     State,
 )
 from lodestar.agent.errands.context import LoopContext
-from lodestar.agent.errands.errand import NOT_CHOSEN, Failing
+from lodestar.agent.errands.errand import NOT_CHOSEN, Failure
 from lodestar.agent.errands.run import DirectiveRun, Itinerary
 from lodestar.agent.errands.words import directive_in_words, step_in_words
 from lodestar.agent.facts.config import LoopConfig
@@ -133,8 +133,8 @@ class DecisionLoop:
             time_limit=time_limit if time_limit > 0.0 else default,
             config=self.config,
             distance_before=facts.odometer.distance,
-            questions=Questions(self.config),
-            constraints_told=directive.constraints,
+            requests=Requests(self.config),
+            constraints_sent=directive.constraints,
             text=f"{words[:1].upper()}{words[1:]}: asking the experts where to go.",
         )
         run.errand.excluded = dict.fromkeys(excluded, NOT_CHOSEN)
@@ -254,7 +254,7 @@ class DecisionLoop:
     def on_answer(self, answer: Proposal | Rejection) -> None:
         """Take an expert's answer; a late one is kept for the next epoch, one that was not asked for is dropped."""
         if self._context.run is not None:
-            self._context.run.questions.hear(answer, self._context.now)
+            self._context.run.requests.hear(answer, self._context.now)
 
     def on_memory(self, ticket: int, outcome: AnswerOutcome) -> None:
         """Take the outcome of a question to the memory; one that is not waited for any more is dropped."""
@@ -375,7 +375,7 @@ class DecisionLoop:
                 self._step(run)
             else:
                 code, message = silence
-                self._transitions.outcomes.note(run, Failing.INPUTS, message)
+                self._transitions.outcomes.note(run, Failure.INPUTS, message)
                 self._transitions.finish(run, code, message)
         except Exception as error:
             _log.exception("the decision loop failed")

@@ -9,10 +9,10 @@ import numpy as np
 
 from lodestar.agent.activities.activity import Tools
 from lodestar.agent.activities.table import Activities
-from lodestar.agent.decisions.admission import ASIDE, CHARGER, EXPLORER, HOME, LOOK, PLACE, heads_for
-from lodestar.agent.decisions.approach import better_target, faced_entity, pose_here
+from lodestar.agent.decisions.admission import ASIDE, CHARGER, FRONTIER, HOME, LOOK, PLACE
+from lodestar.agent.decisions.approach import better_target, faced_entity, heads_for, pose_here
 from lodestar.agent.errands.commands import CancelGoal, NavigationEvent, NavigationKind
-from lodestar.agent.errands.errand import UNREACHABLE, UNSURE, Failing, Navigation
+from lodestar.agent.errands.errand import UNREACHABLE, UNSURE, Failure, Navigation
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.errands.words import name_of
 from lodestar.agent.facts.config import LoopConfig
@@ -84,8 +84,8 @@ class NavigatorNews:
             self._tools.outcomes.end_look(run, Result.ROLLED_BACK, why)
             self._transitions.diagnose(run, run.under_way.case)
             return
-        proposal, failing = navigation.proposal, Failing.STOPPED
-        if not self._transitions.diagnosed(run, failing, proposal, why, code=code, blocked=blocked):
+        proposal, failure = navigation.proposal, Failure.STOPPED
+        if not self._transitions.diagnosed(run, failure, proposal, why, code=code, blocked=blocked):
             self.leave_out(run, navigation.proposal, navigation.start, why, blocked)
 
     def leave_out(
@@ -122,12 +122,12 @@ class NavigatorNews:
             run.unavailable_since = context.now
         detail = f": {message}" if message else ""
         if context.now - run.unavailable_since >= context.config.navigator_timeout:
-            self._tools.outcomes.note(run, Failing.SILENT, f"the navigator is not available{detail}")
+            self._tools.outcomes.note(run, Failure.SILENT, f"the navigator is not available{detail}")
             self._transitions.finish(
                 run, ErrorCode.NAVIGATOR_UNAVAILABLE, f"The navigator is not available{detail}."
             )
             return
-        self._tools.outcomes.note(run, Failing.SILENT, f"the navigator is not available{detail}")
+        self._tools.outcomes.note(run, Failure.SILENT, f"the navigator is not available{detail}")
         run.text = f"Waiting for the navigator{detail}."
         run.under_way.navigation = None
         self._context.account.close(Outcome.ABORTED)
@@ -222,12 +222,12 @@ class NavigatingState:
         if action is None or not context.config.recovery.enabled:
             return False
         if outcomes.evidence.has_jumped(run):
-            failing, why = Failing.POSE, "the pose in the map jumped"
+            failure, why = Failure.POSE, "the pose in the map jumped"
         elif navigation.proposal.entity_id and outcomes.evidence.is_blind():
-            failing, why = Failing.BLIND, "the camera sends no images any more"
+            failure, why = Failure.BLIND, "the camera sends no images any more"
         else:
             return False
-        return self._transitions.diagnosed(run, failing, navigation.proposal, why)
+        return self._transitions.diagnosed(run, failure, navigation.proposal, why)
 
     def _vanished(self, run: DirectiveRun, navigation: Navigation) -> bool:
         """Return whether the target is verified gone, which is diagnosed at once."""
@@ -237,7 +237,7 @@ class NavigatingState:
         if not evidence.is_verified_gone(action.entity_id):
             return False
         why = "what I was going to is not there any more"
-        return self._transitions.diagnosed(run, Failing.VANISHED, navigation.proposal, why)
+        return self._transitions.diagnosed(run, Failure.VANISHED, navigation.proposal, why)
 
     def _halt(self, run: DirectiveRun, reason: str) -> None:
         """Take the goal back from the navigator."""
@@ -255,7 +255,7 @@ class NavigatingState:
         view = self._context.search.look(run)
         accepted = self._context.search.accepted(view)
         since = context.now - run.errand.last_decision
-        if accepted and not heads_for(navigation.proposal, accepted):
+        if accepted and not heads_for(navigation.proposal, accepted, context.config):
             new = {entity.id for entity in accepted} - run.errand.known_targets
             if new or since > 3.0 * context.config.review_interval:
                 run.text = f"{name_of(accepted[0])} may be it; deciding anew."
@@ -299,17 +299,17 @@ class NavigatingState:
     def _review(self, run: DirectiveRun, navigation: Navigation) -> None:
         """Ask the explorer on the way whether its goal is still worth it; decide anew where it is not."""
         context = self._context
-        proposal, questions = navigation.proposal, run.questions
-        if questions.request is not None and questions.is_review:
-            if not questions.is_due(context.now):
+        proposal, requests = navigation.proposal, run.requests
+        if requests.request is not None and requests.is_review:
+            if not requests.is_due(context.now):
                 return
-            answer = self._inquiry.answers(run).get(EXPLORER)
-            questions.close()
+            answer = self._inquiry.answers(run).get(FRONTIER)
+            requests.close()
             if answer is not None and _is_elsewhere(answer, proposal, context.config):
                 run.text = "I have seen what I was going to look at; choosing the next place."
                 self._transitions.redecide(run)
         elif (
-            proposal.expert == EXPLORER
+            proposal.expert == FRONTIER
             and proposal.action is ActionKind.GO
             and context.now - run.under_way.last_review >= context.config.review_interval
         ):

@@ -9,15 +9,14 @@ from lodestar.agent.activities.activity import Tools
 from lodestar.agent.activities.table import Activities
 from lodestar.agent.decisions.admission import CHARGER, HOME, PLACE
 from lodestar.agent.decisions.ambiguity import NextMove
-from lodestar.agent.decisions.approach import Arrival, Evidence, faced_entity, inspect
+from lodestar.agent.decisions.approach import Arrival, Evidence, faced_entity, faces, inspect
 from lodestar.agent.errands.commands import Choice, OpenQuestion
-from lodestar.agent.errands.errand import BELOW_ACCEPT, FOUND, UNCONFIRMED, UNREACHABLE, Failing
+from lodestar.agent.errands.errand import BELOW_ACCEPT, FOUND, UNCONFIRMED, UNREACHABLE, Failure
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.errands.words import name_of, nothing_here, place_of, why_not
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.experts.protocol import Proposal
 from lodestar.geometry.boxes import nearest_point_on_box
-from lodestar.grid.success_pose import is_facing
 from lodestar.grid.visibility import line_of_sight
 from lodestar.language.directive import EVERY
 from lodestar.models.english import listed
@@ -59,7 +58,7 @@ class VerifyingState:
         if entity is not None:
             self._judge_unfaced(run, arrival, entity, view)
         elif context.now - arrival.since >= config.look_time:
-            if self._diagnosed(run, arrival, Failing.VANISHED, "what I came for is not there any more"):
+            if self._diagnosed(run, arrival, Failure.VANISHED, "what I came for is not there any more"):
                 return
             run.errand.goals.exclude(arrival.goal, _REACHED, facts.grid)
             self._leave(run, view, nothing_here(run.step))
@@ -83,7 +82,7 @@ class VerifyingState:
                 run.errand.hidden.add(
                     faced.id
                 )  # the first place from which it is hidden is not the last word
-            elif self._diagnosed(run, arrival, Failing.NOT_SEEN, f"{name_of(faced)} was not seen again"):
+            elif self._diagnosed(run, arrival, Failure.NOT_SEEN, f"{name_of(faced)} was not seen again"):
                 return
             for place in (arrival.goal, facts.known_pose):  # it may have come to stand elsewhere
                 run.errand.goals.exclude(place, UNCONFIRMED, facts.grid, lasting=True)
@@ -100,20 +99,20 @@ class VerifyingState:
             return
         run.errand.goals.exclude(arrival.goal, "it does not show the target as it should", context.facts.grid)
         if accepted:  # known better by now, and not faced from here
-            if is_facing(arrival.goal, entity.box_min, entity.box_max):  # else it was a place on the way
+            if faces(arrival.goal, entity, config):  # else it was a place on the way
                 run.errand.spend_viewpoint(entity.id, UNREACHABLE)
             self._leave(run, view, f"{name_of(entity)} is not in front of me; trying another place")
-        elif not self._diagnosed(run, arrival, Failing.NOT_IT, why_not(entity, view.explanation(entity.id))):
+        elif not self._diagnosed(run, arrival, Failure.NOT_IT, why_not(entity, view.explanation(entity.id))):
             run.errand.excluded[entity.id] = BELOW_ACCEPT
             self._leave(run, view, why_not(entity, view.explanation(entity.id)))
 
-    def _diagnosed(self, run: DirectiveRun, arrival: Arrival, failing: Failing, why: str) -> bool:
+    def _diagnosed(self, run: DirectiveRun, arrival: Arrival, failure: Failure, why: str) -> bool:
         """Return whether the failure of an arrival at a target that was known to fit is diagnosed now."""
         action = run.under_way.action
         if action is None or not action.entity_id or action.entity_id not in action.fitting:
             return False
         proposal = Proposal(arrival.expert, action.trace.epoch, arrival.goal, 1.0, why, arrival.entity_id)
-        return self._transitions.diagnosed(run, failing, proposal, why, arrived=arrival.stamp)
+        return self._transitions.diagnosed(run, failure, proposal, why, arrived=arrival.stamp)
 
     def _leave(self, run: DirectiveRun, view: TargetView, text: str) -> None:
         self._tools.outcomes.roll_back(run, text)
@@ -186,7 +185,7 @@ class VerifyingState:
         why = f"another one than {name_of(known)} stands here"
         looks = (Look.WAIT, Look.FROM_ELSEWHERE)  # neither would tell
         return self._transitions.diagnosed(
-            run, Failing.OTHER, proposal, why, arrived=run.begun_stamp, looks=looks
+            run, Failure.OTHER, proposal, why, arrived=run.begun_stamp, looks=looks
         )
 
     def _question(self, run: DirectiveRun) -> OpenQuestion:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from lodestar.agent.errands.context import LoopContext
-from lodestar.agent.errands.errand import SHIFTED, Failing, OpenCase
+from lodestar.agent.errands.errand import SHIFTED, Failure, OpenCase
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.facts.errors import (
     GOAL_REFUSED,
@@ -51,13 +51,13 @@ class EvidenceGatherer:
         The phase in which the action failed says what is worth measuring.
         """
         facts = {
-            "stopped_on_way": case.failing in (Failing.STOPPED, Failing.SILENT),
-            "arrived": case.failing in (Failing.NOT_SEEN, Failing.NOT_IT),
+            "stopped_on_way": case.failure in (Failure.STOPPED, Failure.SILENT),
+            "arrived": case.failure in (Failure.NOT_SEEN, Failure.NOT_IT),
         }
         facts |= self.of_drive(run, case)
-        if case.failing is Failing.STOPPED:
+        if case.failure is Failure.STOPPED:
             facts |= self.of_way(run, case)
-        elif case.failing is not Failing.INPUTS:
+        elif case.failure is not Failure.INPUTS:
             facts |= self.of_target(run, case)
         return self.evidence(case, facts)
 
@@ -81,8 +81,8 @@ class EvidenceGatherer:
         return facts if self.has_jumped(run) else facts | self._way(case) | self.things_in_way(case)
 
     def _navigator(self, case: OpenCase) -> dict[str, bool]:
-        facts = {"navigator_silent": case.failing is Failing.SILENT}
-        if case.failing is Failing.STOPPED:
+        facts = {"navigator_silent": case.failure is Failure.SILENT}
+        if case.failure is Failure.STOPPED:
             facts |= {
                 "goal_refused": case.code in GOAL_REFUSED,
                 "pose_refused": case.code in POSE_REFUSED,
@@ -286,9 +286,9 @@ class EvidenceGatherer:
         facts, trace = self._context.facts, case.action.trace
         about = trace.expectation.about
         actual = {
-            Failing.NOT_SEEN: ConstraintState(Phase.VERIFYING, about),
-            Failing.NOT_IT: ConstraintState(Phase.VERIFYING, about),
-        }.get(case.failing, ConstraintState(Phase.INTERRUPTED, about))
+            Failure.NOT_SEEN: ConstraintState(Phase.VERIFYING, about),
+            Failure.NOT_IT: ConstraintState(Phase.VERIFYING, about),
+        }.get(case.failure, ConstraintState(Phase.INTERRUPTED, about))
         believed = (*trace.expectation.beliefs, *trace.beliefs)
         holding = dict.fromkeys(belief for belief in believed if not belief.negated and self._holds(belief))
         holding |= dict.fromkeys(self.relations(trace))

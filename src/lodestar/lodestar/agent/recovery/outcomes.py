@@ -10,7 +10,7 @@ import numpy as np
 
 from lodestar.agent.errands.commands import RecordOutcome
 from lodestar.agent.errands.context import LoopContext
-from lodestar.agent.errands.errand import Failing, OpenAction, OpenCase
+from lodestar.agent.errands.errand import Failure, OpenAction, OpenCase
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.errands.words import directive_in_words, name_of, place_of
 from lodestar.agent.facts.config import RecoveryConfig
@@ -200,7 +200,7 @@ class Outcomes:
     def open_case(
         self,
         run: DirectiveRun,
-        failing: Failing,
+        failure: Failure,
         proposal: Proposal,
         why: str,
         looks: tuple[Look, ...] | None = None,
@@ -215,21 +215,21 @@ class Outcomes:
             self.roll_back(run, why)
             return None
         if looks is None:
-            looks = () if failing is Failing.STOPPED else run.errand.looks.get(action.entity_id, ())
-        return self._case(run, action, failing, proposal, why, looks=looks, **more)
+            looks = () if failure is Failure.STOPPED else run.errand.looks.get(action.entity_id, ())
+        return self._case(run, action, failure, proposal, why, looks=looks, **more)
 
     def roll_back(self, run: DirectiveRun, why: str) -> None:
         """The action that is open has failed, for a reason that needs no diagnosis."""
         self._close(run, Result.ROLLED_BACK, why)
 
-    def note(self, run: DirectiveRun, failing: Failing, why: str) -> None:
+    def note(self, run: DirectiveRun, failure: Failure, why: str) -> None:
         """Diagnose and record a failure whose recovery the loop has begun already."""
         action = run.under_way.action
         if action is None or not self._context.config.recovery.enabled:
             self.roll_back(run, why)
             return
         looks = tuple(Look)[1:]  # none is made
-        case = self._case(run, action, failing, _proposal_of(action, run), why, looks=looks)
+        case = self._case(run, action, failure, _proposal_of(action, run), why, looks=looks)
         self.find(run, case, asks=False)
 
     def note_other(self, run: DirectiveRun, known_id: int) -> None:
@@ -243,7 +243,7 @@ class Outcomes:
         case = self._case(
             run,
             replace(action, entity_id=known_id, means=means),
-            Failing.NOT_SEEN,
+            Failure.NOT_SEEN,
             proposal,
             "another one that fits has appeared",
         )
@@ -261,14 +261,14 @@ class Outcomes:
         self,
         run: DirectiveRun,
         action: OpenAction,
-        failing: Failing,
+        failure: Failure,
         proposal: Proposal,
         why: str,
         **more: Any,
     ) -> OpenCase:
         facts = self._context.facts
         start = None if facts.pose is None else facts.pose.copy()
-        return OpenCase(action, failing, proposal, why, self._context.now, facts.stamp, start=start, **more)
+        return OpenCase(action, failure, proposal, why, self._context.now, facts.stamp, start=start, **more)
 
     def find(self, run: DirectiveRun, case: OpenCase, *, asks: bool = True) -> Finding:
         """Diagnose a case and record it. A look is named only while looks are left.

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from lodestar.agent.activities.charger_trip import ChargerTrip
-from lodestar.agent.activities.go_to import GoTo
+from lodestar.agent.activities.go_to import GoTo, RoomSearch
 from lodestar.agent.activities.transitions import Transitions
-from lodestar.agent.decisions.admission import Admission
 from lodestar.agent.decisions.approach import Arrival
 from lodestar.agent.errands.commands import AskMemory, FollowConstraints, State, WithdrawQuery
 from lodestar.agent.errands.context import LoopContext
@@ -25,6 +24,7 @@ from lodestar.language.question import Question
 from lodestar.language.time_windows import TimeBasis, TimePoint, TimeWindow
 from lodestar.memory.answer import Answer, AnswerCode, AnswerOutcome, ProofKind
 from lodestar.query.targets import TargetView
+from lodestar.selection.admission import Admission
 from lodestar.selection.decision_log import Outcome
 
 
@@ -256,13 +256,16 @@ class Tools:
 class Activity:
     """One errand under way, from its begin to its end. By itself it has the experts say where to go."""
 
-    def __init__(self, tools: Tools) -> None:
+    explores = False  # until what the step names is known, the whole place is explored
+
+    def __init__(self, tools: Tools, rooms: RoomSearch | None = None) -> None:
         self._tools = tools
         self._go_to = GoTo(tools.context, tools.transitions)
+        self._rooms = rooms or RoomSearch(tools.context)
 
     def asked(self, run: DirectiveRun) -> Step:
         """The step as the experts hear of it: all of them where it is FIND, else the explorer alone."""
-        return run.step
+        return run.unscoped if self.explores else run.step
 
     def act(self, run: DirectiveRun) -> bool:
         """Do what needs no expert: send a goal, wait, or end the errand. False = the experts are to be asked."""
@@ -284,7 +287,8 @@ class Activity:
         """The robot stands and waits, by this activity's doing: end the errand, or decide anew, when it is time."""
 
     def arrived(self, run: DirectiveRun, arrival: Arrival) -> None:
-        """The robot stands at a goal that this activity sent."""
+        """The robot stands at a goal that this activity sent, by itself into a room: decide anew."""
+        self._rooms.arrived(run, self._go_to, arrival)
         self._tools.transitions.redecide(run)
 
     def unreachable(self, run: DirectiveRun, why: str) -> None:
@@ -312,6 +316,16 @@ class Activity:
         else:
             run.text = f"Waiting for a way: {why}."
             self.retry(run)
+
+    def has_come(self, run: DirectiveRun, goal: np.ndarray, place: str) -> bool:
+        """Return whether the robot stands at the goal (3,); else it is sent again, until the place is given up."""
+        if self._go_to.is_there(goal):
+            return True
+        if self._go_to.fell_short(place):
+            self.unreachable(run, f"the navigator stopped {self._go_to.away(goal):.1f} m from {place}")
+        else:
+            self.retry(run)
+        return False
 
     def retry(self, run: DirectiveRun) -> None:
         """Come back to this activity after a while."""

@@ -1,21 +1,27 @@
-"""The way to a place that the loop itself decides on: a pose that fits, checked before it is sent, and tried again."""
+"""Ways to places that the loop itself decides on: a pose that fits, checked before it is sent; and into a room."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable, Iterable
 
 import numpy as np
+from scipy import ndimage
 
 from lodestar.agent.activities.transitions import Transitions
+from lodestar.agent.decisions.admission import PLACE
+from lodestar.agent.decisions.approach import Arrival
 from lodestar.agent.errands.context import LoopContext, trace_of
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.experts.protocol import Proposal
+from lodestar.experts.reach import Reach
 from lodestar.geometry.poses import wrap_angle
 from lodestar.grid.footprint import footprint_free, footprints_free
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.query.targets import TargetView
+from lodestar.scene.records import Region
+from lodestar.scene.regions import is_called
 from lodestar.worldmodel.records import TraceError, Verdict
 
 _HEADINGS = 8  # that are tried where any will do
@@ -97,3 +103,80 @@ def _fitting(grid: OccupancyGrid2D, goal: np.ndarray, turns: bool, slack: float)
     poses = np.array([[*(goal[:2] + offset), wrap_angle(yaw)] for offset in offsets for yaw in headings])
     free = np.flatnonzero(footprints_free(grid, poses))
     return poses[free[0]] if len(free) else goal
+
+
+_APART = 0.6  # m from a goal that failed, at which another is tried
+_CANDIDATES = 5  # goals in a room that are tried when the validator refuses them
+
+
+class RoomSearch:
+    """Rooms by their names: which regions are meant, whether the robot stands in one, and the way into it."""
+
+    def __init__(self, context: LoopContext) -> None:
+        self._context = context
+
+    def all(self) -> list[Region]:
+        """Every region that is known."""
+        mirror = self._context.facts.mirror
+        return [] if mirror is None else list(mirror.regions.values())
+
+    def called(self, names: Collection[str]) -> list[Region]:
+        """Regions that go by one of these names."""
+        return [region for region in self.all() if is_called(region, names)]
+
+    def is_inside(self, regions: Iterable[Region]) -> bool:
+        """Whether the robot stands in one of them."""
+        facts = self._context.facts
+        if facts.mirror is None or facts.mirror.rooms is None or facts.pose is None:
+            return False
+        return facts.mirror.region_at(facts.pose[:2]) in {region.id for region in regions}
+
+    def way_in(self, run: DirectiveRun, regions: Collection[Region]) -> np.ndarray | None:
+        """(3,) of a place well inside the region that is nearest by path; None where none can be come to."""
+        facts = self._context.facts
+        if not regions or facts.mirror is None or facts.mirror.rooms is None:
+            return None
+        lengths = Reach(facts.known_grid, facts.known_pose, self._context.config.reach).possible
+        rows, columns = np.nonzero(np.isfinite(lengths))
+        points = facts.known_grid.points_of(np.column_stack([rows, columns]))
+        if not len(points):
+            return None
+        inside = np.isin(facts.mirror.rooms.at(points), [region.id for region in regions])
+        for goal in run.errand.goals.active():
+            inside &= np.hypot(*(points - np.asarray(goal)[:2]).T) > _APART
+        if not inside.any():
+            return None
+        room = np.zeros(facts.known_grid.cells.shape, bool)
+        room[rows[inside], columns[inside]] = True
+        depth = ndimage.distance_transform_edt(np.pad(room, 1))[1:-1, 1:-1][rows, columns]
+        deep = inside & (depth >= min(float(depth[inside].max()), 0.5 / facts.known_grid.resolution))
+        best = np.flatnonzero(deep)[lengths[rows, columns][deep].argmin()]
+        x, y = (float(v) for v in points[best])
+        return np.array([x, y, math.atan2(y - facts.known_pose[1], x - facts.known_pose[0])])
+
+    def enter(self, run: DirectiveRun, go_to: GoTo, regions: Collection[Region], text: str) -> bool:
+        """Return whether the robot goes into the nearest of the regions that it can come to now."""
+        left = [region for region in regions if not go_to.is_given_up(region.id)]
+        for _ in range(_CANDIDATES):
+            goal = self.way_in(run, left)
+            if goal is None or go_to.send(run, PLACE, goal, text):
+                return goal is not None
+            grid = self._context.facts.grid
+            run.errand.goals.exclude(goal, go_to.verdict.reason, grid, lasting=True)
+        return False
+
+    def become_known(self, run: DirectiveRun, go_to: GoTo, regions: Collection[Region]) -> str:
+        """Return in words that a way leads into one of the regions that are not given up; "" where none does."""
+        left = [region for region in regions if not go_to.is_given_up(region.id)]
+        return (
+            "" if self.way_in(run, left) is None else f"That is the {next(iter(regions)).label}; going there."
+        )
+
+    def arrived(self, run: DirectiveRun, go_to: GoTo, arrival: Arrival) -> None:
+        """The robot came to a goal in a room. Where it stands in another place, leave the goal out, and count it."""
+        facts = self._context.facts
+        region = 0 if facts.mirror is None else facts.mirror.region_at(arrival.goal[:2])
+        if not self.is_inside([one for one in self.all() if one.id == region]):
+            why = "the navigator stopped short of it"
+            run.errand.goals.exclude(arrival.goal, why, facts.grid, lasting=True)
+            go_to.fell_short(region)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
-from typing import Protocol
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from lodestar.agent.activities.activity import Activity, Tools
 from lodestar.agent.activities.asking import asked_in_words, question_of, unanswered
 from lodestar.agent.activities.charger_trip import home_of
-from lodestar.agent.decisions.admission import HOME, PLACE, Admission
+from lodestar.agent.decisions.admission import HOME, PLACE
 from lodestar.agent.decisions.approach import Arrival
 from lodestar.agent.errands.context import LoopContext
 from lodestar.agent.errands.run import DirectiveRun
@@ -27,6 +27,7 @@ from lodestar.query.config import QueryConfig
 from lodestar.query.targets import TargetView
 from lodestar.scene.captions import clean_text
 from lodestar.scene.records import Entity
+from lodestar.selection.admission import Admission
 
 GENERIC = "object"  # a noun of the lexicon that any thing fits
 LABEL = "person"  # a noun of the lexicon for who stands there, whose size a robot has
@@ -109,123 +110,86 @@ def _standing(identity: int, place: np.ndarray) -> Entity:
     )
 
 
-class Place(Protocol):
-    """A pose to go to. proposer: in whose name the goal is sent."""
+@dataclass(frozen=True)
+class Place:
+    """A pose to go to. proposer: in whose name. goal: (3,) in map. turns: any heading will do. name, coming, there: words
+    for the place, for the way and for the arrival.
+    """
 
     proposer: str
+    goal: np.ndarray
+    turns: bool
+    name: str
+    coming: str
+    there: str
 
-    def goal(self, run: DirectiveRun) -> np.ndarray:
-        """Return the goal (3,) in the map frame."""
-        ...
 
-    def turns(self, run: DirectiveRun) -> bool:
-        """Return whether any heading will do."""
-        ...
+def start_of(run: DirectiveRun, context: LoopContext) -> Place:
+    """Return the start: of the directive if coming back is a part of it, else of the robot."""
+    words = "the start", "Going back to where I started.", "Back where I started."
+    return Place(HOME, home_of(run, context).copy(), True, *words)
 
-    def words(self, run: DirectiveRun) -> tuple[str, str, str]:
-        """Return sentences for the way and for the arrival, and the words for the place."""
-        ...
+
+def named_pose(run: DirectiveRun, context: LoopContext) -> Place:
+    """Return the pose that the step names; one that is said from where the robot stands is so from where it is now."""
+    pose, here = run.step.pose, context.facts.known_pose
+    assert pose is not None
+    x, y, turned = pose.x, pose.y, 0.0
+    if pose.frame == ROBOT_FRAME:
+        turned = float(here[2])
+        x = float(here[0]) + pose.x * math.cos(turned) - pose.y * math.sin(turned)
+        y = float(here[1]) + pose.x * math.sin(turned) + pose.y * math.cos(turned)
+    turns = pose.heading is None
+    heading = math.atan2(y - here[1], x - here[0]) if pose.heading is None else turned + pose.heading
+    goal, name = np.array([x, y, float(wrap_angle(heading))]), f"({x:.1f}, {y:.1f})"
+    return Place(PLACE, goal, turns, name, f"Going to {name}.", f"I stand at {name}.")
 
 
 class Destination(Activity):
     """RETURN, and GO to numbers: go to one pose, and check on arrival that the robot stands there."""
 
-    def __init__(self, tools: Tools, place: Place) -> None:
+    def __init__(self, tools: Tools, place_of: Callable[[DirectiveRun, LoopContext], Place]) -> None:
         super().__init__(tools)
-        self._place = place
+        self._place_of = place_of
+        self._known: Place | None = None
+
+    def _place(self, run: DirectiveRun) -> Place:
+        """Return the place as it was when the step began."""
+        if self._known is None:
+            self._known = self._place_of(run, self._tools.context)
+        return self._known
 
     def act(self, run: DirectiveRun) -> bool:
         """Send the robot there."""
-        goal, words = self._place.goal(run), self._place.words(run)[0]
-        turns, slack = self._place.turns(run), self._tools.context.config.return_tolerance
-        self.send_or_wait(run, self._place.proposer, goal, words, turns=turns, slack=slack)
+        place, slack = self._place(run), self._tools.context.config.return_tolerance
+        self.send_or_wait(run, place.proposer, place.goal, place.coming, turns=place.turns, slack=slack)
         return True
 
     def arrived(self, run: DirectiveRun, arrival: Arrival) -> None:
         """The step has succeeded where the robot is there; else it is sent again."""
-        goal, (_, there, place) = self._place.goal(run), self._place.words(run)
-        if self._go_to.is_there(goal):
-            self._tools.steps.succeed(run, there)
-        elif self._go_to.fell_short(place):
-            self.unreachable(run, f"the navigator stopped {self._go_to.away(goal):.1f} m from {place}")
-        else:
-            self.retry(run)
+        place = self._place(run)
+        if self.has_come(run, place.goal, place.name):
+            self._tools.steps.succeed(run, place.there)
 
     def unreachable(self, run: DirectiveRun, why: str) -> None:
         """The step has failed; after a return that failed, the directive is over."""
-        if self._place.proposer == HOME:
+        place = self._place(run)
+        if place.proposer == HOME:
             code, message = run.verdict or (ErrorCode.NAVIGATION_FAILED, "")
             self._tools.transitions.finish(run, code, f"{message} Could not come back: {why}.".strip())
         else:
-            message = f"Could not go to {self._place.words(run)[2]}: {why}."
+            message = f"Could not go to {place.name}: {why}."
             self._tools.steps.fail(run, ErrorCode.NAVIGATION_FAILED, message)
-
-
-class Start:
-    """The start: of the directive if coming back is a part of it, else of the robot."""
-
-    proposer = HOME
-
-    def __init__(self, context: LoopContext) -> None:
-        self._context = context
-
-    def goal(self, run: DirectiveRun) -> np.ndarray:
-        """(3,) the start."""
-        return home_of(run, self._context).copy()
-
-    def turns(self, run: DirectiveRun) -> bool:
-        """Any heading will do."""
-        return True
-
-    def words(self, run: DirectiveRun) -> tuple[str, str, str]:
-        """Of the start."""
-        return "Going back to where I started.", "Back where I started.", "the start"
-
-
-class NamedPose:
-    """The pose that the step names. One that is said from where the robot stands is so from where the step begins."""
-
-    proposer = PLACE
-
-    def __init__(self, context: LoopContext) -> None:
-        self._context = context
-        self._start: np.ndarray | None = None  # (3,) of the robot in map, as the step began
-
-    def goal(self, run: DirectiveRun) -> np.ndarray:
-        """(3,) the pose, with the direction of the way where any heading will do."""
-        pose, here = run.step.pose, self._context.facts.pose
-        assert pose is not None and here is not None
-        if self._start is None:
-            self._start = np.array(here, float)
-        x, y, turned = pose.x, pose.y, 0.0
-        if pose.frame == ROBOT_FRAME:
-            turned = float(self._start[2])
-            x = float(self._start[0]) + pose.x * math.cos(turned) - pose.y * math.sin(turned)
-            y = float(self._start[1]) + pose.x * math.sin(turned) + pose.y * math.cos(turned)
-        heading = math.atan2(y - here[1], x - here[0]) if pose.heading is None else turned + pose.heading
-        return np.array([x, y, float(wrap_angle(heading))])
-
-    def turns(self, run: DirectiveRun) -> bool:
-        """Any heading will do where none is named."""
-        return run.step.pose is None or run.step.pose.heading is None
-
-    def words(self, run: DirectiveRun) -> tuple[str, str, str]:
-        """Of the numbers."""
-        x, y, _ = self.goal(run)
-        place = f"({x:.1f}, {y:.1f})"
-        return f"Going to {place}.", f"I stand at {place}.", place
 
 
 class SpotVisit(Activity):
     """GO to a spot that relations tell, as "in front of the sofa": explore until its anchors are known, stand there."""
 
+    explores = True
+
     def __init__(self, tools: Tools, spots: SpotSearch) -> None:
         super().__init__(tools)
         self._spots = spots
-
-    def asked(self, run: DirectiveRun) -> Step:
-        """To explore, until the anchors are known."""
-        return run.unscoped
 
     def act(self, run: DirectiveRun) -> bool:
         """Go there where the spot is known."""
@@ -309,13 +273,9 @@ class RememberedPlace(Activity):
     def arrived(self, run: DirectiveRun, arrival: Arrival) -> None:
         """The step has succeeded where the robot stands there."""
         assert self._answer is not None
-        if self._go_to.is_there(arrival.goal):
+        if self.has_come(run, arrival.goal, "it"):
             words = f"I stand where I can see that place. {self._now(arrival)}"
             self._tools.steps.answer(run, words, self._answer)
-        elif self._go_to.fell_short("it"):
-            self.unreachable(run, f"the navigator stopped {self._go_to.away(arrival.goal):.1f} m from it")
-        else:
-            self.retry(run)
 
     def unreachable(self, run: DirectiveRun, why: str) -> None:
         """The place could not be come to."""

@@ -2,104 +2,21 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Iterable
-
 import numpy as np
-from scipy import ndimage
 
 from lodestar.agent.activities.activity import Activity, Tools
 from lodestar.agent.activities.count_recall import CountRecall
-from lodestar.agent.activities.go_to import GoTo
-from lodestar.agent.decisions.admission import FRONTIER, PLACE, Admission
-from lodestar.agent.decisions.approach import Arrival
-from lodestar.agent.errands.context import LoopContext
+from lodestar.agent.activities.go_to import RoomSearch
+from lodestar.agent.decisions.admission import FRONTIER
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.errands.words import counted, explored_in_words, inventory, name_of
 from lodestar.agent.facts.errors import ErrorCode
-from lodestar.experts.reach import Reach
 from lodestar.grid.paths import path_lengths
 from lodestar.language.directive import Step, StepKind
 from lodestar.models.english import listed
 from lodestar.query.targets import TargetView
 from lodestar.scene.records import Entity, Region
-from lodestar.scene.regions import is_called
-
-_APART = 0.6  # m from a goal that failed, at which another is tried
-_CANDIDATES = 5  # goals in a room that are tried when the validator refuses them
-
-
-class RoomSearch:
-    """Rooms by their names: which regions are meant, whether the robot stands in one, and the way into it."""
-
-    def __init__(self, context: LoopContext) -> None:
-        self._context = context
-
-    def all(self) -> list[Region]:
-        """Every region that is known."""
-        mirror = self._context.facts.mirror
-        return [] if mirror is None else list(mirror.regions.values())
-
-    def called(self, names: Collection[str]) -> list[Region]:
-        """Regions that go by one of these names."""
-        return [region for region in self.all() if is_called(region, names)]
-
-    def is_inside(self, regions: Iterable[Region]) -> bool:
-        """Whether the robot stands in one of them."""
-        facts = self._context.facts
-        if facts.mirror is None or facts.mirror.rooms is None or facts.pose is None:
-            return False
-        return facts.mirror.region_at(facts.pose[:2]) in {region.id for region in regions}
-
-    def way_in(self, run: DirectiveRun, regions: Collection[Region]) -> np.ndarray | None:
-        """(3,) of a place well inside the region that is nearest by path; None where none can be come to."""
-        facts = self._context.facts
-        if not regions or facts.mirror is None or facts.mirror.rooms is None:
-            return None
-        lengths = Reach(facts.known_grid, facts.known_pose, self._context.config.reach).possible
-        rows, columns = np.nonzero(np.isfinite(lengths))
-        points = facts.known_grid.points_of(np.column_stack([rows, columns]))
-        if not len(points):
-            return None
-        inside = np.isin(facts.mirror.rooms.at(points), [region.id for region in regions])
-        for goal in run.errand.goals.active():
-            inside &= np.hypot(*(points - np.asarray(goal)[:2]).T) > _APART
-        if not inside.any():
-            return None
-        room = np.zeros(facts.known_grid.cells.shape, bool)
-        room[rows[inside], columns[inside]] = True
-        depth = ndimage.distance_transform_edt(np.pad(room, 1))[1:-1, 1:-1][rows, columns]
-        deep = inside & (depth >= min(float(depth[inside].max()), 0.5 / facts.known_grid.resolution))
-        best = np.flatnonzero(deep)[lengths[rows, columns][deep].argmin()]
-        x, y = (float(v) for v in points[best])
-        return np.array([x, y, math.atan2(y - facts.known_pose[1], x - facts.known_pose[0])])
-
-    def enter(self, run: DirectiveRun, go_to: GoTo, regions: Collection[Region], text: str) -> bool:
-        """Return whether the robot goes into the nearest of the regions that it can come to now."""
-        left = [region for region in regions if not go_to.is_given_up(region.id)]
-        for _ in range(_CANDIDATES):
-            goal = self.way_in(run, left)
-            if goal is None or go_to.send(run, PLACE, goal, text):
-                return goal is not None
-            grid = self._context.facts.grid
-            run.errand.goals.exclude(goal, go_to.verdict.reason, grid, lasting=True)
-        return False
-
-    def become_known(self, run: DirectiveRun, go_to: GoTo, regions: Collection[Region]) -> str:
-        """Return in words that a way leads into one of the regions that are not given up; "" where none does."""
-        left = [region for region in regions if not go_to.is_given_up(region.id)]
-        return (
-            "" if self.way_in(run, left) is None else f"That is the {next(iter(regions)).label}; going there."
-        )
-
-    def arrived(self, run: DirectiveRun, go_to: GoTo, arrival: Arrival) -> None:
-        """The robot came to a goal in a room. Where it stands in another place, leave the goal out, and count it."""
-        facts = self._context.facts
-        region = 0 if facts.mirror is None else facts.mirror.region_at(arrival.goal[:2])
-        if not self.is_inside([one for one in self.all() if one.id == region]):
-            why = "the navigator stopped short of it"
-            run.errand.goals.exclude(arrival.goal, why, facts.grid, lasting=True)
-            go_to.fell_short(region)
+from lodestar.selection.admission import Admission
 
 
 class Exploration(Activity):
@@ -115,8 +32,8 @@ class Exploration(Activity):
         answer: StockTaking | None = None,
         recall: CountRecall | None = None,
     ) -> None:
-        super().__init__(tools)
-        self._rooms, self._answer, self._recall = rooms, answer, recall
+        super().__init__(tools, rooms)
+        self._answer, self._recall = answer, recall
         self._inside = False
 
     def asked(self, run: DirectiveRun) -> Step:
@@ -144,11 +61,6 @@ class Exploration(Activity):
             self._inside = True
             return False
         return self._rooms.enter(run, self._go_to, regions, f"Going into the {' or '.join(scope.labels)}.")
-
-    def arrived(self, run: DirectiveRun, arrival: Arrival) -> None:
-        """Inside, the room is explored; outside, another place in it is tried."""
-        self._rooms.arrived(run, self._go_to, arrival)
-        self._tools.transitions.redecide(run)
 
     def waited(self, run: DirectiveRun) -> None:
         """Count from memory, or go and look."""
@@ -224,13 +136,7 @@ class StockTaking:
 class RoomVisit(Activity):
     """GO to a room: explore until a region goes by its name, then stand inside it."""
 
-    def __init__(self, tools: Tools, rooms: RoomSearch) -> None:
-        super().__init__(tools)
-        self._rooms = rooms
-
-    def asked(self, run: DirectiveRun) -> Step:
-        """To explore, until the room is known."""
-        return run.unscoped
+    explores = True
 
     def act(self, run: DirectiveRun) -> bool:
         """End where the robot stands inside; go in where a way leads there."""
@@ -244,11 +150,6 @@ class RoomVisit(Activity):
     def news(self, run: DirectiveRun) -> str:
         """The room has become known."""
         return self._rooms.become_known(run, self._go_to, self._rooms.called(_names(run)))
-
-    def arrived(self, run: DirectiveRun, arrival: Arrival) -> None:
-        """Decide anew: inside it is over; outside, another place in the room is tried."""
-        self._rooms.arrived(run, self._go_to, arrival)
-        self._tools.transitions.redecide(run)
 
     def explored(self, run: DirectiveRun, admission: Admission, view: TargetView) -> None:
         """There is no such room, or no way into it."""
@@ -270,14 +171,11 @@ class RoomPatrol(Activity):
     Rooms are split and merged while the map grows, so what is kept is where the robot was, not which regions.
     """
 
-    def __init__(self, tools: Tools, rooms: RoomSearch) -> None:
-        super().__init__(tools)
-        self._rooms = rooms
-        self._been: list[np.ndarray] = []  # (2,) places inside rooms
+    explores = True
 
-    def asked(self, run: DirectiveRun) -> Step:
-        """To explore, once the robot has been in every room that is known."""
-        return run.unscoped
+    def __init__(self, tools: Tools, rooms: RoomSearch) -> None:
+        super().__init__(tools, rooms)
+        self._been: list[np.ndarray] = []  # (2,) places inside rooms
 
     def act(self, run: DirectiveRun) -> bool:
         """Go into the nearest room that is left; where none is, the explorer is asked."""
@@ -288,11 +186,6 @@ class RoomPatrol(Activity):
         left = self._left(run)
         words = f"On patrol: {counted(len(left), 'room')} to go, of those I know."
         return self._rooms.enter(run, self._go_to, left, words)
-
-    def arrived(self, run: DirectiveRun, arrival: Arrival) -> None:
-        """On to the next room; where the robot came into none, that goal is not tried again."""
-        self._rooms.arrived(run, self._go_to, arrival)
-        self._tools.transitions.redecide(run)
 
     def explored(self, run: DirectiveRun, admission: Admission, view: TargetView) -> None:
         """Every room is known; the step has succeeded if the robot was in all of them."""

@@ -14,7 +14,6 @@ import numpy as np
 from scipy import ndimage
 
 from lodestar.agent.activities.activity import Tools
-from lodestar.agent.decisions.admission import Admission
 from lodestar.agent.errands.context import LoopContext
 from lodestar.agent.errands.run import DirectiveRun, SearchBelief
 from lodestar.agent.errands.searched_floor import SearchedFloor, looked, open_edges
@@ -30,6 +29,7 @@ from lodestar.grid.paths import path_lengths
 from lodestar.language.directive import Step
 from lodestar.scene.category_priors import CategoryPrior, CategoryPriors
 from lodestar.scene.records import Entity
+from lodestar.selection.admission import Admission
 from lodestar.worldmodel.recovery_places import place_before_shut_way
 
 _BESIDE = 0.4  # m around a top, floor from which it is looked at; chosen

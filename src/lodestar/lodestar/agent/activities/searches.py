@@ -8,7 +8,7 @@ import numpy as np
 
 from lodestar.agent.activities.activity import Activity, Tools
 from lodestar.agent.activities.search_ends import AbsenceJudge, SearchBounds, ShutWay, ShutWayWatch
-from lodestar.agent.decisions.admission import PLACE, Admission
+from lodestar.agent.decisions.admission import PLACE
 from lodestar.agent.decisions.approach import Arrival
 from lodestar.agent.errands.run import DirectiveRun, SearchBelief
 from lodestar.agent.errands.words import counted, give_up, given_up, gone, not_found
@@ -17,6 +17,7 @@ from lodestar.agent.facts.times import NEVER
 from lodestar.language.directive import EVERY
 from lodestar.query.targets import TargetView
 from lodestar.scene.records import Entity
+from lodestar.selection.admission import Admission
 
 
 class Search(Activity):

@@ -7,15 +7,16 @@ from collections.abc import Callable
 from lodestar.agent.activities.activity import Activity, Tools
 from lodestar.agent.activities.asking import Asking, Check, Stop, Wait
 from lodestar.agent.activities.count_recall import CountRecall
+from lodestar.agent.activities.go_to import RoomSearch
 from lodestar.agent.activities.places import (
     Destination,
-    NamedPose,
     RememberedPlace,
     SpotSearch,
     SpotVisit,
-    Start,
+    named_pose,
+    start_of,
 )
-from lodestar.agent.activities.rooms import Exploration, RoomPatrol, RoomSearch, RoomVisit, StockTaking
+from lodestar.agent.activities.rooms import Exploration, RoomPatrol, RoomVisit, StockTaking
 from lodestar.agent.activities.searches import Search
 from lodestar.agent.errands.errand import Errand
 from lodestar.agent.errands.run import DirectiveRun, is_spot
@@ -32,7 +33,7 @@ class Activities:
             StepKind.EXPLORE: lambda step: Exploration(tools, rooms),
             StepKind.LIST: lambda step: Exploration(tools, rooms, StockTaking(tools)),
             StepKind.COUNT: lambda step: Exploration(tools, rooms, StockTaking(tools), CountRecall(tools)),
-            StepKind.RETURN: lambda step: Destination(tools, Start(tools.context)),
+            StepKind.RETURN: lambda step: Destination(tools, start_of),
             StepKind.GO: lambda step: self._visit(tools, rooms, spots, step),
             StepKind.WAIT: lambda step: Wait(tools),
             StepKind.CHECK: lambda step: Check(tools),
@@ -52,7 +53,7 @@ class Activities:
     @staticmethod
     def _visit(tools: Tools, rooms: RoomSearch, spots: SpotSearch, step: Step) -> Activity:
         if step.pose is not None:
-            return Destination(tools, NamedPose(tools.context))
+            return Destination(tools, named_pose)
         if step.is_remembered:
             return RememberedPlace(tools)
         assert step.item is not None

@@ -15,7 +15,8 @@ from lodestar.geometry.boxes import box_distance
 from lodestar.geometry.poses import wrap_angle
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.scene.records import Entity
-from lodestar.worldmodel.records import TraceError, Verdict
+from lodestar.selection.admission import Admission, Arm
+from lodestar.worldmodel.records import Verdict
 
 FRONTIER = "frontier"  # the expert whose EXPLORED ends exploration
 SEMANTIC_MAP = "semantic_map"  # the expert that has viewpoints of known entities
@@ -117,47 +118,6 @@ class GoalMemory:
     def _same(self, a: Sequence[float] | np.ndarray, b: Sequence[float] | np.ndarray) -> bool:
         near = math.hypot(a[0] - b[0], a[1] - b[1]) <= self._config.same_goal_distance
         return near and abs(float(wrap_angle(a[2] - b[2]))) <= self._config.same_goal_angle
-
-
-_SILENT = {
-    None, RejectionReason.NO_DATA, RejectionReason.MODEL_UNAVAILABLE, RejectionReason.MODEL_ERROR,
-    RejectionReason.DEADLINE, RejectionReason.CANCELLED, RejectionReason.TF_ERROR, RejectionReason.BAD_REQUEST,
-    RejectionReason.UNKNOWN,
-}  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Arm:
-    """One expert at one decision. rejection: None where it proposed, or was late."""
-
-    expert: str
-    proposal: Proposal | None
-    admissible: bool
-    reason: str = ""
-    rejection: RejectionReason | None = None
-    refusal: TraceError = TraceError.NONE  # of the validation of its trace
-
-    @property
-    def is_silent(self) -> bool:
-        """Whether the expert said nothing of use: it is late, it failed, or it answered rubbish."""
-        return not self.admissible and self.rejection in _SILENT
-
-
-@dataclass(frozen=True)
-class Admission:
-    """Every expert's arm. note: what narrowed the choice, empty where nothing did."""
-
-    arms: tuple[Arm, ...]
-    note: str = ""
-
-    @property
-    def admissible(self) -> tuple[Arm, ...]:
-        """Those that may be chosen."""
-        return tuple(arm for arm in self.arms if arm.admissible)
-
-    def rejection(self, expert: str) -> RejectionReason | None:
-        """Return why an expert proposed nothing, None where it proposed or did not answer."""
-        return next((arm.rejection for arm in self.arms if arm.expert == expert), None)
 
 
 def admit(

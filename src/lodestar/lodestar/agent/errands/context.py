@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from lodestar.agent.decisions.admission import ASIDE, CHARGER, FRONTIER, HOME, LOOK, Admission
-from lodestar.agent.decisions.credit import Ledger, perceive
+from lodestar.agent.decisions.admission import ASIDE, CHARGER, FRONTIER, HOME, LOOK
 from lodestar.agent.errands.commands import Command, OpenQuestions, RecordDecision, State
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.errands.searched_floor import SearchedFloor
@@ -22,9 +21,11 @@ from lodestar.language.directive import Step
 from lodestar.language.query_graph import VIEWED
 from lodestar.models.phrases import PhraseBook
 from lodestar.query.targets import SceneTargets, Targets, TargetView
+from lodestar.selection.admission import Admission
 from lodestar.selection.config import ContextConfig
 from lodestar.selection.context import ContextBuilder
 from lodestar.selection.decision_log import Decision, Outcome
+from lodestar.selection.ledger import Ledger, perceive
 from lodestar.selection.perceived import Perceived
 from lodestar.selection.policy import Policy
 from lodestar.selection.reward import DirectiveReward, RewardModel
@@ -189,7 +190,7 @@ class Account:
             admission,
             step,
             perceived,
-            context.facts.stamp,
+            context.facts.stamp.seconds,
             context.config.map_id,
             context.trace_id(request.epoch),
         )

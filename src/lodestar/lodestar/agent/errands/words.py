@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from scipy import ndimage
 
-from lodestar.agent.decisions.admission import SEMANTIC_MAP, Admission
+from lodestar.agent.decisions.admission import SEMANTIC_MAP
 from lodestar.agent.errands.errand import UNCONFIRMED, UNREACHABLE, GoneThing
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.errands.searched_floor import SearchedFloor
@@ -25,6 +25,7 @@ from lodestar.query.verdict import Candidate
 from lodestar.scene.captions import clean_text
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity, EntityState
+from lodestar.selection.admission import Admission
 
 
 def _clean(words: str) -> str:

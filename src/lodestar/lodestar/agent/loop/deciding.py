@@ -8,7 +8,7 @@ import numpy as np
 
 from lodestar.agent.activities.activity import Activity, Tools
 from lodestar.agent.activities.table import Activities
-from lodestar.agent.decisions.admission import FRONTIER, KNOWN, SEMANTIC_MAP, Admission, admit
+from lodestar.agent.decisions.admission import FRONTIER, KNOWN, SEMANTIC_MAP, admit
 from lodestar.agent.decisions.approach import heads_for
 from lodestar.agent.decisions.requests import Answer, LateAnswer, objection
 from lodestar.agent.errands.commands import RequestProposals
@@ -26,6 +26,7 @@ from lodestar.grid.viewpoints import NoViewpoint
 from lodestar.language.directive import Step, StepKind
 from lodestar.query.targets import TargetView
 from lodestar.scene.records import Entity
+from lodestar.selection.admission import Admission
 from lodestar.worldmodel.records import TraceError, Verdict
 
 
@@ -283,7 +284,7 @@ class DecidingState:
             run.errand.explored_at = context.now if run.errand.explored_at is None else run.errand.explored_at
             self._activities.of(run).explored(run, admission, view)
             return
-        if any(arm.refusal is TraceError.ENERGY for arm in admission.arms):
+        if any(arm.refusal == TraceError.ENERGY for arm in admission.arms):
             self._tools.trip.turn_back(run)
             return
         self._transitions.redecide(run, context.config.retry_interval)

@@ -10,8 +10,6 @@ from functools import lru_cache
 
 import numpy as np
 
-from lodestar.agent.decisions.admission import Admission
-from lodestar.agent.facts.times import Stamp
 from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest
 from lodestar.geometry.boxes import box_distance
 from lodestar.grid.occupancy import OccupancyGrid2D
@@ -19,6 +17,7 @@ from lodestar.language.directive import Step, StepKind
 from lodestar.models.lexicon import load_lexicon, words_of
 from lodestar.query.targets import TargetView
 from lodestar.scene.records import Entity, EntityState
+from lodestar.selection.admission import Admission
 from lodestar.selection.context import AREA, ContextBuilder
 from lodestar.selection.decision_log import ArmRecord, Decision, Outcome
 from lodestar.selection.perceived import Match, Perceived, TaskState
@@ -154,13 +153,13 @@ class Ledger:
         admission: Admission,
         step: Step,
         now: Perceived,
-        newest: Stamp,
+        newest: float,
         map_id: int,
         trace_id: str = "",
     ) -> tuple[Decision, Proposal]:
         """Open the decision that the policy takes among the admitted arms, of which there is at least one.
 
-        newest: stamp of the facts that `now` was perceived from. trace_id: of the trace of the request's epoch.
+        newest: stamp, seconds, of the facts that `now` was perceived from. trace_id: of the trace of its epoch.
         """
         proposals = {a.expert: a.proposal for a in admission.arms if a.proposal is not None}
         self._step = step
@@ -231,12 +230,12 @@ class Ledger:
         self._turns.append((turn.context, turn.arm))
         return replace(turn.decision, outcome=outcome, reward=reward)
 
-    def _hear(self, admission: Admission, now: float, newest: Stamp) -> float:
+    def _hear(self, admission: Admission, now: float, newest: float) -> float:
         """V_vlm: what the view says now, or said last where it is late."""
         arm = next((a for a in admission.arms if a.expert == VIEWER), None)
         if arm is not None and arm.proposal is not None:
             stamp = arm.proposal.stamp  # of the image
-            age = max(newest - Stamp(stamp), 0.0) if stamp > 0.0 else 0.0
+            age = max(newest - stamp, 0.0) if stamp > 0.0 else 0.0
             self._viewed = (arm.proposal.confidence, now - age)
         elif arm is not None and not arm.is_silent:  # it answered that it sees nothing
             self._viewed = (0.0, now)

@@ -7,16 +7,15 @@ import math
 import numpy as np
 import pytest
 
-from lodestar.agent.decisions.admission import Admission, Arm
-from lodestar.agent.decisions.credit import Ledger, modality_of, perceive
-from lodestar.agent.facts.times import Stamp
 from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest, RejectionReason
 from lodestar.language.directive import Item, Step, StepKind
 from lodestar.language.grammar import parse_directive
 from lodestar.query.targets import TargetView
 from lodestar.query.verdict import Candidate
+from lodestar.selection.admission import Admission, Arm
 from lodestar.selection.context import ContextBuilder, ContextConfig
 from lodestar.selection.decision_log import Outcome
+from lodestar.selection.ledger import Ledger, modality_of, perceive
 from lodestar.selection.linucb import LinUcb, LinUcbConfig
 from lodestar.selection.perceived import Match, Perceived
 from lodestar.selection.reward import DirectiveReward, RewardConfig, SequenceConfig, SequenceReward
@@ -50,7 +49,7 @@ class Books:
         self.epoch += 1
         request = ProposalRequest(self.epoch, stamp, DIRECTIVE, 0, np.zeros(3))
         now = Perceived(stamp, area, np.zeros(3), **seen)
-        return self.ledger.choose(request, Admission(arms), DIRECTIVE.steps[0], now, Stamp(stamp), 1)[0]
+        return self.ledger.choose(request, Admission(arms), DIRECTIVE.steps[0], now, stamp, 1)[0]
 
     def close(self, outcome=Outcome.REACHED, stamp=5.0, area=0.0, pose=(4.0, 0.0, 0.0), success=False,
               ended=False, **seen):  # fmt: skip

@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from agent_fakes import find, proposal, room
+from agent_fakes import FakeMirror, entity, find, proposal, room
 
 from lodestar.agent.decisions.requests import LateAnswer, Requests, objection
 from lodestar.agent.facts.config import LoopConfig
+from lodestar.agent.facts.newest import Facts, Odometer
 from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest, Rejection, RejectionReason
 
 CONFIG = LoopConfig()
@@ -129,8 +130,8 @@ WALL = proposal(0.05, 5.0)
     ],
 )  # fmt: skip
 def test_what_a_late_answer_must_still_meet(answer, facts, why):
-    given = {"now": 20.0, "step_index": 0, "pose": HERE, "grid": room(), **facts}
-    reason = objection(
-        LateAnswer(request(1, STALL), answer, 0.0), is_known=lambda i: i == 7, config=CONFIG, **given
-    )
+    given = {"now": 20.0, "step_index": 0, "pose": HERE, **facts}
+    known = Facts(Odometer(CONFIG), pose=given.pop("pose"), grid=room(), mirror=FakeMirror())
+    known.mirror.put(entity(7, 5.0, 5.0))
+    reason = objection(LateAnswer(request(1, STALL), answer, 0.0), facts=known, config=CONFIG, **given)
     assert (why in reason) if why else reason == ""

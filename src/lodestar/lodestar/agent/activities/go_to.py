@@ -12,8 +12,9 @@ from scipy import ndimage
 from lodestar.agent.activities.transitions import Transitions
 from lodestar.agent.decisions.admission import PLACE
 from lodestar.agent.decisions.approach import Arrival
-from lodestar.agent.errands.context import LoopContext, trace_of
+from lodestar.agent.errands.context import LoopContext
 from lodestar.agent.errands.run import DirectiveRun
+from lodestar.agent.facts.errors import ErrorCode
 from lodestar.experts.protocol import Proposal
 from lodestar.experts.reach import Reach
 from lodestar.geometry.poses import wrap_angle
@@ -56,10 +57,9 @@ class GoTo:
         grid, epoch = context.facts.grid, context.next_epoch()
         pose = np.asarray(goal, np.float64) if grid is None else _fitting(grid, goal, turns, slack)
         proposal = Proposal(proposer, epoch, pose, 1.0, text)
-        self.verdict = context.validator.check(trace_of(context, run.step, proposal, epoch, TargetView()))
-        if (
-            self.verdict.accepted and grid is not None and not footprint_free(grid, pose)
-        ):  # a way back need not be free
+        self.verdict = context.verdict(run.step, proposal, TargetView())
+        # a way back need not be free
+        if self.verdict.accepted and grid is not None and not footprint_free(grid, pose):
             why = f"the robot does not fit at ({goal[0]:.1f}, {goal[1]:.1f})"
             self.verdict = Verdict(TraceError.UNREACHABLE, why)
         if self.verdict.accepted:
@@ -171,6 +171,15 @@ class RoomSearch:
         return (
             "" if self.way_in(run, left) is None else f"That is the {next(iter(regions)).label}; going there."
         )
+
+    def not_entered(self, names: Collection[str]) -> tuple[ErrorCode, str]:
+        """Return code and message of rooms that were explored for: no way leads into them, or none goes by the name."""
+        name = " or ".join(names)
+        if self.called(names):
+            return ErrorCode.TARGET_UNREACHABLE, f"I know the {name}, but no way leads into it."
+        known = ", ".join(sorted({region.label for region in self.all() if region.label}))
+        message = f"Everything reachable is explored, and no {name} was found; rooms: {known or 'none'}."
+        return ErrorCode.TARGET_NOT_FOUND, message
 
     def arrived(self, run: DirectiveRun, go_to: GoTo, arrival: Arrival) -> None:
         """The robot came to a goal in a room. Where it stands in another place, leave the goal out, and count it."""

@@ -112,8 +112,8 @@ def _standing(identity: int, place: np.ndarray) -> Entity:
 
 @dataclass(frozen=True)
 class Place:
-    """A pose to go to. proposer: in whose name. goal: (3,) in map. turns: any heading will do. name, coming, there: words
-    for the place, for the way and for the arrival.
+    """A pose to go to. proposer: in whose name. goal: (3,) in map. turns: any heading will do. name, coming, there:
+    words for the place, for the way and for the arrival.
     """
 
     proposer: str

@@ -78,12 +78,7 @@ class Exploration(Activity):
         """The step has succeeded, unless its room was never found."""
         labels = run.step.scope.labels
         if labels and not self._inside:
-            message = f"Everything reachable is explored, and no {' or '.join(labels)} was found."
-            code = ErrorCode.TARGET_NOT_FOUND
-            if self._rooms.called(labels):
-                message = f"I know the {' or '.join(labels)}, but no way leads into it."
-                code = ErrorCode.TARGET_UNREACHABLE
-            self._tools.steps.fail(run, code, message)
+            self._tools.steps.fail(run, *self._rooms.not_entered(labels))
             return
         told = self._account(run, admission)
         if self._answer is None:
@@ -153,14 +148,7 @@ class RoomVisit(Activity):
 
     def explored(self, run: DirectiveRun, admission: Admission, view: TargetView) -> None:
         """There is no such room, or no way into it."""
-        names = " or ".join(_names(run))
-        if self._rooms.called(_names(run)):
-            message = f"I know the {names}, but no way leads into it."
-            self._tools.steps.fail(run, ErrorCode.TARGET_UNREACHABLE, message)
-            return
-        known = ", ".join(sorted({region.label for region in self._rooms.all() if region.label}))
-        message = f"Everything reachable is explored, and no {names} was found; rooms: {known or 'none'}."
-        self._tools.steps.fail(run, ErrorCode.TARGET_NOT_FOUND, message)
+        self._tools.steps.fail(run, *self._rooms.not_entered(_names(run)))
 
 
 class RoomPatrol(Activity):

@@ -275,16 +275,16 @@ class SearchBounds:
         context = self._context
         if run.step.count != 1 or not (run.errand.gone or run.errand.out_of_sight or run.errand.is_barred):
             return None
-        entities, since = context.facts.entities, context.now - allowed
+        since = context.now - allowed
         is_late = run.errand.is_barred and run.errand.barred_for(context.now) >= barred_allowed
         known = self._known(run) if is_late else None
-        shut = None if known is None else barred(run, known, context.searched)
+        shut = None if known is None else barred(run, context, known)
         if self._context.search.accepted(self._context.search.look(run)):
             return shut
         if any(thing.since <= since for thing in run.errand.gone.values()):
-            return gone(run, context.searched, context.facts.stamp)
+            return gone(run, context)
         if any(at <= since and self._evidence.was_known(run, i) for i, at in run.errand.out_of_sight.items()):
-            return hidden(run, entities, context.searched)
+            return hidden(run, context)
         return shut
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 
 from lodestar.agent.activities.activity import Activity, Tools
@@ -16,7 +14,6 @@ from lodestar.agent.facts.errors import ErrorCode
 from lodestar.agent.facts.times import NEVER
 from lodestar.language.directive import EVERY
 from lodestar.query.targets import TargetView
-from lodestar.scene.records import Entity
 from lodestar.selection.admission import Admission
 
 
@@ -83,7 +80,7 @@ class Search(Activity):
         """The robot stands before what shut the way."""
         if self._shut is not None:
             self._shut.since = self._tools.context.now
-        super().arrived(run, arrival)
+        self._tools.transitions.redecide(run)
 
     def waited(self, run: DirectiveRun) -> None:
         """Decide anew when the way is open, or when patience is over."""
@@ -103,11 +100,10 @@ class Search(Activity):
         if not self._bounds.is_worth(run, admission):
             self._end_barred(run, admission, view)
             return True
-        entities = context.facts.entities
-        if not self._weighs(run) or view.accepted or given_up(run, view, entities) is not None:
+        if not self._weighs(run) or view.accepted or given_up(run, context, view) is not None:
             return False
         proposals = [arm.proposal for arm in admission.admissible if arm.proposal is not None]
-        if any(proposal.entity_id for proposal in proposals) or self._blind_for(run, entities.values()):
+        if any(proposal.entity_id for proposal in proposals) or self._blind_for(run):
             return False
         goals = [np.asarray(proposal.goal, np.float64) for proposal in proposals]
         weighed = self._judge.weigh(run.step, context.facts, context.searched, goals)
@@ -147,9 +143,8 @@ class Search(Activity):
         context = self._tools.context
         assert run.check is not None
         run.check.belief = belief
-        entities = context.facts.entities
-        words = not_found(run, view, entities, context.searched)
-        self._tools.steps.fail(run, *(given_up(run, view, entities) or (ErrorCode.TARGET_NOT_FOUND, words)))
+        words = not_found(run, context, view)
+        self._tools.steps.fail(run, *(given_up(run, context, view) or (ErrorCode.TARGET_NOT_FOUND, words)))
 
     def explored(self, run: DirectiveRun, admission: Admission, view: TargetView) -> None:
         """Wait for late experts, try what was given up once more, or end."""
@@ -173,8 +168,7 @@ class Search(Activity):
         run.errand.explored_at = context.now if run.errand.explored_at is None else run.errand.explored_at
         if not self._goes_on(run):
             ending = self._bounds.conclusion(run)
-            entities = context.facts.entities
-            self._tools.steps.fail(run, *(ending or give_up(run, admission, view, entities)))
+            self._tools.steps.fail(run, *(ending or give_up(run, context, admission, view)))
 
     def conclusion(self, run: DirectiveRun) -> tuple[ErrorCode, str] | None:
         """Return what the search knows of a thing that it could not come to, when the directive's time is over."""
@@ -186,14 +180,13 @@ class Search(Activity):
             found = counted(run.errand.found_here, run.step.target)
             tools.steps.succeed(run, f"Found {found}; everything reachable is explored.", view)
         else:
-            entities = tools.context.facts.entities
             if run.check is not None:
                 run.check.belief = self._belief(run)
-            blind = self._blind_for(run, entities.values())
+            blind = self._blind_for(run)
             if run.errand.gone and not blind and not view.accepted:
-                code, message = gone(run, tools.context.searched, tools.context.facts.stamp)
+                code, message = gone(run, tools.context)
             else:
-                code, message = give_up(run, admission, view, entities, blind, tools.context.searched)
+                code, message = give_up(run, tools.context, admission, view, blind)
             if run.errand.found_here:
                 message = f"Found {run.errand.found_here} of {run.step.count} that were asked for. {message}"
             tools.steps.fail(run, code, message)
@@ -210,9 +203,11 @@ class Search(Activity):
             run.errand.idle_since = None
         return bool(behind)
 
-    def _blind_for(self, run: DirectiveRun, entities: Iterable[Entity]) -> float:
+    def _blind_for(self, run: DirectiveRun) -> float:
         """Seconds since anything at all was seen, where that is longer than it can be; else 0."""
         context = self._tools.context
-        newest = max((context.facts.last_seen(entity) for entity in entities), default=NEVER)
+        newest = max(
+            (context.facts.last_seen(entity) for entity in context.facts.entities.values()), default=NEVER
+        )
         silence = context.facts.stamp - max(newest, run.begun_stamp)
         return silence if silence > context.config.scene_patience else 0.0

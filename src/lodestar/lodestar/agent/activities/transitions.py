@@ -39,7 +39,6 @@ from lodestar.experts.protocol import Proposal
 from lodestar.geometry.poses import wrap_angle
 from lodestar.language.directive import StepKind
 from lodestar.query.targets import TargetView
-from lodestar.scene.mirror import SceneMirror
 from lodestar.selection.decision_log import Outcome
 from lodestar.worldmodel.constraint_state import ConstraintTracker
 from lodestar.worldmodel.outcomes import Result
@@ -51,43 +50,24 @@ _log = logging.getLogger(__name__)
 class Transition:
     """An edge of the state machine. The state it leads to may be one that it comes from."""
 
-    name: str
     sources: frozenset[State]
     target: State
 
 
-_RUNNING = frozenset(
-    {
-        State.DECIDING,
-        State.VALIDATING,
-        State.NAVIGATING,
-        State.VERIFYING,
-        State.WAITING,
-        State.DIAGNOSING,
-    }
-)
+_RUNNING = frozenset(State) - {State.IDLE, State.HELD}
 
 #: Every transition. The table in ARCHITECTURE.md says the same; a test compares them.
 TRANSITIONS = {
-    edge.name: edge
-    for edge in (
-        Transition("start", frozenset({State.IDLE}), State.DECIDING),
-        Transition("choose", frozenset({State.DECIDING}), State.VALIDATING),
-        Transition(
-            "send",
-            frozenset({State.DECIDING, State.VALIDATING, State.NAVIGATING, State.DIAGNOSING}),
-            State.NAVIGATING,
-        ),
-        Transition(
-            "diagnose", frozenset({State.DECIDING, State.NAVIGATING, State.VERIFYING}), State.DIAGNOSING
-        ),
-        Transition("arrive", frozenset({State.DECIDING, State.NAVIGATING}), State.VERIFYING),
-        Transition("wait", frozenset({State.DECIDING}), State.WAITING),
-        Transition("redecide", _RUNNING, State.DECIDING),
-        Transition("finish", _RUNNING, State.IDLE),
-        Transition("hold", frozenset({State.IDLE}), State.HELD),
-        Transition("release", frozenset({State.HELD}), State.IDLE),
-    )
+    "start": Transition(frozenset({State.IDLE}), State.DECIDING),
+    "choose": Transition(frozenset({State.DECIDING}), State.VALIDATING),
+    "send": Transition(_RUNNING - {State.VERIFYING, State.WAITING}, State.NAVIGATING),
+    "diagnose": Transition(_RUNNING - {State.VALIDATING, State.WAITING, State.DIAGNOSING}, State.DIAGNOSING),
+    "arrive": Transition(frozenset({State.DECIDING, State.NAVIGATING}), State.VERIFYING),
+    "wait": Transition(frozenset({State.DECIDING}), State.WAITING),
+    "redecide": Transition(_RUNNING, State.DECIDING),
+    "finish": Transition(_RUNNING, State.IDLE),
+    "hold": Transition(frozenset({State.IDLE}), State.HELD),
+    "release": Transition(frozenset({State.HELD}), State.IDLE),
 }
 
 
@@ -138,6 +118,11 @@ class Transitions:
             SendGoal(epoch, goal, proposal.entity_id, proposal.expert, proposal.rationale)
         )
         self._take("send")
+
+    def go(self, run: DirectiveRun, proposer: str, goal: np.ndarray) -> None:
+        """As `send`, for a goal (3,) of the loop's own, whose reason the run's text says."""
+        epoch = self._context.next_epoch()
+        self.send(run, Proposal(proposer, epoch, goal, 1.0, run.text), epoch)
 
     def pursue(self, run: DirectiveRun, proposal: Proposal, epoch: int, view: TargetView) -> None:
         """As `send`, but a navigator that has this goal already keeps it."""
@@ -242,11 +227,33 @@ class Transitions:
             context.account.close(outcome, view, success=found, ended=True)
         except Exception:  # whatever it is, it must not keep the robot going
             _log.exception("the account of a directive that is over is incomplete")
-        facts = context.facts
-        travelled = facts.odometer.distance - run.distance_before
-        share = context.searched.share
-        result = result_of(run, code, message, view, facts.mirror, context.now, travelled, facts.pose, share)
-        context.commands.append(Finish(result))
+        context.commands.append(Finish(self._result(run, code, message, view)))
+
+    def _result(self, run: DirectiveRun, code: ErrorCode, message: str, view: TargetView) -> DirectiveResult:
+        """Return the result, with what was seen instead and a report for a person."""
+        context = self._context
+        nearest = tuple(c.entity_id for c in view.candidates if c.entity_id not in run.found)
+        success = code is ErrorCode.NONE
+        sentences = [*run.report, *([] if message in run.report else [message])]
+        travelled = context.facts.odometer.distance - run.distance_before
+        duration, pose = context.now - run.started, context.facts.pose
+        story = ("\n" if any("\n" in part for part in sentences) else " ").join(sentences)
+        account = f"Drove {travelled:.1f} m in {duration:.0f} s; {counted(run.decisions, 'decision')}."
+        return DirectiveResult(
+            error_code=code,
+            error_msg="" if success else message,
+            success=success,
+            entity_ids=tuple(run.found),
+            nearest_matches=() if success else nearest[: run.config.nearest_matches],
+            epochs=run.decisions,
+            distance_travelled=travelled,
+            duration=duration,
+            report=f"{story}\n{account}" if "\n" in story else f"{story} {account}",
+            final_pose=None if pose is None else pose.copy(),
+            question=run.question if code is ErrorCode.AMBIGUOUS else None,
+            answers=tuple(run.answers),
+            searched_share=context.searched.share,
+        )
 
     def next_errand(self, run: DirectiveRun, message: str, success: bool = False) -> None:
         """The errand is over and the itinerary has gone on: nothing of the old errand reaches the new one."""
@@ -303,38 +310,3 @@ def _is_under_way(navigation: Navigation, proposal: Proposal) -> bool:
     before, after = np.asarray(navigation.proposal.goal), np.asarray(proposal.goal)
     turned = abs(float(wrap_angle(after[2] - before[2])))
     return math.hypot(*(after - before)[:2]) < 0.05 and turned < 0.1
-
-
-def result_of(
-    run: DirectiveRun,
-    code: ErrorCode,
-    message: str,
-    view: TargetView,
-    mirror: SceneMirror | None,
-    now: float,
-    travelled: float,
-    pose: np.ndarray | None,
-    searched: float = math.nan,
-) -> DirectiveResult:
-    """The result, with what was seen instead and a report for a person. searched: share of the floor."""
-    nearest = tuple(c.entity_id for c in view.candidates if c.entity_id not in run.found)
-    success = code is ErrorCode.NONE
-    told = [*run.report, *([] if message in run.report else [message])]
-    duration = now - run.started
-    story = " ".join(told) if not any("\n" in part for part in told) else "\n".join(told)
-    account = f"Drove {travelled:.1f} m in {duration:.0f} s; {counted(run.decisions, 'decision')}."
-    return DirectiveResult(
-        error_code=code,
-        error_msg="" if success else message,
-        success=success,
-        entity_ids=tuple(run.found),
-        nearest_matches=() if success else nearest[: run.config.nearest_matches],
-        epochs=run.decisions,
-        distance_travelled=travelled,
-        duration=duration,
-        report=f"{story}\n{account}" if "\n" in story else f"{story} {account}",
-        final_pose=None if pose is None else pose.copy(),
-        question=run.question if code is ErrorCode.AMBIGUOUS else None,
-        answers=tuple(run.answers),
-        searched_share=searched,
-    )

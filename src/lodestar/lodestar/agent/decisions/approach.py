@@ -73,9 +73,8 @@ def better_target(
             return entity, "a better match"
         nearest = nearest_point_on_box(pose[:2], entity.box_min[:2], entity.box_max[:2])
         away = math.dist(pose[:2], nearest)
-        nearer = (
-            away <= config.nearer_share * remaining and away <= remaining - config.nearer_by
-        )  # False for NaN
+        # False for NaN
+        nearer = away <= config.nearer_share * remaining and away <= remaining - config.nearer_by
         if gain >= -config.about_as_good and nearer:
             return entity, "as good a match and much nearer"
     return None

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lodestar.agent.facts.config import LoopConfig
+from lodestar.agent.facts.newest import Facts
 from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest, Rejection, RejectionReason
 from lodestar.geometry.poses import wrap_angle
 from lodestar.grid.footprint import footprint_free
-from lodestar.grid.occupancy import OccupancyGrid2D
 
 Answer = Proposal | Rejection
 
@@ -128,19 +128,9 @@ class Requests:
         return asked_at + self._config.expert_deadline
 
 
-def objection(
-    late: LateAnswer,
-    now: float,
-    step_index: int,
-    pose: np.ndarray,
-    grid: OccupancyGrid2D,
-    is_known: Callable[[int], bool],
-    config: LoopConfig,
-) -> str:
-    """Return why a late answer is of no use at `now` with the robot at pose (3,); "" where it still holds.
-
-    is_known: whether an entity id still means something that is there.
-    """
+def objection(late: LateAnswer, now: float, step_index: int, facts: Facts, config: LoopConfig) -> str:
+    """Return why a late answer is of no use at `now` for a step; "" where it still holds."""
+    pose = facts.known_pose
     answer, age = late.answer, now - late.asked_at
     if late.request.step_index != step_index:
         return "late: its answer was for another step"
@@ -148,12 +138,12 @@ def objection(
         return f"late: {age:.0f} s ago it was asked and had nothing ({answer.message})"
     if age > config.late_answer_age:
         return f"late: its answer is to a question of {age:.0f} s ago"
-    if answer.entity_id and not is_known(answer.entity_id):
+    if answer.entity_id and facts.entity(answer.entity_id) is None:
         return f"late: entity {answer.entity_id} is not there any more"
     goal = np.asarray(answer.goal, np.float64)
     if goal.shape != (3,) or not np.isfinite(goal).all():
         return ""  # admission says what is wrong with it
-    if not footprint_free(grid, goal):
+    if not footprint_free(facts.known_grid, goal):
         return "late: its goal is not free any more"
     if answer.action is not ActionKind.GO:
         before = late.request.robot_pose

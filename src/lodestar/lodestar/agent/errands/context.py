@@ -31,7 +31,7 @@ from lodestar.selection.policy import Policy
 from lodestar.selection.reward import DirectiveReward, RewardModel
 from lodestar.worldmodel.advice import Adviser
 from lodestar.worldmodel.constraint_state import ConstraintTracker
-from lodestar.worldmodel.records import Action, Belief, Expectation, Phase, Skill, Trace, entity_name
+from lodestar.worldmodel.records import Action, Belief, Expectation, Phase, Skill, Trace, Verdict, entity_name
 from lodestar.worldmodel.validation import TraceValidator
 
 _TRACE_ID = re.compile(r"(?P<prefix>.*)-d(?P<directive>\d{1,9})-t\d{1,9}")
@@ -118,6 +118,10 @@ class LoopContext:
     def trace_id(self, epoch: int) -> str:
         """Return the id of the trace of an epoch's action in the newest directive."""
         return trace_id_of(self.prefix, self.directives, epoch)
+
+    def verdict(self, step: Step, proposal: Proposal, view: TargetView) -> Verdict:
+        """Return the validator's verdict on carrying out a proposal for a step."""
+        return self.validator.check(trace_of(self, step, proposal, proposal.epoch, view))
 
     def next_epoch(self) -> int:
         """A number that no request or goal has had."""

@@ -10,11 +10,11 @@ import numpy as np
 from scipy import ndimage
 
 from lodestar.agent.decisions.admission import SEMANTIC_MAP
+from lodestar.agent.errands.context import LoopContext
 from lodestar.agent.errands.errand import UNCONFIRMED, UNREACHABLE, GoneThing
 from lodestar.agent.errands.run import DirectiveRun
-from lodestar.agent.errands.searched_floor import SearchedFloor
 from lodestar.agent.facts.errors import ErrorCode
-from lodestar.agent.facts.times import NEVER, Stamp
+from lodestar.agent.facts.times import NEVER
 from lodestar.experts.protocol import Proposal, RejectionReason
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import EVERY, ROBOT_FRAME, Directive, Step, StepKind
@@ -173,25 +173,20 @@ _ARM = 0.4  # metres from where the robot's centre can be, within which it comes
 
 
 def give_up(
-    run: DirectiveRun,
-    admission: Admission,
-    view: TargetView,
-    entities: Mapping[int, Entity],
-    blind: float = 0.0,
-    searched: SearchedFloor | None = None,
+    run: DirectiveRun, context: LoopContext, admission: Admission, view: TargetView, blind: float = 0.0
 ) -> tuple[ErrorCode, str]:
     """Code and message of a search that explored everything it could reach.
 
     blind: seconds for which nothing at all was seen, where that makes the search worth nothing; else 0.
     """
     target = run.step.target or run.directive.text
-    known = [entities[c.entity_id] for c in view.accepted if c.entity_id in entities]
+    known = context.search.accepted(view)
     if known and admission.rejection(SEMANTIC_MAP) is RejectionReason.NO_VIEWPOINT:
         return (
             ErrorCode.TARGET_UNREACHABLE,
             f"{name_of(known[0])} fits {target!r}, but no place from which it can be faced is reachable.",
         )
-    fitting = given_up(run, view, entities)
+    fitting = given_up(run, context, view)
     if fitting is not None:
         return fitting
     if blind > 0.0:
@@ -200,15 +195,13 @@ def give_up(
             f"Nothing was seen for {blind:.0f} s, so that the search for {target!r} says nothing: do perception, "
             "semantic_voxels and scene_dictionary run, and does the camera send images?",
         )
-    return ErrorCode.TARGET_NOT_FOUND, not_found(
-        run, view, entities, searched, "Everything reachable is explored and no"
-    )
+    begin = "Everything reachable is explored and no"
+    return ErrorCode.TARGET_NOT_FOUND, not_found(run, context, view, begin)
 
 
-def given_up(
-    run: DirectiveRun, view: TargetView, entities: Mapping[int, Entity]
-) -> tuple[ErrorCode, str] | None:
+def given_up(run: DirectiveRun, context: LoopContext, view: TargetView) -> tuple[ErrorCode, str] | None:
     """Return code and message of a thing that fits, and that could not be come to or was not seen again there."""
+    entities = context.facts.entities
     for reason, code in (
         (UNREACHABLE, ErrorCode.TARGET_UNREACHABLE),
         (UNCONFIRMED, ErrorCode.TARGET_NOT_CONFIRMED),
@@ -220,55 +213,47 @@ def given_up(
     return None
 
 
-def not_found(
-    run: DirectiveRun,
-    view: TargetView,
-    entities: Mapping[int, Entity],
-    searched: SearchedFloor | None,
-    begin: str = "No",
-) -> str:
+def not_found(run: DirectiveRun, context: LoopContext, view: TargetView, begin: str = "No") -> str:
     """Return in words that the target was not found, how much of the floor was looked at, and what came nearest."""
-    nearest = nearest_in_words(view.candidates, entities, run.config.nearest_matches)
+    nearest = nearest_in_words(view.candidates, context.facts.entities, run.config.nearest_matches)
     seen = f"What came nearest: {nearest}." if nearest else "Nothing like it was seen."
-    looked = "" if searched is None else f" {searched.in_words()}"
     target = run.step.target or run.directive.text
-    return f"{begin} {target!r} was found.{looked} {seen}"
+    return f"{begin} {target!r} was found. {context.searched.in_words()} {seen}"
 
 
-def gone(run: DirectiveRun, searched: SearchedFloor, now: Stamp) -> tuple[ErrorCode, str]:
+def gone(run: DirectiveRun, context: LoopContext) -> tuple[ErrorCode, str]:
     """Return code and message of a search for a thing that was known and is no longer there."""
     thing = next(iter(run.errand.gone.values()))
-    when = f", {ago(now - thing.seen)}" if thing.seen > NEVER else ""
+    when = f", {ago(context.facts.stamp - thing.seen)}" if thing.seen > NEVER else ""
     others = len(run.errand.gone) - 1
     more = f" So {'is' if others == 1 else 'are'} {others} more that fitted." if others else ""
     return (
         ErrorCode.TARGET_GONE,
         f"{name_of_gone(thing)} is gone: it was last seen {thing.place}{when}, and its place is empty now.{more} "
-        f"{searched.in_words()} No other one was found.",
+        f"{context.searched.in_words()} No other one was found.",
     )
 
 
-def hidden(
-    run: DirectiveRun, entities: Mapping[int, Entity], searched: SearchedFloor
-) -> tuple[ErrorCode, str]:
+def hidden(run: DirectiveRun, context: LoopContext) -> tuple[ErrorCode, str]:
     """Return code and message of a search for a thing that was known and is hidden from wherever the robot can go."""
+    entities = context.facts.entities
     thing = next((entities[i] for i in run.errand.out_of_sight if i in entities), None)
     name = "the thing" if thing is None else name_of(thing)
     return (
         ErrorCode.TARGET_NOT_CONFIRMED,
         f"{name[:1].upper()}{name[1:]} may still be where it was, but something stands before it, and no place that I "
-        f"can reach shows it. {searched.in_words()} No other one was found.",
+        f"can reach shows it. {context.searched.in_words()} No other one was found.",
     )
 
 
-def barred(run: DirectiveRun, known: Entity, searched: SearchedFloor) -> tuple[ErrorCode, str]:
+def barred(run: DirectiveRun, context: LoopContext, known: Entity) -> tuple[ErrorCode, str]:
     """Return code and message of a search for a known thing to which no way leads any more."""
     name = name_of(known)
     why = f" ({run.errand.last_failure})" if run.errand.last_failure else ""
     return (
         ErrorCode.TARGET_UNREACHABLE,
         f"{name[:1].upper()}{name[1:]} fits, but the way to it is shut{why}, and I looked for another one in vain. "
-        f"{searched.in_words()}",
+        f"{context.searched.in_words()}",
     )
 
 

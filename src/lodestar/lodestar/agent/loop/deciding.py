@@ -10,9 +10,9 @@ from lodestar.agent.activities.activity import Activity, Tools
 from lodestar.agent.activities.table import Activities
 from lodestar.agent.decisions.admission import FRONTIER, KNOWN, SEMANTIC_MAP, admit
 from lodestar.agent.decisions.approach import heads_for
-from lodestar.agent.decisions.requests import Answer, LateAnswer, objection
+from lodestar.agent.decisions.requests import Answer, objection
 from lodestar.agent.errands.commands import RequestProposals
-from lodestar.agent.errands.context import LoopContext, trace_of
+from lodestar.agent.errands.context import LoopContext
 from lodestar.agent.errands.errand import Choice
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.errands.words import going, name_of
@@ -78,7 +78,11 @@ class Inquiry:
 
     def answers(self, run: DirectiveRun) -> dict[str, Answer]:
         """The answers that count in the open epoch, by expert."""
-        return run.requests.take(self._context.now, lambda late: self._objection(run, late))
+        context = self._context
+        return run.requests.take(
+            context.now,
+            lambda late: objection(late, context.now, run.step_index, context.facts, context.config),
+        )
 
     def admit(self, run: DirectiveRun, view: TargetView) -> Admission:
         """Every expert's answer, judged."""
@@ -104,7 +108,7 @@ class Inquiry:
         would propose it again, and no other place of the same thing.
         """
         context = self._context
-        verdict = context.validator.check(trace_of(context, run.step, proposal, proposal.epoch, view))
+        verdict = context.verdict(run.step, proposal, view)
         if verdict.code is TraceError.UNREACHABLE and proposal.action is ActionKind.GO:
             run.errand.goals.exclude(proposal.goal, verdict.reason, context.facts.grid)
         return verdict
@@ -115,19 +119,6 @@ class Inquiry:
         if admission.rejection(SEMANTIC_MAP) is not RejectionReason.NO_VIEWPOINT:
             return False
         return run.errand.doubt.give_way(facts.entities, facts.known_pose)
-
-    def _objection(self, run: DirectiveRun, late: LateAnswer) -> str:
-        facts = self._context.facts
-        known = lambda identity: facts.entity(identity) is not None  # noqa: E731
-        return objection(
-            late,
-            self._context.now,
-            run.step_index,
-            facts.known_pose,
-            facts.known_grid,
-            known,
-            self._context.config,
-        )
 
 
 _TRIED_TARGETS = 3  # known targets that the loop itself looks for viewpoints of, best first
@@ -163,8 +154,7 @@ class KnownTarget:
         why = "you pointed at it" if entity.id == run.errand.pointed else "the experts have not answered"
         rationale = f"going to {name_of(entity)}, {length:.1f} m away, by the map: {why}"
         proposal = Proposal(KNOWN, epoch, goal, view.score(entity.id), rationale, entity.id)
-        trace = trace_of(self._context, run.step, proposal, epoch, view)
-        if not self._context.validator.check(trace).accepted:
+        if not self._context.verdict(run.step, proposal, view).accepted:
             return False
         run.requests.close()
         run.text = going(proposal, entity, bool(accepted))

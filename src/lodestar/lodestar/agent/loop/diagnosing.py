@@ -10,7 +10,6 @@ import numpy as np
 
 from lodestar.agent.activities.activity import Tools
 from lodestar.agent.decisions.admission import KNOWN, LOOK
-from lodestar.agent.errands.context import trace_of
 from lodestar.agent.errands.errand import BELOW_ACCEPT, GONE, UNCONFIRMED, Failure, GoneThing, OpenCase
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.errands.words import name_of, place_of
@@ -85,8 +84,7 @@ class DiagnosingState:
             case.until = context.now + context.config.recovery.wait
             return
         case.until = context.now + context.config.look_time
-        epoch = context.next_epoch()
-        self._transitions.send(run, Proposal(LOOK, epoch, goal, 1.0, run.text), epoch)
+        self._transitions.go(run, LOOK, goal)
 
     def _towards(self, place: tuple[float, float] | None) -> np.ndarray | None:
         """Return the robot's own place with the heading to another, (3,); None where it faces it, or cannot turn."""
@@ -189,8 +187,8 @@ class DiagnosingState:
             return None
         epoch, why = context.next_epoch(), f"looking at {name_of(entity)} from another side"
         proposal = Proposal(KNOWN, epoch, pose, 1.0, why, entity.id)
-        trace = trace_of(context, run.step, proposal, epoch, self._context.search.look(run))
-        return proposal if context.validator.check(trace).accepted else None
+        verdict = context.verdict(run.step, proposal, context.search.look(run))
+        return proposal if verdict.accepted else None
 
     def _tell(self, run: DirectiveRun, case: OpenCase, diagnosis: Diagnosis) -> None:
         """Either is what the words mean: the robot faces again the one that it came to, and claims that."""

@@ -165,31 +165,24 @@ class DecisionLoop:
 
     def cancel(self, now: float) -> None:
         """End the directive as CANCELLED; motion is refused at once, the commands come with the next tick."""
-        context = self._context
-        context.clock.advance(now)
-        if context.run is not None:
-            self._transitions.finish(
-                context.run, ErrorCode.CANCELLED, "Cancelled on request.", Outcome.CANCELLED
-            )
+        self._context.clock.advance(now)
+        self._stop(ErrorCode.CANCELLED, "Cancelled on request.")
+
+    def _stop(self, code: ErrorCode, why: str) -> None:
+        """The directive that runs ends, and no navigator keeps a goal, whether one runs or not."""
+        if self._context.run is not None:
+            self._transitions.finish(self._context.run, code, why, Outcome.CANCELLED)
         else:
-            context.commands.append(CancelGoal("cancelled on request"))
+            self._context.commands.append(CancelGoal(why))
 
     def hold(self, held: bool, now: float) -> None:
         """Set or release the latch that forbids motion; setting it ends a directive as HELD."""
-        context = self._context
-        context.clock.advance(now)
-        if held == self.held:
-            return
-        if not held:
+        self._context.clock.advance(now)
+        if held and not self.held:
+            self._stop(ErrorCode.HELD, "Held: all motion was stopped on request.")
+            self._transitions.hold()
+        elif self.held and not held:
             self._transitions.release()
-            return
-        if context.run is not None:
-            self._transitions.finish(
-                context.run, ErrorCode.HELD, "Held: all motion was stopped on request.", Outcome.CANCELLED
-            )
-        else:
-            context.commands.append(CancelGoal("held"))
-        self._transitions.hold()
 
     def pause(self, paused: bool, now: float) -> None:
         """Let the robot stand and keep the directive that runs, or go on with it."""

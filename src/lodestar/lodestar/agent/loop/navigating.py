@@ -78,9 +78,8 @@ class NavigatorNews:
             if not self._step_aside(run, navigation.start):
                 self._transitions.redecide(run, config.retry_interval)
             return
-        if (
-            navigation.proposal.expert == LOOK and run.under_way.case is not None
-        ):  # look on from where the robot stands
+        if navigation.proposal.expert == LOOK and run.under_way.case is not None:
+            # look on from where the robot stands
             self._tools.outcomes.end_look(run, Result.ROLLED_BACK, why)
             self._transitions.diagnose(run, run.under_way.case)
             return
@@ -121,13 +120,11 @@ class NavigatorNews:
         if run.unavailable_since is None:
             run.unavailable_since = context.now
         detail = f": {message}" if message else ""
-        if context.now - run.unavailable_since >= context.config.navigator_timeout:
-            self._tools.outcomes.note(run, Failure.SILENT, f"the navigator is not available{detail}")
-            self._transitions.finish(
-                run, ErrorCode.NAVIGATOR_UNAVAILABLE, f"The navigator is not available{detail}."
-            )
-            return
         self._tools.outcomes.note(run, Failure.SILENT, f"the navigator is not available{detail}")
+        if context.now - run.unavailable_since >= context.config.navigator_timeout:
+            message = f"The navigator is not available{detail}."
+            self._transitions.finish(run, ErrorCode.NAVIGATOR_UNAVAILABLE, message)
+            return
         run.text = f"Waiting for the navigator{detail}."
         run.under_way.navigation = None
         self._context.account.close(Outcome.ABORTED)
@@ -153,8 +150,7 @@ class NavigatorNews:
             return False
         run.errand.retreats.append(goal)
         run.text = "I cannot move from here; stepping aside."
-        epoch = self._context.next_epoch()
-        self._transitions.send(run, Proposal(ASIDE, epoch, goal, 1.0, run.text), epoch)
+        self._transitions.go(run, ASIDE, goal)
         return True
 
 

@@ -72,16 +72,14 @@ class VerifyingState:
         if confirmed and facts.last_seen(faced) > settled:
             self._claim_or_compare(run, faced, view)
         elif context.now - arrival.since > config.verify_time:
-            high = (
-                foot_height(faced, config.viewpoints.camera_height) > config.viewpoints.camera_height
-            )  # the edge of a table may hide it from nearby
+            camera = config.viewpoints.camera_height
+            high = foot_height(faced, camera) > camera  # the edge of a table may hide it from nearby
             if faced.id in run.errand.hidden and high:
                 self._claim_or_compare(run, faced, view)
                 return
             if high and facts.last_seen(faced) > arrival.stamp.after(-config.sight_before_arrival):
-                run.errand.hidden.add(
-                    faced.id
-                )  # the first place from which it is hidden is not the last word
+                # the first place from which it is hidden is not the last word
+                run.errand.hidden.add(faced.id)
             elif self._diagnosed(run, arrival, Failure.NOT_SEEN, f"{name_of(faced)} was not seen again"):
                 return
             for place in (arrival.goal, facts.known_pose):  # it may have come to stand elsewhere
@@ -222,12 +220,9 @@ class VerifyingState:
             return
         run.tell(text)
         run.errand.excluded[entity.id] = FOUND
-        left = (
-            "looking for more"
-            if run.step.count == EVERY
-            else f"{run.step.count - run.errand.found_here} more to find"
-        )
-        run.text = f"{text} {left[:1].upper()}{left[1:]}."
+        more = run.step.count - run.errand.found_here
+        left = "Looking for more" if run.step.count == EVERY else f"{more} more to find"
+        run.text = f"{text} {left}."
         self._context.account.close(Outcome.REACHED, view, success=True)
         context.ledger.begin_subtask(context.now)
         self._transitions.redecide(run)

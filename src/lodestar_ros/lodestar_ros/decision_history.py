@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lodestar.agent.errands.context import directive_of
 from lodestar.scene.captions import clean_text
 from lodestar.selection.decision_log import ArmRecord, Decision, Outcome, decision_from_dict
 from lodestar.worldmodel.amendment_words import amendment_in_words
@@ -29,6 +29,9 @@ from lodestar.worldmodel.trace_sentences import (
     expectation_in_words,
     moment,
 )
+
+#: Prefix of the process, and its directive, in the ids that `LoopContext.trace_id` gives.
+_TRACE_ID = re.compile(r"(?P<prefix>.*)-d(?P<directive>\d{1,9})-t\d{1,9}")
 
 Record = Decision | Trace | ActionOutcome
 _READERS: dict[str, Callable[[Any], Record]] = {KIND: trace_from_dict, OUTCOME_KIND: outcome_from_dict}
@@ -191,3 +194,9 @@ def _proof(decision: Decision) -> str:
         if ids
     ]
     return "; ".join(parts)
+
+
+def directive_of(trace_id: str) -> tuple[str, int] | None:
+    """Return the prefix of a trace's id and the number of its directive; None for one that names none."""
+    found = _TRACE_ID.fullmatch(trace_id)
+    return None if found is None else (found["prefix"], int(found["directive"]))

@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
+from lodestar.geometry.poses import wrap_angle
 from lodestar.grid.config import Footprint
 from lodestar.grid.occupancy import OccupancyGrid2D
 
@@ -71,3 +72,23 @@ def footprint_free(
 ) -> bool:
     """Tell whether the footprint fits at pose (x, y, yaw); see `footprints_free`."""
     return bool(footprints_free(grid, np.asarray(pose, np.float64)[None], footprint, unknown_ok)[0])
+
+
+_HEADINGS = 8  # that are tried where any will do
+_RING = 0.15  # m between the rings of poses that are tried around a place that does not fit
+
+
+def nearest_fitting(grid: OccupancyGrid2D, goal: np.ndarray, turns: bool, slack: float) -> np.ndarray:
+    """Return the pose (3,) nearest to the goal (3,) in which the robot fits; the goal itself where none does.
+
+    turns: any heading will do. slack: metres from the goal that will do.
+    """
+    goal = np.asarray(goal, np.float64)
+    steps = np.arange(_HEADINGS) * (2.0 * math.pi / _HEADINGS) if turns else np.zeros(1)
+    headings = np.array(sorted((float(wrap_angle(step)) for step in steps), key=abs)) + goal[2]
+    offsets = [np.zeros(2)]
+    for radius in np.arange(_RING, slack, _RING):
+        offsets += [radius * np.array([math.cos(a), math.sin(a)]) for a in np.arange(8) * math.pi / 4.0]
+    poses = np.array([[*(goal[:2] + offset), wrap_angle(yaw)] for offset in offsets for yaw in headings])
+    free = np.flatnonzero(footprints_free(grid, poses))
+    return poses[free[0]] if len(free) else goal

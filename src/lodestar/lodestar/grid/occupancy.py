@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -101,6 +103,31 @@ class OccupancyGrid2D:
         rows, columns = self.cells.shape
         row, column = cells[..., 0], cells[..., 1]
         return (row >= 0) & (row < rows) & (column >= 0) & (column < columns)
+
+    def around(self, xy: Sequence[float] | np.ndarray, radius: float) -> np.ndarray:
+        """Return unknown (-1), free (0) or occupied (1) cells of the square of half side `radius` about `xy`.
+
+        Returns (n, n) int8 with one n per radius and resolution; what lies off the grid is unknown.
+        """
+        reach = math.ceil(radius / self.resolution)
+        row, column = (int(v) for v in self.cells_of(np.asarray(xy, np.float64)[None, :2])[0])
+        window = np.full((2 * reach + 1, 2 * reach + 1), -1, np.int8)
+        rows, columns = self.cells.shape
+        top, left = max(row - reach, 0), max(column - reach, 0)
+        bottom, right = min(row + reach + 1, rows), min(column + reach + 1, columns)
+        if top < bottom and left < right:
+            cells = self.cells[top:bottom, left:right]
+            known = np.where(cells < 0, -1, np.where(cells >= self.occupied_from, 1, 0))
+            r, c = top - (row - reach), left - (column - reach)
+            window[r : r + bottom - top, c : c + right - left] = known
+        return window
+
+    def has_obstacle(self, xy: np.ndarray, radius: float) -> bool:
+        """Return whether a cell within the square of half side `radius` about `xy` is occupied."""
+        steps = np.arange(-radius, radius + 1e-9, self.resolution)
+        cells = self.cells_of(xy + np.stack(np.meshgrid(steps, steps), axis=-1).reshape(-1, 2))
+        cells = cells[self.contains(cells)]
+        return bool(self.occupied[cells[:, 0], cells[:, 1]].any())
 
     @property
     def free_area(self) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from agent_fakes import room
 
-from lodestar.agent.decisions.admission import GoalMemory, surroundings
+from lodestar.agent.decisions.admission import GoalMemory
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.grid.occupancy import OccupancyGrid2D
 
@@ -71,4 +71,4 @@ def test_surroundings_do_not_depend_on_where_the_grid_begins():
     cells[20:120, 30:130] = grid.cells
     grown = OccupancyGrid2D(cells, grid.resolution, (-3.0, -2.0))
     for point in ((5.0, 5.0), (0.3, 9.8), (40.0, 40.0)):
-        assert np.array_equal(surroundings(grid, point, 1.5), surroundings(grown, point, 1.5))
+        assert np.array_equal(grid.around(point, 1.5), grown.around(point, 1.5))

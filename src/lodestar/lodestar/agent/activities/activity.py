@@ -202,19 +202,16 @@ class Steps:
         """End the directive as done, but for stops that were missed, questions without an answer, and what the robot
         cannot do.
         """
-        if run.verdict is not None:
-            self._transitions.finish(run, *run.verdict)
-        elif run.missed is not None:
-            self._transitions.finish(run, *run.missed)
-        elif run.unanswered:
-            why = " ".join(run.unanswered)
-            self._transitions.finish(run, ErrorCode.CANNOT_ANSWER, why, Outcome.REACHED)
+        failed = run.verdict or run.missed
+        if failed is not None:
+            self._transitions.finish(run, *failed)
+            return
+        code, message = ErrorCode.NONE, text
+        if run.unanswered:
+            code, message = ErrorCode.CANNOT_ANSWER, " ".join(run.unanswered)
         elif run.unable:
-            self._transitions.finish(
-                run, ErrorCode.UNABLE, unable_in_words(tuple(run.unable)), Outcome.REACHED
-            )
-        else:
-            self._transitions.finish(run, ErrorCode.NONE, text, Outcome.REACHED)
+            code, message = ErrorCode.UNABLE, unable_in_words(run.unable)
+        self._transitions.finish(run, code, message, Outcome.REACHED)
 
     def _go_on(self, run: DirectiveRun, text: str, success: bool = False) -> None:
         if run.itinerary.ends_round:

@@ -245,26 +245,16 @@ class Check(Activity):
         names: tuple[str, ...] = (),
         sure: float = _SEEN,
     ) -> None:
+        """End the check with words, and with the thing that was seen as their proof, where there is one."""
         run.check = None
-        answer = None if entity is None else self._answer(run.step, words, entity, yes, names, sure)
-        self._tools.steps.answer(run, words, answer)
-
-    def _answer(
-        self,
-        step: Step,
-        words: str,
-        entity: Entity,
-        yes: bool | None,
-        names: tuple[str, ...],
-        sure: float,
-    ) -> Answer:
-        """Return what was seen as an answer, whose proof is the thing."""
-        proof = Proof(
-            ProofKind.ENTITY, entity.id, entity.last_seen, entity.mean, entity.caption or entity.label
-        )
-        kind = AnswerType.TEXT if yes is None else AnswerType.YES_NO
+        if entity is None:
+            self._tools.steps.answer(run, words)
+            return
+        name, kind = entity.caption or entity.label, AnswerType.TEXT if yes is None else AnswerType.YES_NO
+        proof = Proof(ProofKind.ENTITY, entity.id, entity.last_seen, entity.mean, name)
         value = AnswerValue(kind, yes=yes, names=names)
-        return Answer(question_of(step), words, value, sure, (proof,), entity.last_seen)
+        answer = Answer(question_of(run.step), words, value, sure, (proof,), entity.last_seen)
+        self._tools.steps.answer(run, words, answer)
 
     def _leave(self, run: DirectiveRun, why: str) -> None:
         run.check = None

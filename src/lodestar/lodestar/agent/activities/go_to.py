@@ -17,16 +17,11 @@ from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.experts.protocol import Proposal
 from lodestar.experts.reach import Reach
-from lodestar.geometry.poses import wrap_angle
-from lodestar.grid.footprint import footprint_free, footprints_free
-from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.grid.footprint import footprint_free, nearest_fitting
 from lodestar.query.targets import TargetView
 from lodestar.scene.records import Region
 from lodestar.scene.regions import is_called
 from lodestar.worldmodel.records import TraceError, Verdict
-
-_HEADINGS = 8  # that are tried where any will do
-_RING = 0.15  # m between the rings of poses that are tried around a place that does not fit
 
 
 class GoTo:
@@ -55,7 +50,7 @@ class GoTo:
         """
         context = self._context
         grid, epoch = context.facts.grid, context.next_epoch()
-        pose = np.asarray(goal, np.float64) if grid is None else _fitting(grid, goal, turns, slack)
+        pose = np.asarray(goal, np.float64) if grid is None else nearest_fitting(grid, goal, turns, slack)
         proposal = Proposal(proposer, epoch, pose, 1.0, text)
         self.verdict = context.verdict(run.step, proposal, TargetView())
         # a way back need not be free
@@ -90,19 +85,6 @@ class GoTo:
     def is_given_up(self, place: Hashable) -> bool:
         """Return whether the robot did not come to the place `place_tries` times."""
         return self._short[place] >= self._context.config.place_tries
-
-
-def _fitting(grid: OccupancyGrid2D, goal: np.ndarray, turns: bool, slack: float) -> np.ndarray:
-    """Return the pose (3,) nearest to the goal in which the robot fits; the goal itself where none does."""
-    goal = np.asarray(goal, np.float64)
-    steps = np.arange(_HEADINGS) * (2.0 * math.pi / _HEADINGS) if turns else np.zeros(1)
-    headings = np.array(sorted((float(wrap_angle(step)) for step in steps), key=abs)) + goal[2]
-    offsets = [np.zeros(2)]
-    for radius in np.arange(_RING, slack, _RING):
-        offsets += [radius * np.array([math.cos(a), math.sin(a)]) for a in np.arange(8) * math.pi / 4.0]
-    poses = np.array([[*(goal[:2] + offset), wrap_angle(yaw)] for offset in offsets for yaw in headings])
-    free = np.flatnonzero(footprints_free(grid, poses))
-    return poses[free[0]] if len(free) else goal
 
 
 _APART = 0.6  # m from a goal that failed, at which another is tried

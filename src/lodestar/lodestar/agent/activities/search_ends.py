@@ -265,9 +265,7 @@ class SearchBounds:
     def _known(self, run: DirectiveRun) -> Entity | None:
         """Return the thing that the map had when the directive began, and that is left to be come to."""
         entities = self._context.facts.entities
-        left = [
-            e.id for e in self._context.search.accepted(self._context.search.look(run))
-        ] or run.errand.given_up
+        left = [e.id for e in self._context.search.fitting(run)] or run.errand.given_up
         return next((entities[i] for i in left if i in entities and self._evidence.was_known(run, i)), None)
 
     def _ending(self, run: DirectiveRun, allowed: float, barred_allowed: float) -> Ending | None:
@@ -279,7 +277,7 @@ class SearchBounds:
         is_late = run.errand.is_barred and run.errand.barred_for(context.now) >= barred_allowed
         known = self._known(run) if is_late else None
         shut = None if known is None else barred(run, context, known)
-        if self._context.search.accepted(self._context.search.look(run)):
+        if self._context.search.fitting(run):
             return shut
         if any(thing.since <= since for thing in run.errand.gone.values()):
             return gone(run, context)
@@ -316,9 +314,7 @@ class ShutWayWatch:
         facts = self._context.facts
         if not self._context.config.recovery.enabled:
             return None
-        fitting = {
-            entity.id for entity in self._context.search.accepted(self._context.search.look(run))
-        } | set(run.errand.given_up)
+        fitting = {entity.id for entity in self._context.search.fitting(run)} | set(run.errand.given_up)
         known = next((i for i in run.errand.grids if i in fitting and i in facts.entities), None)
         place = None if known is None else self._place(run, known)
         return (

@@ -28,25 +28,6 @@ KNOWN = "known_target"  # a known target, taken by the loop because the experts 
 LOOK = "look"  # a turn that tells the causes of a failure apart
 
 
-def surroundings(grid: OccupancyGrid2D, xy: Sequence[float] | np.ndarray, radius: float) -> np.ndarray:
-    """Unknown (-1), free (0) or occupied (1) cells of the square of half side `radius` about `xy`.
-
-    Returns (n, n) int8 with one n per radius and resolution; what lies off the grid is unknown.
-    """
-    reach = math.ceil(radius / grid.resolution)
-    row, column = (int(v) for v in grid.cells_of(np.asarray(xy, np.float64)[None, :2])[0])
-    window = np.full((2 * reach + 1, 2 * reach + 1), -1, np.int8)
-    rows, columns = grid.cells.shape
-    top, left = max(row - reach, 0), max(column - reach, 0)
-    bottom, right = min(row + reach + 1, rows), min(column + reach + 1, columns)
-    if top < bottom and left < right:
-        cells = grid.cells[top:bottom, left:right]
-        known = np.where(cells < 0, -1, np.where(cells >= grid.occupied_from, 1, 0))
-        r, c = top - (row - reach), left - (column - reach)
-        window[r : r + bottom - top, c : c + right - left] = known
-    return window
-
-
 @dataclass
 class _Exclusion:
     goal: tuple[float, float, float]
@@ -78,7 +59,7 @@ class GoalMemory:
         forgiven.
         """
         key = (float(goal[0]), float(goal[1]), float(goal[2]))
-        before = surroundings(grid, key, self._config.retry_radius) if grid is not None else None
+        before = grid.around(key, self._config.retry_radius) if grid is not None else None
         for known in self._exclusions:
             if self._same(known.goal, key):
                 known.active, known.reason, known.before, known.lasting = True, reason, before, lasting
@@ -90,7 +71,7 @@ class GoalMemory:
         for known in self._exclusions:
             if not known.active or known.lasting or known.retries >= self._config.max_retries:
                 continue
-            now = surroundings(grid, known.goal, self._config.retry_radius)
+            now = grid.around(known.goal, self._config.retry_radius)
             comparable = known.before is not None and now.shape == known.before.shape
             if not comparable or (now != known.before).mean() >= self._config.retry_changed_share:
                 known.active = False

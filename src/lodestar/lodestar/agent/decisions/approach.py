@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from enum import Enum
 
 import numpy as np
 
 from lodestar.agent.facts.config import LoopConfig
-from lodestar.agent.facts.times import FOREVER, Stamp, last_seen
+from lodestar.agent.facts.newest import Facts
+from lodestar.agent.facts.times import Stamp
 from lodestar.experts.facing_places import support_of
 from lodestar.experts.protocol import ActionKind, Proposal
 from lodestar.geometry.boxes import nearest_point_on_box
@@ -123,15 +123,6 @@ def pose_here(
     return np.array([pose[0], pose[1], heading])
 
 
-class Evidence(Enum):
-    """Evidence of one entity at an arrival."""
-
-    CONFIRMED = "seen again, near and in front"
-    NOT_SEEN = "not seen again yet"
-    NOT_FACED = "not near enough or not in front"
-    HIDDEN = "no line of sight"
-
-
 @dataclass(frozen=True)
 class Arrival:
     """The robot stands at a goal. since: loop time, seconds. stamp: of the pose then."""
@@ -143,24 +134,16 @@ class Arrival:
     stamp: Stamp
 
 
-def inspect(
-    entity: Entity, pose: np.ndarray, grid: OccupancyGrid2D | None, since: Stamp, config: LoopConfig
-) -> Evidence:
-    """Return the evidence for an entity seen from pose (3,), by the definition of success (DESIGN section 3)."""
-    if not faces(pose, entity, config, surely=True):
-        return Evidence.NOT_FACED
-    if grid is not None:
-        nearest = nearest_point_on_box(pose[:2], entity.box_min[:2], entity.box_max[:2])
-        if not line_of_sight(grid, pose[:2], nearest[None], ignore_last=config.sight_margin)[0]:
-            return Evidence.HIDDEN
-    return Evidence.CONFIRMED if last_seen(entity) > since else Evidence.NOT_SEEN
-
-
-def faced_entity(
-    accepted: Iterable[Entity], pose: np.ndarray, grid: OccupancyGrid2D | None, config: LoopConfig
-) -> Entity | None:
-    """The first of the accepted entities that the robot at pose (3,) faces, whether seen again or not."""
+def faced_entity(accepted: Iterable[Entity], facts: Facts, config: LoopConfig) -> Entity | None:
+    """Return the first of the accepted entities that the robot faces, with a line of sight, whether seen again or not;
+    by the definition of success (DESIGN section 3).
+    """
+    pose, grid = facts.known_pose, facts.grid
     for entity in accepted:
-        if inspect(entity, pose, grid, FOREVER, config) is Evidence.NOT_SEEN:
+        if not faces(pose, entity, config, surely=True):
+            continue
+        nearest = nearest_point_on_box(pose[:2], entity.box_min[:2], entity.box_max[:2])
+        sight = config.sight_margin
+        if grid is None or line_of_sight(grid, pose[:2], nearest[None], ignore_last=sight)[0]:
             return entity
     return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -34,18 +33,10 @@ from lodestar.worldmodel.constraint_state import ConstraintTracker
 from lodestar.worldmodel.records import Action, Belief, Expectation, Phase, Skill, Trace, Verdict, entity_name
 from lodestar.worldmodel.validation import TraceValidator
 
-_TRACE_ID = re.compile(r"(?P<prefix>.*)-d(?P<directive>\d{1,9})-t\d{1,9}")
-
 
 def trace_id_of(prefix: str, directive: int, epoch: int) -> str:
     """Return the id of the trace of an epoch's action: "q-d2-t17"."""
     return f"{prefix}-d{directive}-t{epoch}"
-
-
-def directive_of(trace_id: str) -> tuple[str, int] | None:
-    """Return the prefix of a trace's id and the number of its directive; None for one that names none."""
-    found = _TRACE_ID.fullmatch(trace_id)
-    return None if found is None else (found["prefix"], int(found["directive"]))
 
 
 @dataclass
@@ -96,24 +87,16 @@ class LoopContext:
         )
 
     @property
-    def pose_age(self) -> float:
-        """Return the seconds of loop time since the newest pose came."""
-        return self.now - self.facts.pose_heard
-
-    @property
-    def grid_age(self) -> float:
-        """Return the seconds of loop time since the newest grid came."""
-        return self.now - self.facts.grid_heard
-
-    @property
     def pose_is_old(self) -> bool:
         """Return whether the robot no longer knows where it is."""
-        return self.facts.pose is not None and self.pose_age > self.config.pose_patience
+        return self.facts.pose is not None and self.now - self.facts.pose_heard > self.config.pose_patience
 
     @property
     def grid_is_old(self) -> bool:
         """Return whether the robot no longer knows what is around it; never where a grid is good for ever."""
-        return self.facts.grid is not None and 0.0 < self.config.grid_patience < self.grid_age
+        return (
+            self.facts.grid is not None and 0.0 < self.config.grid_patience < self.now - self.facts.grid_heard
+        )
 
     def trace_id(self, epoch: int) -> str:
         """Return the id of the trace of an epoch's action in the newest directive."""

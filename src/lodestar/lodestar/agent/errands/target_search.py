@@ -108,6 +108,10 @@ class TargetSearch:
         mirror = self._context.facts.mirror
         return {} if mirror is None else self._context.targets.scores(mirror, step, entities)
 
+    def fitting(self, run: DirectiveRun) -> list[Entity]:
+        """The entities that the step asks for now, best first."""
+        return self.accepted(self.look(run))
+
     def accepted(self, view: TargetView) -> list[Entity]:
         """The accepted entities that are still in the scene, best first."""
         entities = (self._context.facts.entity(c.entity_id) for c in view.accepted)

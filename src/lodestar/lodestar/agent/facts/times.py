@@ -10,8 +10,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from lodestar.scene.records import Entity
-
 
 @dataclass(frozen=True, order=True)
 class Stamp:
@@ -29,12 +27,6 @@ class Stamp:
 
 
 NEVER = Stamp(-math.inf)
-FOREVER = Stamp(math.inf)
-
-
-def last_seen(entity: Entity) -> Stamp:
-    """Return the stamp at which the entity was last observed."""
-    return Stamp(entity.last_seen)
 
 
 class LoopClock:

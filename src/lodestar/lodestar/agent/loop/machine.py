@@ -313,24 +313,19 @@ class DecisionLoop:
     def feedback(self) -> Feedback:
         """Return the state, the goal and the reason, for the action's feedback."""
         facts, run = self._context.facts, self._context.run
-        if run is None:
-            state = str(self._context.constraint.state)
-            return Feedback(
-                self.state.name, "", 0, self.epoch, math.nan, 0.0, facts.area, None, "", constraint=state
-            )
-        navigation = run.under_way.navigation
-        proposal = navigation.proposal if navigation is not None else None
+        navigation = None if run is None else run.under_way.navigation
+        proposal = None if navigation is None else navigation.proposal
         return Feedback(
-            phase=self._phase(run),
-            expert=proposal.expert if proposal is not None else "",
-            subtask=run.step_index,
-            epoch=navigation.epoch if navigation is not None else self.epoch,
-            distance_remaining=navigation.distance_remaining if navigation is not None else math.nan,
-            distance_travelled=facts.odometer.distance - run.distance_before,
+            phase=self.state.name if run is None else self._phase(run),
+            expert="" if proposal is None else proposal.expert,
+            subtask=0 if run is None else run.step_index,
+            epoch=self.epoch if navigation is None else navigation.epoch,
+            distance_remaining=math.nan if navigation is None else navigation.distance_remaining,
+            distance_travelled=0.0 if run is None else facts.odometer.distance - run.distance_before,
             coverage=facts.area,
             goal=None if proposal is None else np.asarray(proposal.goal, np.float64).copy(),
-            text=run.text,
-            understood=directive_in_words(run.directive),
+            text="" if run is None else run.text,
+            understood="" if run is None else directive_in_words(run.directive),
             constraint=str(self._context.constraint.state),
         )
 

@@ -68,7 +68,7 @@ class NavigatorNews:
         context = self._context
         config, facts = context.config, context.facts
         view = self._context.search.look(run)
-        faced = faced_entity(self._context.search.accepted(view), facts.known_pose, facts.grid, config)
+        faced = faced_entity(context.search.accepted(view), facts, config)
         if faced is not None and not run.errand.goals.reason(facts.known_pose):
             context.commands.append(CancelGoal(why))
             self._transitions.arrive(run, navigation)

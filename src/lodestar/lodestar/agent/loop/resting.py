@@ -74,17 +74,13 @@ def refuse(directive: Directive, config: LoopConfig) -> None:
 
 def silent_input(context: LoopContext) -> tuple[ErrorCode, str] | None:
     """Return the code and the message with which a directive ends: no pose or no grid comes; None while both do."""
+    facts, now = context.facts, context.now
     if context.pose_is_old:
-        silent = f"{context.pose_age:.0f} s"
-        return (
-            ErrorCode.TF_ERROR,
-            f"The robot's pose in the map has not been known for {silent}; is odometry up?",
-        )
+        lost = f"The robot's pose in the map has not been known for {now - facts.pose_heard:.0f} s; is odometry up?"
+        return ErrorCode.TF_ERROR, lost
     if context.grid_is_old:
-        return (
-            ErrorCode.NO_MAP,
-            f"No newer grid has come for {context.grid_age:.0f} s; does mapping still run?",
-        )
+        old = f"No newer grid has come for {now - facts.grid_heard:.0f} s; does mapping still run?"
+        return ErrorCode.NO_MAP, old
     return None
 
 

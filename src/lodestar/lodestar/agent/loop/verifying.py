@@ -9,7 +9,7 @@ from lodestar.agent.activities.activity import Tools
 from lodestar.agent.activities.table import Activities
 from lodestar.agent.decisions.admission import CHARGER, HOME, PLACE
 from lodestar.agent.decisions.ambiguity import NextMove
-from lodestar.agent.decisions.approach import Arrival, Evidence, faced_entity, faces, inspect
+from lodestar.agent.decisions.approach import Arrival, faced_entity, faces
 from lodestar.agent.errands.commands import Choice, OpenQuestion
 from lodestar.agent.errands.errand import BELOW_ACCEPT, FOUND, UNCONFIRMED, UNREACHABLE, Failure
 from lodestar.agent.errands.run import DirectiveRun
@@ -50,7 +50,7 @@ class VerifyingState:
             self._activities.of(run).arrived(run, arrival)
             return
         view = self._context.search.look(run)
-        faced = faced_entity(self._context.search.accepted(view), facts.known_pose, facts.grid, config)
+        faced = faced_entity(context.search.accepted(view), facts, config)
         if faced is not None:
             self._judge_faced(run, arrival, faced, view)
             return
@@ -68,8 +68,7 @@ class VerifyingState:
         context = self._context
         config, facts = context.config, context.facts
         settled = arrival.stamp.after(config.settle_time)
-        confirmed = inspect(faced, facts.known_pose, facts.grid, settled, config) is Evidence.CONFIRMED
-        if confirmed and facts.last_seen(faced) > settled:
+        if facts.last_seen(faced) > settled:
             self._claim_or_compare(run, faced, view)
         elif context.now - arrival.since > config.verify_time:
             camera = config.viewpoints.camera_height

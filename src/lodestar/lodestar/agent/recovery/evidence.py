@@ -143,7 +143,7 @@ class EvidenceGatherer:
             return {"contact_felt": False}
         if facts.grid is None:
             return {"contact_felt": True}
-        unseen = not _obstacle_at(facts.grid, np.array(contact.xy), _SHOWN)
+        unseen = not facts.grid.has_obstacle(np.array(contact.xy), _SHOWN)
         return {"contact_felt": True, "contact_unseen": unseen}
 
     def _way(self, case: OpenCase) -> dict[str, bool]:
@@ -250,12 +250,10 @@ class EvidenceGatherer:
         if not self.was_known(run, entity_id):
             return []
         known = self._context.facts.entity(entity_id)
-        fitting = (self._context.facts.entity(c.entity_id) for c in self._context.search.look(run).accepted)
         return [
             e
-            for e in fitting
-            if e is not None
-            and e.id != entity_id
+            for e in self._context.search.fitting(run)
+            if e.id != entity_id
             and Stamp(e.first_seen) > run.begun_stamp
             and (
                 known is None
@@ -322,11 +320,3 @@ class EvidenceGatherer:
             return case.blockage.center
         mean = case.action.means.get(case.action.entity_id)
         return None if mean is None else (float(mean[0]), float(mean[1]))
-
-
-def _obstacle_at(grid: OccupancyGrid2D, xy: np.ndarray, radius: float) -> bool:
-    steps = np.arange(-radius, radius + 1e-9, grid.resolution)
-    around = xy + np.stack(np.meshgrid(steps, steps), axis=-1).reshape(-1, 2)
-    cells = grid.cells_of(around)
-    cells = cells[grid.contains(cells)]
-    return bool(grid.occupied[cells[:, 0], cells[:, 1]].any())

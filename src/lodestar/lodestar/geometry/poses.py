@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -90,3 +91,8 @@ def rotation_from_quaternion(quaternion: ArrayLike) -> np.ndarray:
 
 #: Maps optical axes (x right, y down, z forward) to body axes (x forward, y left, z up), REP 103.
 BODY_FROM_OPTICAL = make_transform(np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]]), (0, 0, 0))
+
+
+def apart(a: Sequence[float] | np.ndarray, b: Sequence[float] | np.ndarray) -> tuple[float, float]:
+    """Return the metres in plan and the radians, without a sign, between two poses (3,) x, y, yaw."""
+    return math.hypot(a[0] - b[0], a[1] - b[1]), abs(float(wrap_angle(a[2] - b[2])))

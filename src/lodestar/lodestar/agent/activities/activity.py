@@ -14,8 +14,7 @@ from lodestar.agent.decisions.approach import Arrival
 from lodestar.agent.errands.commands import AskMemory, FollowConstraints, State, WithdrawQuery
 from lodestar.agent.errands.context import LoopContext
 from lodestar.agent.errands.errand import OpenQuery
-from lodestar.agent.errands.run import CheckVisit, DirectiveRun
-from lodestar.agent.errands.target_search import TargetSearch
+from lodestar.agent.errands.run import EXPLORE, CheckVisit, DirectiveRun
 from lodestar.agent.errands.words import step_in_words, unable_in_words
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.agent.recovery.outcomes import Outcomes
@@ -112,7 +111,7 @@ class Steps:
         run.unable += [one for one in unable if one not in run.unable]
         text = f"{text} {unable_in_words(unable)}".strip()
         run.tell(text)
-        if run.is_last:
+        if run.itinerary.is_last:
             self._end(run, text)
             return
         found = run.step.kind is StepKind.FIND
@@ -129,7 +128,7 @@ class Steps:
         if self._is_stop_missed(run, code, message):
             return
         last = run.directive.steps[-1]
-        if run.verdict is not None or run.is_last or last.kind is not StepKind.RETURN:
+        if run.verdict is not None or run.itinerary.is_last or last.kind is not StepKind.RETURN:
             self._transitions.finish(run, *(run.verdict or (code, message)))
             return
         run.tell(message)
@@ -150,7 +149,7 @@ class Steps:
         """The question of the step has no answer; the directive goes on, and ends with the code for that."""
         run.tell(why)
         run.unanswered.append(why)
-        if run.is_last:
+        if run.itinerary.is_last:
             self._end(run, why)
             return
         self._context.account.close(Outcome.ABORTED, ended=True)
@@ -240,11 +239,6 @@ class Tools:
         self.trip = ChargerTrip(context, self.transitions)
 
     @property
-    def search(self) -> TargetSearch:
-        """The view of the step's target."""
-        return self.context.search
-
-    @property
     def outcomes(self) -> Outcomes:
         """The ends of actions."""
         return self.transitions.outcomes
@@ -262,7 +256,7 @@ class Activity:
 
     def asked(self, run: DirectiveRun) -> Step:
         """The step as the experts hear of it: all of them where it is FIND, else the explorer alone."""
-        return run.unscoped if self.explores else run.step
+        return EXPLORE if self.explores else run.step
 
     def act(self, run: DirectiveRun) -> bool:
         """Do what needs no expert: send a goal, wait, or end the errand. False = the experts are to be asked."""

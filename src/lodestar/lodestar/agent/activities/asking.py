@@ -190,7 +190,7 @@ class Check(Activity):
 
     def _is_there(self, run: DirectiveRun, check: CheckVisit) -> bool:
         """Whether what was listed was in view since the check began."""
-        seen = self._tools.search.seen_since(run, check.begun)
+        seen = self._tools.context.search.seen_since(run, check.begun)
         run.found.extend(entity.id for entity in seen if entity.id not in run.found)
         return bool(seen)
 
@@ -224,7 +224,7 @@ class Check(Activity):
         """Return whether the asked is true of the entity; None while a phrase has no vector."""
         assert run.step.item is not None
         step = replace(run.step, kind=StepKind.FIND, item=with_asked(replace(run.step.item, count=1), asked))
-        return self._tools.search.holds(step, entity)
+        return self._tools.context.search.holds(step, entity)
 
     def _wait_for_vectors(self, run: DirectiveRun) -> None:
         context = self._tools.context

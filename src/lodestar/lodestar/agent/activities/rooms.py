@@ -8,7 +8,7 @@ from lodestar.agent.activities.activity import Activity, Tools
 from lodestar.agent.activities.count_recall import CountRecall
 from lodestar.agent.activities.go_to import RoomSearch
 from lodestar.agent.decisions.admission import FRONTIER
-from lodestar.agent.errands.run import DirectiveRun
+from lodestar.agent.errands.run import EXPLORE, DirectiveRun
 from lodestar.agent.errands.words import counted, explored_in_words, inventory, name_of
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.grid.paths import path_lengths
@@ -38,9 +38,7 @@ class Exploration(Activity):
 
     def asked(self, run: DirectiveRun) -> Step:
         """The whole place while the room is not known; then the room alone."""
-        if self._inside or not run.step.scope.rooms:
-            return run.step
-        return run.unscoped
+        return run.step if self._inside or not run.step.scope.rooms else EXPLORE
 
     def act(self, run: DirectiveRun) -> bool:
         """Go into the room first, where one is named and known.
@@ -96,7 +94,7 @@ class Exploration(Activity):
 
     def _sighted(self, run: DirectiveRun) -> list[Entity]:
         """Return what a CHECK asks for, where it was seen since the check began."""
-        return [] if run.check is None else self._tools.search.seen_since(run, run.check.begun)
+        return [] if run.check is None else self._tools.context.search.seen_since(run, run.check.begun)
 
     def _account(self, run: DirectiveRun, admission: Admission) -> str:
         facts = self._tools.context.facts
@@ -116,7 +114,7 @@ class StockTaking:
 
     def of(self, run: DirectiveRun) -> str | None:
         """Return how many there are, and where; none is an answer too. None while vectors are under way."""
-        matches = self._tools.search.matches(run)
+        matches = self._tools.context.search.matches(run)
         if matches is None:
             return None
         run.found.extend(entity.id for entity in matches if entity.id not in run.found)

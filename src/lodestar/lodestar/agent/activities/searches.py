@@ -33,7 +33,7 @@ class Search(Activity):
         CHECK whose time is over. Before a shut way, wait.
         """
         if self._is_late(run):
-            self._answer_absent(run, self._belief(run), self._tools.search.look(run))
+            self._answer_absent(run, self._belief(run), self._tools.context.search.look(run))
             return True
         if self._shut is not None and self._shut.since is not None:
             run.text = f"Waiting for the way to {self._shut.name} to open."

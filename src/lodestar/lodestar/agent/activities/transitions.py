@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -36,7 +35,7 @@ from lodestar.agent.errands.words import counted, name_of
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.agent.recovery.outcomes import Outcomes
 from lodestar.experts.protocol import Proposal
-from lodestar.geometry.poses import wrap_angle
+from lodestar.geometry.poses import apart
 from lodestar.language.directive import StepKind
 from lodestar.query.targets import TargetView
 from lodestar.selection.decision_log import Outcome
@@ -307,6 +306,5 @@ class Transitions:
 
 
 def _is_under_way(navigation: Navigation, proposal: Proposal) -> bool:
-    before, after = np.asarray(navigation.proposal.goal), np.asarray(proposal.goal)
-    turned = abs(float(wrap_angle(after[2] - before[2])))
-    return math.hypot(*(after - before)[:2]) < 0.05 and turned < 0.1
+    metres, turned = apart(navigation.proposal.goal, proposal.goal)
+    return metres < 0.05 and turned < 0.1

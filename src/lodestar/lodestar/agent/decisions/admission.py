@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -12,7 +11,7 @@ from lodestar.agent.decisions.approach import heads_for
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.experts.protocol import Proposal, Rejection, RejectionReason
 from lodestar.geometry.boxes import box_distance
-from lodestar.geometry.poses import wrap_angle
+from lodestar.geometry.poses import apart
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.scene.records import Entity
 from lodestar.selection.admission import Admission, Arm
@@ -97,8 +96,8 @@ class GoalMemory:
         return ""
 
     def _same(self, a: Sequence[float] | np.ndarray, b: Sequence[float] | np.ndarray) -> bool:
-        near = math.hypot(a[0] - b[0], a[1] - b[1]) <= self._config.same_goal_distance
-        return near and abs(float(wrap_angle(a[2] - b[2]))) <= self._config.same_goal_angle
+        metres, turned = apart(a, b)
+        return metres <= self._config.same_goal_distance and turned <= self._config.same_goal_angle
 
 
 def admit(

@@ -11,7 +11,7 @@ import numpy as np
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.newest import Facts
 from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest, Rejection, RejectionReason
-from lodestar.geometry.poses import wrap_angle
+from lodestar.geometry.poses import apart
 from lodestar.grid.footprint import footprint_free
 
 Answer = Proposal | Rejection
@@ -130,7 +130,6 @@ class Requests:
 
 def objection(late: LateAnswer, now: float, step_index: int, facts: Facts, config: LoopConfig) -> str:
     """Return why a late answer is of no use at `now` for a step; "" where it still holds."""
-    pose = facts.known_pose
     answer, age = late.answer, now - late.asked_at
     if late.request.step_index != step_index:
         return "late: its answer was for another step"
@@ -146,8 +145,7 @@ def objection(late: LateAnswer, now: float, step_index: int, facts: Facts, confi
     if not footprint_free(facts.known_grid, goal):
         return "late: its goal is not free any more"
     if answer.action is not ActionKind.GO:
-        before = late.request.robot_pose
-        moved = math.hypot(*(pose[:2] - before[:2])) > config.same_goal_distance
-        if moved or abs(float(wrap_angle(pose[2] - before[2]))) > config.same_goal_angle:
+        moved, turned = apart(facts.known_pose, late.request.robot_pose)
+        if moved > config.same_goal_distance or turned > config.same_goal_angle:
             return "late: the robot has moved on since it was to turn"
     return ""

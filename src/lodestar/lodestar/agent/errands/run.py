@@ -159,7 +159,7 @@ class SearchBelief:
 
 
 MAX_SENTENCES = 100  # sentences of a report
-_EXPLORE = Step(StepKind.EXPLORE)
+EXPLORE = Step(StepKind.EXPLORE)  # everything, to find the place that an errand names
 
 
 @dataclass
@@ -226,11 +226,6 @@ class DirectiveRun:
         """Of the step of the directive that is being worked on."""
         return self.itinerary.index
 
-    @property
-    def unscoped(self) -> Step:
-        """The errand as exploration of everything, to find the place that it names."""
-        return _EXPLORE
-
     def asked(self, step: Step) -> Directive:
         """The directive as experts hear of it, with `step` in the place of the one that is worked on."""
         steps = self.directive.steps
@@ -245,11 +240,6 @@ class DirectiveRun:
     def constraints(self) -> tuple[Constraint, ...]:
         """The constraints that hold while the step is worked on."""
         return self.directive.constraints_of(self.step_index)
-
-    @property
-    def is_last(self) -> bool:
-        """Whether no further step follows."""
-        return self.itinerary.is_last
 
     def tell(self, text: str) -> None:
         """Keep what came of an errand for the report, which has the last `MAX_SENTENCES`."""

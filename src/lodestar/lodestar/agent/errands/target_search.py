@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Protocol
 
@@ -114,8 +114,7 @@ class TargetSearch:
 
     def accepted(self, view: TargetView) -> list[Entity]:
         """The accepted entities that are still in the scene, best first."""
-        entities = (self._context.facts.entity(c.entity_id) for c in view.accepted)
-        return [entity for entity in entities if entity is not None]
+        return self._present(view.accepted)
 
     def matches(self, run: DirectiveRun) -> list[Entity] | None:
         """Every entity that the step asks for; None while a phrase has no vector."""
@@ -159,8 +158,10 @@ class TargetSearch:
         threshold = self._context.config.query.promising
         likely = [c for c in view.candidates if c.semantic_score >= threshold]
         likely = [c for c in likely if c.entity_id not in run.errand.excluded]
-        ranked = sorted(likely, key=lambda c: -c.semantic_score)
-        entities = (self._context.facts.entity(c.entity_id) for c in ranked)
+        return self._present(sorted(likely, key=lambda c: -c.semantic_score))
+
+    def _present(self, candidates: Iterable[Candidate]) -> list[Entity]:
+        entities = (self._context.facts.entity(c.entity_id) for c in candidates)
         return [entity for entity in entities if entity is not None]
 
     def _request_vectors(self, missing: tuple[str, ...]) -> None:

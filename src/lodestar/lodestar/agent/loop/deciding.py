@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 
@@ -90,18 +91,14 @@ class Inquiry:
         avoid: tuple[tuple[Entity, float], ...] = ()
         if facts.mirror is not None:
             avoid = self._context.targets.constraints(facts.mirror, run.constraints)
+        config, errand = self._context.config, run.errand
+        accepted = self._context.search.accepted(view) if config.known_first else []
+        answers, check = self.answers(run), partial(self._verdict, run, view)
         return admit(
-            run.requests.asked,
-            self.answers(run),
-            run.errand.goals,
-            run.errand.excluded,
-            self._context.search.accepted(view) if self._context.config.known_first else [],
-            avoid,
-            self._context.config,
-            lambda proposal: self._verdict(run, proposal, view),
+            run.requests.asked, answers, errand.goals, errand.excluded, accepted, avoid, config, check
         )
 
-    def _verdict(self, run: DirectiveRun, proposal: Proposal, view: TargetView) -> Verdict:
+    def _verdict(self, run: DirectiveRun, view: TargetView, proposal: Proposal) -> Verdict:
         """Return the verdict on a proposal's trace.
 
         A goal that cannot be reached is left out of the next requests, until the map around it changes: its expert
@@ -170,18 +167,12 @@ class KnownTarget:
         config = self._context.config
         reach = Reach(facts.known_grid, facts.known_pose, config.reach)
         best: tuple[Entity, np.ndarray, float] | None = None
+        pose, tried = facts.known_pose, run.errand.goals.active()
         for entity in entities:
-            views = [view.map_from_camera for view in entity.views]
+            box, views = (entity.box_min, entity.box_max), [view.map_from_camera for view in entity.views]
             try:
                 found = place_to_face(
-                    reach,
-                    facts.known_pose,
-                    (entity.box_min, entity.box_max),
-                    views,
-                    run.errand.goals.active(),
-                    config.viewpoints,
-                    config.approach,
-                    facts.mirror,
+                    reach, pose, box, views, tried, config.viewpoints, config.approach, facts.mirror
                 )
             except NoViewpoint:
                 continue
@@ -248,10 +239,10 @@ class DecidingState:
         timeout = context.config.no_map_timeout
         if context.now - run.started <= timeout:
             return
+        code, message = ErrorCode.TF_ERROR, "The robot's pose in the map is not known."
         if context.facts.grid is None:
-            self._transitions.finish(run, ErrorCode.NO_MAP, f"No grid came in {timeout:.0f} s.")
-        else:
-            self._transitions.finish(run, ErrorCode.TF_ERROR, "The robot's pose in the map is not known.")
+            code, message = ErrorCode.NO_MAP, f"No grid came in {timeout:.0f} s."
+        self._transitions.finish(run, code, message)
 
     def _choose(self, run: DirectiveRun, admission: Admission, view: TargetView) -> None:
         """Take one of the admitted proposals; it is validated next."""

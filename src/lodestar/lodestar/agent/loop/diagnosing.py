@@ -14,7 +14,7 @@ from lodestar.agent.errands.errand import BELOW_ACCEPT, GONE, UNCONFIRMED, Failu
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.errands.words import name_of, place_of
 from lodestar.agent.facts.errors import ErrorCode
-from lodestar.agent.facts.times import Stamp
+from lodestar.agent.facts.times import NEVER, Stamp
 from lodestar.agent.loop.navigating import NavigatorNews
 from lodestar.experts.protocol import Proposal
 from lodestar.grid.footprint import footprint_free
@@ -132,12 +132,11 @@ class DiagnosingState:
         if known and not (present and diagnosis.cause is Cause.TARGET_MOVED):
             mean = action.means.get(action.entity_id)
             where = f"at ({mean[0]:.1f}, {mean[1]:.1f})" if mean is not None else "where it was"
-            name, place, seen = action.label or "the thing", where, Stamp(-math.inf)
+            thing = GoneThing(action.entity_id, action.label or "the thing", where, NEVER, context.now, mean)
             if entity is not None:
-                name, place, seen = name_of(entity), place_of(entity, mirror), Stamp(entity.last_seen)
-            run.errand.gone[action.entity_id] = GoneThing(
-                action.entity_id, name, place, seen, context.now, mean
-            )
+                seen = Stamp(entity.last_seen)
+                thing = replace(thing, name=name_of(entity), place=place_of(entity, mirror), seen=seen)
+            run.errand.gone[action.entity_id] = thing
             if present:
                 run.errand.excluded[action.entity_id] = GONE
         self.go_on(run)

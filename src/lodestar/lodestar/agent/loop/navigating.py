@@ -19,7 +19,7 @@ from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.errors import ErrorCode, is_controller_stuck
 from lodestar.agent.loop.deciding import Inquiry
 from lodestar.experts.protocol import ActionKind, Proposal, Rejection
-from lodestar.geometry.poses import wrap_angle
+from lodestar.geometry.poses import apart
 from lodestar.scene.records import Entity
 from lodestar.selection.decision_log import Outcome
 from lodestar.worldmodel.outcomes import Result
@@ -262,12 +262,9 @@ class NavigatingState:
             return True
         if entity is None or not view.is_accepted(entity.id):
             return False
-        pose = context.facts.pose
-        assert pose is not None
         if since >= context.config.switch_interval:
-            better = better_target(
-                view, entity, accepted, pose, navigation.distance_remaining, context.config
-            )
+            pose, left = context.facts.known_pose, navigation.distance_remaining
+            better = better_target(view, entity, accepted, pose, left, context.config)
             if better is not None:
                 run.text = f"{name_of(better[0])} is {better[1]}; deciding anew."
                 return True
@@ -317,6 +314,5 @@ def _is_elsewhere(answer: Proposal | Rejection, proposal: Proposal, config: Loop
     """Whether the explorer would now go to another place, or look another way."""
     if isinstance(answer, Rejection):
         return True
-    away = math.hypot(*(np.asarray(answer.goal)[:2] - np.asarray(proposal.goal)[:2]))
-    turned = abs(float(wrap_angle(answer.goal[2] - proposal.goal[2])))
+    away, turned = apart(answer.goal, proposal.goal)
     return away > config.review_distance or turned > math.pi / 2

@@ -286,8 +286,8 @@ class Outcomes:
         felt = contact is not None and contact.stamp > case.action.began
         told = ""
         if asks and not looks_on and self._advice is not None:
-            done, advice = self._advice.seek(run, case, diagnosis)
-            if not done:
+            is_over, advice = self._advice.seek(run, case, diagnosis)
+            if not is_over:
                 return Finding(diagnosis, None)
             if advice is not None:
                 recovery, told = advice.recovery, f"; the language model advises {advice}"
@@ -296,17 +296,10 @@ class Outcomes:
         where = contact.xy if felt and contact is not None else None
         amendments = () if undecided else self.amendments(case, diagnosis, where)
         name = name_of(entity) if entity is not None else case.action.label
-        self._record(
-            ActionOutcome(
-                case.action.trace.id,
-                facts.stamp.seconds,
-                Result.ROLLED_BACK,
-                diagnosis,
-                "" if looks_on else recovery.value,
-                amendments,
-                f"{case.why}; {diagnosis.text}{f' (about {name})' if name else ''}{told}",
-            )
-        )
+        done = "" if looks_on else recovery.value
+        text = f"{case.why}; {diagnosis.text}{f' (about {name})' if name else ''}{told}"
+        trace_id, stamp = case.action.trace.id, facts.stamp.seconds
+        self._record(ActionOutcome(trace_id, stamp, Result.ROLLED_BACK, diagnosis, done, amendments, text))
         if not looks_on:
             run.under_way.action = None
         return Finding(diagnosis, recovery)

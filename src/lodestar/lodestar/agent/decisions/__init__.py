@@ -1,1 +1,1 @@
-"""Goals on offer: targets, admission, the question to the user, and the policy's credit."""
+"""Goals on offer: admission, requests to the experts, rivals that are too close to call, and tests of a target."""

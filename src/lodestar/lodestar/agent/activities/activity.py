@@ -42,7 +42,7 @@ class MemoryLine:
         self._context = context
 
     def ask(self, run: DirectiveRun, question: Question, since: float = 0.0) -> None:
-        """Ask; a question before it is withdrawn. since: s, how far back it looks where it says no time; 0 = any."""
+        """Ask; a query before it is withdrawn. since: s, how far back it looks where it says no time; 0 = any."""
         context = self._context
         self.close(run)
         if since > 0.0 and not question.window:
@@ -53,7 +53,7 @@ class MemoryLine:
         context.commands.append(AskMemory(run.errand.query.ticket, question))
 
     def outcome(self, run: DirectiveRun) -> AnswerOutcome | None:
-        """Return what came of the question, once; None while its answer is waited for. A late one is an outcome too."""
+        """Return what came of the query, once; None while its answer is waited for. A late one is an outcome too."""
         query, patience = run.errand.query, self._context.config.memory_patience
         assert query is not None
         if query.outcome is None:
@@ -67,7 +67,7 @@ class MemoryLine:
         return query.outcome
 
     def close(self, run: DirectiveRun) -> None:
-        """Withdraw the question that is open, if there is one."""
+        """Withdraw the query that is open, if there is one."""
         if run.errand.query is not None and run.errand.query.outcome is None:
             self._context.commands.append(WithdrawQuery(run.errand.query.ticket))
         run.errand.query = None

@@ -28,7 +28,7 @@ class ChargerTrip:
         self._ways = WayLengths()  # from the charger
 
     def begin(self, run: DirectiveRun) -> None:
-        """Send the robot there, once the wait before the next question is over."""
+        """Send the robot there, once the wait before the next request is over."""
         context = self._context
         if context.now < run.errand.ask_after:
             return

@@ -205,7 +205,7 @@ class AskMemory:
 
 @dataclass(frozen=True)
 class WithdrawQuery:
-    """Withdraw a question to the memory, whose answer is not waited for any more; the work on it may stop."""
+    """Withdraw a query to the memory, whose answer is not waited for any more; the work on it may stop."""
 
     ticket: int
 

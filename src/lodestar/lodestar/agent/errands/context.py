@@ -44,7 +44,7 @@ class LoopContext:
     """Ports, the newest facts, the open run, and the commands that wait for the next tick.
 
     clock: of loop time. epoch: of the newest request or goal, never reused. epoch_seconds: from
-    the newest question to its decision.
+    the newest request to its decision.
     """
 
     config: LoopConfig

@@ -146,7 +146,7 @@ class Choice:
 
 @dataclass
 class OpenQuery:
-    """A question to the memory. asked_at: loop time, seconds. outcome: None = it has not answered yet."""
+    """A query to the memory. asked_at: loop time, seconds. outcome: None = it has not answered yet."""
 
     ticket: int
     asked_at: float
@@ -173,7 +173,7 @@ class Errand:
     """One errand under way, created when it begins and thrown away whole when it is over. Times in seconds of the loop.
 
     number: of the errand in its directive; what is asked for one is answered for that one alone. begun: stamp of its
-    first question.
+    first request.
     """
 
     config: LoopConfig
@@ -182,7 +182,7 @@ class Errand:
     under_way: ActionState = field(default_factory=ActionState)
     query: OpenQuery | None = None  # to the memory, under way
     ask_after: float = 0.0
-    # when questions began to bring nothing; None where the last one brought a goal
+    # when requests began to bring nothing; None where the last one brought a goal
     idle_since: float | None = None
     waits_until: float | None = None  # of a wait under way; None = until cancelled
     pointed: int = 0  # entity that a person says is the target; 0 = none
@@ -215,7 +215,7 @@ class Errand:
         self.goals = GoalMemory(self.config)
 
     def idle_for(self, now: float) -> float:
-        """Seconds since the first of the questions without use, of which this is one. A long drive is none."""
+        """Seconds since the first of the requests without use, of which this is one. A long drive is none."""
         if self.idle_since is None:
             self.idle_since = now
         return now - self.idle_since

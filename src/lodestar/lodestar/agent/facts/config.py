@@ -101,8 +101,8 @@ class LoopConfig:
     time_limit: float = 900.0  # s, of a directive that brings none (ours)
     expert_deadline: float = 2.0  # s, after which an expert is late for its epoch (DESIGN section 2)
     thinking_patience: float = 90.0  # s, after which an expert that never answered is asked anew (ours)
-    late_answer_age: float = 60.0  # s since the oldest question whose late answer may be used (ours)
-    retry_interval: float = 0.5  # s between questions that bring nothing (ours)
+    late_answer_age: float = 60.0  # s since the oldest request whose late answer may be used (ours)
+    retry_interval: float = 0.5  # s between requests that bring nothing (ours)
     no_map_timeout: float = 15.0  # s without a first grid or pose (ours)
     grid_patience: float = 15.0  # s without a newer grid; 0 = a grid is good for ever (ours)
     pose_patience: float = 5.0  # s without a newer pose (ours)
@@ -141,7 +141,7 @@ class LoopConfig:
     max_navigation_failures: int = 6  # in a row, at different goals (ours)
     # On the way to a goal.
     target_check_interval: float = 0.5  # s between looks at the scene (ours)
-    review_interval: float = 2.0  # s between questions whether an exploration goal is still worth it (ours)
+    review_interval: float = 2.0  # s between requests whether an exploration goal is still worth it (ours)
     review_distance: float = 0.75  # m; an answer nearer to the goal is the same goal (ours)
     # A target under way is left for one with this much more score, or for one that is about as good and nearer by this
     # share and by this much in a straight line.

@@ -280,7 +280,7 @@ class DecisionLoop:
 
     @property
     def epoch_seconds(self) -> float:
-        """Seconds from the newest question to its decision; NaN before the first."""
+        """Seconds from the newest request to its decision; NaN before the first."""
         return self._context.epoch_seconds
 
     @property

@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Polygon, Rectangle
 from matplotlib.patheffects import withStroke
 
+from lodestar.experts import registry
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar_eval.labels import LabelLayout, runs_of
 from lodestar_eval.map_records import MapEntity, MapGoal, MapPicture
@@ -27,7 +28,7 @@ _NAME: dict[str, Any] = {
     "zorder": 11,
     "bbox": {"facecolor": "white", "alpha": 0.72, "edgecolor": "none", "pad": 0.7},
 }
-EXPERT_COLORS = {"frontier": "#3e7cb1", "semantic_map": "#7d4fb3", "ego_vlm": "#c2571a"}
+EXPERT_COLORS = {spec.name: spec.color for spec in registry.experts()}
 
 
 def save_map(picture: MapPicture, file: Path, pixels_per_metre: float = 80.0) -> None:

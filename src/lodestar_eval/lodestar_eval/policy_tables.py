@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from lodestar.experts.registry import FRONTIER
 from lodestar_eval import arms
 from lodestar_eval.arms import STAGES, Pick
 from lodestar_eval.metrics import bootstrap_interval, defined, mean, paired_difference
@@ -223,12 +224,12 @@ def learning_metrics(picks: Mapping[Row, Sequence[Pick]]) -> dict[str, float]:
         if policy not in COLD_ROWS:
             continue
         key = f"{setting}.{policy}"
-        shares = arms.distribution(found, SINGLES, contested=True)[:, SINGLES.index("frontier")]
+        shares = arms.distribution(found, SINGLES, contested=True)[:, SINGLES.index(FRONTIER.name)]
         counts = Counter(stage for pick, stage in zip(found, arms.stages_of(found)) if pick.contested)
         for stage, name in enumerate(STAGES):
             metrics[f"frontier_share.{key}.{name}"] = float(shares[stage])
             metrics[f"contested.{key}.{name}"] = counts[stage]
-        value, low, high = map(float, arms.fall(found, "frontier", np.random.default_rng(0)))
+        value, low, high = map(float, arms.fall(found, FRONTIER.name, np.random.default_rng(0)))
         metrics |= {
             f"frontier_fall.{key}": value, f"frontier_fall_low.{key}": low, f"frontier_fall_high.{key}": high,
         }  # fmt: skip

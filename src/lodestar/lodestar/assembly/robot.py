@@ -23,7 +23,7 @@ from lodestar.assembly.local_scene import LocalScene
 from lodestar.assembly.map_chain import MapChain, Stages, unmeasured
 from lodestar.assembly.memory_chain import MemoryChain
 from lodestar.assembly.memory_news import decision_news, directive_outcome
-from lodestar.assembly.periods import Periodic, Phased
+from lodestar.assembly.periods import Periodic
 from lodestar.experts.protocol import Expert, Proposal, ProposalRequest, Rejection
 from lodestar.geometry.poses import planar_transform
 from lodestar.grid.occupancy import OccupancyGrid2D
@@ -94,20 +94,8 @@ class HeadlessRobot:
         )
         self._directive = DirectiveNews(0.0, "")
         self._turn = Periodic(config.memory.tick_period)
-        self.frontier = parts.frontier_expert(config.frontier_expert, phrases)
-        self.semantic_map = parts.semantic_map_expert(
-            config.semantic_map_expert, phrases, self._mind(config.semantic_map_expert.reasoner)
-        )
-        self.semantic_map.use_memory(self.memory)
-        self.egocentric = parts.ego_vlm_expert(
-            config.ego_vlm_expert, phrases, self._mind(config.ego_vlm_expert.reasoner)
-        )
-        self.experts: dict[str, Expert] = {
-            expert.name: expert for expert in (self.frontier, self.semantic_map, self.egocentric)
-        }
-        self._frontier_view = Phased(config.frontier_expert.view_period)
-        self._ego_view = Phased(config.ego_vlm_expert.view_period)
-        self._description = Periodic(config.ego_vlm_expert.description_period)
+        self.panel = parts.ExpertPanel(config.experts, phrases, self._mind)
+        self.panel.use_memory(self.memory)
         self._given: OccupancyGrid2D | None = None
         self._pose: np.ndarray | None = None
 
@@ -127,6 +115,11 @@ class HeadlessRobot:
         self._closing.close()
 
     @property
+    def experts(self) -> dict[str, Expert]:
+        """Return every expert by its name."""
+        return self.panel.experts
+
+    @property
     def grid(self) -> OccupancyGrid2D:
         """Return the grid with the keep-out zones."""
         return self.map.grid
@@ -143,14 +136,8 @@ class HeadlessRobot:
         self.map.work(frame.stamp)
         self._give_grid()
         with self._stages("experts_listen"):
-            for reader in (self.frontier, self.semantic_map, self.egocentric):
-                reader.set_scene(self.map.mirror)
-            if self._frontier_view.due(frame.stamp):
-                self.frontier.set_view(frame, segmented)
-            if self._ego_view.due(frame.stamp):
-                self.egocentric.set_view(frame, segmented)
-                if self._description.due(frame.stamp):
-                    self._describe()
+            self.panel.set_scene(self.map.mirror)
+            self.panel.set_view(frame, segmented)
         with self._stages("loop"):
             self.loop.on_scene(self.map.mirror)
             self.loop.on_sight(frame.stamp)
@@ -167,12 +154,6 @@ class HeadlessRobot:
         if self._turn.due(frame.stamp):
             self.memory.tick(frame.stamp)
 
-    def _describe(self) -> None:
-        """Pass the egocentric expert's description of the view to the semantic-map expert."""
-        description = self.egocentric.describe()
-        if description is not None:
-            self.semantic_map.hear(description)
-
     def _give_grid(self) -> None:
         grid = self.map.grid
         if grid is self._given:
@@ -180,8 +161,7 @@ class HeadlessRobot:
         self._given = grid
         self.world.take_grid(self.map.plan.grid, self._pose)
         with self._stages("experts_listen"):
-            for planner in (self.frontier, self.semantic_map, self.egocentric):
-                planner.set_grid(grid)
+            self.panel.set_grid(grid)
             if self.memory is not None:
                 self.memory.take_grid(grid)
         with self._stages("loop"):

@@ -12,6 +12,8 @@ from lodestar.agent.decisions.admission import Admission
 from lodestar.agent.decisions.observation import modality_of
 from lodestar.agent.facts.stamps import Stamp
 from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest
+from lodestar.experts.registry import holder
+from lodestar.experts.specs import Role
 from lodestar.language.directive import Step, StepKind
 from lodestar.selection.context import AREA, ContextBuilder
 from lodestar.selection.decision_log import ArmRecord, Decision, Outcome
@@ -19,7 +21,7 @@ from lodestar.selection.perceived import Perceived, TaskState
 from lodestar.selection.policy import Choice, Policy
 from lodestar.selection.reward import RewardModel, SubtaskEnd, Turn, credit_shares
 
-VIEWER = "ego_vlm"  # the expert whose confidence is V_vlm
+VIEWER = holder(Role.VIEWER)  # the expert whose confidence is V_vlm
 STUCK_DISTANCE = 0.15  # m; a turn that ends nearer to its start hardly moved the robot
 STUCK_TIME = 2.0  # s; a shorter turn had no chance to
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-EXPLORER = "frontier"  # the expert whose EXPLORED ends exploration
-KNOWER = "semantic_map"  # the expert that has viewpoints of known entities
+from lodestar.experts.registry import holder
+from lodestar.experts.specs import Role
+
+EXPLORER = holder(Role.EXPLORER)  # the expert whose EXPLORED ends exploration
+KNOWER = holder(Role.MAP_EXPERT)  # the expert that has viewpoints of known entities
 HOME = "return"  # the way back to the start
 CHARGER = "charger"  # the way to the charger
 PLACE = "place"  # a room, a pose or a spot that a step names

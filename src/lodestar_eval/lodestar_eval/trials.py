@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from lodestar_eval.tasks import Prepared
 
 SETTINGS = {"unexplored": "unexplored", "pre-explored": "pre_explored"}  # as written -> as keys
-SINGLES = expert_names()  # one expert only, without fallback (RoboAtlas Fig. 6)
 LED = "frontier_led"  # explores by geometry alone, and drives to known targets
 REFERENCE = "reference"  # nearest frontier with perfect perception; not a policy
 COLD, WARM = "bandit_cold", "bandit_warm"  # without a prior or rule; with state learned in other buildings
@@ -37,9 +36,17 @@ COLD_ROWS = (COLD, CONTINUAL)
 COLD_ALPHA = (
     1.0  # a bandit without a prior must explore: Li et al. 2010 have alpha = 1 + sqrt(ln(2 / delta) / 2)
 )
-CORE = ("bandit", *SINGLES, LED, REFERENCE)
 UNDELAYED = "_undelayed"  # suffix of a policy's row without delays of reasoner and experts
-ALL = (*CORE, COLD, CONTINUAL, "round_robin", "random", "fixed", "epsilon_greedy", "thompson")
+
+
+def core_rows() -> tuple[str, ...]:
+    """Return the rows of "core": an expert's name is that expert only, without fallback (RoboAtlas Fig. 6)."""
+    return ("bandit", *expert_names(), LED, REFERENCE)
+
+
+def all_rows() -> tuple[str, ...]:
+    """Return the rows of "all"."""
+    return (*core_rows(), COLD, CONTINUAL, "round_robin", "random", "fixed", "epsilon_greedy", "thompson")
 
 
 @dataclass(frozen=True)
@@ -212,7 +219,7 @@ def _one(
         settings = replace(settings, reasoner_delay=0.0, answer_delay=0.0)
     if policy in COLD_ROWS:  # without the rule that a known target comes first
         settings = changed(settings, robot__goal_selector__loop__known_first=False)
-    elif policy in SINGLES:
+    elif policy in expert_names():
         settings = changed(settings, robot__goal_selector__experts=(policy,))
     elif policy == LED:
         settings = changed(settings, robot__experts__frontier_expert__expectation=False)
@@ -255,7 +262,7 @@ def policy_named(
     from lodestar.selection.policies import make_policy
     from lodestar.selection.policy import Policy
 
-    arms = (name,) if name in SINGLES else expert_names()
+    arms = (name,) if name in expert_names() else expert_names()
     features = feature_names((selection or SelectionConfig()).features, arms)
 
     def make(rng: np.random.Generator) -> Policy:

@@ -23,7 +23,6 @@ from lodestar_eval.trials import (
     COLD,
     CONTINUAL,
     LED,
-    SINGLES,
     UNDELAYED,
     WARM,
     Building,
@@ -70,7 +69,7 @@ def test_a_building_gives_a_row_per_policy_with_its_log_and_path(tmp_path):
             assert len(data["path"]) == len(data["drivers"]) > 0
 
 
-@pytest.mark.parametrize("expert", SINGLES)
+@pytest.mark.parametrize("expert", expert_names())
 def test_an_expert_alone_has_nobody_to_stand_in(tmp_path, expert):
     plan = Plan(SHORT, policies=(expert,), folder=tmp_path)
     run_building(plan, Building("apartment", 7))

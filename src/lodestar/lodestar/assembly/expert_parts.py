@@ -24,6 +24,7 @@ from lodestar.experts.registry import experts
 from lodestar.experts.specs import ExpertSpec, ExpertTools
 
 if TYPE_CHECKING:
+    from lodestar.experts.descriptions import SceneDescription
     from lodestar.grid.occupancy import OccupancyGrid2D
     from lodestar.language.config import ReasonerConfig
     from lodestar.language.reasoner import Reasoner
@@ -57,15 +58,15 @@ class ExpertPanel:
     ) -> None:
         self.experts: dict[str, Expert] = {}
         self._views: list[tuple[ViewReader, Phased]] = []
-        self._described: dict[str, Periodic] = {}
+        self._described: dict[ViewReader, Periodic] = {}
         for spec in experts():
             config = configs[spec.node]
             made = expert(spec, config, phrases, mind(config.reasoner) if spec.reasons else None)
             self.experts[spec.name] = made
             if isinstance(made, ViewReader):
                 self._views.append((made, Phased(config.view_period)))
-            if isinstance(made, Describer):
-                self._described[spec.name] = Periodic(config.description_period)
+                if isinstance(made, Describer):
+                    self._described[made] = Periodic(config.description_period)
 
     def use_memory(self, memory: PlaceMemory | None) -> None:
         """Let those that can recall places ask this memory; None = none."""
@@ -91,8 +92,10 @@ class ExpertPanel:
             if not view.due(frame.stamp):
                 continue
             one.set_view(frame, segmented)
-            if isinstance(one, Describer) and self._described[one.name].due(frame.stamp):
-                description = one.describe()
-                for other in self.experts.values() if description is not None else ():
-                    if isinstance(other, Listener):
-                        other.hear(description)
+            if isinstance(one, Describer) and self._described[one].due(frame.stamp):
+                self._tell(one.describe())
+
+    def _tell(self, description: SceneDescription | None) -> None:
+        for one in self.experts.values():
+            if description is not None and isinstance(one, Listener):
+                one.hear(description)

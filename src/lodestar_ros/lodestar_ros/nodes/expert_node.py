@@ -29,7 +29,7 @@ class ExpertNode(LodestarNode):
         except KeyError as error:
             raise ParameterError(f"{error.args[0]}: start it as __node:=NAME_expert") from error
         book = RemotePhraseBook()
-        config = declare_part(self, spec.config)
+        config: Any = declare_part(self, spec.config)
         mind = None
         if spec.reasons:
             mind = reasoner_parts.reasoner(config.reasoner)

@@ -69,9 +69,10 @@ def test_every_process_is_installed_and_can_be_executed(use: str) -> None:
 def test_every_installed_node_is_in_the_list() -> None:
     played = StackOptions(robot="go2_protocol", operator=True, record=True)
     lists = [*(stack(use) for use in USES), stack("sim", played), stack("replay", StackOptions(bag="."))]
-    with registered(
-        replace(FRONTIER, name="fourth", roles=frozenset(), publishes=(), recorded=(), executable="expert")
-    ):
+    fourth = replace(
+        FRONTIER, name="fourth", roles=frozenset(), publishes=(), recorded=(), executable="expert"
+    )
+    with registered(fourth):
         lists.append(stack("sim"))  # an expert without a node of its own
     listed = {(spec.package, spec.executable) for one in lists for spec in one}
     installed = {

@@ -148,6 +148,7 @@ class GoalSelectorConfig:
     context: ContextConfig = field(default_factory=ContextConfig)
     parser: ParserConfig = field(default_factory=ParserConfig, metadata={"prefix": "directive."})
     advice: AdviserConfig = field(default_factory=AdviserConfig)
+    skills_file: str = field(default="", metadata={"shared": "skills_file"})
 
     def __post_init__(self) -> None:
         known = expert_names()
@@ -197,7 +198,7 @@ class WorldModelConfig:
 
     tick_period: float = 1.0  # s of real time between two looks at what has expired or waits; chosen
     patience: float = 2.0  # s of real time that an amendment waits for the scene dictionary; chosen
-    skills_file: str = ""  # YAML file with a user's skills, beside those of `skills.yaml`; "" = none
+    skills_file: str = field(default="", metadata={"shared": "skills_file"})
     facing: float = 4.0  # m within which "that" and "this door" are faced; chosen: a room's width
     ways: WayConfig = field(default_factory=WayConfig, metadata={"shared": "ways"})
     validation: ValidationConfig = field(default_factory=ValidationConfig, metadata={"shared": "validation"})

@@ -15,6 +15,8 @@ from lodestar.agent.errands.commands import (
     RecordDecision,
     RecordOutcome,
     RecordTrace,
+    RunSkill,
+    SkillEnd,
 )
 from lodestar.agent.errands.words import directive_in_words
 from lodestar.assembly import parts
@@ -41,6 +43,7 @@ from lodestar.models.phrases import PhraseBook
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 from lodestar.selection.policy import Policy
 from lodestar.worldmodel.events import WorldEvent
+from lodestar.worldmodel.records import Trace
 
 
 class HeadlessRobot:
@@ -50,7 +53,7 @@ class HeadlessRobot:
     Whoever owns it carries out the commands; `propose` answers those that ask an expert.
 
     reasoner(): makes a reasoner for each expert that asks one; by default the configured one. remembers: it carries a
-    `MemoryChain`, whose store its owner gives it (`memory.use_store`).
+    `MemoryChain`, whose store its owner gives it (`memory.use_store`). run_skill(trace): carries out a user's skill.
     """
 
     def __init__(
@@ -62,9 +65,10 @@ class HeadlessRobot:
         reasoner: Callable[[], Reasoner] | None = None,
         stages: Stages = unmeasured,
         remembers: bool = False,
+        run_skill: Callable[[Trace], SkillEnd] | None = None,
     ) -> None:
         self.config, self.phrases, self._stages = config, phrases, stages
-        self._remembers = remembers
+        self._remembers, self._run_skill = remembers, run_skill
         self._reasoner = reasoner
         model = parts.directive_model(config.goal_selector)
         self._parse = parts.directive_parser(parts.directive_readers(phrases)) if model is None else model[0]
@@ -199,6 +203,8 @@ class HeadlessRobot:
                 self.world.take_trace(command.trace)
             elif isinstance(command, RecordOutcome):
                 self.world.take_outcome(command.outcome)
+            elif isinstance(command, RunSkill):
+                self.loop.on_skill(command.ticket, self._carried_out(command.trace))
             elif isinstance(command, FollowConstraints):
                 self.map.follow(command.directive)
             elif isinstance(command, AskMemory):
@@ -214,6 +220,15 @@ class HeadlessRobot:
             memory.take_decision(decision_news(command.decision))
         else:
             memory.take_directive(directive_outcome(self._directive, command.result, now))
+
+    def _carried_out(self, trace: Trace) -> SkillEnd:
+        """Return how a user's skill ended, which is carried out at once."""
+        if self._run_skill is None:
+            return SkillEnd(False, f"nobody here carries out {trace.action.skill.value}")
+        try:
+            return self._run_skill(trace)
+        except Exception as error:  # it is a user's
+            return SkillEnd(False, f"{type(error).__name__}: {error}")
 
     def _answered(self, question: Question, now: float) -> AnswerOutcome:
         """Return what the robot's own memory answers, at once."""

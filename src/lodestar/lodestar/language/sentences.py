@@ -100,9 +100,17 @@ def _core(step: Step) -> str:
             return f"patrol {listed(rooms)}" if rooms else "patrol the building"
         case StepKind.STOP:
             return "stop"
+        case StepKind.DO:
+            return step.question or skill_words(step)
     if step.question:
         return f"{step.question}?"
     return f"{step.kind.name.lower()} {several_words(step.item)}{where}"
+
+
+def skill_words(step: Step) -> str:
+    """Return a step that names a skill in words: "do Place with the mug and the table"."""
+    things = [item_words(item) for item in (step.item, *step.others) if item is not None]
+    return f"do {step.skill} with {listed(things)}" if things else f"do {step.skill}"
 
 
 def _place(item: Item) -> str:

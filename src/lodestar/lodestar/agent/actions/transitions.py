@@ -18,15 +18,17 @@ from lodestar.agent.decisions.verification import Arrival
 from lodestar.agent.errands.commands import (
     AskMemory,
     CancelGoal,
+    CancelSkill,
     Finish,
     RecordTrace,
     RequestProposals,
+    RunSkill,
     SendGoal,
     State,
     WithdrawQuestion,
 )
 from lodestar.agent.errands.context import LoopContext
-from lodestar.agent.errands.errand import ActionState, Choice, Navigation
+from lodestar.agent.errands.errand import ActionState, Choice, Navigation, OpenSkill
 from lodestar.agent.errands.open_action import OpenCase
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.errands.target_search import TargetSearch
@@ -39,6 +41,7 @@ from lodestar.language.directive import StepKind
 from lodestar.selection.decision_log import Outcome
 from lodestar.worldmodel.constraint_state import ConstraintTracker
 from lodestar.worldmodel.outcomes import Result
+from lodestar.worldmodel.records import Trace
 
 _log = logging.getLogger(__name__)
 
@@ -200,6 +203,15 @@ class Transitions:
         self.take_back(run, "the robot waits")
         self._take("wait")
 
+    def carry_out(self, run: DirectiveRun, trace: Trace, patience: float) -> None:
+        """A user's skill begins, for which the robot stands until it has ended, `patience` seconds at most."""
+        context = self._context
+        self.wait(run)
+        self.outcomes.begin(run, trace)
+        context.constraint.begin(trace)
+        run.under_way.skill = OpenSkill(trace.epoch, trace, context.now + patience)
+        context.commands += [RecordTrace(trace), RunSkill(trace.epoch, trace)]
+
     def redecide(self, run: DirectiveRun, wait: float = 0.0) -> None:
         """Ask the experts anew, `wait` seconds from now at the earliest; a goal under way stays under way."""
         run.questions.close()
@@ -245,7 +257,7 @@ class Transitions:
         its commands is withdrawn.
         """
         context = self._context
-        begun = SendGoal | RequestProposals | AskMemory
+        begun = SendGoal | RequestProposals | AskMemory | RunSkill
         context.commands = [c for c in context.commands if not isinstance(c, begun)]
         self.end_action(run, message, success)
         run.questions.end_errand()
@@ -261,11 +273,14 @@ class Transitions:
         run.errand.under_way = ActionState()
 
     def take_back(self, run: DirectiveRun, why: str) -> None:
-        """The navigator has no goal; the action that was to come to one is not waited for."""
+        """The navigator has no goal and no skill is under way; the action that was to end so is not waited for."""
         if run.under_way.navigation is not None:
             run.under_way.navigation = None
             self.outcomes.cancel(run, why)
             self._context.commands.append(CancelGoal(why))
+        skill, run.under_way.skill = run.under_way.skill, None
+        if skill is not None and skill.end is None:
+            self._context.commands.append(CancelSkill(skill.ticket))
 
     def hold(self) -> None:
         """Motion is forbidden until `release`."""

@@ -13,6 +13,7 @@ from lodestar.agent.activities.places import Destination, Numbers, RoomPatrol, R
 from lodestar.agent.activities.remembered_places import RememberedPlace
 from lodestar.agent.activities.room_search import RoomSearch
 from lodestar.agent.activities.searches import Search
+from lodestar.agent.activities.skills import SkillStep
 from lodestar.agent.activities.spot_search import SpotSearch
 from lodestar.agent.activities.surveys import Exploration, StockTaking
 from lodestar.agent.errands.errand import Errand
@@ -38,6 +39,7 @@ class Activities:
             StepKind.ASK: lambda step: Asking(tools),
             StepKind.PATROL: lambda step: RoomPatrol(tools, rooms),
             StepKind.STOP: lambda step: Stop(tools),
+            StepKind.DO: lambda step: SkillStep(tools),
         }
         self._current: tuple[Errand, Activity] | None = None
 

@@ -12,4 +12,5 @@ CHARGER = "charger"  # the way to the charger
 PLACE = "place"  # a room, a pose or a spot that a step names
 ASIDE = "retreat"  # a step out of a tight place
 KNOWN = "known_target"  # a known target, taken by the loop because the experts were late
+SKILL = "skill"  # a skill of a user's
 LOOK = "look"  # a turn that tells the causes of a failure apart

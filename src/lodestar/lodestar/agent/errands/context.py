@@ -24,6 +24,7 @@ from lodestar.selection.reward import DirectiveReward, RewardModel
 from lodestar.worldmodel.advice import Adviser
 from lodestar.worldmodel.constraint_state import ConstraintTracker
 from lodestar.worldmodel.records import Trace, Verdict
+from lodestar.worldmodel.skills import SkillTable, load_skills
 from lodestar.worldmodel.validation import TraceValidator
 
 
@@ -60,6 +61,7 @@ class LoopContext:
     searched: SearchedFloor = field(default_factory=SearchedFloor)
     constraint: ConstraintTracker = field(default_factory=ConstraintTracker)
     commands: list[Command] = field(default_factory=list)
+    skills: SkillTable = field(default_factory=load_skills)
     adviser: Adviser | None = None  # a language model that is asked about failures, where one is configured
 
     @property
@@ -119,6 +121,7 @@ def make_context(
     rewards: RewardModel | None = None,
     prefix: str = "q",
     adviser: Adviser | None = None,
+    skills: SkillTable | None = None,
 ) -> LoopContext:
     """A context in which nothing is known and nothing runs.
 
@@ -135,7 +138,8 @@ def make_context(
     builder = ContextBuilder(context or ContextConfig(), experts, features)
     ledger = Ledger(policy, builder, rewards or DirectiveReward())
     facts = Facts(Odometer(config))
-    validator = TraceValidator(facts, config.validation) if config.validates else Unchecked(facts)
+    skills = skills or load_skills()
+    validator = (TraceValidator if config.validates else Unchecked)(facts, config.validation, skills)
     return LoopContext(
         config,
         experts,
@@ -145,5 +149,7 @@ def make_context(
         facts,
         OpenQuestions(config, prefix),
         prefix,
+        constraint=ConstraintTracker(skills),
+        skills=skills,
         adviser=adviser,
     )

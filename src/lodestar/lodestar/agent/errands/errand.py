@@ -15,7 +15,7 @@ from lodestar.agent.decisions.ambiguity import TargetAmbiguity
 from lodestar.agent.decisions.goals import GoalMemory
 from lodestar.agent.decisions.targets import TargetView
 from lodestar.agent.decisions.verification import Arrival
-from lodestar.agent.errands.commands import NavigationEvent
+from lodestar.agent.errands.commands import NavigationEvent, SkillEnd
 from lodestar.agent.errands.open_action import GoneThing, OpenAction, OpenCase
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.stamps import NEVER, Stamp
@@ -24,6 +24,7 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.memory.answer import AnswerOutcome
 from lodestar.selection.decision_log import Decision
 from lodestar.worldmodel.outcomes import Look
+from lodestar.worldmodel.records import Trace
 
 BELOW_ACCEPT = "looked at from close, it does not meet the query"
 UNCONFIRMED = "reached, but not seen again there"
@@ -71,6 +72,22 @@ class OpenQuery:
 
 
 @dataclass
+class OpenSkill:
+    """A skill of a user's under way. Times in seconds of the loop.
+
+    deadline: by which it must have ended. end: what was told of it, None = nothing yet; ended, ended_at: loop time and
+    stamp then.
+    """
+
+    ticket: int
+    trace: Trace
+    deadline: float
+    end: SkillEnd | None = None
+    ended: float = 0.0
+    ended_at: Stamp = NEVER
+
+
+@dataclass
 class ActionState:
     """The action under way, from its decision to its end. Times in seconds of the loop."""
 
@@ -81,6 +98,7 @@ class ActionState:
     action: OpenAction | None = None  # with its trace
     look: str = ""  # id of the trace of a look that is being made for a diagnosis
     case: OpenCase | None = None  # its failure, which is being diagnosed
+    skill: OpenSkill | None = None  # that is carried out while the robot stands
     last_review: float = 0.0
     last_check: float = 0.0
 

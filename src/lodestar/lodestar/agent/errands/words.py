@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from lodestar.experts.protocol import Proposal
 from lodestar.language.directive import EVERY, ROBOT_FRAME, Directive, Step, StepKind
-from lodestar.language.sentences import pose_words, sentence
+from lodestar.language.sentences import pose_words, sentence, skill_words
 from lodestar.models.english import with_article
 from lodestar.query.verdict import Candidate
 from lodestar.scene.captions import clean_text
@@ -54,6 +54,7 @@ def step_in_words(step: Step) -> str:
         StepKind.ASK: lambda: clean_text(step.question) or "answer",
         StepKind.PATROL: lambda: f"visit every {' and '.join(step.scope.labels) or 'room'}",
         StepKind.STOP: lambda: "stop",
+        StepKind.DO: lambda: clean_text(step.question) or skill_words(step),
     }
     return words[step.kind]()
 

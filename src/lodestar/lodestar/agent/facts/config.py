@@ -131,6 +131,8 @@ class LoopConfig:
     look_age: float = (
         600.0  # s (stamps) before the begin of an errand, of a long directive (ours: as `count_age`)
     )
+    # s that the camera may take to show what a skill of a user's has brought about, before it is rolled back (ours)
+    skill_confirm: float = 5.0
     # Verification on arrival.
     verify_time: float = 3.0  # s that a target may take to be seen again (ours)
     settle_time: float = (

@@ -21,7 +21,14 @@ from lodestar.agent.activities.memory_line import MemoryLine
 from lodestar.agent.activities.table import Activities
 from lodestar.agent.decisions.proposers import CHARGER, HOME, PLACE
 from lodestar.agent.decisions.questions import Questions
-from lodestar.agent.errands.commands import CancelGoal, Command, Feedback, NavigationEvent, State
+from lodestar.agent.errands.commands import (
+    CancelGoal,
+    Command,
+    Feedback,
+    NavigationEvent,
+    SkillEnd,
+    State,
+)
 from lodestar.agent.errands.context import LoopContext
 from lodestar.agent.errands.errand import NOT_CHOSEN
 from lodestar.agent.errands.itinerary import Itinerary
@@ -54,6 +61,7 @@ from lodestar.language.directive import Directive
 from lodestar.memory.answer import AnswerOutcome
 from lodestar.scene.mirror import SceneMirror
 from lodestar.selection.decision_log import Outcome
+from lodestar.worldmodel.skill_steps import with_skills
 
 _log = logging.getLogger(__name__)
 _DRIVING = frozenset({State.DECIDING, State.NAVIGATING})  # in which a goal may be under way
@@ -124,7 +132,8 @@ class DecisionLoop:
             raise Held("the robot is held; release the hold first")
         if context.run is not None:
             raise Busy(f"another directive runs: {context.run.directive.text!r}")
-        refuse(directive, self.config)
+        directive = with_skills(directive, context.skills)
+        refuse(directive, self.config, context.skills)
         facts = context.facts
         facts.grid_heard = facts.pose_heard = context.clock.advance(now)
         itinerary = Itinerary(directive, context.place_names)
@@ -266,6 +275,13 @@ class DecisionLoop:
         query = None if self._context.run is None else self._context.run.errand.query
         if query is not None and query.ticket == ticket:
             query.outcome = outcome
+
+    def on_skill(self, ticket: int, end: SkillEnd) -> None:
+        """Take how a skill ended; one that is not waited for any more is dropped, and so is a second word of an end."""
+        context = self._context
+        skill = None if context.run is None else context.run.under_way.skill
+        if skill is not None and skill.ticket == ticket and skill.end is None:
+            skill.end, skill.ended, skill.ended_at = end, context.now, context.facts.stamp
 
     def on_navigation(self, event: NavigationEvent) -> None:
         """News of the navigator, looked at in the next tick."""

@@ -15,7 +15,7 @@ from lodestar.worldmodel.way_change import new_obstacles
 
 _AROUND = 3.0  # m in which the surroundings are compared
 _SIDE = math.radians(10.0)  # in which directions are counted
-_STANDING = frozenset({StepKind.ASK, StepKind.WAIT, StepKind.STOP})
+_STANDING = frozenset({StepKind.ASK, StepKind.WAIT, StepKind.STOP, StepKind.DO})
 _DOUBT = "What I see around me does not fit the map. Was I carried?"
 _ADVICE = (
     "Tell me where I am (2D Pose Estimate in RViz), or bring me back. "

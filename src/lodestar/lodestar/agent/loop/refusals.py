@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from lodestar.agent.facts.config import LoopConfig
-from lodestar.agent.facts.errors import OtherFloor
-from lodestar.language.directive import Directive
+from lodestar.agent.facts.errors import OtherFloor, SkillRefused
+from lodestar.language.directive import Directive, StepKind
+from lodestar.worldmodel.skill_steps import fault_of
+from lodestar.worldmodel.skills import SkillTable
 
 
-def refuse(directive: Directive, config: LoopConfig) -> None:
-    """Raises OtherFloor for a step on another floor."""
+def refuse(directive: Directive, config: LoopConfig, skills: SkillTable) -> None:
+    """Raises OtherFloor for a step on another floor, SkillRefused for an unknown skill or one that lacks a thing."""
     for step in directive.steps:
+        if step.kind is StepKind.DO and (fault := fault_of(step, skills)):
+            raise SkillRefused(fault)
         level = step.scope.level
         if level is not None and level != config.level:
             raise OtherFloor(

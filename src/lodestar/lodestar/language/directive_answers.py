@@ -84,7 +84,7 @@ _TIMES = {"type": "integer", "minimum": 0, "maximum": MAX_TIMES}
 _POSE = _record({"x": {"type": "number"}, "y": {"type": "number"}, "heading_deg": _NUMBER})
 _STEP = _record(
     {
-        "kind": {"type": "string", "enum": [kind.name for kind in StepKind]},
+        "kind": {"type": "string", "enum": [kind.name for kind in StepKind if kind is not StepKind.DO]},
         "things": _list(_TEXT, MAX_PHRASES),
         "excluded": _list(_TEXT, MAX_PHRASES),
         "count": {"type": "integer", "minimum": 0, "maximum": MAX_COUNT},

@@ -117,6 +117,13 @@ def test_verbs_and_patience_are_read_and_checked() -> None:
     rule = read_skills("Pick: {phase: AT, verbs: [pick up], patience: 5}").rule(Skill("Pick"))
     assert rule.verbs == ("pick up",) and rule.patience == 5.0
     assert SKILLS.of_users == ("Pick", "Place", "Open") and not load_skills().verbs
-    for bad in ("verbs: pick up", "verbs: [7]", "verbs: ['']", "patience: 0", "patience: .inf", "patience: .nan"):
+    for bad in (
+        "verbs: pick up",
+        "verbs: [7]",
+        "verbs: ['']",
+        "patience: 0",
+        "patience: .inf",
+        "patience: .nan",
+    ):
         with pytest.raises(BadSkills):
             read_skills(f"Pick: {{phase: AT, {bad}}}")

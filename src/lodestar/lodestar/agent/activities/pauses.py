@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lodestar.agent.activities.activity import Activity
 from lodestar.agent.errands.run import DirectiveRun
-from lodestar.agent.errands.words import duration_in_words
+from lodestar.language.step_kinds import duration_in_words
 
 
 class Wait(Activity):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 
 from lodestar.agent.activities.activity import Activity, Tools
 from lodestar.agent.activities.asking import Asking
@@ -20,6 +22,18 @@ from lodestar.agent.errands.errand import Errand
 from lodestar.agent.errands.itinerary import is_spot
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.language.directive import Step, StepKind
+
+_added: dict[StepKind, Callable[[Tools, Step], Activity]] = {}
+
+
+@contextmanager
+def activity_for(kind: StepKind, make: Callable[[Tools, Step], Activity]) -> Iterator[None]:
+    """Have loops that are made within the block do steps of a kind by `make(tools, step)`."""
+    _added[kind] = make
+    try:
+        yield
+    finally:
+        del _added[kind]
 
 
 class Activities:
@@ -40,6 +54,7 @@ class Activities:
             StepKind.PATROL: lambda step: RoomPatrol(tools, rooms),
             StepKind.STOP: lambda step: Stop(tools),
             StepKind.DO: lambda step: SkillStep(tools),
+            **{kind: partial(make, tools) for kind, make in _added.items()},
         }
         self._current: tuple[Errand, Activity] | None = None
 

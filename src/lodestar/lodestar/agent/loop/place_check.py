@@ -10,12 +10,11 @@ from lodestar.agent.actions.transitions import Transitions
 from lodestar.agent.errands.context import LoopContext
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.facts.errors import ErrorCode
-from lodestar.language.directive import StepKind
+from lodestar.language.step_kinds import step_spec
 from lodestar.worldmodel.way_change import new_obstacles
 
 _AROUND = 3.0  # m in which the surroundings are compared
 _SIDE = math.radians(10.0)  # in which directions are counted
-_STANDING = frozenset({StepKind.ASK, StepKind.WAIT, StepKind.STOP, StepKind.DO})
 _DOUBT = "What I see around me does not fit the map. Was I carried?"
 _ADVICE = (
     "Tell me where I am (2D Pose Estimate in RViz), or bring me back. "
@@ -33,7 +32,7 @@ class PlaceCheck:
         """Return whether the robot may move. Where not, it stands and says why; in the end the directive is over."""
         context = self._context
         config, now = context.config.recovery, context.now
-        if run.place_checked or run.step.kind in _STANDING or not config.enabled:
+        if run.place_checked or step_spec(run.step.kind).stands or not config.enabled:
             return True
         if not self._contradicts():
             run.place_checked = True

@@ -1,4 +1,4 @@
-"""What a directive says that the robot cannot do, where a user's skill does it: steps that name the skill."""
+"""Steps that name a skill, in place of what a directive says that the robot cannot do."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Files that it touches: `language/directive.py`, `Subtask.msg`, `language/step_kinds.py`, a new module of
 `agent/activities/` and `agent/activities/table.py`; where it is said, one line each of `words.yaml`, `rules.yaml` and
-`annotated_sentences.yaml`. That is eight; its test (with `examples.yaml`), ARCHITECTURE.md and the changelog come on top.
+`annotated_sentences.yaml`. That is eight; its test (with `examples.yaml`), ARCHITECTURE.md and the changelog come too.
 """
 
 from __future__ import annotations

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,9 +21,11 @@ from lodestar_ros.conversions_directive import directive_to_msg
 pytestmark = pytest.mark.slow
 
 Result = FollowDirective.Result
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "add-a-skill.md"
 PATIENCE = 4  # s that a skill may take here
 ARM = f"""
 Wave: {{phase: IDLE, verbs: [wave], patience: {PATIENCE}}}
+Sing: {{phase: IDLE}}
 Pick: {{phase: AT, verbs: [pick up], requires: [{{predicate: Near, arguments: [robot, $1]}}]}}
 """
 
@@ -115,7 +119,7 @@ def test_what_it_requires_is_checked_before_the_node_hears_of_it(world):
 
 def test_an_unknown_skill_is_refused_with_those_there_are(world):
     result = world.follow.result(do("Dance"))
-    assert result.error_code == Result.SKILL_REFUSED and "Pick, Wave" in result.error_msg
+    assert result.error_code == Result.SKILL_REFUSED and "Pick, Sing, Wave" in result.error_msg
 
 
 def test_a_node_that_never_ends_is_told_to_stop_and_the_next_directive_is_done(world):
@@ -148,3 +152,17 @@ def test_nobody_who_serves_skills_is_said(world):
     result = world.follow.result(do("Wave"))
     assert result.error_code == Result.SKILL_FAILED and "run_skill" in result.error_msg
     world.arm = world.bed.on_executor(lambda: FakeArm(world.bed))
+
+
+def test_the_node_of_the_page_carries_out_what_it_knows_and_says_what_it_does_not(world):
+    code = re.search(r"^```python\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL).group(1)
+    names: dict[str, Any] = {}
+    exec(compile(code, str(PAGE), "exec"), names)
+    server, world.arm.server = world.arm.server, None
+    world.bed.on_executor(server.destroy)
+    node = world.bed.on_executor(lambda: names["ArmNode"](context=world.bed.node.context))
+    world.bed.on_executor(lambda: world.bed._executor.add_node(node))
+    assert world.bed.until(lambda: world.follow.result(do("Wave")).success, "its server is found")
+    result = world.follow.result(do("Sing"))
+    assert result.error_code == Result.SKILL_FAILED and "I cannot Sing" in result.error_msg
+    world.bed.on_executor(node.destroy_node)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
-from agent_fakes import EXPERTS, FACING, TARGET, World, entity, find, thing, towards_target
+from agent_fakes import EXPERTS, FACING, TARGET, World, entity, find, room, thing, towards_target
 
 from lodestar.agent.decisions.proposers import SKILL
 from lodestar.agent.errands.commands import CancelSkill, RecordOutcome, RecordTrace, RunSkill, SkillEnd, State
@@ -16,30 +18,18 @@ from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.errors import ErrorCode, SkillRefused
 from lodestar.agent.loop.machine import DecisionLoop
 from lodestar.grid.energy import EnergyBudget
+from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import Directive, Item, Step, StepKind
 from lodestar.language.grammar import parse_directive
 from lodestar.worldmodel.amendments import Change
 from lodestar.worldmodel.outcomes import Result
 from lodestar.worldmodel.records import Phase, Trace
-from lodestar.worldmodel.skills import read_skills
+from lodestar.worldmodel.skills import load_skills, read_skills
 from lodestar.worldmodel.transactions import Transactions
 from lodestar.worldmodel.world_model import Reply, WorldModel
 
-ARM = """
-Pick:
-  phase: AT
-  verbs: [pick up, grab]
-  patience: 20.0
-  requires: [{predicate: Near, arguments: [robot, $1]}]
-  effects: [{change: DOUBT, entity: $1}]
-Place:
-  phase: AT
-  verbs: [put]
-  requires: [{predicate: Near, arguments: [robot, $2]}]
-  confirms: [{predicate: "On", arguments: [$1, $2]}]
-  effects: [{change: RESTORE, entity: $1}, {change: RELATE, predicate: "On", arguments: [$1, $2]}]
-Wave: {phase: IDLE, verbs: [wave]}
-"""
+PAGE = Path(__file__).parents[4] / "docs" / "how-to" / "add-a-skill.md"
+ARM = re.search(r"^```yaml\n(# arm.yaml\n.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL).group(1)
 DONE = SkillEnd(True)
 CHAIR = "red chair"
 
@@ -54,7 +44,7 @@ class ArmWorld(World):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.table = read_skills_with_own()
+        self.table = load_skills().with_more(read_skills(ARM))
         self.loop = DecisionLoop(
             make_context(self.config, self.policy, None, EXPERTS, targets=self.targets, skills=self.table)
         )
@@ -64,9 +54,7 @@ class ArmWorld(World):
         self.changes: list[Change] = []
         self.world = WorldModel(Transactions(), self, skills=self.table, scene=self.mirror)
 
-    def grid_of(self):
-        from agent_fakes import room
-
+    def grid_of(self) -> OccupancyGrid2D:
         return room() if self.grid is None else self.grid
 
     def amend(self, amendments, answered) -> None:
@@ -92,12 +80,6 @@ class ArmWorld(World):
             self.world.take_trace(command.trace)
         elif isinstance(command, RecordOutcome):
             self.world.take_outcome(command.outcome)
-
-
-def read_skills_with_own():
-    from lodestar.worldmodel.skills import load_skills
-
-    return load_skills().with_more(read_skills(ARM))
 
 
 def do(skill: str, *words: str) -> Step:

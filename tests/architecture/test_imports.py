@@ -38,11 +38,15 @@ ALLOWED = {
 }
 
 
-def rooms() -> list[str]:
-    """The rooms in their order, top first, as ARCHITECTURE.md lists them."""
+def rooms(title: str = "## Rooms of the core and the dependency rule") -> list[str]:
+    """The rooms in their order, top first, as ARCHITECTURE.md lists them under a title."""
     text = (ROOT / "ARCHITECTURE.md").read_text()
-    section = text.split("## Rooms of the core and the dependency rule", 1)[1].split("\n## ", 1)[0]
+    section = re.split(r"\n##+ ", text.split(f"\n{title}\n", 1)[1], maxsplit=1)[0]
     return re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)
+
+
+def rooms_of_the_agent() -> list[str]:
+    return rooms("### Rooms of the agent")
 
 
 def modules(package: str) -> list[Path]:
@@ -105,17 +109,48 @@ def test_the_core_imports_no_ros() -> None:
 
 
 def test_rooms_import_only_rooms_above_them() -> None:
-    order = {room: place for place, room in enumerate(rooms())}
+    assert upward(CORE, (), rooms()) == []
+
+
+def test_every_folder_of_the_agent_is_a_room_of_its_own_and_no_module_stands_outside() -> None:
+    listed = rooms_of_the_agent()
+    assert {path.parent.name for path in (CORE / "agent").glob("*/__init__.py")} == set(listed)
+    assert len(listed) == len(set(listed)) > 3
+    assert {path.name for path in (CORE / "agent").glob("*.py")} == {"__init__.py"}, (
+        "modules belong into rooms"
+    )
+
+
+def test_rooms_of_the_agent_import_only_rooms_above_them() -> None:
+    assert upward(CORE, ("agent",), rooms_of_the_agent()) == []
+
+
+def upward(root: Path, inside: tuple[str, ...], order: list[str]) -> list[str]:
+    """Imports of a lower room, among the folders `inside` a package; `order` names the rooms, top first."""
+    place = {room: number for number, room in enumerate(order)}
+    prefix = ".".join((root.name, *inside, ""))
+    folder = root.joinpath(*inside)
     found = []
-    for path in modules("lodestar"):
-        parts = path.relative_to(CORE).parts
-        if len(parts) < 2:
-            continue
-        for line, name in imports(path, CORE):
-            package, room, *_ = [*name.split("."), ""]
-            if package == "lodestar" and order.get(room, len(order)) > order[parts[0]]:
-                found.append(where(path, line, name))
-    assert found == []
+    for path in sorted(folder.glob("*/**/*.py")):
+        own = place[path.relative_to(folder).parts[0]]
+        for line, name in imports(path, root):
+            room = name.removeprefix(prefix).split(".")[0]
+            if name.startswith(prefix) and place.get(room, len(place)) > own:
+                found.append(f"{path.relative_to(root)}:{line} imports {name}")
+    return found
+
+
+def test_a_room_that_imports_one_below_is_seen(tmp_path: Path) -> None:
+    root = tmp_path / "lodestar"
+    texts = {"facts": "import os\n", "loop": "from lodestar.agent.facts.a import A\nfrom ..facts import a\n"}
+    for room, text in texts.items():
+        (root / "agent" / room).mkdir(parents=True)
+        (root / "agent" / room / "a.py").write_text(text)
+    assert upward(root, ("agent",), ["facts", "loop"]) == []
+    assert upward(root, ("agent",), ["loop", "facts"]) == [
+        "agent/loop/a.py:1 imports lodestar.agent.facts.a.A",
+        "agent/loop/a.py:2 imports lodestar.agent.facts.a",
+    ]
 
 
 @pytest.mark.parametrize("package", PACKAGES)
@@ -167,9 +202,9 @@ def _constructed(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _assembled(pattern: str) -> dict[str, str]:
-    """Return what modules `assembly/PATTERN` call from other rooms, without configurations: name -> module."""
+    """Return what modules `PATTERN` call from other modules of rooms, without configurations: name -> module."""
     found: dict[str, str] = {}
-    for path in sorted((CORE / "assembly").glob(pattern)):
+    for path in sorted(CORE.glob(pattern)):
         imported = dict(name.rsplit(".", 1)[::-1] for _, name in imports(path, CORE) if _is_of_a_room(name))
         called = {name for _, name in _constructed(path)} & imported.keys()
         found |= {name: imported[name] for name in called if not name.endswith("Config")}
@@ -188,13 +223,16 @@ def _is_part(name: str, module: str) -> bool:
 
 
 def _parts() -> set[str]:
-    """Classes and factories that `assembly/*_parts.py` calls, and classes that `assembly/*_chain.py` constructs."""
-    chained = {name for name, module in _assembled("*_chain.py").items() if _is_part(name, module)}
-    return (_assembled("*_parts.py").keys() | chained) - _RECORDS
+    """Classes and factories that `assembly/*_parts.py` calls, and classes that `assembly/*_chain.py` and the factories
+    of the experts construct.
+    """
+    chained = {name for name, module in _assembled("assembly/*_chain.py").items() if _is_part(name, module)}
+    factories = {name for name, module in _assembled("experts/registry.py").items() if _is_part(name, module)}
+    return (_assembled("assembly/*_parts.py").keys() | chained | factories) - _RECORDS
 
 
-#: Called by the assembly and by others too: a record that messages are converted to, and a function.
-_RECORDS = {"RegionMap", "decode_picture"}
+#: Called by the assembly and by others too: a record that messages are converted to, and functions.
+_RECORDS = {"RegionMap", "decode_picture", "experts"}
 
 
 def test_only_the_assembly_constructs_the_parts_of_the_robot() -> None:

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 import lodestar.agent
-from lodestar.agent.commands import State
-from lodestar.agent.config import LoopConfig
-from lodestar.agent.context import make_context
-from lodestar.agent.loop import DecisionLoop
-from lodestar.agent.transitions import TRANSITIONS, IllegalTransition, Transitions
+from lodestar.agent.actions.transitions import TRANSITIONS, IllegalTransition, Transitions
+from lodestar.agent.errands.commands import State
+from lodestar.agent.errands.context import make_context
+from lodestar.agent.facts.config import LoopConfig
+from lodestar.agent.loop.machine import DecisionLoop
 from lodestar.models.phrases import PhraseBook
 from lodestar.selection.context import FEATURES
 from lodestar.selection.linucb import LinUcb, LinUcbConfig
@@ -44,7 +44,7 @@ def test_every_transition_is_a_method_and_no_other_code_sets_the_state():
         assert inspect.isfunction(getattr(Transitions, name)), name
     writers = [
         path.name
-        for path in Path(lodestar.agent.__file__).parent.glob("*.py")
+        for path in Path(lodestar.agent.__file__).parent.rglob("*.py")
         if re.search(r"\.state\s*=[^=]", path.read_text())
     ]
     assert writers == ["transitions.py"]
@@ -71,7 +71,7 @@ def test_a_transition_that_a_state_does_not_have_is_refused(loop):
 
 
 def test_no_class_of_the_agent_inherits_through_more_than_two_of_our_own():
-    for info in pkgutil.iter_modules(lodestar.agent.__path__, "lodestar.agent."):
+    for info in pkgutil.walk_packages(lodestar.agent.__path__, "lodestar.agent."):
         for name, kind in inspect.getmembers(importlib.import_module(info.name), inspect.isclass):
             own = [base for base in kind.__mro__ if base.__module__.startswith("lodestar")]
             assert len(own) <= 2, f"{name}: {[base.__name__ for base in own]}"

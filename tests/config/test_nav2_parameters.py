@@ -11,7 +11,7 @@ import declared
 import pytest
 import yaml
 
-from lodestar.agent.config import LoopConfig
+from lodestar.agent.facts.config import LoopConfig
 from lodestar_bringup.navigation import DISTRIBUTIONS, behavior_tree, navigation_profile, slam_profile
 
 CONFIG = declared.ROOT / "config"

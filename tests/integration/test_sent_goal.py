@@ -13,7 +13,7 @@ from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
-from lodestar.agent.commands import NavigationKind
+from lodestar.agent.errands.commands import NavigationKind
 from lodestar_ros import nav2_client
 from lodestar_ros.nav2_client import Nav2Client, Nav2Config
 from lodestar_ros.sent_goal import ASK_AGAIN, SentGoal

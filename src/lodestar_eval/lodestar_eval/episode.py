@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lodestar.agent.commands import (
+from lodestar.agent.errands.commands import (
     CancelGoal,
     Command,
     DirectiveResult,
@@ -27,11 +27,12 @@ from lodestar.agent.commands import (
     RequestProposals,
     SendGoal,
 )
-from lodestar.agent.errors import ErrorCode
+from lodestar.agent.facts.errors import ErrorCode
 from lodestar.assembly import parts
 from lodestar.assembly.map_chain import MapChain
 from lodestar.assembly.memory_handover import Keeper
 from lodestar.experts.protocol import Proposal, Rejection
+from lodestar.experts.registry import expert_spec
 from lodestar.language.directive import Directive, StepKind, main_kind
 from lodestar.models.phrases import PhraseBook
 from lodestar.scene.saved import SavedMap
@@ -45,7 +46,7 @@ from lodestar_eval.epochs import EpochTimes
 from lodestar_eval.listed_things import listed_things
 from lodestar_eval.outcomes import EpisodeOutcome
 from lodestar_eval.path_split import WaySplit, WayWatcher
-from lodestar_eval.settings import REASONERS, EpisodeSettings
+from lodestar_eval.settings import EpisodeSettings
 from lodestar_eval.simulated_robot import SimulatedRobot
 from lodestar_eval.stages import StageClock
 from lodestar_sim.judge import Verdict, judge_find, shortest_path_length
@@ -333,7 +334,7 @@ class Episode:
             measured = time.thread_time() - began
             self.epochs.thought(command.request.epoch, measured)
             thought = measured if self.settings.thinking is None else self.settings.thinking
-            delay = self.settings.answer_delay if name in REASONERS else 0.0
+            delay = self.settings.answer_delay if expert_spec(name).reasons else 0.0
             self._pending.append((now + thought + delay, answer))
 
     def finish(self, shortest: float, cpu: float, setup: float, way: WaySplit | None = None) -> EpisodeRun:

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from lodestar.agent.loop import DecisionLoop
+from lodestar.agent.loop.machine import DecisionLoop
 from lodestar.assembly import parts
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.geometry.poses import planar_transform

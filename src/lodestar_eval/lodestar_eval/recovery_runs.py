@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from lodestar.agent.errors import ErrorCode
+from lodestar.agent.facts.errors import ErrorCode
 from lodestar.assembly.config import changed
 from lodestar.grid.energy import EnergyBudget
 from lodestar.models.phrases import PhraseBook

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lodestar.agent.errors import ErrorCode
+from lodestar.agent.facts.errors import ErrorCode
 from lodestar.grid.config import TravelConfig
 from lodestar.grid.paths import path_lengths
 from lodestar.worldmodel.outcomes import Cause

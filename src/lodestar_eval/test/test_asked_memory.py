@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from lodestar.agent.commands import Finish, SendGoal
-from lodestar.agent.errors import ErrorCode
+from lodestar.agent.errands.commands import Finish, SendGoal
+from lodestar.agent.facts.errors import ErrorCode
 from lodestar.language.question_reader import read_question
 from lodestar.memory.config import StoreConfig
 from lodestar.memory.store import MemoryStore

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from embedders import LetterEmbedder
 
-from lodestar.agent.errors import ErrorCode
+from lodestar.agent.facts.errors import ErrorCode
 from lodestar.grid.energy import EnergyBudget
 from lodestar.models.phrases import PhraseBook
 from lodestar_eval.episode import Episode, selector_of

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from embedders import LetterEmbedder
 
-from lodestar.agent.errors import ErrorCode
+from lodestar.agent.facts.errors import ErrorCode
 from lodestar.grid.visibility import line_of_sight
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.ground_truth import NoiseConfig

@@ -9,7 +9,7 @@ pytest.importorskip("open3d", reason="open3d is not installed (pip install lodes
 
 from embedders import LetterEmbedder
 
-from lodestar.agent.errors import ErrorCode
+from lodestar.agent.facts.errors import ErrorCode
 from lodestar.assembly.config import changed
 from lodestar.models.phrases import PhraseBook
 from lodestar_eval.episode import EpisodeRunner

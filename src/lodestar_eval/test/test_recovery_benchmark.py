@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from lodestar.agent.errors import ErrorCode
+from lodestar.agent.facts.errors import ErrorCode
 from lodestar.worldmodel.outcomes import Cause
 from lodestar_eval.benchmarks.recovery import BENCHMARK, ROWS
 from lodestar_eval.recovery_runs import FULL, NO_EVENT, ROW_CHANGES, Job, RecoveryRun, judge, settings_of

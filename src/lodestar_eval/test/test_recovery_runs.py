@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lodestar.agent.errors import ErrorCode
+from lodestar.agent.facts.errors import ErrorCode
 from lodestar.assembly.config import changed
 from lodestar.selection.decision_log import decision_to_dict
 from lodestar.worldmodel.amendments import Change

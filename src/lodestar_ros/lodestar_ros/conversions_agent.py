@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lodestar.agent.commands import DirectiveResult, Feedback
+from lodestar.agent.errands.commands import DirectiveResult, Feedback
 from lodestar.experts.descriptions import AnnotatedPoint, SceneDescription
 from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest, Rejection, RejectionReason
 from lodestar.selection.decision_log import ArmRecord, Decision, Outcome

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from lodestar.agent.commands import DirectiveResult
-from lodestar.agent.errors import ErrorCode
-from lodestar.agent.words import directive_in_words
+from lodestar.agent.errands.commands import DirectiveResult
+from lodestar.agent.errands.words import directive_in_words
+from lodestar.agent.facts.errors import ErrorCode
 from lodestar.assembly.memory_news import outcome_of
 from lodestar.language.directive import Directive
 from lodestar.memory.events import DirectiveNews

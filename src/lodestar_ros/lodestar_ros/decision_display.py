@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 from visualization_msgs.msg import Marker, MarkerArray
 
-from lodestar.agent.open_questions import OpenQuestion
+from lodestar.agent.errands.open_questions import OpenQuestion
 from lodestar.scene.captions import clean_text
 from lodestar.selection.decision_log import Decision
 from lodestar.worldmodel.outcomes import ActionOutcome, Result

@@ -9,10 +9,10 @@ from typing import Any
 
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 
-from lodestar.agent.commands import DirectiveResult, Feedback
-from lodestar.agent.errors import DirectiveRefused, ErrorCode
-from lodestar.agent.loop import DecisionLoop
-from lodestar.agent.open_questions import Choice
+from lodestar.agent.errands.commands import DirectiveResult, Feedback
+from lodestar.agent.errands.open_questions import Choice
+from lodestar.agent.facts.errors import DirectiveRefused, ErrorCode
+from lodestar.agent.loop.machine import DecisionLoop
 from lodestar.assembly.picture_parts import PicturesConfig
 from lodestar.language.checks import check_directive
 from lodestar.language.directive import (

@@ -14,8 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from lodestar.agent.commands import Command, Feedback, RequestProposals, SendGoal, State
-from lodestar.agent.loop import DecisionLoop
+from lodestar.agent.errands.commands import Command, Feedback, RequestProposals, SendGoal, State
+from lodestar.agent.loop.machine import DecisionLoop
 from lodestar_ros.diagnostics import Diagnostics
 from lodestar_ros.idle_collector import IdleCollector
 

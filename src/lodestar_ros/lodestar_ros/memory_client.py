@@ -10,7 +10,7 @@ from typing import Any
 from rclpy.action import ActionClient
 from rclpy.node import Node
 
-from lodestar.agent.commands import AskMemory
+from lodestar.agent.errands.commands import AskMemory
 from lodestar.language.question import Question, QuestionKind
 from lodestar.language.question_sentences import question_sentence
 from lodestar.language.time_windows import ANY_TIME, TimeBasis, TimePoint

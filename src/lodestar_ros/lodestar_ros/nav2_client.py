@@ -17,7 +17,7 @@ from nav2_msgs.action import NavigateToPose
 from rclpy.action import ActionClient
 from rclpy.node import Node
 
-from lodestar.agent.commands import NavigationEvent, NavigationKind
+from lodestar.agent.errands.commands import NavigationEvent, NavigationKind
 from lodestar_ros.conversions import planar_to_stamped
 from lodestar_ros.sent_goal import SentGoal
 

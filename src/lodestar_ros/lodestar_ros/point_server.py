@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from lodestar.agent.loop import DecisionLoop
-from lodestar.agent.pointing import PointingRefused
+from lodestar.agent.loop.machine import DecisionLoop
+from lodestar.agent.loop.pointing import PointingRefused
 from lodestar_interfaces.srv import PointOut
 from lodestar_ros.conversions import point_from_msg
 from lodestar_ros.loop_thread import LoopThread

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from lodestar.agent.commands import Feedback
+from lodestar.agent.errands.commands import Feedback
 from lodestar_interfaces.msg import NodeRestart
 from lodestar_ros import qos
 from lodestar_ros.node import LodestarNode

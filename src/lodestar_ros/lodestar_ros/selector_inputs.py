@@ -7,7 +7,7 @@ from geometry_msgs.msg import Twist
 from nav_msgs.msg import OccupancyGrid, Odometry
 from sensor_msgs.msg import CameraInfo
 
-from lodestar.agent.loop import DecisionLoop
+from lodestar.agent.loop.machine import DecisionLoop
 from lodestar.geometry.poses import yaw_of
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar_ros import qos

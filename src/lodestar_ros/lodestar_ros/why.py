@@ -15,7 +15,7 @@ from typing import Any
 
 import rclpy
 
-from lodestar.agent.decision_history import Episode, Record, episodes, read_history, why
+from lodestar.agent.loop.decision_history import Episode, Record, episodes, read_history, why
 from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.conversions import BadMessage

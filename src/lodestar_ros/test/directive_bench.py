@@ -11,8 +11,8 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 from sensor_msgs.msg import CompressedImage
 
 import lodestar_ros.directive_server as module
-from lodestar.agent.errors import Busy, QuestionUnknown
-from lodestar.agent.open_questions import OpenQuestion
+from lodestar.agent.errands.open_questions import OpenQuestion
+from lodestar.agent.facts.errors import Busy, QuestionUnknown
 from lodestar.assembly.shared import SharedConfig
 from lodestar.language.grammar import parse_directive
 from lodestar_interfaces.action import FollowDirective

@@ -63,7 +63,7 @@ def test_every_reason_is_a_code_of_the_action():
 
 
 def test_every_error_of_the_loop_is_a_code_of_the_action():
-    from lodestar.agent.errors import ErrorCode
+    from lodestar.agent.facts.errors import ErrorCode
 
     for code in ErrorCode:
         assert getattr(FollowDirective.Result, code.name) == code.value

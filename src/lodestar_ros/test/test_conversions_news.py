@@ -6,8 +6,8 @@ import pytest
 
 pytest.importorskip("lodestar_interfaces", reason="the workspace is not built")
 
-from lodestar.agent.commands import DirectiveResult
-from lodestar.agent.errors import ErrorCode
+from lodestar.agent.errands.commands import DirectiveResult
+from lodestar.agent.facts.errors import ErrorCode
 from lodestar.language.grammar import parse_directive
 from lodestar_ros.conversions import BadMessage
 from lodestar_ros.conversions_news import begun_to_msg, directive_news_from_msg, ended_to_msg

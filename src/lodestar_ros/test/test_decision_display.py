@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
-from lodestar.agent.open_questions import Choice, OpenQuestion
+from lodestar.agent.errands.open_questions import Choice, OpenQuestion
 from lodestar.language.grammar import parse_directive
 from lodestar.scene.records import Region
 from lodestar.scene.regions import RegionMap

@@ -16,8 +16,8 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
 from directive_bench import Handle, make_bench, structured
 
-from lodestar.agent.commands import DirectiveResult
-from lodestar.agent.errors import Busy, ErrorCode, Held
+from lodestar.agent.errands.commands import DirectiveResult
+from lodestar.agent.facts.errors import Busy, ErrorCode, Held
 from lodestar.assembly.picture_parts import PicturesConfig
 from lodestar.language.grammar import parse_directive
 from lodestar_interfaces.action import FollowDirective

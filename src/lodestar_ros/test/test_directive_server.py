@@ -9,8 +9,8 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
 from directive_bench import Handle, avoiding, finding, make_bench, structured
 
-from lodestar.agent.commands import DirectiveResult
-from lodestar.agent.errors import ErrorCode
+from lodestar.agent.errands.commands import DirectiveResult
+from lodestar.agent.facts.errors import ErrorCode
 from lodestar.language.directive import AmbiguousDirective, StepKind
 from lodestar.language.grammar import parse_directive
 from lodestar_interfaces.action import FollowDirective

@@ -12,7 +12,7 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 from rclpy.task import Future
 
 import lodestar_ros.expert_clients as module
-from lodestar.agent.commands import RequestProposals
+from lodestar.agent.errands.commands import RequestProposals
 from lodestar.experts.protocol import ProposalRequest, RejectionReason
 from lodestar.language.grammar import parse_directive
 from lodestar_interfaces.action import ProposeGoal

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
-from lodestar.agent.commands import CancelGoal, SendGoal, State
+from lodestar.agent.errands.commands import CancelGoal, SendGoal, State
 from lodestar_ros.loop_thread import LoopThread
 
 

@@ -14,7 +14,7 @@ pytest.importorskip("lodestar_interfaces", reason="the workspace is not built")
 from rclpy.task import Future
 
 import lodestar_ros.memory_client as module
-from lodestar.agent.commands import AskMemory
+from lodestar.agent.errands.commands import AskMemory
 from lodestar.language.grammar import parse_directive
 from lodestar.language.question_reader import read_question
 from lodestar.language.time_windows import TimeBasis, TimePoint, TimeWindow

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lodestar.agent.commands import DirectiveResult
-from lodestar.agent.errors import ErrorCode
+from lodestar.agent.errands.commands import DirectiveResult
+from lodestar.agent.facts.errors import ErrorCode
 from lodestar.experts.protocol import ActionKind
 from lodestar.memory.events import BeliefNews, DecisionNews, DirectiveNews
 from lodestar.selection.decision_log import Decision, Outcome

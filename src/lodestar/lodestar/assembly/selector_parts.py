@@ -11,10 +11,10 @@ from functools import partial
 
 import numpy as np
 
-from lodestar.agent.context import LoopContext, make_context
-from lodestar.agent.loop import DecisionLoop
-from lodestar.agent.shadow import ShadowSelector
-from lodestar.agent.targets import SceneTargets
+from lodestar.agent.decisions.targets import SceneTargets
+from lodestar.agent.errands.context import LoopContext, make_context
+from lodestar.agent.loop.machine import DecisionLoop
+from lodestar.agent.loop.shadow import ShadowSelector
 from lodestar.assembly.config import GoalSelectorConfig
 from lodestar.assembly.shared import SharedConfig
 from lodestar.language.directive import Directive
@@ -26,6 +26,7 @@ from lodestar.selection.policies import policy_of
 from lodestar.selection.policy import Policy
 from lodestar.selection.reward import make_reward
 from lodestar.worldmodel.advice import Adviser, make_adviser
+from lodestar.worldmodel.skills import skills_with
 
 _log = logging.getLogger(__name__)
 
@@ -102,6 +103,7 @@ def _loop_context(
         rewards=make_reward(config.selection.reward, config.reward, config.sequence_reward),
         prefix=prefix,
         adviser=advises,
+        skills=skills_with(config.skills_file),
     )
 
 
@@ -114,7 +116,7 @@ def decision_loop(
     advises: Adviser | None = None,
 ) -> DecisionLoop:
     """Return the loop that follows directives. prefix: of the ids of its questions to the operator. advises: what
-    `adviser` returned.
+    `adviser` returned. Raises BadSkills for a file of skills that is none.
     """
     return DecisionLoop(_loop_context(config, shared, phrases, chooser, prefix, advises))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
 from typing import Any, TypeVar
 
-from lodestar.agent.config import LoopConfig
+from lodestar.agent.facts.config import LoopConfig
 from lodestar.experts.config import ApproachConfig, ReachConfig
 from lodestar.geometry.camera import DEPTH_RANGE
 from lodestar.grid.config import FenceConfig, Footprint, SuccessConfig, ViewpointConfig
@@ -49,6 +49,7 @@ class SharedConfig:
     region_reach: float = SceneConfig.region_reach  # m from a place off all rooms to the one it belongs to
     ways: WayConfig = field(default_factory=WayConfig)  # closed ways on the grid
     transport: TransportConfig = field(default_factory=TransportConfig)  # form of the camera's images
+    skills_file: str = ""  # YAML file with a user's skills, beside those of `skills.yaml`; "" = none
     map_id: int = LoopConfig.map_id  # of everything that is recorded or saved
 
     def __post_init__(self) -> None:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 
 from lodestar.grid.config import TravelConfig, ViewpointConfig
-from lodestar.language.config import PriorConfig
+from lodestar.language.config import PriorConfig, ReasonerConfig
 from lodestar.memory.config import FrontierSnapshotConfig
 from lodestar.query.config import QueryConfig
 
@@ -328,3 +328,31 @@ class SemanticMapConfig:
     reach: ReachConfig = field(default_factory=ReachConfig, metadata={"shared": "reach"})
     viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig, metadata={"shared": "viewpoints"})
     query: QueryConfig = field(default_factory=QueryConfig, metadata={"shared": "query"})
+
+
+@dataclass(frozen=True)
+class FrontierExpertConfig:
+    """The frontier expert and the rate of its views."""
+
+    view_period: float = 0.25  # s of stamps between views; chosen
+    expectation: bool = True  # area counts more where the target is likely
+    expert: FrontierConfig = field(default_factory=FrontierConfig, metadata={"prefix": ""})
+
+
+@dataclass(frozen=True)
+class SemanticMapExpertConfig:
+    """The semantic-map expert and its reasoner."""
+
+    reasoner: ReasonerConfig = field(default_factory=ReasonerConfig)
+    expert: SemanticMapConfig = field(default_factory=SemanticMapConfig, metadata={"prefix": ""})
+
+
+@dataclass(frozen=True)
+class EgoVlmExpertConfig:
+    """The egocentric expert, its reasoner, and the rate of its views."""
+
+    annotate: bool = False  # publish the view with its marks
+    view_period: float = 0.25  # s of stamps between views; chosen
+    description_period: float = 1.0  # s of stamps between descriptions of the view; chosen
+    reasoner: ReasonerConfig = field(default_factory=ReasonerConfig)
+    expert: EgocentricConfig = field(default_factory=EgocentricConfig, metadata={"prefix": ""})

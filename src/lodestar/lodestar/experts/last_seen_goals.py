@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Protocol
 
 import numpy as np
 
@@ -26,14 +25,6 @@ from lodestar.scene.captions import attributes_of, words_only
 from lodestar.scene.category_priors import CategoryPriors
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity, EntityState
-
-
-class PlaceMemory(Protocol):
-    """Port of the memory: where things were last seen."""
-
-    def remembered(self) -> RememberedPlaces | None:
-        """Return the places that the scene says nothing of and that were not found empty since; None = no memory."""
-        ...
 
 
 class LastSeenGoals:

@@ -11,9 +11,9 @@ import numpy as np
 from lodestar.experts.config import SemanticMapConfig
 from lodestar.experts.descriptions import DescriptionMemory, SceneDescription
 from lodestar.experts.facing_places import FacingPlace, place_to_face
-from lodestar.experts.last_seen_goals import LastSeenGoals, PlaceMemory
+from lodestar.experts.last_seen_goals import LastSeenGoals
 from lodestar.experts.likely_places import LikelyPlaces, unknown_share
-from lodestar.experts.protocol import Proposal, ProposalRequest, Rejection, RejectionReason
+from lodestar.experts.protocol import PlaceMemory, Proposal, ProposalRequest, Rejection, RejectionReason
 from lodestar.experts.reach import Reach
 from lodestar.experts.tasks import TaskWatch
 from lodestar.grid.occupancy import OccupancyGrid2D

@@ -109,4 +109,6 @@ def _steps_of(draft: Draft, kind: str, clause: Clause, meaning: dict[str, Any]) 
         case "wait":
             at = spots(draft, meaning["where"]["all"]) if meaning.get("where") else []
             return [*at, Step(StepKind.WAIT, seconds=meaning.get("seconds"))]
+        case "step":  # one of its own, about nothing
+            return [Step(StepKind[meaning["step"]])]
     raise ValueError(f"rules.yaml has a kind that nothing does: {kind!r}")

@@ -17,6 +17,7 @@ from lodestar.language.chart import read_data
 from lodestar.language.config import NearestConfig
 from lodestar.language.directive import StepKind
 from lodestar.language.named_nouns import NamedNoun, nouns_of
+from lodestar.language.step_kinds import step_spec
 
 #: Unit vectors (N, D) of N texts. Raises LookupError where there are none.
 Embed = Callable[[Sequence[str]], np.ndarray]
@@ -24,12 +25,6 @@ Embed = Callable[[Sequence[str]], np.ndarray]
 _THINGS, _ROOMS = ("mug", "table"), ("kitchen", "hall")  # what stands for the slots
 _SLOT = re.compile(r"{(\w)}")
 _OF_THINGS, _OF_ROOMS = "ab", "rs"
-#: Kinds that differ in nothing that the robot does: it goes there, or it answers from where it is.
-CLASSES = {
-    StepKind.FIND: "reach", StepKind.GO: "reach", StepKind.EXPLORE: "explore", StepKind.PATROL: "patrol",
-    StepKind.LIST: "list", StepKind.COUNT: "count", StepKind.CHECK: "answer", StepKind.ASK: "answer",
-    StepKind.RETURN: "return", StepKind.WAIT: "wait", StepKind.STOP: "wait",
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -48,7 +43,7 @@ class AnnotatedSentence:
     @property
     def classes(self) -> frozenset[str]:
         """Classes of what the robot does, as far as it can be told apart."""
-        return frozenset(CLASSES[kind] for kind, _ in self.steps)
+        return frozenset(step_spec(kind).reader_class for kind, _ in self.steps)
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from lodestar.language.directive import (
     StepKind,
 )
 from lodestar.language.directive_draft import NEARBY, Draft
+from lodestar.language.item_words import item_words, scope_words
 from lodestar.language.noun_words import NounWords
 from lodestar.language.phrase_graphs import SPOT, generic, graphs_of
 from lodestar.language.phrase_items import (
@@ -33,7 +34,6 @@ from lodestar.language.phrase_items import (
 from lodestar.language.phrase_meanings import options_of, relation_of
 from lodestar.language.phrases import Phrase, Relation, Things
 from lodestar.language.query_graph import QueryGraph
-from lodestar.language.sentences import item_words, scope_words
 from lodestar.language.vocabulary import load_vocabulary
 
 _AHEAD = {"ahead": (1.0, 0.0), "behind": (-1.0, 0.0), "left": (0.0, 1.0), "right": (0.0, -1.0)}

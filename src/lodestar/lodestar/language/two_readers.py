@@ -13,12 +13,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from lodestar.language.directive import AmbiguousDirective, Directive, DirectiveError, Step, StepKind
+from lodestar.language.directive import AmbiguousDirective, Directive, DirectiveError, Step
 from lodestar.language.directive_parsers import DirectiveParser, GrammarDirectives, Readings
 from lodestar.language.directive_reader import read_directive
 from lodestar.language.example_vectors import KeptVectors, kept_vectors
 from lodestar.language.named_nouns import NamedNoun, nouns_of
-from lodestar.language.nearest_reader import CLASSES, NearestReader, NearestReading, masked_text
+from lodestar.language.nearest_reader import NearestReader, NearestReading, masked_text
 from lodestar.language.noun_words import is_place
 from lodestar.language.prohibitions import unaccounted
 from lodestar.language.readable_text import MAX_CHARACTERS
@@ -26,6 +26,7 @@ from lodestar.language.sentence_tokens import COMMA, QUESTION, STOP, shown, toke
 from lodestar.language.sentences import sentence
 from lodestar.language.spelling import corrected
 from lodestar.language.spoken_frames import framed
+from lodestar.language.step_kinds import step_spec
 from lodestar.language.vocabulary import load_vocabulary
 from lodestar.models.embedder import PACKAGED_MODEL, EmbedderUnavailable, SentenceTransformerEmbedder
 from lodestar.models.lexicon import load_lexicon
@@ -34,18 +35,8 @@ from lodestar.models.wordnet import load_wordnet
 
 _log = logging.getLogger(__name__)
 
-_MOVES = (StepKind.FIND, StepKind.GO, StepKind.EXPLORE, StepKind.PATROL, StepKind.LIST, StepKind.COUNT)
 _MODALS = frozenset({"must", "could", "would", "should", "shall", "as", "so"})
 _OPENS = frozenset({COMMA, STOP, QUESTION})
-#: How the second reader's meaning is said: with one noun, or with none.
-_SAID = {
-    StepKind.FIND: "find the {}", StepKind.GO: "go to the {}", StepKind.EXPLORE: "explore the {}",
-    StepKind.PATROL: "patrol the {}", StepKind.COUNT: "count all the {}", StepKind.LIST: "list all the {}",
-}  # fmt: skip
-_SAID_ALONE = {
-    StepKind.EXPLORE: "explore the building", StepKind.PATROL: "patrol the building", StepKind.RETURN: "come back",
-    StepKind.WAIT: "wait", StepKind.STOP: "wait",
-}  # fmt: skip
 _ALONE = "the second reader of sentences has no text model ({}): the grammar reads alone"
 
 
@@ -115,7 +106,7 @@ def contradiction_of(directive: Directive, read: NearestReading, reader: Nearest
     config = reader.config
     if read.likeness < config.least:
         return None
-    own = {CLASSES[step.kind] for step in directive.steps}
+    own = {step_spec(step.kind).reader_class for step in directive.steps}
     others = [name for name, share in read.shares.items() if share >= config.sure and name not in own]
     if others and all(read.shares.get(name, 0.0) <= config.never for name in own):
         return Doubt(f'by its meaning it is like "{read.example}"', _said(read))
@@ -149,7 +140,7 @@ def strange_noun(
 
 def _heads(step: Step) -> list[list[str]]:
     """The words of the things that a step moves to."""
-    if step.item is None or step.kind not in _MOVES:
+    if step.item is None or not step_spec(step.kind).said:
         return []
     return [
         graph.target.phrase.split(" of ")[0].split(" to ")[0].split()
@@ -194,9 +185,8 @@ def _forbids(directive: Directive) -> bool:
 
 def _said(read: NearestReading) -> str:
     """The second reader's meaning in words that the first reads, "" where it cannot be said."""
-    if read.heads and read.kind in _SAID:
-        return _SAID[read.kind].format(read.heads[0])
-    return _SAID_ALONE.get(read.kind, "")
+    spec = step_spec(read.kind)
+    return spec.said.format(read.heads[0]) if read.heads and spec.said else spec.said_alone
 
 
 def _asked_back(doubt: Doubt, best: Directive, text: str) -> AmbiguousDirective:

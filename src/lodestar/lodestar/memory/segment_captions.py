@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lodestar.language.sentences import plural
+from lodestar.language.item_words import plural
 from lodestar.memory.config import SegmentConfig
 from lodestar.models.english import listed, with_article
 from lodestar.models.lexicon import load_lexicon

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from lodestar.agent.commands import (
+from lodestar.agent.decisions.targets import TargetView
+from lodestar.agent.errands.commands import (
     AskMemory,
     CancelGoal,
     Command,
@@ -19,10 +20,9 @@ from lodestar.agent.commands import (
     RequestProposals,
     SendGoal,
 )
-from lodestar.agent.config import LoopConfig
-from lodestar.agent.context import make_context
-from lodestar.agent.loop import DecisionLoop
-from lodestar.agent.targets import TargetView
+from lodestar.agent.errands.context import make_context
+from lodestar.agent.facts.config import LoopConfig
+from lodestar.agent.loop.machine import DecisionLoop
 from lodestar.experts.protocol import Proposal, ProposalRequest, Rejection, RejectionReason
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import Directive, Item, Step, StepKind

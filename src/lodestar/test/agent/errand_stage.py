@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from agent_fakes import ACCEPT, EXPERTS, FakeMirror, FakeTargets, entity, room
 
-from lodestar.agent.commands import (
+from lodestar.agent.errands.commands import (
     AskMemory,
     CancelGoal,
     Command,
@@ -25,10 +25,10 @@ from lodestar.agent.commands import (
     SendGoal,
     State,
 )
-from lodestar.agent.config import LoopConfig, RecoveryConfig
-from lodestar.agent.context import make_context
-from lodestar.agent.errors import DirectiveRefused, ErrorCode
-from lodestar.agent.loop import DecisionLoop
+from lodestar.agent.errands.context import make_context
+from lodestar.agent.facts.config import LoopConfig, RecoveryConfig
+from lodestar.agent.facts.errors import DirectiveRefused, ErrorCode
+from lodestar.agent.loop.machine import DecisionLoop
 from lodestar.experts.frontier import FrontierExpert
 from lodestar.experts.protocol import Proposal, ProposalRequest, Rejection, RejectionReason
 from lodestar.geometry.poses import planar_transform

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from agent_fakes import ACCEPT, TARGET, World, entity, exploring, room, thing, towards_target
 
-from lodestar.agent.absence import AbsenceJudge
-from lodestar.agent.commands import SendGoal, State
-from lodestar.agent.config import AbsenceConfig, LoopConfig
-from lodestar.agent.errors import ErrorCode
-from lodestar.agent.facts import Facts
-from lodestar.agent.motion import Odometer
-from lodestar.agent.searched_floor import SearchedFloor
-from lodestar.agent.stamps import Stamp
+from lodestar.agent.activities.absence import AbsenceJudge
+from lodestar.agent.errands.commands import SendGoal, State
+from lodestar.agent.errands.searched_floor import SearchedFloor
+from lodestar.agent.facts.config import AbsenceConfig, LoopConfig
+from lodestar.agent.facts.errors import ErrorCode
+from lodestar.agent.facts.motion import Odometer
+from lodestar.agent.facts.newest import Facts
+from lodestar.agent.facts.stamps import Stamp
 from lodestar.experts.protocol import Rejection, RejectionReason
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import Directive, Step, StepKind

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import pytest
 from agent_fakes import ACCEPT, FakeTargets, World, entity, find, find_many, proposal
 
-from lodestar.agent.ambiguity import Step, TargetAmbiguity
-from lodestar.agent.commands import SendGoal, State
-from lodestar.agent.errors import ErrorCode
-from lodestar.agent.targets import TargetView
+from lodestar.agent.decisions.ambiguity import Step, TargetAmbiguity
+from lodestar.agent.decisions.targets import TargetView
+from lodestar.agent.errands.commands import SendGoal, State
+from lodestar.agent.facts.errors import ErrorCode
 from lodestar.experts.protocol import Rejection, RejectionReason
 from lodestar.query.verdict import Candidate
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from agent_fakes import FACING, World, entity, exploring, find, proposal, room
 
-from lodestar.agent.approach import better_target, pose_here
-from lodestar.agent.commands import SendGoal
-from lodestar.agent.config import LoopConfig
-from lodestar.agent.targets import TargetView
+from lodestar.agent.decisions.approach import better_target, pose_here
+from lodestar.agent.decisions.targets import TargetView
+from lodestar.agent.errands.commands import SendGoal
+from lodestar.agent.facts.config import LoopConfig
 from lodestar.grid.success_pose import is_facing
 from lodestar.query.verdict import Candidate
 from lodestar.scene.mirror import SceneMirror

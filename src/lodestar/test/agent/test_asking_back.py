@@ -9,9 +9,9 @@ import pytest
 from agent_fakes import entity, find
 from test_ambiguity import FAR, NEAR, world_of
 
-from lodestar.agent.config import LoopConfig
-from lodestar.agent.errors import ErrorCode, QuestionUnknown
-from lodestar.agent.open_questions import Choice, OpenQuestions
+from lodestar.agent.errands.open_questions import Choice, OpenQuestions
+from lodestar.agent.facts.config import LoopConfig
+from lodestar.agent.facts.errors import ErrorCode, QuestionUnknown
 from lodestar.language.directive import Constraint, ConstraintKind, Directive, Step, StepKind
 from lodestar.query.ambiguity import choices_in_words
 from lodestar.scene.records import Region

@@ -7,11 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from lodestar.agent.admission import Admission, Arm
-from lodestar.agent.credit import Ledger
-from lodestar.agent.observation import modality_of, perceive
-from lodestar.agent.stamps import Stamp
-from lodestar.agent.targets import TargetView
+from lodestar.agent.decisions.admission import Admission, Arm
+from lodestar.agent.decisions.credit import Ledger
+from lodestar.agent.decisions.observation import modality_of, perceive
+from lodestar.agent.decisions.targets import TargetView
+from lodestar.agent.facts.stamps import Stamp
 from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest, RejectionReason
 from lodestar.language.directive import Item, Step, StepKind
 from lodestar.language.grammar import parse_directive

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from agent_fakes import TARGET, World, exploring, find, towards_target
 
-from lodestar.agent.commands import RecordDecision, RecordTrace
-from lodestar.agent.decision_history import episodes, read_history, why
+from lodestar.agent.errands.commands import RecordDecision, RecordTrace
+from lodestar.agent.loop.decision_history import episodes, read_history, why
 from lodestar.experts.protocol import Proposal
 from lodestar.language.directive import Directive, Step, StepKind
 from lodestar.selection.decision_log import (

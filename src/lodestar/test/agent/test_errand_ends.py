@@ -10,9 +10,9 @@ import pytest
 from agent_fakes import World, entity, exploring, find, proposal, room, thing, towards_target
 from test_loop_places import know_rooms
 
-from lodestar.agent.commands import CancelGoal, SendGoal, State
-from lodestar.agent.config import LoopConfig
-from lodestar.agent.errors import ErrorCode
+from lodestar.agent.errands.commands import CancelGoal, SendGoal, State
+from lodestar.agent.facts.config import LoopConfig
+from lodestar.agent.facts.errors import ErrorCode
 from lodestar.experts.protocol import Rejection, RejectionReason
 from lodestar.grid.energy import EnergyBudget
 from lodestar.language.directive import UNTIL_CANCELLED, Directive, Pose, Scope, Step, StepKind

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from agent_fakes import room
 
-from lodestar.agent.config import LoopConfig
-from lodestar.agent.goals import GoalMemory, surroundings
+from lodestar.agent.decisions.goals import GoalMemory, surroundings
+from lodestar.agent.facts.config import LoopConfig
 from lodestar.grid.occupancy import OccupancyGrid2D
 
 GOAL = (5.0, 5.0, 0.0)

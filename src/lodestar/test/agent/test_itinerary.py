@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from agent_fakes import thing
 
-from lodestar.agent.itinerary import Itinerary, errand_of
+from lodestar.agent.errands.itinerary import Itinerary, errand_of
 from lodestar.language.directive import Directive, Item, Pose, Scope, Step, StepKind
 from lodestar.language.query_graph import Predicate, QueryGraph, QueryVariable
 

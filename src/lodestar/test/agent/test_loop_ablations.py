@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 from agent_fakes import TARGET, World, entity, exploring, find, proposal, room, towards_target
 
-from lodestar.agent import outcomes
-from lodestar.agent.commands import NavigationEvent, NavigationKind, RecordOutcome, SendGoal, State
-from lodestar.agent.config import LoopConfig, RecoveryConfig
-from lodestar.agent.errors import ErrorCode
+from lodestar.agent.errands.commands import NavigationEvent, NavigationKind, RecordOutcome, SendGoal, State
+from lodestar.agent.facts.config import LoopConfig, RecoveryConfig
+from lodestar.agent.facts.errors import ErrorCode
+from lodestar.agent.recovery import outcomes
 from lodestar.scene.records import EntityState
 from lodestar.worldmodel.outcomes import Cause, Result
 

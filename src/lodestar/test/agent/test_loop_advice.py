@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from agent_fakes import TARGET, World, exploring, find, towards_target
 
-from lodestar.agent.commands import NavigationEvent, NavigationKind, RecordOutcome, State
+from lodestar.agent.errands.commands import NavigationEvent, NavigationKind, RecordOutcome, State
 from lodestar.worldmodel.advice import Advice, AdviceQuestion
 from lodestar.worldmodel.cause_table import Recovery
 from lodestar.worldmodel.config import AdviserConfig

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from agent_fakes import World, entity, find, proposal
 
-from lodestar.agent.commands import CancelGoal, Finish, SendGoal, State
-from lodestar.agent.config import LoopConfig
-from lodestar.agent.errors import ErrorCode
+from lodestar.agent.errands.commands import CancelGoal, Finish, SendGoal, State
+from lodestar.agent.facts.config import LoopConfig
+from lodestar.agent.facts.errors import ErrorCode
 from lodestar.experts.protocol import Rejection, RejectionReason
 
 

@@ -7,8 +7,8 @@ import math
 import pytest
 from agent_fakes import FACING, World, exploring, find
 
-from lodestar.agent.commands import SendGoal
-from lodestar.agent.errors import ErrorCode
+from lodestar.agent.errands.commands import SendGoal
+from lodestar.agent.facts.errors import ErrorCode
 from lodestar.grid.energy import EnergyBudget
 
 FAR = ((8.0, 8.0, 0.0), (8.0, 2.0, 0.0), (2.0, 8.0, 0.0), (5.0, 5.0, 0.0))

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from agent_fakes import TARGET, World, entity, exploring, find, proposal, towards_target
 
-from lodestar.agent.commands import EmbedPhrases, RecordDecision, RequestProposals, SendGoal
-from lodestar.agent.context import make_context
-from lodestar.agent.errors import ErrorCode
+from lodestar.agent.errands.commands import EmbedPhrases, RecordDecision, RequestProposals, SendGoal
+from lodestar.agent.errands.context import make_context
+from lodestar.agent.facts.errors import ErrorCode
 from lodestar.experts.protocol import ActionKind
 from lodestar.selection.decision_log import Outcome
 from lodestar.worldmodel.records import TraceError, Verdict

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from agent_fakes import FACING, World, entity, explore, exploring, find, thing
 
-from lodestar.agent.commands import RequestProposals, SendGoal
-from lodestar.agent.errors import ErrorCode
+from lodestar.agent.errands.commands import RequestProposals, SendGoal
+from lodestar.agent.facts.errors import ErrorCode
 from lodestar.language.directive import Directive, Step, StepKind
 from lodestar.scene.records import Region
 

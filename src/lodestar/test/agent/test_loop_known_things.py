@@ -9,9 +9,9 @@ import numpy as np
 from agent_fakes import FACING, TARGET, entity, exploring, proposal, room
 from test_loop_recovery import NEVER_SEEN, NO_PATH, _abort, _archive, _block, _outcomes, _world
 
-from lodestar.agent.commands import State
-from lodestar.agent.config import LoopConfig, RecoveryConfig
-from lodestar.agent.errors import ErrorCode
+from lodestar.agent.errands.commands import State
+from lodestar.agent.facts.config import LoopConfig, RecoveryConfig
+from lodestar.agent.facts.errors import ErrorCode
 from lodestar.experts.protocol import Rejection, RejectionReason
 from lodestar.worldmodel.outcomes import Cause
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from agent_fakes import World, find, proposal
 
-from lodestar.agent.config import LoopConfig
-from lodestar.agent.errors import ErrorCode
+from lodestar.agent.facts.config import LoopConfig
+from lodestar.agent.facts.errors import ErrorCode
 
 
 def explorer(request):

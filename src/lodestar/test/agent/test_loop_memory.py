@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from agent_fakes import FACING, TARGET, World, entity, exploring, thing
 
-from lodestar.agent.commands import AskMemory, RequestProposals, SendGoal, State, WithdrawQuestion
-from lodestar.agent.config import AbsenceConfig, LoopConfig
-from lodestar.agent.errors import ErrorCode
+from lodestar.agent.errands.commands import AskMemory, RequestProposals, SendGoal, State, WithdrawQuestion
+from lodestar.agent.facts.config import AbsenceConfig, LoopConfig
+from lodestar.agent.facts.errors import ErrorCode
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import Directive, Scope, Step, StepKind
 from lodestar.language.query_graph import Predicate, QueryGraph, QueryVariable

@@ -8,9 +8,15 @@ import numpy as np
 import pytest
 from agent_fakes import FACING, World, entity, exploring, find, proposal
 
-from lodestar.agent.commands import CancelGoal, NavigationEvent, NavigationKind, RequestProposals, SendGoal
-from lodestar.agent.config import LoopConfig
-from lodestar.agent.errors import ErrorCode
+from lodestar.agent.errands.commands import (
+    CancelGoal,
+    NavigationEvent,
+    NavigationKind,
+    RequestProposals,
+    SendGoal,
+)
+from lodestar.agent.facts.config import LoopConfig
+from lodestar.agent.facts.errors import ErrorCode
 from lodestar.selection.decision_log import Outcome
 
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from agent_fakes import FACING, TARGET, World, entity, exploring, find, thing, towards_target
 
-from lodestar.agent.commands import FollowConstraints, SendGoal, State
-from lodestar.agent.config import LoopConfig
-from lodestar.agent.errors import ErrorCode, OtherFloor
-from lodestar.agent.targets import SceneTargets
+from lodestar.agent.decisions.targets import SceneTargets
+from lodestar.agent.errands.commands import FollowConstraints, SendGoal, State
+from lodestar.agent.facts.config import LoopConfig
+from lodestar.agent.facts.errors import ErrorCode, OtherFloor
 from lodestar.language.directive import (
     EVERY,
     ROBOT_FRAME,

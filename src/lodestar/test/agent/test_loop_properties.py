@@ -10,7 +10,7 @@ from agent_fakes import EXPERTS, World, entity, explore, find, proposal, room
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lodestar.agent.commands import (
+from lodestar.agent.errands.commands import (
     CancelGoal,
     Finish,
     NavigationEvent,
@@ -19,7 +19,7 @@ from lodestar.agent.commands import (
     SendGoal,
     State,
 )
-from lodestar.agent.errors import Busy, Held
+from lodestar.agent.facts.errors import Busy, Held
 from lodestar.experts.protocol import Rejection, RejectionReason
 from lodestar.language.directive import Directive, Item, Step, StepKind
 

@@ -11,7 +11,7 @@ from agent_fakes import FACING, TARGET, World, entity, exploring, find, proposal
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from lodestar.agent.commands import (
+from lodestar.agent.errands.commands import (
     NavigationEvent,
     NavigationKind,
     RecordOutcome,
@@ -19,8 +19,8 @@ from lodestar.agent.commands import (
     SendGoal,
     State,
 )
-from lodestar.agent.config import LoopConfig, RecoveryConfig
-from lodestar.agent.errors import ErrorCode
+from lodestar.agent.facts.config import LoopConfig, RecoveryConfig
+from lodestar.agent.facts.errors import ErrorCode
 from lodestar.grid.energy import EnergyBudget
 from lodestar.scene.records import EntityState
 from lodestar.worldmodel.amendments import Change

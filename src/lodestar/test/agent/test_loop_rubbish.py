@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from agent_fakes import FACING, TARGET, World, exploring, find, proposal
 
-from lodestar.agent.commands import SendGoal
-from lodestar.agent.errors import ErrorCode
+from lodestar.agent.errands.commands import SendGoal
+from lodestar.agent.facts.errors import ErrorCode
 from lodestar.experts.protocol import Proposal, Rejection, RejectionReason
 
 RUBBISH = {

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from agent_fakes import World, find, room
 
-from lodestar.agent.commands import CancelGoal, Finish, RequestProposals, SendGoal, State
-from lodestar.agent.context import make_context
-from lodestar.agent.errors import Busy, ErrorCode, Held
-from lodestar.agent.loop import DecisionLoop
+from lodestar.agent.errands.commands import CancelGoal, Finish, RequestProposals, SendGoal, State
+from lodestar.agent.errands.context import make_context
+from lodestar.agent.facts.errors import Busy, ErrorCode, Held
+from lodestar.agent.loop.machine import DecisionLoop
 from lodestar.selection.linucb import LinUcb, LinUcbConfig
 
 

@@ -20,7 +20,7 @@ from agent_fakes import (
     towards_target,
 )
 
-from lodestar.agent.commands import (
+from lodestar.agent.errands.commands import (
     NavigationEvent,
     NavigationKind,
     RecordDecision,
@@ -28,7 +28,7 @@ from lodestar.agent.commands import (
     SendGoal,
     State,
 )
-from lodestar.agent.errors import ErrorCode
+from lodestar.agent.facts.errors import ErrorCode
 from lodestar.experts.protocol import Rejection, RejectionReason
 from lodestar.selection.baselines import SingleExpert
 from lodestar.selection.context import FEATURES

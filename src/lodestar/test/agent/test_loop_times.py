@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from agent_fakes import TARGET, World, entity, exploring, find, proposal
 
-from lodestar.agent.commands import RecordDecision, RequestProposals
-from lodestar.agent.config import LoopConfig
-from lodestar.agent.errors import ErrorCode
-from lodestar.agent.stamps import NEVER, Stamp
+from lodestar.agent.errands.commands import RecordDecision, RequestProposals
+from lodestar.agent.facts.config import LoopConfig
+from lodestar.agent.facts.errors import ErrorCode
+from lodestar.agent.facts.stamps import NEVER, Stamp
 from lodestar.experts.protocol import Rejection, RejectionReason
 
 STALL = 20.0  # s

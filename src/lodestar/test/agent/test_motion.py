@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from lodestar.agent.config import LoopConfig
-from lodestar.agent.motion import Odometer
-from lodestar.agent.stamps import NEVER, Stamp
+from lodestar.agent.facts.config import LoopConfig
+from lodestar.agent.facts.motion import Odometer
+from lodestar.agent.facts.stamps import NEVER, Stamp
 
 STEP = 0.1  # s
 VELOCITY = np.array([0.8, 0.1, 1.0])  # m/s, m/s, rad/s

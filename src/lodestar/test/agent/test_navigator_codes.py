@@ -2,7 +2,7 @@
 
 import pytest
 
-from lodestar.agent.navigator_codes import is_controller_stuck, is_planner_refusal
+from lodestar.agent.facts.navigator_codes import is_controller_stuck, is_planner_refusal
 
 
 @pytest.mark.parametrize("code", [100, 103, 104, 105, 106])

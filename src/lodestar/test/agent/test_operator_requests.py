@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lodestar.agent.operator_requests import (
+from lodestar.agent.loop.operator_requests import (
     LONGEST,
     AskedBack,
     DirectiveRequest,

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from agent_fakes import World, exploring, find, room
 
-from lodestar.agent.commands import SendGoal
-from lodestar.agent.config import LoopConfig, RecoveryConfig
-from lodestar.agent.errors import ErrorCode
+from lodestar.agent.errands.commands import SendGoal
+from lodestar.agent.facts.config import LoopConfig, RecoveryConfig
+from lodestar.agent.facts.errors import ErrorCode
 from lodestar.language.directive import Directive, Step, StepKind
 
 PATIENCE = RecoveryConfig().localisation_patience

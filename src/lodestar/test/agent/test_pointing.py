@@ -9,10 +9,10 @@ import pytest
 from agent_fakes import ACCEPT, World, entity, explore, exploring, find, find_many
 from test_ambiguity import world_of
 
-from lodestar.agent.commands import SendGoal
-from lodestar.agent.errors import ErrorCode
-from lodestar.agent.open_questions import Choice
-from lodestar.agent.pointing import PointingError, PointingRefused
+from lodestar.agent.errands.commands import SendGoal
+from lodestar.agent.errands.open_questions import Choice
+from lodestar.agent.facts.errors import ErrorCode
+from lodestar.agent.loop.pointing import PointingError, PointingRefused
 from lodestar.worldmodel.corrections import Surroundings, correction_of
 
 BESIDE = np.array([0.9, 0.0, 0.0])  # m

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from agent_fakes import find, proposal, room
 
-from lodestar.agent.config import LoopConfig
-from lodestar.agent.questions import LateAnswer, Questions, objection
+from lodestar.agent.decisions.questions import LateAnswer, Questions, objection
+from lodestar.agent.facts.config import LoopConfig
 from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest, Rejection, RejectionReason
 
 CONFIG = LoopConfig()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from agent_fakes import TARGET, World, entity, proposal
 
-from lodestar.agent.reasoning import trace_of
-from lodestar.agent.targets import TargetView
+from lodestar.agent.actions.reasoning import trace_of
+from lodestar.agent.decisions.targets import TargetView
 from lodestar.language.directive import Item, Step, StepKind
 from lodestar.language.query_graph import Predicate, QueryGraph, QueryVariable
 from lodestar.query.verdict import Candidate

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from agent_fakes import room
 
-from lodestar.agent.retreat import retreat
+from lodestar.agent.recovery.retreat import retreat
 from lodestar.grid.footprint import footprint_free
 
 NEAR_A_WALL = np.array([0.5, 5.0, math.pi / 2])

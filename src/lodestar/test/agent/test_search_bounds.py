@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from test_absence import EVERYWHERE, cut_room, looked_from
 from test_loop_recovery import NO_PATH, _world
 
-from lodestar.agent.absence import AbsenceJudge
-from lodestar.agent.commands import SendGoal
-from lodestar.agent.config import AbsenceConfig, LoopConfig, RecoveryConfig
-from lodestar.agent.errand import Errand
-from lodestar.agent.errors import ErrorCode
+from lodestar.agent.activities.absence import AbsenceJudge
+from lodestar.agent.errands.commands import SendGoal
+from lodestar.agent.errands.errand import Errand
+from lodestar.agent.facts.config import AbsenceConfig, LoopConfig, RecoveryConfig
+from lodestar.agent.facts.errors import ErrorCode
 from lodestar.experts.protocol import Rejection, RejectionReason
 from lodestar.language.directive import Step, StepKind
 

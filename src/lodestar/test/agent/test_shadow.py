@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from agent_fakes import EXPERTS, FakeMirror, FakeTargets, entity, find, room
 
-from lodestar.agent.config import LoopConfig
-from lodestar.agent.context import make_context
-from lodestar.agent.shadow import ShadowSelector
+from lodestar.agent.errands.context import make_context
+from lodestar.agent.facts.config import LoopConfig
+from lodestar.agent.loop.shadow import ShadowSelector
 from lodestar.experts.protocol import Proposal, ProposalRequest, Rejection, RejectionReason
 from lodestar.selection.baselines import SingleExpert
 from lodestar.selection.context import FEATURES

@@ -8,8 +8,8 @@ import numpy as np
 from agent_fakes import entity, room
 from test_viewpoints_beyond import with_wall
 
-from lodestar.agent.config import LoopConfig
-from lodestar.agent.shut_way import place_before_shut_way
+from lodestar.agent.activities.shut_way import place_before_shut_way
+from lodestar.agent.facts.config import LoopConfig
 from lodestar.grid.footprint import footprint_free
 from lodestar.grid.occupancy import OccupancyGrid2D
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from agent_fakes import entity, proposal
 
-from lodestar.agent.admission import admit, heads_for
-from lodestar.agent.config import LoopConfig
-from lodestar.agent.goals import GoalMemory
-from lodestar.agent.targets import SceneTargets
+from lodestar.agent.decisions.admission import admit, heads_for
+from lodestar.agent.decisions.goals import GoalMemory
+from lodestar.agent.decisions.targets import SceneTargets
+from lodestar.agent.facts.config import LoopConfig
 from lodestar.experts.protocol import ActionKind, Rejection, RejectionReason
 from lodestar.language.directive import Constraint, ConstraintKind, Item
 from lodestar.language.grammar import parse_directive

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 from agent_fakes import entity, room
 
-from lodestar.agent.config import LoopConfig
-from lodestar.agent.viewpoints_beyond import is_hidden, viewpoint_beyond
+from lodestar.agent.facts.config import LoopConfig
+from lodestar.agent.recovery.viewpoints_beyond import is_hidden, viewpoint_beyond
 from lodestar.grid.occupancy import OccupancyGrid2D
 
 CONFIG = LoopConfig()

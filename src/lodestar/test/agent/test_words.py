@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lodestar.agent.words import going, nearest_in_words, why_not
+from lodestar.agent.errands.words import going, nearest_in_words, why_not
 from lodestar.experts.protocol import Proposal
 from lodestar.query.verdict import Candidate
 from lodestar.scene.records import Entity

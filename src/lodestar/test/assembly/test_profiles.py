@@ -30,7 +30,7 @@ def test_a_profile_makes_the_tree(tmp_path: Path) -> None:
     assert config.shared.query.accept == config.goal_selector.loop.query.accept == 0.7
     assert config.shared.keep_out_distance == 2.0
     assert (config.mapping.source, config.mapping.scan.resolution) == ("scan", 0.05)
-    assert config.frontier_expert.expert.look_ranges == (5.0, 3.0)
+    assert config.experts["frontier_expert"].expert.look_ranges == (5.0, 3.0)
     assert config.perception == RobotConfig().perception
 
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from lodestar.agent.commands import RecordOutcome
+from lodestar.agent.errands.commands import RecordOutcome
 from lodestar.assembly.config import MappingConfig, RobotConfig, changed
 from lodestar.assembly.range_turns import ScannerTurn
 from lodestar.assembly.robot import HeadlessRobot

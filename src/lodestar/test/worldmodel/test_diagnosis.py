@@ -10,7 +10,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lodestar.agent.config import RecoveryConfig
+from lodestar.agent.facts.config import RecoveryConfig
 from lodestar.worldmodel.cause_table import FILE, BadTable, Recovery, cause_table, read_table
 from lodestar.worldmodel.diagnosis import Evidence, diagnose, recovery_of
 from lodestar.worldmodel.outcomes import Cause, ConstraintState, Discrepancy, Look

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from lodestar.agent.errors import ErrorCode
+from lodestar.agent.facts.errors import ErrorCode
 from lodestar_eval.disturbance import Ended
 from lodestar_eval.jitter_runs import RecordedTest, Request, read_runs
 from lodestar_eval.options import positive_int

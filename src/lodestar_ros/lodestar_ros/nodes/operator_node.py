@@ -7,7 +7,7 @@ from geometry_msgs.msg import PointStamped
 from std_msgs.msg import String
 from visualization_msgs.msg import MarkerArray
 
-from lodestar.agent.operator_requests import AskedBack, RequestRefused, ending_in_words, request_of
+from lodestar.agent.loop.operator_requests import AskedBack, RequestRefused, ending_in_words, request_of
 from lodestar_interfaces.action import FollowDirective
 from lodestar_ros import qos
 from lodestar_ros.conversions import BadMessage, point_from_msg

@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from lodestar.grid.paths import path_lengths
+from lodestar.language.item_words import item_words, scope_words
 from lodestar.language.question import Occurrence, Question, QuestionKind
-from lodestar.language.sentences import item_words, scope_words
 from lodestar.memory.answering.config import AnsweringConfig
 from lodestar.memory.answering.evidence_scope import EvidenceScope
 from lodestar.memory.answering.tools import Shown, Tools, unit_rows

@@ -1,0 +1,306 @@
+"""The transitions of the decision loop: which there are, and what happens on each."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from lodestar.agent.actions.account import Account
+from lodestar.agent.actions.endings import result_of
+from lodestar.agent.actions.reasoning import goal_patience, trace_of
+from lodestar.agent.decisions.proposers import ASIDE, LOOK
+from lodestar.agent.decisions.targets import TargetView
+from lodestar.agent.decisions.verification import Arrival
+from lodestar.agent.errands.commands import (
+    AskMemory,
+    CancelGoal,
+    CancelSkill,
+    Finish,
+    RecordTrace,
+    RequestProposals,
+    RunSkill,
+    SendGoal,
+    State,
+    WithdrawQuestion,
+)
+from lodestar.agent.errands.context import LoopContext
+from lodestar.agent.errands.errand import ActionState, Choice, Navigation, OpenSkill
+from lodestar.agent.errands.open_action import OpenCase
+from lodestar.agent.errands.run import DirectiveRun
+from lodestar.agent.errands.target_search import TargetSearch
+from lodestar.agent.errands.words import name_of
+from lodestar.agent.facts.errors import ErrorCode
+from lodestar.agent.recovery.outcomes import Outcomes
+from lodestar.experts.protocol import Proposal
+from lodestar.geometry.poses import wrap_angle
+from lodestar.language.directive import StepKind
+from lodestar.selection.decision_log import Outcome
+from lodestar.worldmodel.constraint_state import ConstraintTracker
+from lodestar.worldmodel.outcomes import Result
+from lodestar.worldmodel.records import Trace
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Transition:
+    """An edge of the state machine. The state it leads to may be one that it comes from."""
+
+    name: str
+    sources: frozenset[State]
+    target: State
+
+
+_RUNNING = frozenset(
+    {
+        State.DECIDING,
+        State.VALIDATING,
+        State.NAVIGATING,
+        State.VERIFYING,
+        State.WAITING,
+        State.DIAGNOSING,
+    }
+)
+
+#: Every transition. The table in ARCHITECTURE.md says the same; a test compares them.
+TRANSITIONS = {
+    edge.name: edge
+    for edge in (
+        Transition("start", frozenset({State.IDLE}), State.DECIDING),
+        Transition("choose", frozenset({State.DECIDING}), State.VALIDATING),
+        Transition(
+            "send",
+            frozenset({State.DECIDING, State.VALIDATING, State.NAVIGATING, State.DIAGNOSING}),
+            State.NAVIGATING,
+        ),
+        Transition(
+            "diagnose", frozenset({State.DECIDING, State.NAVIGATING, State.VERIFYING}), State.DIAGNOSING
+        ),
+        Transition("arrive", frozenset({State.DECIDING, State.NAVIGATING}), State.VERIFYING),
+        Transition("wait", frozenset({State.DECIDING}), State.WAITING),
+        Transition("redecide", _RUNNING, State.DECIDING),
+        Transition("finish", _RUNNING, State.IDLE),
+        Transition("hold", frozenset({State.IDLE}), State.HELD),
+        Transition("release", frozenset({State.HELD}), State.IDLE),
+    )
+}
+
+
+#: Transitions that are events of the constraint state; the others follow from actions.
+_TOLD: dict[str, Callable[[ConstraintTracker], None]] = {
+    "diagnose": ConstraintTracker.interrupt,
+    "arrive": ConstraintTracker.arrive,
+    "finish": ConstraintTracker.rest,
+    "hold": ConstraintTracker.hold,
+    "release": ConstraintTracker.rest,
+}
+
+
+class IllegalTransition(RuntimeError):
+    """The loop was to take a transition that its state does not have; an error in the loop."""
+
+
+class Transitions:
+    """Takes transitions. Each method is one row of the table and leaves the context in the row's target state."""
+
+    def __init__(self, context: LoopContext, search: TargetSearch, account: Account) -> None:
+        self._context, self._search, self._account = context, search, account
+        self.outcomes = Outcomes(context, search)
+
+    def start(self, run: DirectiveRun) -> None:
+        """The directive begins: the experts are asked with the next tick."""
+        self._context.run = run
+        self._take("start")
+        run.errand.ask_after = self._context.now
+
+    def choose(self, run: DirectiveRun, choice: Choice) -> None:
+        """A decision was made; it is validated next."""
+        run.under_way.choice = choice
+        self._take("choose")
+
+    def send(self, run: DirectiveRun, proposal: Proposal, epoch: int, view: TargetView | None = None) -> None:
+        """The navigator is given the proposal's goal. view: of the target, for the beliefs of the trace."""
+        context = self._context
+        pose, now = context.facts.pose, context.now
+        assert pose is not None
+        goal = np.asarray(proposal.goal, np.float64)
+        patience = goal_patience(pose, goal, context)
+        run.under_way.navigation = Navigation(epoch, proposal, now, now + patience, pose.copy())
+        self._record(run, proposal, epoch, view)
+        run.under_way.events = []
+        run.under_way.last_review = run.under_way.last_check = now
+        context.facts.odometer.rest()
+        context.commands.append(
+            SendGoal(epoch, goal, proposal.entity_id, proposal.expert, proposal.rationale)
+        )
+        self._take("send")
+
+    def pursue(self, run: DirectiveRun, proposal: Proposal, epoch: int, view: TargetView) -> None:
+        """As `send`, but a navigator that has this goal already keeps it."""
+        if run.under_way.navigation is not None and _is_under_way(run.under_way.navigation, proposal):
+            run.under_way.navigation.proposal = proposal
+            self._record(run, proposal, epoch, view)
+            self._take("send")
+        else:
+            self.send(run, proposal, epoch, view)
+
+    def _record(self, run: DirectiveRun, proposal: Proposal, epoch: int, view: TargetView | None) -> None:
+        trace = trace_of(self._context, run.step, proposal, epoch, view or TargetView())
+        if proposal.expert == LOOK:  # about the action that failed, which is still open
+            self.outcomes.begin_look(run, trace)
+        else:
+            self.outcomes.begin(run, trace)
+            self._context.constraint.begin(trace)
+        self._context.commands.append(RecordTrace(trace))
+
+    def diagnose(self, run: DirectiveRun, case: OpenCase) -> None:
+        """An action failed: the robot stands, and finds out why before it does anything else."""
+        if run.under_way.navigation is not None:
+            self._context.commands.append(CancelGoal(case.why))
+        self.outcomes.end_look(run, Result.CANCELLED, case.why)
+        run.under_way.navigation = run.under_way.arrival = None
+        run.questions.close()
+        run.under_way.case = case
+        self._take("diagnose")
+
+    def arrive(self, run: DirectiveRun, navigation: Navigation) -> None:
+        """The robot stands at the goal and looks before anything is decided; after a step aside it decides."""
+        proposal = navigation.proposal
+        run.under_way.navigation = None
+        run.questions.close()
+        if proposal.expert == LOOK and run.under_way.case is not None:
+            run.under_way.case.until = self._context.now + self._context.config.recovery.turned
+            self.outcomes.end_look(run, Result.COMMITTED, "Turned, and looked.")
+            self.diagnose(run, run.under_way.case)
+            return
+        if not proposal.entity_id:
+            self.outcomes.commit(run)
+        if proposal.expert == ASIDE:
+            run.text = "Stepped aside; choosing anew."
+            self.redecide(run)
+            return
+        run.errand.failures = 0
+        run.under_way.arrival = Arrival(
+            np.asarray(proposal.goal),
+            proposal.entity_id,
+            proposal.expert,
+            self._context.now,
+            self._context.facts.stamp,
+        )
+        entity = self._context.facts.entity(proposal.entity_id)
+        run.text = (
+            f"Arrived; checking {name_of(entity)}." if entity is not None else "Arrived; looking around."
+        )
+        self._take("arrive")
+
+    def wait(self, run: DirectiveRun) -> None:
+        """The robot stands until its activity goes on. It has no goal, and nothing may move it meanwhile."""
+        run.questions.close()
+        self.take_back(run, "the robot waits")
+        self._take("wait")
+
+    def carry_out(self, run: DirectiveRun, trace: Trace, patience: float) -> None:
+        """A user's skill begins, for which the robot stands until it has ended, `patience` seconds at most."""
+        context = self._context
+        self.wait(run)
+        self.outcomes.begin(run, trace)
+        context.constraint.begin(trace)
+        run.under_way.skill = OpenSkill(trace.epoch, trace, context.now + patience)
+        context.commands += [RecordTrace(trace), RunSkill(trace.epoch, trace)]
+
+    def redecide(self, run: DirectiveRun, wait: float = 0.0) -> None:
+        """Ask the experts anew, `wait` seconds from now at the earliest; a goal under way stays under way."""
+        run.questions.close()
+        run.errand.ask_after = self._context.now + wait
+        if run.under_way.navigation is None:
+            self.outcomes.end_look(run, Result.CANCELLED, "It was given up.")
+        self._take("redecide")
+
+    def finish(
+        self, run: DirectiveRun, code: ErrorCode, message: str, outcome: Outcome = Outcome.ABORTED
+    ) -> None:
+        """The directive is over and the robot has no goal; that holds even if the account of it fails."""
+        context = self._context
+        context.run = None
+        context.clock.go()
+        context.facts.rest()
+        self._take("finish")
+        is_driving = run.under_way.navigation is not None
+        self._end_errand(run, message, success=code in (ErrorCode.NONE, ErrorCode.UNABLE))
+        if code is not ErrorCode.NONE and not is_driving:
+            context.commands.append(CancelGoal(message))
+        view = TargetView()
+        try:
+            view = self._search.look(run)
+            found = code in (ErrorCode.NONE, ErrorCode.UNABLE) and run.step.kind is StepKind.FIND
+            self._account.close(outcome, view, success=found, ended=True)
+        except Exception:  # whatever it is, it must not keep the robot going
+            _log.exception("the account of a directive that is over is incomplete")
+        facts = context.facts
+        travelled = facts.odometer.distance - run.distance_before
+        share = context.searched.share
+        result = result_of(run, code, message, view, facts.mirror, context.now, travelled, facts.pose, share)
+        context.commands.append(Finish(result))
+
+    def next_errand(self, run: DirectiveRun, message: str, success: bool = False) -> None:
+        """The errand is over and the itinerary has gone on: nothing of the old errand reaches the new one."""
+        self._end_errand(run, message, success)
+        run.begin_errand()
+        self.redecide(run)
+
+    def _end_errand(self, run: DirectiveRun, message: str, success: bool) -> None:
+        """The errand has no goal, no open action or trace, and waits for no answer; what was not carried out yet of
+        its commands is withdrawn.
+        """
+        context = self._context
+        begun = SendGoal | RequestProposals | AskMemory | RunSkill
+        context.commands = [c for c in context.commands if not isinstance(c, begun)]
+        self.end_action(run, message, success)
+        run.questions.end_errand()
+        if run.errand.query is not None:
+            context.commands.append(WithdrawQuestion(run.errand.query.ticket))
+        run.errand.query = None
+
+    def end_action(self, run: DirectiveRun, why: str, success: bool = False) -> None:
+        """The action that is under way ends, with its trace, its goal and its diagnosis; another may begin."""
+        self.outcomes.end_look(run, Result.CANCELLED, why)
+        (self.outcomes.commit if success else self.outcomes.cancel)(run, why)
+        self.take_back(run, why)
+        run.errand.under_way = ActionState()
+
+    def take_back(self, run: DirectiveRun, why: str) -> None:
+        """The navigator has no goal and no skill is under way; the action that was to end so is not waited for."""
+        if run.under_way.navigation is not None:
+            run.under_way.navigation = None
+            self.outcomes.cancel(run, why)
+            self._context.commands.append(CancelGoal(why))
+        skill, run.under_way.skill = run.under_way.skill, None
+        if skill is not None and skill.end is None:
+            self._context.commands.append(CancelSkill(skill.ticket))
+
+    def hold(self) -> None:
+        """Motion is forbidden until `release`."""
+        self._take("hold")
+
+    def release(self) -> None:
+        """Directives are taken again."""
+        self._take("release")
+
+    def _take(self, name: str) -> None:
+        edge, state = TRANSITIONS[name], self._context.state
+        if state not in edge.sources:
+            raise IllegalTransition(f"{name} is no transition of {state.name}")
+        self._context.state = edge.target
+        told = _TOLD.get(name)
+        if told is not None:
+            told(self._context.constraint)
+
+
+def _is_under_way(navigation: Navigation, proposal: Proposal) -> bool:
+    before, after = np.asarray(navigation.proposal.goal), np.asarray(proposal.goal)
+    turned = abs(float(wrap_angle(after[2] - before[2])))
+    return math.hypot(*(after - before)[:2]) < 0.05 and turned < 0.1

@@ -1,0 +1,119 @@
+"""The way to the charger while the battery still lasts; it ends the directive."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from lodestar.agent.actions.account import Account
+from lodestar.agent.actions.go_to import GoTo
+from lodestar.agent.actions.transitions import Transitions
+from lodestar.agent.decisions.proposers import CHARGER
+from lodestar.agent.errands.context import LoopContext
+from lodestar.agent.errands.open_action import Failing
+from lodestar.agent.errands.run import DirectiveRun
+from lodestar.agent.facts.energy import way_back
+from lodestar.agent.facts.errors import ErrorCode
+from lodestar.grid.way_lengths import WayLengths
+from lodestar.language.directive import StepKind
+from lodestar.selection.decision_log import Outcome
+
+
+class ChargerTrip:
+    """Says when the battery demands it, sends the robot, and verifies that it is there."""
+
+    def __init__(self, context: LoopContext, transitions: Transitions, account: Account) -> None:
+        self._context, self._transitions, self._account = context, transitions, account
+        self._go_to = GoTo(context, transitions)  # of the trip that is under way
+        self._ways = WayLengths()  # from the charger
+
+    def begin(self, run: DirectiveRun) -> None:
+        """Send the robot there, once the wait before the next question is over."""
+        context = self._context
+        if context.now < run.errand.ask_after:
+            return
+        pose = context.facts.pose
+        assert pose is not None
+        x, y = self._charger_of(run)
+        goal = np.array([x, y, math.atan2(y - pose[1], x - pose[0])])
+        text, slack = f"{run.told[-1]} Driving there.", context.config.charger_reach
+        if self._go_to.send(run, CHARGER, goal, text, slack=slack):
+            run.errand.idle_since = None
+        elif run.errand.idle_for(context.now) > context.config.no_expert_timeout:
+            self.give_up(run, self._go_to.verdict.reason)
+        else:
+            self._transitions.redecide(run, context.config.retry_interval)
+
+    def verify(self, run: DirectiveRun) -> None:
+        """The navigator says that the robot is there: end the directive where it is, else try again."""
+        context = self._context
+        config, pose = context.config, context.facts.pose
+        assert pose is not None and run.verdict is not None
+        away = math.dist(pose[:2], self._charger_of(run))
+        run.under_way.arrival = None
+        if away <= config.charger_reach:
+            code, message = run.verdict
+            self._transitions.finish(run, code, f"{message} It is there now.")
+            return
+        if self._go_to.fell_short(CHARGER):
+            self.give_up(run, f"the navigator stopped {away:.1f} m from the charger")
+        else:
+            self._transitions.redecide(run, config.retry_interval)
+
+    def give_up(self, run: DirectiveRun, why: str) -> None:
+        """The robot cannot come there; the directive is over."""
+        code, message = run.verdict or (ErrorCode.NAVIGATION_FAILED, "")
+        self._transitions.finish(run, code, f"{message} Could not come back: {why}.".strip())
+
+    def turned_back(self, run: DirectiveRun) -> bool:
+        """Whether the battery just lasts for the way to the charger, so that the robot goes there now."""
+        context = self._context
+        config, facts, budget = context.config, context.facts, context.facts.energy
+        due = context.now - run.last_energy >= config.energy_interval
+        if run.charging or not budget.limited or not due or facts.pose is None or facts.grid is None:
+            return False
+        run.last_energy = context.now
+        goal = self._charger_of(run)
+        length = way_back(self._ways, facts.grid, facts.pose, goal, config)
+        if not budget.must_return(length):
+            return False
+        if run.step.kind is StepKind.RETURN and math.dist(home_of(run, context)[:2], goal) < 1.0:
+            return False  # it is on its way there
+        self._turn_back(run, length)
+        return True
+
+    def turn_back(self, run: DirectiveRun) -> None:
+        """Go to the charger, because the battery lasts for no goal that anybody proposes."""
+        facts, goal = self._context.facts, self._charger_of(run)
+        assert facts.pose is not None and facts.grid is not None
+        self._turn_back(run, way_back(self._ways, facts.grid, facts.pose, goal, self._context.config))
+
+    def _turn_back(self, run: DirectiveRun, length: float) -> None:
+        context, budget = self._context, self._context.facts.energy
+        where = "the charger" if budget.charger is not None else "the start"
+        message = (
+            f"The battery lasts for {budget.range_left:.0f} m, of which {budget.reserve:.0f} m are the reserve, and "
+            f"{where} is {length:.0f} m away: the robot stopped in time to drive there."
+        )
+        run.verdict, run.charging, run.errand.failures = (ErrorCode.ENERGY, message), True, 0
+        self._go_to = GoTo(context, self._transitions)
+        self._transitions.outcomes.note(run, Failing.BATTERY, "the battery just lasts for the way back")
+        run.tell(f"The battery just lasts for the {length:.0f} m to {where}.")
+        self._account.close(Outcome.PREEMPTED)
+        self._transitions.take_back(run, "the battery demands the way back")
+        self._transitions.redecide(run)
+
+    def _charger_of(self, run: DirectiveRun) -> np.ndarray:
+        """(2,): the charger, or the start where none is known."""
+        charger = self._context.facts.charger
+        assert charger is not None
+        return charger
+
+
+def home_of(run: DirectiveRun, context: LoopContext) -> np.ndarray:
+    """(3,): where the directive began if coming back is a part of it, else where the robot was first."""
+    home = context.facts.home
+    assert home is not None
+    alone = len(run.directive.steps) <= 1
+    return home if alone or run.begun_at is None else run.begun_at

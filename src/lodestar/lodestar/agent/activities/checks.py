@@ -1,0 +1,194 @@
+"""CHECK: whether something is so now. Fresh proof answers it; else the robot goes there and says what it sees."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lodestar.agent.activities.activity import Activity
+from lodestar.agent.activities.asking import asked_in_words, question_of, told
+from lodestar.agent.activities.memory_line import Freshness
+from lodestar.agent.errands.itinerary import is_room
+from lodestar.agent.errands.run import CheckVisit, DirectiveRun
+from lodestar.agent.errands.search_belief import SearchBelief
+from lodestar.agent.errands.words import name_of
+from lodestar.agent.facts.errors import ErrorCode
+from lodestar.language.asked_items import plain_item, with_asked
+from lodestar.language.directive import Step, StepKind
+from lodestar.language.query_graph import Predicate
+from lodestar.language.question import AnswerType, QuestionKind
+from lodestar.memory.answer import Answer, AnswerValue, Proof, ProofKind
+from lodestar.models.english import listed
+from lodestar.scene.captions import shows
+from lodestar.scene.records import Entity
+
+_SEEN = 0.95  # confidence of what the robot stands before; chosen
+_AFAR = 0.8  # confidence of what it saw from where it cannot come nearer; chosen
+
+
+class Check(Activity):
+    """Asks the memory first; without fresh proof it has an errand done, and answers by what that shows."""
+
+    def act(self, run: DirectiveRun) -> bool:
+        """Ask, go there, or answer."""
+        if run.check is None:
+            self._tools.memory.ask(run, question_of(run.step), self._tools.context.config.check_age)
+            run.text = f"Asking my memory: {asked_in_words(run.step)}"
+            self._tools.transitions.wait(run)
+        elif run.check.came is not None:
+            self._judge(run, run.check)
+        return True
+
+    def waited(self, run: DirectiveRun) -> None:
+        """Answer by fresh proof, or go and look."""
+        outcome, config = self._tools.memory.outcome(run), self._tools.context.config
+        if outcome is None:
+            return
+        answer = outcome.answer if outcome.is_known else None
+        if answer is not None and self._tools.memory.is_fresh(
+            answer, Freshness(config.check_age, config.covered)
+        ):
+            self._tools.steps.answer(run, told(answer, self._tools.context), answer)
+            return
+        errand = self._errand(run.step)
+        if errand is None:
+            self._leave(run, "it does not say what to look at; name the thing or the room")
+        else:
+            self._tools.steps.visit(
+                run, errand, f"I have no fresh proof: going to look. {asked_in_words(run.step)}"
+            )
+
+    def _errand(self, step: Step) -> Step | None:
+        """Return what shows whether it is so: coming to the thing or room, or looking over the scope's room."""
+        if step.item is None or not step.item.alternatives:
+            return Step(StepKind.GO, scope=step.scope) if step.scope.rooms else None
+        item = replace(plain_item(step.item, step.asked), count=1)
+        if is_room(item, self._tools.context.place_names):
+            return Step(StepKind.GO, item, scope=step.scope)
+        if step.scope.rooms and not step.asked:
+            return Step(StepKind.LIST, item, scope=step.scope)
+        return Step(StepKind.FIND, item, scope=step.scope)
+
+    # --- on the spot ------------------------------------------------------------------------------------------
+
+    def _judge(self, run: DirectiveRun, check: CheckVisit) -> None:
+        assert check.came is not None
+        code, words = check.came
+        entity = self._tools.context.facts.entity(check.entity_id)
+        is_room_missing = check.errand is StepKind.LIST
+        if code in (ErrorCode.TARGET_NOT_FOUND, ErrorCode.TARGET_GONE) and not (
+            run.step.asked or is_room_missing
+        ):
+            self._deny(run, words, check.belief)
+        elif code is ErrorCode.TARGET_UNREACHABLE and not run.step.asked and self._is_there(run, check):
+            seen = self._tools.context.facts.entity(run.found[-1])
+            self._end(run, f"Yes, I saw it from afar. {words}", seen, yes=True, sure=_AFAR)
+        elif code is not ErrorCode.NONE:
+            self._leave(run, words)
+        elif run.step.asked and entity is not None:
+            self._judge_asked(run, entity)
+        elif run.step.asked or run.step.item is None:
+            self._leave(run, f"{words} I cannot see from here whether it is so")
+        elif check.errand is StepKind.LIST:
+            self._end(run, f"{'Yes' if self._is_there(run, check) else 'No'}. {words}")
+        else:
+            self._end(run, f"Yes. {words}", entity, yes=True)
+
+    def _deny(self, run: DirectiveRun, words: str, belief: SearchBelief | None) -> None:
+        """Answer no with what was searched and how sure it is; nothing where too little of the floor could be seen."""
+        context = self._tools.context
+        if belief is None:
+            self._end(run, f"No. {words}")
+        elif belief.present >= context.config.absence.unsure:
+            self._leave(run, f"{words} {belief.left_in_words()} It may be there all the same")
+        else:
+            words = f"No. {words} {belief.in_words()}"
+            value = AnswerValue(AnswerType.YES_NO, yes=False)
+            now = context.facts.stamp.seconds
+            sure, share = 1.0 - belief.present, belief.share
+            answer = Answer(question_of(run.step), words, value, sure, last_verified=now, coverage=share)
+            run.check = None
+            self._tools.steps.answer(run, words, answer)
+
+    def _is_there(self, run: DirectiveRun, check: CheckVisit) -> bool:
+        """Whether what was listed was in view since the check began."""
+        seen = self._tools.search.seen_since(run, check.begun)
+        run.found.extend(entity.id for entity in seen if entity.id not in run.found)
+        return bool(seen)
+
+    def _judge_asked(self, run: DirectiveRun, entity: Entity) -> None:
+        """Say what of the asked is true of the thing that the robot stands before."""
+        step, name = run.step, name_of(entity)
+        asked, choice = step.asked, question_of(step).kind is QuestionKind.ATTRIBUTE
+        hidden = [
+            p.value for p in asked if p.name == "HasAttribute" and not shows(entity.attributes, p.value)
+        ]
+        if hidden and (not choice or len(hidden) == len(asked)):
+            self._leave(
+                run, f"{name} is in front of me, and I cannot see whether it is {' or '.join(hidden)}"
+            )
+            return
+        groups = [(one,) for one in asked] if choice else [asked]
+        true = [self._holds(run, group, entity) for group in groups]
+        if None in true:
+            self._wait_for_vectors(run)
+        elif choice:
+            named = [p.value for p, holds in zip(asked, true) if holds]
+            words = f"{name} is {listed(named)}." if named else f"{name} is neither of these."
+            self._end(run, words, entity, names=tuple(named))
+        else:
+            where = "" if true[0] else " not"
+            self._end(
+                run, f"{'Yes' if true[0] else 'No'}: {name} is{where} as you ask.", entity, yes=bool(true[0])
+            )
+
+    def _holds(self, run: DirectiveRun, asked: tuple[Predicate, ...], entity: Entity) -> bool | None:
+        """Return whether the asked is true of the entity; None while a phrase has no vector."""
+        assert run.step.item is not None
+        step = replace(run.step, kind=StepKind.FIND, item=with_asked(replace(run.step.item, count=1), asked))
+        return self._tools.search.holds(step, entity)
+
+    def _wait_for_vectors(self, run: DirectiveRun) -> None:
+        context = self._tools.context
+        if run.errand.idle_for(context.now) > context.config.no_expert_timeout:
+            self._leave(run, "the text model did not say what the words mean")
+        else:
+            self.retry(run)
+
+    # --- the end ----------------------------------------------------------------------------------------------
+
+    def _end(
+        self,
+        run: DirectiveRun,
+        words: str,
+        entity: Entity | None = None,
+        *,
+        yes: bool | None = None,
+        names: tuple[str, ...] = (),
+        sure: float = _SEEN,
+    ) -> None:
+        run.check = None
+        answer = None if entity is None else self._answer(run.step, words, entity, yes, names, sure)
+        self._tools.steps.answer(run, words, answer)
+
+    def _answer(
+        self,
+        step: Step,
+        words: str,
+        entity: Entity,
+        yes: bool | None,
+        names: tuple[str, ...],
+        sure: float,
+    ) -> Answer:
+        """Return what was seen as an answer, whose proof is the thing."""
+        proof = Proof(
+            ProofKind.ENTITY, entity.id, entity.last_seen, entity.mean, entity.caption or entity.label
+        )
+        kind = AnswerType.TEXT if yes is None else AnswerType.YES_NO
+        value = AnswerValue(kind, yes=yes, names=names)
+        return Answer(question_of(step), words, value, sure, (proof,), entity.last_seen)
+
+    def _leave(self, run: DirectiveRun, why: str) -> None:
+        run.check = None
+        self._tools.steps.leave_unanswered(
+            run, f"{asked_in_words(run.step)[:-1]} has no answer: {why.rstrip('.')}."
+        )

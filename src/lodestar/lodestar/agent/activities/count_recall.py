@@ -1,0 +1,54 @@
+"""COUNT from memory, where all the floor is known and was looked at of late."""
+
+from __future__ import annotations
+
+from lodestar.agent.activities.activity import Tools
+from lodestar.agent.activities.asking import asked_in_words, question_of, told
+from lodestar.agent.activities.memory_line import Freshness
+from lodestar.agent.errands.run import DirectiveRun
+from lodestar.agent.errands.searched_floor import open_edges
+from lodestar.experts.rooms import rooms_mask
+
+
+class CountRecall:
+    """Asks the memory once, before the robot counts by looking."""
+
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+        self._is_over = False
+
+    def begins(self, run: DirectiveRun) -> bool:
+        """Return whether the memory was asked, so that the robot stands until it answers."""
+        if self._is_over:
+            return False
+        self._is_over = True
+        step, tools = run.step, self._tools
+        if step.item is None or step.scope.around is not None or not self._is_known(run):
+            return False
+        tools.memory.ask(run, question_of(step), tools.context.config.count_age)
+        run.text = f"Asking my memory: {asked_in_words(step)}"
+        tools.transitions.wait(run)
+        return True
+
+    def hear(self, run: DirectiveRun) -> None:
+        """Tell the number, or have the robot count."""
+        tools, config = self._tools, self._tools.context.config
+        outcome = tools.memory.outcome(run)
+        if outcome is None:
+            return
+        answer = outcome.answer if outcome.is_known else None
+        bounds = Freshness(config.count_age, config.covered)
+        if answer is None or answer.coverage is None or not tools.memory.is_fresh(answer, bounds):
+            run.text = "I have not looked at enough of the floor of late: counting anew."
+            tools.transitions.redecide(run)
+            return
+        tools.steps.answer(run, told(answer, tools.context), answer)
+
+    def _is_known(self, run: DirectiveRun) -> bool:
+        """Whether no floor within reach borders on unknown space, in the rooms of the scope or anywhere."""
+        facts = self._tools.context.facts
+        assert facts.grid is not None and facts.pose is not None
+        inside = rooms_mask(run.step.scope, facts.grid, facts.mirror)
+        if inside is not None and not inside.any():
+            return False
+        return not open_edges(facts.grid, facts.pose, inside).any()

@@ -1,0 +1,223 @@
+"""FIND: every expert is asked, and the search ends where the thing is claimed or everything was explored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from lodestar.agent.actions.endings import give_up, given_up, gone, not_found
+from lodestar.agent.activities.absence import AbsenceJudge
+from lodestar.agent.activities.activity import Activity, Tools
+from lodestar.agent.activities.search_bounds import SearchBounds
+from lodestar.agent.activities.shut_way import ShutWay, ShutWayWatch
+from lodestar.agent.decisions.admission import Admission
+from lodestar.agent.decisions.proposers import PLACE
+from lodestar.agent.decisions.targets import TargetView
+from lodestar.agent.decisions.verification import Arrival
+from lodestar.agent.errands.run import DirectiveRun
+from lodestar.agent.errands.search_belief import SearchBelief
+from lodestar.agent.errands.words import counted
+from lodestar.agent.facts.errors import ErrorCode
+from lodestar.agent.facts.stamps import NEVER
+from lodestar.language.directive import EVERY
+from lodestar.scene.records import Entity
+
+
+class Search(Activity):
+    """Ends by a claim of the verifying state, by one more try, or by failure."""
+
+    def __init__(self, tools: Tools) -> None:
+        super().__init__(tools)
+        self._judge = AbsenceJudge(tools.context.config.absence)
+        self._watch = ShutWayWatch(tools.context, tools.search)
+        outcomes = tools.transitions.outcomes
+        self._bounds = SearchBounds(tools.context, tools.search, outcomes, self._judge)
+        self._shut: ShutWay | None = None  # that the robot goes to look at
+        self._worth_at: float | None = None  # loop time of the last proposal that was worth its look
+
+    def act(self, run: DirectiveRun) -> bool:
+        """End a search for a known thing that is gone, hidden or barred, once it went on for long enough, and one for a
+        CHECK whose time is over. Before a shut way, wait.
+        """
+        if self._is_late(run):
+            self._answer_absent(run, self._belief(run), self._tools.search.look(run))
+            return True
+        if self._shut is not None and self._shut.since is not None:
+            run.text = f"Waiting for the way to {self._shut.name} to open."
+            self._tools.transitions.wait(run)
+            return True
+        ending = self._bounds.ending(run)
+        if ending is None:
+            return False
+        if ending[0] is ErrorCode.TARGET_GONE or not self._tries_again(run):
+            self._tools.steps.fail(run, *ending)
+        return True
+
+    def news(self, run: DirectiveRun) -> str:
+        """A thing that is gone, hidden or barred was searched for long enough, or a CHECK has to answer now."""
+        if self._is_late(run):
+            return "My time is nearly over: answering with what I know."
+        return "I have looked elsewhere for long enough." if self._bounds.ending(run) is not None else ""
+
+    def _tries_again(self, run: DirectiveRun) -> bool:
+        """Return whether the robot goes once more to what shut the way to a thing, or to what it could not come to."""
+        if self._looks_again(run):
+            return True
+        if not run.errand.try_again():
+            return False
+        run.text = "I found no other one; trying once more to come to the one that I know."
+        self._tools.transitions.redecide(run)
+        return True
+
+    def _looks_again(self, run: DirectiveRun) -> bool:
+        """Return whether the robot goes to look at what shut the way to a known thing, once per search."""
+        if run.errand.tried_again:
+            return False
+        self._shut = self._watch.shut(run)
+        if self._shut is None:
+            return False
+        run.errand.begin_last_try()
+        text = f"I found no other one; looking once more at what shut the way to {self._shut.name}."
+        if not self._go_to.send(run, PLACE, self._shut.place, text):
+            self._shut = None
+            self._tools.transitions.redecide(run)
+        return True
+
+    def arrived(self, run: DirectiveRun, arrival: Arrival) -> None:
+        """The robot stands before what shut the way."""
+        if self._shut is not None:
+            self._shut.since = self._tools.context.now
+        super().arrived(run, arrival)
+
+    def waited(self, run: DirectiveRun) -> None:
+        """Decide anew when the way is open, or when patience is over."""
+        assert self._shut is not None
+        is_open = self._watch.is_open(run, self._shut)
+        if is_open or self._watch.is_over(self._shut):
+            self._shut = None
+            if is_open:
+                run.errand.second_chance()
+            self._tools.transitions.redecide(run)
+
+    def settled(self, run: DirectiveRun, admission: Admission, view: TargetView) -> bool:
+        """End the search where more looks cost more than they can tell: for another one than the known thing behind a
+        shut way, and for a CHECK where the thing is not there for all that was seen. What may be it is looked at first.
+        """
+        context = self._tools.context
+        if not self._bounds.is_worth(run, admission):
+            self._end_barred(run, admission, view)
+            return True
+        entities = context.facts.entities
+        if not self._weighs(run) or view.accepted or given_up(run, view, entities) is not None:
+            return False
+        proposals = [arm.proposal for arm in admission.admissible if arm.proposal is not None]
+        if any(proposal.entity_id for proposal in proposals) or self._blind_for(run, entities.values()):
+            return False
+        goals = [np.asarray(proposal.goal, np.float64) for proposal in proposals]
+        weighed = self._judge.weigh(run.step, context.facts, context.searched, goals)
+        if weighed is None or not self._is_enough(*weighed):
+            return False
+        self._answer_absent(run, weighed[0], view)
+        return True
+
+    def _is_enough(self, belief: SearchBelief, is_worth: bool) -> bool:
+        """Return whether the answer is no now. is_worth: whether a proposed look is worth its seconds."""
+        now, config = self._tools.context.now, self._tools.context.config.absence
+        if is_worth or self._worth_at is None:
+            self._worth_at = now
+        is_barren = now - self._worth_at >= config.barren_time
+        return not is_worth and belief.present <= (config.unsure if is_barren else config.bound)
+
+    def _weighs(self, run: DirectiveRun) -> bool:
+        """Return whether this search is to tell whether a thing is anywhere in the building."""
+        step = run.itinerary.step
+        here = not run.step.scope.rooms and run.step.scope.around is None
+        return (
+            self._tools.context.config.absence.enabled and run.check is not None and here and not step.asked
+        )
+
+    def _is_late(self, run: DirectiveRun) -> bool:
+        """Return whether a CHECK has to be answered now, because its time is nearly over."""
+        context = self._tools.context
+        left = run.time_limit - (context.now - run.started)
+        return self._weighs(run) and left <= context.config.absence.reserve
+
+    def _belief(self, run: DirectiveRun) -> SearchBelief | None:
+        context = self._tools.context
+        return self._judge.belief(run.step, context.facts, context.searched) if self._weighs(run) else None
+
+    def _answer_absent(self, run: DirectiveRun, belief: SearchBelief | None, view: TargetView) -> None:
+        """The errand of a CHECK ends without a find; the CHECK makes its answer of the belief."""
+        context = self._tools.context
+        assert run.check is not None
+        run.check.belief = belief
+        entities = context.facts.entities
+        words = not_found(run, view, entities, context.searched)
+        self._tools.steps.fail(run, *(given_up(run, view, entities) or (ErrorCode.TARGET_NOT_FOUND, words)))
+
+    def explored(self, run: DirectiveRun, admission: Admission, view: TargetView) -> None:
+        """Wait for late experts, try what was given up once more, or end."""
+        if not self._goes_on(run):
+            self._end_explored(run, admission, view)
+
+    def _goes_on(self, run: DirectiveRun) -> bool:
+        """Return whether something is left to wait for or to try, though everything is explored."""
+        if self._waits_for_experts(run):
+            self.retry(run)
+        elif run.errand.second_chance():
+            self._tools.transitions.redecide(run)
+        else:
+            return bool(run.errand.is_barred or run.errand.given_up) and self._looks_again(run)
+        return True
+
+    def _end_barred(self, run: DirectiveRun, admission: Admission, view: TargetView) -> None:
+        """No look for another one is worth its time: what was given up is tried once more, and the search ends."""
+        context = self._tools.context
+        run.questions.close()
+        run.errand.explored_at = context.now if run.errand.explored_at is None else run.errand.explored_at
+        if not self._goes_on(run):
+            ending = self._bounds.conclusion(run)
+            entities = context.facts.entities
+            self._tools.steps.fail(run, *(ending or give_up(run, admission, view, entities)))
+
+    def conclusion(self, run: DirectiveRun) -> tuple[ErrorCode, str] | None:
+        """Return what the search knows of a thing that it could not come to, when the directive's time is over."""
+        return None if run.check is not None else self._bounds.conclusion(run)
+
+    def _end_explored(self, run: DirectiveRun, admission: Admission, view: TargetView) -> None:
+        tools = self._tools
+        if run.step.count == EVERY and run.errand.found_here:
+            found = counted(run.errand.found_here, run.step.target)
+            tools.steps.succeed(run, f"Found {found}; everything reachable is explored.", view)
+        else:
+            entities = tools.context.facts.entities
+            if run.check is not None:
+                run.check.belief = self._belief(run)
+            blind = self._blind_for(run, entities.values())
+            if run.errand.gone and not blind and not view.accepted:
+                code, message = gone(run, tools.context.searched, tools.context.facts.stamp)
+            else:
+                code, message = give_up(run, admission, view, entities, blind, tools.context.searched)
+            if run.errand.found_here:
+                message = f"Found {run.errand.found_here} of {run.step.count} that were asked for. {message}"
+            tools.steps.fail(run, code, message)
+
+    def _waits_for_experts(self, run: DirectiveRun) -> bool:
+        """Whether an expert has yet to answer something that it was asked after everything was explored."""
+        context = self._tools.context
+        assert run.errand.explored_at is not None
+        if context.now - run.errand.explored_at > context.config.thinking_patience:
+            return False
+        behind = [name for name in context.experts if run.questions.is_behind(name, run.errand.explored_at)]
+        if behind:
+            run.text = f"Everything reachable is explored; waiting for {' and '.join(behind)} to answer."
+            run.errand.idle_since = None
+        return bool(behind)
+
+    def _blind_for(self, run: DirectiveRun, entities: Iterable[Entity]) -> float:
+        """Seconds since anything at all was seen, where that is longer than it can be; else 0."""
+        context = self._tools.context
+        newest = max((context.facts.last_seen(entity) for entity in entities), default=NEVER)
+        silence = context.facts.stamp - max(newest, run.begun_stamp)
+        return silence if silence > context.config.scene_patience else 0.0

@@ -1,0 +1,75 @@
+"""Table of the activity that does each kind of errand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+
+from lodestar.agent.activities.activity import Activity, Tools
+from lodestar.agent.activities.asking import Asking
+from lodestar.agent.activities.checks import Check
+from lodestar.agent.activities.count_recall import CountRecall
+from lodestar.agent.activities.pauses import Stop, Wait
+from lodestar.agent.activities.places import Destination, Numbers, RoomPatrol, RoomVisit, SpotVisit, Start
+from lodestar.agent.activities.remembered_places import RememberedPlace
+from lodestar.agent.activities.room_search import RoomSearch
+from lodestar.agent.activities.searches import Search
+from lodestar.agent.activities.skills import SkillStep
+from lodestar.agent.activities.spot_search import SpotSearch
+from lodestar.agent.activities.surveys import Exploration, StockTaking
+from lodestar.agent.errands.errand import Errand
+from lodestar.agent.errands.itinerary import is_spot
+from lodestar.agent.errands.run import DirectiveRun
+from lodestar.language.directive import Step, StepKind
+
+_added: dict[StepKind, Callable[[Tools, Step], Activity]] = {}
+
+
+@contextmanager
+def activity_for(kind: StepKind, make: Callable[[Tools, Step], Activity]) -> Iterator[None]:
+    """Have loops that are made within the block do steps of a kind by `make(tools, step)`."""
+    _added[kind] = make
+    try:
+        yield
+    finally:
+        del _added[kind]
+
+
+class Activities:
+    """Begins the activity of a run's errand, and keeps it while the errand is worked on."""
+
+    def __init__(self, tools: Tools) -> None:
+        rooms, spots = RoomSearch(tools.context), SpotSearch(tools.context, tools.search)
+        self._makers: dict[StepKind, Callable[[Step], Activity]] = {
+            StepKind.FIND: lambda step: Search(tools),
+            StepKind.EXPLORE: lambda step: Exploration(tools, rooms),
+            StepKind.LIST: lambda step: Exploration(tools, rooms, StockTaking(tools)),
+            StepKind.COUNT: lambda step: Exploration(tools, rooms, StockTaking(tools), CountRecall(tools)),
+            StepKind.RETURN: lambda step: Destination(tools, Start(tools.context)),
+            StepKind.GO: lambda step: self._visit(tools, rooms, spots, step),
+            StepKind.WAIT: lambda step: Wait(tools),
+            StepKind.CHECK: lambda step: Check(tools),
+            StepKind.ASK: lambda step: Asking(tools),
+            StepKind.PATROL: lambda step: RoomPatrol(tools, rooms),
+            StepKind.STOP: lambda step: Stop(tools),
+            StepKind.DO: lambda step: SkillStep(tools),
+            **{kind: partial(make, tools) for kind, make in _added.items()},
+        }
+        self._current: tuple[Errand, Activity] | None = None
+
+    def of(self, run: DirectiveRun) -> Activity:
+        """The activity of the errand that the run works on."""
+        current = self._current
+        if current is None or current[0] is not run.errand:
+            current = self._current = (run.errand, self._makers[run.step.kind](run.step))
+        return current[1]
+
+    @staticmethod
+    def _visit(tools: Tools, rooms: RoomSearch, spots: SpotSearch, step: Step) -> Activity:
+        if step.pose is not None:
+            return Destination(tools, Numbers(tools.context))
+        if step.is_remembered:
+            return RememberedPlace(tools)
+        assert step.item is not None
+        return SpotVisit(tools, spots) if is_spot(step.item) else RoomVisit(tools, rooms)

@@ -1,0 +1,248 @@
+"""The ledger of decisions: context, propensities, outcome, reward, and what the policy learns from them."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lodestar.agent.decisions.admission import Admission
+from lodestar.agent.decisions.observation import modality_of
+from lodestar.agent.facts.stamps import Stamp
+from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest
+from lodestar.experts.registry import holder
+from lodestar.experts.specs import Role
+from lodestar.language.directive import Step, StepKind
+from lodestar.selection.context import AREA, ContextBuilder
+from lodestar.selection.decision_log import ArmRecord, Decision, Outcome
+from lodestar.selection.perceived import Perceived, TaskState
+from lodestar.selection.policy import Choice, Policy
+from lodestar.selection.reward import RewardModel, SubtaskEnd, Turn, credit_shares
+
+VIEWER = holder(Role.VIEWER)  # the expert whose confidence is V_vlm
+STUCK_DISTANCE = 0.15  # m; a turn that ends nearer to its start hardly moved the robot
+STUCK_TIME = 2.0  # s; a shorter turn had no chance to
+
+
+@dataclass
+class _Open:
+    """The decision that runs. before: what was perceived when it was taken; v_vlm: V_vlm then."""
+
+    decision: Decision
+    proposal: Proposal
+    context: np.ndarray
+    arm: int
+    backtracking: float
+    before: Perceived
+    v_vlm: float
+
+
+class Ledger:
+    """One open decision at a time; closing it teaches the policy and gives the final record."""
+
+    def __init__(self, policy: Policy, builder: ContextBuilder, rewards: RewardModel) -> None:
+        if tuple(policy.names) != builder.names:
+            raise ValueError(f"the policy learns of {policy.names}, the context has {builder.names}")
+        self._policy = policy
+        self.builder = builder
+        self._rewards = rewards
+        self._open: _Open | None = None
+        self._started, self._limit = 0.0, math.inf
+        self._viewed = (0.0, -math.inf)  # the view's newest confidence and when that was, in loop time
+        self.begin_subtask(0.0)
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """Names of the arms, in the policy's order."""
+        return self._policy.arms
+
+    @property
+    def step(self) -> Step:
+        """The one that the open decision is for."""
+        return self._step
+
+    def begin_directive(self, stamp: float, time_limit: float) -> None:
+        """A directive starts at `stamp` with `time_limit` seconds; what the view said before is forgotten."""
+        self._started, self._limit = stamp, time_limit
+        self._viewed = (0.0, -math.inf)
+        self.builder.begin()
+        self.begin_subtask(stamp)
+
+    def begin_subtask(self, stamp: float) -> None:
+        """Turns before now get no share of a success to come, and no arm is masked."""
+        self._turns: list[tuple[np.ndarray, int]] = []
+        self._empties: Counter[int] = Counter()  # arm -> empty picks of this subtask
+        self._streak: Counter[int] = Counter()  # arm -> empty picks in a row
+        self._began = stamp
+        self._step = Step(StepKind.EXPLORE)
+
+    def choose(
+        self,
+        request: ProposalRequest,
+        admission: Admission,
+        step: Step,
+        now: Perceived,
+        newest: Stamp,
+        map_id: int,
+        trace_id: str = "",
+    ) -> tuple[Decision, Proposal]:
+        """Open the decision that the policy takes among the admitted arms, of which there is at least one.
+
+        newest: stamp of the facts that `now` was perceived from. trace_id: of the trace of the request's epoch.
+        """
+        proposals = {a.expert: a.proposal for a in admission.arms if a.proposal is not None}
+        self._step = step
+        v_vlm = self._hear(admission, now.stamp, newest)
+        contexts, by_arm = self.builder.build(
+            now, proposals, v_vlm, now.stamp - self._viewed[1], self._task(request, now.stamp)
+        )
+        admission = self._masked(admission)
+        admitted = {a.expert: a.admissible for a in admission.arms}
+        admissible = np.array([admitted.get(name, False) for name in self.arms])
+        choice = self._policy.choose(contexts, admissible)
+        name = self.arms[choice.arm]
+        proposal = proposals[name]
+        context = {n: float(v) for n, v in zip(self.builder.names, contexts[choice.arm])}
+        for feature, values in by_arm.items():
+            context.update({f"{feature}.{arm}": float(value) for arm, value in zip(self.arms, values)})
+        context[AREA] = float(now.area)
+        decision = Decision(
+            epoch=request.epoch,
+            stamp=request.stamp,
+            directive=request.directive.text,
+            subtask=request.step_index,
+            context=context,
+            arms=_records(self.arms, admission, choice),
+            chosen=name,
+            map_id=map_id,
+            evidence_entities=proposal.evidence_entities
+            or ((proposal.entity_id,) if proposal.entity_id else ()),
+            evidence_keyframes=proposal.evidence_keyframes,
+            trace_id=trace_id,
+            explanation=_explanation(name, proposal, admission, choice),
+        )
+        self._open = _Open(
+            decision,
+            proposal,
+            contexts[choice.arm].copy(),
+            choice.arm,
+            float(by_arm["backtracking"][choice.arm]),
+            now,
+            v_vlm,
+        )
+        self.builder.chosen(choice.arm, now)
+        return decision, proposal
+
+    def close(
+        self, outcome: Outcome, now: Perceived, success: bool = False, ended: bool = False
+    ) -> Decision | None:
+        """The open decision with outcome and reward, learned from; None where none is open.
+
+        success: the loop verified the target. ended: the subtask is over, with success or without.
+        """
+        if self._open is None:
+            return None
+        turn, self._open = self._open, None
+        reward = self._rewards.turn(self._judge(turn, outcome, now))
+        shared = 0.0
+        if success or ended:
+            used = (now.stamp - self._began) / max(self._started + self._limit - self._began, 1e-9)
+            end = SubtaskEnd(success, now.matches or (), self.builder.settled, used)
+            shared = self._rewards.subtask(end)
+        reward["success"] = shared
+        reward["total"] = sum(reward.values())
+        self._policy.update(turn.context, turn.arm, reward["total"])
+        shares = credit_shares(self._rewards.decay, len(self._turns) + 1)
+        for (context, arm), share in zip(self._turns, shares):
+            if shared:
+                self._policy.credit(context, arm, share * shared)
+        self._turns.append((turn.context, turn.arm))
+        return replace(turn.decision, outcome=outcome, reward=reward)
+
+    def _hear(self, admission: Admission, now: float, newest: Stamp) -> float:
+        """V_vlm: what the view says now, or said last where it is late."""
+        arm = next((a for a in admission.arms if a.expert == VIEWER), None)
+        if arm is not None and arm.proposal is not None:
+            stamp = arm.proposal.stamp  # of the image
+            age = max(newest - Stamp(stamp), 0.0) if stamp > 0.0 else 0.0
+            self._viewed = (arm.proposal.confidence, now - age)
+        elif arm is not None and not arm.is_silent:  # it answered that it sees nothing
+            self._viewed = (0.0, now)
+        return self._viewed[0]
+
+    def _task(self, request: ProposalRequest, stamp: float) -> TaskState:
+        return TaskState(
+            budget_left=1.0 - (stamp - self._started) / self._limit,
+            progress=request.step_index / max(len(request.directive.steps), 1),
+            modality=modality_of(self._step),
+        )
+
+    def _masked(self, admission: Admission) -> Admission:
+        """The admission without arms that sent the robot nowhere too often in a row, if others are left."""
+        limit = self._rewards.mask_after
+        masked = {self.arms[arm] for arm, count in self._streak.items() if 0 < limit <= count}
+        if not any(arm.expert not in masked for arm in admission.admissible):
+            return admission
+        reason = f"masked: {limit} picks in a row led nowhere"
+        arms = tuple(
+            replace(arm, admissible=False, reason=reason) if arm.admissible and arm.expert in masked else arm
+            for arm in admission.arms
+        )
+        return replace(admission, arms=arms)
+
+    def _judge(self, turn: _Open, outcome: Outcome, now: Perceived) -> Turn:
+        """Return what the turn brought; counts empty picks."""
+        builder, before = self.builder, turn.before
+        reached = outcome in (Outcome.REACHED, Outcome.PREEMPTED)
+        empty = outcome is Outcome.ABORTED or turn.proposal.action is not ActionKind.GO
+        self._streak[turn.arm] = self._streak[turn.arm] + 1 if empty else 0
+        self._empties[turn.arm] += empty
+        moved = builder.displacement(now, before)
+        return Turn(
+            coverage_rate=builder.rate(now.area, before.area),
+            backtracking=turn.backtracking,
+            vlm=turn.v_vlm if self.arms[turn.arm] == VIEWER else 0.0,
+            similarity=builder.similarity(now),
+            similarity_change=now.best - before.best if now.matches is not None else 0.0,
+            discovery=builder.discovery(now, before),
+            displacement=min(moved / builder.config.displacement_scale, 1.0),
+            stuck=bool(self._turns) and now.stamp - before.stamp >= STUCK_TIME and moved < STUCK_DISTANCE,
+            empty=empty and self._empties[turn.arm] <= self._rewards.max_empty,
+            reached=reached,
+        )
+
+
+def _records(arms: tuple[str, ...], admission: Admission, choice: Choice) -> tuple[ArmRecord, ...]:
+    by_name = {a.expert: a for a in admission.arms}
+    records = []
+    for index, name in enumerate(arms):
+        arm = by_name.get(name)
+        admissible = arm is not None and arm.admissible
+        estimated = admissible and math.isfinite(choice.bounds[index])
+        records.append(
+            ArmRecord(
+                expert=name,
+                admissible=admissible,
+                reason=arm.reason if arm is not None else "not asked",
+                estimate=float(choice.estimates[index]) if estimated else 0.0,
+                bound=float(choice.bounds[index]) if estimated else 0.0,
+                propensity=float(choice.propensities[index]),
+                proposal=arm.proposal if arm is not None else None,
+            )
+        )
+    return tuple(records)
+
+
+def _explanation(name: str, proposal: Proposal, admission: Admission, choice: Choice) -> str:
+    bound, share = float(choice.bounds[choice.arm]), float(choice.propensities[choice.arm])
+    others = [a.expert for a in admission.arms if a.admissible and a.expert != name]
+    text = f"{name}: {proposal.rationale}"
+    if admission.note:
+        return f"{text} ({admission.note})"
+    if not others:
+        return f"{text} (the only one with something to propose)"
+    if not math.isfinite(bound):
+        return f"{text} (picked with probability {share:.2f})"
+    return f"{text} (bound {bound:.2f}, picked with probability {share:.2f})"

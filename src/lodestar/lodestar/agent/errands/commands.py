@@ -1,0 +1,227 @@
+"""Commands that the decision loop returns, and the events of the navigator that it takes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+
+import numpy as np
+
+from lodestar.agent.errands.open_questions import OpenQuestion
+from lodestar.agent.facts.errors import ErrorCode
+from lodestar.experts.protocol import ProposalRequest
+from lodestar.language.directive import Directive
+from lodestar.language.question import Question
+from lodestar.memory.answer import Answer
+from lodestar.selection.decision_log import Decision
+from lodestar.worldmodel.outcomes import ActionOutcome
+from lodestar.worldmodel.records import Trace
+
+
+class State(IntEnum):
+    """State of the decision loop; the name goes into the heartbeat."""
+
+    IDLE = 0
+    DECIDING = 1
+    VALIDATING = 2
+    NAVIGATING = 3
+    VERIFYING = 4
+    HELD = 5
+    WAITING = 6
+    DIAGNOSING = 7
+
+
+class NavigationKind(Enum):
+    """State of the navigator's goal, as it reports it."""
+
+    ACCEPTED = "accepted"
+    FEEDBACK = "feedback"
+    SUCCEEDED = "succeeded"
+    ABORTED = "aborted"
+    REJECTED = "rejected"
+    CANCELED = "canceled"
+    UNAVAILABLE = "unavailable"
+
+
+@dataclass(frozen=True)
+class NavigationEvent:
+    """News of a goal. error_code: the navigator's own. distance_remaining: metres by path.
+
+    epoch: of the goal it speaks of, 0 = the newest; news of an older goal is ignored.
+    """
+
+    kind: NavigationKind
+    error_code: int = 0
+    error_msg: str = ""
+    distance_remaining: float = float("nan")
+    epoch: int = 0
+
+
+@dataclass(frozen=True)
+class RequestProposals:
+    """Ask the named experts; each answers with `on_answer`, one that stays silent past the deadline is
+    late.
+    """
+
+    request: ProposalRequest
+    experts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class SendGoal:
+    """Send the robot to `goal` (3,) x, y, yaw in map; replaces any goal before it. entity_id: 0 = none."""
+
+    epoch: int
+    goal: np.ndarray
+    entity_id: int = 0
+    expert: str = ""
+    rationale: str = ""
+
+
+@dataclass(frozen=True)
+class CancelGoal:
+    """Stop the navigator, whatever it does."""
+
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class RecordDecision:
+    """Publish and log the decision: once when it is made, once more when its outcome is known."""
+
+    decision: Decision
+
+
+@dataclass(frozen=True)
+class RecordTrace:
+    """Publish and log the reasoning behind the goal that is sent with it."""
+
+    trace: Trace
+
+
+@dataclass(frozen=True)
+class RecordOutcome:
+    """Tell the world model, and log, what came of an action; a failed one is recorded once per diagnosis."""
+
+    outcome: ActionOutcome
+
+
+@dataclass(frozen=True)
+class EmbedPhrases:
+    """Vectors of these phrases are missing from the phrase book; add them when there are any."""
+
+    phrases: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class AskMemory:
+    """Ask the memory; what comes of it is handed to `on_memory` with the ticket. Nothing waits for it."""
+
+    ticket: int
+    question: Question
+
+
+@dataclass(frozen=True)
+class RunSkill:
+    """Have a user's skill carried out; how it ends is handed to `on_skill` with the ticket. Nothing moves the base
+    meanwhile.
+    """
+
+    ticket: int
+    trace: Trace
+
+
+@dataclass(frozen=True)
+class CancelSkill:
+    """Stop a skill, whose end is not waited for any more."""
+
+    ticket: int
+
+
+@dataclass(frozen=True)
+class SkillEnd:
+    """End of a skill, as told by whoever carried it out. why: of a failure."""
+
+    done: bool
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class WithdrawQuestion:
+    """Withdraw a question to the memory, whose answer is not waited for any more; the work on it may stop."""
+
+    ticket: int
+
+
+@dataclass(frozen=True)
+class DirectiveResult:
+    """Outcome of a directive. distance_travelled: metres. duration: seconds. report: for a person.
+
+    answers: of its questions, in their order, with proof and places. searched_share: of the floor that the robot can
+    come to, [0, 1], that it looked at during the directive; NaN = unknown.
+    """
+
+    error_code: ErrorCode
+    error_msg: str
+    success: bool
+    entity_ids: tuple[int, ...] = ()
+    nearest_matches: tuple[int, ...] = ()
+    epochs: int = 0
+    distance_travelled: float = 0.0
+    duration: float = 0.0
+    report: str = ""
+    final_pose: np.ndarray | None = None  # (3,)
+    question: OpenQuestion | None = None  # that the robot asks back
+    answers: tuple[Answer, ...] = ()
+    searched_share: float = math.nan
+
+
+@dataclass(frozen=True)
+class Finish:
+    """The directive is over."""
+
+    result: DirectiveResult
+
+
+@dataclass(frozen=True)
+class FollowConstraints:
+    """Other constraints hold from now on: those that `directive` has."""
+
+    directive: Directive
+
+
+Command = (
+    RequestProposals
+    | SendGoal
+    | CancelGoal
+    | RecordDecision
+    | RecordTrace
+    | RecordOutcome
+    | EmbedPhrases
+    | AskMemory
+    | WithdrawQuestion
+    | RunSkill
+    | CancelSkill
+    | FollowConstraints
+    | Finish
+)
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """Progress of the directive, with the reason for what the robot does. distances: metres. coverage: m^2 known
+    free. goal: (3,) or None. understood: the directive as it was understood. constraint: the constraint state.
+    """
+
+    phase: str
+    expert: str
+    subtask: int
+    epoch: int
+    distance_remaining: float
+    distance_travelled: float
+    coverage: float
+    goal: np.ndarray | None
+    text: str
+    understood: str = ""
+    constraint: str = ""

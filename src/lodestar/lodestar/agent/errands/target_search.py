@@ -1,0 +1,169 @@
+"""The loop's view of the target: scores from the port, without what the run has excluded."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+
+from lodestar.agent.decisions.targets import TargetView
+from lodestar.agent.errands.commands import EmbedPhrases
+from lodestar.agent.errands.context import LoopContext
+from lodestar.agent.errands.errand import BELOW_ACCEPT, GONE, SHIFTED, UNSURE
+from lodestar.agent.errands.run import DirectiveRun
+from lodestar.agent.facts.stamps import Stamp
+from lodestar.geometry.boxes import box_distance
+from lodestar.language.directive import Item, Step, StepKind
+from lodestar.language.query_graph import QueryGraph
+from lodestar.query.verdict import Candidate
+from lodestar.scene.records import Entity, EntityState
+from lodestar.scene.regions import is_called
+
+
+class TargetSearch:
+    """Looks for the current step's target in the scene."""
+
+    def __init__(self, context: LoopContext) -> None:
+        self._context = context
+        self._missing: tuple[str, ...] = ()
+
+    def look(self, run: DirectiveRun) -> TargetView:
+        """The scene's candidates for the current step, without excluded entities among the accepted."""
+        mirror = self._context.facts.mirror
+        if mirror is None or run.step.kind is not StepKind.FIND:
+            return TargetView()
+        run.errand.excluded = {mirror.resolve(i): reason for i, reason in run.errand.excluded.items()}
+        view = self._context.targets.look(mirror, run.step)
+        self._request_vectors(view.missing)
+        for candidate in view.accepted:  # an entity that looked wrong once may turn out right later
+            if run.errand.excluded.get(candidate.entity_id) in (BELOW_ACCEPT, UNSURE):
+                del run.errand.excluded[candidate.entity_id]
+        self._take_back(run)
+        pointed = self._pointed(run, view)
+        if pointed is not None:
+            rest = tuple(
+                c for c in view.accepted if c.entity_id not in {*run.errand.excluded, pointed.entity_id}
+            )
+            others = () if run.step.count == 1 else rest
+            known = tuple(c for c in view.candidates if c.entity_id != pointed.entity_id)
+            return replace(view, candidates=(pointed, *known), accepted=(pointed, *others))
+        accepted = tuple(c for c in view.accepted if c.entity_id not in run.errand.excluded)
+        if run.step.scope.around is not None:
+            near = {e.id for e in self._within(self.accepted(replace(view, accepted=accepted)), run.step)}
+            accepted = tuple(c for c in accepted if c.entity_id in near)
+        if run.step.count == 1:
+            accepted = run.errand.doubt.wanted(accepted, mirror.resolve)
+        return replace(view, accepted=accepted)
+
+    def _pointed(self, run: DirectiveRun, view: TargetView) -> Candidate | None:
+        """Return the target that a person pointed at, until it was looked at in vain; its relations need not hold."""
+        entity = self._context.facts.entity(run.errand.pointed)
+        if entity is None or entity.id in run.errand.excluded:
+            return None
+        semantic = next((c.semantic_score for c in view.candidates if c.entity_id == entity.id), 0.0)
+        return Candidate(
+            entity.id, 1.0, semantic, explanation="you pointed at it", reading=len(run.step.graphs)
+        )
+
+    def _take_back(self, run: DirectiveRun) -> None:
+        """A thing that was thought gone and has been seen since is gone to; it has moved, or is there after all."""
+        for identity, thing in list(run.errand.gone.items()):
+            entity = self._context.facts.entity(identity)
+            if entity is None or self._context.facts.last_seen(entity) <= max(thing.seen, run.begun_stamp):
+                continue
+            if run.errand.excluded.get(entity.id) == GONE:
+                del run.errand.excluded[entity.id]
+            if thing.mean is None or math.dist(thing.mean[:2], entity.mean[:2]) <= SHIFTED:
+                del run.errand.gone[identity]
+
+    def unmeant(self, run: DirectiveRun) -> frozenset[int]:
+        """Entities that fit what the step says it does not mean."""
+        item, mirror = run.step.item, self._context.facts.mirror
+        if item is None or mirror is None or not item.excluded:
+            return frozenset()
+        return self._context.targets.look(mirror, run.step).unmeant
+
+    def known(self, graph: QueryGraph) -> list[Entity]:
+        """Entities of the scene that meet a query, best first."""
+        mirror = self._context.facts.mirror
+        if mirror is None:
+            return []
+        view = self._context.targets.look(mirror, Step(StepKind.FIND, Item(((graph,),))))
+        self._request_vectors(view.missing)
+        return self.accepted(view)
+
+    def meant(self, item: Item) -> list[Entity] | None:
+        """Return the entities of the scene that an item means, best first; None while a phrase has no vector."""
+        mirror = self._context.facts.mirror
+        if mirror is None:
+            return []
+        view = self._context.targets.look(mirror, Step(StepKind.FIND, item))
+        self._request_vectors(view.missing)
+        return None if view.missing else self.accepted(view)
+
+    def scores(self, step: Step, entities: Mapping[int, Entity]) -> dict[int, float]:
+        """Scores of entities that are not in the scene, for a step, by id."""
+        mirror = self._context.facts.mirror
+        return {} if mirror is None else self._context.targets.scores(mirror, step, entities)
+
+    def accepted(self, view: TargetView) -> list[Entity]:
+        """The accepted entities that are still in the scene, best first."""
+        entities = (self._context.facts.entity(c.entity_id) for c in view.accepted)
+        return [entity for entity in entities if entity is not None]
+
+    def matches(self, run: DirectiveRun) -> list[Entity] | None:
+        """Every entity that the step asks for; None while a phrase has no vector."""
+        mirror = self._context.facts.mirror
+        if mirror is None:
+            return []
+        if not run.step.graphs:
+            present = [e for e in mirror.entities.values() if e.state is not EntityState.ARCHIVED]
+            rooms = [r.id for r in mirror.regions.values() if is_called(r, run.step.scope.labels)]
+            inside = [e for e in present if not run.step.scope.rooms or e.region_id in rooms]
+            return self._within(inside, run.step)
+        view = self._context.targets.look(mirror, run.step)
+        if view.missing:
+            self._request_vectors(view.missing)
+            return None
+        return self._within(self.accepted(view), run.step)
+
+    def seen_since(self, run: DirectiveRun, begun: Stamp) -> list[Entity]:
+        """Entities that the step asks for and that were in view since then; none while a phrase has no vector."""
+        return [entity for entity in self.matches(run) or () if self._context.facts.last_seen(entity) > begun]
+
+    def holds(self, step: Step, entity: Entity) -> bool | None:
+        """Return whether the entity is one that the step means; None while a phrase has no vector."""
+        mirror = self._context.facts.mirror
+        if mirror is None:
+            return None
+        view = self._context.targets.look(mirror, step)
+        self._request_vectors(view.missing)
+        return None if view.missing else view.is_accepted(entity.id)
+
+    def _within(self, entities: list[Entity], step: Step) -> list[Entity]:
+        """Those of the entities that lie around what the step's scope names."""
+        around = step.scope.around
+        if around is None:
+            return entities
+        centres = self.known(around)
+        return [e for e in entities if any(_gap(e, c) <= step.scope.radius for c in centres if c.id != e.id)]
+
+    def promising(self, run: DirectiveRun, view: TargetView) -> list[Entity]:
+        """Entities of the right kind that do not meet the whole query, best first."""
+        threshold = self._context.config.query.promising
+        likely = [c for c in view.candidates if c.semantic_score >= threshold]
+        likely = [c for c in likely if c.entity_id not in run.errand.excluded]
+        ranked = sorted(likely, key=lambda c: -c.semantic_score)
+        entities = (self._context.facts.entity(c.entity_id) for c in ranked)
+        return [entity for entity in entities if entity is not None]
+
+    def _request_vectors(self, missing: tuple[str, ...]) -> None:
+        """Ask for the vectors of these phrases, once."""
+        if missing and missing != self._missing:
+            self._context.commands.append(EmbedPhrases(missing))
+        self._missing = missing
+
+
+def _gap(one: Entity, other: Entity) -> float:
+    """Metres between two boxes in plan."""
+    return float(box_distance(one.box_min[:2], one.box_max[:2], other.box_min[:2], other.box_max[:2]))

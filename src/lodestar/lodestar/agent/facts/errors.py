@@ -1,0 +1,73 @@
+"""Error codes of a directive, and the exceptions that refuse one."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class ErrorCode(IntEnum):
+    """FollowDirective's error codes."""
+
+    NONE = 0
+    EMPTY_DIRECTIVE = 11000
+    NOT_UNDERSTOOD = 11001
+    TARGET_NOT_FOUND = 11002
+    TARGET_UNREACHABLE = 11003
+    TIME_LIMIT = 11004
+    CANCELLED = 11005
+    HELD = 11006
+    BUSY = 11007
+    NAVIGATOR_UNAVAILABLE = 11008
+    NAVIGATION_FAILED = 11009
+    NO_MAP = 11010
+    NO_EXPERT = 11011
+    ENERGY = 11012
+    CONSTRAINT_VIOLATED = 11013
+    TARGET_NOT_CONFIRMED = 11014
+    AMBIGUOUS = 11015
+    BAD_IMAGE = 11016
+    TF_ERROR = 11017
+    CANNOT_ANSWER = 11018
+    UNABLE = 11019
+    OTHER_FLOOR = 11020
+    QUESTION_UNKNOWN = 11021
+    TARGET_GONE = 11022
+    SKILL_REFUSED = 11023
+    SKILL_FAILED = 11024
+    UNKNOWN = 11099
+
+
+class DirectiveRefused(RuntimeError):
+    """The directive is not begun; `code` says why."""
+
+    code = ErrorCode.UNKNOWN
+
+
+class OtherFloor(DirectiveRefused):
+    """It asks for a floor that the robot is not on."""
+
+    code = ErrorCode.OTHER_FLOOR
+
+
+class QuestionUnknown(DirectiveRefused):
+    """It answers a question that is not open, or with none of its choices."""
+
+    code = ErrorCode.QUESTION_UNKNOWN
+
+
+class SkillRefused(DirectiveRefused):
+    """It names a skill that the robot does not have, or too few things for it."""
+
+    code = ErrorCode.SKILL_REFUSED
+
+
+class Busy(DirectiveRefused):
+    """Another directive runs."""
+
+    code = ErrorCode.BUSY
+
+
+class Held(DirectiveRefused):
+    """The robot is held; release the hold first."""
+
+    code = ErrorCode.HELD

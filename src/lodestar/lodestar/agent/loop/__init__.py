@@ -1,0 +1,1 @@
+"""The decision loop: one object per state over one context."""

@@ -1,0 +1,193 @@
+"""History of decisions with their traces, and the answer to "why?" in plain English."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lodestar.agent.errands.trace_ids import directive_of
+from lodestar.scene.captions import clean_text
+from lodestar.selection.decision_log import ArmRecord, Decision, Outcome, decision_from_dict
+from lodestar.worldmodel.amendment_words import amendment_in_words
+from lodestar.worldmodel.outcome_json import KIND as OUTCOME_KIND
+from lodestar.worldmodel.outcome_json import outcome_from_dict
+from lodestar.worldmodel.outcome_sentences import (
+    causes_in_words,
+    discrepancy_in_words,
+    look_in_words,
+    result_in_words,
+)
+from lodestar.worldmodel.outcomes import ActionOutcome
+from lodestar.worldmodel.records import Trace
+from lodestar.worldmodel.trace_json import KIND, trace_from_dict
+from lodestar.worldmodel.trace_sentences import (
+    action_in_words,
+    belief_in_words,
+    expectation_in_words,
+    moment,
+)
+
+Record = Decision | Trace | ActionOutcome
+_READERS: dict[str, Callable[[Any], Record]] = {KIND: trace_from_dict, OUTCOME_KIND: outcome_from_dict}
+_OUTCOMES = {
+    Outcome.PENDING: "not known yet",
+    Outcome.REACHED: "the goal was reached",
+    Outcome.ABORTED: "the goal was given up",
+    Outcome.PREEMPTED: "another goal was chosen on the way",
+    Outcome.CANCELLED: "the directive was cancelled",
+}
+
+
+@dataclass(frozen=True)
+class Episode:
+    """One action of the robot: the newest record of its decision, or its trace, or both.
+
+    number: of the directive, counted from 1.
+    """
+
+    number: int
+    decision: Decision | None
+    trace: Trace | None
+    outcomes: tuple[ActionOutcome, ...] = ()  # of the action, in order; one per diagnosis
+
+    @property
+    def stamp(self) -> float:
+        """Return when it was decided, stamp in seconds."""
+        return self.decision.stamp if self.decision is not None else self.trace.stamp if self.trace else 0.0
+
+
+def episodes(records: Iterable[Record]) -> list[Episode]:
+    """Return the actions of a history in order. An action of the loop's own, such as the way back, has no decision."""
+    decisions: dict[str, Decision] = {}
+    traces: dict[str, Trace] = {}
+    ends: dict[str, list[ActionOutcome]] = {}
+    order: dict[str, None] = {}
+    for record in records:
+        if isinstance(record, ActionOutcome):
+            ends.setdefault(record.trace_id, []).append(record)
+            continue
+        key = record.id if isinstance(record, Trace) else record.trace_id or f"epoch {record.epoch}"
+        order[key] = None
+        if isinstance(record, Trace):
+            traces[key] = record
+        else:
+            decisions[key] = record
+    found, numbers = [], _Numbers()
+    for key in order:
+        decision = decisions.get(key)
+        number = numbers.of(key, decision)
+        outcomes = tuple(sorted(ends.get(key, ()), key=lambda outcome: outcome.stamp))
+        found.append(Episode(number, decision, traces.get(key), outcomes))
+    return found
+
+
+class _Numbers:
+    """Counts the directives of a history, over the processes that wrote it.
+
+    A record names its directive by the id of its trace. In older logs, a new directive is one in other words.
+    """
+
+    def __init__(self) -> None:
+        self._newest, self._text = 0, ""
+        self._before: dict[str, int] = {}  # prefix of a process -> directives before it
+
+    def of(self, key: str, decision: Decision | None) -> int:
+        """Return the number of the directive of the next record. key: id of its trace."""
+        named = directive_of(key)
+        if named is not None:
+            prefix, count = named
+            number = self._before.setdefault(prefix, self._newest) + count
+            self._newest = max(self._newest, number)
+            return max(number, 1)
+        if decision is not None and decision.directive != self._text:
+            self._newest, self._text = self._newest + 1, decision.directive
+        return max(self._newest, 1)
+
+
+def read_history(path: str | Path) -> Iterator[Record]:
+    """Yield the decisions, traces and outcomes of a log. Raises OSError, and ValueError with the line's number."""
+    with Path(path).open(encoding="utf-8") as file:
+        for number, line in enumerate(file, start=1):
+            if not line.strip():
+                continue
+            try:
+                record = json.loads(line)
+                yield _READERS.get(record.get("kind", ""), decision_from_dict)(record)
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                raise ValueError(
+                    f"{path}:{number} is neither a decision nor a trace nor an outcome: {error}"
+                ) from error
+
+
+def why(episode: Episode) -> list[str]:
+    """Return the lines that explain an action: what, why, what else was proposed, and what came of it."""
+    decision, trace = episode.decision, episode.trace
+    lines = [f"{moment(episode.stamp)}{_of_directive(episode)}"]
+    if trace is not None:
+        lines += _row(
+            "did", f"{action_in_words(trace)} ({trace.proposer}, confidence {trace.confidence:.2f})"
+        )
+        lines += _row("because", clean_text(trace.reason))
+        lines += _row("believed", "; ".join(map(belief_in_words, trace.beliefs)))
+        expected = expectation_in_words(trace.expectation, trace.stamp)
+        lines += _row("expected", expected.removeprefix("Expected: ").rstrip("."))
+        lines += _row("otherwise", trace.fallback)
+    elif decision is not None:
+        lines += _row("did", clean_text(decision.explanation))
+    if decision is not None:
+        for arm in decision.arms:
+            if arm.expert != decision.chosen:
+                lines += _row("instead", _loser(arm))
+        reward = f"; reward {decision.reward['total']:.2f}" if "total" in decision.reward else ""
+        lines += _row("outcome", f"{_OUTCOMES[decision.outcome]}{reward}")
+        lines += _row("proof", _proof(decision))
+    for outcome in episode.outcomes:
+        lines += _of_outcome(outcome)
+    return lines
+
+
+def _of_outcome(outcome: ActionOutcome) -> list[str]:
+    """Return what came of the action: discrepancy, causes, and what was done about it."""
+    lines = _row("ended", result_in_words(outcome))
+    diagnosis = outcome.diagnosis
+    if diagnosis is not None:
+        lines += _row("differs", discrepancy_in_words(diagnosis.discrepancy))
+        lines += _row("causes", causes_in_words(diagnosis))
+        lines += _row("look", "" if outcome.is_final else look_in_words(diagnosis))
+    lines += _row("recovery", outcome.recovery.replace("_", " "))
+    for amendment in outcome.amendments:
+        lines += _row("corrected", amendment_in_words(amendment))
+    return lines
+
+
+def _of_directive(episode: Episode) -> str:
+    decision = episode.decision
+    if decision is None:
+        return f", directive {episode.number}, on the decision loop's own account:"
+    return f', directive {episode.number} "{clean_text(decision.directive)}", decision {decision.epoch}:'
+
+
+def _row(name: str, text: str) -> list[str]:
+    return [f"  {name:<10} {text}"] if text else []
+
+
+def _loser(arm: ArmRecord) -> str:
+    if arm.proposal is None or not arm.admissible:
+        return f"{arm.expert} could not be chosen: {clean_text(arm.reason) or 'it proposed nothing'}"
+    chances = f"bound {arm.bound:.2f}, probability {arm.propensity:.2f}"
+    return f"{arm.expert} was not chosen ({chances}): {clean_text(arm.proposal.rationale)}"
+
+
+def _proof(decision: Decision) -> str:
+    parts = [
+        f"{name} {', '.join(map(str, ids))}"
+        for name, ids in (
+            ("entities", decision.evidence_entities),
+            ("keyframes", decision.evidence_keyframes),
+        )
+        if ids
+    ]
+    return "; ".join(parts)

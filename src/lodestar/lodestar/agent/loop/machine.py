@@ -1,0 +1,422 @@
+"""The decision loop (RoboAtlas Algorithm 1): a state machine that `tick(now)` advances.
+
+Its owner hands it facts (`on_...`), calls `tick` and carries out the commands that come back. It has no thread and no
+clock; the ROS node and the headless runner drive the same class.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from typing import Protocol
+
+import numpy as np
+
+from lodestar.agent.actions.account import Account
+from lodestar.agent.actions.steps import Steps
+from lodestar.agent.actions.transitions import Transitions
+from lodestar.agent.activities.activity import Tools
+from lodestar.agent.activities.charger_trip import ChargerTrip
+from lodestar.agent.activities.memory_line import MemoryLine
+from lodestar.agent.activities.table import Activities
+from lodestar.agent.decisions.proposers import CHARGER, HOME, PLACE
+from lodestar.agent.decisions.questions import Questions
+from lodestar.agent.errands.commands import (
+    CancelGoal,
+    Command,
+    Feedback,
+    NavigationEvent,
+    SkillEnd,
+    State,
+)
+from lodestar.agent.errands.context import LoopContext
+from lodestar.agent.errands.errand import NOT_CHOSEN
+from lodestar.agent.errands.itinerary import Itinerary
+from lodestar.agent.errands.open_action import Failing
+from lodestar.agent.errands.open_questions import Choice, OpenQuestion
+from lodestar.agent.errands.run import DirectiveRun
+from lodestar.agent.errands.target_search import TargetSearch
+from lodestar.agent.errands.words import directive_in_words, step_in_words
+from lodestar.agent.facts.config import LoopConfig
+from lodestar.agent.facts.errors import Busy, ErrorCode, Held
+from lodestar.agent.facts.stamps import Stamp
+from lodestar.agent.loop.deciding import DecidingState
+from lodestar.agent.loop.diagnosing import DiagnosingState
+from lodestar.agent.loop.directive_pause import pause, resume
+from lodestar.agent.loop.inquiry import Inquiry
+from lodestar.agent.loop.known_target import KnownTarget
+from lodestar.agent.loop.navigating import NavigatingState
+from lodestar.agent.loop.navigator_news import NavigatorNews
+from lodestar.agent.loop.pointing import Pointed, Pointing
+from lodestar.agent.loop.refusals import refuse
+from lodestar.agent.loop.resting import RestingState
+from lodestar.agent.loop.silence import silent_input
+from lodestar.agent.loop.validating import ValidatingState
+from lodestar.agent.loop.verifying import VerifyingState
+from lodestar.agent.loop.waiting import WaitingState
+from lodestar.experts.protocol import Proposal, Rejection
+from lodestar.grid.energy import EnergyBudget
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.language.directive import Directive
+from lodestar.memory.answer import AnswerOutcome
+from lodestar.scene.mirror import SceneMirror
+from lodestar.selection.decision_log import Outcome
+from lodestar.worldmodel.skill_steps import with_skills
+
+_log = logging.getLogger(__name__)
+_DRIVING = frozenset({State.DECIDING, State.NAVIGATING})  # in which a goal may be under way
+_STANDING = frozenset({State.IDLE, State.HELD, State.WAITING})  # in which nothing may move the robot
+
+
+class LoopState(Protocol):
+    """One state of the loop."""
+
+    def step(self, run: DirectiveRun) -> None:
+        """Do what the state does in one tick; a transition may leave it."""
+        ...
+
+
+class DecisionLoop:
+    """Follows one directive at a time; `motion_allowed` is false whenever the robot must stand.
+
+    context: in which nothing runs yet (`make_context`).
+    """
+
+    def __init__(self, context: LoopContext) -> None:
+        self._context = context
+        self._compose(context)
+
+    def _compose(self, context: LoopContext) -> None:
+        """Put the states and what they share together."""
+        search, account = TargetSearch(context), Account(context)
+        transitions = self._transitions = Transitions(context, search, account)
+        steps = Steps(context, transitions, account)
+        activities = self._activities = Activities(
+            Tools(context, search, account, transitions, steps, MemoryLine(context))
+        )
+        trip = ChargerTrip(context, transitions, account)
+        inquiry = Inquiry(context, search)
+        news = self._news = NavigatorNews(context, search, account, transitions, trip, activities)
+        known = KnownTarget(context, search, transitions)
+        self._pointing = Pointing(context)
+        self._navigating = NavigatingState(context, search, inquiry, transitions, trip, news, activities)
+        self._states: dict[State, LoopState] = {
+            State.IDLE: RestingState(),
+            State.DECIDING: DecidingState(
+                context, search, account, inquiry, transitions, trip, known, activities
+            ),
+            State.VALIDATING: ValidatingState(context, transitions),
+            State.NAVIGATING: self._navigating,
+            State.VERIFYING: VerifyingState(context, search, account, transitions, steps, trip, activities),
+            State.WAITING: WaitingState(trip, activities),
+            State.DIAGNOSING: DiagnosingState(context, search, account, transitions, news),
+            State.HELD: RestingState(),
+        }
+
+    # --- requests -------------------------------------------------------------------------------------------
+
+    def start(
+        self,
+        directive: Directive,
+        now: float,
+        time_limit: float = 0.0,
+        excluded: frozenset[int] = frozenset(),
+    ) -> None:
+        """Begin a directive; time_limit in seconds, 0 = the default, which one that is endless has none of.
+
+        excluded: entities that its first step does not mean.
+        Raises DirectiveRefused.
+        """
+        context = self._context
+        if context.state is State.HELD:
+            raise Held("the robot is held; release the hold first")
+        if context.run is not None:
+            raise Busy(f"another directive runs: {context.run.directive.text!r}")
+        directive = with_skills(directive, context.skills)
+        refuse(directive, self.config, context.skills)
+        facts = context.facts
+        facts.grid_heard = facts.pose_heard = context.clock.advance(now)
+        itinerary = Itinerary(directive, context.place_names)
+        words = step_in_words(itinerary.errand)
+        default = math.inf if directive.is_endless else self.config.time_limit
+        run = DirectiveRun(
+            directive=directive,
+            itinerary=itinerary,
+            started=context.now,
+            time_limit=time_limit if time_limit > 0.0 else default,
+            config=self.config,
+            distance_before=facts.odometer.distance,
+            questions=Questions(self.config),
+            constraints_told=directive.constraints,
+            text=f"{words[:1].upper()}{words[1:]}: asking the experts where to go.",
+        )
+        run.errand.excluded = dict.fromkeys(excluded, NOT_CHOSEN)
+        context.directives += 1
+        context.questions.set_aside()
+        context.searched.begin()
+        context.ledger.begin_directive(context.now, run.time_limit)
+        self._transitions.start(run)
+
+    def ask(self, text: str, choices: tuple[Choice, ...], now: float) -> OpenQuestion:
+        """A question to whoever gave a directive, which `answer` answers."""
+        return self._context.questions.ask(text, choices, self._context.clock.advance(now))
+
+    def answer(self, question: str, choice: int, now: float, time_limit: float = 0.0) -> Directive:
+        """Begin what a choice (counted from 1) of an open question means, and return it. Raises DirectiveRefused."""
+        questions = self._context.questions
+        chosen = questions.answered(question, choice, self._context.clock.advance(now))
+        self.start(chosen.directive, now, time_limit, chosen.excluded)
+        questions.close(question)
+        return chosen.directive
+
+    def point_out(self, point: np.ndarray, now: float) -> Pointed:
+        """Return what a person means who points at (3,) in map: an answer to the open question, or the target of the
+        search, which is gone to from now on. Raises PointingRefused.
+        """
+        self._context.clock.advance(now)
+        return self._pointing.at(point)
+
+    def cancel(self, now: float) -> None:
+        """End the directive as CANCELLED; motion is refused at once, the commands come with the next tick."""
+        context = self._context
+        context.clock.advance(now)
+        if context.run is not None:
+            self._transitions.finish(
+                context.run, ErrorCode.CANCELLED, "Cancelled on request.", Outcome.CANCELLED
+            )
+        else:
+            context.commands.append(CancelGoal("cancelled on request"))
+
+    def hold(self, held: bool, now: float) -> None:
+        """Set or release the latch that forbids motion; setting it ends a directive as HELD."""
+        context = self._context
+        context.clock.advance(now)
+        if held == self.held:
+            return
+        if not held:
+            self._transitions.release()
+            return
+        if context.run is not None:
+            self._transitions.finish(
+                context.run, ErrorCode.HELD, "Held: all motion was stopped on request.", Outcome.CANCELLED
+            )
+        else:
+            context.commands.append(CancelGoal("held"))
+        self._transitions.hold()
+
+    def pause(self, paused: bool, now: float) -> None:
+        """Let the robot stand and keep the directive that runs, or go on with it."""
+        context = self._context
+        context.clock.advance(now)
+        run = context.run
+        if run is not None and paused and not context.clock.stands:
+            pause(context, self._transitions, run)
+        elif run is not None and not paused and context.clock.stands:
+            resume(context, run)
+
+    def restart_clock(self, now: float) -> None:
+        """Time begins anew at `now`: a simulator or a replay has started again, and nothing known of where the
+        robot is holds any more. A directive that runs is over.
+        """
+        context = self._context
+        if context.run is not None:
+            message = "The clock went back: the simulator or the replay has started again."
+            self._transitions.finish(context.run, ErrorCode.TF_ERROR, message, Outcome.CANCELLED)
+        context.clock.restart(now)
+        context.facts.restart_clock(now)
+        context.ledger.builder.restart_clock()
+        context.searched.begin()
+
+    # --- facts ----------------------------------------------------------------------------------------------
+
+    def on_pose(self, pose: np.ndarray, stamp: float) -> None:
+        """The robot is at pose (3,) x, y, yaw in map; a pose older than the last, or not finite, is dropped.
+
+        stamp: seconds on the clock of the sensors, not the time of `tick`.
+        """
+        context = self._context
+        if context.facts.take_pose(pose, Stamp(stamp), context.now):
+            assert context.facts.pose is not None
+            context.ledger.builder.observe_pose(context.facts.pose, stamp)
+            if context.run is not None and not context.facts.is_blind(self.config.recovery.camera_patience):
+                context.searched.note(context.facts.pose, context.facts.stamp, context.facts.grid)
+
+    def on_motion(self, command: np.ndarray, velocity: np.ndarray, stamp: float) -> None:
+        """The robot was told `command` and moves with `velocity`, (3,) each: m/s, m/s, rad/s in the body frame."""
+        facts = self._context.facts
+        if np.isfinite(command).all() and np.isfinite(velocity).all():
+            facts.contacts.observe(command, velocity, facts.pose, Stamp(stamp))
+            facts.odometer.feel(velocity, Stamp(stamp))
+
+    def on_grid(self, grid: OccupancyGrid2D) -> None:
+        """Plan everything on this grid from now on."""
+        self._context.facts.take_grid(grid, self._context.now)
+
+    def on_scene(self, mirror: SceneMirror) -> None:
+        """The scene's copy, which may change in place between ticks."""
+        self._context.facts.mirror = mirror
+
+    def on_sight(self, stamp: float) -> None:
+        """The camera sent an image at `stamp`, seconds; without any such word, a silent camera is not noticed."""
+        self._context.facts.sight = max(self._context.facts.sight, Stamp(stamp))
+
+    def on_energy(self, budget: EnergyBudget) -> None:
+        """The battery lasts for this budget from now on."""
+        facts = self._context.facts
+        facts.battery.observe(budget, facts.odometer.distance)
+
+    def on_answer(self, answer: Proposal | Rejection) -> None:
+        """Take an expert's answer; a late one is kept for the next epoch, one that was not asked for is dropped."""
+        if self._context.run is not None:
+            self._context.run.questions.hear(answer, self._context.now)
+
+    def on_memory(self, ticket: int, outcome: AnswerOutcome) -> None:
+        """Take the outcome of a question to the memory; one that is not waited for any more is dropped."""
+        query = None if self._context.run is None else self._context.run.errand.query
+        if query is not None and query.ticket == ticket:
+            query.outcome = outcome
+
+    def on_skill(self, ticket: int, end: SkillEnd) -> None:
+        """Take how a skill ended; one that is not waited for any more is dropped, and so is a second word of an end."""
+        context = self._context
+        skill = None if context.run is None else context.run.under_way.skill
+        if skill is not None and skill.ticket == ticket and skill.end is None:
+            skill.end, skill.ended, skill.ended_at = end, context.now, context.facts.stamp
+
+    def on_navigation(self, event: NavigationEvent) -> None:
+        """News of the navigator, looked at in the next tick."""
+        run = self._context.run
+        if run is not None and run.under_way.navigation is not None:
+            run.under_way.events.append(event)
+
+    # --- what others may know -------------------------------------------------------------------------------
+
+    @property
+    def config(self) -> LoopConfig:
+        """The loop's numbers."""
+        return self._context.config
+
+    @property
+    def state(self) -> State:
+        """The state that the loop is in."""
+        return self._context.state
+
+    @property
+    def epoch(self) -> int:
+        """The newest epoch."""
+        return self._context.epoch
+
+    @property
+    def epoch_seconds(self) -> float:
+        """Seconds from the newest question to its decision; NaN before the first."""
+        return self._context.epoch_seconds
+
+    @property
+    def experts(self) -> tuple[str, ...]:
+        """Names of the experts."""
+        return self._context.experts
+
+    @property
+    def energy(self) -> EnergyBudget:
+        """Return the energy budget from the newest message and the distance driven since."""
+        return self._context.facts.energy
+
+    @property
+    def motion_allowed(self) -> bool:
+        """Whether the robot may move at all."""
+        run = self._context.run
+        stands = self._context.clock.stands or self.state in _STANDING
+        return run is not None and not stands
+
+    @property
+    def held(self) -> bool:
+        """Whether the latch is set."""
+        return self.state is State.HELD
+
+    @property
+    def directive(self) -> Directive | None:
+        """The one that runs."""
+        return self._context.run.directive if self._context.run is not None else None
+
+    def feedback(self) -> Feedback:
+        """Return the state, the goal and the reason, for the action's feedback."""
+        facts, run = self._context.facts, self._context.run
+        if run is None:
+            state = str(self._context.constraint.state)
+            return Feedback(
+                self.state.name, "", 0, self.epoch, math.nan, 0.0, facts.area, None, "", constraint=state
+            )
+        navigation = run.under_way.navigation
+        proposal = navigation.proposal if navigation is not None else None
+        return Feedback(
+            phase=self._phase(run),
+            expert=proposal.expert if proposal is not None else "",
+            subtask=run.step_index,
+            epoch=navigation.epoch if navigation is not None else self.epoch,
+            distance_remaining=navigation.distance_remaining if navigation is not None else math.nan,
+            distance_travelled=facts.odometer.distance - run.distance_before,
+            coverage=facts.area,
+            goal=None if proposal is None else np.asarray(proposal.goal, np.float64).copy(),
+            text=run.text,
+            understood=directive_in_words(run.directive),
+            constraint=str(self._context.constraint.state),
+        )
+
+    def _phase(self, run: DirectiveRun) -> str:
+        if run.under_way.navigation is None or self.state is not State.NAVIGATING:
+            return self.state.name
+        proposal = run.under_way.navigation.proposal
+        if proposal.expert in (HOME, CHARGER):
+            return "RETURNING"
+        return "APPROACHING" if proposal.entity_id or proposal.expert == PLACE else "EXPLORING"
+
+    # --- the machine ----------------------------------------------------------------------------------------
+
+    def advance(self, now: float) -> None:
+        """Set the time of the inputs that follow, seconds: after a long tick it would still be that of its begin."""
+        self._context.clock.advance(now)
+
+    def tick(self, now: float) -> list[Command]:
+        """The commands that follow from advancing to `now`, seconds; time that goes back counts as no time."""
+        context = self._context
+        context.clock.advance(now)
+        run = context.run
+        if run is not None and not context.clock.stands:
+            self._guarded(run)
+        commands, context.commands = context.commands, []
+        return commands
+
+    def _guarded(self, run: DirectiveRun) -> None:
+        """One step; an error in it ends the directive, because it would come again with every tick."""
+        try:
+            silence = silent_input(self._context)
+            if self._context.now - run.started > run.time_limit:
+                self._end_at_limit(run)
+            elif silence is None:
+                self._step(run)
+            else:
+                code, message = silence
+                self._transitions.outcomes.note(run, Failing.INPUTS, message)
+                self._transitions.finish(run, code, message)
+        except Exception as error:
+            _log.exception("the decision loop failed")
+            if self._context.run is run:
+                message = f"The decision loop failed: {type(error).__name__}: {error}"
+                self._transitions.finish(run, ErrorCode.UNKNOWN, message)
+
+    def _end_at_limit(self, run: DirectiveRun) -> None:
+        """End a directive whose time is over, with what its errand knows by then."""
+        message = f"The time limit of {run.time_limit:.0f} s is reached."
+        known = self._activities.of(run).conclusion(run)
+        code, words = (ErrorCode.TIME_LIMIT, "") if known is None else known
+        self._transitions.finish(run, code, f"{words} {message}".strip())
+
+    def _step(self, run: DirectiveRun) -> None:
+        self._news.hear(run)
+        if self._context.run is not run:
+            return
+        if self.state in _DRIVING and self._navigating.is_given_up(run):
+            return
+        self._states[self.state].step(run)
+        if self.state is State.VALIDATING:  # a state of its own, but of no tick of its own
+            self._states[self.state].step(run)

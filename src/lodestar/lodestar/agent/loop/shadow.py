@@ -1,0 +1,100 @@
+"""A selector that decides on the questions of another robot's run, to be compared with what that one decided."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lodestar.agent.actions.account import Account
+from lodestar.agent.decisions.goals import GoalMemory
+from lodestar.agent.decisions.questions import Answer, Questions
+from lodestar.agent.errands.context import LoopContext
+from lodestar.agent.errands.itinerary import Itinerary
+from lodestar.agent.errands.run import DirectiveRun
+from lodestar.agent.errands.target_search import TargetSearch
+from lodestar.agent.facts.newest import Facts
+from lodestar.agent.facts.stamps import Stamp
+from lodestar.agent.loop.inquiry import Inquiry
+from lodestar.experts.protocol import ProposalRequest
+from lodestar.language.directive import Directive
+from lodestar.selection.decision_log import Decision, Outcome
+
+_EXCLUDED = "the other robot excludes it"
+
+
+class ShadowSelector:
+    """Admits answers and chooses among them as the decision loop does, and has none of its states.
+
+    When a question is asked, what it excludes and what becomes of a goal is told to it: it is the other robot that
+    drives. The commands of its context are not for anybody.
+    """
+
+    def __init__(self, context: LoopContext) -> None:
+        self._context = context
+        self._search, self._account = TargetSearch(context), Account(context)
+        self._inquiry = Inquiry(context, self._search)
+
+    @property
+    def facts(self) -> Facts:
+        """Its facts; the owner sets grid and scene."""
+        return self._context.facts
+
+    def begin(self, directive: Directive, now: float, time_limit: float) -> None:
+        """The other robot follows this directive from `now` on, seconds of its clock."""
+        context = self._context
+        context.clock.restart(now)
+        context.directives += 1
+        context.run = DirectiveRun(
+            directive=directive,
+            itinerary=Itinerary(directive, context.place_names),
+            started=now,
+            time_limit=time_limit,
+            config=context.config,
+            distance_before=context.facts.odometer.distance,
+            questions=Questions(context.config),
+        )
+        context.ledger.begin_directive(now, time_limit)
+
+    def on_pose(self, pose: np.ndarray, now: float) -> None:
+        """The other robot is at pose (3,) x, y, yaw in map."""
+        context = self._context
+        context.clock.restart(now)
+        if context.facts.take_pose(pose, Stamp(now), now):
+            context.ledger.builder.observe_pose(pose, now)
+
+    def ask(self, request: ProposalRequest, experts: tuple[str, ...] | None = None) -> None:
+        """The other robot asked this. experts: who is to answer, None = all that have something to say to the step."""
+        run = self._run
+        if request.step_index != run.step_index or request.step != run.step:
+            run.itinerary.follow(request.step_index, request.step)
+            run.begin_errand()
+            self._context.ledger.begin_subtask(self._context.now)
+        run.errand.excluded = dict.fromkeys(request.excluded_entities, _EXCLUDED)
+        run.errand.goals = GoalMemory(self._context.config)
+        for goal in request.excluded_goals:
+            run.errand.goals.exclude(goal, _EXCLUDED, self.facts.grid, lasting=True)
+        run.questions.open(request, experts or self._inquiry.experts_for(request.step), self._context.now)
+
+    def on_answer(self, answer: Answer) -> None:
+        """See `DecisionLoop.on_answer`."""
+        self._run.questions.hear(answer, self._context.now)
+
+    def decide(self) -> Decision | None:
+        """The decision on the newest question from the answers so far; None where none is admissible."""
+        run = self._run
+        request = run.questions.request
+        assert request is not None
+        view = self._search.look(run)
+        admission = self._inquiry.admit(run, view)
+        run.questions.close()
+        if not admission.admissible:
+            return None
+        return self._account.open(request, admission, view, run.step)[0]
+
+    def close(self, outcome: Outcome) -> None:
+        """This became of the other robot's goal."""
+        self._account.close(outcome, self._search.look(self._run))
+
+    @property
+    def _run(self) -> DirectiveRun:
+        assert self._context.run is not None, "a directive is needed first"
+        return self._context.run

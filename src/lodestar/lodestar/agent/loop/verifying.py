@@ -1,0 +1,259 @@
+"""State VERIFYING: the robot stands at a goal and looks before anything is claimed or decided."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from lodestar.agent.actions.account import Account
+from lodestar.agent.actions.steps import Steps
+from lodestar.agent.actions.transitions import Transitions
+from lodestar.agent.activities.charger_trip import ChargerTrip
+from lodestar.agent.activities.table import Activities
+from lodestar.agent.decisions.ambiguity import Step
+from lodestar.agent.decisions.proposers import CHARGER, HOME, PLACE
+from lodestar.agent.decisions.targets import TargetView
+from lodestar.agent.decisions.verification import Arrival, Evidence, faced_entity, inspect
+from lodestar.agent.errands.context import LoopContext
+from lodestar.agent.errands.errand import BELOW_ACCEPT, FOUND, UNCONFIRMED, UNREACHABLE
+from lodestar.agent.errands.open_action import Failing
+from lodestar.agent.errands.open_questions import Choice, OpenQuestion
+from lodestar.agent.errands.run import DirectiveRun
+from lodestar.agent.errands.target_search import TargetSearch
+from lodestar.agent.errands.words import name_of, nothing_here, place_of, why_not
+from lodestar.agent.facts.errors import ErrorCode
+from lodestar.experts.protocol import Proposal
+from lodestar.geometry.boxes import nearest_point_on_box
+from lodestar.grid.success_pose import is_facing
+from lodestar.grid.visibility import line_of_sight
+from lodestar.language.directive import EVERY
+from lodestar.models.english import listed
+from lodestar.query.ambiguity import choices_in_words
+from lodestar.scene.captions import clean_text
+from lodestar.scene.floor_height import foot_height
+from lodestar.scene.records import Entity
+from lodestar.selection.decision_log import Outcome
+from lodestar.worldmodel.outcomes import Look
+
+_REACHED = "reached, and it showed nothing"
+
+
+class VerifyingState:
+    """Leaves by `redecide`, or by `finish` where the directive is over."""
+
+    def __init__(
+        self,
+        context: LoopContext,
+        search: TargetSearch,
+        account: Account,
+        transitions: Transitions,
+        steps: Steps,
+        trip: ChargerTrip,
+        activities: Activities,
+    ) -> None:
+        self._context, self._search, self._account = context, search, account
+        self._transitions, self._steps, self._trip = transitions, steps, trip
+        self._activities = activities
+
+    def step(self, run: DirectiveRun) -> None:
+        """Compare what is seen here with what the goal was for."""
+        arrival, context = run.under_way.arrival, self._context
+        config, facts = context.config, context.facts
+        assert arrival is not None and facts.pose is not None
+        if arrival.expert == CHARGER:
+            self._trip.verify(run)
+            return
+        if arrival.expert in (HOME, PLACE):
+            self._activities.of(run).arrived(run, arrival)
+            return
+        view = self._search.look(run)
+        faced = faced_entity(self._search.accepted(view), facts.pose, facts.grid, config)
+        if faced is not None:
+            self._judge_faced(run, arrival, faced, view)
+            return
+        entity = facts.entity(arrival.entity_id)
+        if entity is not None:
+            self._judge_unfaced(run, arrival, entity, view)
+        elif context.now - arrival.since >= config.look_time:
+            if self._diagnosed(run, arrival, Failing.VANISHED, "what I came for is not there any more"):
+                return
+            run.errand.goals.exclude(arrival.goal, _REACHED, facts.grid)
+            self._leave(run, view, nothing_here(run.step))
+
+    def _judge_faced(self, run: DirectiveRun, arrival: Arrival, faced: Entity, view: TargetView) -> None:
+        """The robot faces an accepted entity: claim it when it was seen again, give this place up when it was not."""
+        context = self._context
+        config, facts = context.config, context.facts
+        assert facts.pose is not None
+        settled = arrival.stamp.after(config.settle_time)
+        confirmed = inspect(faced, facts.pose, facts.grid, settled, config) is Evidence.CONFIRMED
+        if confirmed and facts.last_seen(faced) > settled:
+            self._claim_or_compare(run, faced, view)
+        elif context.now - arrival.since > config.verify_time:
+            high = (
+                foot_height(faced, config.viewpoints.camera_height) > config.viewpoints.camera_height
+            )  # the edge of a table may hide it from nearby
+            if faced.id in run.errand.hidden and high:
+                self._claim_or_compare(run, faced, view)
+                return
+            if high and facts.last_seen(faced) > arrival.stamp.after(-config.sight_before_arrival):
+                run.errand.hidden.add(
+                    faced.id
+                )  # the first place from which it is hidden is not the last word
+            elif self._diagnosed(run, arrival, Failing.NOT_SEEN, f"{name_of(faced)} was not seen again"):
+                return
+            for place in (arrival.goal, facts.pose):  # it may have come to stand elsewhere
+                run.errand.goals.exclude(place, UNCONFIRMED, facts.grid, lasting=True)
+            run.errand.spend_viewpoint(faced.id, UNCONFIRMED)
+            self._leave(run, view, f"{name_of(faced)} was not seen again from here")
+
+    def _judge_unfaced(self, run: DirectiveRun, arrival: Arrival, entity: Entity, view: TargetView) -> None:
+        """The goal was for an entity that is not faced from here: after a while, give up the place or the entity."""
+        context = self._context
+        config, facts, accepted = context.config, context.facts, view.is_accepted(entity.id)
+        seen = facts.last_seen(entity) > arrival.stamp
+        patience = config.look_time if seen and accepted else config.verify_time
+        if context.now - arrival.since <= patience:
+            return
+        run.errand.goals.exclude(arrival.goal, "it does not show the target as it should", context.facts.grid)
+        if accepted:  # known better by now, and not faced from here
+            if is_facing(arrival.goal, entity.box_min, entity.box_max):  # else it was a place on the way
+                run.errand.spend_viewpoint(entity.id, UNREACHABLE)
+            self._leave(run, view, f"{name_of(entity)} is not in front of me; trying another place")
+        elif not self._diagnosed(run, arrival, Failing.NOT_IT, why_not(entity, view.explanation(entity.id))):
+            run.errand.excluded[entity.id] = BELOW_ACCEPT
+            self._leave(run, view, why_not(entity, view.explanation(entity.id)))
+
+    def _diagnosed(self, run: DirectiveRun, arrival: Arrival, failing: Failing, why: str) -> bool:
+        """Return whether the failure of an arrival at a target that was known to fit is diagnosed now."""
+        action = run.under_way.action
+        if action is None or not action.entity_id or action.entity_id not in action.fitting:
+            return False
+        proposal = Proposal(arrival.expert, action.trace.epoch, arrival.goal, 1.0, why, arrival.entity_id)
+        case = self._transitions.outcomes.open_case(run, failing, proposal, why, arrived=arrival.stamp)
+        if case is not None:
+            self._transitions.diagnose(run, case)
+        return case is not None
+
+    def _leave(self, run: DirectiveRun, view: TargetView, text: str) -> None:
+        run.under_way.arrival = None
+        self._transitions.outcomes.roll_back(run, text)
+        run.text = f"{text[:1].upper()}{text[1:]}."
+        self._account.close(Outcome.REACHED, view)
+        self._transitions.redecide(run)
+
+    def _claim_or_compare(self, run: DirectiveRun, entity: Entity, view: TargetView) -> None:
+        """Claim the target, unless another is too close to call and is looked at first.
+
+        Where a second one has appeared since the directive began, either is what the words mean: it is told of.
+        """
+        known = self._known_beside(run, entity)
+        if known is not None:
+            if known.id != entity.id and self._looks_for(run, known, entity):
+                return
+            self._transitions.outcomes.note_other(run, known.id)
+            run.tell("Another one that fits has appeared since I was asked.")
+            self._claim(run, entity, view)
+            return
+        step = run.errand.doubt.confirmed(entity.id) if run.step.count == 1 else Step.CLAIM
+        which = run.errand.doubt.in_words(self._context.facts.entities)
+        if step is Step.CLAIM:
+            self._claim(run, entity, view)
+        elif step is Step.NEXT:
+            self._leave(
+                run, view, f"too close to call: {which}; looking at the other" if which else "going back"
+            )
+        else:
+            run.under_way.arrival = None
+            message = f"I looked at each from close by and cannot tell which is meant: {which}."
+            run.question = self._question(run)
+            self._steps.fail(run, ErrorCode.AMBIGUOUS, message)
+
+    def _known_beside(self, run: DirectiveRun, entity: Entity) -> Entity | None:
+        """Return the one that was known before the directive, where all others that fit have appeared since."""
+        evidence, facts = self._transitions.outcomes.evidence, self._context.facts
+        if run.step.count != 1 or not self._context.config.recovery.enabled:
+            return None
+        accepted = {c.entity_id for c in self._search.look(run).accepted} | {entity.id}
+        known = [i for i in accepted if evidence.was_known(run, i)]
+        original = facts.entity(known[0]) if len(known) == 1 else None
+        twins = [] if original is None else evidence.twins(run, original.id)
+        if original is None or not twins or accepted - {original.id} - {twin.id for twin in twins}:
+            return None
+        return original
+
+    def _looks_for(self, run: DirectiveRun, known: Entity, other: Entity) -> bool:
+        """Return whether the robot turns to the place of the one that was known, before it says that it moved.
+
+        other: in front of the robot.
+        """
+        context, arrival, action = self._context, run.under_way.arrival, run.under_way.action
+        facts, config = context.facts, context.config
+        if action is None or arrival is None or facts.grid is None or facts.pose is None:
+            return False
+        nearest = nearest_point_on_box(facts.pose[:2], known.box_min[:2], known.box_max[:2])
+        if (
+            facts.last_seen(known) > run.begun_stamp
+            or run.errand.looks.get(known.id)
+            or math.dist(facts.pose[:2], nearest) > config.recovery.turn_reach
+            or not line_of_sight(facts.grid, facts.pose[:2], nearest[None], config.sight_margin)[0]
+        ):
+            return False
+        run.under_way.action = replace(
+            action, entity_id=known.id, means={known.id: known.mean.copy()}, label=known.label
+        )
+        proposal = Proposal(
+            arrival.expert, action.trace.epoch, arrival.goal, 1.0, "facing it again", other.id
+        )
+        why = f"another one than {name_of(known)} stands here"
+        outcomes = self._transitions.outcomes
+        case = outcomes.open_case(run, Failing.OTHER, proposal, why, arrived=run.begun_stamp)
+        if case is not None:
+            case.looks = (Look.WAIT, Look.FROM_ELSEWHERE)  # neither would tell
+            self._transitions.diagnose(run, case)
+        return case is not None
+
+    def _question(self, run: DirectiveRun) -> OpenQuestion:
+        """Ask back which of the rivals is meant; the answer goes on with this step, without the others."""
+        context = self._context
+        rivals = [c.entity_id for c in run.errand.doubt.rivals][: context.config.question_choices]
+        facts = context.facts
+        entities = [entity for i in rivals if (entity := facts.entity(i)) is not None]
+        regions = {} if facts.mirror is None else facts.mirror.regions
+        words = choices_in_words(entities, facts.entities, regions)
+        rest = run.directive.from_step(run.step_index)
+        every = frozenset(c.entity_id for c in run.errand.doubt.rivals)
+        choices = tuple(
+            Choice(said, rest, every - {e.id}, e.id, tuple(map(float, e.mean)))
+            for said, e in zip(words, entities)
+        )
+        text = f"Which {clean_text(run.step.target)}: {listed(words, 'or')}?"
+        return context.questions.ask(text, choices, context.now)
+
+    def _claim(self, run: DirectiveRun, entity: Entity, view: TargetView) -> None:
+        """The target is confirmed: on to the next step, or done."""
+        context = self._context
+        for thing in run.errand.gone.values():
+            self._transitions.outcomes.note_other(run, thing.entity_id)
+            run.tell(f"{thing.name[:1].upper()}{thing.name[1:]} is no longer {thing.place}.")
+        self._transitions.outcomes.commit(run, f"{name_of(entity)} was seen again")
+        run.under_way.arrival = None
+        run.found.append(entity.id)
+        run.errand.found_here += 1
+        where = place_of(entity, context.facts.mirror)
+        text = f"Found {name_of(entity)} {where}: it is in front of me and was seen again on arrival."
+        text += run.errand.doubt.others(entity.id, context.facts.entities) if run.step.count == 1 else ""
+        if 0 < run.step.count <= run.errand.found_here:
+            self._steps.succeed(run, text, view)
+            return
+        run.tell(text)
+        run.errand.excluded[entity.id] = FOUND
+        left = (
+            "looking for more"
+            if run.step.count == EVERY
+            else f"{run.step.count - run.errand.found_here} more to find"
+        )
+        run.text = f"{text} {left[:1].upper()}{left[1:]}."
+        self._account.close(Outcome.REACHED, view, success=True)
+        context.ledger.begin_subtask(context.now)
+        self._transitions.redecide(run)

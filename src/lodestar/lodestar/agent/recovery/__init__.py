@@ -1,0 +1,1 @@
+"""Causes of an action's failure, and the remedies."""

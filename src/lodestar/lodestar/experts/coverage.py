@@ -22,14 +22,14 @@ from numba import njit
 
 from lodestar.experts.config import SurfaceConfig
 from lodestar.experts.heights import BANDS, Lens, SurfaceMap
-from lodestar.grid.config import ViewpointConfig
+from lodestar.grid.config import LookConfig, ViewpointConfig
 from lodestar.grid.extent_change import carried_over
+from lodestar.grid.looks import Looks
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.visibility import ray_buffers, ray_cells
 from lodestar.scene.records import Entity
 
 SECTORS = 36  # of 10 degrees: resolution of headings
-NEVER = np.iinfo(np.uint16).max  # centimetres
 _RAYS = 4  # per sector
 _SURFACES = SurfaceConfig()
 _WIDEST = math.radians(60.0)  # largest half field of view for which the range at the edge is corrected
@@ -70,15 +70,15 @@ def _edge(height, band, top, inside, stands):
 
 
 @njit(cache=True)
-def _mark(cells, occupied_from, nearest, newest, stamp, owner, tops, inside, bands, near, far, eye, reach, fov, heading,
-          resolution, stands):  # fmt: skip
-    """Lower `nearest` (rows, columns, bands), centimetres, for the cells in view, and set `newest` (rows, columns) to
-    `stamp` for those that it shows. eye: u, v in cells, height in metres; a height of NaN sees every band.
+def _mark(cells, occupied_from, nearest, last, stamp, owner, tops, inside, bands, near, far, eye, reach,
+          fov, heading, resolution, stands):  # fmt: skip
+    """Lower `nearest` (rows, columns, bands), centimetres, for the cells in view, and date those that it shows.
+
+    last: flat, as of `Looks`. eye: u, v in cells, height in metres; a height of NaN sees every band.
     """
     flat, entered = ray_buffers(reach)
     more, further = ray_buffers(reach)
     u0, v0, height = eye
-    dates = newest.ravel()
     marks, owners, depth = nearest.reshape(-1, nearest.shape[2]), owner.ravel(), inside.ravel()
     rays = max(8, math.ceil(fov * reach * 1.5))
     for i in range(rays):
@@ -92,6 +92,7 @@ def _mark(cells, occupied_from, nearest, newest, stamp, owner, tops, inside, ban
             distance = entered[k] * resolution
             ahead = distance * math.cos(turned)
             who = owners[flat[k]]
+            shown = False
             for b in range(len(bands)):
                 if not math.isnan(height):
                     if ahead < near[b] or ahead > far[b]:
@@ -100,8 +101,10 @@ def _mark(cells, occupied_from, nearest, newest, stamp, owner, tops, inside, ban
                         continue
                 if k > solid and bands[b] < tops[who]:
                     continue
-                dates[flat[k]] = stamp
+                shown = True
                 marks[flat[k], b] = min(marks[flat[k], b], math.ceil(distance * 100.0))
+            if shown:
+                last[flat[k]] = max(last[flat[k]], stamp)
 
 
 @njit(cache=True)
@@ -199,26 +202,27 @@ def _views(cells, occupied_from, index, closest, owner, starts, in_view, reach, 
 
 
 class LookedAt:
-    """Per cell of the newest grid and band of height, the smallest distance from which the camera has looked at it.
+    """Looks at the cells of the newest grid, per band of height.
 
-    max_range: metres, the range of a look. settled: metres, see `unseen`. camera_height: metres above the floor.
+    looks: their limits, or the range alone, metres. settled: metres, see `unseen`. camera_height: metres above the
+    floor.
     """
 
     def __init__(
         self,
-        max_range: float,
+        looks: LookConfig | float = LookConfig(),
         settled: float = 1.5,
         surfaces: SurfaceConfig = _SURFACES,
         camera_height: float = ViewpointConfig.camera_height,
     ) -> None:
-        self.max_range = max_range
+        limits = (
+            looks if isinstance(looks, LookConfig) else LookConfig(looks, near=min(looks, LookConfig.near))
+        )
+        self.looks = Looks(limits, layers=len(BANDS))
         self.settled = settled
         self.count = 0  # of views so far
         self._config = surfaces
         self._grid: OccupancyGrid2D | None = None
-        self._nearest: np.ndarray = np.empty((0, 0, len(BANDS)), np.uint16)  # centimetres
-        self._seen_at: np.ndarray = np.empty((0, 0))  # stamp of the newest look, float64 seconds
-        self._forgotten = -math.inf  # stamp, of the oldest look that counts
         self._surfaces = SurfaceMap(np.empty((0, 0), np.int32), np.empty(0), np.empty((0, 0), np.float32))
         self._lens: Lens | None = None  # of the newest look
         self._camera_height = camera_height
@@ -227,8 +231,7 @@ class LookedAt:
     def set_grid(self, grid: OccupancyGrid2D) -> None:
         """Follow the grid as it grows or moves its origin; recorded looks are kept."""
         before = self._grid
-        self._nearest = carried_over(self._nearest, before, grid, NEVER)
-        self._seen_at = carried_over(self._seen_at, before, grid, -math.inf)
+        self.looks.set_grid(grid)
         surfaces = self._surfaces
         if surfaces.owner.size == 0:
             self._surfaces = SurfaceMap.none(grid)
@@ -245,15 +248,8 @@ class LookedAt:
         self._surfaces = SurfaceMap.over(self._grid, entities, self._config, self._camera_height, self._floor)
 
     def forget(self, before: float) -> None:
-        """Cells whose newest look is older than the stamp `before`, seconds, count as never looked at.
-
-        A stamp earlier than that of the call before says that the clock went back: no look counts any more.
-        """
-        if before > self._forgotten:
-            self._nearest[self._seen_at < before] = NEVER
-        elif before < self._forgotten:
-            self._nearest[:] = NEVER
-        self._forgotten = before
+        """Cells whose newest look is older than the stamp `before`, seconds, count as never looked at."""
+        self.looks.forget(before)
 
     def look(
         self,
@@ -270,14 +266,14 @@ class LookedAt:
         """
         if self._grid is None:
             return
-        grid, surfaces = self._grid, self._surfaces
+        grid, surfaces, looks = self._grid, self._surfaces, self.looks
         u0, v0 = ((float(xy[k]) - grid.origin[k]) / grid.resolution for k in (0, 1))
         near, far = (np.zeros(len(BANDS)), np.full(len(BANDS), np.inf)) if lens is None else lens.reach()
         eye = (u0, v0, math.nan if lens is None else lens.height)
         _mark(
-            grid.cells, grid.occupied_from, self._nearest, self._seen_at, float(stamp), surfaces.owner, surfaces.tops,
-            surfaces.inside, BANDS, near, far, eye, self.max_range / grid.resolution, float(fov), float(heading),
-            grid.resolution, self._config.stands,
+            grid.cells, grid.occupied_from, looks.nearest, looks.last.reshape(-1), float(stamp),
+            surfaces.owner, surfaces.tops, surfaces.inside, BANDS, near, far, eye,
+            looks.config.range / grid.resolution, float(fov), float(heading), grid.resolution, self._config.stands,
         )  # fmt: skip
         self._lens, self._floor = lens, floor
         self.count += 1
@@ -303,7 +299,7 @@ class LookedAt:
             needs = lens.reach()[0] / math.cos(min(lens.fov / 2.0, _WIDEST))
             height = lens.height
         return _left(
-            grid.cells, grid.occupied_from, self._nearest, surfaces.owner, surfaces.tops, surfaces.inside, BANDS,
+            grid.cells, grid.occupied_from, self.looks.nearest, surfaces.owner, surfaces.tops, surfaces.inside, BANDS,
             needs, height, self._config.stands, self.settled * 100.0, within * 100.0,
         )  # fmt: skip
 

@@ -51,7 +51,7 @@ class FrontierExpert:
         self._expectation = Expectation(phrases, config.expected) if phrases is not None else None
         self._mirror: SceneMirror | None = None
         self.looked = LookedAt(
-            max(config.look_ranges),
+            config.look_limits,
             surfaces=config.surfaces,
             camera_height=config.viewpoints.camera_height,
         )

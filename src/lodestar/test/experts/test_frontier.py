@@ -12,6 +12,7 @@ from lodestar.experts.frontier import FrontierConfig, FrontierExpert
 from lodestar.experts.protocol import Proposal, RejectionReason
 from lodestar.experts.viewpoint_survey import StopConfig
 from lodestar.geometry.poses import planar_transform
+from lodestar.grid.config import LookConfig
 from lodestar.grid.inflation import obstacle_distance
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.paths import path_lengths
@@ -66,7 +67,7 @@ def test_what_the_camera_has_not_looked_at_is_left_to_explore():
 
 
 def test_a_search_looks_from_nearer_before_it_gives_up():
-    expert = FrontierExpert(FrontierConfig(look_ranges=(4.5, 1.0)))
+    expert = FrontierExpert(FrontierConfig(near_looks=(1.0,)))
     expert.set_grid(two_rooms())
     look_around(expert, 2.0, 2.0)
     look_around(expert, 6.0, 2.0)
@@ -76,7 +77,7 @@ def test_a_search_looks_from_nearer_before_it_gives_up():
 
 def test_exploring_ends_and_covers_both_rooms():
     truth = two_rooms()
-    expert = FrontierExpert(FrontierConfig(look_ranges=(4.5,)))
+    expert = FrontierExpert(FrontierConfig(near_looks=()))
     pose, known, visited = np.array(START), [(1.0, 1.0)], []
     for _ in range(40):
         expert.set_grid(known_from(truth, known))
@@ -219,7 +220,9 @@ def test_a_search_looks_behind_the_furniture_and_exploring_does_not():
     cells = np.zeros((40, 60), np.int8)
     cells[0], cells[-1], cells[:, 0], cells[:, -1] = 100, 100, 100, 100
     cells[30:36, 45:51] = 100  # a cupboard; behind it 0.3 m2 of floor are not seen from the middle
-    expert = FrontierExpert(FrontierConfig(look_ranges=(6.0,), corner_gain=0.05))
+    expert = FrontierExpert(
+        FrontierConfig(look_limits=LookConfig(range=6.0), near_looks=(), corner_gain=0.05)
+    )
     expert.set_grid(OccupancyGrid2D(cells, 0.1, (0.0, 0.0)))
     look_around(expert, 2.0, 2.0)
     look_around(expert, 4.5, 1.5)

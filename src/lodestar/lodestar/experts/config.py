@@ -222,8 +222,8 @@ class FrontierConfig:
     """Parameters of the frontier expert."""
 
     look_limits: LookConfig = field(default_factory=LookConfig, metadata={"shared": "looks"})
-    # metres from which a search looks again, one per pass, when little is left at the range of `look_limits`: near enough
-    # for small objects; chosen
+    # metres from which a search looks again, one per pass, when little is left at the range of `look_limits`: from near
+    # enough for small objects; chosen
     near_looks: tuple[float, ...] = (2.5,)
     fov: float = math.radians(80.0)  # radians, horizontal, of a camera before its first view; chosen
     gain_range: float = 4.5  # metres of the sensor footprint S(c), RoboAtlas eq. 15; chosen

@@ -24,7 +24,7 @@ from lodestar.experts.config import SurfaceConfig
 from lodestar.experts.heights import BANDS, Lens, SurfaceMap
 from lodestar.grid.config import LookConfig, ViewpointConfig
 from lodestar.grid.extent_change import carried_over
-from lodestar.grid.looks import Looks
+from lodestar.grid.looks import NEVER, Looks
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.visibility import ray_buffers, ray_cells
 from lodestar.scene.records import Entity
@@ -32,6 +32,7 @@ from lodestar.scene.records import Entity
 SECTORS = 36  # of 10 degrees: resolution of headings
 _RAYS = 4  # per sector
 _SURFACES = SurfaceConfig()
+_LIMITS = LookConfig()
 _WIDEST = math.radians(60.0)  # largest half field of view for which the range at the edge is corrected
 
 
@@ -70,7 +71,14 @@ def _edge(height, band, top, inside, stands):
 
 
 @njit(cache=True)
-def _mark(cells, occupied_from, nearest, last, stamp, owner, tops, inside, bands, near, far, eye, reach,
+def _restart(marks, last, cell):
+    last[cell] = -np.inf
+    for band in range(marks.shape[1]):
+        marks[cell, band] = NEVER
+
+
+@njit(cache=True)
+def _mark(cells, occupied_from, nearest, last, stamp, begin, owner, tops, inside, bands, near, far, eye, reach,
           fov, heading, resolution, stands):  # fmt: skip
     """Lower `nearest` (rows, columns, bands), centimetres, for the cells in view, and date those that it shows.
 
@@ -83,15 +91,18 @@ def _mark(cells, occupied_from, nearest, last, stamp, owner, tops, inside, bands
     rays = max(8, math.ceil(fov * reach * 1.5))
     for i in range(rays):
         turned = fov * i / (rays - 1) - fov / 2.0
-        angle = heading + turned
+        angle, cosine = heading + turned, math.cos(turned)
         n, solid = _ray_over(
             cells, occupied_from, owner, u0, v0, math.cos(angle), math.sin(angle), reach, flat, entered, more,
             further,
         )  # fmt: skip
         for k in range(n):
             distance = entered[k] * resolution
-            ahead = distance * math.cos(turned)
+            ahead = distance * cosine
+            away = np.uint16(math.ceil(distance * 100.0))
             who = owners[flat[k]]
+            if last[flat[k]] < begin:  # what was known of it does not count any more
+                _restart(marks, last, flat[k])
             shown = False
             for b in range(len(bands)):
                 if not math.isnan(height):
@@ -102,13 +113,28 @@ def _mark(cells, occupied_from, nearest, last, stamp, owner, tops, inside, bands
                 if k > solid and bands[b] < tops[who]:
                     continue
                 shown = True
-                marks[flat[k], b] = min(marks[flat[k], b], math.ceil(distance * 100.0))
+                marks[flat[k], b] = min(marks[flat[k], b], away)
             if shown:
                 last[flat[k]] = max(last[flat[k]], stamp)
 
 
 @njit(cache=True)
-def _left(cells, occupied_from, nearest, owner, tops, inside, bands, needs, height, stands, settled, within):
+def _left(
+    cells,
+    occupied_from,
+    nearest,
+    last,
+    begin,
+    owner,
+    tops,
+    inside,
+    bands,
+    needs,
+    height,
+    stands,
+    settled,
+    within,
+):
     """Return cells not yet looked at, (rows, columns) bool, and the distance, float32 metres, that shows each of them.
 
     needs: (bands,) metres from which a band shows. settled, within: centimetres.
@@ -122,17 +148,18 @@ def _left(cells, occupied_from, nearest, owner, tops, inside, bands, needs, heig
     for row in range(rows):
         for column in range(columns):
             looks, who = nearest[row, column], owner[row, column]
+            old = last[row, column] < begin
             if cells[row, column] < 0:
-                unseen[row, column] = looks.min() > settled
+                unseen[row, column] = old or looks.min() > settled
                 continue
             least = np.inf
-            if cells[row, column] < occupied_from and looks[floor] > within:
+            if cells[row, column] < occupied_from and (old or looks[floor] > within):
                 least = needs[floor]
                 if who >= 0:
                     least = max(least, _edge(height, bands[floor], tops[who], inside[row, column], stands))
             if who >= 0:
                 above = np.abs(bands - (tops[who] + 0.75 * stands)).argmin()
-                if looks[above] > within:
+                if old or looks[above] > within:
                     edge = _edge(height, bands[above], tops[who], inside[row, column], stands)
                     least = min(least, max(needs[above], edge))
             if least * 100.0 <= within:
@@ -210,7 +237,7 @@ class LookedAt:
 
     def __init__(
         self,
-        looks: LookConfig | float = LookConfig(),
+        looks: LookConfig | float = _LIMITS,
         settled: float = 1.5,
         surfaces: SurfaceConfig = _SURFACES,
         camera_height: float = ViewpointConfig.camera_height,
@@ -247,9 +274,13 @@ class LookedAt:
         assert self._grid is not None
         self._surfaces = SurfaceMap.over(self._grid, entities, self._config, self._camera_height, self._floor)
 
-    def forget(self, before: float) -> None:
-        """Cells whose newest look is older than the stamp `before`, seconds, count as never looked at."""
-        self.looks.forget(before)
+    def count_from(self, stamp: float) -> None:
+        """Cells whose newest look is older than the stamp, seconds, count as never looked at; it may go back."""
+        self.looks.begin = stamp
+
+    def clear(self) -> None:
+        """Forget every look: the clock is another one."""
+        self.looks.clear()
 
     def look(
         self,
@@ -272,7 +303,7 @@ class LookedAt:
         eye = (u0, v0, math.nan if lens is None else lens.height)
         _mark(
             grid.cells, grid.occupied_from, looks.nearest, looks.last.reshape(-1), float(stamp),
-            surfaces.owner, surfaces.tops, surfaces.inside, BANDS, near, far, eye,
+            looks.begin, surfaces.owner, surfaces.tops, surfaces.inside, BANDS, near, far, eye,
             looks.config.range / grid.resolution, float(fov), float(heading), grid.resolution, self._config.stands,
         )  # fmt: skip
         self._lens, self._floor = lens, floor
@@ -299,8 +330,9 @@ class LookedAt:
             needs = lens.reach()[0] / math.cos(min(lens.fov / 2.0, _WIDEST))
             height = lens.height
         return _left(
-            grid.cells, grid.occupied_from, self.looks.nearest, surfaces.owner, surfaces.tops, surfaces.inside, BANDS,
-            needs, height, self._config.stands, self.settled * 100.0, within * 100.0,
+            grid.cells, grid.occupied_from, self.looks.nearest, self.looks.last, self.looks.begin, surfaces.owner,
+            surfaces.tops, surfaces.inside, BANDS, needs, height, self._config.stands, self.settled * 100.0,
+            within * 100.0,
         )  # fmt: skip
 
     def sector_gains(

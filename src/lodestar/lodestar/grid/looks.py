@@ -17,30 +17,44 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.visibility import ray_buffers, ray_cells
 
 NEVER = np.iinfo(np.uint16).max  # centimetres
+_LIMITS = LookConfig()
 _MOST = np.iinfo(np.uint16).max  # looks that are counted
 
 
 @njit(cache=True)
-def _date(cell, last, counts, since, stamp, age, enough):
-    """Note a look at the flat index `cell`; return whether what was known of it is too old to count any more.
+def _date(cell, last, counts, since, stamp, begin, enough):
+    """Note a look at the flat index `cell`; return whether what was known of it does not count any more.
 
     last, counts, since: flat, as of `Looks`. A look of several rays counts once, one of the past not.
     """
     before = last[cell]
     if stamp <= before:
         return False
-    restarts = before > -np.inf and stamp - before > age
     last[cell] = stamp
     if counts[cell] < _MOST:
         counts[cell] += 1
     if len(since) and counts[cell] == enough:
         since[cell] = stamp
-    return restarts
+    return before < begin
 
 
 @njit(cache=True)
 def _look(
-    cells, occupied_from, nearest, last, counts, since, stamp, age, enough, u0, v0, reach, fov, heading, scale
+    cells,
+    occupied_from,
+    nearest,
+    last,
+    counts,
+    since,
+    stamp,
+    begin,
+    enough,
+    u0,
+    v0,
+    reach,
+    fov,
+    heading,
+    scale,
 ):
     """Note a look in the flat arrays; u0, v0, reach in cells, scale: centimetres of a cell."""
     flat, entered = ray_buffers(reach)
@@ -51,13 +65,13 @@ def _look(
         n = ray_cells(cells, occupied_from, u0, v0, math.cos(angle), math.sin(angle), reach, flat, entered)
         for k in range(n):
             cell, distance = flat[k], math.ceil(entered[k] * scale)
-            if _date(cell, last, counts, since, stamp, age, enough) or distance < nearest[cell]:
+            if _date(cell, last, counts, since, stamp, begin, enough) or distance < nearest[cell]:
                 nearest[cell] = distance
 
 
 @njit(cache=True)
 def _share(floor, nearest, last, within, since):
-    """Return how many cells of the flat `floor` were looked at from `within` centimetres since then, and of how many."""
+    """Return how many cells of the flat `floor` were looked at from `within` centimetres since, and all of them."""
     seen = total = 0
     for cell in range(len(floor)):
         if floor[cell]:
@@ -85,19 +99,19 @@ class Looks:
     nearest: (rows, columns) uint16 centimetres of the nearest look, NEVER = none.
     last: (rows, columns) float64 stamp of the newest look, seconds; -inf = none. counts: (rows, columns) uint16 looks.
     since: (rows, columns) float64 stamp of the look that was the `enough`th; inf = there were fewer.
-    What is known of a cell that was not looked at for `config.age` is replaced by the next look. Cells that leave the
-    grid are forgotten.
+    begin: stamp from which looks count, which may go back. The next look at a cell replaces what does not count. Cells
+    that leave the grid are forgotten.
     With `layers`, nearest has them as its last axis, and their owner marks nearest and last; nothing is counted.
     """
 
-    def __init__(self, config: LookConfig = LookConfig(), layers: int = 0, enough: int = 0) -> None:
+    def __init__(self, config: LookConfig = _LIMITS, layers: int = 0, enough: int = 0) -> None:
         self.config, self._enough = config, enough
         self.grid: OccupancyGrid2D | None = None
         self.nearest = np.empty((0, 0, layers) if layers else (0, 0), np.uint16)
         self.last = np.empty((0, 0))
         self.counts = np.empty((0, 0), np.uint16)
         self.since = np.empty((0, 0))
-        self._forgotten = -math.inf
+        self.begin = -math.inf
 
     def set_grid(self, grid: OccupancyGrid2D) -> None:
         """Follow the grid as it grows or moves its origin."""
@@ -120,48 +134,32 @@ class Looks:
         u0, v0 = (x - grid.origin[0]) / grid.resolution, (y - grid.origin[1]) / grid.resolution
         _look(
             grid.cells, grid.occupied_from, self.nearest.reshape(-1), self.last.reshape(-1), self.counts.reshape(-1),
-            self.since.reshape(-1), float(stamp), self.config.age, self._enough, u0, v0,
+            self.since.reshape(-1), float(stamp), self.begin, self._enough, u0, v0,
             self.config.range / grid.resolution, self.config.fov if fov is None else float(fov), float(heading),
             100.0 * grid.resolution,
         )  # fmt: skip
 
-    def forget(self, before: float) -> None:
-        """Cells whose newest look is older than the stamp `before`, seconds, count as never looked at.
-
-        A stamp earlier than that of the call before says that the clock went back: no look counts any more.
-        """
-        if before > self._forgotten:
-            self._drop(self.last < before)
-        elif before < self._forgotten:
-            self.clear()
-        self._forgotten = before
-
     def clear(self) -> None:
         """Forget every look: the map or the clock is another one."""
-        self._drop(np.ones(self.last.shape, bool))
-        self._forgotten = -math.inf
+        self.nearest[:], self.last[:], self.counts[:], self.since[:] = NEVER, -math.inf, 0, math.inf
+        self.begin = -math.inf
 
-    def _drop(self, cells: np.ndarray) -> None:
-        self.nearest[cells], self.last[cells] = NEVER, -math.inf
-        if self.nearest.ndim == 2:
-            self.counts[cells] = 0
-        if self._enough:
-            self.since[cells] = math.inf
+    def seen(self, within: float | None = None, since: float | None = None) -> np.ndarray:
+        """Return (rows, columns) bool: looked at from `within` metres (None = the range), and last since the stamp
+        (None = `begin`).
+        """
+        return (self.nearest <= self._centimetres(within)) & (self.last >= self._from(since))
 
-    def seen(self, within: float | None = None, since: float = -math.inf) -> np.ndarray:
-        """Return (rows, columns) bool: looked at from `within` metres (None = the range), and last since the stamp."""
-        return (self.nearest <= self._centimetres(within)) & (self.last >= since)
-
-    def metres(self, since: float = -math.inf) -> np.ndarray:
+    def metres(self, since: float | None = None) -> np.ndarray:
         """Return (rows, columns) float32 metres of the nearest look; inf where there was none since the stamp."""
-        far = (self.nearest == NEVER) | (self.last < since)
+        far = (self.nearest == NEVER) | (self.last < self._from(since))
         return np.where(far, np.float32(np.inf), self.nearest * np.float32(0.01))
 
-    def share(self, floor: np.ndarray, within: float | None = None, since: float = -math.inf) -> float:
+    def share(self, floor: np.ndarray, within: float | None = None, since: float | None = None) -> float:
         """Return the share, [0, 1], of the `floor`, (rows, columns) bool, that `seen` tells of; NaN for no floor."""
         seen, total = _share(
             np.ascontiguousarray(floor).reshape(-1), self.nearest.reshape(-1), self.last.reshape(-1),
-            self._centimetres(within), float(since),
+            self._centimetres(within), self._from(since),
         )  # fmt: skip
         return seen / total if total else math.nan
 
@@ -169,6 +167,14 @@ class Looks:
         """Return the stamp of the newest look at any of the `floor`, (rows, columns) bool; None = there was none."""
         newest = float(self.last[floor].max(initial=-math.inf))
         return None if newest == -math.inf else newest
+
+    def oldest(self, floor: np.ndarray) -> float | None:
+        """Return the least of the stamps of the newest look at each cell of `floor` that counts."""
+        stamps = self.last[floor & (self.last >= self.begin) & (self.last > -math.inf)]
+        return float(stamps.min()) if len(stamps) else None
+
+    def _from(self, since: float | None) -> float:
+        return self.begin if since is None else float(since)
 
     def _centimetres(self, within: float | None) -> int:
         metres = self.config.range if within is None else within

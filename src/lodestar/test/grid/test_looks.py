@@ -10,12 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lodestar.agent.errands.searched_floor import SearchedFloor
+from lodestar.agent.facts.stamps import Stamp
 from lodestar.assembly.config import RobotConfig
 from lodestar.assembly.shared import SharedConfig
 from lodestar.grid.config import LookConfig
 from lodestar.grid.looks import NEVER, Looks, nearest_after
 from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.grid.paths import path_lengths
 from lodestar.grid.visibility import ray_cells, visible_mask
+from lodestar.memory.answering.coverage import FloorLooks
 
 SIDE, CELL = 40, 0.1
 
@@ -36,7 +40,9 @@ class Listed:
     config: LookConfig
     grid: OccupancyGrid2D
     enough: int
-    rows: list[tuple[float, np.ndarray, np.ndarray]] = field(default_factory=list)  # stamp, seen, centimetres
+    begin: float = -math.inf
+    # begin, stamp, seen, centimetres
+    rows: list[tuple[float, float, np.ndarray, np.ndarray]] = field(default_factory=list)
 
     def look(self, xy, heading, stamp):
         seen, near = np.zeros(self.grid.cells.shape, bool), np.full(self.grid.cells.shape, NEVER, np.int64)
@@ -55,14 +61,14 @@ class Listed:
                 near.reshape(-1)[cell] = min(
                     near.reshape(-1)[cell], math.ceil(metres * 100.0 * self.grid.resolution)
                 )
-        self.rows.append((stamp, seen, near))
+        self.rows.append((self.begin, stamp, seen, near))
 
     def read(self):
         shape = self.grid.cells.shape
         nearest, last = np.full(shape, NEVER, np.int64), np.full(shape, -math.inf)
         counts, since = np.zeros(shape, np.int64), np.full(shape, math.inf)
-        for stamp, seen, near in self.rows:
-            restarts = seen & (stamp - last > self.config.age)
+        for begin, stamp, seen, near in self.rows:
+            restarts = seen & (stamp > last) & (last < begin)
             newer = seen & (stamp > last)
             nearest = np.where(restarts, near, np.where(seen, np.minimum(nearest, near), nearest))
             last = np.where(newer, stamp, last)
@@ -76,13 +82,20 @@ places = st.tuples(
 )
 
 
-@given(st.integers(0, 5), st.lists(places, max_size=8), st.integers(1, 3), st.booleans())
+@given(
+    st.integers(0, 5),
+    st.lists(st.tuples(places, st.none() | st.floats(0.0, 900.0)), max_size=8),
+    st.integers(1, 3),
+    st.booleans(),
+)
 def test_the_record_is_what_the_list_of_looks_says(seed, looks, enough, ordered):
-    config = LookConfig(range=2.0, near=1.0, age=300.0)
+    config = LookConfig(range=2.0, near=1.0)
     grid = plan(seed)
     record, listed = Looks(config, enough=enough), Listed(config, grid, enough)
     record.set_grid(grid)
-    for x, y, heading, stamp in sorted(looks, key=lambda look: look[3]) if ordered else looks:
+    for (x, y, heading, stamp), begin in sorted(looks, key=lambda look: look[0][3]) if ordered else looks:
+        if begin is not None:
+            record.begin = listed.begin = begin
         record.look((x, y), heading, stamp)
         listed.look((x, y), heading, stamp)
     nearest, last, counts, since = listed.read()
@@ -153,29 +166,35 @@ def test_what_leaves_the_grid_is_forgotten_and_the_rest_is_kept():
     st.lists(st.tuples(st.floats(0.0, 3.9), st.floats(0.0, 100.0)), min_size=1, max_size=6),
     st.floats(0.0, 100.0),
 )
-def test_old_looks_are_forgotten(looks, before):
-    grid = OccupancyGrid2D(np.zeros((SIDE, SIDE), np.int8), CELL, (0.0, 0.0))
+def test_old_looks_do_not_count_while_they_are_old(looks, begin):
     record = Looks()
-    record.set_grid(grid)
+    record.set_grid(OccupancyGrid2D(np.zeros((SIDE, SIDE), np.int8), CELL, (0.0, 0.0)))
     for x, stamp in looks:
         record.look((x, 2.0), 0.0, stamp)
-    wanted = record.seen(since=before)
-    record.forget(before)
+    every = record.seen()
+    wanted = record.seen(since=begin)
+    record.begin = begin
     np.testing.assert_array_equal(record.seen(), wanted)
-    record.forget(before)
-    np.testing.assert_array_equal(record.seen(), wanted)
-    record.forget(before - 1.0)  # the clock went back
+    floor = np.ones((SIDE, SIDE), bool)
+    assert record.share(floor) == pytest.approx(wanted.mean())
+    oldest = record.oldest(floor)
+    assert (oldest is None) == (not wanted.any()) and (oldest is None or oldest >= begin)
+    record.begin = -math.inf
+    np.testing.assert_array_equal(record.seen(), every)
+    record.clear()
     assert not record.seen().any()
 
 
-def test_a_look_after_a_long_pause_does_not_inherit_an_old_look_from_near():
-    record = Looks(LookConfig(age=60.0))
+def test_a_look_that_counts_does_not_inherit_one_from_near_that_does_not():
+    record = Looks()
     record.set_grid(OccupancyGrid2D(np.zeros((60, 60), np.int8), CELL, (0.0, 0.0)))
     cell = (30, 40)  # at (4.05, 3.05)
     record.look((3.0, 3.05), 0.0, 0.0)
     near = float(record.metres()[cell])
     record.look((0.5, 3.05), 0.0, 30.0)
     assert float(record.metres()[cell]) == near
+    record.begin = 60.0
+    assert math.isinf(record.metres()[cell])
     record.look((0.5, 3.05), 0.0, 100.0)
     assert float(record.metres()[cell]) > 3.0 > near
 
@@ -226,6 +245,7 @@ def test_one_setting_reaches_every_user():
     looks = LookConfig(range=3.5, near=2.0, fov=1.1, near_fov=1.0)
     robot = RobotConfig(shared=SharedConfig(looks=looks))
     users = (
+        robot.goal_selector.loop.look_limits,
         robot.frontier_expert.expert.look_limits,
         robot.memory.answering.coverage.look_limits,
         robot.memory.events.look_limits,
@@ -233,3 +253,37 @@ def test_one_setting_reaches_every_user():
     )
     assert all(user == looks for user in users)
     assert robot.frontier_expert.expert.look_ranges[0] == 3.5
+
+
+def test_the_loop_and_an_answer_agree_on_the_floor_that_was_looked_at():
+    """The same poses, noted by the loop and by the memory, give the same share of the same floor."""
+    grid = OccupancyGrid2D(np.zeros((120, 120), np.int8), CELL, (0.0, 0.0))
+    searched, answers = SearchedFloor(), FloorLooks()
+    for k, (x, y) in enumerate([(2.0, 2.0), (4.0, 3.0), (6.0, 6.0), (9.0, 9.0)]):
+        pose = np.array([x, y, 0.7 * k])
+        searched.note(pose, Stamp(10.0 * k), grid)
+        answers.look(10.0 * k, pose[:2], pose[2])
+    reached = np.isfinite(path_lengths(grid, (9.0, 9.0)))
+    assert 0.1 < searched.share < 0.9
+    assert searched.share == answers.coverage(grid, reached).share
+    searched.count_from(Stamp(15.0))
+    assert searched.share == answers.coverage(grid, reached, (15.0, math.inf)).share
+
+
+def test_what_the_loop_takes_from_memory_is_the_floor_that_only_old_looks_show():
+    grid = OccupancyGrid2D(np.zeros((100, 200), np.int8), CELL, (0.0, 0.0))
+    searched = SearchedFloor()
+    assert searched.from_memory(Stamp(0.0)) is None
+    searched.note(np.array([3.0, 5.0, 0.0]), Stamp(10.0), grid)
+    searched.note(np.array([12.0, 5.0, 0.0]), Stamp(100.0), grid)
+    memory = searched.from_memory(Stamp(50.0))
+    assert memory.share == pytest.approx(0.5, abs=0.01) and memory.oldest == Stamp(10.0)
+    east = np.zeros(grid.cells.shape, bool)
+    east[:, 100:] = True
+    assert searched.from_memory(Stamp(50.0), east) is None
+    assert searched.from_memory(Stamp(200.0)).share == 1.0
+    assert searched.from_memory(Stamp(0.0)) is None
+    searched.count_from(Stamp(50.0))
+    assert searched.from_memory(Stamp(50.0)) is None
+    searched.restart_clock()
+    assert math.isnan(searched.share) and searched.from_memory(Stamp(50.0)) is None

@@ -49,6 +49,7 @@ class LoopContext:
     targets: Targets
     validator: TraceValidator
     facts: Facts
+    searched: SearchedFloor
     questions: OpenQuestions
     prefix: str  # of the ids of traces
     directives: int = 0  # that have begun
@@ -57,7 +58,6 @@ class LoopContext:
     epoch: int = 0
     epoch_seconds: float = math.nan
     run: DirectiveRun | None = None
-    searched: SearchedFloor = field(default_factory=SearchedFloor)
     constraint: ConstraintTracker = field(default_factory=ConstraintTracker)
     commands: list[Command] = field(default_factory=list)
     adviser: Adviser | None = None  # a language model that is asked about failures, where one is configured
@@ -143,6 +143,7 @@ def make_context(
         targets,
         validator,
         facts,
+        SearchedFloor(config.look_limits),
         OpenQuestions(config, prefix),
         prefix,
         adviser=adviser,

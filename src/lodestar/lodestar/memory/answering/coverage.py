@@ -37,7 +37,8 @@ class Coverage:
 class FloorLooks:
     """Poses of looks of the camera, and the floor that they cover. Not safe for threads.
 
-    Poses survive corrections of the map and tell of windows of the past; the floor is that of `Looks`. Looks from nearly the same pose are one, with the newest stamp.
+    Poses survive corrections of the map and tell of windows of the past; the floor is that of `Looks`.
+    Looks from nearly the same pose are one, with the newest stamp.
     """
 
     def __init__(self, config: CoverageConfig | None = None) -> None:

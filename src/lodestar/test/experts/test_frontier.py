@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -240,3 +241,17 @@ def test_a_search_looks_behind_the_furniture_and_exploring_does_not():
         assert expert.looked.unseen(6.0).sum() < left
         left = expert.looked.unseen(6.0).sum()
     assert answer.reason is RejectionReason.EXPLORED
+
+
+def test_looks_count_from_when_the_request_says():
+    expert = FrontierExpert()
+    expert.set_grid(two_rooms())
+    for stamp, (x, y) in enumerate([(2.0, 2.0), (1.0, 3.0), (6.0, 2.0), (7.0, 3.0), (6.0, 1.0)]):
+        for yaw in np.arange(0.0, 2 * math.pi, math.radians(30.0)):
+            expert.add_view(camera_pose(x, y, yaw), CAMERA, float(stamp))
+    asked = replace(request((6.0, 2.0, 0.0), kind=StepKind.EXPLORE), stamp=100.0)
+    assert expert.propose(asked).reason is RejectionReason.EXPLORED
+    anew = expert.propose(replace(asked, looks_since=2.0))  # the first room was looked at before
+    assert isinstance(anew, Proposal) and anew.goal[0] < 5.0
+    assert expert.propose(replace(asked, looks_since=0.0)).reason is RejectionReason.EXPLORED
+    assert isinstance(expert.propose(replace(asked, stamp=10.0)), Proposal), "the clock went back"

@@ -156,6 +156,6 @@ class StockTaking:
             return ""
         ago = duration_in_words(facts.stamp - memory.oldest)
         old = sum(facts.last_seen(entity) < begun for entity in matches)
-        things = f", with {old} of the {len(matches)}" if old else ""
+        things = f", with {old} of the {len(matches)}," if old else ""
         floor = f"{100.0 * memory.share:.0f} % of the floor that counts"
         return f"\nI take {floor}{things} from memory: I looked at it up to {ago} ago, and not again."

@@ -25,6 +25,7 @@ _MOVED = {
     ("semantic_map_expert", "promising"): "shared.query.promising",
     ("semantic_map_expert", "last_seen.promising"): "shared.query.promising",
     ("ego_vlm_expert", "worth.promising"): "shared.query.promising",
+    ("goal_selector", "loop.detour"): "shared.validation.detour",
     ("goal_selector", "loop.look_age"): "shared.looks.age",
     ("goal_selector", "loop.count_age"): "shared.looks.age",
     ("frontier_expert", "look_ranges"): "shared.looks.range, and the nearer ones near_looks",

@@ -189,7 +189,6 @@ class LoopConfig:
         0.5  # m; a longer step between two poses is a correction of the map, not travel (ours)
     )
     energy_interval: float = 1.0  # s between looks at the battery (ours)
-    detour: float = 1.5  # of the straight line, which an unknown way back may be longer (ours)
     charger_reach: float = 0.6  # m from the charger that count as being there (ours)
     # Questions that end a directive.
     open_questions: int = 16  # at once; the oldest gives way (ours)

@@ -180,6 +180,7 @@ class Episode:
             self.map.go_on_from(saved, self.simulator.time)
         self.navigator = Navigator(settings.navigator)
         self.navigator_is_down = False  # set from outside: it takes no goals and drops the one that it has
+        self.is_empty = False  # set from outside: the battery is, and the robot stands
         self.phrases = phrases
         self._next_frame = 0.0
         self._commanded = np.zeros(3)  # of the last control interval
@@ -274,7 +275,8 @@ class Episode:
         was_active = self.navigator.active
         with self._stage("navigate"):
             step = self.navigator.update(now, self.robot.grid, self.robot.pose, self.simulator.velocity)
-        command = step.command if self.loop.motion_allowed else np.zeros(3)
+        moves = self.loop.motion_allowed and not self.is_empty
+        command = step.command if moves else np.zeros(3)
         self.loop.on_motion(self._commanded, self.simulator.velocity, now)
         self._commanded = command
         self.simulator.set_command(*command)

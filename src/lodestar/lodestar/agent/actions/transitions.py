@@ -41,7 +41,7 @@ from lodestar.language.directive import StepKind
 from lodestar.selection.decision_log import Outcome
 from lodestar.worldmodel.constraint_state import ConstraintTracker
 from lodestar.worldmodel.outcomes import Result
-from lodestar.worldmodel.records import Trace
+from lodestar.worldmodel.records import Trace, Verdict
 
 _log = logging.getLogger(__name__)
 
@@ -122,15 +122,30 @@ class Transitions:
         run.under_way.choice = choice
         self._take("choose")
 
-    def send(self, run: DirectiveRun, proposal: Proposal, epoch: int, view: TargetView | None = None) -> None:
-        """The navigator is given the proposal's goal. view: of the target, for the beliefs of the trace."""
+    def send(
+        self,
+        run: DirectiveRun,
+        proposal: Proposal,
+        epoch: int,
+        view: TargetView | None = None,
+        is_checked: bool = False,
+    ) -> Verdict:
+        """The navigator is given the proposal's goal where the validator accepts it; else nothing changes.
+
+        Every goal of the loop leaves it here. view: of the target, for the beliefs of the trace. is_checked: the
+        validator accepted it in this tick.
+        """
         context = self._context
+        trace = trace_of(context, run.step, proposal, epoch, view or TargetView())
+        verdict = Verdict() if is_checked else context.validator.check(trace)
+        if not verdict.accepted:
+            return verdict
         pose, now = context.facts.pose, context.now
         assert pose is not None
         goal = np.asarray(proposal.goal, np.float64)
         patience = goal_patience(pose, goal, context)
         run.under_way.navigation = Navigation(epoch, proposal, now, now + patience, pose.copy())
-        self._record(run, proposal, epoch, view)
+        self._record(run, proposal, trace)
         run.under_way.events = []
         run.under_way.last_review = run.under_way.last_check = now
         context.facts.odometer.rest()
@@ -138,18 +153,23 @@ class Transitions:
             SendGoal(epoch, goal, proposal.entity_id, proposal.expert, proposal.rationale)
         )
         self._take("send")
+        return verdict
 
-    def pursue(self, run: DirectiveRun, proposal: Proposal, epoch: int, view: TargetView) -> None:
+    def pursue(
+        self, run: DirectiveRun, proposal: Proposal, epoch: int, view: TargetView, is_checked: bool = False
+    ) -> Verdict:
         """As `send`, but a navigator that has this goal already keeps it."""
-        if run.under_way.navigation is not None and _is_under_way(run.under_way.navigation, proposal):
+        if run.under_way.navigation is None or not _is_under_way(run.under_way.navigation, proposal):
+            return self.send(run, proposal, epoch, view, is_checked)
+        trace = trace_of(self._context, run.step, proposal, epoch, view)
+        verdict = Verdict() if is_checked else self._context.validator.check(trace)
+        if verdict.accepted:
             run.under_way.navigation.proposal = proposal
-            self._record(run, proposal, epoch, view)
+            self._record(run, proposal, trace)
             self._take("send")
-        else:
-            self.send(run, proposal, epoch, view)
+        return verdict
 
-    def _record(self, run: DirectiveRun, proposal: Proposal, epoch: int, view: TargetView | None) -> None:
-        trace = trace_of(self._context, run.step, proposal, epoch, view or TargetView())
+    def _record(self, run: DirectiveRun, proposal: Proposal, trace: Trace) -> None:
         if proposal.expert == LOOK:  # about the action that failed, which is still open
             self.outcomes.begin_look(run, trace)
         else:

@@ -15,10 +15,13 @@ from lodestar.agent.decisions.verification import Arrival
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.errands.words import counted, inventory, name_of
 from lodestar.agent.facts.errors import ErrorCode
+from lodestar.experts.rooms import rooms_mask
 from lodestar.grid.paths import path_lengths
 from lodestar.language.directive import Step, StepKind
-from lodestar.models.english import listed
+from lodestar.models.english import duration_in_words, listed
 from lodestar.scene.records import Entity
+
+_TOLD = 0.05  # share of the floor that was not looked at again, from which an answer says so; chosen
 
 
 class Exploration(Activity):
@@ -136,8 +139,23 @@ class StockTaking:
             return None
         run.found.extend(entity.id for entity in matches if entity.id not in run.found)
         listed = inventory(matches, run.step.target, self._tools.context.facts.mirror)
+        listed += self._from_memory(run, matches)
         if run.step.kind is not StepKind.COUNT:
             return listed
         where = f" in the {' or '.join(run.step.scope.labels)}" if run.step.scope.rooms else ""
         there = "is" if len(matches) == 1 else "are"
         return f"There {there} {counted(len(matches), run.step.target)}{where}.\n{listed}"
+
+    def _from_memory(self, run: DirectiveRun, matches: list[Entity]) -> str:
+        """Return a line that tells what was not looked at again, "" where nothing that matters was left out."""
+        context = self._tools.context
+        facts, begun = context.facts, run.begun_stamp.after(-context.config.fresh_looks)
+        inside = None if facts.grid is None else rooms_mask(run.step.scope, facts.grid, facts.mirror)
+        memory = context.searched.from_memory(begun, inside)
+        if run.check is not None or memory is None or memory.share < _TOLD:
+            return ""
+        ago = duration_in_words(facts.stamp - memory.oldest)
+        old = sum(facts.last_seen(entity) < begun for entity in matches)
+        things = f", with {old} of the {len(matches)}," if old else ""
+        floor = f"{100.0 * memory.share:.0f} % of the floor that counts"
+        return f"\nI take {floor}{things} from memory: I looked at it up to {ago} ago, and not again."

@@ -50,6 +50,7 @@ class LoopContext:
     targets: Targets
     validator: TraceValidator
     facts: Facts
+    searched: SearchedFloor
     questions: OpenQuestions
     prefix: str  # of the ids of traces
     directives: int = 0  # that have begun
@@ -58,7 +59,6 @@ class LoopContext:
     epoch: int = 0
     epoch_seconds: float = math.nan
     run: DirectiveRun | None = None
-    searched: SearchedFloor = field(default_factory=SearchedFloor)
     constraint: ConstraintTracker = field(default_factory=ConstraintTracker)
     commands: list[Command] = field(default_factory=list)
     skills: SkillTable = field(default_factory=load_skills)
@@ -147,6 +147,7 @@ def make_context(
         targets,
         validator,
         facts,
+        SearchedFloor(config.look_limits),
         OpenQuestions(config, prefix),
         prefix,
         constraint=ConstraintTracker(skills),

@@ -108,12 +108,12 @@ class DecidingState:
         """No expert has an admissible proposal: wait, try excluded goals once more, or give up."""
         context = self._context
         run.questions.close()
+        if any(arm.refusal is TraceError.ENERGY for arm in admission.arms):
+            self._trip.turn_back(run)
+            return
         if admission.rejection(EXPLORER) is RejectionReason.EXPLORED:
             run.errand.explored_at = context.now if run.errand.explored_at is None else run.errand.explored_at
             self._activities.of(run).explored(run, admission, view)
-            return
-        if any(arm.refusal is TraceError.ENERGY for arm in admission.arms):
-            self._trip.turn_back(run)
             return
         self._transitions.redecide(run, context.config.retry_interval)
         if run.errand.idle_for(context.now) > context.config.no_expert_timeout:

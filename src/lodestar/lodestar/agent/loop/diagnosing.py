@@ -9,7 +9,6 @@ from dataclasses import replace
 import numpy as np
 
 from lodestar.agent.actions.account import Account
-from lodestar.agent.actions.reasoning import trace_of
 from lodestar.agent.actions.transitions import Transitions
 from lodestar.agent.decisions.proposers import KNOWN, LOOK
 from lodestar.agent.errands.context import LoopContext
@@ -92,12 +91,13 @@ class DiagnosingState:
             self._elsewhere(run, case)
             return
         goal = self._towards(diagnosis.look_at) if diagnosis.look is Look.TURN else None
-        if goal is None:
-            case.until = context.now + context.config.recovery.wait
-            return
         case.until = context.now + context.config.look_time
         epoch = context.next_epoch()
-        self._transitions.send(run, Proposal(LOOK, epoch, goal, 1.0, run.text), epoch)
+        turns = goal is not None and self._transitions.send(
+            run, Proposal(LOOK, epoch, goal, 1.0, run.text), epoch
+        )
+        if not turns or not turns.accepted:
+            case.until = context.now + context.config.recovery.wait
 
     def _towards(self, place: tuple[float, float] | None) -> np.ndarray | None:
         """Return the robot's own place with the heading to another, (3,); None where it faces it, or cannot turn."""
@@ -178,7 +178,9 @@ class DiagnosingState:
         proposal = self._beyond(run, case)
         self._spend(run, case)
         run.under_way.case = None
-        if proposal is None:  # until everything is explored, and it may be tried once more
+        view = self._search.look(run)
+        if proposal is None or not self._transitions.send(run, proposal, proposal.epoch, view).accepted:
+            # until everything is explored, and it may be tried once more
             entity = context.facts.entity(case.action.entity_id)
             if entity is not None:
                 run.errand.excluded[entity.id] = UNCONFIRMED
@@ -186,7 +188,6 @@ class DiagnosingState:
             self._go_on(run)
             return
         run.text = f"{diagnosis.text}. {proposal.rationale[:1].upper()}{proposal.rationale[1:]}."
-        self._transitions.send(run, proposal, proposal.epoch, self._search.look(run))
 
     def _beyond(self, run: DirectiveRun, case: OpenCase) -> Proposal | None:
         """Return the goal from which what hides the target does not; None where there is none."""
@@ -204,24 +205,26 @@ class DiagnosingState:
         if pose is None:
             return None
         epoch, why = context.next_epoch(), f"looking at {name_of(entity)} from another side"
-        proposal = Proposal(KNOWN, epoch, pose, 1.0, why, entity.id)
-        trace = trace_of(context, run.step, proposal, epoch, self._search.look(run))
-        return proposal if context.validator.check(trace).accepted else None
+        return Proposal(KNOWN, epoch, pose, 1.0, why, entity.id)
 
     def _tell(self, run: DirectiveRun, case: OpenCase, diagnosis: Diagnosis) -> None:
         """Either is what the words mean: the robot faces again the one that it came to, and claims that."""
         run.under_way.case = None
         epoch = self._context.next_epoch()
         proposal = replace(case.proposal, epoch=epoch)
-        self._transitions.send(run, proposal, epoch, self._search.look(run))
+        if not self._transitions.send(run, proposal, epoch, self._search.look(run)).accepted:
+            self._elsewhere(run, case)
 
     def _wait_for_way(self, run: DirectiveRun, case: OpenCase, diagnosis: Diagnosis) -> None:
         """Go on to the same goal when the way is free, or leave it out when patience is over."""
         context = self._context
         if self._transitions.outcomes.evidence.blockage(case) is None and self._has_way(case):
             run.under_way.case = None
-            run.text = "The way is free again; going on."
-            self._transitions.send(run, case.proposal, context.next_epoch(), self._search.look(run))
+            view = self._search.look(run)
+            if self._transitions.send(run, case.proposal, context.next_epoch(), view).accepted:
+                run.text = "The way is free again; going on."
+            else:
+                self._leave_out(run, case, diagnosis)
         elif self._waits(case, context.config.recovery.person_patience):
             run.text = "Waiting for the way to become free."
         else:

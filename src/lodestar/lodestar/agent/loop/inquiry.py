@@ -35,6 +35,7 @@ class Inquiry:
         run.errand.goals.refresh(facts.grid)
         if run.errand.begun == NEVER:
             run.errand.begun = facts.stamp
+        context.searched.count_from(self._looks_since(run))
         request = ProposalRequest(
             epoch=context.next_epoch(),
             stamp=facts.stamp.seconds,
@@ -46,7 +47,7 @@ class Inquiry:
             | self._search.unmeant(run),
             excluded_goals=run.errand.goals.active(),
             errand=context.directives % 2**20 * 2**12 + run.errand.number % 2**12 + 1,
-            looks_since=self._looks_since(run).seconds,
+            looks_since=context.searched.since.seconds,
             deadline=facts.stamp.after(context.config.expert_deadline).seconds,
         )
         experts = (EXPLORER,) if review else self.experts_for(request.step)
@@ -56,10 +57,13 @@ class Inquiry:
 
     def _looks_since(self, run: DirectiveRun) -> Stamp:
         """Return the stamp from which looks count for the errand: since the directive began, and not older than
-        `look_age`.
+        the age of looks. A count or a list counts older ones too: it says so.
         """
         config = self._context.config
-        return max(run.begun_stamp.after(-config.fresh_looks), run.errand.begun.after(-config.look_age))
+        oldest = run.errand.begun.after(-config.look_limits.age)
+        if run.check is None and run.step.kind in (StepKind.COUNT, StepKind.LIST):
+            return oldest
+        return max(run.begun_stamp.after(-config.fresh_looks), oldest)
 
     def experts_for(self, step: Step) -> tuple[str, ...]:
         """The experts that have something to say to a step: without a target, only the explorer."""

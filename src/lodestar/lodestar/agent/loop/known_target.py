@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 
-from lodestar.agent.actions.reasoning import trace_of
 from lodestar.agent.actions.transitions import Transitions
 from lodestar.agent.decisions.admission import Admission, heads_for
 from lodestar.agent.decisions.proposers import EXPLORER, KNOWN
@@ -55,13 +54,11 @@ class KnownTarget:
         why = "you pointed at it" if entity.id == run.errand.pointed else "the experts have not answered"
         rationale = f"going to {name_of(entity)}, {length:.1f} m away, by the map: {why}"
         proposal = Proposal(KNOWN, epoch, goal, view.score(entity.id), rationale, entity.id)
-        trace = trace_of(self._context, run.step, proposal, epoch, view)
-        if not self._context.validator.check(trace).accepted:
+        if not self._transitions.pursue(run, proposal, epoch, view).accepted:
             return False
         run.questions.close()
         run.text = going(proposal, entity, bool(accepted))
         run.errand.decided(self._context.now, view)
-        self._transitions.pursue(run, proposal, epoch, view)
         return True
 
     def _viewpoint_of(

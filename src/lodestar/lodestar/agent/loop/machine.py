@@ -153,7 +153,7 @@ class DecisionLoop:
         run.errand.excluded = dict.fromkeys(excluded, NOT_CHOSEN)
         context.directives += 1
         context.questions.set_aside()
-        context.searched.begin()
+        context.searched.count_from(facts.stamp.after(-self.config.fresh_looks))
         context.ledger.begin_directive(context.now, run.time_limit)
         self._transitions.start(run)
 
@@ -225,7 +225,7 @@ class DecisionLoop:
         context.clock.restart(now)
         context.facts.restart_clock(now)
         context.ledger.builder.restart_clock()
-        context.searched.begin()
+        context.searched.restart_clock()
 
     # --- facts ----------------------------------------------------------------------------------------------
 
@@ -238,7 +238,7 @@ class DecisionLoop:
         if context.facts.take_pose(pose, Stamp(stamp), context.now):
             assert context.facts.pose is not None
             context.ledger.builder.observe_pose(context.facts.pose, stamp)
-            if context.run is not None and not context.facts.is_blind(self.config.recovery.camera_patience):
+            if not context.facts.is_blind(self.config.recovery.camera_patience):
                 context.searched.note(context.facts.pose, context.facts.stamp, context.facts.grid)
 
     def on_motion(self, command: np.ndarray, velocity: np.ndarray, stamp: float) -> None:

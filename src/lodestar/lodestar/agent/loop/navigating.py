@@ -174,9 +174,11 @@ class NavigatingState:
         goal = pose_here(facts.grid, facts.pose, entity, tried, target, context.config, facts.mirror)
         if goal is None:
             return
+        shortened = replace(navigation.proposal, goal=goal)
+        if not self._transitions.send(run, shortened, context.next_epoch()).accepted:
+            return
         name = name_of(entity)
         run.text = f"{name[:1].upper()}{name[1:]} can be faced from here; turning to it."
-        self._transitions.send(run, replace(navigation.proposal, goal=goal), context.next_epoch())
         assert run.under_way.navigation is not None
         run.under_way.navigation.shortened = True
 

@@ -94,8 +94,8 @@ class NavigatorNews:
             self._transitions.diagnose(run, run.under_way.case)
             return
         outcomes = self._transitions.outcomes
-        if outcomes.retries(run):
-            self._transitions.send(run, navigation.proposal, context.next_epoch(), view)
+        again = navigation.proposal
+        if outcomes.retries(run) and self._transitions.send(run, again, context.next_epoch(), view).accepted:
             return
         case = outcomes.open_case(run, Failing.STOPPED, navigation.proposal, why, code=code, blocked=blocked)
         if case is not None:
@@ -168,7 +168,8 @@ class NavigatorNews:
         if goal is None:
             return False
         run.errand.retreats.append(goal)
-        run.text = "I cannot move from here; stepping aside."
-        epoch = self._context.next_epoch()
-        self._transitions.send(run, Proposal(ASIDE, epoch, goal, 1.0, run.text), epoch)
+        epoch, why = self._context.next_epoch(), "I cannot move from here; stepping aside."
+        if not self._transitions.send(run, Proposal(ASIDE, epoch, goal, 1.0, why), epoch).accepted:
+            return False
+        run.text = why
         return True

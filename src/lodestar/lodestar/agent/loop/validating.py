@@ -21,4 +21,4 @@ class ValidatingState:
         decision, proposal, view = choice.decision, choice.proposal, choice.view
         entity = context.facts.entity(proposal.entity_id)
         run.text = going(proposal, entity, view.is_accepted(proposal.entity_id))
-        self._transitions.pursue(run, proposal, decision.epoch, view)
+        self._transitions.pursue(run, proposal, decision.epoch, view, is_checked=True)

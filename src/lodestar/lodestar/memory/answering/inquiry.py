@@ -57,7 +57,7 @@ class Inquiry:
         request = Request(phrases=phrases, vectors=vectors, window=self.window, limit=self.config.pool)
         if self.scope is not None:
             middle, radius = self.scope.circle
-            reach = 0.0 if self.scope.visits else self.config.coverage.reach
+            reach = 0.0 if self.scope.visits else self.config.coverage.look_limits.range
             found = self.tools.memories.search(replace(request, near=middle, radius=radius + reach))
             if found:
                 return found

@@ -18,7 +18,7 @@ import declared
 import numpy as np
 import pytest
 
-from lodestar.agent.commands import RequestProposals, SendGoal
+from lodestar.agent.errands.commands import RequestProposals, SendGoal
 from lodestar.assembly.config import GoalSelectorConfig, RobotConfig, changed
 from lodestar.assembly.expert_parts import expert
 from lodestar.assembly.profiles import ProfileError, read_profiles

@@ -56,7 +56,9 @@ def bench(monkeypatch):
 
 def test_a_skill_travels_with_its_arguments_and_its_end_comes_back(bench):
     bench.run(5)
-    assert bench.sent[0].goal.trace.skill == "Pick" and list(bench.sent[0].goal.trace.arguments) == ["entity:7"]
+    assert bench.sent[0].goal.trace.skill == "Pick" and list(bench.sent[0].goal.trace.arguments) == [
+        "entity:7"
+    ]
     bench.sent[0].accept().end()
     assert bench.heard == [(5, SkillEnd(True))]
 

@@ -29,7 +29,7 @@ from lodestar.worldmodel.transactions import Transactions
 from lodestar.worldmodel.world_model import Reply, WorldModel
 
 PAGE = Path(__file__).parents[4] / "docs" / "how-to" / "add-a-skill.md"
-ARM = re.search(r"^```yaml\n(# arm.yaml\n.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL).group(1)
+ARM = re.search(r"^```\n(# arm.yaml\n.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL).group(1)
 DONE = SkillEnd(True)
 CHAIR = "red chair"
 

@@ -199,3 +199,26 @@ def test_the_way_back_round_a_wall_is_planned():
     world.loop.start(do(Step(StepKind.EXPLORE)), 0.05)
     world.run(5.0, until=lambda: world.of(SendGoal))
     assert world.of(SendGoal)[0].expert == "charger", "35 m of way are longer than the battery lasts"
+
+
+def test_failed_drives_and_short_arrivals_at_one_place_add_up():
+    """A short arrival is no reason to forget the drives that failed before it."""
+    world = World(step=0.2)
+    carry_out, sent = world._carry_out, []
+
+    def carried_out(command):
+        if isinstance(command, SendGoal) and command.expert == "place":
+            sent.append(command)
+            falls_short = len(sent) % 3 == 0
+            world.abort_with = None if falls_short else (208, "no valid path")
+            command = replace(command, goal=np.array([3.0, 3.0, 0.0])) if falls_short else command
+        elif isinstance(command, SendGoal):
+            world.abort_with = None
+        carry_out(command)
+
+    world._carry_out = carried_out
+    world.loop.start(do(Step(StepKind.GO, pose=Pose(8.0, 8.0))), 0.0)
+    world.run(600.0)
+    config = LoopConfig()
+    assert world.result.error_code is ErrorCode.NAVIGATION_FAILED
+    assert len(sent) <= config.place_tries + config.max_navigation_failures - 1

@@ -223,8 +223,7 @@ def _tells(entity: Entity, anchor: Entity) -> bool:
 
 def _counted(name: str, count: int) -> str:
     """Return "a red mug", "three red mugs"; a name in the plural, as "white books", stays as it is."""
-    last = name.rsplit(" ", 1)[-1].casefold()
-    if load_lexicon().singular(last) != last:
+    if load_lexicon().is_plural(name):
         return name
     if count > 1:
         return f"{_NUMBERS[count] if count < len(_NUMBERS) else count} {plural(name)}"

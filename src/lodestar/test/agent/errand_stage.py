@@ -115,8 +115,8 @@ class Navigator:
 MANNERS = ("drives", "short", "fails", "at once", "never ends", "mute", "absent", "echoes")
 
 
-# Accepted goals in a row to a place that the robot did not come to: arrivals that fall short, failed drives of which the
-# last ends the errand, and recoveries that send the goal again once the way is free.
+# Accepted goals in a row to a place that the robot did not come to: arrivals that fall short, failed drives of which
+# the last ends the errand, and recoveries that send the goal again once the way is free.
 EQUAL_GOALS = CONFIG.place_tries + CONFIG.max_navigation_failures - 1 + CONFIG.recovery.max_recoveries
 
 

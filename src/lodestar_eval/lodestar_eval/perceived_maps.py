@@ -119,9 +119,7 @@ def ask(
 ) -> dict[str, Any]:
     """Return a sentence's row with the rank of the first entity of any object in `targets`, 0 = none."""
     entities = perceived.entities
-    ranked = score_query(
-        parse_query(text), entities, book, regions=perceived.regions, rooms=perceived.rooms
-    )
+    ranked = score_query(parse_query(text), entities, book, regions=perceived.regions, rooms=perceived.rooms)
     baseline = by_embedding(text, entities, book)
     right = {i for i, true in perceived.truth.items() if true in targets}
     first = ranked[0] if ranked else None

@@ -69,7 +69,9 @@ def ask(monkeypatch):
     node = SimpleNamespace(get_logger=lambda: logger, on_close=lambda call: None, shared=SharedConfig())
 
     def asked(text="", scene=ROOM, cancel=False, model=None, **goal):
-        server = module.QueryServer(node, lambda: scene, lambda: RegionMap(1.0), PhraseBook(), SceneDictionaryConfig())
+        server = module.QueryServer(
+            node, lambda: scene, lambda: RegionMap(1.0), PhraseBook(), SceneDictionaryConfig()
+        )
         server._chat = model or server._chat
         request = QueryScene.Goal(text=text, **goal)
         return server._query(SimpleNamespace(request=request, cancel_requested=cancel))

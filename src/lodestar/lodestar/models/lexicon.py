@@ -14,7 +14,9 @@ import yaml
 
 ATTRIBUTE_GROUPS = ("colors", "materials", "sizes", "others")
 #: Words that begin what follows the noun of a phrase.
-_AFTER_NOUN = frozenset({"of", "with", "on", "in", "at", "by", "from", "for", "next", "near", "under", "behind"})
+_AFTER_NOUN = frozenset(
+    {"of", "with", "on", "in", "at", "by", "from", "for", "next", "near", "under", "behind"}
+)
 _MOST_KEPT = 8192  # phrases whose singular is kept: a sentence asks for the same ones hundreds of times
 
 

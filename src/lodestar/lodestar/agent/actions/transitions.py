@@ -202,7 +202,10 @@ class Transitions:
             self.redecide(run)
             return
         pose = self._context.facts.pose
-        if pose is not None and math.dist(pose[:2], proposal.goal[:2]) <= self._context.config.return_tolerance:
+        if (
+            pose is not None
+            and math.dist(pose[:2], proposal.goal[:2]) <= self._context.config.return_tolerance
+        ):
             run.errand.failures = 0
         run.under_way.arrival = Arrival(
             np.asarray(proposal.goal),

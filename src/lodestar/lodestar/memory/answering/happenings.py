@@ -144,7 +144,9 @@ def _told(inquiry: Inquiry) -> list[Memory]:
 def _told_once(found: Sequence[Memory]) -> list[Memory]:
     """Return the memories without the begins of directives whose end is among them."""
     ended = [m for m in found if m.facts.get("phase") == "ended"]
-    return [m for m in found if m.facts.get("phase") != "begun" or not any(_is_begin(m, end) for end in ended)]
+    return [
+        m for m in found if m.facts.get("phase") != "begun" or not any(_is_begin(m, end) for end in ended)
+    ]
 
 
 def _is_begin(begun: Memory, ended: Memory) -> bool:

@@ -34,7 +34,9 @@ NO_EVENT = "NO_EVENT"  # in place of a cause
 _RETRIES = 5  # of the blind row, N_max of the paper
 _LOOKS = 3
 _TOLD_EVERY = 1.0  # simulated seconds between two words about the battery; chosen
-_AT_CHARGER = 0.8  # m of the true pose from the charger; `loop.charger_reach` and the error of localisation; chosen
+_AT_CHARGER = (
+    0.8  # m of the true pose from the charger; `loop.charger_reach` and the error of localisation; chosen
+)
 
 #: What each row changes of the decision loop.
 ROW_CHANGES: dict[str, dict[str, Any]] = {

@@ -79,11 +79,13 @@ def test_with_a_battery_that_fails_only_a_robot_at_the_charger_counts(trip):
     dead = scenario_of(trip, Cause.OUT_OF_ENERGY)
     start = np.array(trip.task.start)
     assert judge(dead, _run(False, ErrorCode.ENERGY, start)).success
-    assert not judge(dead, _run(False, ErrorCode.ENERGY, start + (1.5, 0.0, 0.0))).success
+    assert not judge(dead, _run(False, ErrorCode.ENERGY, start + np.array([1.5, 0.0, 0.0]))).success
     assert not judge(dead, _run(True, pose=start)).success, "it claims the thing"
     way = length_of(trip.path[:, 1:3])
     back = length_of(trip.path[trip.path[:, 0] <= dead.at, 1:3])
-    assert back + 2.0 <= dead.battery < way + (way - back), "it lasts for the way back, not for the thing and back"
+    assert back + 2.0 <= dead.battery < way + (way - back), (
+        "it lasts for the way back, not for the thing and back"
+    )
 
 
 def test_a_claim_counts_only_before_the_thing(trip):

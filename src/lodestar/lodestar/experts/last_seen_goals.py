@@ -109,7 +109,9 @@ class LastSeenGoals:
         present = {i: e for i, e in mirror.entities.items() if e.state is not EntityState.ARCHIVED}
         first = max(mirror.entities, default=0) + 1
         dressed = {i: as_entity(i, place, mirror) for i, place in enumerate(alike, first)}
-        found = score_query(graphs, present | dressed, self._phrases, self.config.query, mirror.regions)
+        found = score_query(
+            graphs, present | dressed, self._phrases, self.config.query, mirror.regions, rooms=mirror.rooms
+        )
         scored = []
         for candidate in found:
             if candidate.entity_id < first:

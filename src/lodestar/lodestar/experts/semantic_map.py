@@ -151,7 +151,7 @@ class SemanticMapExpert:
         key = (step.graphs, mirror.session_id, mirror.map_id, mirror.revision, regions)
         if self._cache is None or self._cache[0] != key:
             thinned = self._prefilter(step.graphs, entities)
-            pool = self._pools.of(thinned, self._phrases, self.config.query, mirror.regions)
+            pool = self._pools.of(thinned, self._phrases, self.config.query, mirror.regions, mirror.rooms)
             self._cache = (key, score_pool(step.graphs, pool))
         return self._cache[1]
 

@@ -83,6 +83,10 @@ class GoTo:
         self._short[place] += 1
         return self.is_given_up(place)
 
+    def give_up(self, place: Hashable) -> None:
+        """The place is given up at once."""
+        self._short[place] = self._context.config.place_tries
+
     def is_given_up(self, place: Hashable) -> bool:
         """Return whether the robot did not come to the place `place_tries` times."""
         return self._short[place] >= self._context.config.place_tries

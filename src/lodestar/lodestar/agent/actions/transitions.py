@@ -203,7 +203,12 @@ class Transitions:
             run.text = "Stepped aside; choosing anew."
             self.redecide(run)
             return
-        run.errand.failures = 0
+        pose = self._context.facts.pose
+        if (
+            pose is not None
+            and math.dist(pose[:2], proposal.goal[:2]) <= self._context.config.return_tolerance
+        ):
+            run.errand.failures = 0
         run.under_way.arrival = Arrival(
             np.asarray(proposal.goal),
             proposal.entity_id,

@@ -48,6 +48,7 @@ class Activity:
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
         self._go_to = GoTo(tools.context, tools.transitions)
+        self._entering = 0  # region that the robot was last sent into, 0 = none
 
     def asked(self, run: DirectiveRun) -> Step:
         """The step as the experts hear of it: all of them where it is FIND, else the explorer alone."""
@@ -105,11 +106,14 @@ class Activity:
     def enter(self, run: DirectiveRun, rooms: RoomSearch, regions: Collection[Region], text: str) -> bool:
         """Return whether the robot goes into the nearest of the regions that it can come to now."""
         left = [region for region in regions if not self._go_to.is_given_up(region.id)]
+        facts = self._tools.context.facts
         for _ in range(_CANDIDATES):
             goal = rooms.way_in(run, left)
+            self._entering = 0
+            if goal is not None and facts.mirror is not None:
+                self._entering = facts.mirror.region_at(goal[:2])
             if goal is None or self._go_to.send(run, PLACE, goal, text):
                 return goal is not None
-            facts = self._tools.context.facts
             run.errand.goals.exclude(goal, self._go_to.verdict.reason, facts.grid, lasting=True)
         return False
 

@@ -253,6 +253,17 @@ class RoomPatrol(Activity):
         self.missed(run, self._rooms, arrival)
         self._tools.transitions.redecide(run)
 
+    def unreachable(self, run: DirectiveRun, why: str) -> None:
+        """A room that the navigator fails to come into is left out and told; the patrol goes on to the others."""
+        region = next((one for one in self._left(run) if one.id == self._entering), None)
+        if region is None:
+            super().unreachable(run, why)
+            return
+        self._go_to.give_up(region.id)
+        run.tell(f"I left out {_called(region)}: {why}.")
+        run.errand.failures = 0
+        self._tools.transitions.redecide(run, self._tools.context.config.retry_interval)
+
     def explored(self, run: DirectiveRun, admission: Admission, view: TargetView) -> None:
         """Every room is known; the step has succeeded if the robot was in all of them."""
         left, labels = self._left(run), run.step.scope.labels
@@ -264,7 +275,9 @@ class RoomPatrol(Activity):
             self._tools.steps.fail(run, ErrorCode.TARGET_NOT_FOUND, message)
         elif left:
             missed = ", ".join(_called(region) for region in left)
-            self._tools.steps.fail(run, ErrorCode.TARGET_UNREACHABLE, f"{told} No way leads into {missed}.")
+            tried = any(self._go_to.is_given_up(region.id) for region in left)
+            why = "I could not come into" if tried else "No way leads into"
+            self._tools.steps.fail(run, ErrorCode.TARGET_UNREACHABLE, f"{told} {why} {missed}.")
         else:
             self._tools.steps.succeed(run, told)
 

@@ -171,7 +171,7 @@ def _is_kept(one: Prohibition, kept: frozenset[str], directive: Directive) -> bo
     if not kept:
         return False
     words = [word for word in (*one.after, *one.before) if word not in (COMMA, *_ENDS)]
-    if any(not kept.isdisjoint(_forms(word)) for word in words):
+    if any(not kept.isdisjoint(word_forms(word)) for word in words):
         return True
     about = [word for word in words if is_open(words, words.index(word))]
     if not _POINTING.isdisjoint(words[:6]) or not about:
@@ -190,10 +190,10 @@ def _lost_alternatives(
                 break
             if tokens[k] in _ALTERNATIVES and last == k - 1:
                 named = _named_after(tokens, k + 1)
-                if named and all(kept.isdisjoint(_forms(word)) for word in named):
+                if named and all(kept.isdisjoint(word_forms(word)) for word in named):
                     yield one
                     break
-            if not kept.isdisjoint(_forms(tokens[k])):
+            if not kept.isdisjoint(word_forms(tokens[k])):
                 last = k
 
 
@@ -213,7 +213,7 @@ def _lost_before(
             "is" not in tokens[end : one.end] and (not first or tokens[first - 1] in ("and", COMMA, *_ENDS))
         )
         named = tokens[first:link] if is_list else []
-        if named and all(kept.isdisjoint(_forms(word)) for word in named):
+        if named and all(kept.isdisjoint(word_forms(word)) for word in named):
             yield one
 
 
@@ -253,7 +253,7 @@ def _kept_words(directive: Directive) -> frozenset[str]:
             if item is not None:
                 graphs += [*item.graphs, *(g for readings in item.alternatives for g in readings)]
                 for graph in item.excluded:
-                    words |= _graph_words(graph)
+                    words |= graph_words(graph)
         for graph in graphs:
             for predicate in graph.predicates:
                 if predicate.negated:
@@ -261,7 +261,7 @@ def _kept_words(directive: Directive) -> frozenset[str]:
         for predicate in step.asked:
             if predicate.negated and step.item is not None:
                 words |= _predicate_words(step.item.best[0], predicate)
-    return frozenset(form for word in words - barred_acts for form in _forms(word))
+    return frozenset(form for word in words - barred_acts for form in word_forms(word))
 
 
 def _is_act(word: str) -> bool:
@@ -270,10 +270,10 @@ def _is_act(word: str) -> bool:
 
 
 def _item_words(item: Item) -> set[str]:
-    return {word for graph in item.best for word in _graph_words(graph)}
+    return {word for graph in item.best for word in graph_words(graph)}
 
 
-def _graph_words(graph: QueryGraph) -> set[str]:
+def graph_words(graph: QueryGraph) -> set[str]:
     said = [variable.phrase for variable in graph.variables] + [p.value for p in graph.predicates]
     return {word for text in said for word in text.split()}
 
@@ -285,7 +285,7 @@ def _predicate_words(graph: QueryGraph, predicate: Predicate) -> set[str]:
 
 
 @lru_cache(maxsize=4096)
-def _forms(word: str) -> frozenset[str]:
+def word_forms(word: str) -> frozenset[str]:
     """A word as it is, in the singular, by its canonical name, and as the plain verb."""
     lexicon = load_lexicon()
     forms = {word, lexicon.singular(word), plain_verb(word), lexicon.attribute(word) or word}

@@ -1,0 +1,180 @@
+"""An account of the words of a text: each must have become a part of the directive that it can be.
+
+The account reads the words and the finished directive, and nothing of how one became the other. It only doubts: words
+that name a thing, a place or something to do and that no part of the directive took, and names that hold words which no
+name holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+
+from lodestar.language.directive import Directive, Step
+from lodestar.language.lattice import VERBS, is_open
+from lodestar.language.noun_words import describes, is_level, is_place, singular
+from lodestar.language.prohibitions import graph_words, word_forms
+from lodestar.language.query_graph import QueryGraph
+from lodestar.language.sentence_tokens import COMMA, QUESTION, STOP, tokens_of
+from lodestar.language.spelling import is_known
+from lodestar.language.vocabulary import load_vocabulary
+from lodestar.models.lexicon import load_lexicon
+from lodestar.models.wordnet import load_wordnet
+
+_ENDS = frozenset({COMMA, STOP, QUESTION})
+#: Tables of nouns: their words are no frame of a sentence.
+_NOUN_TABLES = frozenset(
+    {"PLACE_KINDS", "PLACE_NOUNS", "THING_NOUNS", "SPOTS", "SPOT_WORDS", "MEASURES", "PAIRED", "PARTS_OF_THINGS",
+     "PASSAGES", "DOORS", "CLOTHES", "WAYS", "ABSTRACT", "NO_TARGET", "USES", "LEVELS", "UNITS"}
+)  # fmt: skip
+#: Tables of verbs and prepositions after which a place is only passed or left, and no goal.
+_MODALS = frozenset({"must", "could", "would", "should", "shall", "as", "so"})
+_PASSED = ("LEAVE", "THROUGH", "PAST", "TURN", "PASSING")
+
+
+def unread_words(tokens: Sequence[str], directive: Directive, spared: Iterable[str] = ()) -> tuple[str, ...]:
+    """The words that name something or ask for something and that no part of a directive took, in order.
+
+    spared: clauses that are kept as they are, or that tell something of who speaks.
+    """
+    tokens = list(tokens)
+    taken = set(_taken(directive))
+    for text in spared:
+        taken.update(text.split())
+    forms = frozenset(form for word in taken for form in word_forms(word))
+    return tuple(
+        tokens[i] for i in _open_places(tokens) if forms.isdisjoint(word_forms(tokens[i])) and _says_much(tokens[i])
+    )
+
+
+def _open_places(tokens: Sequence[str]) -> Iterator[int]:
+    """Places of words that are no part of a phrase of the tables, and not only passed."""
+    vocabulary, i = load_vocabulary(), 0
+    while i < len(tokens):
+        matches = vocabulary.matches(tokens, i)
+        framed = max((length for table, (length, _) in matches.items() if table not in _NOUN_TABLES), default=0)
+        if framed:
+            i += framed
+            if any(matches.get(table, (0,))[0] == framed for table in _PASSED):
+                i = _name_end(tokens, i)
+        else:
+            if tokens[i].isalpha():
+                yield i
+            i += 1
+
+
+def _name_end(tokens: Sequence[str], i: int) -> int:
+    """The word after the name that begins at word i, its article included."""
+    article = load_vocabulary().match("DET", tokens, i)
+    i += 0 if article is None else article[0]
+    while i < len(tokens) and is_open(tokens, i):
+        i += 1
+    return i
+
+
+@lru_cache(maxsize=4096)
+def _says_much(word: str) -> bool:
+    """Whether a word names a thing or a place, asks for something, or is in no dictionary."""
+    lexicon, wordnet, one = load_lexicon(), load_wordnet(), singular(word)
+    if lexicon.canonical(word) or lexicon.room(word) or is_place(one):
+        return True
+    if lexicon.attribute(word) or describes(word) or word.endswith("ly"):
+        return False
+    return wordnet.is_verb(word) or wordnet.is_noun(one) or not is_known(word)
+
+
+def _taken(directive: Directive) -> Iterator[str]:
+    for graph in _graphs(directive):
+        yield from graph_words(graph)
+    for step in directive.steps:
+        yield from _words_of_step(step)
+
+
+def _words_of_step(step: Step) -> Iterator[str]:
+    for text in (*step.unable, step.question, *(predicate.value for predicate in step.asked)):
+        yield from tokens_of(text)
+    if step.scope.level is not None:
+        yield from ("level", "floor", "story", "storey", "ground")
+
+
+def _graphs(directive: Directive) -> Iterator[QueryGraph]:
+    """Every graph that a directive speaks of."""
+    for step in directive.steps:
+        yield from step.scope.rooms
+        for item in (step.item, *step.stops):
+            if item is not None:
+                yield from item.graphs
+                yield from item.excluded
+    for constraint in directive.constraints:
+        yield from constraint.item.graphs
+
+
+def odd_names(tokens: Sequence[str], directive: Directive) -> tuple[str, ...]:
+    """The names of a directive that hold words which no name holds: a verb, "somebody", "so"."""
+    quoted = {word for token in tokens if " " in token for word in token.split()}
+    names = dict.fromkeys(
+        tuple(part.split())
+        for graph in _graphs(directive)
+        for variable in graph.variables
+        if variable.category not in ("spot", "object")
+        for part in variable.phrase.split(" of ")
+    )
+    return tuple(" ".join(name) for name in names if name and quoted.isdisjoint(name) and not _may_be_name(name))
+
+
+def _may_be_name(name: Sequence[str]) -> bool:
+    """Whether words are a noun with what describes it."""
+    lexicon, vocabulary = load_lexicon(), load_vocabulary()
+    if vocabulary.is_in("ANYTHING", name[0]):
+        return True  # "somewhere to sit"
+    length = lexicon.known_suffix(list(name)) or 2 * is_level(name)
+    if not length and lexicon.room(" ".join(name)) is None and not _may_be_head(name):
+        return False
+    return lexicon.room(" ".join(name)) is not None or all(map(_may_describe, name[: len(name) - (length or 1)]))
+
+
+def _may_be_head(name: Sequence[str]) -> bool:
+    """Whether the last word of a name is a noun, as far as any dictionary knows it."""
+    wordnet, word = load_wordnet(), name[-1]
+    if is_place(word) or describes(word) or not is_known(word) or not word.isalpha():
+        return True
+    if _is_frame(word):
+        return False
+    if len(name) > 1 and load_lexicon().known_suffix(list(name[:-1])):
+        tables = load_vocabulary().matches((word,), 0).keys()
+        if "PARTICLE" in tables or (wordnet.is_mostly_verb(word) and not tables.isdisjoint(VERBS)):
+            return False  # "globe back", "jar stop"
+    return _is_noun(word) and (len(name) == 1 or not _is_somebody(word))
+
+
+@lru_cache(maxsize=4096)
+def _may_describe(word: str) -> bool:
+    """Whether a word can stand before a noun and describe it."""
+    lexicon = load_lexicon()
+    if lexicon.attribute(word) or describes(word) or lexicon.canonical(word) or lexicon.room(word):
+        return True
+    if _is_frame(word) or word.endswith("ly") or _is_somebody(word):
+        return False
+    return _is_noun(word) or not load_wordnet().is_verb(word)
+
+
+def _is_noun(word: str) -> bool:
+    """Whether a word is a noun of anything, as far as WordNet has it."""
+    wordnet, one = load_wordnet(), singular(word)
+    return wordnet.is_noun(one) or any(wordnet.verbs.get(form, (0, -1))[1] >= 0 for form in (word, one))
+
+
+def _is_somebody(word: str) -> bool:
+    vocabulary = load_vocabulary()
+    return vocabulary.is_in("SOMEONE", word) or vocabulary.is_in("ANYTHING", word)
+
+
+@lru_cache(maxsize=4096)
+def _is_frame(word: str) -> bool:
+    """Whether a word belongs to the frame of a sentence and is neither a noun nor a look."""
+    if word in _MODALS:
+        return True
+    tables = load_vocabulary().matches((word,), 0).keys()
+    if not tables.isdisjoint(_NOUN_TABLES | {"STATE", "NUMBER", "ORDINAL", "SINGLE", "MEASURED", "SUPERLATIVE"}):
+        return False
+    return bool(tables) and not load_wordnet().is_noun(word)

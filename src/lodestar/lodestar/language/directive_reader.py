@@ -44,6 +44,7 @@ from lodestar.language.spelling import is_known
 from lodestar.language.spoken_frames import framed
 from lodestar.language.step_questions import with_questions
 from lodestar.language.vocabulary import load_vocabulary
+from lodestar.language.word_account import odd_names, unread_words
 from lodestar.models.wordnet import load_wordnet
 
 EXAMPLE = 'try for example "find the red chair next to the desk", "explore the building" or "list all chairs"'
@@ -72,6 +73,7 @@ _TAKES_IN = frozenset(
 _UNCLEAR = (
     'it is not clear what "{}" forbids; say that in a sentence of its own, such as "do not enter the kitchen"'
 )
+_TELLERS = frozenset({"i", "we"})
 _STAYS = frozenset({"stay", "staying", "remain", "remaining", "keep"})
 MAX_OTHERS = 3  # readings of one clause that are looked at
 MAX_CLAUSES_TWICE = 4  # clauses that are read in more than one way
@@ -87,12 +89,22 @@ _Read = Callable[[tuple[str, ...]], Sequence[Reading]]
 
 @dataclass(frozen=True)
 class RankedDirective:
-    """One reading of a text, its cost (0 = usual) and why it is read so. lost: what is forbidden and not kept."""
+    """One reading of a text, its cost (0 = usual) and why it is read so. lost: what is forbidden and not kept.
+
+    unread: words that the directive does not account for. odd: its names that are none.
+    """
 
     directive: Directive
     cost: float = 0.0
     why: tuple[str, ...] = ()
     lost: tuple[Prohibition, ...] = ()
+    unread: tuple[str, ...] = ()
+    odd: tuple[str, ...] = ()
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether the account of its words does not come out even."""
+        return bool(self.unread or self.odd)
 
 
 def read_directive(text: str, most: int = 1) -> tuple[RankedDirective, ...]:
@@ -170,7 +182,14 @@ def _put_together(
     directive = with_questions(replace(_assembled(draft, text), manners=manners))
     why = tuple(reason for reading in choices for reason in reading.why)
     lost = unaccounted(tokens, directive, draft.obeyed)
-    return RankedDirective(directive, sum(reading.cost for reading in choices), why, lost)
+    unread = unread_words(tokens, directive, (*draft.obeyed, *_told(draft)))
+    cost = sum(reading.cost for reading in choices)
+    return RankedDirective(directive, cost, why, lost, unread, odd_names(tokens, directive))
+
+
+def _told(draft: Draft) -> list[str]:
+    """Clauses that only tell something of who speaks."""
+    return [text for text in draft.statements if text.split()[0] in _TELLERS]
 
 
 def _kept_within(clause: Clause, meaning: dict[str, Any]) -> dict[str, Any]:

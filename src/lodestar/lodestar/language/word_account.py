@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
-from lodestar.language.directive import Directive, Step
+from lodestar.language.clause_words import plain_verb
+from lodestar.language.directive import Directive
 from lodestar.language.lattice import VERBS, is_open
 from lodestar.language.noun_words import describes, is_level, is_place, singular
 from lodestar.language.prohibitions import graph_words, word_forms
@@ -35,16 +36,24 @@ _PASSED = ("LEAVE", "THROUGH", "PAST", "TURN", "PASSING")
 def unread_words(tokens: Sequence[str], directive: Directive, spared: Iterable[str] = ()) -> tuple[str, ...]:
     """The words that name something or ask for something and that no part of a directive took, in order.
 
-    spared: clauses that are kept as they are, or that tell something of who speaks.
+    A name must be that of a thing, a room or a look in some step or constraint; a verb may also stand in what is asked
+    or in what the robot cannot do. spared: clauses of which nothing need be taken.
     """
     tokens = list(tokens)
-    taken = set(_taken(directive))
-    for text in spared:
-        taken.update(text.split())
-    forms = frozenset(form for word in taken for form in word_forms(word))
+    named, said = set(_named(directive)), set(_said(directive))
+    spared_words = {word for text in spared for word in text.split()}
+    names = _all_forms(named | spared_words)
+    acts = names | _all_forms(said)
     return tuple(
-        tokens[i] for i in _open_places(tokens) if forms.isdisjoint(word_forms(tokens[i])) and _says_much(tokens[i])
+        tokens[i]
+        for i in _open_places(tokens)
+        if (_is_name(tokens[i]) and names.isdisjoint(word_forms(tokens[i])))
+        or (_is_act(tokens[i]) and acts.isdisjoint(word_forms(tokens[i])))
     )
+
+
+def _all_forms(words: Iterable[str]) -> frozenset[str]:
+    return frozenset(form for word in words for form in word_forms(word))
 
 
 def _open_places(tokens: Sequence[str]) -> Iterator[int]:
@@ -73,28 +82,38 @@ def _name_end(tokens: Sequence[str], i: int) -> int:
 
 
 @lru_cache(maxsize=4096)
-def _says_much(word: str) -> bool:
-    """Whether a word names a thing or a place, asks for something, or is in no dictionary."""
-    lexicon, wordnet, one = load_lexicon(), load_wordnet(), singular(word)
+def _is_name(word: str) -> bool:
+    """Whether a word names a thing or a place, or is in no dictionary."""
+    lexicon, wordnet, one = load_lexicon(), load_wordnet(), load_lexicon().singular(word)
     if lexicon.canonical(word) or lexicon.room(word) or is_place(one):
         return True
     if lexicon.attribute(word) or describes(word) or word.endswith("ly"):
         return False
-    return wordnet.is_verb(word) or wordnet.is_noun(one) or not is_known(word)
+    return (wordnet.is_noun(one) and not wordnet.is_verb(plain_verb(one))) or not is_known(word)
 
 
-def _taken(directive: Directive) -> Iterator[str]:
+@lru_cache(maxsize=4096)
+def _is_act(word: str) -> bool:
+    """Whether a word says what is to be done."""
+    return load_wordnet().is_verb(word) and not load_lexicon().attribute(word) and not describes(word)
+
+
+def _named(directive: Directive) -> Iterator[str]:
+    """Words of the things, rooms and looks that a directive speaks of."""
     for graph in _graphs(directive):
         yield from graph_words(graph)
     for step in directive.steps:
-        yield from _words_of_step(step)
+        for predicate in step.asked:
+            yield from tokens_of(predicate.value)
+        if step.scope.level is not None:
+            yield from ("level", "floor", "story", "storey", "ground")
 
 
-def _words_of_step(step: Step) -> Iterator[str]:
-    for text in (*step.unable, step.question, *(predicate.value for predicate in step.asked)):
-        yield from tokens_of(text)
-    if step.scope.level is not None:
-        yield from ("level", "floor", "story", "storey", "ground")
+def _said(directive: Directive) -> Iterator[str]:
+    """Words that a directive keeps as they are said."""
+    for step in directive.steps:
+        for text in (*step.unable, step.question):
+            yield from tokens_of(text)
 
 
 def _graphs(directive: Directive) -> Iterator[QueryGraph]:
@@ -116,7 +135,7 @@ def odd_names(tokens: Sequence[str], directive: Directive) -> tuple[str, ...]:
         tuple(part.split())
         for graph in _graphs(directive)
         for variable in graph.variables
-        if variable.category not in ("spot", "object")
+        if variable.category not in ("spot", "object", "you")
         for part in variable.phrase.split(" of ")
     )
     return tuple(" ".join(name) for name in names if name and quoted.isdisjoint(name) and not _may_be_name(name))
@@ -128,22 +147,24 @@ def _may_be_name(name: Sequence[str]) -> bool:
     if vocabulary.is_in("ANYTHING", name[0]):
         return True  # "somewhere to sit"
     length = lexicon.known_suffix(list(name)) or 2 * is_level(name)
-    if not length and lexicon.room(" ".join(name)) is None and not _may_be_head(name):
+    if lexicon.room(" ".join(name)) or vocabulary.is_in("PLACE_NOUNS", *name):
+        return True
+    if not length and not _may_be_head(name):
         return False
-    return lexicon.room(" ".join(name)) is not None or all(map(_may_describe, name[: len(name) - (length or 1)]))
+    return all(map(_may_describe, name[: len(name) - (length or 1)]))
 
 
 def _may_be_head(name: Sequence[str]) -> bool:
     """Whether the last word of a name is a noun, as far as any dictionary knows it."""
     wordnet, word = load_wordnet(), name[-1]
-    if is_place(word) or describes(word) or not is_known(word) or not word.isalpha():
-        return True
-    if _is_frame(word):
-        return False
     if len(name) > 1 and load_lexicon().known_suffix(list(name[:-1])):
         tables = load_vocabulary().matches((word,), 0).keys()
         if "PARTICLE" in tables or (wordnet.is_mostly_verb(word) and not tables.isdisjoint(VERBS)):
             return False  # "globe back", "jar stop"
+    if is_place(word) or describes(word) or not is_known(word) or not word.isalpha():
+        return True
+    if _is_frame(word):
+        return False
     return _is_noun(word) and (len(name) == 1 or not _is_somebody(word))
 
 
@@ -153,14 +174,14 @@ def _may_describe(word: str) -> bool:
     lexicon = load_lexicon()
     if lexicon.attribute(word) or describes(word) or lexicon.canonical(word) or lexicon.room(word):
         return True
-    if _is_frame(word) or word.endswith("ly") or _is_somebody(word):
+    if _is_frame(word) or _is_somebody(word):
         return False
     return _is_noun(word) or not load_wordnet().is_verb(word)
 
 
 def _is_noun(word: str) -> bool:
     """Whether a word is a noun of anything, as far as WordNet has it."""
-    wordnet, one = load_wordnet(), singular(word)
+    wordnet, one = load_wordnet(), load_lexicon().singular(word)
     return wordnet.is_noun(one) or any(wordnet.verbs.get(form, (0, -1))[1] >= 0 for form in (word, one))
 
 

@@ -29,6 +29,7 @@ _NOUN_TABLES = frozenset(
      "PASSAGES", "DOORS", "CLOTHES", "WAYS", "ABSTRACT", "NO_TARGET", "USES", "LEVELS", "UNITS"}
 )  # fmt: skip
 #: Tables of verbs and prepositions after which a place is only passed or left, and no goal.
+_NAMELESS = frozenset({"spot", "object", "you"})  # categories of what has no name
 _MODALS = frozenset({"must", "could", "would", "should", "shall", "as", "so"})
 _PASSED = ("LEAVE", "THROUGH", "PAST", "TURN", "PASSING")
 
@@ -129,16 +130,36 @@ def _graphs(directive: Directive) -> Iterator[QueryGraph]:
 
 
 def odd_names(tokens: Sequence[str], directive: Directive) -> tuple[str, ...]:
-    """The names of a directive that hold words which no name holds: a verb, "somebody", "so"."""
+    """The names of a directive that hold words which no name holds, such as "so", and verbs taken for things."""
     quoted = {word for token in tokens if " " in token for word in token.split()}
-    names = dict.fromkeys(
-        tuple(part.split())
-        for graph in _graphs(directive)
-        for variable in graph.variables
-        if variable.category not in ("spot", "object", "you")
-        for part in variable.phrase.split(" of ")
-    )
-    return tuple(" ".join(name) for name in names if name and quoted.isdisjoint(name) and not _may_be_name(name))
+    found: dict[str, None] = {}
+    for graph in _graphs(directive):
+        for variable in graph.variables:
+            names = [] if variable.category in _NAMELESS else variable.phrase.split(" of ")
+            for name in filter(None, map(str.split, names)):
+                if quoted.isdisjoint(name) and not _may_be_name(name):
+                    found[" ".join(name)] = None
+    for step in directive.steps:
+        for graph in () if step.item is None else step.item.best:
+            name = graph.target.phrase.split(" of ")[0].split()
+            if graph.target.category not in _NAMELESS and _opens_as_order(tokens, name, len(directive.steps) > 1):
+                found[" ".join(name)] = None
+    return tuple(found)
+
+
+def _opens_as_order(tokens: Sequence[str], name: Sequence[str], is_one_of_many: bool) -> bool:
+    """Whether a name without an article opens a clause that goes on, and may be its verb or its subject: "nip into"."""
+    i = next((k for k in range(len(tokens)) if tokens[k] == name[0]), -1)
+    end = i + len(name)
+    if i < 0 or (i and tokens[i - 1] not in _ENDS) or end >= len(tokens) or tokens[end] in _ENDS:
+        return False
+    lexicon, wordnet, first = load_lexicon(), load_wordnet(), name[0]
+    if lexicon.known_suffix(list(name)) or lexicon.canonical(first) or lexicon.attribute(first) or is_place(name[-1]):
+        return False
+    if _is_somebody(first) or wordnet.is_mostly_verb(first):
+        return True
+    described = load_vocabulary().matches(tokens, end).keys() & {"REL", "WITH", "THAT", "AND", "OR", "OF"}
+    return not described and (is_one_of_many or wordnet.is_verb(first))
 
 
 def _may_be_name(name: Sequence[str]) -> bool:

@@ -55,7 +55,10 @@ def add_clause(draft: Draft, clause: Clause, meaning: dict[str, Any]) -> None:
         )
     elif kind == "thing" and is_remark(clause, meaning) and take_remark(draft, meaning, clause):
         return
-    elif kind in ("statement", "leave"):
+    elif kind == "leave":
+        draft.passed += [things_of(meaning["from"])] if meaning.get("from") else []
+        draft.statements.append(clause.text)
+    elif kind == "statement":
         if not (clause.words[0] in PRONOUNS and take_remark(draft, meaning, clause)):
             draft.remember(meaning)
         draft.statements.append(clause.text)

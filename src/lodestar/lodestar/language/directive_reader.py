@@ -32,7 +32,7 @@ from lodestar.language.lattice import VERBS, lattice_of
 from lodestar.language.motion_limits import check_manners, without_limits
 from lodestar.language.named_things import thing_in, without_subject
 from lodestar.language.noun_words import NounWords
-from lodestar.language.phrase_graphs import TOO_MANY
+from lodestar.language.phrase_graphs import TOO_MANY, graphs_of
 from lodestar.language.phrase_items import item_of
 from lodestar.language.phrases import Things
 from lodestar.language.prohibitions import Prohibition, unaccounted
@@ -182,7 +182,8 @@ def _put_together(
     directive = with_questions(replace(_assembled(draft, text), manners=manners))
     why = tuple(reason for reading in choices for reason in reading.why)
     lost = unaccounted(tokens, directive, draft.obeyed)
-    unread = unread_words(tokens, directive, (*draft.obeyed, *_told(draft)))
+    passed = [graph for things in draft.passed for phrase in things.phrases for graph in graphs_of(phrase, True)]
+    unread = unread_words(tokens, directive, passed, (*draft.obeyed, *_told(draft)))
     cost = sum(reading.cost for reading in choices)
     return RankedDirective(directive, cost, why, lost, unread, odd_names(tokens, directive))
 

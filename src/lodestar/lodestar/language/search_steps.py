@@ -54,6 +54,7 @@ def found_steps(draft: Draft, kind: str, meaning: dict[str, Any], clause: Clause
 def _by_way(draft: Draft, way: Phrase, meaning: dict[str, Any], clause: Clause) -> list[Step]:
     """ "Take the path between the sofa and the table to the door": a spot, then where it leads."""
     steps = []
+    draft.passed.append(Things((way,)))
     if way.relations:
         steps.append(Step(StepKind.GO, Item((graphs_of(replace(generic(SPOT), relations=way.relations)),))))
     if meaning.get("place") is not None:

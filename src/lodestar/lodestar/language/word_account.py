@@ -12,12 +12,13 @@ from functools import lru_cache
 
 from lodestar.language.clause_words import plain_verb
 from lodestar.language.directive import Directive
-from lodestar.language.lattice import VERBS, is_open
+from lodestar.language.lattice import VERBS
 from lodestar.language.noun_words import describes, is_level, is_place, singular
 from lodestar.language.prohibitions import graph_words, word_forms
 from lodestar.language.query_graph import QueryGraph
 from lodestar.language.sentence_tokens import COMMA, QUESTION, STOP, tokens_of
 from lodestar.language.spelling import is_known
+from lodestar.language.verb_forms import IRREGULAR
 from lodestar.language.vocabulary import load_vocabulary
 from lodestar.models.lexicon import load_lexicon
 from lodestar.models.wordnet import load_wordnet
@@ -28,23 +29,27 @@ _NOUN_TABLES = frozenset(
     {"PLACE_KINDS", "PLACE_NOUNS", "THING_NOUNS", "SPOTS", "SPOT_WORDS", "MEASURES", "PAIRED", "PARTS_OF_THINGS",
      "PASSAGES", "DOORS", "CLOTHES", "WAYS", "ABSTRACT", "NO_TARGET", "USES", "LEVELS", "UNITS"}
 )  # fmt: skip
-#: Tables of verbs and prepositions after which a place is only passed or left, and no goal.
 _NAMELESS = frozenset({"spot", "object", "you"})  # categories of what has no name
 _MODALS = frozenset({"must", "could", "would", "should", "shall", "as", "so"})
-_PASSED = ("LEAVE", "THROUGH", "PAST", "TURN", "PASSING")
 
 
-def unread_words(tokens: Sequence[str], directive: Directive, spared: Iterable[str] = ()) -> tuple[str, ...]:
+def unread_words(
+    tokens: Sequence[str],
+    directive: Directive,
+    passed: Iterable[QueryGraph] = (),
+    spared: Iterable[str] = (),
+) -> tuple[str, ...]:
     """The words that name something or ask for something and that no part of a directive took, in order.
 
     A name must be that of a thing, a room or a look in some step or constraint; a verb may also stand in what is asked
-    or in what the robot cannot do. spared: clauses of which nothing need be taken.
+    or in what the robot cannot do. passed: what is only passed or left on the way. spared: clauses of which nothing need
+    be taken.
     """
     tokens = list(tokens)
-    named, said = set(_named(directive)), set(_said(directive))
-    spared_words = {word for text in spared for word in text.split()}
-    names = _all_forms(named | spared_words)
-    acts = names | _all_forms(said)
+    spared_words = (word for text in spared for word in text.split())
+    passed_words = (word for graph in passed for word in graph_words(graph))
+    names = _all_forms((*_named(directive), *spared_words, *passed_words))
+    acts = names | _all_forms(_said(directive))
     return tuple(
         tokens[i]
         for i in _open_places(tokens)
@@ -58,28 +63,14 @@ def _all_forms(words: Iterable[str]) -> frozenset[str]:
 
 
 def _open_places(tokens: Sequence[str]) -> Iterator[int]:
-    """Places of words that are no part of a phrase of the tables, and not only passed."""
+    """Places of words that are no part of a phrase of the tables."""
     vocabulary, i = load_vocabulary(), 0
     while i < len(tokens):
         matches = vocabulary.matches(tokens, i)
         framed = max((length for table, (length, _) in matches.items() if table not in _NOUN_TABLES), default=0)
-        if framed:
-            i += framed
-            if any(matches.get(table, (0,))[0] == framed for table in _PASSED):
-                i = _name_end(tokens, i)
-        else:
-            if tokens[i].isalpha():
-                yield i
-            i += 1
-
-
-def _name_end(tokens: Sequence[str], i: int) -> int:
-    """The word after the name that begins at word i, its article included."""
-    article = load_vocabulary().match("DET", tokens, i)
-    i += 0 if article is None else article[0]
-    while i < len(tokens) and is_open(tokens, i):
-        i += 1
-    return i
+        if not framed and tokens[i].isalpha():
+            yield i
+        i += max(framed, 1)
 
 
 @lru_cache(maxsize=4096)
@@ -136,8 +127,8 @@ def odd_names(tokens: Sequence[str], directive: Directive) -> tuple[str, ...]:
     for graph in _graphs(directive):
         for variable in graph.variables:
             names = [] if variable.category in _NAMELESS else variable.phrase.split(" of ")
-            for name in filter(None, map(str.split, names)):
-                if quoted.isdisjoint(name) and not _may_be_name(name):
+            for name in filter(None, (part.split(" to ")[0].split() for part in names)):
+                if quoted.isdisjoint(name) and (not _may_be_name(name) or _is_filler(tokens, name)):
                     found[" ".join(name)] = None
     for step in directive.steps:
         for graph in () if step.item is None else step.item.best:
@@ -162,11 +153,21 @@ def _opens_as_order(tokens: Sequence[str], name: Sequence[str], is_one_of_many: 
     return not described and (is_one_of_many or wordnet.is_verb(first))
 
 
+def _is_filler(tokens: Sequence[str], name: Sequence[str]) -> bool:
+    """Whether a name is, with its article, a phrase that fills: "a bit" of "move a bit to the left"."""
+    vocabulary = load_vocabulary()
+    for i in range(1, len(tokens)):
+        filler = vocabulary.match("FILLER", tokens, i - 1) if list(tokens[i : i + len(name)]) == list(name) else None
+        if filler is not None and filler[0] == 1 + len(name):
+            return True
+    return False
+
+
 def _may_be_name(name: Sequence[str]) -> bool:
     """Whether words are a noun with what describes it."""
     lexicon, vocabulary = load_lexicon(), load_vocabulary()
-    if vocabulary.is_in("ANYTHING", name[0]):
-        return True  # "somewhere to sit"
+    if len(name) > 1 and vocabulary.is_in("PARTICLE", name[-1]) and _is_noun(name[-2]):
+        return lexicon.canonical(" ".join(name)) is not None  # "globe back"
     length = lexicon.known_suffix(list(name)) or 2 * is_level(name)
     if lexicon.room(" ".join(name)) or vocabulary.is_in("PLACE_NOUNS", *name):
         return True
@@ -180,13 +181,15 @@ def _may_be_head(name: Sequence[str]) -> bool:
     wordnet, word = load_wordnet(), name[-1]
     if len(name) > 1 and load_lexicon().known_suffix(list(name[:-1])):
         tables = load_vocabulary().matches((word,), 0).keys()
-        if "PARTICLE" in tables or (wordnet.is_mostly_verb(word) and not tables.isdisjoint(VERBS)):
-            return False  # "globe back", "jar stop"
-    if is_place(word) or describes(word) or not is_known(word) or not word.isalpha():
+        if wordnet.is_mostly_verb(word) and not tables.isdisjoint(VERBS):
+            return False  # "jar stop"
+    if is_place(word) or describes(word):
         return True
     if _is_frame(word):
         return False
-    return _is_noun(word) and (len(name) == 1 or not _is_somebody(word))
+    if len(name) > 1 and _is_somebody(word):
+        return False  # "badge somewhere"
+    return _is_noun(word) or not (wordnet.is_verb(plain_verb(word)) or word in IRREGULAR)
 
 
 @lru_cache(maxsize=4096)
@@ -195,6 +198,8 @@ def _may_describe(word: str) -> bool:
     lexicon = load_lexicon()
     if lexicon.attribute(word) or describes(word) or lexicon.canonical(word) or lexicon.room(word):
         return True
+    if word.endswith("ly"):
+        return True  # "a closely packed shelf"
     if _is_frame(word) or _is_somebody(word):
         return False
     return _is_noun(word) or not load_wordnet().is_verb(word)

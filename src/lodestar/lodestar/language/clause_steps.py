@@ -28,6 +28,7 @@ _ASKS = (
     "where",
     "what",
 )  # kinds that are answered, as far as is known, from where the robot is
+_TELLERS = ("i", "we")
 _FLOORS = ("upstairs", "downstairs", "floor")
 
 
@@ -59,6 +60,7 @@ def add_clause(draft: Draft, clause: Clause, meaning: dict[str, Any]) -> None:
         draft.passed += [things_of(meaning["from"])] if meaning.get("from") else []
         draft.statements.append(clause.text)
     elif kind == "statement":
+        draft.heard += [clause.text] if clause.words[0] in _TELLERS else []
         if not (clause.words[0] in PRONOUNS and take_remark(draft, meaning, clause)):
             draft.remember(meaning)
         draft.statements.append(clause.text)

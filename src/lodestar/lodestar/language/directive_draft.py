@@ -49,6 +49,7 @@ class Draft:
     statements: list[str] = field(default_factory=list)
     route: list[str] = field(default_factory=list)  # turns and distances
     passed: list[Things] = field(default_factory=list)  # what is only passed, turned at or left
+    heard: list[str] = field(default_factory=list)  # clauses that only guess, or tell of who speaks
     looked: tuple[Relation, int] | None = None  # "look on the table", which a question may follow
     pronoun: bool = False  # what was named last stands for what was named before
     turns: bool = False

@@ -73,7 +73,6 @@ _TAKES_IN = frozenset(
 _UNCLEAR = (
     'it is not clear what "{}" forbids; say that in a sentence of its own, such as "do not enter the kitchen"'
 )
-_TELLERS = frozenset({"i", "we"})
 _STAYS = frozenset({"stay", "staying", "remain", "remaining", "keep"})
 MAX_OTHERS = 3  # readings of one clause that are looked at
 MAX_CLAUSES_TWICE = 4  # clauses that are read in more than one way
@@ -183,14 +182,10 @@ def _put_together(
     why = tuple(reason for reading in choices for reason in reading.why)
     lost = unaccounted(tokens, directive, draft.obeyed)
     passed = [graph for things in draft.passed for phrase in things.phrases for graph in graphs_of(phrase, True)]
-    unread = unread_words(tokens, directive, passed, (*draft.obeyed, *_told(draft)))
+    barred = [str(reading.meaning["verb"]) for reading in choices if reading.meaning.get("verb")]
+    unread = unread_words(tokens, directive, passed, (*draft.obeyed, *draft.heard, *barred))
     cost = sum(reading.cost for reading in choices)
     return RankedDirective(directive, cost, why, lost, unread, odd_names(tokens, directive))
-
-
-def _told(draft: Draft) -> list[str]:
-    """Clauses that only tell something of who speaks."""
-    return [text for text in draft.statements if text.split()[0] in _TELLERS]
 
 
 def _kept_within(clause: Clause, meaning: dict[str, Any]) -> dict[str, Any]:

@@ -45,6 +45,7 @@ def take_remark(draft: Draft, meaning: dict[str, Any], clause: Clause) -> bool:
         return False
     if not _GUESSED.isdisjoint((*clause.words, clause.spoken)):
         described = replace(described, rooms=named.rooms, level=named.level)
+        draft.heard.append(clause.text)
     group, index = where
     old = group.steps[index]
     assert old.item is not None

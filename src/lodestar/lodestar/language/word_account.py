@@ -7,12 +7,13 @@ name holds.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from lodestar.language.clause_words import plain_verb
 from lodestar.language.directive import Directive
-from lodestar.language.lattice import VERBS
+from lodestar.language.lattice import VERBS, is_open
 from lodestar.language.noun_words import describes, is_level, is_place, singular
 from lodestar.language.prohibitions import graph_words, word_forms
 from lodestar.language.query_graph import QueryGraph
@@ -24,11 +25,16 @@ from lodestar.models.lexicon import load_lexicon
 from lodestar.models.wordnet import load_wordnet
 
 _ENDS = frozenset({COMMA, STOP, QUESTION})
-#: Tables of nouns: their words are no frame of a sentence.
-_NOUN_TABLES = frozenset(
-    {"PLACE_KINDS", "PLACE_NOUNS", "THING_NOUNS", "SPOTS", "SPOT_WORDS", "MEASURES", "PAIRED", "PARTS_OF_THINGS",
-     "PASSAGES", "DOORS", "CLOTHES", "WAYS", "ABSTRACT", "NO_TARGET", "USES", "LEVELS", "UNITS"}
+#: Tables of nouns that name what may be meant, and of those that are parts or measures of it.
+_THINGS = frozenset(
+    {"PLACE_KINDS", "PLACE_NOUNS", "THING_NOUNS", "PAIRED", "PARTS_OF_THINGS", "PASSAGES", "DOORS", "CLOTHES",
+     "WAYS", "ABSTRACT", "USES"}
 )  # fmt: skip
+_PARTS = frozenset({"SPOTS", "SPOT_WORDS", "MEASURES", "NO_TARGET", "LEVELS", "UNITS", "WHOLE"})
+#: Tables of words that describe.
+_LOOKS = frozenset({"STATE", "NUMBER", "ORDINAL", "SINGLE", "MEASURED", "SUPERLATIVE"})
+_BEFORE_NAMES = frozenset({"DET", "REL", "TO", "OF", "WITH"})
+_USED = re.compile(r" to | that | where ")  # "a chair that I can sit on"
 _NAMELESS = frozenset({"spot", "object", "you"})  # categories of what has no name
 _MODALS = frozenset({"must", "could", "would", "should", "shall", "as", "so"})
 
@@ -53,7 +59,7 @@ def unread_words(
     return tuple(
         tokens[i]
         for i in _open_places(tokens)
-        if (_is_name(tokens[i]) and names.isdisjoint(word_forms(tokens[i])))
+        if ((_is_name(tokens[i]) or _is_strange(tokens, i)) and names.isdisjoint(word_forms(tokens[i])))
         or (_is_act(tokens[i]) and acts.isdisjoint(word_forms(tokens[i])))
     )
 
@@ -67,21 +73,30 @@ def _open_places(tokens: Sequence[str]) -> Iterator[int]:
     vocabulary, i = load_vocabulary(), 0
     while i < len(tokens):
         matches = vocabulary.matches(tokens, i)
-        framed = max((length for table, (length, _) in matches.items() if table not in _NOUN_TABLES), default=0)
-        if not framed and tokens[i].isalpha():
+        framed = max((length for table, (length, _) in matches.items() if table not in _THINGS), default=0)
+        whole = vocabulary.is_in("WHOLE", load_lexicon().singular(tokens[i]))
+        if not framed and not whole and tokens[i].isalpha() and len(tokens[i]) > 1:
             yield i
         i += max(framed, 1)
 
 
+def _is_strange(tokens: Sequence[str], i: int) -> bool:
+    """Whether a word that no dictionary has stands where a name ends: "the zorkmid"."""
+    if is_known(tokens[i]) or not i or (i + 1 < len(tokens) and is_open(tokens, i + 1)):
+        return False
+    before = load_vocabulary().matches(tokens, i - 1).keys()
+    return is_open(tokens, i - 1) or not before.isdisjoint(_BEFORE_NAMES)
+
+
 @lru_cache(maxsize=4096)
 def _is_name(word: str) -> bool:
-    """Whether a word names a thing or a place, or is in no dictionary."""
+    """Whether a word names a thing or a place and says nothing else."""
     lexicon, wordnet, one = load_lexicon(), load_wordnet(), load_lexicon().singular(word)
     if lexicon.canonical(word) or lexicon.room(word) or is_place(one):
         return True
     if lexicon.attribute(word) or describes(word) or word.endswith("ly"):
         return False
-    return (wordnet.is_noun(one) and not wordnet.is_verb(plain_verb(one))) or not is_known(word)
+    return wordnet.is_noun(one) and not wordnet.is_verb(plain_verb(one))
 
 
 @lru_cache(maxsize=4096)
@@ -112,6 +127,7 @@ def _graphs(directive: Directive) -> Iterator[QueryGraph]:
     """Every graph that a directive speaks of."""
     for step in directive.steps:
         yield from step.scope.rooms
+        yield from () if step.scope.around is None else (step.scope.around,)
         for item in (step.item, *step.stops):
             if item is not None:
                 yield from item.graphs
@@ -127,7 +143,7 @@ def odd_names(tokens: Sequence[str], directive: Directive) -> tuple[str, ...]:
     for graph in _graphs(directive):
         for variable in graph.variables:
             names = [] if variable.category in _NAMELESS else variable.phrase.split(" of ")
-            for name in filter(None, (part.split(" to ")[0].split() for part in names)):
+            for name in filter(None, (_USED.split(part)[0].split() for part in names)):
                 if quoted.isdisjoint(name) and (not _may_be_name(name) or _is_filler(tokens, name)):
                     found[" ".join(name)] = None
     for step in directive.steps:
@@ -169,7 +185,7 @@ def _may_be_name(name: Sequence[str]) -> bool:
     if len(name) > 1 and vocabulary.is_in("PARTICLE", name[-1]) and _is_noun(name[-2]):
         return lexicon.canonical(" ".join(name)) is not None  # "globe back"
     length = lexicon.known_suffix(list(name)) or 2 * is_level(name)
-    if lexicon.room(" ".join(name)) or vocabulary.is_in("PLACE_NOUNS", *name):
+    if lexicon.room(" ".join(name)) or load_wordnet().is_noun(" ".join(name)) or vocabulary.is_in("PLACE_NOUNS", *name):
         return True
     if not length and not _may_be_head(name):
         return False
@@ -179,6 +195,8 @@ def _may_be_name(name: Sequence[str]) -> bool:
 def _may_be_head(name: Sequence[str]) -> bool:
     """Whether the last word of a name is a noun, as far as any dictionary knows it."""
     wordnet, word = load_wordnet(), name[-1]
+    if _is_somebody(word):
+        return len(name) == 1  # "badge somewhere"
     if len(name) > 1 and load_lexicon().known_suffix(list(name[:-1])):
         tables = load_vocabulary().matches((word,), 0).keys()
         if wordnet.is_mostly_verb(word) and not tables.isdisjoint(VERBS):
@@ -187,8 +205,6 @@ def _may_be_head(name: Sequence[str]) -> bool:
         return True
     if _is_frame(word):
         return False
-    if len(name) > 1 and _is_somebody(word):
-        return False  # "badge somewhere"
     return _is_noun(word) or not (wordnet.is_verb(plain_verb(word)) or word in IRREGULAR)
 
 
@@ -202,7 +218,7 @@ def _may_describe(word: str) -> bool:
         return True  # "a closely packed shelf"
     if _is_frame(word) or _is_somebody(word):
         return False
-    return _is_noun(word) or not load_wordnet().is_verb(word)
+    return _is_noun(word) or load_vocabulary().matches((word,), 0).keys().isdisjoint(VERBS)
 
 
 def _is_noun(word: str) -> bool:
@@ -222,6 +238,8 @@ def _is_frame(word: str) -> bool:
     if word in _MODALS:
         return True
     tables = load_vocabulary().matches((word,), 0).keys()
-    if not tables.isdisjoint(_NOUN_TABLES | {"STATE", "NUMBER", "ORDINAL", "SINGLE", "MEASURED", "SUPERLATIVE"}):
+    if not tables.isdisjoint(_THINGS | _PARTS | _LOOKS) or word.endswith(("ing", "ed")):
         return False
-    return bool(tables) and not load_wordnet().is_noun(word)
+    wordnet = load_wordnet()
+    is_noun = wordnet.is_noun(word) or (_is_noun(word) and not wordnet.is_mostly_verb(word))
+    return bool(tables) and not is_noun

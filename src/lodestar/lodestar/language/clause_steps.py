@@ -15,7 +15,7 @@ from lodestar.language.directive import (
 from lodestar.language.directive_draft import Draft
 from lodestar.language.phrase_items import level_of
 from lodestar.language.phrase_meanings import things_of
-from lodestar.language.remarks import PRONOUNS, is_remark, take_remark
+from lodestar.language.remarks import GUESSED, PRONOUNS, is_remark, take_remark
 from lodestar.language.report_steps import asked, checked, explored, told, what_step, where_step
 from lodestar.language.search_steps import found_steps, fragment, looked_at
 from lodestar.language.sentence_tokens import shown
@@ -60,7 +60,8 @@ def add_clause(draft: Draft, clause: Clause, meaning: dict[str, Any]) -> None:
         draft.passed += [things_of(meaning["from"])] if meaning.get("from") else []
         draft.statements.append(clause.text)
     elif kind == "statement":
-        draft.heard += [clause.text] if clause.words[0] in _TELLERS else []
+        if clause.words[0] in _TELLERS or not GUESSED.isdisjoint((*clause.words, clause.spoken)):
+            draft.heard.append(clause.text)
         if not (clause.words[0] in PRONOUNS and take_remark(draft, meaning, clause)):
             draft.remember(meaning)
         draft.statements.append(clause.text)

@@ -79,6 +79,7 @@ MAX_CLAUSES_TWICE = 4  # clauses that are read in more than one way
 MAX_CLAUSE = 45  # words: the chart of a longer one takes too long
 _MOST_OF_A_NAME = 4  # words of an unknown thing that stands without a verb
 _LEFT_OUT_COST = 2.0  # of a reading that leaves words of a clause out
+_EVEN_COST = 0.5  # by which a reading that accounts for all words may be the less usual one; chosen
 _LATER = (StepKind.FIND, StepKind.COUNT, StepKind.LIST, StepKind.CHECK, StepKind.EXPLORE)
 
 
@@ -134,7 +135,8 @@ def _readings(text: str, most: int) -> tuple[RankedDirective, ...]:
     best = _put_together(clauses, choices, manners, text, tokens)
     _check_begins_now(best.directive)
     others = []
-    for i, clause in enumerate(clauses[:MAX_CLAUSES_TWICE] if most > 1 or best.lost else ()):
+    looks_on = most > 1 or best.lost or best.is_doubtful
+    for i, clause in enumerate(clauses[:MAX_CLAUSES_TWICE] if looks_on else ()):
         for reading in read(clause.words)[1:MAX_OTHERS]:
             changed = [*choices[:i], reading, *choices[i + 1 :]]
             with contextlib.suppress(DirectiveError, ValueError):
@@ -143,6 +145,9 @@ def _readings(text: str, most: int) -> tuple[RankedDirective, ...]:
     others = [other for other in others if not other.lost]
     if best.lost:
         best = next(iter(others), None) or _refuse_lost(best)
+    if best.is_doubtful:
+        even = (one for one in others if not one.is_doubtful and one.cost <= best.cost + _EVEN_COST)
+        best = next(even, best)
     known, found = {best.directive}, [best]
     for other in others:
         if other.directive not in known and other.cost >= best.cost:

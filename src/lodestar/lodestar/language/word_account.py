@@ -146,12 +146,24 @@ def odd_names(tokens: Sequence[str], directive: Directive) -> tuple[str, ...]:
             for name in filter(None, (_USED.split(part)[0].split() for part in names)):
                 if quoted.isdisjoint(name) and (not _may_be_name(name) or _is_filler(tokens, name)):
                     found[" ".join(name)] = None
+        for predicate in graph.predicates:
+            if predicate.negated and predicate.name == "HasAttribute" and not _may_be_lacked(predicate.value):
+                found[predicate.value] = None
     for step in directive.steps:
         for graph in () if step.item is None else step.item.best:
             name = graph.target.phrase.split(" of ")[0].split()
             if graph.target.category not in _NAMELESS and _opens_as_order(tokens, name, len(directive.steps) > 1):
                 found[" ".join(name)] = None
     return tuple(found)
+
+
+def _may_be_lacked(text: str) -> bool:
+    """Whether a thing can be told by not having or not being this: "with no detour" says more about the way."""
+    words = text.split()
+    if load_lexicon().known_suffix(words) or describes(words[-1]) or not _may_be_name(words):
+        return bool(words) and _may_be_name(words)
+    tables = load_vocabulary().matches((words[-1],), 0).keys()
+    return not tables.isdisjoint(_THINGS | _LOOKS) or not load_wordnet().is_verb(singular(words[-1]))
 
 
 def _opens_as_order(tokens: Sequence[str], name: Sequence[str], is_one_of_many: bool) -> bool:

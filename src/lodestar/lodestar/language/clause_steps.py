@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from lodestar.language.bans import forbid
+from lodestar.language.clause_starts import begins
 from lodestar.language.clauses import Clause
 from lodestar.language.directive import (
     NotUnderstood,
@@ -49,7 +50,7 @@ def add_clause(draft: Draft, clause: Clause, meaning: dict[str, Any]) -> None:
     elif kind == "never":
         draft.obeyed.append(clause.text)
     elif kind == "again" or clause.link == "why":
-        return
+        draft.heard += [] if begins(clause.words, 0) else [clause.text]  # a reason, and nothing that is done there
     elif kind == "override":
         raise NotUnderstood(
             f'"{shown(clause.text)}" changes nothing: each directive stands alone, and no words lift what is forbidden'

@@ -135,8 +135,11 @@ def _readings(text: str, most: int) -> tuple[RankedDirective, ...]:
     best = _put_together(clauses, choices, manners, text, tokens)
     _check_begins_now(best.directive)
     others = []
-    looks_on = most > 1 or best.lost or best.is_doubtful
-    for i, clause in enumerate(clauses[:MAX_CLAUSES_TWICE] if looks_on else ()):
+    looks_on = most > 1 or bool(best.lost)
+    doubtful = {word for text in (*best.unread, *best.odd) for word in text.split()}
+    for i, clause in enumerate(clauses[:MAX_CLAUSES_TWICE]):
+        if not looks_on and doubtful.isdisjoint(clause.words):
+            continue
         for reading in read(clause.words)[1:MAX_OTHERS]:
             changed = [*choices[:i], reading, *choices[i + 1 :]]
             with contextlib.suppress(DirectiveError, ValueError):
@@ -153,7 +156,7 @@ def _readings(text: str, most: int) -> tuple[RankedDirective, ...]:
         if other.directive not in known and other.cost >= best.cost:
             known.add(other.directive)
             found.append(other)
-    return tuple(found[:most])
+    return tuple(replace(one, directive=with_questions(one.directive)) for one in found[:most])
 
 
 def _check_begins_now(directive: Directive) -> None:
@@ -183,7 +186,7 @@ def _put_together(
         forbids = meaning["kind"] not in _TAKES_IN and not _FORBIDS.isdisjoint(clause.words)
         if forbids and draft.denials == before:
             raise NotUnderstood(_UNCLEAR.format(shown(clause.text)))
-    directive = with_questions(replace(_assembled(draft, text), manners=manners))
+    directive = replace(_assembled(draft, text), manners=manners)
     why = tuple(reason for reading in choices for reason in reading.why)
     lost = unaccounted(tokens, directive, draft.obeyed)
     passed = [graph for things in draft.passed for phrase in things.phrases for graph in graphs_of(phrase, True)]

@@ -50,7 +50,9 @@ def add_clause(draft: Draft, clause: Clause, meaning: dict[str, Any]) -> None:
     elif kind == "never":
         draft.obeyed.append(clause.text)
     elif kind == "again" or clause.link == "why":
-        draft.heard += [] if begins(clause.words, 0) else [clause.text]  # a reason, and nothing that is done there
+        draft.heard += (
+            [] if begins(clause.words, 0) else [clause.text]
+        )  # a reason, and nothing that is done there
     elif kind == "override":
         raise NotUnderstood(
             f'"{shown(clause.text)}" changes nothing: each directive stands alone, and no words lift what is forbidden'

@@ -48,7 +48,9 @@ def _asked_back(reading: RankedDirective, text: str) -> AmbiguousDirective:
     """The question whether a reading is meant that does not account for all words."""
     doubts = []
     if reading.unread:
-        doubts.append(f"{_quoted(reading.unread)} {'is' if len(reading.unread) == 1 else 'are'} not understood")
+        doubts.append(
+            f"{_quoted(reading.unread)} {'is' if len(reading.unread) == 1 else 'are'} not understood"
+        )
     doubts += [f'"{name}" is read as the name of a thing' for name in reading.odd]
     words = sentence(reading.directive)
     return AmbiguousDirective(

@@ -189,7 +189,9 @@ def _put_together(
     directive = replace(_assembled(draft, text), manners=manners)
     why = tuple(reason for reading in choices for reason in reading.why)
     lost = unaccounted(tokens, directive, draft.obeyed)
-    passed = [graph for things in draft.passed for phrase in things.phrases for graph in graphs_of(phrase, True)]
+    passed = [
+        graph for things in draft.passed for phrase in things.phrases for graph in graphs_of(phrase, True)
+    ]
     barred = [str(reading.meaning["verb"]) for reading in choices if reading.meaning.get("verb")]
     unread = unread_words(tokens, directive, passed, (*draft.obeyed, *draft.heard, *barred))
     cost = sum(reading.cost for reading in choices)

@@ -152,7 +152,9 @@ def odd_names(tokens: Sequence[str], directive: Directive) -> tuple[str, ...]:
     for step in directive.steps:
         for graph in () if step.item is None else step.item.best:
             name = graph.target.phrase.split(" of ")[0].split()
-            if graph.target.category not in _NAMELESS and _opens_as_order(tokens, name, len(directive.steps) > 1):
+            if graph.target.category not in _NAMELESS and _opens_as_order(
+                tokens, name, len(directive.steps) > 1
+            ):
                 found[" ".join(name)] = None
     return tuple(found)
 
@@ -173,7 +175,12 @@ def _opens_as_order(tokens: Sequence[str], name: Sequence[str], is_one_of_many: 
     if i < 0 or (i and tokens[i - 1] not in _ENDS) or end >= len(tokens) or tokens[end] in _ENDS:
         return False
     lexicon, wordnet, first = load_lexicon(), load_wordnet(), name[0]
-    if lexicon.known_suffix(list(name)) or lexicon.canonical(first) or lexicon.attribute(first) or is_place(name[-1]):
+    if (
+        lexicon.known_suffix(list(name))
+        or lexicon.canonical(first)
+        or lexicon.attribute(first)
+        or is_place(name[-1])
+    ):
         return False
     if _is_somebody(first) or wordnet.is_mostly_verb(first):
         return True
@@ -185,7 +192,11 @@ def _is_filler(tokens: Sequence[str], name: Sequence[str]) -> bool:
     """Whether a name is, with its article, a phrase that fills: "a bit" of "move a bit to the left"."""
     vocabulary = load_vocabulary()
     for i in range(1, len(tokens)):
-        filler = vocabulary.match("FILLER", tokens, i - 1) if list(tokens[i : i + len(name)]) == list(name) else None
+        filler = (
+            vocabulary.match("FILLER", tokens, i - 1)
+            if list(tokens[i : i + len(name)]) == list(name)
+            else None
+        )
         if filler is not None and filler[0] == 1 + len(name):
             return True
     return False
@@ -197,7 +208,11 @@ def _may_be_name(name: Sequence[str]) -> bool:
     if len(name) > 1 and vocabulary.is_in("PARTICLE", name[-1]) and _is_noun(name[-2]):
         return lexicon.canonical(" ".join(name)) is not None  # "globe back"
     length = lexicon.known_suffix(list(name)) or 2 * is_level(name)
-    if lexicon.room(" ".join(name)) or load_wordnet().is_noun(" ".join(name)) or vocabulary.is_in("PLACE_NOUNS", *name):
+    if (
+        lexicon.room(" ".join(name))
+        or load_wordnet().is_noun(" ".join(name))
+        or vocabulary.is_in("PLACE_NOUNS", *name)
+    ):
         return True
     if not length and not _may_be_head(name):
         return False

@@ -45,7 +45,10 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         "--key-variable", default=KEY_VARIABLE, help="environment variable that holds the key"
     )
     parser.add_argument(
-        "--part", choices=_PARTS, default="all", help="heldback: sha1(id) // 3 divisible by 3, in shorthand sha1(text) odd"
+        "--part",
+        choices=_PARTS,
+        default="all",
+        help="heldback: sha1(id) // 3 divisible by 3, in shorthand sha1(text) odd",
     )
     parser.add_argument("--show", action="store_true", help="print every sentence that is not exact")
 
@@ -65,7 +68,9 @@ def read_lines(path: Path, part: str = "all") -> list[dict[str, Any]]:
         if shorthand:
             lines = read_sentences(path)
         else:
-            lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+            lines = [
+                json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()
+            ]
     except (OSError, ValueError) as error:
         raise BadOptions(f"{path} cannot be read as lines of JSON, or as a .yaml: {error}") from error
     if part == "all":

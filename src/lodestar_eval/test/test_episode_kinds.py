@@ -133,9 +133,7 @@ def test_the_judge_wants_the_robot_at_the_end_of_the_way_back():
 
 def test_the_judge_reads_a_pose_from_where_the_robot_stands():
     """Two metres forward of a robot that looks along y."""
-    way = np.column_stack(
-        [np.arange(20.0), np.full(20, 4.0), np.linspace(1.0, 3.0, 20), np.full(20, np.pi / 2)]
-    )
+    way = np.column_stack([np.arange(20.0), np.full(20, 4.0), np.linspace(1.0, 3.0, 20), np.full(20, np.pi / 2)])
     step = Step(StepKind.GO, pose=Pose(2.0, 0.0, None, ROBOT_FRAME))
     assert judge_steps(flat(), Directive("go 2 m forward", (step,)), way).success
     assert not judge_steps(flat(), Directive("go 2 m forward", (step,)), way[:5]).success

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 
-import numpy as np
 import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
@@ -17,7 +16,6 @@ from lodestar.assembly.config import GoalSelectorConfig
 from lodestar.language.directive import NotUnderstood
 from lodestar.language.grammar import parse_directive
 from lodestar.language.parsers import ParserConfig
-from lodestar.models.phrases import PhraseBook
 from lodestar_interfaces.action import FollowDirective
 from lodestar_ros.directive_reading import ReadingDesk, make_reading_desk
 

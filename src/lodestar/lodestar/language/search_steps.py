@@ -23,7 +23,6 @@ from lodestar.language.travel_steps import each_step, places, spots
 from lodestar.language.vocabulary import load_vocabulary
 from lodestar.models.wordnet import load_wordnet
 
-
 _LANDMARKS = ("furniture", "structure", "plant", "keyboard instrument", "white goods")  # WordNet's nouns
 
 

@@ -48,8 +48,8 @@ def unread_words(
     """The words that name something or ask for something and that no part of a directive took, in order.
 
     A name must be that of a thing, a room or a look in some step or constraint; a verb may also stand in what is asked
-    or in what the robot cannot do. passed: what is only passed or left on the way. spared: clauses of which nothing need
-    be taken.
+    or in what the robot cannot do. passed: what is only passed or left on the way. spared: clauses of which nothing
+    need be taken.
     """
     tokens = list(tokens)
     spared_words = (word for text in spared for word in text.split())

@@ -71,7 +71,7 @@ class HeadlessRobot:
         self._remembers, self._run_skill = remembers, run_skill
         self._reasoner = reasoner
         model = parts.directive_model(config.goal_selector)
-        self._parse = parts.directive_parser(parts.directive_readers(phrases)) if model is None else model[0]
+        self._parse = parts.directive_parser() if model is None else model[0]
         self._closing = ExitStack()
         adviser = parts.adviser(config.goal_selector)
         if adviser is not None:

@@ -11,7 +11,7 @@ from lodestar.models.phrases import PhraseBook
 from lodestar_ros.battery import BatteryConfig, BatteryInput
 from lodestar_ros.client_watch import ClientConfig, ClientWatch
 from lodestar_ros.clocks import PatientClock
-from lodestar_ros.directive_reading import VectorDesk, make_reading_desk
+from lodestar_ros.directive_reading import make_reading_desk
 from lodestar_ros.directive_server import DirectiveServer
 from lodestar_ros.embedder_client import EmbedderClient
 from lodestar_ros.executors import main_of
@@ -65,19 +65,17 @@ class GoalSelectorNode(LodestarNode):
         )
         desk = PictureDesk(declare_config(self, PicturesConfig, "pictures."))
         watch = ClientWatch(self, "follow_directive", declare_config(self, ClientConfig, "client."))
-        readers = selector_parts.directive_readers(book, self.get_logger().warning)
-        parse = selector_parts.directive_parser(readers)
         self._server = DirectiveServer(
             self,
             loop,
             thread,
-            parse,
+            selector_parts.directive_parser(),
             clock.now,
             self._on_started,
             self._on_stop,
             desk,
             watch,
-            make_reading_desk(self, config) or VectorDesk(readers, parse, book, self._embedder),
+            make_reading_desk(self, config),
         )
         self._experts = ExpertClients(
             self, config.experts, lambda answer: thread.post(lambda: loop.on_answer(answer))

@@ -33,11 +33,6 @@ class StepSpec:
     kind: StepKind
     sentence: Callable[[Step], str]
     words: Callable[[Step], str]
-    reader_class: str  # kinds of one class differ in nothing that a second reader could tell apart
-    said: str = (
-        ""  # an order with one noun: how a doubt of the second reader is asked back; "" = it needs none
-    )
-    said_alone: str = ""  # likewise without a noun
     stands: bool = False  # done where the robot stands: one that was carried need not notice first
     offered: bool = True  # a language model that reads directives may choose it
 
@@ -142,60 +137,46 @@ def _every(verb: str) -> Callable[[Step], str]:
 
 
 _BUILT_IN = (
-    StepSpec(StepKind.FIND, _about("find", _one), _search_in_words, "reach", "find the {}"),
+    StepSpec(StepKind.FIND, _about("find", _one), _search_in_words),
     StepSpec(
         StepKind.EXPLORE,
         lambda step: (
             f"explore{scope_words(step.scope, ' ', ' and ')}" if step.scope else "explore the building"
         ),
         lambda step: "explore until nothing is left",
-        "explore",
-        "explore the {}",
-        "explore the building",
     ),
-    StepSpec(StepKind.LIST, _about("list", several_words), _every("list"), "list", "list all the {}"),
+    StepSpec(StepKind.LIST, _about("list", several_words), _every("list")),
     StepSpec(
         StepKind.RETURN,
         lambda step: (
             "come back" if step.item is None else f"return {_to(step.item)}{scope_words(step.scope)}"
         ),
         lambda step: "come back to the start",
-        "return",
-        said_alone="come back",
     ),
-    StepSpec(StepKind.GO, _go, _go_in_words, "reach", "go to the {}"),
-    StepSpec(StepKind.COUNT, _about("count", several_words), _every("count"), "count", "count all the {}"),
+    StepSpec(StepKind.GO, _go, _go_in_words),
+    StepSpec(StepKind.COUNT, _about("count", several_words), _every("count")),
     StepSpec(
         StepKind.WAIT,
         lambda step: "wait" if step.seconds is None else f"wait {number_words(step.seconds)} seconds",
         lambda step: "wait" if step.seconds is None else f"wait for {duration_in_words(step.seconds)}",
-        "wait",
-        said_alone="wait",
         stands=True,
     ),
     StepSpec(
         StepKind.CHECK,
         _asked("check"),
         lambda step: clean_text(step.question) or f"check {_target(step)}",
-        "answer",
     ),
-    StepSpec(
-        StepKind.ASK, _asked("ask"), lambda step: clean_text(step.question) or "answer", "answer", stands=True
-    ),
+    StepSpec(StepKind.ASK, _asked("ask"), lambda step: clean_text(step.question) or "answer", stands=True),
     StepSpec(
         StepKind.PATROL,
         _patrol,
         lambda step: f"visit every {' and '.join(step.scope.labels) or 'room'}",
-        "patrol",
-        "patrol the {}",
-        "patrol the building",
     ),
-    StepSpec(StepKind.STOP, lambda step: "stop", lambda step: "stop", "wait", said_alone="wait", stands=True),
+    StepSpec(StepKind.STOP, lambda step: "stop", lambda step: "stop", stands=True),
     StepSpec(
         StepKind.DO,
         lambda step: step.question or skill_words(step),
         lambda step: clean_text(step.question) or skill_words(step),
-        "do",
         stands=True,
         offered=False,  # a model says what the robot cannot do; what of it a skill does is found afterwards
     ),

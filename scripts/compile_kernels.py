@@ -1,12 +1,10 @@
 """Compile the loops of numba into their cache: a headless robot searches an apartment for a few simulated seconds.
 
-It also keeps the vectors of the annotated sentences. `make setup` runs it; otherwise the first decision after an
-installation waits for the compiler, and each start asks the text embedder for the vectors.
+`make setup` runs it; otherwise the first decision after an installation waits for the compiler.
 """
 
 from __future__ import annotations
 
-from lodestar.language.two_readers import keep_vectors
 from lodestar_eval.episode import EpisodeRun, EpisodeRunner
 from lodestar_eval.phrase_book import phrase_book
 from lodestar_eval.settings import EpisodeSettings
@@ -18,7 +16,6 @@ ANSWER = 0.1  # simulated seconds of an expert's answer: the compiler's time is 
 
 def main() -> EpisodeRun:
     """Return the start of one search, after which the loops that a search needs are compiled."""
-    keep_vectors()
     prepared = prepare("apartment", 1, None)
     settings = EpisodeSettings(time_limit=SECONDS, thinking=ANSWER)
     return EpisodeRunner(phrase_book(), settings).run(prepared.world, prepared.task, 1)

@@ -15,6 +15,7 @@ first bad one, 0 where all passed.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import signal
 import subprocess
@@ -34,6 +35,7 @@ BESIDE = (
     12 << 30
 )  # bytes of free memory from which parts run beside each other; estimated: 4 workers of up to 2.5 GB
 GIVES_WAY = 10  # nice value: a tenth of a core where another wants it, so that no wait within a test runs out
+PR_SET_PDEATHSIG = 1  # of Linux' prctl
 HANGS = 900  # seconds after which a test that gives way to all others is taken to hang; 300 for the others
 ALONE = "timed or alone"
 PASSED, FAILED, NONE_CHOSEN = 0, 1, 5  # of pytest's exit statuses; others end everything
@@ -88,12 +90,12 @@ class Run:
         self._began = time.monotonic()
         command, environment = part.command(arguments, self._report), part.environment()
         if not part.idle:
-            self._process = subprocess.Popen(command, env=environment)
+            self._process = subprocess.Popen(command, env=environment, preexec_fn=end_with_parent)
             return
         with self._written.open("wb") as output:
             self._process = subprocess.Popen(
                 command, env=environment, stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
-                preexec_fn=leave_the_cores_to_others,
+                preexec_fn=run_aside,
             )  # fmt: skip
 
     def __enter__(self) -> Run:
@@ -138,8 +140,14 @@ class Run:
             self._process.send_signal(number)
 
 
-def leave_the_cores_to_others() -> None:
-    """Have this process and what it starts give way to all others."""
+def end_with_parent() -> None:
+    """Have this process be interrupted where the one that started it ends, also where that is killed outright."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGINT)
+
+
+def run_aside() -> None:
+    """Have this process give way to all others, with what it starts, and end with the one that started it."""
+    end_with_parent()
     os.nice(GIVES_WAY)
     with contextlib.suppress(
         OSError

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from lodestar_ros.doctor.findings import Endpoint, FrameEdge, LocalProcess, Machine, Observation, Stream
-from lodestar_ros.doctor.graph_checks import CORE, DECIDING
+from lodestar_ros.doctor.graph_checks import CORE, deciding
 
 INPUTS = {
     "image": "/camera/color",
@@ -30,7 +30,7 @@ def sound() -> Observation:
     processes = tuple(LocalProcess(i, name, "7", "rmw_fastrtps_cpp") for i, name in enumerate(CORE))
     return Observation(
         seconds=8.0,
-        nodes=Counter({f"/{name}": 1 for name in (*CORE, *DECIDING, "go2_base")}),
+        nodes=Counter({f"/{name}": 1 for name in (*CORE, *deciding(), "go2_base")}),
         publishers={
             **writers,
             "/cmd_vel": (Endpoint("/controller_server", TWIST),),
@@ -71,7 +71,7 @@ def sound() -> Observation:
             "go2_base": (0, "walks as told", {"battery": "80%"}),
         },
         parameters={
-            **{f"/{name}": {"use_sim_time": False} for name in (*CORE, *DECIDING)},
+            **{f"/{name}": {"use_sim_time": False} for name in (*CORE, *deciding())},
             "/goal_selector": {"use_sim_time": False, "battery.full_range": 2000.0},
         },
         lifecycle=dict.fromkeys(("controller_server", "planner_server"), "active"),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -96,6 +98,8 @@ def _holds_more(checkout: Checkout, asked: set[str]) -> bool:
 
 
 def _make_anew(checkout: Checkout, python: str, prefix: Path | None, extras: frozenset[str]) -> None:
+    if checkout.python.exists():
+        _reach_index(checkout)
     for folder in (checkout.venv, *(checkout.root / name for name in COLCON_FOLDERS)):
         shutil.rmtree(folder, ignore_errors=True)
     check_disk(checkout.root, extras)
@@ -103,6 +107,17 @@ def _make_anew(checkout: Checkout, python: str, prefix: Path | None, extras: fro
         options = ["--system-site-packages"] if prefix else []
         command = [python, "-m", "venv", *options, str(checkout.venv)]
         checkout.run(command, "venv", "install the python3-venv package", diagnose=network_trouble)
+
+
+def _reach_index(checkout: Checkout) -> None:
+    """Raise SetupError where no index is reached: what works is not deleted before its successor can be fetched."""
+    pip = [str(checkout.python), "-m", "pip", "download", "--disable-pip-version-check", "--no-deps"]
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        contextlib.suppress(CommandFailed),
+    ):  # another fault is told later
+        command = [*pip, "-d", folder, *FIRST_CONTACT, UV]
+        checkout.run(command, "pip", "", pip_environment(os.environ), network_trouble)
 
 
 def install_packages(

@@ -97,12 +97,9 @@ def colcon_build(checkout: Checkout, folders: list[Path], prefix: Path | None) -
 
 
 def kernels_key(checkout: Checkout) -> str:
-    """Return a digest of what `compile_kernels` fills caches of: modules that numba compiles, annotated sentences."""
+    """Return a digest of the modules that numba compiles."""
     sources = [path.read_text() for path in sorted((checkout.root / "src").glob("*/*/**/*.py"))]
     sources = [text for text in sources if "njit" in text]
-    sources += [
-        path.read_text() for path in (checkout.root / "src").glob("*/*/language/annotated_sentences.yaml")
-    ]
     return digest([checkout.read_stamp("packages"), *sources])
 
 

@@ -1,8 +1,13 @@
 """Build and installation of `lodestar_ros`."""
 
+from pathlib import Path
+
 from setuptools import find_packages, setup
 
 PACKAGE = "lodestar_ros"
+NODES = sorted(
+    path.name.removesuffix("_node.py") for path in Path(__file__).parent.glob(f"{PACKAGE}/nodes/*_node.py")
+)
 
 setup(
     name=PACKAGE,
@@ -20,27 +25,5 @@ setup(
     python_requires=">=3.10",
     zip_safe=False,
     install_requires=["lodestar"],
-    entry_points={
-        "console_scripts": [
-            f"{name} = {PACKAGE}.nodes.{name}_node:main"
-            for name in (
-                "mapping",
-                "perception",
-                "text_embedder",
-                "keyframes",
-                "semantic_voxels",
-                "scene_dictionary",
-                "memory",
-                "world_model",
-                "frontier_expert",
-                "semantic_map_expert",
-                "ego_vlm_expert",
-                "goal_selector",
-                "motion_gate",
-                "operator",
-                "recorder",
-                "player",
-            )
-        ]
-    },
+    entry_points={"console_scripts": [f"{name} = {PACKAGE}.nodes.{name}_node:main" for name in NODES]},
 )

@@ -202,9 +202,9 @@ def _constructed(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _assembled(pattern: str) -> dict[str, str]:
-    """Return what modules `assembly/PATTERN` call from other rooms, without configurations: name -> module."""
+    """Return what modules `PATTERN` call from other modules of rooms, without configurations: name -> module."""
     found: dict[str, str] = {}
-    for path in sorted((CORE / "assembly").glob(pattern)):
+    for path in sorted(CORE.glob(pattern)):
         imported = dict(name.rsplit(".", 1)[::-1] for _, name in imports(path, CORE) if _is_of_a_room(name))
         called = {name for _, name in _constructed(path)} & imported.keys()
         found |= {name: imported[name] for name in called if not name.endswith("Config")}
@@ -223,13 +223,16 @@ def _is_part(name: str, module: str) -> bool:
 
 
 def _parts() -> set[str]:
-    """Classes and factories that `assembly/*_parts.py` calls, and classes that `assembly/*_chain.py` constructs."""
-    chained = {name for name, module in _assembled("*_chain.py").items() if _is_part(name, module)}
-    return (_assembled("*_parts.py").keys() | chained) - _RECORDS
+    """Classes and factories that `assembly/*_parts.py` calls, and classes that `assembly/*_chain.py` and the factories
+    of the experts construct.
+    """
+    chained = {name for name, module in _assembled("assembly/*_chain.py").items() if _is_part(name, module)}
+    factories = {name for name, module in _assembled("experts/registry.py").items() if _is_part(name, module)}
+    return (_assembled("assembly/*_parts.py").keys() | chained | factories) - _RECORDS
 
 
-#: Called by the assembly and by others too: a record that messages are converted to, and a function.
-_RECORDS = {"RegionMap", "decode_picture"}
+#: Called by the assembly and by others too: a record that messages are converted to, and functions.
+_RECORDS = {"RegionMap", "decode_picture", "experts"}
 
 
 def test_only_the_assembly_constructs_the_parts_of_the_robot() -> None:

@@ -35,6 +35,7 @@ NODES = {
     "lodestar_ros.nodes.frontier_expert_node": {"numba", "scipy"},
     "lodestar_ros.nodes.semantic_map_expert_node": {"PIL", "numba", "scipy"},
     "lodestar_ros.nodes.ego_vlm_expert_node": {"PIL", "numba", "scipy"},
+    "lodestar_ros.nodes.expert_node": {"PIL", "numba", "scipy"},
     "lodestar_ros.nodes.scene_dictionary_node": {"PIL", "parglare", "scipy", "skimage"},
     "lodestar_ros.nodes.memory_node": {"PIL", "numba", "parglare", "scipy"},
     "lodestar_ros.nodes.goal_selector_node": {"PIL", "numba", "parglare", "scipy"},

@@ -111,6 +111,20 @@ def test_a_proxy_that_refuses_is_named_with_its_variable(folder: Path, status: i
     assert 1 <= len(requests) <= 3, "asked once, not for minutes"
 
 
+def test_an_environment_that_works_is_kept_where_its_successor_cannot_be_fetched(folder: Path) -> None:
+    with serving(403) as (address, _):
+        if not (folder / ".venv").exists():
+            set_up(folder, HTTPS_PROXY=address)
+        of_another_python, kept = folder / ".venv" / "stamps" / "base", folder / ".venv" / "kept"
+        before = of_another_python.read_text()
+        of_another_python.write_text("another")
+        kept.touch()
+        returned, said = set_up(folder, HTTPS_PROXY=address)
+        of_another_python.write_text(before)
+    assert returned == 1 and "the proxy of HTTPS_PROXY" in the_sentence(said)
+    assert kept.exists()
+
+
 def test_an_index_that_refuses_is_not_taken_for_a_proxy(folder: Path) -> None:
     with serving(403) as (address, _):
         returned, said = set_up(folder, PIP_INDEX_URL=f"{address}/simple", PIP_TRUSTED_HOST="127.0.0.1")

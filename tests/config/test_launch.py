@@ -7,15 +7,17 @@ import os
 import re
 import runpy
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import declared
 import pytest
 
+from lodestar.experts.registry import FRONTIER, registered
 from lodestar_bringup.places import StackError, executable_path
 from lodestar_bringup.preflight import NAV2_PACKAGES, needed_packages, rate_of, refuse_missing, seed_of
 from lodestar_bringup.stack import USES, StackOptions, defaults_of, external, stack
-from lodestar_bringup.topics import ISAAC_CAMERA, REALSENSE_CAMERA, SIM_CAMERA, WIRING
+from lodestar_bringup.topics import ISAAC_CAMERA, REALSENSE_CAMERA, SIM_CAMERA, wiring
 
 LAUNCH = declared.ROOT / "launch"
 HAS_LAUNCH = all(importlib.util.find_spec(name) for name in ("launch", "launch_ros"))
@@ -67,6 +69,11 @@ def test_every_process_is_installed_and_can_be_executed(use: str) -> None:
 def test_every_installed_node_is_in_the_list() -> None:
     played = StackOptions(robot="go2_protocol", operator=True, record=True)
     lists = [*(stack(use) for use in USES), stack("sim", played), stack("replay", StackOptions(bag="."))]
+    fourth = replace(
+        FRONTIER, name="fourth", roles=frozenset(), publishes=(), recorded=(), executable="expert"
+    )
+    with registered(fourth):
+        lists.append(stack("sim"))  # an expert without a node of its own
     listed = {(spec.package, spec.executable) for one in lists for spec in one}
     installed = {
         (package, name)
@@ -89,12 +96,12 @@ def test_every_remap_leads_from_a_name_that_a_node_uses(use: str) -> None:
 def test_the_wiring_ends_at_names_that_the_architecture_documents() -> None:
     documented = declared.documented_names()
     assert len(documented) > 40
-    targets = {target for _, target in (*WIRING, *SIM_CAMERA)}
+    targets = {target for _, target in (*wiring(), *SIM_CAMERA)}
     assert targets - documented == set()
 
 
 def test_a_name_is_wired_once_and_every_camera_offers_the_same() -> None:
-    sources = [source for source, _ in (*WIRING, *SIM_CAMERA)]
+    sources = [source for source, _ in (*wiring(), *SIM_CAMERA)]
     assert len(sources) == len(set(sources))
     simulated = {source for source, _ in SIM_CAMERA}
     assert {source for source, _ in ISAAC_CAMERA} == simulated | {"label_instances"}

@@ -10,7 +10,7 @@ import declared
 import pytest
 import yaml
 
-from lodestar.assembly.profiles import read_profiles
+from lodestar.assembly.profiles import ALL_NODES, read_profiles
 from lodestar_bringup.navigation import navigation_profile, slam_profile
 from lodestar_bringup.places import config_folder
 from lodestar_bringup.process_spec import (
@@ -80,11 +80,19 @@ def test_a_profile_overrides_only_what_its_nodes_have(use: str, file: str) -> No
     specs = {spec.name: spec for spec in stack(use, PLAYED if file == "go2_protocol" else None)}
     profile = load(CONFIG / f"{file}.yaml")
     wrong = []
+    every = {
+        name: kind
+        for spec in specs.values()
+        if spec.package.startswith("lodestar")
+        for name, kind in declared.parameters(spec.package, spec.executable).items()
+    }
     for name, values in profile.items():
-        if name not in specs:
+        if name not in specs and name != ALL_NODES:
             wrong.append(f"{name} is not started")
             continue
-        known = declared.parameters(specs[name].package, specs[name].executable)
+        known = (
+            every if name == ALL_NODES else declared.parameters(specs[name].package, specs[name].executable)
+        )
         for parameter, value in values.items():
             if parameter not in known:
                 wrong.append(f"{name} has no parameter {parameter}")

@@ -209,7 +209,8 @@ def test_without_memory_for_two_parts_they_follow_each_other(run_tests: ModuleTy
     assert [process.ended_before for process in started] == [0, 1, 2]
 
 
-def test_a_part_that_is_not_over_ends_with_the_program(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_part_that_is_not_over_ends_with_the_program(tmp_path: Path, number: signal.Signals) -> None:
     """Whoever stops it by a signal leaves nothing running."""
     (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n    ros\n    timed\n    alone\n")
     (tmp_path / "test_endless.py").write_text(ENDLESS)
@@ -224,10 +225,12 @@ def test_a_part_that_is_not_over_ends_with_the_program(tmp_path: Path) -> None:
     while not (notes.exists() and notes.read_text()):
         assert time.monotonic() < end and running.poll() is None
         time.sleep(0.05)
-    running.send_signal(signal.SIGTERM)
-    assert running.wait(30.0) == 128 + signal.SIGTERM
+    running.send_signal(number)
+    assert running.wait(30.0) == (128 + number if number is signal.SIGTERM else -number)
     with pytest.raises(ProcessLookupError):
-        os.kill(int(notes.read_text()), 0)
+        while time.monotonic() < end:  # after SIGKILL nobody has waited for it
+            os.kill(int(notes.read_text()), 0)
+            time.sleep(0.05)
 
 
 SLOW_LAST = """

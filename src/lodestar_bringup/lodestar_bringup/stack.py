@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lodestar.assembly.profiles import ProfileError, check_names, check_profiles
+from lodestar.experts.registry import experts
 from lodestar_bringup.options import StackOptions
 from lodestar_bringup.places import StackError, config_folder
 from lodestar_bringup.process_spec import ONE_THREAD, ProcessSpec, middleware_of
@@ -20,9 +21,9 @@ from lodestar_bringup.topics import (
     SIM_CAMERA,
     STAND_IN,
     WEBRTC_DRIVER,
-    WIRING,
     Remaps,
     go2_topics,
+    wiring,
 )
 
 EXTERNAL = ("slam", "nav2")
@@ -42,9 +43,6 @@ _AS_ISAAC: dict[str, object] = {"isaac_bridge": True, "simulator.robot.base_heig
 # that begins anew sends the clock back.
 _NEVER_RESTARTED = ("motion_gate", "sim", "player")
 
-# Pictures for people, which cost a subscription to the camera's images.
-_SHOWN: Mapping[str, Mapping[str, object]] = {"ego_vlm_expert": {"annotate": True}}
-
 # These keep what they know in the folder of the run, for the process that follows them where they die.
 _KEEPERS = ("mapping", "semantic_voxels", "scene_dictionary", "keyframes", "memory", "world_model")
 
@@ -52,7 +50,7 @@ _KEEPERS = ("mapping", "semantic_voxels", "scene_dictionary", "keyframes", "memo
 
 
 def _ros(*names: str, remappings: Remaps) -> list[ProcessSpec]:
-    return [ProcessSpec("lodestar_ros", name, name, remappings=WIRING + remappings) for name in names]
+    return [ProcessSpec("lodestar_ros", name, name, remappings=wiring() + remappings) for name in names]
 
 
 def mapping_stack(camera: Remaps, slam: str) -> list[ProcessSpec]:
@@ -61,7 +59,7 @@ def mapping_stack(camera: Remaps, slam: str) -> list[ProcessSpec]:
     if camera in (ISAAC_CAMERA, ISAAC_GO2_ROS2) and slam == "none":
         parameters = {"source": "lidar"}
     mapping = ProcessSpec(
-        "lodestar_ros", "mapping", "mapping", parameters=parameters, remappings=WIRING + camera
+        "lodestar_ros", "mapping", "mapping", parameters=parameters, remappings=wiring() + camera
     )
     names = ("perception", "keyframes", "semantic_voxels", "scene_dictionary", "text_embedder", "memory")
     return [mapping, *_ros(*names, remappings=camera)]
@@ -69,8 +67,11 @@ def mapping_stack(camera: Remaps, slam: str) -> list[ProcessSpec]:
 
 def decision_stack(camera: Remaps) -> list[ProcessSpec]:
     """Return the experts, the selector that turns their proposals into goals, and the world model."""
-    names = ("frontier_expert", "semantic_map_expert", "ego_vlm_expert", "goal_selector", "world_model")
-    return _ros(*names, remappings=camera)
+    remappings = wiring() + camera
+    proposers = [
+        ProcessSpec("lodestar_ros", spec.executable, spec.node, remappings=remappings) for spec in experts()
+    ]
+    return [*proposers, *_ros("goal_selector", "world_model", remappings=camera)]
 
 
 def motion_stack(names: Remaps = ()) -> list[ProcessSpec]:
@@ -156,7 +157,7 @@ def _simulator(
 def _simulated_navigator(options: StackOptions) -> list[ProcessSpec]:
     if options.navigator != "sim":
         return []
-    return [ProcessSpec("lodestar_sim", "sim_navigator", "sim_navigator", remappings=WIRING)]
+    return [ProcessSpec("lodestar_sim", "sim_navigator", "sim_navigator", remappings=wiring())]
 
 
 # --- the uses ------------------------------------------------------------------------------------------
@@ -332,6 +333,8 @@ def stack(use: str, options: StackOptions | None = None) -> list[ProcessSpec]:
     except ProfileError as error:
         raise StackError(str(error)) from error
     specs = [*_USES[use].compose(options), *operator_stack(options, use)]
+    # pictures for people, which cost a subscription to the camera's images
+    shown = {spec.node: spec.shown for spec in experts()} if options.operator else {}
     specs += recording_stack(options, use, specs)
     unknown = set(options.parameters) - {spec.name for spec in specs}
     if unknown:
@@ -347,7 +350,7 @@ def stack(use: str, options: StackOptions | None = None) -> list[ProcessSpec]:
             parameters={
                 "use_sim_time": _USES[use].simulated_time,
                 **spec.parameters,
-                **(_SHOWN.get(spec.name, {}) if options.operator else {}),
+                **shown.get(spec.name, {}),
                 **({"profiles": [str(path) for path in files]} if spec.name == "recorder" else {}),
                 **options.parameters.get(spec.name, {}),
             },

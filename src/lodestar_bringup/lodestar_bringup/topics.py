@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from lodestar.experts.registry import experts
+
 Remaps = tuple[tuple[str, str], ...]
 
 # Relative topic of a subscriber -> topic of the publishing node.
@@ -20,7 +22,6 @@ WIRING: Remaps = (
     ("erase_keyframes", "keyframes/erase"),
     ("stored_keyframes", "keyframes/stored"),
     ("wanted_keyframes", "memory/wanted_keyframes"),
-    ("frontiers", "frontier_expert/frontiers"),
     ("save_voxels", "semantic_voxels/save"),
     ("load_voxels", "semantic_voxels/load"),
     ("export_voxels", "semantic_voxels/export"),
@@ -29,7 +30,6 @@ WIRING: Remaps = (
     ("save_keyframes", "keyframes/save"),
     ("load_keyframes", "keyframes/load"),
     ("embed", "text_embedder/embed"),
-    ("scene_description", "ego_vlm_expert/scene_description"),
     ("directive", "goal_selector/directive"),
     ("decision", "goal_selector/decision"),
     ("directive_report", "goal_selector/report"),
@@ -43,6 +43,12 @@ WIRING: Remaps = (
     ("point_out", "goal_selector/point_out"),
     ("correct", "world_model/correct"),
 )
+
+
+def wiring() -> Remaps:
+    """Return the wiring with what the experts publish for others."""
+    return WIRING + tuple(pair for spec in experts() for pair in spec.topics)
+
 
 SIM_CAMERA = (
     ("image", "camera/color/image_raw"),

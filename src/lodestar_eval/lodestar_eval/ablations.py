@@ -43,12 +43,10 @@ class BlindRetry(NavigatorNews):
         """Send the goal again while retries are left."""
         if self._errand is not run.errand:
             self._errand, self._retries = run.errand, 0
-        if self._retries >= BLIND_RETRIES:
+        context, self._retries = self._context, self._retries + 1
+        view, epoch = context.search.look(run), context.next_epoch()
+        if self._retries > BLIND_RETRIES or not self._transitions.send(run, proposal, epoch, view).accepted:
             super().leave_out(run, proposal, start, why, blocked)
-            return
-        self._retries += 1
-        context = self._context
-        self._transitions.send(run, proposal, context.next_epoch(), context.search.look(run))
 
 
 class Undiagnosed(Outcomes):

@@ -32,6 +32,7 @@ from lodestar.assembly import parts
 from lodestar.assembly.map_chain import MapChain
 from lodestar.assembly.memory_handover import Keeper
 from lodestar.experts.protocol import Proposal, Rejection
+from lodestar.experts.registry import expert_spec
 from lodestar.language.directive import Directive, StepKind, main_kind
 from lodestar.models.phrases import PhraseBook
 from lodestar.scene.saved import SavedMap
@@ -45,7 +46,7 @@ from lodestar_eval.epochs import EpochTimes
 from lodestar_eval.listed_things import listed_things
 from lodestar_eval.outcomes import EpisodeOutcome
 from lodestar_eval.path_split import WaySplit, WayWatcher
-from lodestar_eval.settings import REASONERS, EpisodeSettings
+from lodestar_eval.settings import EpisodeSettings
 from lodestar_eval.simulated_robot import SimulatedRobot
 from lodestar_eval.stages import StageClock
 from lodestar_sim.judge import Verdict, judge_find, shortest_path_length
@@ -179,6 +180,7 @@ class Episode:
             self.map.go_on_from(saved, self.simulator.time)
         self.navigator = Navigator(settings.navigator)
         self.navigator_is_down = False  # set from outside: it takes no goals and drops the one that it has
+        self.is_empty = False  # set from outside: the battery is, and the robot stands
         self.phrases = phrases
         self._next_frame = 0.0
         self._commanded = np.zeros(3)  # of the last control interval
@@ -273,7 +275,8 @@ class Episode:
         was_active = self.navigator.active
         with self._stage("navigate"):
             step = self.navigator.update(now, self.robot.grid, self.robot.pose, self.simulator.velocity)
-        command = step.command if self.loop.motion_allowed else np.zeros(3)
+        moves = self.loop.motion_allowed and not self.is_empty
+        command = step.command if moves else np.zeros(3)
         self.loop.on_motion(self._commanded, self.simulator.velocity, now)
         self._commanded = command
         self.simulator.set_command(*command)
@@ -333,7 +336,7 @@ class Episode:
             measured = time.thread_time() - began
             self.epochs.thought(command.request.epoch, measured)
             thought = measured if self.settings.thinking is None else self.settings.thinking
-            delay = self.settings.answer_delay if name in REASONERS else 0.0
+            delay = self.settings.answer_delay if expert_spec(name).reasons else 0.0
             self._pending.append((now + thought + delay, answer))
 
     def finish(self, shortest: float, cpu: float, setup: float, way: WaySplit | None = None) -> EpisodeRun:

@@ -13,9 +13,9 @@ from scipy import ndimage
 from lodestar.agent.decisions.admission import GoalMemory
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.assembly import parts
-from lodestar.assembly.config import FrontierExpertConfig
-from lodestar.experts.config import FrontierConfig
+from lodestar.experts.config import FrontierConfig, FrontierExpertConfig
 from lodestar.experts.protocol import Proposal, ProposalRequest
+from lodestar.experts.registry import FRONTIER
 from lodestar.geometry.poses import wrap_angle
 from lodestar.grid.config import TravelConfig
 from lodestar.grid.inflation import traversable
@@ -72,7 +72,7 @@ class ExpertExplorer:
 
     def __init__(self, name: str, sensor: GridSensor, config: FrontierConfig) -> None:
         self.name = name
-        self.expert = parts.frontier_expert(FrontierExpertConfig(expert=config))
+        self.expert = parts.expert(FRONTIER, FrontierExpertConfig(expert=config))
         self.times: list[float] = []
         self._directive = Directive("explore", (Step(StepKind.EXPLORE),))
 

@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Polygon, Rectangle
 from matplotlib.patheffects import withStroke
 
+from lodestar.experts import registry
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar_eval.labels import LabelLayout, runs_of
 from lodestar_eval.map_records import MapEntity, MapGoal, MapPicture
@@ -27,7 +28,11 @@ _NAME: dict[str, Any] = {
     "zorder": 11,
     "bbox": {"facecolor": "white", "alpha": 0.72, "edgecolor": "none", "pad": 0.7},
 }
-EXPERT_COLORS = {"frontier": "#3e7cb1", "semantic_map": "#7d4fb3", "ego_vlm": "#c2571a"}
+
+
+def expert_colors() -> dict[str, tuple[float, float, float]]:
+    """Return the colour of each expert's goals."""
+    return {spec.name: spec.color for spec in registry.experts()}
 
 
 def save_map(picture: MapPicture, file: Path, pixels_per_metre: float = 80.0) -> None:
@@ -154,7 +159,7 @@ def _draw_goals(axes: Axes, goals: Sequence[MapGoal]) -> None:
     named: set[str] = set()
     for goal in goals:
         x, y, yaw = np.asarray(goal.pose, dtype=float)[:3]
-        color = EXPERT_COLORS.get(goal.expert, _MUTED)
+        color = expert_colors().get(goal.expert, _MUTED)
         c, s = np.cos(yaw), np.sin(yaw)
         arrow = np.array([[0.26, 0.0], [-0.16, 0.15], [-0.07, 0.0], [-0.16, -0.15]]) @ np.array(
             [[c, s], [-s, c]]
@@ -220,7 +225,7 @@ def _number_goals(axes: Axes, layout: LabelLayout, goals: Sequence[MapGoal]) -> 
             places.append((point, [number], {goal.expert}))
     halo = [withStroke(linewidth=2.5, foreground="white")]
     for point, numbers, experts in places:
-        color = EXPERT_COLORS.get(next(iter(experts)), _MUTED) if len(experts) == 1 else _INK
+        color = expert_colors().get(next(iter(experts)), _MUTED) if len(experts) == 1 else _INK
         layout.place(
             runs_of(numbers), axes.transData.inverted().transform(point), required=True, fontsize=8, color=color,
             weight="bold", zorder=12, path_effects=halo,

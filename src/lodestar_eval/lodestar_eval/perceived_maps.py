@@ -13,6 +13,7 @@ from lodestar.language.grammar import parse_query
 from lodestar.models.phrases import PhraseBook
 from lodestar.query.verdict import score_query
 from lodestar.scene.records import Entity, EntityState, Region
+from lodestar.scene.regions import RegionMap
 from lodestar_eval.metrics import mean
 from lodestar_eval.phrase_book import phrase_book
 from lodestar_eval.sentences import make_sentences
@@ -36,6 +37,7 @@ class PerceivedMap:
     entities: dict[int, Entity]
     regions: dict[int, Region]
     truth: dict[int, int]
+    rooms: RegionMap | None = None
 
 
 def stations(world: World) -> np.ndarray:
@@ -69,7 +71,8 @@ def perceive(world: World, seed: int, phrases: PhraseBook, settings: EpisodeSett
             simulator.step(settings.frame_interval)
             robot.look()
     entities = {i: e for i, e in robot.mirror.entities.items() if e.state != EntityState.ARCHIVED}
-    return PerceivedMap(entities, dict(robot.mirror.regions), _matched(entities, world))
+    mirror = robot.mirror
+    return PerceivedMap(entities, dict(mirror.regions), _matched(entities, world), mirror.rooms)
 
 
 def _matched(entities: dict[int, Entity], world: World) -> dict[int, int]:
@@ -116,7 +119,7 @@ def ask(
 ) -> dict[str, Any]:
     """Return a sentence's row with the rank of the first entity of any object in `targets`, 0 = none."""
     entities = perceived.entities
-    ranked = score_query(parse_query(text), entities, book, regions=perceived.regions)
+    ranked = score_query(parse_query(text), entities, book, regions=perceived.regions, rooms=perceived.rooms)
     baseline = by_embedding(text, entities, book)
     right = {i for i, true in perceived.truth.items() if true in targets}
     first = ranked[0] if ranked else None

@@ -11,7 +11,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from lodestar_eval.maps import EXPERT_COLORS
+from lodestar_eval.maps import expert_colors
 from lodestar_eval.outcomes import EpisodeOutcome
 from lodestar_eval.stages import StageClock
 from lodestar_eval.tasks import Prepared, prepare
@@ -95,7 +95,7 @@ def save_paths(plan: Plan, buildings: Sequence[Building], file: Path) -> None:
                     _draw_path(axes, data["path"], data["drivers"])
             axes.set_title(policy, fontsize=9, color=_INK)
         row[0].set_ylabel(f"{Path(building.world).stem} {building.seed}, {setting}", fontsize=8, color=_INK)
-    keys = [Line2D([], [], color=color, label=name) for name, color in EXPERT_COLORS.items()]
+    keys = [Line2D([], [], color=color, label=name) for name, color in expert_colors().items()]
     keys += [
         Line2D([], [], color=_FOUND, marker="D", linestyle="", label="start"),
         Line2D([], [], color=_FAILED, marker="s", linestyle="", fillstyle="none", label="target"),
@@ -125,5 +125,5 @@ def _draw_path(axes: Axes, path: np.ndarray, drivers: np.ndarray) -> None:
     cuts = np.flatnonzero(drivers[1:] != drivers[:-1]) + 1
     for piece in np.split(np.arange(len(path)), cuts):
         span = slice(max(piece[0] - 1, 0), piece[-1] + 1) if len(piece) else slice(0, 0)
-        color = EXPERT_COLORS.get(str(drivers[piece[0]]), _MUTED) if len(piece) else _MUTED
+        color = expert_colors().get(str(drivers[piece[0]]), _MUTED) if len(piece) else _MUTED
         axes.plot(path[span, 1], path[span, 2], color=color, linewidth=1.6, zorder=3)

@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from lodestar.experts.registry import FRONTIER, expert_names
 from lodestar_eval import arms
 from lodestar_eval.arms import STAGES, Pick
 from lodestar_eval.metrics import bootstrap_interval, defined, mean, paired_difference
 from lodestar_eval.outcomes import EpisodeOutcome
 from lodestar_eval.registry import Bar, Table
 from lodestar_eval.report import number
-from lodestar_eval.trials import COLD_ROWS, LED, SINGLES
+from lodestar_eval.trials import COLD_ROWS, LED
 
 Row = tuple[str, str]  # setting, policy
 _BOUNDS = {"unexplored": (0.95, 0.70), "pre_explored": (0.97, 0.85)}  # SR, SPL of the bandit; issue's bars
@@ -93,7 +94,7 @@ def row_bars(metrics: Mapping[str, float]) -> tuple[Bar, ...]:
             key = f"{name}.{setting}.bandit"
             if key in metrics:
                 bars.append(Bar(key, metrics[key], bound))
-    for rival in (*SINGLES, LED):
+    for rival in (*expert_names(), LED):
         key = f"spl_low.unexplored.bandit_minus_{rival}"
         if key in metrics:
             bars.append(Bar(key, metrics[key], _ABOVE_ZERO))
@@ -158,7 +159,7 @@ def allocation_table(rows: Mapping[Row, Sequence[EpisodeOutcome]]) -> Table:
             driven.update(o.driven)
         if not picks:
             continue
-        for arm, (count, part, metres, way) in arms.allocation(picks, driven, SINGLES).items():
+        for arm, (count, part, metres, way) in arms.allocation(picks, driven, expert_names()).items():
             lines.append((setting, policy, arm, str(count), _percent(part), f"{metres:.0f}", _percent(way)))
     columns = ("setting", "policy", "expert", "picks", "picks, %", "path, m", "path, %")
     return Table("Picks and path by expert (as RoboAtlas table VIII)", columns, tuple(lines))
@@ -184,9 +185,9 @@ def stage_tables(picks: Mapping[Row, Sequence[Pick]]) -> list[Table]:
     """Return RoboAtlas tables II, III and IV for every row with decisions."""
     second, third, fourth = [], [], []
     for (setting, policy), found in picks.items():
-        shares, contested = (arms.distribution(found, SINGLES, only) for only in (False, True))
-        means, spreads = arms.normalized(*arms.stage_rewards(found, SINGLES))
-        raw, _ = arms.stage_rewards(found, SINGLES)
+        shares, contested = (arms.distribution(found, expert_names(), only) for only in (False, True))
+        means, spreads = arms.normalized(*arms.stage_rewards(found, expert_names()))
+        raw, _ = arms.stage_rewards(found, expert_names())
         for stage, name in enumerate(STAGES):
             head = (setting, policy, name)
             second.append((*head, *map(_share, shares[stage]), *map(_share, contested[stage])))
@@ -196,15 +197,15 @@ def stage_tables(picks: Mapping[Row, Sequence[Pick]]) -> list[Table]:
             ))  # fmt: skip
         for name, (value, spread, part) in arms.components(found).items():
             fourth.append((setting, policy, name, f"{value:.2f}", f"{spread:.2f}", _share(part)))
-    contested_columns = tuple(f"{name}, all admissible" for name in SINGLES)
+    contested_columns = tuple(f"{name}, all admissible" for name in expert_names())
     return [
         Table(
             "Picks by stage of coverage (as RoboAtlas table II)",
-            ("setting", "policy", "stage", *SINGLES, *contested_columns), tuple(second),
+            ("setting", "policy", "stage", *expert_names(), *contested_columns), tuple(second),
         ),
         Table(
             "Reward by stage and expert, scaled to [0, 1], and as it is (as RoboAtlas table III)",
-            ("setting", "policy", "stage", *SINGLES, *(f"{name}, raw" for name in SINGLES)), tuple(third),
+            ("setting", "policy", "stage", *expert_names(), *(f"{name}, raw" for name in expert_names())), tuple(third),
         ),
         Table(
             "Reward by component (as RoboAtlas table IV)",
@@ -223,12 +224,14 @@ def learning_metrics(picks: Mapping[Row, Sequence[Pick]]) -> dict[str, float]:
         if policy not in COLD_ROWS:
             continue
         key = f"{setting}.{policy}"
-        shares = arms.distribution(found, SINGLES, contested=True)[:, SINGLES.index("frontier")]
+        shares = arms.distribution(found, expert_names(), contested=True)[
+            :, expert_names().index(FRONTIER.name)
+        ]
         counts = Counter(stage for pick, stage in zip(found, arms.stages_of(found)) if pick.contested)
         for stage, name in enumerate(STAGES):
             metrics[f"frontier_share.{key}.{name}"] = float(shares[stage])
             metrics[f"contested.{key}.{name}"] = counts[stage]
-        value, low, high = map(float, arms.fall(found, "frontier", np.random.default_rng(0)))
+        value, low, high = map(float, arms.fall(found, FRONTIER.name, np.random.default_rng(0)))
         metrics |= {
             f"frontier_fall.{key}": value, f"frontier_fall_low.{key}": low, f"frontier_fall_high.{key}": high,
         }  # fmt: skip

@@ -33,6 +33,10 @@ from lodestar_sim.worlds.world import World
 FULL = "full"
 NO_EVENT = "NO_EVENT"  # in place of a cause
 _LOOKS = 3
+_TOLD_EVERY = 1.0  # simulated seconds between two words about the battery; chosen
+_AT_CHARGER = (
+    0.8  # m of the true pose from the charger; `loop.charger_reach` and the error of localisation; chosen
+)
 
 #: What each row changes of the robot, beside the parts of its loop that it replaces.
 ROW_CHANGES: dict[str, dict[str, Any]] = {
@@ -213,16 +217,28 @@ class Faults:
 
     def __init__(self, scenario: Scenario) -> None:
         self._scenario = scenario
-        self._emptied = False
+        self._driven_before = math.nan  # metres, when the battery began to count
+        self._told = -math.inf  # simulated seconds, when the loop heard of it last
 
     def observe(self, episode: Episode) -> None:
         """Set what fails at this moment."""
         now, scenario = episode.simulator.time, self._scenario
         begun, over = scenario.navigator_down
         episode.navigator_is_down = begun <= now < over
-        if math.isfinite(scenario.battery) and not self._emptied and now >= scenario.at:
-            self._emptied = True
-            episode.loop.on_energy(EnergyBudget(scenario.battery))
+        if math.isfinite(scenario.battery) and now >= scenario.at:
+            self._drain(episode, now)
+
+    def _drain(self, episode: Episode, now: float) -> None:
+        """Use the battery up by the metres driven; where it is empty, the robot stands. The loop hears of it once a
+        second.
+        """
+        if math.isnan(self._driven_before):
+            self._driven_before = episode.path_length
+        left = max(self._scenario.battery - (episode.path_length - self._driven_before), 0.0)
+        episode.is_empty = left <= 0.0
+        if now - self._told >= _TOLD_EVERY:
+            self._told = now
+            episode.loop.on_energy(EnergyBudget(left))
 
 
 @dataclass(frozen=True)
@@ -234,8 +250,14 @@ class Judged:
 
 
 def judge(scenario: Scenario, run: EpisodeRun) -> Judged:
-    """Return whether the search ended as the scenario says: at the thing, or with one of its codes."""
+    """Return whether the search ended as the scenario says: at the thing, or with one of its codes; with a battery that
+    fails, at the charger.
+    """
     result = run.result
+    if math.isfinite(scenario.battery):  # the charger is where the search began
+        away = math.dist(run.path[-1, 1:3], scenario.trip.task.start[:2])
+        words = f"{away:.1f} m from the charger, {ErrorCode(int(result.error_code)).name}: {result.error_msg}"
+        return Judged(not result.success and away <= _AT_CHARGER, words)
     if result.success:
         world = run.world.at(run.outcome.duration)
         verdict = judge_find(world, run.path[-1, 1:], scenario.targets)

@@ -27,6 +27,7 @@ from lodestar_sim.worlds.world import Event, World, WorldObject
 _VIEW = (0.2, 0.8)  # share of a thing that a view shows, and metres from it, as in `tasks`
 _LAST = 0.15  # m of a way before its end that may be narrower: the robot comes near to the thing itself
 _BACK = 0.5  # share of the runs in which what fails comes back
+_SPARE = 2.0  # m of way beyond the way back that a failing battery lasts for at least
 _LAST_RELABEL = 4.0  # s after the start, at most; the robot has come no farther than as many metres
 
 
@@ -293,9 +294,11 @@ def _lost(trip: Trip, rng: np.random.Generator) -> Scenario:
 
 
 def _energy(trip: Trip, rng: np.random.Generator) -> Scenario:
-    """The battery suddenly lasts for half of the way only."""
+    """The battery suddenly lasts for the way back and a part of the way on, not for the thing and the way back."""
     at = _at(trip, rng)
-    battery = 5.0 + float(rng.uniform(0.2, 0.5)) * length_of(trip.path[:, 1:3])
+    back = length_of(trip.path[trip.path[:, 0] <= at, 1:3])
+    left = length_of(trip.path[:, 1:3]) - back
+    battery = back + _SPARE + float(rng.uniform(0.2, 0.8)) * left
     return Scenario(Cause.OUT_OF_ENERGY, trip, trip.world, at, (), (ErrorCode.ENERGY,), battery=battery)
 
 

@@ -6,16 +6,14 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from lodestar.agent.loop.machine import OWN_PARTS, PartKinds
-from lodestar.assembly.config import EXPERTS, RobotConfig, changed
+from lodestar.assembly.config import RobotConfig, changed
 from lodestar.assembly.profiles import read_profiles
 from lodestar.perception.config import NoiseConfig
 from lodestar_bringup.places import config_folder
 from lodestar_sim.navigator import NavigatorConfig
 from lodestar_sim.simulator import SimConfig
 
-__all__ = ["EXPERTS", "NOISES", "REASONERS", "WITHOUT_WORLD_MODEL", "EpisodeSettings", "robot_config"]
-
-REASONERS = ("semantic_map", "ego_vlm")  # experts that use the reasoner
+__all__ = ["NOISES", "WITHOUT_WORLD_MODEL", "EpisodeSettings", "robot_config"]
 
 #: Errors of perception by name; "mild" is about those of a good open-vocabulary detector on large objects.
 NOISES = {

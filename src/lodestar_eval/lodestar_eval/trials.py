@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lodestar.assembly.config import changed
+from lodestar.experts.registry import FRONTIER, expert_names
 from lodestar_eval.outcomes import EpisodeOutcome
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from lodestar_eval.tasks import Prepared
 
 SETTINGS = {"unexplored": "unexplored", "pre-explored": "pre_explored"}  # as written -> as keys
-SINGLES = ("frontier", "semantic_map", "ego_vlm")  # one expert only, without fallback (RoboAtlas Fig. 6)
 LED = "frontier_led"  # explores by geometry alone, and drives to known targets
 REFERENCE = "reference"  # nearest frontier with perfect perception; not a policy
 COLD, WARM = "bandit_cold", "bandit_warm"  # without a prior or rule; with state learned in other buildings
@@ -36,9 +36,17 @@ COLD_ROWS = (COLD, CONTINUAL)
 COLD_ALPHA = (
     1.0  # a bandit without a prior must explore: Li et al. 2010 have alpha = 1 + sqrt(ln(2 / delta) / 2)
 )
-CORE = ("bandit", *SINGLES, LED, REFERENCE)
 UNDELAYED = "_undelayed"  # suffix of a policy's row without delays of reasoner and experts
-ALL = (*CORE, COLD, CONTINUAL, "round_robin", "random", "fixed", "epsilon_greedy", "thompson")
+
+
+def core_rows() -> tuple[str, ...]:
+    """Return the rows of "core": an expert's name is that expert only, without fallback (RoboAtlas Fig. 6)."""
+    return ("bandit", *expert_names(), LED, REFERENCE)
+
+
+def all_rows() -> tuple[str, ...]:
+    """Return the rows of "all"."""
+    return (*core_rows(), COLD, CONTINUAL, "round_robin", "random", "fixed", "epsilon_greedy", "thompson")
 
 
 @dataclass(frozen=True)
@@ -211,10 +219,10 @@ def _one(
         settings = replace(settings, reasoner_delay=0.0, answer_delay=0.0)
     if policy in COLD_ROWS:  # without the rule that a known target comes first
         settings = changed(settings, robot__goal_selector__loop__known_first=False)
-    elif policy in SINGLES:
+    elif policy in expert_names():
         settings = changed(settings, robot__goal_selector__experts=(policy,))
     elif policy == LED:
-        settings = changed(settings, robot__frontier_expert__expectation=False)
+        settings = changed(settings, robot__experts__frontier_expert__expectation=False)
     selector = selector or policy_named(policy, plan.learned, settings.robot.goal_selector.selection)
     runner = EpisodeRunner(phrase_book(), settings, selector)
     run = runner.run(prepared.world, prepared.task, building.seed, saved)
@@ -253,16 +261,15 @@ def policy_named(
     from lodestar.selection.linucb import LinUcb
     from lodestar.selection.policies import make_policy
     from lodestar.selection.policy import Policy
-    from lodestar_eval.settings import EXPERTS
 
-    arms = (name,) if name in SINGLES else EXPERTS
+    arms = (name,) if name in expert_names() else expert_names()
     features = feature_names((selection or SelectionConfig()).features, arms)
 
     def make(rng: np.random.Generator) -> Policy:
         if name in COLD_ROWS:
             return make_policy("bandit", arms, features, rng, prior="cold", alpha=COLD_ALPHA)
         if name != WARM:
-            return make_policy("frontier" if name == LED else name, arms, features, rng)
+            return make_policy(FRONTIER.name if name == LED else name, arms, features, rng)
         policy = make_policy("bandit", arms, features, rng)
         assert isinstance(policy, LinUcb)
         policy.restore({**learned, "rng": rng.bit_generator.state})

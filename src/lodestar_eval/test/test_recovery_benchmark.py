@@ -18,7 +18,7 @@ from lodestar_eval.benchmarks.recovery import BENCHMARK, ROWS
 from lodestar_eval.recovery_runs import FULL, NO_EVENT, ROW_CHANGES, Job, RecoveryRun, judge, settings_of
 from lodestar_eval.recovery_scenarios import CAUSES, scenario_of
 from lodestar_eval.recovery_tables import result_of
-from lodestar_eval.recovery_trips import NEAREST, SHORTEST, Trip, trip_of
+from lodestar_eval.recovery_trips import NEAREST, SHORTEST, Trip, length_of, trip_of
 from lodestar_eval.registry import BadOptions
 from lodestar_sim.worlds.checks import check_world
 from lodestar_sim.worlds.truth import truth_of
@@ -75,9 +75,19 @@ def test_a_code_counts_only_where_the_scenario_names_it(trip):
     gone = scenario_of(trip, Cause.TARGET_REMOVED)
     assert judge(gone, _run(False, ErrorCode.TARGET_GONE)).success
     assert not judge(gone, _run(False, ErrorCode.TARGET_NOT_FOUND)).success
+
+
+def test_with_a_battery_that_fails_only_a_robot_at_the_charger_counts(trip):
     dead = scenario_of(trip, Cause.OUT_OF_ENERGY)
-    assert judge(dead, _run(False, ErrorCode.ENERGY)).success
-    assert not judge(dead, _run(False, ErrorCode.TIME_LIMIT)).success
+    start = np.array(trip.task.start)
+    assert judge(dead, _run(False, ErrorCode.ENERGY, start)).success
+    assert not judge(dead, _run(False, ErrorCode.ENERGY, start + np.array([1.5, 0.0, 0.0]))).success
+    assert not judge(dead, _run(True, pose=start)).success, "it claims the thing"
+    way = length_of(trip.path[:, 1:3])
+    back = length_of(trip.path[trip.path[:, 0] <= dead.at, 1:3])
+    assert back + 2.0 <= dead.battery < way + (way - back), (
+        "it lasts for the way back, not for the thing and back"
+    )
 
 
 def test_a_claim_counts_only_before_the_thing(trip):

@@ -70,14 +70,14 @@ def test_experts_plan_on_the_loaded_map_before_anything_is_seen_there(explored, 
     fresh = robot_in(world).headless
     fresh.map.go_on_from(explored.map.saved())
     entity = max(fresh.map.mirror.entities.values(), key=lambda e: e.observation_count)
-    fresh.semantic_map.set_grid(fresh.grid)
-    fresh.semantic_map.set_scene(fresh.map.mirror)
+    fresh.experts["semantic_map"].set_grid(fresh.grid)
+    fresh.experts["semantic_map"].set_scene(fresh.map.mirror)
     directive = parse_directive(f"find the {entity.label}")
     start = Simulator(world, SETTINGS.simulator, 1).true_pose
     request = ProposalRequest(
         epoch=1, directive=directive, step_index=0, robot_pose=np.array(start), stamp=0.0
     )
-    answer = fresh.semantic_map.propose(request)
+    answer = fresh.experts["semantic_map"].propose(request)
     assert isinstance(answer, Proposal), answer
     row, column = fresh.grid.cells_of(answer.goal[None, :2])[0]
     assert fresh.grid.free[row, column]

@@ -9,6 +9,7 @@ import pytest
 from embedders import SingleLetters
 
 from lodestar.assembly.config import changed
+from lodestar.experts.registry import expert_names
 from lodestar.models.phrases import PhraseBook
 from lodestar.selection.config import SelectionConfig
 from lodestar.selection.context import feature_names
@@ -17,12 +18,11 @@ from lodestar_eval import episode, trials
 from lodestar_eval.arms import picks_of
 from lodestar_eval.benchmarks.episodes import BENCHMARK
 from lodestar_eval.off_policy import features_of
-from lodestar_eval.settings import EXPERTS, EpisodeSettings
+from lodestar_eval.settings import EpisodeSettings
 from lodestar_eval.trials import (
     COLD,
     CONTINUAL,
     LED,
-    SINGLES,
     UNDELAYED,
     WARM,
     Building,
@@ -69,7 +69,7 @@ def test_a_building_gives_a_row_per_policy_with_its_log_and_path(tmp_path):
             assert len(data["path"]) == len(data["drivers"]) > 0
 
 
-@pytest.mark.parametrize("expert", SINGLES)
+@pytest.mark.parametrize("expert", expert_names())
 def test_an_expert_alone_has_nobody_to_stand_in(tmp_path, expert):
     plan = Plan(SHORT, policies=(expert,), folder=tmp_path)
     run_building(plan, Building("apartment", 7))
@@ -86,7 +86,7 @@ def test_the_geometric_rival_goes_to_what_is_known_and_guesses_nothing(tmp_path,
     decisions = list(read_decisions(plan.file("decisions", "", "unexplored", LED, 7, ".jsonl")))
     assert {decision.chosen for decision in decisions} == {"frontier"}
     assert all(len(decision.arms) == 3 for decision in decisions)
-    assert kept.last.headless.frontier._expectation is None
+    assert kept.last.headless.experts["frontier"]._expectation is None
 
 
 @pytest.mark.parametrize("policy", ["bandit", COLD, LED, "frontier", "thompson"])
@@ -98,7 +98,7 @@ def test_the_features_and_the_reward_of_appendix_a_are_those_of_every_row(tmp_pa
     run_building(plan, Building("apartment", 7))
     (log,) = (tmp_path / "decisions").rglob("*.jsonl")
     decisions = list(read_decisions(log))
-    arms = ("frontier",) if policy == "frontier" else EXPERTS
+    arms = ("frontier",) if policy == "frontier" else expert_names()
     assert decisions and all(features_of(d) == ("app_a", feature_names("app_a", arms)) for d in decisions)
     paid = [decision.reward for decision in decisions if decision.reward]
     assert paid and all(
@@ -113,7 +113,7 @@ def test_a_warm_start_is_learned_of_the_features_it_is_used_with(tmp_path):
     )
     state = learn(Plan(settings), [Building("apartment", 7)])
     warm = policy_named(WARM, state, settings.robot.goal_selector.selection)(np.random.default_rng(5))
-    assert warm.names == feature_names("app_a", EXPERTS)
+    assert warm.names == feature_names("app_a", expert_names())
     with pytest.raises(ValueError, match="features"):
         policy_named(WARM, state)(np.random.default_rng(5))
 

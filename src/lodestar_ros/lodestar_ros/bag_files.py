@@ -150,6 +150,7 @@ def open_bag(path: Path) -> Iterator[AnyReader]:
 
     The reader knows the types of a bag without definitions too: those of ROS, and of the packages that are installed.
     """
+    _refuse_unmoved_messages(path)
     try:
         reader = AnyReader(parts_of(path), default_typestore=get_typestore(DEFAULT_TYPES))
         reader.open()
@@ -186,6 +187,20 @@ def messages_of(reader: AnyReader, topics: Iterable[str]) -> Iterator[tuple[Any,
                 path, "its messages are compressed, as only metadata.yaml says: give the folder with it"
             )
         yield connection, arrival, raw
+
+
+def _refuse_unmoved_messages(path: Path) -> None:
+    """Raise UnreadableBag where a .db3 has a write-ahead log: rosbags reads past it, and its messages would be lost."""
+    for part in parts_of(path):
+        for log in part.glob("*.db3-wal") if part.is_dir() else [part.with_name(part.name + "-wal")]:
+            if log.is_file() and log.stat().st_size:
+                file = log.name.removesuffix("-wal")
+                raise UnreadableBag(
+                    path,
+                    f"messages are in {log.name} that its recorder, killed or still at work, has not moved "
+                    f'into {file}. Stop it; then, in that folder: python3 -c "import sqlite3; '
+                    f"sqlite3.connect('{file}').execute('pragma wal_checkpoint(truncate)')\"",
+                )
 
 
 def _why(path: Path, error: Exception) -> str:

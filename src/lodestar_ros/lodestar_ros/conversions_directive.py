@@ -47,6 +47,8 @@ def step_to_msg(step: Step) -> msg.Subtask:
         question=step.question,
         unable=list(step.unable),
         wanted=[] if step.wanted is None else [question_to_msg(step.wanted)],
+        skill=step.skill,
+        others=[item_to_msg(item) for item in step.others],
     )
 
 
@@ -69,6 +71,8 @@ def step_from_msg(message: msg.Subtask, read: ItemReader = unread) -> Step:
         message.question,
         tuple(message.unable),
         question_from_msg(message.wanted[0], read) if message.wanted else None,
+        message.skill,
+        tuple(item_from_msg(item, read) for item in message.others),
     )
 
 

@@ -17,6 +17,7 @@ from rclpy.node import Node
 from lodestar_ros import qos
 
 PERIOD = 1.0  # s
+LISTENED_FOR = 0.1  # s; chosen: a tenth of the period, until the first message
 ERROR_HOLDS = 60.0  # s for which an error keeps the status at a warning; chosen
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
@@ -95,6 +96,8 @@ class InputMonitor:
 class Diagnostics:
     """Publish one DiagnosticStatus per second of wall time, also while the simulated clock stands.
 
+    The first one goes out as soon as somebody listens, so that a node that was started again is known to run.
+
     identity: returns the `hardware_id` to publish; see twins.py.
     """
 
@@ -107,7 +110,9 @@ class Diagnostics:
         self._status: tuple[int, str] = (DiagnosticStatus.OK, "running")
         self._notice: tuple[float, str] = (0.0, "")  # end (monotonic) and text
         self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", qos.EVENT)
-        self._timer = node.create_timer(PERIOD, self._publish, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._timer = node.create_timer(PERIOD, self._publish, clock=steady)
+        self._first = node.create_timer(LISTENED_FOR, self._publish_first, clock=steady)
 
     def input(self, name: str, config: InputConfig = InputConfig()) -> InputMonitor:
         """Return the monitor of an input, created on first use."""
@@ -138,7 +143,13 @@ class Diagnostics:
         for monitor in self._inputs.values():
             monitor.restart()
 
+    def _publish_first(self) -> None:
+        """Publish where somebody listens by now; a whole period after the start `_publish` does so anyway."""
+        if self._publisher.get_subscription_count() > 0:
+            self._publish()
+
     def _publish(self) -> None:
+        self._first.cancel()
         level, text = self._status
         values: dict[str, object] = {"memory_mib": f"{resident_mib():.1f}"}
         for monitor in self._inputs.values():

@@ -1,24 +1,18 @@
-"""Desks where texts wait: for a language model on a worker, or for the vectors that a second reader needs."""
+"""A desk where texts wait for a language model on a worker."""
 
 from __future__ import annotations
 
 import queue
 import threading
-import time
 from collections.abc import Callable
-from functools import partial
 from typing import Any, Protocol
 
 from lodestar.assembly import selector_parts
 from lodestar.assembly.config import GoalSelectorConfig
 from lodestar.language.directive import Directive
-from lodestar.language.two_readers import TwoReaders
-from lodestar.models.phrases import PhraseBook
-from lodestar_ros.embedder_client import EmbedderClient
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.workers import QueueWorker
 
-VECTOR_PATIENCE = 1.0  # s that a text waits for its vector (real time); the embedder takes about 0.02 s
 #: Returns what was read, or raises why it could not be.
 Reading = Callable[[], Directive]
 
@@ -92,54 +86,6 @@ class ReadingDesk:
         finally:
             with self._lock:
                 self._asked = None
-
-
-class VectorDesk:
-    """Hold texts until the second reader's vectors are there, at most `patience` seconds; nothing here blocks.
-
-    Where the text embedder does not answer in that time, or is not up, the grammar reads alone; also while the vectors
-    of the annotated sentences are not there, which no text waits for.
-    """
-
-    def __init__(
-        self,
-        readers: TwoReaders,
-        parse: Callable[[str], Directive],
-        book: PhraseBook,
-        embedder: EmbedderClient,
-        patience: float = VECTOR_PATIENCE,
-        steady: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._readers, self._parse, self._book, self._embedder = readers, parse, book, embedder
-        self._patience, self._steady = patience, steady
-        self._waiting: list[tuple[Ticket, str, tuple[str, ...], float]] = []
-        embedder.request_later(readers.examples)
-
-    def submit(self, ticket: Ticket, text: str) -> None:
-        """Have a text read as soon as its vector is there."""
-        phrases = self._readers.phrases(text)
-        can_vote = not self._book.missing(self._readers.examples)
-        waits = can_vote and bool(self._book.missing(phrases)) and self._embedder.is_ready
-        self._embedder.request(phrases)
-        self._waiting.append((ticket, text, phrases, self._steady() + waits * self._patience))
-
-    def hurry(self, ticket: Ticket) -> None:
-        """Wait no longer for the vector of a text."""
-        self._waiting = [(t, text, () if t is ticket else p, end) for t, text, p, end in self._waiting]
-
-    def take(self) -> list[tuple[Any, Reading]]:
-        """Return the tickets that can be read now, also those that are not wanted any more.
-
-        Reading takes milliseconds, and happens on the loop's thread.
-        """
-        now = self._steady()
-        ready = [
-            one
-            for one in self._waiting
-            if now >= one[3] or not one[0].is_wanted or not self._book.missing(one[2])
-        ]
-        self._waiting = [one for one in self._waiting if one not in ready]
-        return [(ticket, partial(self._parse, text)) for ticket, text, _, _ in ready]
 
 
 def _raising(error: Exception) -> Reading:

@@ -36,7 +36,7 @@ from lodestar_ros.conversions_directive import directive_from_msg, directive_to_
 from lodestar_ros.conversions_items import AVOID
 from lodestar_ros.conversions_news import begun_to_msg, ended_to_msg
 from lodestar_ros.directive_goals import DirectiveGoal, DirectiveGoals, Phase
-from lodestar_ros.directive_reading import Reading, ReadingDesk, VectorDesk
+from lodestar_ros.directive_reading import Reading, ReadingDesk
 from lodestar_ros.loop_thread import LoopThread
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.pictures import PictureDesk, pictures_of
@@ -82,7 +82,7 @@ class DirectiveServer:
         on_stop: Callable[[], None],
         pictures: PictureDesk | None = None,
         watch: ClientWatch | None = None,
-        desk: ReadingDesk | VectorDesk | None = None,
+        desk: ReadingDesk | None = None,
     ) -> None:
         self._watch, self._desk = watch, desk
         self._pictures = pictures or PictureDesk(PicturesConfig())

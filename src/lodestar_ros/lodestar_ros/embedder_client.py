@@ -18,7 +18,6 @@ from lodestar_ros.conversions_sensors import vectors_from_msg
 
 BATCH = 128  # phrases per request
 RETRY = 0.1  # s between two tries
-LATER = 32  # phrases per request of what nothing waits for: what is wanted meanwhile waits for one of these
 ANSWER_TIMEOUT = 10.0  # s after which a request counts as lost
 
 
@@ -37,19 +36,13 @@ class EmbedderClient:
         self._on_filled = on_filled
         self._client = node.create_client(EmbedTexts, name)
         self._wanted: dict[str, None] = {}
-        self._later: dict[str, None] = {}
         self._asked: tuple[str, ...] = ()
         self._asked_at = 0.0
         self._timer = node.create_timer(RETRY, self._ask, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     @property
-    def is_ready(self) -> bool:
-        """Return whether the service is there."""
-        return bool(self._client.service_is_ready())
-
-    @property
     def pending(self) -> int:
-        """Return the number of requested phrases without a vector, without those that nothing waits for."""
+        """Return the number of requested phrases without a vector."""
         return len(self._wanted)
 
     def request(self, phrases: Iterable[str]) -> None:
@@ -59,23 +52,15 @@ class EmbedderClient:
         if missing:
             self._ask()
 
-    def request_later(self, phrases: Iterable[str]) -> None:
-        """Request the phrases that the book lacks whenever nothing else is wanted. Executor only."""
-        self._later.update(dict.fromkeys(self._book.missing(phrases)))
-
     def want(self, phrases: Iterable[str]) -> None:
         """As `request`, but from any thread; the phrases are requested within `RETRY` seconds."""
         self._wanted.update(dict.fromkeys(phrases))
 
     def _ask(self) -> None:
         lost = time.monotonic() - self._asked_at > ANSWER_TIMEOUT
-        if (
-            not (self._wanted or self._later)
-            or (self._asked and not lost)
-            or not self._client.service_is_ready()
-        ):
+        if not self._wanted or (self._asked and not lost) or not self._client.service_is_ready():
             return
-        self._asked = tuple(self._wanted)[:BATCH] or tuple(self._later)[:LATER]
+        self._asked = tuple(self._wanted)[:BATCH]
         self._asked_at = time.monotonic()
         asked = self._asked
         future = self._client.call_async(EmbedTexts.Request(phrases=list(asked)))
@@ -90,7 +75,6 @@ class EmbedderClient:
             return  # the timer retries
         for phrase in asked:
             self._wanted.pop(phrase, None)
-            self._later.pop(phrase, None)
         if response.error_code != 0:
             self._node.get_logger().warning(f"text embedder: {response.error_msg}", throttle_duration_sec=5.0)
             return

@@ -11,6 +11,7 @@ from rclpy.node import Node
 
 from lodestar.agent.errands.commands import RequestProposals
 from lodestar.experts.protocol import Proposal, Rejection, RejectionReason
+from lodestar.experts.registry import expert_spec
 from lodestar_interfaces.action import ProposeGoal
 from lodestar_ros.conversions_agent import answer_from_result, request_to_goal
 
@@ -30,7 +31,9 @@ class ExpertClients:
         self, node: Node, experts: tuple[str, ...], on_answer: Callable[[Proposal | Rejection], None]
     ) -> None:
         self._on_answer = on_answer
-        self._clients = {name: ActionClient(node, ProposeGoal, f"{name}_expert/propose") for name in experts}
+        self._clients = {
+            name: ActionClient(node, ProposeGoal, f"{expert_spec(name).node}/propose") for name in experts
+        }
         self._open: dict[str, Any] = {}
         self._untaken: dict[str, tuple[int, float]] = {}  # epoch and send time of unaccepted requests
         self._epochs: dict[str, int] = {}  # of accepted requests

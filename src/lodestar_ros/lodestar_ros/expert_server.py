@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 from nav_msgs.msg import OccupancyGrid
 
-from lodestar.experts.protocol import Expert, Proposal, RejectionReason
+from lodestar.experts.protocol import Expert, GridReader, Proposal, RejectionReason
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar_interfaces.action import ProposeGoal
 from lodestar_ros import qos
@@ -18,14 +18,6 @@ from lodestar_ros.conversions_agent import answer_to_result, request_from_goal
 from lodestar_ros.keep_out import KeepOutInput
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.workers import Job, action
-
-
-class GridExpert(Expert, Protocol):
-    """An expert that plans on the grid."""
-
-    def set_grid(self, grid: OccupancyGrid2D) -> None:
-        """Plan on this grid from now on."""
-        ...
 
 
 class ExpertServer:
@@ -38,7 +30,7 @@ class ExpertServer:
     def __init__(
         self,
         node: LodestarNode,
-        expert: GridExpert,
+        expert: Expert,
         refresh: Callable[[], None] | None = None,
         after: Callable[[], None] | None = None,
     ) -> None:
@@ -91,7 +83,8 @@ class ExpertServer:
         grid = self._keep_out.apply(self._grid)
         if grid is not None and grid is not self._given:
             self._given = grid
-            self._expert.set_grid(grid)
+            if isinstance(self._expert, GridReader):
+                self._expert.set_grid(grid)
 
 
 def _result(reason: RejectionReason, message: str) -> Any:

@@ -10,6 +10,7 @@ from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
 from lodestar.experts.protocol import Proposal
+from lodestar.experts.registry import FRONTIER, experts
 from lodestar.mapping.colors import color_of
 from lodestar.memory.records import Snapshot
 from lodestar.scene.records import Entity, EntityState, Region
@@ -22,12 +23,7 @@ if TYPE_CHECKING:  # it loads SciPy, which not every node that draws needs
 
 _TILE = 0.25  # m, of the floor of a region: coarser than the grid, so that a building stays a small message
 STATE_COLORS = {EntityState.ACTIVE: (1.0, 1.0, 1.0), EntityState.UNCERTAIN: (1.0, 0.7, 0.1)}
-EXPERT_COLORS = {
-    "frontier": (0.2, 0.6, 1.0),
-    "semantic_map": (0.2, 0.9, 0.3),
-    "ego_vlm": (1.0, 0.6, 0.1),
-}
-
+_NO_EXPERT = (0.7, 0.7, 0.7)  # colour of goals that are the loop's own
 CHANGE_COLORS = {
     ChangeKind.MOVED: (0.2, 0.6, 1.0),
     ChangeKind.VANISHED: (1.0, 0.2, 0.2),
@@ -97,11 +93,11 @@ def decision_markers(
     goal: Any, proposals: Iterable[tuple[Proposal, bool]], trail: Iterable[Any], stamp: float
 ) -> list[Marker]:
     """Return the goal, the path so far, and the experts' last proposals (pale: not chosen)."""
-    markers = []
+    markers, colors = [], {spec.name: spec.color for spec in experts()}
     if goal is not None:
         markers.append(arrow_marker("goal", 0, stamp, goal, rgba(1.0, 0.1, 0.1), 0.8))
     for index, (proposal, chosen) in enumerate(proposals):
-        color = rgba(*EXPERT_COLORS.get(proposal.expert, (0.7, 0.7, 0.7)), 1.0 if chosen else 0.4)
+        color = rgba(*colors.get(proposal.expert, _NO_EXPERT), 1.0 if chosen else 0.4)
         text = f"{proposal.expert} {proposal.confidence:.2f}\n{proposal.rationale}"
         place = (proposal.goal[0], proposal.goal[1], 0.4)
         markers += [
@@ -123,7 +119,7 @@ def frontier_markers(frontiers: Iterable[Any], stamp: float) -> MarkerArray:
     markers = []
     for item in frontiers:
         size = 0.1 + 0.05 * float(np.sqrt(max(item.gain, 0.0)))
-        color = rgba(*EXPERT_COLORS["frontier"], 0.9) if item.reachable else rgba(0.5, 0.5, 0.5, 0.5)
+        color = rgba(*FRONTIER.color, 0.9) if item.reachable else rgba(0.5, 0.5, 0.5, 0.5)
         markers.append(ball_marker("frontiers", item.id, stamp, (*item.centroid[:2], 0.05), color, size))
         if item.viewpoint is not None:
             markers.append(arrow_marker("viewpoints", item.id, stamp, item.viewpoint, color, 0.3))

@@ -12,7 +12,8 @@ from lodestar.models.phrases import MissingPhrases, PhraseBook
 from lodestar.query.ambiguity import tell_apart
 from lodestar.query.rerank import rerank
 from lodestar.query.verdict import decide, score_pool
-from lodestar.scene.records import Entity, Region
+from lodestar.scene.records import Entity
+from lodestar.scene.regions import RegionMap
 from lodestar_interfaces.action import QueryScene
 from lodestar_ros.conversions import BadMessage
 from lodestar_ros.conversions_agent import candidate_to_msg
@@ -25,17 +26,17 @@ Result = QueryScene.Result
 
 
 class QueryServer:
-    """Serve ``~/query`` on a worker. entities() and regions() return the current scene."""
+    """Serve ``~/query`` on a worker. entities() and rooms() return the current scene."""
 
     def __init__(
         self,
         node: LodestarNode,
         entities: Callable[[], Mapping[int, Entity]],
-        regions: Callable[[], Mapping[int, Region]],
+        rooms: Callable[[], RegionMap],
         phrases: PhraseBook,
         config: SceneDictionaryConfig,
     ) -> None:
-        self._entities, self._regions, self._phrases = entities, regions, phrases
+        self._entities, self._rooms, self._phrases = entities, rooms, phrases
         self._config = node.shared.query
         self._pools = scene_parts.query_pools()
         self._warn = node.get_logger().warning
@@ -62,7 +63,8 @@ class QueryServer:
                 graphs = self._parser.parse(request.text)
             else:
                 graphs = tuple(graph_from_msg(graph) for graph in request.graphs)
-            pool = self._pools.of(entities, self._phrases, self._config, self._regions())
+            rooms = self._rooms()
+            pool = self._pools.of(entities, self._phrases, self._config, rooms.regions, rooms)
             top = request.top_k or DEFAULT_TOP
             candidates = score_pool(graphs, pool, explained=max(top, self._config.explained))
             graph = graphs[candidates[0].reading if candidates else 0]

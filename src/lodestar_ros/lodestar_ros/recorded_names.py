@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from lodestar.experts.registry import experts
+
 #: Inputs of the stack: a replay plays these, and nothing else.
 SENSORS = (
     "image",
@@ -31,7 +33,6 @@ CONCLUSIONS = (
     "grid",
     "entities",
     "regions",
-    "frontiers",
     "directive",
     "decision",
     "directive_report",
@@ -49,7 +50,12 @@ CONCLUSIONS = (
     "/diagnostics",
     "/rosout",
 )
-RECORDED = (*PLAYED, *ROBOT, *CONCLUSIONS)
+
+
+def recorded() -> tuple[str, ...]:
+    """Return every topic that a recording holds, those of the experts included."""
+    of_experts = tuple(name for spec in experts() for name in spec.recorded)
+    return (*PLAYED, *ROBOT, *CONCLUSIONS, *of_experts)
 
 
 def message_type(name: str) -> Any:

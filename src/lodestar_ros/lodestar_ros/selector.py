@@ -9,6 +9,7 @@ from typing import Any
 from lodestar.agent.errands.commands import (
     AskMemory,
     CancelGoal,
+    CancelSkill,
     Command,
     EmbedPhrases,
     Finish,
@@ -17,6 +18,7 @@ from lodestar.agent.errands.commands import (
     RecordOutcome,
     RecordTrace,
     RequestProposals,
+    RunSkill,
     SendGoal,
     WithdrawQuery,
 )
@@ -30,6 +32,7 @@ from lodestar.selection.policy import Policy
 from lodestar.worldmodel.outcome_json import outcome_to_dict
 from lodestar.worldmodel.outcomes import ActionOutcome
 from lodestar.worldmodel.records import Trace
+from lodestar.worldmodel.skills import BadSkills
 from lodestar.worldmodel.trace_json import trace_to_dict
 from lodestar_interfaces import msg
 from lodestar_ros import qos
@@ -45,6 +48,7 @@ from lodestar_ros.memory_client import MemoryClient
 from lodestar_ros.nav2_client import Nav2Client
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import ParameterError
+from lodestar_ros.skill_client import SkillClient
 from lodestar_ros.workers import QueueWorker
 
 
@@ -53,7 +57,8 @@ def make_loop(
 ) -> tuple[DecisionLoop, PolicyKeeper]:
     """Return the decision loop and the keeper of its policy's state.
 
-    Raises ParameterError if `selection.policy_state` is a file of another policy.
+    Raises ParameterError if `selection.policy_state` is a file of another policy, or
+    `shared.skills_file` none of skills.
     """
     try:
         policy = selector_parts.policy(config)
@@ -63,7 +68,10 @@ def make_loop(
     if adviser is not None:
         node.on_close(adviser.close)
     prefix = uuid.uuid4().hex[:8]
-    loop = selector_parts.decision_loop(config, node.shared, book, policy, prefix, adviser)
+    try:
+        loop = selector_parts.decision_loop(config, node.shared, book, policy, prefix, adviser)
+    except BadSkills as error:
+        raise ParameterError(f"shared.skills_file: {error}") from error
     return loop, PolicyKeeper(node, policy, config.selection.policy_state)
 
 
@@ -96,6 +104,7 @@ class CommandDispatcher:
     recorder: DecisionRecorder
     keeper: PolicyKeeper
     memory: MemoryClient
+    skills: SkillClient
 
     def carry_out(self, command: Command, now: float) -> None:
         """Carry out one command. now: seconds of the node's clock."""
@@ -118,6 +127,10 @@ class CommandDispatcher:
             self.memory.ask(command)
         elif isinstance(command, WithdrawQuery):
             self.memory.withdraw(command.ticket)
+        elif isinstance(command, RunSkill):
+            self.skills.run(command)
+        elif isinstance(command, CancelSkill):
+            self.skills.cancel(command.ticket)
         elif isinstance(command, FollowConstraints):
             self.server.say(command.directive)
         elif isinstance(command, Finish):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -183,6 +184,23 @@ def test_a_bag_of_humble_is_read_without_definitions_of_types(tmp_path: Path, mo
         assert bag.types == {"/camera/labels/table": TEXT, "/goal_selector/heartbeat": BEAT}
         assert bag.counts["/goal_selector/heartbeat"] == 8
         assert (bag.begin, bag.end) == (SECOND, 8 * SECOND + 2)
+
+
+def test_messages_in_a_write_ahead_log_are_not_passed_over_in_silence(tmp_path: Path) -> None:
+    folder = foreign(tmp_path / "bag", range(1, 5), CompressionMode.NONE)
+    (file,) = folder.glob("*.db3")
+    killed = tmp_path / "killed"
+    with closing(sqlite3.connect(file)) as database:
+        database.execute("pragma journal_mode = wal")
+        database.execute("update messages set timestamp = timestamp + 1")
+        database.commit()
+        shutil.copytree(folder, killed)  # as a killed recorder leaves it
+    for path in (killed, killed / file.name):
+        with pytest.raises(UnreadableBag, match=rf"{file.name}-wal.* wal_checkpoint"):
+            BagReader(path)
+    with closing(sqlite3.connect(killed / file.name)) as database:
+        database.execute("pragma wal_checkpoint(truncate)")
+    assert len(texts(BagReader(killed))) == 4, "the advice helps"
 
 
 def squeeze(folder: Path) -> None:

@@ -146,3 +146,18 @@ def test_words_of_an_item_are_read_where_it_brings_no_graph():
 
     with pytest.raises(BadMessage, match="no"):
         c.directive_from_msg(message, refuse)
+
+
+def test_a_step_that_names_a_skill_survives_and_one_without_a_name_is_refused(assert_same):
+    item = DIRECTIVE.steps[0].item
+    step = Step(StepKind.DO, item, question="put it there", skill="Place", others=(item, item))
+    directive = Directive("put it there", (step,))
+    assert_same(c.directive_from_msg(c.directive_to_msg(directive)), directive)
+    message = c.directive_to_msg(directive)
+    message.subtasks[0].skill = ""
+    with pytest.raises(BadMessage, match="skill's name"):
+        c.directive_from_msg(message)
+    message = c.directive_to_msg(DIRECTIVE)
+    message.subtasks[0].skill = "Place"
+    with pytest.raises(BadMessage, match="no other step"):
+        c.directive_from_msg(message)

@@ -47,16 +47,22 @@ def test_monitor_after_a_clock_jump():
 
 
 class Shell:
-    """Stands in for the node, and keeps what is published."""
+    """Stands in for the node, and keeps what is published. timers: period and callback of those that run."""
 
     def __init__(self):
         self.told = []
+        self.timers = {}
+        self.listeners = 0
 
     def create_publisher(self, *_):
-        return SimpleNamespace(publish=lambda message: self.told.append(message.status[0]))
+        return SimpleNamespace(
+            publish=lambda message: self.told.append(message.status[0]),
+            get_subscription_count=lambda: self.listeners,
+        )
 
-    def create_timer(self, *_, **__):
-        return None
+    def create_timer(self, period, callback, **__):
+        self.timers[period] = callback
+        return SimpleNamespace(cancel=lambda: self.timers.pop(period, None))
 
     def get_name(self):
         return "mapping"
@@ -85,3 +91,22 @@ def test_an_error_is_a_warning_for_a_while_and_stays_counted(monkeypatch):
     assert told() == (DiagnosticStatus.WARN, "running; OSError: disk full", "2")
     now += ERROR_HOLDS
     assert told() == (DiagnosticStatus.OK, "running", "2")
+
+
+def test_the_first_status_goes_out_as_soon_as_somebody_listens():
+    shell = Shell()
+    Diagnostics(shell)
+    first = shell.timers[diagnostics.LISTENED_FOR]
+    first()
+    assert shell.told == [], "it would be lost: nobody listens"
+    shell.listeners = 1
+    first()
+    assert len(shell.told) == 1
+    assert list(shell.timers) == [diagnostics.PERIOD], "from then on once per period"
+
+
+def test_a_node_that_nobody_listens_to_does_not_look_for_listeners_for_ever():
+    shell = Shell()
+    Diagnostics(shell)
+    shell.timers[diagnostics.PERIOD]()
+    assert list(shell.timers) == [diagnostics.PERIOD]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 
-import numpy as np
 import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
@@ -17,9 +16,8 @@ from lodestar.assembly.config import GoalSelectorConfig
 from lodestar.language.directive import NotUnderstood
 from lodestar.language.grammar import parse_directive
 from lodestar.language.parsers import ParserConfig
-from lodestar.models.phrases import PhraseBook
 from lodestar_interfaces.action import FollowDirective
-from lodestar_ros.directive_reading import ReadingDesk, VectorDesk, make_reading_desk
+from lodestar_ros.directive_reading import ReadingDesk, make_reading_desk
 
 
 @pytest.fixture
@@ -130,78 +128,3 @@ def test_the_configuration_says_whether_a_model_reads(bench, parser, made):
     bench.node.on_close = closing.append
     desk = make_reading_desk(bench.node, GoalSelectorConfig(parser=ParserConfig(parser)))
     assert (desk is not None) is made and len(closing) == made
-
-
-class Embedder:
-    """Stands in for the client of the text embedder: what is asked for, and whether the service is there."""
-
-    def __init__(self, is_ready: bool = True) -> None:
-        self.is_ready, self.asked, self.later = is_ready, [], []
-
-    def request(self, phrases):
-        self.asked += phrases
-
-    def request_later(self, phrases):
-        self.later += phrases
-
-
-class Needing:
-    """Readers that need one vector for each text, and one example's."""
-
-    examples = ("an example",)
-
-    def phrases(self, text):
-        return (text,)
-
-
-class Waiting:
-    """A ticket."""
-
-    is_wanted = True
-
-
-def vector_desk(is_ready=True):
-    now, book, embedder = [0.0], PhraseBook(), Embedder(is_ready)
-    desk = VectorDesk(Needing(), parse_directive, book, embedder, patience=1.0, steady=lambda: now[0])
-    return desk, book, embedder, now
-
-
-def test_a_text_waits_for_its_vector_and_no_longer():
-    desk, book, embedder, now = vector_desk()
-    assert (embedder.asked, embedder.later) == ([], ["an example"])
-    book.add(["an example"], np.eye(1, 4, dtype=np.float32), "model")
-    first, second = Waiting(), Waiting()
-    desk.submit(first, "find the mug")
-    desk.submit(second, "explore")
-    assert desk.take() == []
-    book.add(["find the mug"], np.eye(1, 4, dtype=np.float32), "model")
-    ((ticket, reading),) = desk.take()
-    assert ticket is first and reading().steps
-    now[0] = 1.0
-    assert [ticket for ticket, _ in desk.take()] == [second] and desk.take() == []
-
-
-def test_no_text_waits_for_the_examples():
-    desk, _, embedder, _ = vector_desk()
-    first = Waiting()
-    desk.submit(first, "find the mug")
-    assert [ticket for ticket, _ in desk.take()] == [first] and embedder.asked == ["find the mug"]
-
-
-def test_without_an_embedder_no_text_waits():
-    desk, _, _, _ = vector_desk(is_ready=False)
-    first = Waiting()
-    desk.submit(first, "find the mug")
-    assert [ticket for ticket, _ in desk.take()] == [first]
-
-
-def test_a_text_that_is_hurried_or_withdrawn_waits_no_longer():
-    desk, book, _, _ = vector_desk()
-    book.add(["an example"], np.eye(1, 4, dtype=np.float32), "model")
-    first, second = Waiting(), Waiting()
-    desk.submit(first, "find the mug")
-    desk.submit(second, "explore")
-    desk.hurry(second)
-    assert [ticket for ticket, _ in desk.take()] == [second]
-    first.is_wanted = False
-    assert [ticket for ticket, _ in desk.take()] == [first] and desk.take() == []

@@ -37,7 +37,7 @@ from lodestar_ros.doctor.findings import (
     Observation,
     Picture,
 )
-from lodestar_ros.doctor.graph_checks import CORE, DECIDING
+from lodestar_ros.doctor.graph_checks import CORE, deciding
 from lodestar_ros.doctor.machine import confined_by, head_of, local_processes, wanted_interfaces
 
 
@@ -333,7 +333,7 @@ def test_a_clock_that_nobody_publishes_is_named() -> None:
 
 def test_static_transforms_that_are_not_kept_are_told_once_with_their_node() -> None:
     tf = "tf2_msgs/msg/TFMessage"
-    readers = tuple(Endpoint(f"/{name}", tf, True, True) for name in (*CORE, *DECIDING))
+    readers = tuple(Endpoint(f"/{name}", tf, True, True) for name in (*CORE, *deciding()))
     seen = put(sound(), "subscriptions", "/tf_static", readers)
     fine = Endpoint("/robot_state_publisher", tf, True, True)
     assert checkup(put(seen, "publishers", "/tf_static", (fine,)), INPUTS) == []

@@ -17,6 +17,7 @@ from lodestar.language.grammar import parse_query
 from lodestar.models.phrases import PhraseBook
 from lodestar.query.verdict import QueryConfig
 from lodestar.scene.records import Entity
+from lodestar.scene.regions import RegionMap
 from lodestar_interfaces.action import QueryScene
 from lodestar_interfaces.msg import QueryGraph, QueryVariable
 from lodestar_ros.conversions_items import graph_to_msg
@@ -68,7 +69,9 @@ def ask(monkeypatch):
     node = SimpleNamespace(get_logger=lambda: logger, on_close=lambda call: None, shared=SharedConfig())
 
     def asked(text="", scene=ROOM, cancel=False, model=None, **goal):
-        server = module.QueryServer(node, lambda: scene, dict, PhraseBook(), SceneDictionaryConfig())
+        server = module.QueryServer(
+            node, lambda: scene, lambda: RegionMap(1.0), PhraseBook(), SceneDictionaryConfig()
+        )
         server._chat = model or server._chat
         request = QueryScene.Goal(text=text, **goal)
         return server._query(SimpleNamespace(request=request, cancel_requested=cancel))

@@ -5,14 +5,15 @@ A field marked with ``metadata={"prefix": TEXT}`` gives its parameters this pref
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_type_hints
 
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.assembly.shared import SharedConfig, with_shared
-from lodestar.experts.config import EgocentricConfig, FrontierConfig, SemanticMapConfig
+from lodestar.experts.registry import expert_names, experts
 from lodestar.keyframes.config import KeyframeConfig, PickConfig
-from lodestar.language.config import ParserConfig, ReasonerConfig
+from lodestar.language.config import ParserConfig
 from lodestar.mapping.config import OctoMapConfig, ScanGridConfig, TurnFilterConfig, VoxelConfig
 from lodestar.memory.answering.config import AgentConfig, AnsweringConfig
 from lodestar.memory.config import EventConfig, LastSeenConfig, SegmentConfig, SnapshotConfig, StoreConfig
@@ -37,7 +38,6 @@ from lodestar.worldmodel.config import AdviserConfig, ValidationConfig, WayConfi
 
 SOURCES = ("lidar", "scan", "depth", "slam")
 ADAPTERS = ("ground_truth", "ultralytics", "geometric")
-EXPERTS = ("frontier", "semantic_map", "ego_vlm")
 
 Config = TypeVar("Config")
 
@@ -121,34 +121,6 @@ class SceneDictionaryConfig:
 
 
 @dataclass(frozen=True)
-class FrontierExpertConfig:
-    """The frontier expert and the rate of its views."""
-
-    view_period: float = 0.25  # s of stamps between views; chosen
-    expectation: bool = True  # area counts more where the target is likely
-    expert: FrontierConfig = field(default_factory=FrontierConfig, metadata={"prefix": ""})
-
-
-@dataclass(frozen=True)
-class SemanticMapExpertConfig:
-    """The semantic-map expert and its reasoner."""
-
-    reasoner: ReasonerConfig = field(default_factory=ReasonerConfig)
-    expert: SemanticMapConfig = field(default_factory=SemanticMapConfig, metadata={"prefix": ""})
-
-
-@dataclass(frozen=True)
-class EgoVlmExpertConfig:
-    """The egocentric expert, its reasoner, and the rate of its views."""
-
-    annotate: bool = False  # publish the view with its marks
-    view_period: float = 0.25  # s of stamps between views; chosen
-    description_period: float = 1.0  # s of stamps between descriptions of the view; chosen
-    reasoner: ReasonerConfig = field(default_factory=ReasonerConfig)
-    expert: EgocentricConfig = field(default_factory=EgocentricConfig, metadata={"prefix": ""})
-
-
-@dataclass(frozen=True)
 class GoalSelectorConfig:
     """The decision loop, its policy, and its periods."""
 
@@ -166,7 +138,8 @@ class GoalSelectorConfig:
     )
     decision_log: str = ""  # file of one JSON line per decision; empty = none
     seed: int = 0  # of the policy's random choices
-    experts: tuple[str, ...] = EXPERTS  # that are asked; the arms of the policy
+    # that are asked, all by default; the arms of the policy
+    experts: tuple[str, ...] = field(default_factory=expert_names)
     loop: LoopConfig = field(default_factory=LoopConfig)
     selection: SelectionConfig = field(default_factory=SelectionConfig)
     policy: LinUcbConfig = field(default_factory=LinUcbConfig)
@@ -175,11 +148,13 @@ class GoalSelectorConfig:
     context: ContextConfig = field(default_factory=ContextConfig)
     parser: ParserConfig = field(default_factory=ParserConfig, metadata={"prefix": "directive."})
     advice: AdviserConfig = field(default_factory=AdviserConfig)
+    skills_file: str = field(default="", metadata={"shared": "skills_file"})
 
     def __post_init__(self) -> None:
-        unknown = set(self.experts) - set(EXPERTS)
+        known = expert_names()
+        unknown = set(self.experts) - set(known)
         if unknown or not self.experts or len(set(self.experts)) != len(self.experts):
-            raise ValueError(f"experts is {self.experts!r}; they are some of {', '.join(EXPERTS)}, each once")
+            raise ValueError(f"experts is {self.experts!r}; they are some of {', '.join(known)}, each once")
 
 
 @dataclass(frozen=True)
@@ -223,7 +198,7 @@ class WorldModelConfig:
 
     tick_period: float = 1.0  # s of real time between two looks at what has expired or waits; chosen
     patience: float = 2.0  # s of real time that an amendment waits for the scene dictionary; chosen
-    skills_file: str = ""  # YAML file with a user's skills, beside those of `skills.yaml`; "" = none
+    skills_file: str = field(default="", metadata={"shared": "skills_file"})
     facing: float = 4.0  # m within which "that" and "this door" are faced; chosen: a room's width
     ways: WayConfig = field(default_factory=WayConfig, metadata={"shared": "ways"})
     validation: ValidationConfig = field(default_factory=ValidationConfig, metadata={"shared": "validation"})
@@ -243,22 +218,34 @@ class RobotConfig:
     keyframes: KeyframesConfig = field(default_factory=KeyframesConfig)
     semantic_voxels: SemanticVoxelsConfig = field(default_factory=SemanticVoxelsConfig)
     scene_dictionary: SceneDictionaryConfig = field(default_factory=SceneDictionaryConfig)
-    frontier_expert: FrontierExpertConfig = field(default_factory=FrontierExpertConfig)
-    semantic_map_expert: SemanticMapExpertConfig = field(default_factory=SemanticMapExpertConfig)
-    ego_vlm_expert: EgoVlmExpertConfig = field(default_factory=EgoVlmExpertConfig)
+    # by the name of the node; those that are not named have their defaults
+    experts: Mapping[str, Any] = field(default_factory=dict)
     goal_selector: GoalSelectorConfig = field(default_factory=GoalSelectorConfig)
     memory: MemoryConfig = field(default_factory=MemoryConfig)
     world_model: WorldModelConfig = field(default_factory=WorldModelConfig)
 
     def __post_init__(self) -> None:
+        nodes = {spec.node: spec.config for spec in experts()}
+        if unknown := set(self.experts) - set(nodes):
+            raise TypeError(f"there is no expert {', '.join(sorted(unknown))}; there are {', '.join(nodes)}")
+        given = {name: self.experts.get(name) or config() for name, config in nodes.items()}
+        filled = {name: with_shared(part, self.shared, name) for name, part in given.items()}
+        object.__setattr__(self, "experts", filled)
         for item in fields(self):
-            if item.name != "shared":
+            if item.name not in ("shared", "experts"):
                 part = with_shared(getattr(self, item.name), self.shared, item.name)
                 object.__setattr__(self, item.name, part)
 
 
+def part_types() -> dict[str, type]:
+    """Return the configuration of every part, by the name of its node; "shared" is that of all."""
+    own = {name: kind for name, kind in get_type_hints(RobotConfig).items() if name != "experts"}
+    return own | {spec.node: spec.config for spec in experts()}
+
+
 def changed(config: Config, **values: Any) -> Config:
-    """Return the configuration with other values; ``a__b=1`` sets the field b of the field a.
+    """Return the configuration with other values; ``a__b=1`` sets the field b of the field a, also of an expert by the
+    name of its node (``experts__frontier_expert__view_period=1.0``).
 
     Raises TypeError for a field that does not exist, ValueError for a value that a part refuses.
     """
@@ -270,6 +257,11 @@ def changed(config: Config, **values: Any) -> Config:
             nested.setdefault(head, {})[rest] = value
         else:
             direct[name] = value
+    if isinstance(config, Mapping):
+        if unknown := {*direct, *nested} - set(config):
+            raise TypeError(f"there is no {', '.join(sorted(unknown))}; there are {', '.join(config)}")
+        inside = {head: changed(config[head], **inner) for head, inner in nested.items()}
+        return {**config, **direct, **inside}  # type: ignore[return-value]
     for head, inner in nested.items():
         direct[head] = changed(getattr(config, head), **inner)
     return replace(config, **direct)  # type: ignore[type-var]

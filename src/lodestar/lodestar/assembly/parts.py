@@ -5,8 +5,7 @@ A node imports only the module of its own part, which leaves out what others nee
 
 from __future__ import annotations
 
-from lodestar.assembly.ego_vlm_parts import ego_vlm_expert
-from lodestar.assembly.frontier_parts import frontier_expert
+from lodestar.assembly.expert_parts import ExpertPanel, expert
 from lodestar.assembly.keyframe_parts import image_picker, keyframe_store
 from lodestar.assembly.mapping_parts import plan_mapper, plan_mapper_from, turn_filter
 from lodestar.assembly.memory_parts import answer_chat, answerer, likely_questions
@@ -34,18 +33,17 @@ from lodestar.assembly.selector_parts import (
     decision_loop,
     directive_model,
     directive_parser,
-    directive_readers,
     grammar_parser,
     loop_context,
     policy,
     reward_model,
     scene_targets,
 )
-from lodestar.assembly.semantic_map_parts import semantic_map_expert
 from lodestar.assembly.voxel_parts import voxel_map
 from lodestar.assembly.world_parts import trace_validator, world_model
 
 __all__ = [
+    "ExpertPanel",
     "adviser",
     "answer_chat",
     "answerer",
@@ -53,11 +51,9 @@ __all__ = [
     "directive_fields",
     "directive_model",
     "directive_parser",
-    "directive_readers",
-    "ego_vlm_expert",
     "enricher",
+    "expert",
     "floor_looks",
-    "frontier_expert",
     "geometric_segmenter",
     "grammar_parser",
     "ground_truth_detector",
@@ -77,7 +73,6 @@ __all__ = [
     "scene_dictionary",
     "scene_mirror",
     "scene_targets",
-    "semantic_map_expert",
     "snapshot_upkeep",
     "trace_validator",
     "turn_filter",

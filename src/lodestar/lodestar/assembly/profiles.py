@@ -9,7 +9,7 @@ from typing import Any, get_type_hints
 
 import yaml
 
-from lodestar.assembly.config import RobotConfig
+from lodestar.assembly.config import RobotConfig, part_types
 from lodestar.assembly.parameter_values import ValueRefused, coerce, nearest
 from lodestar.assembly.shared import MARK, SharedConfig, is_shared
 
@@ -25,6 +25,16 @@ _MOVED = {
     ("semantic_map_expert", "promising"): "shared.query.promising",
     ("semantic_map_expert", "last_seen.promising"): "shared.query.promising",
     ("ego_vlm_expert", "worth.promising"): "shared.query.promising",
+    ("goal_selector", "loop.detour"): "shared.validation.detour",
+    ("goal_selector", "loop.look_age"): "shared.looks.age",
+    ("goal_selector", "loop.count_age"): "shared.looks.age",
+    ("frontier_expert", "look_ranges"): "shared.looks.range, and the nearer ones near_looks",
+    ("memory", "answering.coverage.reach"): "shared.looks.range",
+    ("memory", "answering.coverage.fov"): "shared.looks.fov",
+    ("memory", "events.look_range"): "shared.looks.near",
+    ("memory", "events.look_fov"): "shared.looks.near_fov",
+    ("memory", "last_seen.look_range"): "shared.looks.near",
+    ("memory", "last_seen.look_fov"): "shared.looks.near_fov",
     ("goal_selector", "loop.confirm_distance"): "shared.success.distance, less loop.confirm_margin",
     ("goal_selector", "loop.confirm_bearing"): "shared.success.bearing, less loop.confirm_bearing_margin",
 }
@@ -109,7 +119,7 @@ def check_names(paths: Sequence[Path], nodes: Iterable[str]) -> None:
     that is near to none of ours is theirs. nodes: every node of ours.
     """
     known = set(nodes)
-    hints = get_type_hints(RobotConfig)
+    hints = part_types()
     for path in paths:
         for setting in settings_of(path):
             if setting.node and setting.node not in known:
@@ -170,7 +180,7 @@ def home_of(part: str, name: str) -> str | None:
         inside = name.removeprefix("query.").split(".")[0]
         query = {item.name for item in fields(get_type_hints(SharedConfig)["query"])}
         return f"{SHARED}{name}" if inside in query else None
-    part_type = get_type_hints(RobotConfig).get(part)
+    part_type = part_types().get(part)
     if part_type is None or part == "shared":
         return None
     found = _shared_name(part_type, name.split("."))
@@ -210,10 +220,10 @@ def read_profiles(paths: Sequence[Path]) -> RobotConfig:
                 given.setdefault("shared", {})[setting.name.removeprefix(SHARED)] = setting
             else:
                 given.setdefault(setting.node, {})[setting.name] = setting
-    hints = get_type_hints(RobotConfig)
     try:
-        whole = {name: _filled(hints[name](), given.get(name, {}), "") for name in hints}
-        return RobotConfig(**whole)
+        whole = {name: _filled(kind(), given.get(name, {}), "") for name, kind in part_types().items()}
+        experts = {name: whole.pop(name) for name in RobotConfig().experts}
+        return RobotConfig(**whole, experts=experts)
     except ValueError as error:
         raise ProfileError(f"{', '.join(path.name for path in paths)}: {error}") from error
 

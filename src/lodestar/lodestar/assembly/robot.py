@@ -15,6 +15,8 @@ from lodestar.agent.errands.commands import (
     RecordDecision,
     RecordOutcome,
     RecordTrace,
+    RunSkill,
+    SkillEnd,
 )
 from lodestar.agent.errands.words import directive_in_words
 from lodestar.agent.loop.machine import OWN_PARTS, PartKinds
@@ -24,7 +26,7 @@ from lodestar.assembly.local_scene import LocalScene
 from lodestar.assembly.map_chain import MapChain, Stages, unmeasured
 from lodestar.assembly.memory_chain import MemoryChain
 from lodestar.assembly.memory_news import decision_news, directive_outcome
-from lodestar.assembly.periods import Periodic, Phased
+from lodestar.assembly.periods import Periodic
 from lodestar.experts.protocol import Expert, Proposal, ProposalRequest, Rejection
 from lodestar.geometry.poses import planar_transform
 from lodestar.grid.occupancy import OccupancyGrid2D
@@ -42,6 +44,7 @@ from lodestar.models.phrases import PhraseBook
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 from lodestar.selection.policy import Policy
 from lodestar.worldmodel.events import WorldEvent
+from lodestar.worldmodel.records import Trace
 
 
 class HeadlessRobot:
@@ -52,6 +55,7 @@ class HeadlessRobot:
 
     reasoner(): makes a reasoner for each expert that asks one; by default the configured one. remembers: it carries a
     `MemoryChain`, whose store its owner gives it (`memory.use_store`). kinds: of the loop's parts, for comparisons.
+    run_skill(trace): carries out a user's skill.
     """
 
     def __init__(
@@ -64,12 +68,13 @@ class HeadlessRobot:
         stages: Stages = unmeasured,
         remembers: bool = False,
         kinds: PartKinds = OWN_PARTS,
+        run_skill: Callable[[Trace], SkillEnd] | None = None,
     ) -> None:
         self.config, self.phrases, self._stages = config, phrases, stages
-        self._remembers = remembers
+        self._remembers, self._run_skill = remembers, run_skill
         self._reasoner = reasoner
         model = parts.directive_model(config.goal_selector)
-        self._parse = parts.directive_parser(parts.directive_readers(phrases)) if model is None else model[0]
+        self._parse = parts.directive_parser() if model is None else model[0]
         self._closing = ExitStack()
         adviser = parts.adviser(config.goal_selector)
         if adviser is not None:
@@ -96,20 +101,8 @@ class HeadlessRobot:
         )
         self._directive = DirectiveNews(0.0, "")
         self._turn = Periodic(config.memory.tick_period)
-        self.frontier = parts.frontier_expert(config.frontier_expert, phrases)
-        self.semantic_map = parts.semantic_map_expert(
-            config.semantic_map_expert, phrases, self._mind(config.semantic_map_expert.reasoner)
-        )
-        self.semantic_map.use_memory(self.memory)
-        self.egocentric = parts.ego_vlm_expert(
-            config.ego_vlm_expert, phrases, self._mind(config.ego_vlm_expert.reasoner)
-        )
-        self.experts: dict[str, Expert] = {
-            expert.name: expert for expert in (self.frontier, self.semantic_map, self.egocentric)
-        }
-        self._frontier_view = Phased(config.frontier_expert.view_period)
-        self._ego_view = Phased(config.ego_vlm_expert.view_period)
-        self._description = Periodic(config.ego_vlm_expert.description_period)
+        self.panel = parts.ExpertPanel(config.experts, phrases, self._mind)
+        self.panel.use_memory(self.memory)
         self._given: OccupancyGrid2D | None = None
         self._pose: np.ndarray | None = None
 
@@ -129,6 +122,11 @@ class HeadlessRobot:
         self._closing.close()
 
     @property
+    def experts(self) -> dict[str, Expert]:
+        """Return every expert by its name."""
+        return self.panel.experts
+
+    @property
     def grid(self) -> OccupancyGrid2D:
         """Return the grid with the keep-out zones."""
         return self.map.grid
@@ -145,14 +143,8 @@ class HeadlessRobot:
         self.map.work(frame.stamp)
         self._give_grid()
         with self._stages("experts_listen"):
-            for reader in (self.frontier, self.semantic_map, self.egocentric):
-                reader.set_scene(self.map.mirror)
-            if self._frontier_view.due(frame.stamp):
-                self.frontier.set_view(frame, segmented)
-            if self._ego_view.due(frame.stamp):
-                self.egocentric.set_view(frame, segmented)
-                if self._description.due(frame.stamp):
-                    self._describe()
+            self.panel.set_scene(self.map.mirror)
+            self.panel.set_view(frame, segmented)
         with self._stages("loop"):
             self.loop.on_scene(self.map.mirror)
             self.loop.on_sight(frame.stamp)
@@ -169,12 +161,6 @@ class HeadlessRobot:
         if self._turn.due(frame.stamp):
             self.memory.tick(frame.stamp)
 
-    def _describe(self) -> None:
-        """Pass the egocentric expert's description of the view to the semantic-map expert."""
-        description = self.egocentric.describe()
-        if description is not None:
-            self.semantic_map.hear(description)
-
     def _give_grid(self) -> None:
         grid = self.map.grid
         if grid is self._given:
@@ -182,8 +168,7 @@ class HeadlessRobot:
         self._given = grid
         self.world.take_grid(self.map.plan.grid, self._pose)
         with self._stages("experts_listen"):
-            for planner in (self.frontier, self.semantic_map, self.egocentric):
-                planner.set_grid(grid)
+            self.panel.set_grid(grid)
             if self.memory is not None:
                 self.memory.take_grid(grid)
         with self._stages("loop"):
@@ -221,6 +206,8 @@ class HeadlessRobot:
                 self.world.take_trace(command.trace)
             elif isinstance(command, RecordOutcome):
                 self.world.take_outcome(command.outcome)
+            elif isinstance(command, RunSkill):
+                self.loop.on_skill(command.ticket, self._carried_out(command.trace))
             elif isinstance(command, FollowConstraints):
                 self.map.follow(command.directive)
             elif isinstance(command, AskMemory):
@@ -236,6 +223,15 @@ class HeadlessRobot:
             memory.take_decision(decision_news(command.decision))
         else:
             memory.take_directive(directive_outcome(self._directive, command.result, now))
+
+    def _carried_out(self, trace: Trace) -> SkillEnd:
+        """Return how a user's skill ended, which is carried out at once."""
+        if self._run_skill is None:
+            return SkillEnd(False, f"nobody here carries out {trace.action.skill.value}")
+        try:
+            return self._run_skill(trace)
+        except Exception as error:  # it is a user's
+            return SkillEnd(False, f"{type(error).__name__}: {error}")
 
     def _answered(self, question: Question, now: float) -> AnswerOutcome:
         """Return what the robot's own memory answers, at once."""

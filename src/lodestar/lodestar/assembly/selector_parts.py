@@ -16,36 +16,31 @@ from lodestar.agent.loop.machine import OWN_PARTS, DecisionLoop, PartKinds
 from lodestar.assembly.config import GoalSelectorConfig
 from lodestar.assembly.shared import SharedConfig
 from lodestar.language.directive import Directive
+from lodestar.language.directive_parsers import AskingDirectives
 from lodestar.language.grammar import load_grammar, parse_directive
 from lodestar.language.model_directives import best_directive, make_directive_parser
-from lodestar.language.two_readers import TwoReaders, book_reader, offline_readers
 from lodestar.models.phrases import PhraseBook
 from lodestar.query.targets import SceneTargets
 from lodestar.selection.policies import policy_of
 from lodestar.selection.policy import Policy
 from lodestar.selection.reward import RewardModel, make_reward
 from lodestar.worldmodel.advice import Adviser, make_adviser
+from lodestar.worldmodel.skills import skills_with
 
 _log = logging.getLogger(__name__)
 
 
-def directive_readers(phrases: PhraseBook, warn: Callable[[str], None] = _log.warning) -> TwoReaders:
-    """Return the grammar with its tables loaded, and the second reader on the vectors of a phrase book."""
-    load_grammar()  # the first directive would wait for it on the loop's thread
-    return TwoReaders(second=book_reader(phrases), warn=warn)
+def directive_parser() -> Callable[[str], Directive]:
+    """Return the robot's parser of directives, its tables loaded: the grammar, which asks back about doubtful words.
 
-
-def directive_parser(readers: TwoReaders | None = None) -> Callable[[str], Directive]:
-    """Return the parser of directives: two readers that vote. It raises DirectiveError, AmbiguousDirective in doubt.
-
-    readers: None = those on the packaged text model.
+    It raises DirectiveError, of which AmbiguousDirective asks back.
     """
-    load_grammar()
-    return partial(best_directive, readers or offline_readers())
+    load_grammar()  # the first directive would wait for it on the loop's thread
+    return partial(best_directive, AskingDirectives())
 
 
 def grammar_parser() -> Callable[[str], Directive]:
-    """Return the parser that is the grammar alone: what the readers are compared with."""
+    """Return the grammar alone, which takes doubtful readings too: what the robot's parser is compared with."""
     load_grammar()
     return parse_directive
 
@@ -107,6 +102,7 @@ def loop_context(
         rewards=make_reward(config.selection.reward, config.reward, config.sequence_reward),
         prefix=prefix,
         adviser=advises,
+        skills=skills_with(config.skills_file),
     )
 
 
@@ -120,6 +116,6 @@ def decision_loop(
     kinds: PartKinds = OWN_PARTS,
 ) -> DecisionLoop:
     """Return the loop that follows directives. prefix: of the ids of its questions to the operator. advises: what
-    `adviser` returned. kinds: of parts that a comparison replaces.
+    `adviser` returned. kinds: of parts that a comparison replaces. Raises BadSkills for a file of skills that is none.
     """
     return DecisionLoop(loop_context(config, shared, phrases, chooser, prefix, advises), kinds)

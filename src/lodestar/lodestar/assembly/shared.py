@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.experts.config import ApproachConfig, ReachConfig
 from lodestar.geometry.camera import DEPTH_RANGE
-from lodestar.grid.config import FenceConfig, Footprint, SuccessConfig, ViewpointConfig
+from lodestar.grid.config import FenceConfig, Footprint, LookConfig, SuccessConfig, ViewpointConfig
 from lodestar.language.directive import DEFAULT_KEEP_AWAY
 from lodestar.perception.config import TransportConfig
 from lodestar.query.config import QueryConfig
@@ -38,6 +38,7 @@ class SharedConfig:
     approach: ApproachConfig = field(default_factory=ApproachConfig)  # places on the way to an object
     reach: ReachConfig = field(default_factory=ReachConfig)  # clearances of the robot's paths
     success: SuccessConfig = field(default_factory=SuccessConfig)  # when an object counts as found
+    looks: LookConfig = field(default_factory=LookConfig)  # when a place counts as looked at
     depth_range: float = DEPTH_RANGE  # m, largest depth that is used; DESIGN section 4
     keep_out_distance: float = (
         DEFAULT_KEEP_AWAY  # m around forbidden objects without a stated distance; chosen
@@ -49,6 +50,7 @@ class SharedConfig:
     region_reach: float = SceneConfig.region_reach  # m from a place off all rooms to the one it belongs to
     ways: WayConfig = field(default_factory=WayConfig)  # closed ways on the grid
     transport: TransportConfig = field(default_factory=TransportConfig)  # form of the camera's images
+    skills_file: str = ""  # YAML file with a user's skills, beside those of `skills.yaml`; "" = none
     map_id: int = LoopConfig.map_id  # of everything that is recorded or saved
 
     def __post_init__(self) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from lodestar.grid.config import TravelConfig, ViewpointConfig
-from lodestar.language.config import PriorConfig
+from lodestar.grid.config import LookConfig, TravelConfig, ViewpointConfig
+from lodestar.language.config import PriorConfig, ReasonerConfig
 from lodestar.memory.config import FrontierSnapshotConfig
 from lodestar.query.config import QueryConfig
 
@@ -221,9 +221,10 @@ class StopConfig:
 class FrontierConfig:
     """Parameters of the frontier expert."""
 
-    # metres from which a cell counts as looked at, one per pass: first from afar, then, when little is left at that
-    # range, from near enough for small objects; chosen
-    look_ranges: tuple[float, ...] = (4.5, 2.5)
+    look_limits: LookConfig = field(default_factory=LookConfig, metadata={"shared": "looks"})
+    # metres from which a search looks again, one per pass, when little is left at the range of `look_limits`: from near
+    # enough for small objects; chosen
+    near_looks: tuple[float, ...] = (2.5,)
     fov: float = math.radians(80.0)  # radians, horizontal, of a camera before its first view; chosen
     gain_range: float = 4.5  # metres of the sensor footprint S(c), RoboAtlas eq. 15; chosen
     # m^2 that a goal must show; the next value is used if no goal reaches the one before. The last goal is kept while
@@ -246,6 +247,11 @@ class FrontierConfig:
     reach: ReachConfig = field(default_factory=ReachConfig, metadata={"shared": "reach"})
     viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig, metadata={"shared": "viewpoints"})
     expected: ExpectedConfig = field(default_factory=ExpectedConfig)
+
+    @property
+    def look_ranges(self) -> tuple[float, ...]:
+        """Return the metres from which a cell counts as looked at, one per pass: first from afar."""
+        return (self.look_limits.range, *self.near_looks)
 
 
 @dataclass(frozen=True)
@@ -328,3 +334,31 @@ class SemanticMapConfig:
     reach: ReachConfig = field(default_factory=ReachConfig, metadata={"shared": "reach"})
     viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig, metadata={"shared": "viewpoints"})
     query: QueryConfig = field(default_factory=QueryConfig, metadata={"shared": "query"})
+
+
+@dataclass(frozen=True)
+class FrontierExpertConfig:
+    """The frontier expert and the rate of its views."""
+
+    view_period: float = 0.25  # s of stamps between views; chosen
+    expectation: bool = True  # area counts more where the target is likely
+    expert: FrontierConfig = field(default_factory=FrontierConfig, metadata={"prefix": ""})
+
+
+@dataclass(frozen=True)
+class SemanticMapExpertConfig:
+    """The semantic-map expert and its reasoner."""
+
+    reasoner: ReasonerConfig = field(default_factory=ReasonerConfig)
+    expert: SemanticMapConfig = field(default_factory=SemanticMapConfig, metadata={"prefix": ""})
+
+
+@dataclass(frozen=True)
+class EgoVlmExpertConfig:
+    """The egocentric expert, its reasoner, and the rate of its views."""
+
+    annotate: bool = False  # publish the view with its marks
+    view_period: float = 0.25  # s of stamps between views; chosen
+    description_period: float = 1.0  # s of stamps between descriptions of the view; chosen
+    reasoner: ReasonerConfig = field(default_factory=ReasonerConfig)
+    expert: EgocentricConfig = field(default_factory=EgocentricConfig, metadata={"prefix": ""})

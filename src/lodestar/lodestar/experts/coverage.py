@@ -22,16 +22,17 @@ from numba import njit
 
 from lodestar.experts.config import SurfaceConfig
 from lodestar.experts.heights import BANDS, Lens, SurfaceMap
-from lodestar.grid.config import ViewpointConfig
+from lodestar.grid.config import LookConfig, ViewpointConfig
 from lodestar.grid.extent_change import carried_over
+from lodestar.grid.looks import NEVER, Looks
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.visibility import ray_buffers, ray_cells
 from lodestar.scene.records import Entity
 
 SECTORS = 36  # of 10 degrees: resolution of headings
-NEVER = np.iinfo(np.uint16).max  # centimetres
 _RAYS = 4  # per sector
 _SURFACES = SurfaceConfig()
+_LIMITS = LookConfig()
 _WIDEST = math.radians(60.0)  # largest half field of view for which the range at the edge is corrected
 
 
@@ -70,28 +71,39 @@ def _edge(height, band, top, inside, stands):
 
 
 @njit(cache=True)
-def _mark(cells, occupied_from, nearest, newest, stamp, owner, tops, inside, bands, near, far, eye, reach, fov, heading,
-          resolution, stands):  # fmt: skip
-    """Lower `nearest` (rows, columns, bands), centimetres, for the cells in view, and set `newest` (rows, columns) to
-    `stamp` for those that it shows. eye: u, v in cells, height in metres; a height of NaN sees every band.
+def _restart(marks, last, cell):
+    last[cell] = -np.inf
+    for band in range(marks.shape[1]):
+        marks[cell, band] = NEVER
+
+
+@njit(cache=True)
+def _mark(cells, occupied_from, nearest, last, stamp, begin, owner, tops, inside, bands, near, far, eye, reach,
+          fov, heading, resolution, stands):  # fmt: skip
+    """Lower `nearest` (rows, columns, bands), centimetres, for the cells in view, and date those that it shows.
+
+    last: flat, as of `Looks`. eye: u, v in cells, height in metres; a height of NaN sees every band.
     """
     flat, entered = ray_buffers(reach)
     more, further = ray_buffers(reach)
     u0, v0, height = eye
-    dates = newest.ravel()
     marks, owners, depth = nearest.reshape(-1, nearest.shape[2]), owner.ravel(), inside.ravel()
     rays = max(8, math.ceil(fov * reach * 1.5))
     for i in range(rays):
         turned = fov * i / (rays - 1) - fov / 2.0
-        angle = heading + turned
+        angle, cosine = heading + turned, math.cos(turned)
         n, solid = _ray_over(
             cells, occupied_from, owner, u0, v0, math.cos(angle), math.sin(angle), reach, flat, entered, more,
             further,
         )  # fmt: skip
         for k in range(n):
             distance = entered[k] * resolution
-            ahead = distance * math.cos(turned)
+            ahead = distance * cosine
+            away = np.uint16(math.ceil(distance * 100.0))
             who = owners[flat[k]]
+            if last[flat[k]] < begin:  # what was known of it does not count any more
+                _restart(marks, last, flat[k])
+            shown = False
             for b in range(len(bands)):
                 if not math.isnan(height):
                     if ahead < near[b] or ahead > far[b]:
@@ -100,12 +112,29 @@ def _mark(cells, occupied_from, nearest, newest, stamp, owner, tops, inside, ban
                         continue
                 if k > solid and bands[b] < tops[who]:
                     continue
-                dates[flat[k]] = stamp
-                marks[flat[k], b] = min(marks[flat[k], b], math.ceil(distance * 100.0))
+                shown = True
+                marks[flat[k], b] = min(marks[flat[k], b], away)
+            if shown:
+                last[flat[k]] = max(last[flat[k]], stamp)
 
 
 @njit(cache=True)
-def _left(cells, occupied_from, nearest, owner, tops, inside, bands, needs, height, stands, settled, within):
+def _left(
+    cells,
+    occupied_from,
+    nearest,
+    last,
+    begin,
+    owner,
+    tops,
+    inside,
+    bands,
+    needs,
+    height,
+    stands,
+    settled,
+    within,
+):
     """Return cells not yet looked at, (rows, columns) bool, and the distance, float32 metres, that shows each of them.
 
     needs: (bands,) metres from which a band shows. settled, within: centimetres.
@@ -119,17 +148,18 @@ def _left(cells, occupied_from, nearest, owner, tops, inside, bands, needs, heig
     for row in range(rows):
         for column in range(columns):
             looks, who = nearest[row, column], owner[row, column]
+            old = last[row, column] < begin
             if cells[row, column] < 0:
-                unseen[row, column] = looks.min() > settled
+                unseen[row, column] = old or looks.min() > settled
                 continue
             least = np.inf
-            if cells[row, column] < occupied_from and looks[floor] > within:
+            if cells[row, column] < occupied_from and (old or looks[floor] > within):
                 least = needs[floor]
                 if who >= 0:
                     least = max(least, _edge(height, bands[floor], tops[who], inside[row, column], stands))
             if who >= 0:
                 above = np.abs(bands - (tops[who] + 0.75 * stands)).argmin()
-                if looks[above] > within:
+                if old or looks[above] > within:
                     edge = _edge(height, bands[above], tops[who], inside[row, column], stands)
                     least = min(least, max(needs[above], edge))
             if least * 100.0 <= within:
@@ -199,26 +229,27 @@ def _views(cells, occupied_from, index, closest, owner, starts, in_view, reach, 
 
 
 class LookedAt:
-    """Per cell of the newest grid and band of height, the smallest distance from which the camera has looked at it.
+    """Looks at the cells of the newest grid, per band of height.
 
-    max_range: metres, the range of a look. settled: metres, see `unseen`. camera_height: metres above the floor.
+    looks: their limits, or the range alone, metres. settled: metres, see `unseen`. camera_height: metres above the
+    floor.
     """
 
     def __init__(
         self,
-        max_range: float,
+        looks: LookConfig | float = _LIMITS,
         settled: float = 1.5,
         surfaces: SurfaceConfig = _SURFACES,
         camera_height: float = ViewpointConfig.camera_height,
     ) -> None:
-        self.max_range = max_range
+        limits = (
+            looks if isinstance(looks, LookConfig) else LookConfig(looks, near=min(looks, LookConfig.near))
+        )
+        self.looks = Looks(limits, layers=len(BANDS))
         self.settled = settled
         self.count = 0  # of views so far
         self._config = surfaces
         self._grid: OccupancyGrid2D | None = None
-        self._nearest: np.ndarray = np.empty((0, 0, len(BANDS)), np.uint16)  # centimetres
-        self._seen_at: np.ndarray = np.empty((0, 0))  # stamp of the newest look, float64 seconds
-        self._forgotten = -math.inf  # stamp, of the oldest look that counts
         self._surfaces = SurfaceMap(np.empty((0, 0), np.int32), np.empty(0), np.empty((0, 0), np.float32))
         self._lens: Lens | None = None  # of the newest look
         self._camera_height = camera_height
@@ -227,8 +258,7 @@ class LookedAt:
     def set_grid(self, grid: OccupancyGrid2D) -> None:
         """Follow the grid as it grows or moves its origin; recorded looks are kept."""
         before = self._grid
-        self._nearest = carried_over(self._nearest, before, grid, NEVER)
-        self._seen_at = carried_over(self._seen_at, before, grid, -math.inf)
+        self.looks.set_grid(grid)
         surfaces = self._surfaces
         if surfaces.owner.size == 0:
             self._surfaces = SurfaceMap.none(grid)
@@ -244,16 +274,13 @@ class LookedAt:
         assert self._grid is not None
         self._surfaces = SurfaceMap.over(self._grid, entities, self._config, self._camera_height, self._floor)
 
-    def forget(self, before: float) -> None:
-        """Cells whose newest look is older than the stamp `before`, seconds, count as never looked at.
+    def count_from(self, stamp: float) -> None:
+        """Cells whose newest look is older than the stamp, seconds, count as never looked at; it may go back."""
+        self.looks.begin = stamp
 
-        A stamp earlier than that of the call before says that the clock went back: no look counts any more.
-        """
-        if before > self._forgotten:
-            self._nearest[self._seen_at < before] = NEVER
-        elif before < self._forgotten:
-            self._nearest[:] = NEVER
-        self._forgotten = before
+    def clear(self) -> None:
+        """Forget every look: the clock is another one."""
+        self.looks.clear()
 
     def look(
         self,
@@ -270,14 +297,14 @@ class LookedAt:
         """
         if self._grid is None:
             return
-        grid, surfaces = self._grid, self._surfaces
+        grid, surfaces, looks = self._grid, self._surfaces, self.looks
         u0, v0 = ((float(xy[k]) - grid.origin[k]) / grid.resolution for k in (0, 1))
         near, far = (np.zeros(len(BANDS)), np.full(len(BANDS), np.inf)) if lens is None else lens.reach()
         eye = (u0, v0, math.nan if lens is None else lens.height)
         _mark(
-            grid.cells, grid.occupied_from, self._nearest, self._seen_at, float(stamp), surfaces.owner, surfaces.tops,
-            surfaces.inside, BANDS, near, far, eye, self.max_range / grid.resolution, float(fov), float(heading),
-            grid.resolution, self._config.stands,
+            grid.cells, grid.occupied_from, looks.nearest, looks.last.reshape(-1), float(stamp),
+            looks.begin, surfaces.owner, surfaces.tops, surfaces.inside, BANDS, near, far, eye,
+            looks.config.range / grid.resolution, float(fov), float(heading), grid.resolution, self._config.stands,
         )  # fmt: skip
         self._lens, self._floor = lens, floor
         self.count += 1
@@ -303,8 +330,9 @@ class LookedAt:
             needs = lens.reach()[0] / math.cos(min(lens.fov / 2.0, _WIDEST))
             height = lens.height
         return _left(
-            grid.cells, grid.occupied_from, self._nearest, surfaces.owner, surfaces.tops, surfaces.inside, BANDS,
-            needs, height, self._config.stands, self.settled * 100.0, within * 100.0,
+            grid.cells, grid.occupied_from, self.looks.nearest, self.looks.last, self.looks.begin, surfaces.owner,
+            surfaces.tops, surfaces.inside, BANDS, needs, height, self._config.stands, self.settled * 100.0,
+            within * 100.0,
         )  # fmt: skip
 
     def sector_gains(

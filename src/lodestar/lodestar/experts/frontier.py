@@ -51,7 +51,7 @@ class FrontierExpert:
         self._expectation = Expectation(phrases, config.expected) if phrases is not None else None
         self._mirror: SceneMirror | None = None
         self.looked = LookedAt(
-            max(config.look_ranges),
+            config.look_limits,
             surfaces=config.surfaces,
             camera_height=config.viewpoints.camera_height,
         )
@@ -133,10 +133,12 @@ class FrontierExpert:
         """Return the best viewpoint, the charger if energy is low, or EXPLORED if no reachable viewpoint shows new
         space.
         """
+        if request.stamp < self._newest - self.config.look_limits.interval:  # the clock has begun anew
+            self.looked.clear()
         grid, self._newest = self._grid, request.stamp
         if grid is None:
             return self._reject(request, RejectionReason.NO_DATA, "no grid yet")
-        self.looked.forget(request.looks_since)
+        self.looked.count_from(request.looks_since)
         if self._start is None:
             self._start = (float(request.robot_pose[0]), float(request.robot_pose[1]))
         reach = Reach(grid, request.robot_pose, self.config.reach)

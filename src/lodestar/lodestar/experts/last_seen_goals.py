@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Protocol
 
 import numpy as np
 
@@ -26,14 +25,6 @@ from lodestar.scene.captions import attributes_of, words_only
 from lodestar.scene.category_priors import CategoryPriors
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity, EntityState
-
-
-class PlaceMemory(Protocol):
-    """Port of the memory: where things were last seen."""
-
-    def remembered(self) -> RememberedPlaces | None:
-        """Return the places that the scene says nothing of and that were not found empty since; None = no memory."""
-        ...
 
 
 class LastSeenGoals:
@@ -118,7 +109,9 @@ class LastSeenGoals:
         present = {i: e for i, e in mirror.entities.items() if e.state is not EntityState.ARCHIVED}
         first = max(mirror.entities, default=0) + 1
         dressed = {i: as_entity(i, place, mirror) for i, place in enumerate(alike, first)}
-        found = score_query(graphs, present | dressed, self._phrases, self.config.query, mirror.regions)
+        found = score_query(
+            graphs, present | dressed, self._phrases, self.config.query, mirror.regions, rooms=mirror.rooms
+        )
         scored = []
         for candidate in found:
             if candidate.entity_id < first:

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum, IntEnum
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
 from lodestar.language.directive import Directive, Step, Task
+
+if TYPE_CHECKING:
+    from lodestar.experts.descriptions import SceneDescription
+    from lodestar.grid.occupancy import OccupancyGrid2D
+    from lodestar.memory.last_seen import RememberedPlaces
+    from lodestar.perception.frames import RgbdFrame, SegmentedFrame
+    from lodestar.scene.mirror import SceneMirror
 
 
 class ActionKind(IntEnum):
@@ -94,10 +101,72 @@ class Rejection:
 
 
 class Expert(Protocol):
-    """Proposes one goal per request. Facts reach it through its own setters before the request."""
+    """Proposes one goal per request. Facts reach it before the request, through the setters below that it has."""
 
     name: str
 
     def propose(self, request: ProposalRequest) -> Proposal | Rejection:
         """Return one goal, or a rejection with the reason. Never raises for bad data."""
+        ...
+
+
+@runtime_checkable
+class GridReader(Protocol):
+    """Plans on the grid with the keep-out zones."""
+
+    def set_grid(self, grid: OccupancyGrid2D) -> None:
+        """Plan on this grid from now on."""
+        ...
+
+
+@runtime_checkable
+class SceneReader(Protocol):
+    """Reads the entities."""
+
+    def set_scene(self, mirror: SceneMirror) -> None:
+        """Use this copy of the scene, which may change in place."""
+        ...
+
+
+@runtime_checkable
+class ViewReader(Protocol):
+    """Sees what the camera sees, every `view_period` (s of stamps) of its configuration."""
+
+    def set_view(self, frame: RgbdFrame, segmented: SegmentedFrame) -> None:
+        """Take the current view."""
+        ...
+
+
+@runtime_checkable
+class Describer(Protocol):
+    """Describes its view, every `description_period` (s of stamps) of its configuration."""
+
+    def describe(self) -> SceneDescription | None:
+        """Return a description of the view; None before the first."""
+        ...
+
+
+@runtime_checkable
+class Listener(Protocol):
+    """Hears what others describe."""
+
+    def hear(self, description: SceneDescription) -> None:
+        """Take a description, which is untrusted text."""
+        ...
+
+
+class PlaceMemory(Protocol):
+    """Port of the memory: where things were last seen."""
+
+    def remembered(self) -> RememberedPlaces | None:
+        """Return the places that the scene says nothing of and that were not found empty since; None = no memory."""
+        ...
+
+
+@runtime_checkable
+class PlaceReader(Protocol):
+    """Asks the memory where things were last seen."""
+
+    def use_memory(self, memory: PlaceMemory | None) -> None:
+        """Ask this memory; None = none."""
         ...

@@ -11,9 +11,9 @@ import numpy as np
 from lodestar.experts.config import SemanticMapConfig
 from lodestar.experts.descriptions import DescriptionMemory, SceneDescription
 from lodestar.experts.facing_places import FacingPlace, place_to_face
-from lodestar.experts.last_seen_goals import LastSeenGoals, PlaceMemory
+from lodestar.experts.last_seen_goals import LastSeenGoals
 from lodestar.experts.likely_places import LikelyPlaces, unknown_share
-from lodestar.experts.protocol import Proposal, ProposalRequest, Rejection, RejectionReason
+from lodestar.experts.protocol import PlaceMemory, Proposal, ProposalRequest, Rejection, RejectionReason
 from lodestar.experts.reach import Reach
 from lodestar.experts.tasks import TaskWatch
 from lodestar.grid.occupancy import OccupancyGrid2D
@@ -151,7 +151,7 @@ class SemanticMapExpert:
         key = (step.graphs, mirror.session_id, mirror.map_id, mirror.revision, regions)
         if self._cache is None or self._cache[0] != key:
             thinned = self._prefilter(step.graphs, entities)
-            pool = self._pools.of(thinned, self._phrases, self.config.query, mirror.regions)
+            pool = self._pools.of(thinned, self._phrases, self.config.query, mirror.regions, mirror.rooms)
             self._cache = (key, score_pool(step.graphs, pool))
         return self._cache[1]
 

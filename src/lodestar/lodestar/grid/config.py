@@ -20,6 +20,32 @@ class Footprint:
 
 
 @dataclass(frozen=True)
+class LookConfig:
+    """Looks of the camera that count: for searches, counts and answers alike."""
+
+    range: float = 4.5  # metres in plan from which floor counts as looked at; chosen: below the 5 m of STaR V
+    # radians in plan, the camera's field of view without its edges; chosen: 80 degrees of the simulated camera
+    fov: float = math.radians(75.0)
+    near: float = 3.0  # metres from which a look would have shown a thing that is there; chosen
+    near_fov: float = math.radians(
+        60.0
+    )  # radians in plan, likewise; chosen: narrower than any that is shipped
+    age: float = (
+        600.0  # seconds (stamps) for which a look tells what is there; chosen: furniture stays for a while
+    )
+    interval: float = 0.5  # seconds (stamps) between two looks of a camera that are noted; chosen
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for ranges, angles and times that are none."""
+        if not 0.0 < self.near <= self.range < 655.0:  # as centimetres in 16 bits
+            raise ValueError(f"near, {self.near} m, must be above 0 and at most range, {self.range} m")
+        if not (0.0 < self.near_fov <= self.fov <= 2.0 * math.pi):
+            raise ValueError(f"near_fov, {self.near_fov}, must be above 0 and at most fov, {self.fov}")
+        if not (self.age > 0.0 and self.interval >= 0.0):
+            raise ValueError("age must be above 0, and interval not below 0")
+
+
+@dataclass(frozen=True)
 class ZoneGrowthConfig:
     """Keep-out zones that appear where the robot stands."""
 

@@ -15,7 +15,12 @@ def carried_over(
     Returns the same array if the extents agree. Values are not copied between different resolutions.
     """
     same_cells = old is not None and abs(old.resolution - new.resolution) < 1e-9
-    if old is not None and same_cells and old.cells.shape == new.cells.shape and old.origin == new.origin:
+    if (
+        old is not None
+        and same_cells
+        and old.cells.shape == new.cells.shape
+        and tuple(old.origin) == tuple(new.origin)
+    ):
         return values
     carried: np.ndarray = np.full(new.cells.shape + values.shape[2:], fill, values.dtype)
     if old is None or not same_cells:

@@ -24,14 +24,22 @@ class WayLengths:
 
     def between(self, grid: OccupancyGrid2D, start: np.ndarray, goal: np.ndarray) -> float:
         """Return the metres from the start (2 or 3,) to within half a metre of the goal; inf = no way is known."""
+        lengths = self.to_all(grid, start)
+        row, column = (int(v) for v in grid.cells_of(np.asarray(goal, np.float64)[None, :2])[0])
+        if grid.contains(np.array([row, column])) and math.isfinite(lengths[row, column]):
+            return float(lengths[row, column])
+        reach = math.ceil(_NEAR / grid.resolution)
+        low, high = (max(row - reach, 0), max(column - reach, 0)), (row + reach + 1, column + reach + 1)
+        around = lengths[low[0] : max(high[0], 0), low[1] : max(high[1], 0)]
+        return float(around.min()) if around.size else math.inf
+
+    def to_all(self, grid: OccupancyGrid2D, start: np.ndarray) -> np.ndarray:
+        """Return the metres from the start (2 or 3,) to every cell, (rows, columns) float32, read only; see
+        `path_lengths`.
+        """
         place = (float(start[0]), float(start[1]))
         if grid is not self._grid or place != self._start:
             self._grid, self._start = grid, place
             self._lengths = path_lengths(grid, np.array(place), self._config)
-        row, column = (int(v) for v in grid.cells_of(np.asarray(goal, np.float64)[None, :2])[0])
-        if grid.contains(np.array([row, column])) and math.isfinite(self._lengths[row, column]):
-            return float(self._lengths[row, column])
-        reach = math.ceil(_NEAR / grid.resolution)
-        low, high = (max(row - reach, 0), max(column - reach, 0)), (row + reach + 1, column + reach + 1)
-        around = self._lengths[low[0] : max(high[0], 0), low[1] : max(high[1], 0)]
-        return float(around.min()) if around.size else math.inf
+            self._lengths.setflags(write=False)
+        return self._lengths

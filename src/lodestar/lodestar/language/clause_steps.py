@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from lodestar.language.bans import forbid
+from lodestar.language.clause_starts import begins
 from lodestar.language.clauses import Clause
 from lodestar.language.directive import (
     NotUnderstood,
@@ -15,7 +16,7 @@ from lodestar.language.directive import (
 from lodestar.language.directive_draft import Draft
 from lodestar.language.phrase_items import level_of
 from lodestar.language.phrase_meanings import things_of
-from lodestar.language.remarks import PRONOUNS, is_remark, take_remark
+from lodestar.language.remarks import GUESSED, PRONOUNS, is_remark, take_remark
 from lodestar.language.report_steps import asked, checked, explored, told, what_step, where_step
 from lodestar.language.search_steps import found_steps, fragment, looked_at
 from lodestar.language.sentence_tokens import shown
@@ -28,6 +29,7 @@ _ASKS = (
     "where",
     "what",
 )  # kinds that are answered, as far as is known, from where the robot is
+_TELLERS = ("i", "we")
 _FLOORS = ("upstairs", "downstairs", "floor")
 
 
@@ -48,14 +50,21 @@ def add_clause(draft: Draft, clause: Clause, meaning: dict[str, Any]) -> None:
     elif kind == "never":
         draft.obeyed.append(clause.text)
     elif kind == "again" or clause.link == "why":
-        return
+        draft.heard += (
+            [] if begins(clause.words, 0) else [clause.text]
+        )  # a reason, and nothing that is done there
     elif kind == "override":
         raise NotUnderstood(
             f'"{shown(clause.text)}" changes nothing: each directive stands alone, and no words lift what is forbidden'
         )
     elif kind == "thing" and is_remark(clause, meaning) and take_remark(draft, meaning, clause):
         return
-    elif kind in ("statement", "leave"):
+    elif kind == "leave":
+        draft.passed += [things_of(meaning["from"])] if meaning.get("from") else []
+        draft.statements.append(clause.text)
+    elif kind == "statement":
+        if clause.words[0] in _TELLERS or not GUESSED.isdisjoint((*clause.words, clause.spoken)):
+            draft.heard.append(clause.text)
         if not (clause.words[0] in PRONOUNS and take_remark(draft, meaning, clause)):
             draft.remember(meaning)
         draft.statements.append(clause.text)
@@ -109,4 +118,6 @@ def _steps_of(draft: Draft, kind: str, clause: Clause, meaning: dict[str, Any]) 
         case "wait":
             at = spots(draft, meaning["where"]["all"]) if meaning.get("where") else []
             return [*at, Step(StepKind.WAIT, seconds=meaning.get("seconds"))]
+        case "step":  # one of its own, about nothing
+            return [Step(StepKind[meaning["step"]])]
     raise ValueError(f"rules.yaml has a kind that nothing does: {kind!r}")

@@ -145,6 +145,7 @@ def _cut_at(tokens: list[str], i: int, start: int) -> tuple[int, str, bool] | No
     if (
         token == "to"
         and not passes
+        and vocabulary.match("ASK", tokens, start) is None  # "what can I use to open a bottle"
         and purpose_verb(tokens, i + 1)
         and vocabulary.match("TO_DO", tokens, i) is None
     ):

@@ -64,20 +64,6 @@ class LikelyConfig:
     unused: float = 0.10  # against each noun that has no slot
 
 
-@dataclass(frozen=True)
-class NearestConfig:
-    """Comparison of a directive with annotated sentences, by vectors of all-MiniLM-L6-v2.
-
-    The values were picked by hand before anything was measured, and kept after leave-one-out on those sentences.
-    """
-
-    neighbours: int = 7  # sentences that vote
-    temperature: float = 0.05  # cosine: a sentence as much less near has 1/e of the weight
-    least: float = 0.72  # cosine of the nearest, below which nothing is said
-    sure: float = 0.9  # share of the votes from which it contradicts a reading without what they have
-    never: float = 0.02  # share of the votes below which it contradicts a reading with what they lack
-
-
 ADAPTERS = ("offline", "model")
 
 

@@ -68,6 +68,7 @@ class StepKind(IntEnum):
     ASK = 8  # answer from memory, without motion
     PATROL = 9  # stand at each of several places, in turn
     STOP = 10  # stand still; always last
+    DO = 11  # carry out a skill of a user's, where the robot stands
 
 
 @dataclass(frozen=True)
@@ -77,10 +78,11 @@ class Step:
     item: what it is about; of GO and RETURN the place. pose: of GO, instead of an item. stops: of PATROL, in order;
     none = every room. scope: where. seconds: of WAIT, None = until told otherwise. times: how often the
     step is done, UNTIL_CANCELLED = for ever. asked: of CHECK, predicates about the item's first variable whose truth
-    is wanted. question: of CHECK and ASK, in the speaker's words (untrusted); of GO, which place of the item is meant,
-    for the memory to answer. unable: what of it the robot cannot do,
+    is wanted. question: of CHECK, ASK and DO, in the speaker's words (untrusted); of GO, which place of the item is
+    meant, for the memory to answer. unable: what of it the robot cannot do,
     in the speaker's words (untrusted). wanted: of CHECK, ASK, COUNT, LIST and a GO that has a question, what is to be
-    answered: item, scope and `asked` once more, with kind and times.
+    answered: item, scope and `asked` once more, with kind and times. skill: of DO, its name in the table of skills.
+    others: of DO, what it is about besides the item, in the order of its arguments.
     Raises OutOfBounds for numbers that cannot be met, ValueError where what its kind needs is missing.
     """
 
@@ -95,10 +97,14 @@ class Step:
     question: str = ""
     unable: tuple[str, ...] = ()
     wanted: Question | None = field(default=None, compare=False)
+    skill: str = ""
+    others: tuple[Item, ...] = ()
 
     def __post_init__(self) -> None:
         if self.kind is StepKind.FIND and self.item is None:
             raise ValueError("a step that finds needs what to find")
+        if (self.kind is StepKind.DO) != bool(self.skill):
+            raise ValueError("a step that does something needs the skill's name, and no other step has one")
         if self.kind is StepKind.GO and self.item is None and self.pose is None and not self.scope:
             raise ValueError("a step that goes needs where to go")
         if self.kind is StepKind.FIND and self.item is not None and self.item.count > MAX_COUNT:
@@ -242,7 +248,7 @@ class Directive:
         """Every phrase that it speaks of, in order: their vectors are needed to follow it."""
         items = [c.item for c in self.constraints]
         for step in self.steps:
-            items += [*([] if step.item is None else [step.item]), *step.stops]
+            items += [*([] if step.item is None else [step.item]), *step.stops, *step.others]
         graphs = [graph for item in items for graph in (*item.graphs, *item.excluded)]
         return tuple(sorted({v.phrase for graph in graphs for v in graph.variables}))
 

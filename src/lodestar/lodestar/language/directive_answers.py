@@ -35,6 +35,7 @@ from lodestar.language.phrase_items import barred_things, item_of, scope_of
 from lodestar.language.phrase_meanings import options_of, things_of
 from lodestar.language.phrases import Phrase, Things
 from lodestar.language.sentence_tokens import tokens_of
+from lodestar.language.step_kinds import offered_kinds
 from lodestar.language.step_questions import with_questions
 from lodestar.language.travel_steps import find_step, place_step, places
 from lodestar.models.chat_answers import parse_answer
@@ -84,7 +85,7 @@ _TIMES = {"type": "integer", "minimum": 0, "maximum": MAX_TIMES}
 _POSE = _record({"x": {"type": "number"}, "y": {"type": "number"}, "heading_deg": _NUMBER})
 _STEP = _record(
     {
-        "kind": {"type": "string", "enum": [kind.name for kind in StepKind]},
+        "kind": {"type": "string", "enum": list(offered_kinds())},
         "things": _list(_TEXT, MAX_PHRASES),
         "excluded": _list(_TEXT, MAX_PHRASES),
         "count": {"type": "integer", "minimum": 0, "maximum": MAX_COUNT},

@@ -19,6 +19,9 @@ NEARBY = ("Near", "NextTo", "Closest")  # relations to a thing that it is enough
 AROUND = 3.0  # m: what is around a thing, where no distance is said
 
 
+_PERSONAL = frozenset({"him", "her"})
+
+
 @dataclass
 class Group:
     """Steps of one clause, and the constraints whose end they are."""
@@ -45,6 +48,8 @@ class Draft:
     )  # clauses that are kept as they are: "do not climb the stairs"
     statements: list[str] = field(default_factory=list)
     route: list[str] = field(default_factory=list)  # turns and distances
+    passed: list[Things] = field(default_factory=list)  # what is only passed, turned at or left
+    heard: list[str] = field(default_factory=list)  # clauses that only guess, or tell of who speaks
     looked: tuple[Relation, int] | None = None  # "look on the table", which a question may follow
     pronoun: bool = False  # what was named last stands for what was named before
     turns: bool = False
@@ -108,6 +113,8 @@ class Draft:
             raise NotUnderstood(
                 f'it is not clear what "{phrase.pronoun or "one"}" stands for; name the thing'
             )
+        if phrase.pronoun in _PERSONAL and self.named.is_place:
+            raise NotUnderstood(f'it is not clear who "{phrase.pronoun}" is; say who is meant')
         if phrase.pronoun:
             meant = self.named.with_relations(phrase.relations)
             return (

@@ -32,7 +32,7 @@ from lodestar.language.lattice import VERBS, lattice_of
 from lodestar.language.motion_limits import check_manners, without_limits
 from lodestar.language.named_things import thing_in, without_subject
 from lodestar.language.noun_words import NounWords
-from lodestar.language.phrase_graphs import TOO_MANY
+from lodestar.language.phrase_graphs import TOO_MANY, graphs_of
 from lodestar.language.phrase_items import item_of
 from lodestar.language.phrases import Things
 from lodestar.language.prohibitions import Prohibition, unaccounted
@@ -44,6 +44,7 @@ from lodestar.language.spelling import is_known
 from lodestar.language.spoken_frames import framed
 from lodestar.language.step_questions import with_questions
 from lodestar.language.vocabulary import load_vocabulary
+from lodestar.language.word_account import odd_names, unread_words
 from lodestar.models.wordnet import load_wordnet
 
 EXAMPLE = 'try for example "find the red chair next to the desk", "explore the building" or "list all chairs"'
@@ -78,6 +79,7 @@ MAX_CLAUSES_TWICE = 4  # clauses that are read in more than one way
 MAX_CLAUSE = 45  # words: the chart of a longer one takes too long
 _MOST_OF_A_NAME = 4  # words of an unknown thing that stands without a verb
 _LEFT_OUT_COST = 2.0  # of a reading that leaves words of a clause out
+_EVEN_COST = 0.5  # by which a reading that accounts for all words may be the less usual one; chosen
 _LATER = (StepKind.FIND, StepKind.COUNT, StepKind.LIST, StepKind.CHECK, StepKind.EXPLORE)
 
 
@@ -87,12 +89,22 @@ _Read = Callable[[tuple[str, ...]], Sequence[Reading]]
 
 @dataclass(frozen=True)
 class RankedDirective:
-    """One reading of a text, its cost (0 = usual) and why it is read so. lost: what is forbidden and not kept."""
+    """One reading of a text, its cost (0 = usual) and why it is read so. lost: what is forbidden and not kept.
+
+    unread: words that the directive does not account for. odd: its names that are none.
+    """
 
     directive: Directive
     cost: float = 0.0
     why: tuple[str, ...] = ()
     lost: tuple[Prohibition, ...] = ()
+    unread: tuple[str, ...] = ()
+    odd: tuple[str, ...] = ()
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether the account of its words does not come out even."""
+        return bool(self.unread or self.odd)
 
 
 def read_directive(text: str, most: int = 1) -> tuple[RankedDirective, ...]:
@@ -123,7 +135,11 @@ def _readings(text: str, most: int) -> tuple[RankedDirective, ...]:
     best = _put_together(clauses, choices, manners, text, tokens)
     _check_begins_now(best.directive)
     others = []
-    for i, clause in enumerate(clauses[:MAX_CLAUSES_TWICE] if most > 1 or best.lost else ()):
+    looks_on = most > 1 or bool(best.lost)
+    doubtful = {word for text in (*best.unread, *best.odd) for word in text.split()}
+    for i, clause in enumerate(clauses[:MAX_CLAUSES_TWICE]):
+        if not looks_on and doubtful.isdisjoint(clause.words):
+            continue
         for reading in read(clause.words)[1:MAX_OTHERS]:
             changed = [*choices[:i], reading, *choices[i + 1 :]]
             with contextlib.suppress(DirectiveError, ValueError):
@@ -132,12 +148,15 @@ def _readings(text: str, most: int) -> tuple[RankedDirective, ...]:
     others = [other for other in others if not other.lost]
     if best.lost:
         best = next(iter(others), None) or _refuse_lost(best)
+    if best.is_doubtful:
+        even = (one for one in others if not one.is_doubtful and one.cost <= best.cost + _EVEN_COST)
+        best = next(even, best)
     known, found = {best.directive}, [best]
     for other in others:
         if other.directive not in known and other.cost >= best.cost:
             known.add(other.directive)
             found.append(other)
-    return tuple(found[:most])
+    return tuple(replace(one, directive=with_questions(one.directive)) for one in found[:most])
 
 
 def _check_begins_now(directive: Directive) -> None:
@@ -167,10 +186,16 @@ def _put_together(
         forbids = meaning["kind"] not in _TAKES_IN and not _FORBIDS.isdisjoint(clause.words)
         if forbids and draft.denials == before:
             raise NotUnderstood(_UNCLEAR.format(shown(clause.text)))
-    directive = with_questions(replace(_assembled(draft, text), manners=manners))
+    directive = replace(_assembled(draft, text), manners=manners)
     why = tuple(reason for reading in choices for reason in reading.why)
     lost = unaccounted(tokens, directive, draft.obeyed)
-    return RankedDirective(directive, sum(reading.cost for reading in choices), why, lost)
+    passed = [
+        graph for things in draft.passed for phrase in things.phrases for graph in graphs_of(phrase, True)
+    ]
+    barred = [str(reading.meaning["verb"]) for reading in choices if reading.meaning.get("verb")]
+    unread = unread_words(tokens, directive, passed, (*draft.obeyed, *draft.heard, *barred))
+    cost = sum(reading.cost for reading in choices)
+    return RankedDirective(directive, cost, why, lost, unread, odd_names(tokens, directive))
 
 
 def _kept_within(clause: Clause, meaning: dict[str, Any]) -> dict[str, Any]:

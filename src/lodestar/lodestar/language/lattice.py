@@ -255,8 +255,8 @@ def _run_end(words: Sequence[str], start: int) -> int:
             break
         if i > start and load_vocabulary().is_in("SUPERLATIVE", words[i]) and not is_open(words, i + 1):
             break
-        if i > start and _counted_from(words, i):
-            break
+        if i > start and (_counted_from(words, i) or load_vocabulary().is_in("ANYTHING", words[i])):
+            break  # "my badge somewhere in the hall"
         i += 1
     return i
 

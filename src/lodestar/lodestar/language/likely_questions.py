@@ -11,11 +11,11 @@ import numpy as np
 
 from lodestar.language.chart import read_data
 from lodestar.language.config import LikelyConfig
+from lodestar.language.item_words import plural
 from lodestar.language.named_nouns import NamedNoun, nouns_of
 from lodestar.language.question import AnswerType, Question, QuestionKind
 from lodestar.language.question_record import ANSWERS
 from lodestar.language.question_words import load_question_words
-from lodestar.language.sentences import plural
 
 #: Unit vectors (N, D) of N texts. Raises LookupError where there are none.
 Embed = Callable[[Sequence[str]], np.ndarray]

@@ -158,7 +158,8 @@ def _related(phrase: Phrase, relation: Relation) -> Phrase:
                 return phrase.with_relations(beside)
         placed = all(a.is_place for a in anchors)
         if placed and _is_level(anchors[0]) and not relation.negated:
-            return replace(phrase, level=" ".join(anchors[0].noun.words))
+            level = replace(phrase, level=" ".join(anchors[0].noun.words))
+            return level.with_relations(anchors[0].relations)  # "the room on level 2 next to the foyer"
         if placed and not relation.negated and relation.name not in ("Near", "NextTo"):
             return replace(phrase, rooms=(*phrase.rooms, *anchors))
     if relation.name == "From":

@@ -35,6 +35,7 @@ _DENIES = frozenset(
     {"not", "no", "never", "none", "nothing", "without"}
 )  # of a question, or of what it cannot do
 _MOST_OF_A_WISH = 3  # words: "not want you"
+_FORBID_ACTS = frozenset({"without", "never", "no"})  # an act in "-ing"; "not wearing a hat" describes
 _HAVING = ("IS", "HAS", "WITH", "THERE", "THERE_IS", "SEE_NOW", "FIND")  # tables: "is there no", "with no"
 _JOINED = frozenset({"but", "and", COMMA})
 _ALTERNATIVES = frozenset({"or", "nor"})
@@ -80,7 +81,7 @@ def unaccounted(
     found = prohibitions(tokens)
     if not found:
         return ()
-    kept = _kept_words(directive)
+    kept, barred = _kept_words(directive), _barred_words(directive)
     limits = motion_limits(tokens)
     texts = tuple(f" {text} " for text in obeyed)
     unkept = [
@@ -89,7 +90,7 @@ def unaccounted(
         if not any(limit.start <= one.start < limit.end for limit in limits)
         and not _is_obeyed(one, tokens, texts)
         and not _is_asked(one, tokens, directive)
-        and not _is_kept(one, kept, directive)
+        and not _is_kept(one, barred if _forbids_act(one) else kept, directive)
     ]
     return (*unkept, *_lost_alternatives(tokens, found, kept), *_lost_before(tokens, found, kept))
 
@@ -167,11 +168,23 @@ def _is_asked(one: Prohibition, tokens: list[str], directive: Directive) -> bool
     return any(f" {said} " in f" {text} " for text in texts)
 
 
+def _forbids_act(one: Prohibition) -> bool:
+    """Whether it forbids to do something, which no attribute of a thing can keep: "without ever touching the rug"."""
+    lexicon, wordnet, vocabulary = load_lexicon(), load_wordnet(), load_vocabulary()
+    for word in one.after if one.said.split()[0] in _FORBID_ACTS else ():
+        if word.endswith("ing") and wordnet.is_verb(plain_verb(word)) and not lexicon.canonical(word):
+            return True
+        named = wordnet.is_noun(lexicon.singular(word)) and not vocabulary.matches((word,), 0)
+        if word in _ENDS or named or lexicon.canonical(word) or vocabulary.is_in("DET", word):
+            return False
+    return False
+
+
 def _is_kept(one: Prohibition, kept: frozenset[str], directive: Directive) -> bool:
     if not kept:
         return False
     words = [word for word in (*one.after, *one.before) if word not in (COMMA, *_ENDS)]
-    if any(not kept.isdisjoint(_forms(word)) for word in words):
+    if any(not kept.isdisjoint(word_forms(word)) for word in words):
         return True
     about = [word for word in words if is_open(words, words.index(word))]
     if not _POINTING.isdisjoint(words[:6]) or not about:
@@ -190,10 +203,10 @@ def _lost_alternatives(
                 break
             if tokens[k] in _ALTERNATIVES and last == k - 1:
                 named = _named_after(tokens, k + 1)
-                if named and all(kept.isdisjoint(_forms(word)) for word in named):
+                if named and all(kept.isdisjoint(word_forms(word)) for word in named):
                     yield one
                     break
-            if not kept.isdisjoint(_forms(tokens[k])):
+            if not kept.isdisjoint(word_forms(tokens[k])):
                 last = k
 
 
@@ -213,7 +226,7 @@ def _lost_before(
             "is" not in tokens[end : one.end] and (not first or tokens[first - 1] in ("and", COMMA, *_ENDS))
         )
         named = tokens[first:link] if is_list else []
-        if named and all(kept.isdisjoint(_forms(word)) for word in named):
+        if named and all(kept.isdisjoint(word_forms(word)) for word in named):
             yield one
 
 
@@ -241,19 +254,22 @@ def _named_after(tokens: list[str], k: int) -> list[str]:
     return words
 
 
+def _barred_words(directive: Directive) -> frozenset[str]:
+    """Every word of what a constraint keeps away from, in the forms that are compared."""
+    words = {word for constraint in directive.constraints for word in _item_words(constraint.item)}
+    return frozenset(form for word in words if not _is_act(word) for form in word_forms(word))
+
+
 def _kept_words(directive: Directive) -> frozenset[str]:
     """Every word by which something is forbidden, excluded or denied, in the forms that are compared."""
     words: set[str] = set()
-    for constraint in directive.constraints:
-        words |= _item_words(constraint.item)
-    barred_acts = {word for word in words if _is_act(word)}  # "do not you dare": no thing to keep away from
     for step in directive.steps:
         graphs: list[QueryGraph] = list(step.scope.rooms)
         for item in (step.item, *step.stops):
             if item is not None:
                 graphs += [*item.graphs, *(g for readings in item.alternatives for g in readings)]
                 for graph in item.excluded:
-                    words |= _graph_words(graph)
+                    words |= graph_words(graph)
         for graph in graphs:
             for predicate in graph.predicates:
                 if predicate.negated:
@@ -261,7 +277,8 @@ def _kept_words(directive: Directive) -> frozenset[str]:
         for predicate in step.asked:
             if predicate.negated and step.item is not None:
                 words |= _predicate_words(step.item.best[0], predicate)
-    return frozenset(form for word in words - barred_acts for form in _forms(word))
+    # "Do not you dare" is no thing to keep away from.
+    return _barred_words(directive) | frozenset(form for word in words for form in word_forms(word))
 
 
 def _is_act(word: str) -> bool:
@@ -270,10 +287,10 @@ def _is_act(word: str) -> bool:
 
 
 def _item_words(item: Item) -> set[str]:
-    return {word for graph in item.best for word in _graph_words(graph)}
+    return {word for graph in item.best for word in graph_words(graph)}
 
 
-def _graph_words(graph: QueryGraph) -> set[str]:
+def graph_words(graph: QueryGraph) -> set[str]:
     said = [variable.phrase for variable in graph.variables] + [p.value for p in graph.predicates]
     return {word for text in said for word in text.split()}
 
@@ -285,7 +302,7 @@ def _predicate_words(graph: QueryGraph, predicate: Predicate) -> set[str]:
 
 
 @lru_cache(maxsize=4096)
-def _forms(word: str) -> frozenset[str]:
+def word_forms(word: str) -> frozenset[str]:
     """A word as it is, in the singular, by its canonical name, and as the plain verb."""
     lexicon = load_lexicon()
     forms = {word, lexicon.singular(word), plain_verb(word), lexicon.attribute(word) or word}

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from lodestar.language.items import Item
-from lodestar.language.query_graph import Predicate, QueryGraph
-from lodestar.language.question import AnswerType, Occurrence, Question, QuestionKind
-from lodestar.language.question_words import attributes
-from lodestar.language.sentences import (
+from lodestar.language.item_words import (
     RELATIONS,
     graph_words,
     item_words,
@@ -16,6 +12,10 @@ from lodestar.language.sentences import (
     relation_words,
     scope_words,
 )
+from lodestar.language.items import Item
+from lodestar.language.query_graph import Predicate, QueryGraph
+from lodestar.language.question import AnswerType, Occurrence, Question, QuestionKind
+from lodestar.language.question_words import attributes
 from lodestar.language.time_windows import Act, Event, TimeBasis, TimePoint, TimeWindow
 from lodestar.models.lexicon import load_lexicon
 

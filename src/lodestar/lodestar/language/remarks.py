@@ -18,7 +18,7 @@ from lodestar.models.lexicon import load_lexicon
 
 PRONOUNS = frozenset({"it", "they", "he", "she", "this", "that", "these", "those"})
 #: Words by which a place is guessed: a room that is only guessed must not close the others.
-_GUESSED = frozenset(
+GUESSED = frozenset(
     {"should", "ought", "may", "might", "could", "must", "supposed", "maybe", "perhaps", "probably", "usually",
      "normally", "likely", "possibly", "think", "i", "was", "were"}
 )  # fmt: skip
@@ -43,7 +43,7 @@ def take_remark(draft: Draft, meaning: dict[str, Any], clause: Clause) -> bool:
     described = _described(draft, named, meaning)
     if described is None or described == named:
         return False
-    if not _GUESSED.isdisjoint((*clause.words, clause.spoken)):
+    if not GUESSED.isdisjoint((*clause.words, clause.spoken)):
         described = replace(described, rooms=named.rooms, level=named.level)
     group, index = where
     old = group.steps[index]

@@ -21,6 +21,9 @@ from lodestar.language.phrase_meanings import relation_of
 from lodestar.language.phrases import Phrase, Relation, Things
 from lodestar.language.travel_steps import each_step, places, spots
 from lodestar.language.vocabulary import load_vocabulary
+from lodestar.models.wordnet import load_wordnet
+
+_LANDMARKS = ("furniture", "structure", "plant", "keyboard instrument", "white goods")  # WordNet's nouns
 
 
 def found_steps(draft: Draft, kind: str, meaning: dict[str, Any], clause: Clause) -> list[Step]:
@@ -34,6 +37,10 @@ def found_steps(draft: Draft, kind: str, meaning: dict[str, Any], clause: Clause
         draft.named = things.phrases[0]
     if kind != "find" and load_vocabulary().is_in("WAYS", things.phrases[0].head):
         return _by_way(draft, things.phrases[0], meaning, clause)
+    if kind == "handle" and clause.words[0] == "pass" and all(map(_is_landmark, things.phrases)):
+        draft.route.append(clause.text)
+        draft.passed.append(things)
+        return []
     if kind == "handle" and all(load_vocabulary().is_in("ABSTRACT", p.head) for p in things.phrases):
         draft.unable.append(meaning["unable"])
         return []
@@ -51,9 +58,16 @@ def found_steps(draft: Draft, kind: str, meaning: dict[str, Any], clause: Clause
     return steps
 
 
+def _is_landmark(phrase: Phrase) -> bool:
+    """Whether a thing is gone past and not handed over: "pass the sofa" and not "pass the salt"."""
+    wordnet = load_wordnet()
+    return phrase.is_place or any(wordnet.is_a(phrase.head, kind) for kind in _LANDMARKS)
+
+
 def _by_way(draft: Draft, way: Phrase, meaning: dict[str, Any], clause: Clause) -> list[Step]:
     """ "Take the path between the sofa and the table to the door": a spot, then where it leads."""
     steps = []
+    draft.passed.append(Things((way,)))
     if way.relations:
         steps.append(Step(StepKind.GO, Item((graphs_of(replace(generic(SPOT), relations=way.relations)),))))
     if meaning.get("place") is not None:

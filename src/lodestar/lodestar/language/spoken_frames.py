@@ -16,13 +16,16 @@ _CALLS = frozenset({"hey", "hi", "hello", "ok", "okay", "dear", "yo"})
 _ALL = frozenset(
     {"any", "every", "all", "each", "anything", "everything", "anyone", "everyone", "anywhere", "everywhere"}
 )
+_BANS = frozenset({"without", "never", "not"})
 _MOST_OF_A_CALL = 2  # words of a name: "mister robot"
 _MOST_BETWEEN = 3  # words of a noun between "any" and "but"
 
 
 def framed(tokens: Sequence[str]) -> list[str]:
-    """The words without the name of who is called, "except" for a "but" that excludes, "via" for "by way of"."""
-    return _with_except(_with_via(without_name(tokens)))
+    """The words without the name of who is called and without adverbs in a ban, "except" for a "but" that excludes,
+    "via" for "by way of".
+    """
+    return _with_plain_bans(_with_except(_with_via(without_name(tokens))))
 
 
 def without_name(tokens: Sequence[str]) -> list[str]:
@@ -70,6 +73,19 @@ def _with_via(tokens: Sequence[str]) -> list[str]:
         if found[-3:] == ["by", "way", "of"]:
             found[-3:] = ["via"]
     return found
+
+
+def _with_plain_bans(tokens: Sequence[str]) -> list[str]:
+    """ "Without ever crossing" as "without crossing"."""
+    tokens, vocabulary = list(tokens), load_vocabulary()
+    for i in range(len(tokens) - 1, -1, -1):
+        if tokens[i] not in _BANS:
+            continue
+        matches = vocabulary.matches(tokens, i + 1)
+        length = max((matches[table][0] for table in ("ADVERB", "ASIDE") if table in matches), default=0)
+        if length and vocabulary.match("GO_NEAR", tokens, i + 1 + length) is not None:
+            del tokens[i + 1 : i + 1 + length]
+    return tokens
 
 
 def _with_except(tokens: Sequence[str]) -> list[str]:

@@ -19,6 +19,7 @@ from lodestar.language.directive import (
     StepKind,
 )
 from lodestar.language.directive_draft import NEARBY, Draft
+from lodestar.language.item_words import item_words, scope_words
 from lodestar.language.noun_words import NounWords
 from lodestar.language.phrase_graphs import SPOT, generic, graphs_of
 from lodestar.language.phrase_items import (
@@ -30,10 +31,9 @@ from lodestar.language.phrase_items import (
     says_what,
     scope_of,
 )
-from lodestar.language.phrase_meanings import options_of, relation_of
+from lodestar.language.phrase_meanings import options_of, relation_of, things_of
 from lodestar.language.phrases import Phrase, Relation, Things
 from lodestar.language.query_graph import QueryGraph
-from lodestar.language.sentences import item_words, scope_words
 from lodestar.language.vocabulary import load_vocabulary
 
 _AHEAD = {"ahead": (1.0, 0.0), "behind": (-1.0, 0.0), "left": (0.0, 1.0), "right": (0.0, -1.0)}
@@ -43,6 +43,7 @@ _SIDES = {"front": "InFrontOf", "back": "Behind", "rear": "Behind", "left": "Lef
 def went(draft: Draft, meaning: dict[str, Any], clause: Clause) -> list[Step]:
     """The steps of a clause that goes somewhere: places that it goes through, then places where it ends."""
     legs = (meaning.get("legs") or {}).get("all", [])
+    draft.passed += [things_of(meaning["from"])] if meaning.get("from") else []
     found: list[Step] = []
     ends: list[Step] = []
     if meaning.get("legs") and meaning["legs"].get("before"):
@@ -63,6 +64,9 @@ def went(draft: Draft, meaning: dict[str, Any], clause: Clause) -> list[Step]:
             shut_out(draft, ways)
             passed = [] if _is_any_way(ways) else places(draft, ways)
             found += [s for s in passed if s.kind in (StepKind.GO, StepKind.PATROL)]
+            draft.passed.append(ways)
+        elif leg.get("at") is not None and meaning["kind"] == "route" and leg["at"].get("name") in NEARBY:
+            draft.passed.append(Things(relation_of(leg["at"]).anchors))  # "turn right at the island"
         elif leg.get("at") is not None:
             ends += spots(draft, [leg["at"]], bool(ends))
         elif leg.get("home"):
@@ -77,6 +81,7 @@ def went(draft: Draft, meaning: dict[str, Any], clause: Clause) -> list[Step]:
             draft.route.append(clause.text)
         elif leg.get("past") is not None:
             draft.route.append(clause.text)
+            draft.passed += [things_of(leg["past"])] if leg["past"] else []
     if home:
         ends.append(Step(StepKind.RETURN))
     if not found and not ends and not draft.unable and not any("ahead" in leg for leg in legs):

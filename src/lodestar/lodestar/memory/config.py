@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from lodestar.grid.config import LookConfig
 
 
 @dataclass(frozen=True)
@@ -119,11 +121,9 @@ class EventConfig:
     settle: float = 5.0  # seconds that a change must last, so that merges and second looks come first; chosen
     looks: int = 3  # seconds in which a place was looked at before something can appear there; chosen
     before: float = 10.0  # seconds between those looks and the first sight of the thing; chosen
-    look_range: float = 3.0  # metres of a look that would have shown the thing; chosen
-    look_fov: float = math.radians(
-        60.0
-    )  # radians, of the camera in plan; chosen: narrower than any that is shipped
-    cell: float = 0.25  # metres, of the record of looks; chosen
+    # of a look that would have shown the thing: `near` and `near_fov`
+    look_limits: LookConfig = field(default_factory=LookConfig, metadata={"shared": "looks"})
+    around: float = 0.25  # metres around a place within which a look is one at it; chosen
     max_known: int = 50_000  # entities whose place is remembered, the oldest dropped first; chosen
 
 
@@ -136,12 +136,12 @@ class LastSeenConfig:
     # seconds in which a place was looked at without its thing, after which it is empty; chosen: an arrival lasts two,
     # and the map confirms in one what is there
     looks: int = 2
-    look_range: float = 3.0  # metres of a look that would have shown the thing; EventConfig
+    # of a look that would have shown the thing: `near` and `near_fov`
+    look_limits: LookConfig = field(default_factory=LookConfig, metadata={"shared": "looks"})
     look_sizes: float = (
         15.0  # likewise, times its longest side: a mug shows from 1.5 m; chosen: 15 pixels of 320
     )
     look_from: float = 0.3  # metres before the camera, likewise: nearer things fill the image; chosen
-    look_fov: float = math.radians(60.0)  # radians in plan, likewise; EventConfig
     # radians in height, likewise; chosen: narrower than any that is shipped
     look_height: float = math.radians(40.0)
     max_places: int = 2000  # that are remembered, the oldest sights dropped first; chosen: some floors
@@ -149,8 +149,8 @@ class LastSeenConfig:
     period: float = 2.0  # seconds of real time between two tellings; chosen: a decision takes longer
 
     def __post_init__(self) -> None:
-        if min(self.same_place, self.look_range, self.look_sizes, self.period) <= 0.0:
-            raise ValueError("same_place, look_range, look_sizes and period must be above 0")
+        if min(self.same_place, self.look_sizes, self.period) <= 0.0:
+            raise ValueError("same_place, look_sizes and period must be above 0")
         if min(self.looks, self.max_places, self.told) < 1:
             raise ValueError("looks, max_places and told must be at least 1")
 

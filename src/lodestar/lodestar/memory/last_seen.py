@@ -193,12 +193,12 @@ class LastSeenPlaces:
             return []
         centres = np.array([spot.seen.thing.centre for spot in spots])
         sides = np.array([spot.seen.thing.size.max() for spot in spots])
-        ranges = np.minimum(config.look_range, config.look_sizes * sides)
+        ranges = np.minimum(config.look_limits.near, config.look_sizes * sides)
         near = np.linalg.norm(centres[:, :2] - lens[:2], axis=1) <= ranges
         spots, centres = [spot for spot, one in zip(spots, near) if one], centres[near]
         camera_from_map = inverse(map_from_camera)
         x, y, z = (centres @ camera_from_map[:3, :3].T + camera_from_map[:3, 3]).T
-        inside = (z > config.look_from) & (np.abs(x) <= z * math.tan(config.look_fov / 2.0))
+        inside = (z > config.look_from) & (np.abs(x) <= z * math.tan(config.look_limits.near_fov / 2.0))
         inside &= np.abs(y) <= z * math.tan(config.look_height / 2.0)
         found = []
         for spot, centre, is_inside in zip(spots, centres, inside):

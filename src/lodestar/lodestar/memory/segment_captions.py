@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lodestar.language.sentences import plural
+from lodestar.language.item_words import plural
 from lodestar.memory.config import SegmentConfig
 from lodestar.models.english import listed, with_article
 from lodestar.models.lexicon import load_lexicon
@@ -20,6 +20,8 @@ from lodestar.query.relations import PAIRS, Boxes
 from lodestar.query.table import load_table
 from lodestar.scene.captions import attributes_of, clean_text, says_more, words_only
 from lodestar.scene.records import Entity
+from lodestar.scene.regions import RegionMap
+from lodestar.scene.room_walls import walled_off
 
 _ATTRIBUTES = 2  # that are added to a caption without them
 _NUMBERS = (
@@ -60,6 +62,7 @@ class SegmentContent:
     deeds: tuple[str, ...] = ()
     driven: float = 0.0
     region: str = ""
+    rooms: RegionMap | None = None  # whose walls keep things from being next to each other
 
 
 #: Returns the caption of a segment, "" if there is nothing to say.
@@ -103,7 +106,7 @@ def _view_in_words(content: SegmentContent, config: SegmentConfig, room: int) ->
     things = [t for t in content.things if t.entity.label.casefold() not in structure][: config.max_described]
     if not things:
         return ""
-    groups = _phrases(things, config)
+    groups = _phrases(things, config, content.rooms)
     places: dict[str, list[str]] = {}
     sentence = ""
     for region_id, phrase in groups:
@@ -129,10 +132,12 @@ def _places_in_words(places: Mapping[str, Sequence[str]]) -> str:
     return f"{said[:1].upper()}{said[1:]}."
 
 
-def _phrases(things: Sequence[SeenThing], config: SegmentConfig) -> list[tuple[int, str]]:
+def _phrases(
+    things: Sequence[SeenThing], config: SegmentConfig, rooms: RegionMap | None = None
+) -> list[tuple[int, str]]:
     """Return (region, phrase) of the things: with its support or neighbour, like ones counted, in the given order."""
     names = [name_of(thing.entity) for thing in things]
-    links = _links([thing.entity for thing in things], config)
+    links = _links([thing.entity for thing in things], config, rooms)
     anchors = {anchor for _, anchor in links.values()}
     groups: dict[tuple[str, int], list[int]] = {}  # things of a relation and anchor
     for i in range(len(things)):
@@ -164,7 +169,9 @@ def _phrase(key: tuple[int, str, str, str], count: int) -> str:
     return f"{items} {relation} each of {_counted(anchor, count)}"
 
 
-def _links(entities: Sequence[Entity], config: SegmentConfig) -> dict[int, tuple[str, int]]:
+def _links(
+    entities: Sequence[Entity], config: SegmentConfig, rooms: RegionMap | None = None
+) -> dict[int, tuple[str, int]]:
     """Return the most telling relations: thing -> (word, anchor), one per thing, at most `max_relations`.
 
     A support tells more than a neighbour. Nothing is said both ways round.
@@ -174,12 +181,15 @@ def _links(entities: Sequence[Entity], config: SegmentConfig) -> dict[int, tuple
     high = np.array([e.box_max for e in entities], float)
     boxes, anchors = Boxes(low, high).rows(), Boxes(low[None], high[None])
     table = load_table()
+    walled = _walled(entities, low, high, rooms)
     candidates: list[tuple[int, float, int, int, str]] = []
     for rank, (predicate, word) in enumerate((*_SUPPORTS, ("NextTo", "next to"))):
         scores = np.nan_to_num(PAIRS[predicate](boxes, anchors, table))
         np.fill_diagonal(scores, 0.0)
         for i, j in zip(*np.nonzero(scores >= config.min_relation)):
-            if predicate == "NextTo" and not _tells(entities[int(i)], entities[int(j)]):
+            if predicate == "NextTo" and not (
+                _tells(entities[int(i)], entities[int(j)]) and not walled[int(i), int(j)]
+            ):
                 continue
             candidates.append((rank // len(_SUPPORTS), -round(float(scores[i, j]), 6), int(i), int(j), word))
     links: dict[int, tuple[str, int]] = {}
@@ -192,6 +202,19 @@ def _links(entities: Sequence[Entity], config: SegmentConfig) -> dict[int, tuple
     return links
 
 
+def _walled(
+    entities: Sequence[Entity], low: np.ndarray, high: np.ndarray, rooms: RegionMap | None
+) -> np.ndarray:
+    """Return (N, N) bool: a wall stands between the things."""
+    count = len(entities)
+    if rooms is None:
+        return np.zeros((count, count), bool)
+    region = np.array([entity.region_id for entity in entities], int)
+    one, other = (index.ravel() for index in np.indices((count, count)))
+    walled = walled_off(rooms, region[one], region[other], low[one], high[one], low[other], high[other])
+    return walled.reshape(count, count)
+
+
 def _tells(entity: Entity, anchor: Entity) -> bool:
     """Tell whether "entity next to anchor" says where it is: the anchor is another kind of thing and not smaller."""
     size, other = (float(np.prod(np.maximum(e.box_max - e.box_min, 0.01))) for e in (entity, anchor))
@@ -200,8 +223,7 @@ def _tells(entity: Entity, anchor: Entity) -> bool:
 
 def _counted(name: str, count: int) -> str:
     """Return "a red mug", "three red mugs"; a name in the plural, as "white books", stays as it is."""
-    last = name.rsplit(" ", 1)[-1].casefold()
-    if load_lexicon().singular(last) != last:
+    if load_lexicon().is_plural(name):
         return name
     if count > 1:
         return f"{_NUMBERS[count] if count < len(_NUMBERS) else count} {plural(name)}"

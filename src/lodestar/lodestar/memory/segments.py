@@ -220,7 +220,8 @@ class Segmenter:
         deeds = deeds_done([text for _, text in sorted(window.deeds)], driven, turned, self.config)
         if not things and deeds == (STANDING,):
             return None
-        text = self._compose(SegmentContent(things, labels, deeds, driven, region), self.config)
+        content = SegmentContent(things, labels, deeds, driven, region, self._scene.rooms)
+        text = self._compose(content, self.config)
         if not text.strip():
             return None
         return Memory(

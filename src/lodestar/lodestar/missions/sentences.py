@@ -13,10 +13,10 @@ from lodestar.language.directive import (
     StepKind,
     StopRequested,
 )
+from lodestar.language.directive_parsers import AskingDirectives
 from lodestar.language.grammar import parse_directive
 from lodestar.language.model_directives import best_directive
 from lodestar.language.question_reader import read_question
-from lodestar.language.two_readers import offline_readers
 from lodestar.missions import records
 
 
@@ -26,7 +26,7 @@ def sentence_problem(step: records.Step) -> str:
         if step.kind is records.StepKind.QUESTION:
             read_question(step.text)
         elif step.kind is records.StepKind.DIRECTIVE:
-            return _endless(best_directive(offline_readers(), step.words), step.time_limit)
+            return _endless(best_directive(AskingDirectives(), step.words), step.time_limit)
         elif step.kind is records.StepKind.WAYPOINT and step.keep_away_from:
             constraints_of(step.keep_away_from)
     except StopRequested:

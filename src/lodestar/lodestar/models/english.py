@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from lodestar.models.lexicon import load_lexicon
+
 ARTICLES = frozenset({"a", "an", "the", "some"})
 _DAY = 86400.0  # seconds
 
 
 def with_article(name: str) -> str:
-    """Return "a mug", "an apple"; a name that begins with an article stays as it is."""
-    if name.split(" ", 1)[0].casefold() in ARTICLES:
+    """Return "a mug", "an apple"; a plural, and a name that begins with an article, stay as they are."""
+    if name.split(" ", 1)[0].casefold() in ARTICLES or load_lexicon().is_plural(name):
         return name
     return f"{'an' if name[:1].casefold() in 'aeiou' else 'a'} {name}"
 

@@ -13,6 +13,10 @@ from importlib import resources
 import yaml
 
 ATTRIBUTE_GROUPS = ("colors", "materials", "sizes", "others")
+#: Words that begin what follows the noun of a phrase.
+_AFTER_NOUN = frozenset(
+    {"of", "with", "on", "in", "at", "by", "from", "for", "next", "near", "under", "behind"}
+)
 _MOST_KEPT = 8192  # phrases whose singular is kept: a sentence asks for the same ones hundreds of times
 
 
@@ -48,6 +52,7 @@ class Lexicon:
     structure: frozenset[str]
     irregular_plurals: dict[str, str]
     unchanging: frozenset[str]
+    plurals: frozenset[str]  # among the unchanging
     rooms: dict[str, str]
     room_evidence: dict[str, dict[str, float]]
     found_in: dict[str, dict[str, float]]
@@ -75,6 +80,13 @@ class Lexicon:
         if word.endswith(("sses", "shes", "ches", "xes", "zes")):
             return word[:-2]
         return word[:-1]
+
+    def is_plural(self, phrase: str) -> bool:
+        """Return whether the noun of a phrase is a plural: of "white shoes", not of "box of shoes"."""
+        words = words_of(phrase)
+        end = next((k for k, word in enumerate(words) if k and word in _AFTER_NOUN), len(words))
+        noun = words[end - 1] if words else ""
+        return noun in self.plurals or self.singular(noun) != noun
 
     def singular_phrase(self, phrase: str) -> str:
         """Return the phrase with its last word in the singular; known phrases unchanged."""
@@ -234,6 +246,7 @@ def _build(data: dict) -> Lexicon:
         structure=frozenset(data["structure"]),
         irregular_plurals=data["irregular_plurals"],
         unchanging=frozenset(data["unchanging"]),
+        plurals=frozenset(data["plurals"]),
         rooms=rooms,
         room_evidence=data["room_evidence"],
         found_in=data["found_in"],

@@ -26,6 +26,13 @@ from lodestar.query.rows import GOOD, like, likeliest
 from lodestar.query.speaker_pose import viewer_of
 from lodestar.query.terms import Term, blend, category_of, negated, ranks
 
+_BESIDE = ("NextTo", "Near")  # relations that a wall between two rooms ends
+
+
+def _everywhere(rows: np.ndarray, anchors: np.ndarray) -> float:
+    """Return that nothing stands between entities."""
+    return 1.0
+
 
 @dataclass(frozen=True)
 class GraphScore:
@@ -209,10 +216,15 @@ class _Variable:
         relation = relations.PAIRS.get(predicate.name)
         if relation is None:  # Between with one anchor only
             return lambda rows, anchors: relations.near(boxes.take(rows).rows(), boxes.take(anchors), table)
+        free = pool.beside if predicate.name in _BESIDE else _everywhere
         if predicate.arguments[0] == self.index:
-            return lambda rows, anchors: relation(boxes.take(rows).rows(), boxes.take(anchors), table)
+            return lambda rows, anchors: (
+                relation(boxes.take(rows).rows(), boxes.take(anchors), table) * free(rows, anchors)
+            )
         # here the anchor is the constrained object: a lamp on the desk that is searched for
-        return lambda rows, anchors: relation(boxes.take(anchors), boxes.take(rows).rows(), table)
+        return lambda rows, anchors: (
+            relation(boxes.take(anchors), boxes.take(rows).rows(), table) * free(rows, anchors)
+        )
 
     def _between(self, others: list[int], semantic: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the best pair of anchors per entity."""

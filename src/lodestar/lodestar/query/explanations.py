@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from lodestar.language.query_graph import QueryGraph
 from lodestar.models.english import the, with_article
-from lodestar.models.lexicon import load_lexicon
 from lodestar.query.config import QueryConfig
 from lodestar.scene.records import Entity, EntityState
 
@@ -81,6 +80,4 @@ def _things(names: str) -> str:
 
 
 def _thing(name: str) -> str:
-    first, last = name.split(" ", 1)[0], name.rsplit(" ", 1)[-1]
-    is_plural = load_lexicon().singular(last) != last
-    return name if is_plural or first in ("number", "two") else with_article(name)
+    return name if name.split(" ", 1)[0] in ("number", "two") else with_article(name)

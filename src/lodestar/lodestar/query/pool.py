@@ -18,6 +18,8 @@ from lodestar.query.vocabulary import Kinds, Looks
 from lodestar.scene.enrichment import CHANNEL
 from lodestar.scene.floor_height import floor_of
 from lodestar.scene.records import Entity, EntityState, Region, View
+from lodestar.scene.regions import RegionMap
+from lodestar.scene.room_walls import walled_off
 
 UNDECIDED = 0.5
 UNVERIFIED = 0.75  # score of predicates that the scene cannot verify: "on the wall", rooms without regions
@@ -31,6 +33,7 @@ class Pool:
     room_low, room_high: (N, 2) bounds in plan of the entities in an entity's region. kind_of: (N,) index into the
     unique pairs of label and caption; look_of: (N,) index into the unique pairs of known attributes and caption.
     region_of: (N,) ids. described: (N,) bool, the entity has a vector of its caption.
+    rooms: None = nothing is known of walls between them.
     """
 
     entities: list[Entity]
@@ -52,6 +55,7 @@ class Pool:
     described: np.ndarray
     regions: Mapping[int, Region] | None = None
     observer: np.ndarray | None = None
+    rooms: RegionMap | None = None
 
     @staticmethod
     def of(
@@ -62,6 +66,7 @@ class Pool:
         observer: np.ndarray | None = None,
         table: PredicateTable | None = None,
         ordered: bool = False,
+        rooms: RegionMap | None = None,
     ) -> Pool:
         """Return the pool of these entities sorted by id, or in their own order if they are `ordered`.
 
@@ -78,17 +83,24 @@ class Pool:
             own, boxes, presence, phrases, config, table or load_table(),
             _vectors([e.front for e in own]), _vectors([e.color for e in own]),
             low, high, Kinds(kinds), kind_of, Looks(looks), look_of, [e.views for e in own], region_of,
-            np.array([CHANNEL in e.embeddings for e in own], bool), regions, observer,
+            np.array([CHANNEL in e.embeddings for e in own], bool), regions, observer, rooms,
         )  # fmt: skip
 
-    def renewed(self, entities: Sequence[Entity], regions: Mapping[int, Region] | None = None) -> Pool:
+    def renewed(
+        self,
+        entities: Sequence[Entity],
+        regions: Mapping[int, Region] | None = None,
+        rooms: RegionMap | None = None,
+    ) -> Pool:
         """Return `Pool.of` these entities; what this pool holds of the same objects is not read again."""
         own = sorted(entities, key=lambda e: e.id)
         row_of = {id(entity): row for row, entity in enumerate(self.entities)}
         before = np.array([row_of.get(id(entity), -1) for entity in own], int)
         fresh = np.flatnonzero(before < 0)
         if 2 * len(fresh) > len(own):
-            return Pool.of(own, self.phrases, self.config, regions, self.observer, self.table, ordered=True)
+            return Pool.of(
+                own, self.phrases, self.config, regions, self.observer, self.table, ordered=True, rooms=rooms
+            )
         part = Pool.of([own[row] for row in fresh], self.phrases, self.config, table=self.table, ordered=True)
 
         def merged(old: np.ndarray, new: np.ndarray) -> np.ndarray:
@@ -112,6 +124,7 @@ class Pool:
             own, boxes, merged(self.presence, part.presence), self.phrases, self.config, self.table,
             merged(self.fronts, part.fronts), merged(self.colors, part.colors), low, high, kinds, kind_of, looks,
             look_of, [e.views for e in own], region_of, merged(self.described, part.described), regions, self.observer,
+            rooms,
         )  # fmt: skip
 
     @cached_property
@@ -148,6 +161,17 @@ class Pool:
     def named(self, category: str) -> np.ndarray:
         """Return (N,) whether an entity's label, or its caption's noun, is the very name of the category."""
         return self.kinds.named(category)[self.kind_of]
+
+    def beside(self, rows: np.ndarray, anchors: np.ndarray) -> np.ndarray:
+        """Return (N, M) bool: no wall of a room stands between entities `rows` (N,) and `anchors` (N, M)."""
+        if self.rooms is None:
+            return np.ones(anchors.shape, bool)
+        one, other = np.repeat(rows, anchors.shape[1]), anchors.ravel()
+        low, high, region = self.boxes.low, self.boxes.high, self.region_of
+        walled = walled_off(
+            self.rooms, region[one], region[other], low[one], high[one], low[other], high[other]
+        )
+        return ~walled.reshape(anchors.shape)
 
     def attribute(self, attribute: str) -> np.ndarray:
         """Return attribute scores (N,) by words alone."""

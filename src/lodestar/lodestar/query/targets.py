@@ -102,7 +102,9 @@ class SceneTargets:
         """Scores of further entities for the step; none while a phrase has no vector."""
         everything = {**mirror.entities, **entities}
         try:
-            found = score_query(step.graphs, everything, self._phrases, self._config, mirror.regions)
+            found = score_query(
+                step.graphs, everything, self._phrases, self._config, mirror.regions, rooms=mirror.rooms
+            )
         except MissingPhrases:
             return {}
         return {c.entity_id: c.score for c in found if c.entity_id in entities}
@@ -124,7 +126,7 @@ class SceneTargets:
     def _score(self, graphs: tuple[QueryGraph, ...], mirror: SceneMirror) -> TargetView:
         if not graphs:
             return TargetView()
-        pool = self._pools.of(mirror.entities, self._phrases, self._config, mirror.regions)
+        pool = self._pools.of(mirror.entities, self._phrases, self._config, mirror.regions, mirror.rooms)
         try:
             candidates = score_pool(graphs, pool)
         except MissingPhrases as missing:

@@ -16,6 +16,7 @@ from lodestar.query.pool import Pool
 from lodestar.query.table import PredicateTable
 from lodestar.query.terms import fetch_vectors
 from lodestar.scene.records import Entity, EntityState, Region
+from lodestar.scene.regions import RegionMap
 
 __all__ = [
     "Candidate", "PoolCache", "QueryConfig", "Verdict", "decide", "prepare", "score_pool",
@@ -61,17 +62,18 @@ def score_query(
     regions: Mapping[int, Region] | None = None,
     observer: np.ndarray | None = None,
     table: PredicateTable | None = None,
+    rooms: RegionMap | None = None,
 ) -> list[Candidate]:
     """Return candidates for the target of a query, best first; ties by id. Archived entities are excluded.
 
     The first `explained` candidates include predicate scores, bindings and an explanation.
 
     graphs: alternative readings; an entity has its best one's score. regions: for InRegion, which is unverified
-    without them. observer: (2+,) x, y, reference of "the nearest chair".
+    without them. rooms: see `prepare`. observer: (2+,) x, y, reference of "the nearest chair".
     table: of the predicates, the calibrated one by default.
     Raises MissingPhrases if an open-vocabulary word needs a vector that `phrases` cannot provide.
     """
-    pool = prepare(entities, phrases, config, regions, table)
+    pool = prepare(entities, phrases, config, regions, table, rooms)
     return score_pool(graphs, pool.seen_by(observer))
 
 
@@ -81,10 +83,14 @@ def prepare(
     config: QueryConfig | None = None,
     regions: Mapping[int, Region] | None = None,
     table: PredicateTable | None = None,
+    rooms: RegionMap | None = None,
 ) -> Pool:
-    """Return entities as arrays, for many queries on an unchanged scene. Archived entities are left out."""
+    """Return entities as arrays, for many queries on an unchanged scene. Archived entities are left out.
+
+    rooms: map of the regions, whose walls keep things from being next to each other; None = there are none.
+    """
     values = entities.values() if isinstance(entities, Mapping) else entities
-    return Pool.of(_present(values), phrases, config or QueryConfig(), regions, None, table)
+    return Pool.of(_present(values), phrases, config or QueryConfig(), regions, None, table, rooms=rooms)
 
 
 def _present(entities: Iterable[Entity]) -> list[Entity]:
@@ -105,22 +111,27 @@ class PoolCache:
         phrases: PhraseBook,
         config: QueryConfig | None = None,
         regions: Mapping[int, Region] | None = None,
+        rooms: RegionMap | None = None,
     ) -> Pool:
         """Return `prepare` of these entities; `config` must be the same in every call."""
-        things, rooms = list(entities.values()), list((regions or {}).values())
+        things, named = list(entities.values()), list((regions or {}).values())
         if self._kept is None or self._kept[2] is not phrases:
-            pool = prepare(things, phrases, config, regions)
+            pool = prepare(things, phrases, config, regions, rooms=rooms)
         else:
-            old_things, old_rooms, _, pool = self._kept
-            if _same(things, old_things) and _same(rooms, old_rooms):
+            old_things, old_named, _, pool = self._kept
+            if _same(things, old_things) and _same(named, old_named) and _same_rooms(pool.rooms, rooms):
                 return pool
-            pool = pool.renewed(_present(things), regions)
-        self._kept = (things, rooms, phrases, pool)
+            pool = pool.renewed(_present(things), regions, rooms)
+        self._kept = (things, named, phrases, pool)
         return pool
 
 
 def _same(one: list, other: list) -> bool:
     return len(one) == len(other) and all(a is b for a, b in zip(one, other))
+
+
+def _same_rooms(one: RegionMap | None, other: RegionMap | None) -> bool:
+    return one is other or (one is not None and one.is_as(other))
 
 
 def score_pool(graphs: Sequence[QueryGraph], pool: Pool, explained: int | None = None) -> list[Candidate]:

@@ -71,6 +71,8 @@ class RegionMap:
         self._origin = np.zeros(2)
         self._resolution = 1.0
         self._mask_from_map = np.eye(4)
+        # at most one: (K, 2) places where two rooms meet, by their ids; copies share it
+        self._openings: list[dict[tuple[int, int], np.ndarray]] = []
 
     @property
     def is_empty(self) -> bool:
@@ -81,6 +83,7 @@ class RegionMap:
         """Replace the regions' cells: (rows, columns) unsigned, 0 = none, row 0 has the lowest y."""
         self._origin, self._resolution = np.asarray(origin, float), resolution
         self._mask_from_map = np.eye(4)
+        self._openings = []
         if mask.size == 0 or not mask.any():
             self._mask = np.zeros((0, 0), np.int64)
             return
@@ -99,11 +102,37 @@ class RegionMap:
 
     def move(self, jump: np.ndarray) -> None:
         """Move the regions with the map by (4, 4)."""
-        self._mask_from_map = self._mask_from_map @ inverse(jump)
+        self._mask_from_map, self._openings = self._mask_from_map @ inverse(jump), []
         self.regions = {
             region.id: replace(region, centroid=(jump @ [*region.centroid[:2], 0.0, 1.0])[:2])
             for region in self.regions.values()
         }
+
+    def is_as(self, other: RegionMap | None) -> bool:
+        """Return whether this is the other map, or a copy of it that has not changed since."""
+        return other is not None and self._openings is other._openings
+
+    def openings(self, one: int, other: int) -> np.ndarray:
+        """(K, 2) places in map where the floors of two regions meet, as in a doorway; none where a wall is between."""
+        if not self._openings:
+            self._openings.append(self._all_openings())
+        return self._openings[0].get((min(one, other), max(one, other)), np.zeros((0, 2)))
+
+    def _all_openings(self) -> dict[tuple[int, int], np.ndarray]:
+        mask = self._mask.astype(np.int64)
+        if self._gap is not None:
+            mask = np.where(self._gap == 0.0, mask, 0)
+        found: list[tuple[np.ndarray, np.ndarray]] = []
+        for axis in (0, 1):
+            before, after = (np.take(mask, range(k, mask.shape[axis] - 1 + k), axis) for k in (0, 1))
+            rows, columns = np.nonzero((before != after) & (before > 0) & (after > 0))
+            places = np.column_stack([columns, rows]) + 0.5 + ((0.5, 0.0) if axis else (0.0, 0.5))
+            pairs = np.sort(np.column_stack([before[rows, columns], after[rows, columns]]), axis=1)
+            found.append((pairs, self._origin + places * self._resolution))
+        pairs, places = (np.concatenate(part) for part in zip(*found))
+        back = inverse(self._mask_from_map)
+        places = places @ back[:2, :2].T + back[:2, 3]
+        return {(int(a), int(b)): places[(pairs == (a, b)).all(axis=1)] for a, b in np.unique(pairs, axis=0)}
 
     def _nearest(self) -> tuple[np.ndarray, np.ndarray]:
         """Return, per cell, the region of the nearest cell with one and the distance to it, metres; computed lazily."""

@@ -6,23 +6,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lodestar.experts.registry import expert_names
 from lodestar.selection.linucb import LinUcb, Origin
 from lodestar.selection.policy import Choice
 
-#: Substitutes, in this order, if the wanted arm is inadmissible; arms not named here follow in the policy's own
-#: order. Geometry comes first because it almost always has a goal; a single expert that stood still without a goal
-#: would be a weak baseline. If only goals towards a known target are admissible, the frontier expert can finish alone,
-#: as a geometric searcher with a detector does.
-FALLBACK = ("frontier", "semantic_map", "ego_vlm")
-
 
 def first_admissible(arms: tuple[str, ...], admissible: np.ndarray, wanted: str) -> int:
-    """Return the index of `wanted` if it is admissible, else of the first admissible arm of FALLBACK.
+    """Return the index of `wanted` if it is admissible, else of the first admissible expert of the registry.
 
-    Raises ValueError if no arm is admissible.
+    Geometry comes first there, because it almost always has a goal; a single expert that stood still without one would
+    be a weak baseline. If only goals towards a known target are admissible, the frontier expert can finish alone, as a
+    geometric searcher with a detector does. Raises ValueError if no arm is admissible.
     """
     allowed = np.asarray(admissible, bool)
-    order = (wanted, *FALLBACK, *arms)
+    order = (wanted, *expert_names(), *arms)
     index = next((arms.index(name) for name in order if name in arms and allowed[arms.index(name)]), None)
     if index is None:
         raise ValueError("no admissible arm")
@@ -49,7 +46,7 @@ class NonLearningPolicy:
 
 
 class SingleExpert(NonLearningPolicy):
-    """Always choose the same expert; FALLBACK replaces it while it is inadmissible."""
+    """Always choose the same expert; `first_admissible` replaces it while it is inadmissible."""
 
     def __init__(self, arms: tuple[str, ...], names: tuple[str, ...], expert: str) -> None:
         super().__init__(arms, names)
@@ -83,7 +80,7 @@ class RoundRobin(NonLearningPolicy):
 class FixedSchedule(NonLearningPolicy):
     """Choose experts by a fixed cyclic sequence; only the decision's number determines the turn.
 
-    Unlike with RoundRobin, an inadmissible expert loses its turn to FALLBACK.
+    Unlike with RoundRobin, an inadmissible expert loses its turn to another (`first_admissible`).
     """
 
     def __init__(self, arms: tuple[str, ...], names: tuple[str, ...], schedule: tuple[str, ...]) -> None:

@@ -2,40 +2,44 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from lodestar.experts.registry import expert_names, experts
 from lodestar.scene.similarity import TIERS
-
-#: Policies that always follow one expert, named by its arm.
-SINGLE_EXPERTS = ("frontier", "semantic_map", "ego_vlm")
 
 #: Policies that learn and can save their state.
 LEARNERS = ("bandit", "epsilon_greedy", "thompson")
-
-POLICIES = ("bandit", *SINGLE_EXPERTS, "round_robin", "random", "fixed", "epsilon_greedy", "thompson")
-
-#: Default schedule of "fixed": twice exploration, then the map, then the view.
-SCHEDULE = ("frontier", "frontier", "semantic_map", "ego_vlm")
 
 FEATURE_SETS = ("iv_a", "app_a")
 
 REWARDS = ("single", "sequence")
 
 
+def policy_names() -> tuple[str, ...]:
+    """Return the names of all policies; that of an expert always follows this one."""
+    return ("bandit", *expert_names(), "round_robin", "random", "fixed", "epsilon_greedy", "thompson")
+
+
+def default_schedule() -> tuple[str, ...]:
+    """Return the schedule of "fixed": each expert for its number of turns, in the order of the arms."""
+    return tuple(spec.name for spec in experts() for _ in range(spec.turns))
+
+
 @dataclass(frozen=True)
 class SelectionConfig:
     """Names of the policy, its features and its reward; see ADR 0017 for the choice of the reward."""
 
-    policy: str = "bandit"  # one of POLICIES (RoboAtlas Algorithm 2)
+    policy: str = "bandit"  # one of policy_names() (RoboAtlas Algorithm 2)
     features: str = "iv_a"  # one of FEATURE_SETS (RoboAtlas IV-A)
     reward: str = "single"  # one of REWARDS (RoboAtlas eq. 5)
-    schedule: tuple[str, ...] = SCHEDULE  # experts in turn, for the policy "fixed"; chosen: see SCHEDULE
+    # experts in turn, for the policy "fixed"; chosen: see default_schedule
+    schedule: tuple[str, ...] = field(default_factory=default_schedule)
     # File of the learned state, read at the start if it exists and written after every directive; "" = none. The file
     # states the policy, features and reward by which it was learned, and others refuse it.
     policy_state: str = ""
 
     def __post_init__(self) -> None:
-        for name, known in (("policy", POLICIES), ("features", FEATURE_SETS), ("reward", REWARDS)):
+        for name, known in (("policy", policy_names()), ("features", FEATURE_SETS), ("reward", REWARDS)):
             if getattr(self, name) not in known:
                 raise ValueError(f"{name} is {getattr(self, name)!r}; it is one of {', '.join(known)}")
         if self.policy_state and self.policy not in LEARNERS:
@@ -80,7 +84,7 @@ class LinUcbConfig:
     # Share of uniform choice among the admissible arms, 0..1. Chosen: keeps every propensity above mixing / A for
     # off-policy evaluation at little cost.
     mixing: float = 0.05
-    prior: str = "directed"  # a key of PRIORS; "cold" is the paper's b = 0
+    prior: str = "directed"  # one of PRIORS; "cold" is the paper's b = 0
     # lambda with a prior: decisions per arm that outweigh it; chosen: one or two episodes
     prior_strength: float = 10.0
 

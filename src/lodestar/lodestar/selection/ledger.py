@@ -11,6 +11,8 @@ from functools import lru_cache
 import numpy as np
 
 from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest
+from lodestar.experts.registry import holder
+from lodestar.experts.specs import Role
 from lodestar.geometry.boxes import box_distance
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import Step, StepKind
@@ -90,7 +92,7 @@ def modality_of(step: Step) -> str:
     return "description" if described else "object"
 
 
-VIEWER = "ego_vlm"  # the expert whose confidence is V_vlm
+VIEWER = holder(Role.VIEWER)  # the expert whose confidence is V_vlm
 STUCK_DISTANCE = 0.15  # m; a turn that ends nearer to its start hardly moved the robot
 STUCK_TIME = 2.0  # s; a shorter turn had no chance to
 

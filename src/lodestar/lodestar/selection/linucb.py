@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from lodestar.experts.registry import expert_names, expert_spec
 from lodestar.selection.config import LinUcbConfig
 from lodestar.selection.policy import Choice
 from lodestar.storage.archive import write_file
@@ -16,30 +18,15 @@ from lodestar.storage.archive import write_file
 STATE_FORMAT = "lodestar policy state 2"
 UNSIGNED_FORMAT = "lodestar policy state 1"  # does not state the policy and reward by which it was learned
 
-#: Priors of expected reward per arm and feature, in units of the reward (RoboAtlas Table I), whose largest term is
-#: success. "directed": frontiers pay by the area they would reveal, less as more is known; map and view pay by the
-#: probability that they are right, which their confidence states; backtracking and long drives cost. A policy's
-#: features may lack a name: App. A has no confidence, "max_similarity" replaces it.
-PRIORS: dict[str, dict[str, dict[str, float]]] = {
-    "cold": {},
-    "directed": {
-        "frontier": {
-            "bias": 0.4,
-            "coverage": -0.2,
-            "confidence": 0.6,
-            "backtracking": -0.3,
-            "distance": -1.0,
-        },
-        "semantic_map": {
-            "bias": -0.1,
-            "confidence": 2.0,
-            "max_similarity": 1.2,
-            "backtracking": -0.2,
-            "distance": -1.0,
-        },
-        "ego_vlm": {"bias": -0.2, "confidence": 2.0, "backtracking": -0.2, "distance": -1.0},
-    },
-}
+#: Names of priors of the expected reward per arm and feature: none, and that of each expert's spec.
+PRIORS = ("cold", "directed")
+
+
+def prior_weights(prior: str, arm: str) -> Mapping[str, float]:
+    """Return the expected reward per feature of an arm; arms that are no experts of ours have none."""
+    if prior != "directed" or arm not in expert_names():
+        return {}
+    return expert_spec(arm).prior
 
 
 class ForeignState(ValueError):
@@ -84,13 +71,14 @@ class LinUcb:
     def __post_init__(self) -> None:
         if self.config.prior not in PRIORS:
             raise ValueError(f"unknown prior {self.config.prior!r}; known: {', '.join(PRIORS)}")
-        prior = PRIORS[self.config.prior]
-        strength = self.config.prior_strength if prior else self.config.regularization
+        prior = self.config.prior
+        strength = self.config.regularization if prior == "cold" else self.config.prior_strength
         if not 0.0 <= self.config.mixing <= 1.0 or strength <= 0.0:
             raise ValueError("mixing must lie in [0, 1], regularization and prior_strength above 0")
         count, dimension = len(self.arms), len(self.names)
         self.inverse = np.repeat(np.eye(dimension)[None] / strength, count, axis=0)
-        weights = [[prior.get(arm, {}).get(name, 0.0) for name in self.names] for arm in self.arms]
+        priors = [prior_weights(prior, arm) for arm in self.arms]
+        weights = [[weight.get(name, 0.0) for name in self.names] for weight in priors]
         self.response = strength * np.array(weights, np.float64)
 
     @property

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from lodestar.experts.registry import expert_names
 from lodestar.selection.baselines import (
     FixedSchedule,
     RoundRobin,
@@ -17,11 +18,10 @@ from lodestar.selection.baselines import (
 )
 from lodestar.selection.config import (
     LEARNERS,
-    POLICIES,
-    SCHEDULE,
-    SINGLE_EXPERTS,
     LinUcbConfig,
     SelectionConfig,
+    default_schedule,
+    policy_names,
 )
 from lodestar.selection.context import feature_names
 from lodestar.selection.linucb import LinUcb, Origin
@@ -51,7 +51,7 @@ def make_policy(
     if name == "epsilon_greedy":
         known = tuple(option for option in known if option != "alpha")
     foreign = sorted(set(options) - set(known))
-    if foreign and name in POLICIES:
+    if foreign and name in policy_names():
         raise ValueError(
             f"policy {name!r} has no option {', '.join(foreign)}; it has: {', '.join(known) or 'none'}"
         )
@@ -62,15 +62,15 @@ def make_policy(
         return Thompson(LinUcbConfig(**options), arms, names, rng, origin)
     if name == "epsilon_greedy":
         return LinUcb(LinUcbConfig(**{"mixing": 0.1, **options, "alpha": 0.0}), arms, names, rng, origin)
-    if name in SINGLE_EXPERTS:
+    if name in expert_names():
         return SingleExpert(arms, names, name)
     if name == "round_robin":
         return RoundRobin(arms, names)
     if name == "random":
         return UniformRandom(arms, names, rng)
     if name == "fixed":
-        return FixedSchedule(arms, names, tuple(options.get("schedule", SCHEDULE)))
-    raise ValueError(f"unknown policy {name!r}; known: {', '.join(POLICIES)}")
+        return FixedSchedule(arms, names, tuple(options.get("schedule", default_schedule())))
+    raise ValueError(f"unknown policy {name!r}; known: {', '.join(policy_names())}")
 
 
 def policy_of(

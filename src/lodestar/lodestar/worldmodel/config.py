@@ -27,6 +27,7 @@ class ValidationConfig:
     )
     max_bearing: float = math.radians(75.0)  # off a target that is faced; success asks for 30 degrees (ours)
     ignore_last: float = 0.8  # m before a target that may be furniture under it, as for viewpoints (ours)
+    detour: float = 1.5  # of the straight line, that a way which is not known may be longer (ours)
 
     def __post_init__(self) -> None:
         if (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -51,6 +52,8 @@ class SkillRule:
     effects: tuple[Effect, ...] = ()
     requires: tuple[Belief, ...] = ()
     confirms: tuple[Belief, ...] = ()
+    verbs: tuple[str, ...] = ()  # with which a person asks for it: "pick up"
+    patience: float = 60.0  # s that it may take; chosen: an arm's grasp with a second try
 
     @property
     def arity(self) -> int:
@@ -68,6 +71,28 @@ class SkillTable:
     def knows(self, skill: Skill) -> bool:
         """Return whether the table has a row of this skill."""
         return skill in self._rules
+
+    @property
+    def of_users(self) -> tuple[str, ...]:
+        """Return the names of the skills that a user added."""
+        return tuple(skill.value for skill in self._rules if skill not in WALKING)
+
+    @property
+    def verbs(self) -> bool:
+        """Return whether any skill can be asked for in words."""
+        return any(rule.verbs for rule in self._rules.values())
+
+    def named_by(self, words: str) -> Skill | None:
+        """Return the skill whose verb the words begin with, the longest verb first; None where there is none.
+
+        What belongs to the verb may come later: "pick the mug up".
+        """
+        said = words.casefold().split()
+        verbs = [
+            (verb.casefold().split(), skill) for skill, rule in self._rules.items() for verb in rule.verbs
+        ]
+        fitting = [(len(verb), skill) for verb, skill in verbs if _begins(said, verb)]
+        return max(fitting, key=lambda pair: pair[0])[1] if fitting else None
 
     def rule(self, skill: Skill) -> SkillRule:
         """Return the rule of a skill. Raises KeyError where there is none."""
@@ -95,6 +120,11 @@ class SkillTable:
         if both:
             raise BadSkills(f"{', '.join(both)}: the robot has this skill; give another name")
         return SkillTable({**self._rules, **other._rules})
+
+
+def _begins(said: list[str], verb: list[str]) -> bool:
+    rest = iter(said[1:])
+    return said[:1] == verb[:1] and all(part in rest for part in verb[1:])
 
 
 def _is_place(name: str) -> bool:
@@ -138,14 +168,31 @@ def _skill(name: Any) -> Skill:
 
 
 def _rule(given: Mapping[str, Any]) -> SkillRule:
-    unknown = set(given) - {"goal", "target", "energy", "phase", "effects", "requires", "confirms"}
+    unknown = set(given) - {
+        "goal",
+        "target",
+        "energy",
+        "phase",
+        "effects",
+        "requires",
+        "confirms",
+        "verbs",
+        "patience",
+    }
     goal, target = str(given.get("goal", "any")), str(given.get("target", ""))
     if unknown or goal not in GOALS or target not in TARGETS:
         raise ValueError(f"unknown key or value: {sorted(unknown) or (goal, target)}")
     effects = tuple(_effect(effect) for effect in given.get("effects", ()))
     requires, confirms = (tuple(map(_belief, given.get(name, ()))) for name in ("requires", "confirms"))
     energy = bool(given.get("energy", False))
-    return SkillRule(Phase(given["phase"]), goal, target, energy, effects, requires, confirms)
+    verbs, patience = given.get("verbs", ()), float(given.get("patience", SkillRule.patience))
+    if isinstance(verbs, str) or not all(isinstance(verb, str) and verb.split() for verb in verbs):
+        raise ValueError(f"verbs is a list of words such as [pick up], not {verbs!r}")
+    if not 0.0 < patience < math.inf:
+        raise ValueError(f"patience is a number of seconds, not {patience}")
+    return SkillRule(
+        Phase(given["phase"]), goal, target, energy, effects, requires, confirms, tuple(verbs), patience
+    )
 
 
 def _belief(given: Mapping[str, Any]) -> Belief:

@@ -165,7 +165,7 @@ class TraceValidator:
         if not self._floor.joins(grid, pose, goal):
             return Verdict(TraceError.UNREACHABLE, f"no way leads from the robot to {place}")
         if rule.energy and energy.limited:
-            there, back = self._round_trip(grid, pose, goal)
+            there, back = self._length(self._ways_there, grid, pose, goal), self.way_back(grid, goal)
             need, left = there + back, energy.spendable
             if need > left:
                 home = f" and {back:.0f} m from the charger" if back else ""
@@ -173,14 +173,16 @@ class TraceValidator:
                 return Verdict(TraceError.ENERGY, reason, excess=need - left)
         return None
 
-    def _round_trip(self, grid: OccupancyGrid2D, pose: np.ndarray, goal: np.ndarray) -> tuple[float, float]:
-        """Return the metres to the goal, and from there to the charger: the straight line where no way is known."""
-        there, charger = self._ways_there.between(grid, pose, goal), self._world.charger
-        there = there if math.isfinite(there) else math.dist(pose[:2], goal[:2])
-        if charger is None:
-            return there, 0.0
-        back = self._ways_back.between(grid, charger, goal)
-        return there, back if math.isfinite(back) else math.dist(charger[:2], goal[:2])
+    def way_back(self, grid: OccupancyGrid2D, place: np.ndarray) -> float:
+        """Return the metres from a place (2 or 3,) to the charger, planned once per grid; 0 where the drive may end
+        anywhere. Where no way is known, the straight line and a detour.
+        """
+        charger = self._world.charger
+        return 0.0 if charger is None else self._length(self._ways_back, grid, charger, place)
+
+    def _length(self, ways: WayLengths, grid: OccupancyGrid2D, start: np.ndarray, end: np.ndarray) -> float:
+        length = ways.between(grid, start, end)
+        return length if math.isfinite(length) else self._config.detour * math.dist(start[:2], end[:2])
 
     def _target(
         self, trace: Trace, goal: np.ndarray, grid: OccupancyGrid2D, rule: SkillRule

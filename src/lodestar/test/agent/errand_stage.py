@@ -47,9 +47,6 @@ from lodestar_sim.sensors import CameraConfig
 STEP = 0.25  # s between two ticks
 SPEED = 0.8  # m/s of the robot
 SIDE = 8.0  # m of the building
-EQUAL_GOALS = (
-    20  # accepted goals in a row to a place that the robot did not come to: 3 arrivals, 5 drives between
-)
 LATE = 4.0  # s that an ending may come after the limit, and a standing robot may keep its goal too long
 LOOKED_AT = 0.6  # share of the floor that a search must have looked at before it says that nothing is there
 
@@ -116,6 +113,11 @@ class Navigator:
 
 #: Manners of the navigator.
 MANNERS = ("drives", "short", "fails", "at once", "never ends", "mute", "absent", "echoes")
+
+
+# Accepted goals in a row to a place that the robot did not come to: arrivals that fall short, failed drives of which
+# the last ends the errand, and recoveries that send the goal again once the way is free.
+EQUAL_GOALS = CONFIG.place_tries + CONFIG.max_navigation_failures - 1 + CONFIG.recovery.max_recoveries
 
 
 def building(wall: bool = False, side: float = SIDE) -> OccupancyGrid2D:

@@ -16,6 +16,7 @@ from lodestar.agent.facts.errors import ErrorCode
 from lodestar.experts.protocol import Rejection, RejectionReason
 from lodestar.grid.energy import EnergyBudget
 from lodestar.language.directive import UNTIL_CANCELLED, Directive, Pose, Scope, Step, StepKind
+from lodestar.worldmodel.records import TraceError, Verdict
 
 
 def do(*steps: Step, **changes) -> Directive:
@@ -199,3 +200,69 @@ def test_the_way_back_round_a_wall_is_planned():
     world.loop.start(do(Step(StepKind.EXPLORE)), 0.05)
     world.run(5.0, until=lambda: world.of(SendGoal))
     assert world.of(SendGoal)[0].expert == "charger", "35 m of way are longer than the battery lasts"
+
+
+def test_failed_drives_and_short_arrivals_at_one_place_add_up():
+    """A short arrival is no reason to forget the drives that failed before it."""
+    world = World(step=0.2)
+    carry_out, sent = world._carry_out, []
+
+    def carried_out(command):
+        if isinstance(command, SendGoal) and command.expert == "place":
+            sent.append(command)
+            falls_short = len(sent) % 3 == 0
+            world.abort_with = None if falls_short else (208, "no valid path")
+            command = replace(command, goal=np.array([3.0, 3.0, 0.0])) if falls_short else command
+        elif isinstance(command, SendGoal):
+            world.abort_with = None
+        carry_out(command)
+
+    world._carry_out = carried_out
+    world.loop.start(do(Step(StepKind.GO, pose=Pose(8.0, 8.0))), 0.0)
+    world.run(600.0)
+    config = LoopConfig()
+    assert world.result.error_code is ErrorCode.NAVIGATION_FAILED
+    assert len(sent) <= config.place_tries + config.max_navigation_failures - 1
+
+
+class Strict:
+    """A validator that notes what it accepts, and accepts nothing once `is_shut`."""
+
+    def __init__(self, validator):
+        self._validator, self.accepted, self.is_shut = validator, [], False
+
+    def check(self, trace, now=None):
+        verdict = self._validator.check(trace, now)
+        if self.is_shut:
+            return Verdict(TraceError.INCONSISTENT, "shut")
+        if verdict.accepted:
+            self.accepted.append(np.array(trace.action.goal))
+        return verdict
+
+    def way_back(self, grid, place):
+        return self._validator.way_back(grid, place)
+
+
+@pytest.mark.parametrize("shuts", [False, True], ids=["open", "shut after the first goal"])
+@pytest.mark.parametrize(
+    "code", [(208, "no valid path"), (106, "stuck"), (0, "")], ids=["no way", "stuck", "fine"]
+)
+def test_no_goal_leaves_the_loop_without_the_validators_word(code, shuts):
+    """Steps aside, looks and goals that are sent again are checked too."""
+    world = World(step=0.2, answers={"semantic_map": towards_target, "frontier": exploring((2.0, 8.0, 0.0))})
+    world.mirror.put(entity(7, 8.0, 5.0))
+    world.targets.scores = {7: 0.9}
+    world.abort_with = code if code[0] else None
+    strict = world.loop._context.validator = Strict(world.loop._context.validator)
+    world.loop.start(do(Step(StepKind.FIND, thing("red chair")), Step(StepKind.RETURN)), 0.0)
+    checked, end = 0, world.now + 120.0
+    while world.result is None and world.now < end:
+        world.advance()
+        for command in world.of(SendGoal)[checked:]:
+            assert any(np.allclose(command.goal, goal) for goal in strict.accepted), command.expert
+            assert not strict.is_shut
+        checked = len(world.of(SendGoal))
+        strict.is_shut = shuts and checked > 0
+    assert world.result is not None and world.result.error_code is not ErrorCode.UNKNOWN
+    kinds = {command.expert for command in world.of(SendGoal)}
+    assert shuts or not code[0] or "retreat" in kinds

@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 
 import pytest
-from agent_fakes import FACING, World, exploring, find
+from agent_fakes import FACING, World, exploring, find, proposal, room
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lodestar.agent.errands.commands import SendGoal
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.grid.energy import EnergyBudget
+from lodestar.grid.paths import path_lengths
 
 FAR = ((8.0, 8.0, 0.0), (8.0, 2.0, 0.0), (2.0, 8.0, 0.0), (5.0, 5.0, 0.0))
 
@@ -74,3 +77,39 @@ def test_a_battery_that_lasts_for_no_goal_sends_it_to_the_charger():
     assert world.result.error_code is ErrorCode.ENERGY
     assert [command.expert for command in world.of(SendGoal)] == ["charger"]
     assert not world.decisions and world.result.distance_travelled < 2.0
+
+
+@given(st.floats(0.0, 40.0), st.floats(0.0, 8.0), st.floats(1.0, 9.0), st.floats(1.0, 9.0), st.booleans())
+def test_what_is_said_of_the_battery_is_true(left, reserve, x, y, walled):
+    """Whatever is left, and wherever the charger is: it is said to last where it does, and only there."""
+    grid = room()
+    if walled:
+        grid.cells[:88, 48:52] = 100
+        x = x if abs(x - 5.0) > 0.8 else 8.0
+    world = World(grid=grid, answers={"frontier": exploring(*FAR)}, navigates=False)
+    world.loop.on_energy(EnergyBudget(left, charger=(x, y), reserve=reserve))
+    world.loop.start(find(), 0.0)
+    world.run(3.0)
+    said = " ".join(world.loop._context.run.told if world.result is None else [world.result.report])
+    back = float(path_lengths(grid, (x, y))[tuple(grid.cells_of(world.pose[:2]))])
+    ahead = any(command.expert == "frontier" for command in world.of(SendGoal))
+    assert ahead != ("the way back" in said)
+    if math.isfinite(back):
+        assert ("not enough for the way back" in said) == (not ahead and back > left)
+        if "just lasts" in said:
+            assert back <= left and back <= max(left - reserve, 0.0) + 1.0
+        if ahead:
+            goal = world.of(SendGoal)[0].goal
+            there = float(path_lengths(grid, world.pose[:2])[tuple(grid.cells_of(goal[:2]))])
+            from_there = float(path_lengths(grid, (x, y))[tuple(grid.cells_of(goal[:2]))])
+            assert there + from_there <= left - reserve + 0.1
+
+
+@pytest.mark.parametrize("expert", ["frontier", "semantic_map", "ego_vlm"])
+def test_no_expert_sends_it_farther_than_there_and_back(expert):
+    world = World(answers={expert: proposal(8.0, 8.0)})
+    world.loop.on_energy(EnergyBudget(range_left=16.0, charger=(2.0, 2.0), reserve=2.0))  # 8.5 m there
+    world.loop.start(find(), 0.0)
+    world.run(20.0)
+    assert [command.expert for command in world.of(SendGoal)] in ([], ["charger"])
+    assert "no goal that is left leaves enough for the way back" in world.result.report

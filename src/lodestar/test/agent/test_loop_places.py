@@ -242,6 +242,57 @@ def test_a_patrol_without_stops_is_of_every_room():
     assert result.success and "the kitchen" in result.report and "the bedroom" in result.report
 
 
+def failing_in(world: World, fails) -> None:
+    """The navigator fails on every way to a goal (3,) of which `fails` is true."""
+    carry_out = world._carry_out
+
+    def carried_out(command):
+        if isinstance(command, SendGoal):
+            world.abort_with = (208, "no valid path") if fails(command.goal) else None
+        carry_out(command)
+
+    world._carry_out = carried_out
+
+
+def test_a_patrol_of_rooms_leaves_out_the_one_that_the_navigator_fails_to_come_into():
+    """Six failed drives into one room do not keep the robot from the others."""
+    world = World(config=replace(LoopConfig(), recovery=replace(LoopConfig().recovery, person_patience=1.0)))
+    know_rooms(world)
+    cells = np.ones((100, 100), np.uint16)
+    cells[:, 35:65], cells[:, 65:] = 2, 3
+    world.mirror.rooms.set_mask(cells, (0.0, 0.0), 0.1)
+    world.mirror.regions[3] = Region(3, "office", 0.8, 30.0, np.zeros(2))
+    failing_in(world, lambda goal: 3.5 <= goal[0] < 6.5)
+    result = ended(world, do(Step(StepKind.PATROL)))
+    assert result.error_code is ErrorCode.TARGET_UNREACHABLE
+    assert "I could not come into the bedroom" in result.error_msg and "the office" in result.error_msg
+    assert "I left out the bedroom: the navigator aborted it: no valid path" in result.report
+    assert world.pose[0] > 6.5, "it was in the office"
+
+
+def test_a_patrol_of_rooms_ends_where_the_navigator_comes_nowhere():
+    world = World(answers={"frontier": exploring(*((x, 8.0, 0.0) for x in range(2, 9)))})
+    know_rooms(world)
+    failing_in(world, lambda goal: True)
+    result = ended(world, do(Step(StepKind.PATROL)))
+    assert result.error_code is ErrorCode.NAVIGATION_FAILED and "the bedroom" in result.report
+
+
+@pytest.mark.parametrize("first", [BEDROOM, "red chair"], ids=["a room", "a thing"])
+def test_a_patrol_goes_on_past_a_stop_that_the_navigator_fails_to_come_to(first):
+    world = World(answers={"semantic_map": lambda request: towards_target(request)})
+    know_rooms(world)
+    world.mirror.put(TARGET)
+    world.targets.scores[TARGET.id] = 0.9
+    failing_in(world, lambda goal: goal[0] > 5.0)
+    stops = (thing(first) if isinstance(first, str) else first, KITCHEN)
+    world.pose = np.array([6.0, 2.0, 0.0])
+    world.loop.on_pose(world.pose, 0.01)
+    result = ended(world, do(Step(StepKind.PATROL, stops=stops), Step(StepKind.PATROL, stops=stops[::-1])))
+    told = result.report
+    assert not result.success and "I am in the kitchen." in told, told
+
+
 def test_a_patrol_of_rooms_of_a_kind_leaves_the_others_out():
     world = World()
     know_rooms(world)

@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from lodestar.agent.errands.commands import Finish
+from lodestar.agent.errands.commands import Finish, SkillEnd
+from lodestar.agent.facts.errors import ErrorCode
 from lodestar.assembly.config import MappingConfig, RobotConfig, changed
 from lodestar.assembly.plan_chain import PlanChain
 from lodestar.assembly.range_turns import ScannerTurn
@@ -26,6 +27,7 @@ from lodestar.language.grammar import parse_query
 from lodestar.memory.records import MapName, Memory
 from lodestar.memory.requests import Hit, Request
 from lodestar.models.phrases import PhraseBook
+from lodestar.worldmodel.skills import BadSkills
 
 SCAN = MappingConfig(source="scan")
 BEAMS = 360
@@ -135,3 +137,31 @@ class _Shelf:
 
     def search(self, request: Request) -> list[Hit]:
         return []
+
+
+@pytest.mark.parametrize(
+    ("arm", "code", "why"),
+    [
+        (lambda trace: SkillEnd(True), ErrorCode.NONE, ""),
+        (lambda trace: SkillEnd(False, "the wrist is hot"), ErrorCode.SKILL_FAILED, "the wrist is hot"),
+        (lambda trace: 1 / 0, ErrorCode.SKILL_FAILED, "ZeroDivisionError"),
+        (None, ErrorCode.SKILL_FAILED, "nobody here"),
+    ],
+)
+def test_a_users_skill_is_carried_out_or_its_failure_is_told(arm, code, why, tmp_path) -> None:
+    file = tmp_path / "arm.yaml"
+    file.write_text("Wave: {phase: IDLE}")
+    config = changed(RobotConfig(), mapping__source="scan", shared__skills_file=str(file))
+    robot = HeadlessRobot(config, PhraseBook(), run_skill=arm)
+    take_turn(robot.map.plan, 1.0)
+    robot.take_pose(np.zeros(3), 1.0)
+    robot.start(Directive("", (Step(StepKind.DO, skill="Wave"),)), 1.0)
+    ended = [c for tick in range(20) for c in robot.tick(1.0 + tick / 10.0) if isinstance(c, Finish)]
+    assert ended[0].result.error_code is code and why in ended[0].result.error_msg
+
+
+def test_a_file_of_skills_that_is_none_ends_the_robot_with_its_name(tmp_path) -> None:
+    file = tmp_path / "arm.yaml"
+    file.write_text("GoTo: {phase: AT}")
+    with pytest.raises(BadSkills, match=r"arm\.yaml"):
+        HeadlessRobot(changed(RobotConfig(), shared__skills_file=str(file)), PhraseBook())

@@ -22,7 +22,7 @@ def test_a_profile_makes_the_tree(tmp_path: Path) -> None:
         tmp_path,
         "/**:\n  ros__parameters:\n    shared: {query: {accept: 0.7}, keep_out_distance: 2}\n"
         "/**/mapping:\n  ros__parameters:\n    source: scan\n    scan: {resolution: 0.05}\n"
-        "/**/frontier_expert:\n  ros__parameters:\n    look_ranges: [5, 3.0]\n"
+        "/**/frontier_expert:\n  ros__parameters:\n    near_looks: [3, 2.0]\n"
         "/**/scene_dictionary:\n  ros__parameters:\n    query.parser: grammar\n    captioner: template\n"
         "/**/motion_gate:\n  ros__parameters:\n    cmd_vel_stamped: true\n",
     )
@@ -30,7 +30,7 @@ def test_a_profile_makes_the_tree(tmp_path: Path) -> None:
     assert config.shared.query.accept == config.goal_selector.loop.query.accept == 0.7
     assert config.shared.keep_out_distance == 2.0
     assert (config.mapping.source, config.mapping.scan.resolution) == ("scan", 0.05)
-    assert config.frontier_expert.expert.look_ranges == (5.0, 3.0)
+    assert config.experts["frontier_expert"].expert.near_looks == (3.0, 2.0)
     assert config.perception == RobotConfig().perception
 
 

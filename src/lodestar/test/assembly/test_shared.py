@@ -18,20 +18,21 @@ from lodestar.query.config import QueryConfig
 
 def test_one_acceptance_threshold_reaches_everyone_who_accepts() -> None:
     config = RobotConfig(shared=SharedConfig(query=QueryConfig(accept=0.72)))
-    assert config.semantic_map_expert.expert.query.accept == 0.72
-    assert config.ego_vlm_expert.expert.worth.query.accept == 0.72
+    assert config.experts["semantic_map_expert"].expert.query.accept == 0.72
+    assert config.experts["ego_vlm_expert"].expert.worth.query.accept == 0.72
     assert config.goal_selector.loop.query.accept == 0.72
 
 
 def test_one_score_from_which_a_thing_is_promising_reaches_everyone_who_looks_closer() -> None:
     config = RobotConfig(shared=SharedConfig(query=QueryConfig(promising=0.45)))
-    expert = config.semantic_map_expert.expert
+    expert = config.experts["semantic_map_expert"].expert
     assert expert.query.promising == expert.last_seen.query.promising == 0.45
-    assert config.ego_vlm_expert.expert.worth.query.promising == 0.45
+    assert config.experts["ego_vlm_expert"].expert.worth.query.promising == 0.45
     assert config.goal_selector.loop.query.promising == 0.45
     with pytest.raises(SharedConflict, match=r"query\.promising is set.*shared\.query\.promising is 0\.6"):
         changed(
-            RobotConfig(), semantic_map_expert__expert=SemanticMapConfig(query=QueryConfig(promising=0.7))
+            RobotConfig(),
+            experts__semantic_map_expert__expert=SemanticMapConfig(query=QueryConfig(promising=0.7)),
         )
 
 
@@ -39,7 +40,7 @@ def test_one_body_reaches_every_viewpoint_and_the_success_every_claim() -> None:
     body, success = Footprint(0.9, 0.5), SuccessConfig(distance=1.2, bearing=math.radians(40.0))
     config = RobotConfig(shared=SharedConfig(body=body, success=success, depth_range=6.0, map_id=7))
     assert config.shared.viewpoints.footprint == body
-    assert config.ego_vlm_expert.expert.recall.viewpoints.footprint == body
+    assert config.experts["ego_vlm_expert"].expert.recall.viewpoints.footprint == body
     assert config.goal_selector.loop.viewpoints.footprint == body
     assert config.goal_selector.loop.confirm_distance == pytest.approx(1.15)
     assert config.semantic_voxels.voxels.samples.far == config.semantic_voxels.voxels.geometry.far == 6.0
@@ -49,16 +50,21 @@ def test_one_body_reaches_every_viewpoint_and_the_success_every_claim() -> None:
 
 def test_a_part_that_says_otherwise_is_refused_with_both_places() -> None:
     with pytest.raises(SharedConflict, match=r"expert\.query\.accept is set.*shared\.query\.accept is 0\.6"):
-        changed(RobotConfig(), semantic_map_expert__expert=SemanticMapConfig(query=QueryConfig(accept=0.7)))
+        changed(
+            RobotConfig(),
+            experts__semantic_map_expert__expert=SemanticMapConfig(query=QueryConfig(accept=0.7)),
+        )
     smaller = replace(EgocentricConfig().viewpoints, footprint=Footprint(0.5, 0.3))
     with pytest.raises(SharedConflict, match=r"viewpoints\.footprint\.length"):
-        changed(RobotConfig(), ego_vlm_expert__expert__viewpoints=smaller)
+        changed(RobotConfig(), experts__ego_vlm_expert__expert__viewpoints=smaller)
 
 
 def test_a_change_of_another_part_keeps_what_is_shared() -> None:
     config = RobotConfig(shared=SharedConfig(query=QueryConfig(accept=0.72)))
     config = changed(config, goal_selector__seed=3)
-    assert config.goal_selector.seed == 3 and config.semantic_map_expert.expert.query.accept == 0.72
+    assert (
+        config.goal_selector.seed == 3 and config.experts["semantic_map_expert"].expert.query.accept == 0.72
+    )
 
 
 def test_no_thing_is_faced_from_beyond_where_it_counts_as_found() -> None:

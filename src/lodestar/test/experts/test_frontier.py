@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from lodestar.experts.frontier import FrontierConfig, FrontierExpert
 from lodestar.experts.protocol import Proposal, RejectionReason
 from lodestar.experts.viewpoint_survey import StopConfig
 from lodestar.geometry.poses import planar_transform
+from lodestar.grid.config import LookConfig
 from lodestar.grid.inflation import obstacle_distance
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.paths import path_lengths
@@ -66,7 +68,7 @@ def test_what_the_camera_has_not_looked_at_is_left_to_explore():
 
 
 def test_a_search_looks_from_nearer_before_it_gives_up():
-    expert = FrontierExpert(FrontierConfig(look_ranges=(4.5, 1.0)))
+    expert = FrontierExpert(FrontierConfig(near_looks=(1.0,)))
     expert.set_grid(two_rooms())
     look_around(expert, 2.0, 2.0)
     look_around(expert, 6.0, 2.0)
@@ -76,7 +78,7 @@ def test_a_search_looks_from_nearer_before_it_gives_up():
 
 def test_exploring_ends_and_covers_both_rooms():
     truth = two_rooms()
-    expert = FrontierExpert(FrontierConfig(look_ranges=(4.5,)))
+    expert = FrontierExpert(FrontierConfig(near_looks=()))
     pose, known, visited = np.array(START), [(1.0, 1.0)], []
     for _ in range(40):
         expert.set_grid(known_from(truth, known))
@@ -219,7 +221,9 @@ def test_a_search_looks_behind_the_furniture_and_exploring_does_not():
     cells = np.zeros((40, 60), np.int8)
     cells[0], cells[-1], cells[:, 0], cells[:, -1] = 100, 100, 100, 100
     cells[30:36, 45:51] = 100  # a cupboard; behind it 0.3 m2 of floor are not seen from the middle
-    expert = FrontierExpert(FrontierConfig(look_ranges=(6.0,), corner_gain=0.05))
+    expert = FrontierExpert(
+        FrontierConfig(look_limits=LookConfig(range=6.0), near_looks=(), corner_gain=0.05)
+    )
     expert.set_grid(OccupancyGrid2D(cells, 0.1, (0.0, 0.0)))
     look_around(expert, 2.0, 2.0)
     look_around(expert, 4.5, 1.5)
@@ -237,3 +241,17 @@ def test_a_search_looks_behind_the_furniture_and_exploring_does_not():
         assert expert.looked.unseen(6.0).sum() < left
         left = expert.looked.unseen(6.0).sum()
     assert answer.reason is RejectionReason.EXPLORED
+
+
+def test_looks_count_from_when_the_request_says():
+    expert = FrontierExpert()
+    expert.set_grid(two_rooms())
+    for stamp, (x, y) in enumerate([(2.0, 2.0), (1.0, 3.0), (6.0, 2.0), (7.0, 3.0), (6.0, 1.0)]):
+        for yaw in np.arange(0.0, 2 * math.pi, math.radians(30.0)):
+            expert.add_view(camera_pose(x, y, yaw), CAMERA, float(stamp))
+    asked = replace(request((6.0, 2.0, 0.0), kind=StepKind.EXPLORE), stamp=100.0)
+    assert expert.propose(asked).reason is RejectionReason.EXPLORED
+    anew = expert.propose(replace(asked, looks_since=2.0))  # the first room was looked at before
+    assert isinstance(anew, Proposal) and anew.goal[0] < 5.0
+    assert expert.propose(replace(asked, looks_since=0.0)).reason is RejectionReason.EXPLORED
+    assert isinstance(expert.propose(replace(asked, stamp=10.0)), Proposal), "the clock went back"

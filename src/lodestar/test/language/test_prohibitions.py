@@ -22,6 +22,7 @@ ORDERS = (
 OF_ROOMS = (
     "do not enter the {}", "without entering the {}", "never go into the {}", "stay out of the {}",
     "no entering the {}",
+    "without ever entering the {}", "never once going into the {}",
     "you must not go through the {}", "while not passing through the {}", "without going through the {}",
 )  # fmt: skip
 OF_BOTH = (
@@ -32,6 +33,7 @@ OF_BOTH = (
     "shun the {}", "skipping the {}", "{} excluded", "beware of the {}", "while staying off the {}",
     "I do not want you near the {}", "give the {} a wide berth", "leave the {} alone", "refrain from going near the {}",
     "the {} is out of bounds", "neither the {} nor anything near it", "excluding the {}",
+    "without so much as touching the {}", "without you going near the {}", "with no detour past the {}",
 )  # fmt: skip
 LINKS = (", ", " ", "; ", ". ", " and ", " but ", ", and ", ", but ", ", please ")
 

@@ -265,6 +265,22 @@ def test_directives_and_decisions_are_told_with_their_reasons(fresh):
     assert why.proof
 
 
+@pytest.mark.parametrize("question", ["what did you do?", "what happened?"])
+def test_a_directive_that_began_and_ended_is_told_once(fresh, question):
+    fresh.stand((2.0, 2.0, 0.0), 9)
+    where, began = Place(np.array([2.0, 2.0, 0.0])), fresh.now - 60.0
+    for text, begun, ended in (
+        ("find the mug", began, began + 20.0),
+        ("find the mug", began + 30.0, fresh.now),
+    ):
+        fresh.store.add(remember_directive(DirectiveNews(begun, text), where))
+        fresh.store.add(remember_directive(DirectiveNews(ended, text, "", begun, "succeeded"), where))
+    assert fresh.ask(question).sentence.count('"find the mug"') == 2, "it was told twice, and done twice"
+    fresh.store.add(remember_directive(DirectiveNews(fresh.now, "come back"), where))
+    said = fresh.ask(question).sentence
+    assert said.count('"come back"') == 1 and said.count('"find the mug"') == 2
+
+
 def test_an_operators_word_is_quoted_where_nothing_was_seen(fresh):
     fresh.stand((2.0, 2.0, 0.0), 9)
     fresh.store.add(remember_word(fresh.now, "the spare key", Place(np.zeros(3))))

@@ -10,6 +10,7 @@ from memory_builders import entity
 
 from lodestar.memory.config import SegmentConfig
 from lodestar.memory.segment_captions import SeenThing, SegmentContent, compose_caption, name_of
+from lodestar.scene.regions import RegionMap
 
 CONFIG = SegmentConfig()
 DESK = entity(2, "desk", (1, 0, 0.4), (1.4, 0.7, 0.8), caption="wooden desk")
@@ -149,3 +150,17 @@ def test_any_content_gives_one_bounded_printable_line(things, room, deed):
     said = caption(*entities, regions={1: room}, deeds=(deed,))
     assert len(said) <= CONFIG.max_characters
     assert all(c.isprintable() for c in said)
+
+
+def test_a_thing_behind_the_wall_of_the_room_is_no_neighbour():
+    mask = np.ones((100, 100), np.uint16)
+    mask[:, 50:] = 2
+    rooms = RegionMap(0.5)
+    rooms.set_mask(mask, (0.0, 0.0), 0.1)
+    toilet = entity(1, "toilet", (4.6, 5.0, 0.4), (0.5, 0.5, 0.8), caption="white toilet", region_id=1)
+    names, seat = {1: "bathroom", 2: "bedroom"}, chair(2, 5.4, "red office chair", region_id=2)
+    assert "white toilet next to a red office chair" in caption(toilet, seat, regions=names, rooms=rooms)
+    mask[:, 49:51] = 0
+    rooms.set_mask(mask, (0.0, 0.0), 0.1)
+    said = caption(toilet, seat, regions=names, rooms=rooms)
+    assert "next to" not in said and "in the bedroom there is a red office chair" in said

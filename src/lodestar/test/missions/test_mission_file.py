@@ -221,6 +221,6 @@ def test_a_doubtful_sentence_names_both_readings_and_what_to_do(monkeypatch):
         def parse(self, text):
             raise AmbiguousDirective("which?", readings)
 
-    monkeypatch.setattr(sentences, "offline_readers", Doubtful)
+    monkeypatch.setattr(sentences, "AskingDirectives", Doubtful)
     problem = sentences.sentence_problem(records.Step(records.StepKind.DIRECTIVE, "get vases"))
     assert "find the vase; or count all the vases" in problem and "write what is meant" in problem

@@ -19,6 +19,7 @@ from lodestar.query.frames import side_scores
 from lodestar.query.pool import Pool
 from lodestar.query.relations import PAIRS, between, reach
 from lodestar.query.table import PAPER, PredicateTable, load_table
+from lodestar.scene.regions import RegionMap
 
 LABELS = ("chair", "desk", "lamp")
 RELATIONS = ("Near", "NextTo", "On", "Above", "Below", "Inside", "LeftOf", "Behind")
@@ -149,3 +150,28 @@ def test_between_binds_the_best_pair_of_all():
             a, b, c = (pool.boxes.take(np.array([i])) for i in (target, one, two))
             best = max(best, float(between(a, b, c, pool.table)[0]))
         assert found.score[target] == pytest.approx(share([best]), abs=1e-9)
+
+
+@pytest.mark.parametrize("relation", ["NextTo", "Near"])
+@pytest.mark.parametrize("swapped", [False, True])
+def test_nothing_is_next_to_a_thing_behind_the_wall_of_its_room(relation, swapped):
+    mask = np.ones((100, 100), np.uint16)
+    mask[:, 50:] = 2
+    mask[:60, 49:51] = 0
+    rooms = RegionMap(0.5)
+    rooms.set_mask(mask, (0.0, 0.0), 0.1)
+    things = [
+        thing(1, "lamp", "lamp", (4.3, 1.8, 0.0), (4.7, 2.2, 0.9), region_id=1),
+        thing(2, "desk", "desk", (5.3, 1.8, 0.0), (5.7, 2.2, 0.9), region_id=2),
+        thing(3, "lamp", "lamp", (4.3, 7.8, 0.0), (4.7, 8.2, 0.9), region_id=1),
+        thing(4, "desk", "desk", (5.3, 7.8, 0.0), (5.7, 8.2, 0.9), region_id=2),
+    ]
+    names = ("lamp", "desk")
+    graph = QueryGraph(
+        tuple(QueryVariable(name, name) for name in names),
+        (Predicate(relation, (1, 0) if swapped else (0, 1)),),
+    )
+    walled = score_graph(graph, Pool.of(things, PhraseBook(), CONFIG, rooms=rooms)).score
+    free = score_graph(graph, Pool.of(things, PhraseBook(), CONFIG)).score
+    assert free[0] == pytest.approx(free[2]) and walled[2] == pytest.approx(free[2])
+    assert walled[0] < 0.6 * walled[2]

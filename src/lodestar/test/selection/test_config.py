@@ -7,9 +7,9 @@ import json
 import numpy as np
 import pytest
 
-from lodestar.selection.config import SelectionConfig
-from lodestar.selection.linucb import PRIORS, ForeignState, LinUcbConfig
-from lodestar.selection.policies import LEARNERS, POLICIES, policy_of
+from lodestar.selection.config import LEARNERS, SelectionConfig, policy_names
+from lodestar.selection.linucb import PRIORS, ForeignState, LinUcbConfig, prior_weights
+from lodestar.selection.policies import policy_of
 from lodestar.selection.reward import REWARDS
 
 ARMS = ("frontier", "semantic_map", "ego_vlm")
@@ -19,7 +19,7 @@ def policy(**changes):
     return policy_of(SelectionConfig(**changes), LinUcbConfig(), ARMS, np.random.default_rng(0))
 
 
-@pytest.mark.parametrize("name", POLICIES)
+@pytest.mark.parametrize("name", policy_names())
 @pytest.mark.parametrize(("features", "count"), [("iv_a", 10), ("app_a", 18)])
 def test_every_policy_goes_with_both_feature_sets(name, features, count):
     one = policy(policy=name, features=features)
@@ -97,5 +97,5 @@ def test_every_named_prior_goes_with_every_learner_and_reward(prior, reward):
         one = policy_of(config, LinUcbConfig(prior=prior), ARMS, np.random.default_rng(0))
         weights = dict(zip(one.names, one.weights[1]))
         assert weights["confidence"] == pytest.approx(
-            PRIORS[prior].get("semantic_map", {}).get("confidence", 0.0)
+            prior_weights(prior, "semantic_map").get("confidence", 0.0)
         )

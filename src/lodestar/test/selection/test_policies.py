@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lodestar.experts.registry import expert_names
 from lodestar.selection.baselines import greatest_of_gaussians
-from lodestar.selection.policies import POLICIES, SINGLE_EXPERTS, make_policy
+from lodestar.selection.config import policy_names
+from lodestar.selection.policies import make_policy
 
 ARMS, NAMES = ("frontier", "semantic_map", "ego_vlm"), ("bias", "coverage", "similarity")
 ALL = np.ones(3, bool)
@@ -18,7 +20,7 @@ def policy(name, seed=0, **options):
     return make_policy(name, ARMS, NAMES, np.random.default_rng(seed), **options)
 
 
-@pytest.mark.parametrize("name", POLICIES)
+@pytest.mark.parametrize("name", policy_names())
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.lists(st.booleans(), min_size=3, max_size=3).filter(any), min_size=1, max_size=8),
        st.integers(0, 2**31))  # fmt: skip
@@ -34,7 +36,7 @@ def test_only_admissible_arms_and_propensities_that_sum_to_one(name, rounds, see
         one.credit(contexts[choice.arm], choice.arm, 0.5)
 
 
-@pytest.mark.parametrize("name", POLICIES)
+@pytest.mark.parametrize("name", policy_names())
 def test_nothing_admissible_is_refused(name):
     with pytest.raises(ValueError, match="admissible"):
         policy(name).choose(np.ones(3), np.zeros(3, bool))
@@ -51,7 +53,7 @@ def test_arms_come_as_often_as_their_propensity_says(name):
     assert np.allclose(counts / 1200, choice.propensities, atol=0.055)
 
 
-@pytest.mark.parametrize("name", SINGLE_EXPERTS)
+@pytest.mark.parametrize("name", expert_names())
 def test_a_single_expert_gives_way_only_where_it_has_nothing_to_say(name):
     one, own = policy(name), ARMS.index(name)
     assert one.choose(np.ones(3), ALL).arm == own

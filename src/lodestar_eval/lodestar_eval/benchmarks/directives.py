@@ -27,13 +27,17 @@ _LONG = (
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--data", type=Path, metavar="FILE.jsonl", help="sentences with their meaning, one a line"
+        "--data",
+        type=Path,
+        metavar="FILE",
+        help="sentences with their meaning: lines of JSON, or a .yaml in shorthand (see meant_sentences.py)",
     )
     parser.add_argument(
         "--parser",
-        choices=("readers", "grammar", "model"),
-        default="readers",
-        help="readers: grammar and second reader, as the robot reads; grammar: that alone (default %(default)s)",
+        choices=("asking", "grammar", "model"),
+        default="asking",
+        help="asking: the grammar, which asks back in doubt, as the robot reads; grammar: it takes doubtful readings "
+        "too (default %(default)s)",
     )
     parser.add_argument("--model", default=ChatConfig.model, help="of --parser model (default %(default)s)")
     parser.add_argument("--base-url", default="", help="of the model's endpoint (default OpenAI's)")
@@ -41,7 +45,10 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         "--key-variable", default=KEY_VARIABLE, help="environment variable that holds the key"
     )
     parser.add_argument(
-        "--part", choices=_PARTS, default="all", help="heldback: sha1(id) // 3 divisible by 3"
+        "--part",
+        choices=_PARTS,
+        default="all",
+        help="heldback: sha1(id) // 3 divisible by 3, in shorthand sha1(text) odd",
     )
     parser.add_argument("--show", action="store_true", help="print every sentence that is not exact")
 
@@ -53,17 +60,28 @@ def is_held_back(sentence: str) -> bool:
 
 def read_lines(path: Path, part: str = "all") -> list[dict[str, Any]]:
     """The lines of a file. Raises BadOptions where it is none."""
+    from lodestar_eval.meant_sentences import is_kept as is_kept_half
+    from lodestar_eval.meant_sentences import read_sentences
+
+    shorthand = path.suffix == ".yaml"
     try:
-        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+        if shorthand:
+            lines = read_sentences(path)
+        else:
+            lines = [
+                json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()
+            ]
     except (OSError, ValueError) as error:
-        raise BadOptions(f"{path} cannot be read as lines of JSON: {error}") from error
+        raise BadOptions(f"{path} cannot be read as lines of JSON, or as a .yaml: {error}") from error
     if part == "all":
         return lines
-    return [line for line in lines if is_held_back(line["id"]) == (part == "heldback")]
+    is_kept = is_kept_half if shorthand else is_held_back
+    return [line for line in lines if is_kept(line["id"]) == (part == "heldback")]
 
 
 def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
-    from lodestar_eval.directive_scores import EXACT, MISREAD, OUTCOMES, PARTIAL, score_sentence
+    from lodestar_eval.directive_scores import EXACT, MISREAD, OUTCOMES, PARTIAL
+    from lodestar_eval.meant_sentences import score_line
 
     if options.data is None:
         raise BadOptions("name the sentences with --data FILE.jsonl")
@@ -77,13 +95,13 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
     alone = _grammar_alone(options)
     for line in lines:
         began = time.perf_counter()
-        score = score_sentence(line, parse)
+        score = score_line(line, parse)
         taken.append(1e3 * (time.perf_counter() - began))
         outcomes.setdefault(line["source"], Counter())[score.outcome] += 1
         lost += score.lost
         if score.is_asked_back:
             asked += 1
-            asked_exact += alone is not None and score_sentence(line, alone).outcome == EXACT
+            asked_exact += alone is not None and score_line(line, alone).outcome == EXACT
         if options.show and score.outcome != EXACT:
             progress(f"{score.outcome:8} {line['id']:14} {line['text']}\n         {score.detail}")
     total: Counter[str] = sum(outcomes.values(), Counter())
@@ -130,7 +148,7 @@ def _parser(options: argparse.Namespace, progress: Callable[[str], None]) -> Cal
     from lodestar.assembly.config import GoalSelectorConfig
     from lodestar.language.config import ParserConfig
 
-    if options.parser == "readers":
+    if options.parser == "asking":
         return parts.directive_parser()
     if options.parser == "grammar":
         return parts.grammar_parser()
@@ -144,10 +162,10 @@ def _parser(options: argparse.Namespace, progress: Callable[[str], None]) -> Cal
 
 
 def _grammar_alone(options: argparse.Namespace) -> Callable[[str], Any] | None:
-    """The grammar, which the two readers are compared with; None where they do not read."""
+    """The grammar that takes doubtful readings too, which the asking parser is compared with; None for another."""
     from lodestar.assembly import parts
 
-    return parts.grammar_parser() if options.parser == "readers" else None
+    return parts.grammar_parser() if options.parser == "asking" else None
 
 
 def _times(parse: Callable[[str], Any]) -> dict[str, float]:

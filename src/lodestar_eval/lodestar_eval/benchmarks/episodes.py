@@ -22,14 +22,14 @@ from lodestar_eval.registry import BadOptions, Bar, Benchmark, Plot, Result, Tab
 from lodestar_eval.report import number
 from lodestar_eval.stages import StageClock
 from lodestar_eval.trials import (
-    ALL,
-    CORE,
     REFERENCE,
     SETTINGS,
     UNDELAYED,
     WARM,
     Building,
     Plan,
+    all_rows,
+    core_rows,
     learn,
     run_buildings,
 )
@@ -38,16 +38,16 @@ NOISE_NAMES = ("none", "mild", "strong")  # of settings.NOISES, which is slow to
 _SUCCESS_BOUND, _SPL_BOUND = 0.95, 0.70  # of the bandit in unmapped buildings; the issue's bars
 _EPOCH_BOUND = 0.3  # s of processor time per decision epoch, p95 (DESIGN section 6)
 _SPEED_BOUND = 8.0  # simulated seconds per processor second of the episode
-_GROUPS = {"core": CORE, "all": ALL}
 
 
 def _names(text: str) -> tuple[str, ...]:
     """Policies of "core", "all" or names with commas between them."""
-    chosen = dict.fromkeys(name for part in text.split(",") for name in _GROUPS.get(part, (part,)))
-    foreign = [name for name in chosen if name not in (*ALL, WARM)]
+    groups = {"core": core_rows(), "all": all_rows()}
+    chosen = dict.fromkeys(name for part in text.split(",") for name in groups.get(part, (part,)))
+    foreign = [name for name in chosen if name not in (*all_rows(), WARM)]
     if foreign:
         raise argparse.ArgumentTypeError(
-            f"there is no policy {', '.join(foreign)!r}; there are core, all, {', '.join((*ALL, WARM))}"
+            f"there is no policy {', '.join(foreign)!r}; there are core, all, {', '.join((*all_rows(), WARM))}"
         )
     return tuple(chosen)
 

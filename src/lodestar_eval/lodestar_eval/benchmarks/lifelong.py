@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lodestar.experts.registry import expert_names
 from lodestar_eval.benchmarks.episodes import NOISE_NAMES
 from lodestar_eval.metrics import bootstrap_interval, cluster_interval, defined, mean
 from lodestar_eval.options import (
@@ -24,7 +25,7 @@ from lodestar_eval.options import (
 )
 from lodestar_eval.registry import BadOptions, Bar, Benchmark, Plot, Result, Table
 from lodestar_eval.report import number
-from lodestar_eval.trials import SINGLES, worker_pool
+from lodestar_eval.trials import worker_pool
 
 if TYPE_CHECKING:
     from lodestar_eval.lifelong import SubtaskOutcome
@@ -237,7 +238,9 @@ def _allocation(found: Sequence[SubtaskOutcome]) -> Table:
         for outcome in outcomes:
             picks.update(outcome.decisions)
             driven.update(outcome.driven)
-        for arm, (count, part, metres, way) in allocation(picks, driven, SINGLES).items() if outcomes else ():
+        for arm, (count, part, metres, way) in (
+            allocation(picks, driven, expert_names()).items() if outcomes else ()
+        ):
             rows.append((key, arm, str(count), f"{100 * part:.1f}", f"{metres:.0f}", f"{100 * way:.1f}"))
     columns = ("memory", "expert", "picks", "picks, %", "path, m", "path, %")
     return Table("Picks and path by expert (as RoboAtlas table VIII)", columns, tuple(rows))

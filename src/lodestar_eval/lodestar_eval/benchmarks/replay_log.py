@@ -8,10 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
+from lodestar.selection.config import policy_names
 from lodestar.selection.context import feature_names
 from lodestar.selection.decision_log import read_decisions
 from lodestar.selection.linucb import ForeignState, LinUcb
-from lodestar.selection.policies import POLICIES, make_policy
+from lodestar.selection.policies import make_policy
 from lodestar_eval.off_policy import (
     Estimate,
     Evaluation,
@@ -38,7 +39,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--policy",
         default="all",
-        help=f"{', '.join(POLICIES)}; several with commas, or all of them (default all)",
+        help=f"{', '.join(policy_names())}; several with commas, or all of them (default all)",
     )
     parser.add_argument(
         "--state", type=Path, metavar="FILE", help="state of a learning policy, which then learns no further"
@@ -67,10 +68,14 @@ def _files(log: Path) -> list[Path]:
 
 def _names(text: str) -> list[str]:
     """Return the policies named on the command line. Raises BadOptions."""
-    names = list(POLICIES) if text == "all" else [name.strip() for name in text.split(",") if name.strip()]
-    unknown = [name for name in names if name not in POLICIES]
+    names = (
+        list(policy_names()) if text == "all" else [name.strip() for name in text.split(",") if name.strip()]
+    )
+    unknown = [name for name in names if name not in policy_names()]
     if unknown or not names:
-        raise BadOptions(f"no policy is named {', '.join(unknown) or text!r}; known: {', '.join(POLICIES)}")
+        raise BadOptions(
+            f"no policy is named {', '.join(unknown) or text!r}; known: {', '.join(policy_names())}"
+        )
     return names
 
 

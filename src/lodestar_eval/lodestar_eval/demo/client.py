@@ -19,6 +19,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
+from lodestar.experts.registry import experts
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.scene.records import Entity
 from lodestar.selection.decision_log import decision_to_dict
@@ -30,7 +31,6 @@ from lodestar_ros.conversions_agent import decision_from_msg
 from lodestar_ros.conversions_scene import scene_from_msg
 from lodestar_ros.sent_goal import SentGoal
 
-_EXPERTS = ("frontier_expert", "semantic_map_expert", "ego_vlm_expert")
 _ACCEPT_TIMEOUT = 20.0  # s of wall time for an answer to the goal
 _SAVE_TIMEOUT = 60.0  # s of wall time for a map to be saved
 _PATH_INTERVAL = 0.1  # s of simulated time between two kept poses
@@ -112,9 +112,9 @@ class DemoClient:
             "sim (ground truth)": lambda: bool(self._path),
             "mapping (grid)": lambda: self._grid is not None,
         }
-        for expert in _EXPERTS:
-            client = ActionClient(node, ProposeGoal, f"{expert}/propose")
-            self._needed[f"{expert} (propose)"] = client.server_is_ready
+        for spec in experts():
+            client = ActionClient(node, ProposeGoal, f"{spec.node}/propose")
+            self._needed[f"{spec.node} (propose)"] = client.server_is_ready
 
     def _spin(self) -> None:
         try:

@@ -23,6 +23,7 @@ from rclpy.node import Node
 from tf2_msgs.msg import TFMessage
 
 from lodestar.experts.protocol import Proposal, Rejection, RejectionReason
+from lodestar.experts.registry import FRONTIER, experts
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.scene.records import Entity, SceneDelta
 from lodestar_interfaces.action import FollowDirective, ProposeGoal
@@ -35,7 +36,6 @@ from lodestar_ros.conversions_agent import answer_to_result, request_from_goal
 from lodestar_ros.conversions_scene import scene_to_msg
 from lodestar_ros.conversions_sensors import vectors_to_msg
 
-EXPERTS = ("frontier", "semantic_map", "ego_vlm")
 SIDE = 16.0  # m of the free square on which the frontier's goals lie
 DIMENSION = 384  # of the phrases' vectors, that of all-MiniLM-L6-v2
 DRIVE_PERIOD = 0.05  # s between velocities of the navigator
@@ -74,11 +74,11 @@ class SelectorSurroundings:
         )  # fmt: skip
         self._experts = [
             ActionServer(
-                node, ProposeGoal, f"{name}_expert/propose", lambda handle: ProposeGoal.Result(),
-                handle_accepted_callback=lambda handle, name=name: self._on_question(name, handle),
+                node, ProposeGoal, f"{spec.node}/propose", lambda handle: ProposeGoal.Result(),
+                handle_accepted_callback=lambda handle, name=spec.name: self._on_question(name, handle),
                 cancel_callback=lambda handle: CancelResponse.ACCEPT,
             )
-            for name in EXPERTS
+            for spec in experts()
         ]  # fmt: skip
         self._follow = ActionClient(node, FollowDirective, "follow_directive")
         node.create_timer(TF_PERIOD, self._publish_transforms)
@@ -163,7 +163,7 @@ class SelectorSurroundings:
     def _on_question(self, name: str, handle: Any) -> None:
         request = request_from_goal(handle.request)
         answer: Proposal | Rejection = Rejection(name, request.epoch, RejectionReason.NO_PROPOSAL, "nothing")
-        if name == "frontier":
+        if name == FRONTIER.name:
             self._asked.setdefault(request.epoch, time.monotonic())
             self._places += 1
             angle = 2.4 * self._places  # a new place each time, so that every review decides again

@@ -44,8 +44,8 @@ class FakeRobot:
         self.taken_up: list[np.ndarray] = []
         self.scene: SceneMirror | None = None
         reader = SimpleNamespace(set_scene=lambda scene: setattr(self, "scene", scene))
-        self.semantic_map = self.egocentric = reader
-        self.frontier = SimpleNamespace(set_scene=reader.set_scene, take_up=self.taken_up.append)
+        self.panel = reader
+        self.experts = {"frontier": SimpleNamespace(take_up=self.taken_up.append)}
 
     def see(self, stamp: float, *things: Entity) -> None:
         mirror = self.map.mirror

@@ -23,7 +23,7 @@ from lodestar_ros.conversions import BadMessage, stamp_from_msg
 from lodestar_ros.conversions_sensors import scan_from_msg
 from lodestar_ros.doctor.camera_reading import read_image, read_info
 from lodestar_ros.doctor.findings import Endpoint, FrameEdge, Observation, Picture, Stream
-from lodestar_ros.doctor.graph_checks import CORE, DECIDING
+from lodestar_ros.doctor.graph_checks import CORE, deciding
 from lodestar_ros.doctor.machine import head_of, observe_machine
 from lodestar_ros.twins import identity_from
 
@@ -264,7 +264,7 @@ class GraphObserver:
 
     def _parameters(self) -> dict[str, dict[str, object]]:
         waiting = {}
-        for name in (*CORE, *DECIDING):
+        for name in (*CORE, *deciding()):
             if name == "text_embedder":  # it has no stamps, and keeps to real time on purpose
                 continue
             client = self._node.create_client(GetParameters, self._full(f"{name}/get_parameters"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from lodestar.experts.registry import experts
 from lodestar_ros.doctor.findings import Endpoint, Finding, Level, Observation
 
 CORE = (
@@ -15,7 +16,6 @@ CORE = (
     "text_embedder",
     "memory",
 )
-DECIDING = ("frontier_expert", "semantic_map_expert", "ego_vlm_expert", "goal_selector", "motion_gate")
 _NAV2 = ("controller_server", "planner_server", "behavior_server", "bt_navigator", "velocity_smoother")
 _LISTED = 3  # names that a sentence has at most
 _ROBOT = (
@@ -28,9 +28,14 @@ _HEARERS = ("goal_selector", "recorder", "doctor")  # nodes of ours that hear ve
 _TOOLS = ("rviz", "rqt", "ros2cli", "_ros2cli", "rosbag2", "foxglove")
 
 
+def deciding() -> tuple[str, ...]:
+    """Return the names of the nodes that decide: the experts, the selector and the gate."""
+    return (*(spec.node for spec in experts()), "goal_selector", "motion_gate")
+
+
 def nodes(seen: Observation) -> Iterator[Finding]:
     """Find nodes of the stack that do not run, or run twice."""
-    ours = [name for name in (*CORE, *DECIDING) if seen.runs(name)]
+    ours = [name for name in (*CORE, *deciding()) if seen.runs(name)]
     if not ours:
         where = f"domain {seen.machine.domain}, namespace {seen.namespace or '/'}"
         yield Finding(
@@ -38,7 +43,7 @@ def nodes(seen: Observation) -> Iterator[Finding]:
             "start the stack, or give the doctor its ROS_DOMAIN_ID and --namespace",
         )  # fmt: skip
         return
-    wanted = (*CORE, *DECIDING) if any(seen.runs(name) for name in DECIDING) else CORE
+    wanted = (*CORE, *deciding()) if any(seen.runs(name) for name in deciding()) else CORE
     for name in wanted:
         if not seen.runs(name):
             yield Finding(

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator
 
 from lodestar_ros.doctor.findings import Finding, Level, Observation
-from lodestar_ros.doctor.graph_checks import CORE, DECIDING, listed
+from lodestar_ros.doctor.graph_checks import CORE, deciding, listed
 
 SHM = 128.0  # MiB of shared memory that a stack needs beside what it has; chosen
 DISK = 1024.0  # MiB for keyframes, memory and logs; chosen
@@ -36,7 +36,7 @@ def middleware(seen: Observation) -> Iterator[Finding]:
     for process in local:
         if (
             process.domain != machine.domain
-            and process.name in (*CORE, *DECIDING)
+            and process.name in (*CORE, *deciding())
             and not seen.runs(process.name)
         ):
             elsewhere.setdefault(process.domain, []).append(process.name)

@@ -6,9 +6,12 @@ from dataclasses import replace
 
 from sensor_msgs.msg import Image
 
-from lodestar.assembly import ego_vlm_parts, reasoner_parts
-from lodestar.assembly.config import EgoVlmExpertConfig
+from lodestar.assembly import reasoner_parts
+from lodestar.assembly.expert_parts import expert
 from lodestar.assembly.periods import Phased
+from lodestar.experts.config import EgoVlmExpertConfig
+from lodestar.experts.egocentric import EgocentricExpert
+from lodestar.experts.registry import EGO_VLM
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 from lodestar_interfaces import msg
 from lodestar_ros import qos
@@ -33,12 +36,12 @@ class EgoVlmExpertNode(LodestarNode):
     """
 
     def __init__(self, **kwargs):
-        super().__init__("ego_vlm_expert", **kwargs)
+        super().__init__(EGO_VLM.node, **kwargs)
         book = RemotePhraseBook()
         config = self._config = declare_part(self, EgoVlmExpertConfig)
         mind = reasoner_parts.reasoner(config.reasoner)
         self.on_close(mind.close)
-        self._expert = ego_vlm_parts.ego_vlm_expert(config, book, mind.reasoner)
+        self._expert: EgocentricExpert = expert(EGO_VLM, config, book, mind.reasoner)
         self._view_due = Phased(config.view_period)
         self._next_description = -float("inf")
         book.connect(self)

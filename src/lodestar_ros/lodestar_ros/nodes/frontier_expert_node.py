@@ -8,9 +8,11 @@ import numpy as np
 from sensor_msgs.msg import CameraInfo
 from visualization_msgs.msg import MarkerArray
 
-from lodestar.assembly import frontier_parts
-from lodestar.assembly.config import FrontierExpertConfig
+from lodestar.assembly.expert_parts import expert
 from lodestar.assembly.periods import Phased
+from lodestar.experts.config import FrontierExpertConfig
+from lodestar.experts.frontier import FrontierExpert
+from lodestar.experts.registry import FRONTIER
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.keyframes.records import Keyframe
 from lodestar.language.priors import everyday_words
@@ -43,10 +45,10 @@ class FrontierExpertNode(LodestarNode):
     """
 
     def __init__(self, **kwargs):
-        super().__init__("frontier_expert", **kwargs)
+        super().__init__(FRONTIER.node, **kwargs)
         book = RemotePhraseBook(patience=0.0)  # the expert also works without vectors
         config = declare_part(self, FrontierExpertConfig)
-        self._expert = frontier_parts.frontier_expert(config, book)
+        self._expert: FrontierExpert = expert(FRONTIER, config, book)
         book.connect(self).want(everyday_words())
         self._scene = SceneClient(self)
         self._frames = declare_config(self, FrameNames, "frames.")

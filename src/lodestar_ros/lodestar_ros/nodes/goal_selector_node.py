@@ -11,7 +11,7 @@ from lodestar.models.phrases import PhraseBook
 from lodestar_ros.battery import BatteryConfig, BatteryInput
 from lodestar_ros.client_watch import ClientConfig, ClientWatch
 from lodestar_ros.clocks import PatientClock
-from lodestar_ros.directive_reading import VectorDesk, make_reading_desk
+from lodestar_ros.directive_reading import make_reading_desk
 from lodestar_ros.directive_server import DirectiveServer
 from lodestar_ros.embedder_client import EmbedderClient
 from lodestar_ros.executors import main_of
@@ -29,6 +29,7 @@ from lodestar_ros.restarts import RestartNotices
 from lodestar_ros.scene_client import SceneClient
 from lodestar_ros.selector import CommandDispatcher, DecisionRecorder, make_loop
 from lodestar_ros.selector_inputs import GridInput, PoseInput
+from lodestar_ros.skill_client import SkillClient
 from lodestar_ros.stop_services import StopServices
 
 
@@ -38,7 +39,8 @@ class GoalSelectorNode(LodestarNode):
     Subscribes: ``grid``, ``costmap_filter_info``, ``entities``, ``battery``, TF. Publishes: ``~/heartbeat``,
     ``~/question``, ``~/decision``, ``~/directive``, ``~/report``, ``~/markers``. Serves: ``~/hold``, ``~/pause``,
     ``~/point_out``.
-    Action: ``follow_directive``; a client of ``<expert>_expert/propose``, ``memory/answer`` and ``navigate_to_pose``.
+    Action: ``follow_directive``; a client of ``<expert>_expert/propose``, ``memory/answer``, ``run_skill`` and
+    ``navigate_to_pose``.
     """
 
     def __init__(self, **kwargs):
@@ -63,19 +65,17 @@ class GoalSelectorNode(LodestarNode):
         )
         desk = PictureDesk(declare_config(self, PicturesConfig, "pictures."))
         watch = ClientWatch(self, "follow_directive", declare_config(self, ClientConfig, "client."))
-        readers = selector_parts.directive_readers(book, self.get_logger().warning)
-        parse = selector_parts.directive_parser(readers)
         self._server = DirectiveServer(
             self,
             loop,
             thread,
-            parse,
+            selector_parts.directive_parser(),
             clock.now,
             self._on_started,
             self._on_stop,
             desk,
             watch,
-            make_reading_desk(self, config) or VectorDesk(readers, parse, book, self._embedder),
+            make_reading_desk(self, config),
         )
         self._experts = ExpertClients(
             self, config.experts, lambda answer: thread.post(lambda: loop.on_answer(answer))
@@ -83,8 +83,16 @@ class GoalSelectorNode(LodestarNode):
         self._memory = MemoryClient(
             self, lambda ticket, outcome: thread.post(lambda: loop.on_memory(ticket, outcome))
         )
+        self._skills = SkillClient(self, lambda ticket, end: thread.post(lambda: loop.on_skill(ticket, end)))
         self._dispatcher = CommandDispatcher(
-            self._experts, self._navigator, self._embedder, self._server, self._recorder, keeper, self._memory
+            self._experts,
+            self._navigator,
+            self._embedder,
+            self._server,
+            self._recorder,
+            keeper,
+            self._memory,
+            self._skills,
         )
         self._pose = PoseInput(self, loop, thread, frames)
         GridInput(self, loop, thread)
@@ -109,10 +117,11 @@ class GoalSelectorNode(LodestarNode):
         """Stop the robot before the loop ends the directive."""
         self._heartbeat.beat()
         self._navigator.cancel()
+        self._skills.stop()
 
     def _on_tick(self) -> None:
-        checks = (self._server.check, self._experts.check, self._navigator.check, self._memory.check)
-        for part in (self._observe_pose, *checks):
+        parts = (self._server, self._experts, self._navigator, self._memory, self._skills)
+        for part in (self._observe_pose, *(one.check for one in parts)):
             try:  # a failure must not block the other parts
                 part()
             except Exception as error:

@@ -15,7 +15,7 @@ from lodestar_ros.bag_files import BagConfig, BagWriter
 from lodestar_ros.executors import main_of
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import ParameterError, declare, declare_config
-from lodestar_ros.recorded_names import RECORDED, message_type
+from lodestar_ros.recorded_names import message_type, recorded
 from lodestar_ros.workers import QueueWorker
 
 LOOK_PERIOD = 0.5  # s of real time between two looks for topics that are there now
@@ -27,7 +27,7 @@ class RecorderNode(LodestarNode):
     """Write inputs and conclusions of the stack to a folder of its own, from its start to its end.
 
     A topic is heard from when somebody publishes it, with the quality of service that is offered. Subscribes:
-    `recorded_names.RECORDED`, and the parameter ``also``.
+    `recorded_names.recorded`, and the parameter ``also``.
     """
 
     def __init__(self, **kwargs):
@@ -36,7 +36,7 @@ class RecorderNode(LodestarNode):
         folder = declare(
             self, "folder", str, ""
         )  # in which each recording has a folder; empty: that of the user
-        self._names = (*RECORDED, *declare(self, "also", tuple[str, ...], ()))  # topics of one's own
+        self._names = (*recorded(), *declare(self, "also", tuple[str, ...], ()))  # topics of one's own
         profiles = declare(self, "profiles", tuple[str, ...], ())  # parameter files, kept with the recording
         self._writer = BagWriter(_new_folder(folder, profiles), config)
         self._heard: set[str] = set()

@@ -64,7 +64,7 @@ class SceneDictionaryNode(LodestarNode):
         self.on_close(self._worker.close)
         self.create_service(srv.GetEntities, "~/get_entities", self._on_get_entities)
         self._instances = InstanceClient(self, self._worker.submit, self._on_whole)
-        self._queries = QueryServer(self, self._scene.entities, lambda: self._scene.regions, book, config)
+        self._queries = QueryServer(self, self._scene.entities, lambda: self._scene.rooms, book, config)
         self._enrichment = SceneEnrichment(self, self._scene, book, config)
         self._fields = SceneFields(self, self._scene, book, lambda: self._grid, config.display_period)
         self._files = MapFiles(

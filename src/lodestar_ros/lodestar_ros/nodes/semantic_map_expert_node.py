@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 
-from lodestar.assembly import reasoner_parts, semantic_map_parts
-from lodestar.assembly.config import SemanticMapExpertConfig
+from lodestar.assembly import reasoner_parts
+from lodestar.assembly.expert_parts import expert
+from lodestar.experts.config import SemanticMapExpertConfig
 from lodestar.experts.descriptions import SceneDescription
+from lodestar.experts.registry import SEMANTIC_MAP
+from lodestar.experts.semantic_map import SemanticMapExpert
 from lodestar.language.priors import everyday_words
 from lodestar_interfaces import msg
 from lodestar_ros import qos
@@ -27,12 +30,12 @@ class SemanticMapExpertNode(LodestarNode):
     """
 
     def __init__(self, **kwargs):
-        super().__init__("semantic_map_expert", **kwargs)
+        super().__init__(SEMANTIC_MAP.node, **kwargs)
         book = RemotePhraseBook()
         config = declare_part(self, SemanticMapExpertConfig)
         mind = reasoner_parts.reasoner(config.reasoner)
         self.on_close(mind.close)
-        self._expert = semantic_map_parts.semantic_map_expert(config, book, mind.reasoner)
+        self._expert: SemanticMapExpert = expert(SEMANTIC_MAP, config, book, mind.reasoner)
         book.connect(self).want(everyday_words())
         self._scene = SceneClient(self)
         self._expert.use_memory(LastSeenInput(self))

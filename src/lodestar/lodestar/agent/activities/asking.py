@@ -7,13 +7,14 @@ from dataclasses import replace
 from lodestar.agent.activities.activity import Activity, Freshness
 from lodestar.agent.errands.context import LoopContext
 from lodestar.agent.errands.run import CheckVisit, DirectiveRun, SearchBelief, is_room
-from lodestar.agent.errands.words import duration_in_words, name_of
+from lodestar.agent.errands.words import name_of
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.language.asked_items import plain_item, with_asked
 from lodestar.language.directive import Step, StepKind
 from lodestar.language.query_graph import Predicate
 from lodestar.language.question import AnswerType, Question, QuestionKind
 from lodestar.language.sentences import step_sentence
+from lodestar.language.step_kinds import duration_in_words
 from lodestar.language.step_questions import wanted_by
 from lodestar.memory.answer import Answer, AnswerCode, AnswerOutcome, AnswerValue, Proof, ProofKind
 from lodestar.memory.answer_text import answer_lines

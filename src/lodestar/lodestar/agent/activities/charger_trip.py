@@ -12,11 +12,12 @@ from lodestar.agent.decisions.admission import CHARGER
 from lodestar.agent.errands.context import LoopContext
 from lodestar.agent.errands.errand import Failure
 from lodestar.agent.errands.run import DirectiveRun
-from lodestar.agent.facts.energy import way_back
 from lodestar.agent.facts.errors import ErrorCode
-from lodestar.grid.way_lengths import WayLengths
+from lodestar.grid.energy import EnergyBudget
 from lodestar.language.directive import StepKind
 from lodestar.selection.decision_log import Outcome
+
+_LATE = 1.0  # m that the robot drives between two looks at the battery; chosen
 
 
 class ChargerTrip:
@@ -25,7 +26,6 @@ class ChargerTrip:
     def __init__(self, context: LoopContext, transitions: Transitions) -> None:
         self._context, self._transitions = context, transitions
         self._go_to = GoTo(context, transitions)  # of the trip that is under way
-        self._ways = WayLengths()  # from the charger
 
     def begin(self, run: DirectiveRun) -> None:
         """Send the robot there, once the wait before the next request is over."""
@@ -65,7 +65,7 @@ class ChargerTrip:
         self._transitions.finish(run, code, f"{message} Could not come back: {why}.".strip())
 
     def turned_back(self, run: DirectiveRun) -> bool:
-        """Whether the battery just lasts for the way to the charger, so that the robot goes there now."""
+        """Whether the battery lasts for no more than the way to the charger, so that the robot goes there now."""
         context = self._context
         config, facts, budget = context.config, context.facts, context.facts.energy
         due = context.now - run.last_energy >= config.energy_interval
@@ -73,31 +73,33 @@ class ChargerTrip:
             return False
         run.last_energy = context.now
         goal = self._charger_of(run)
-        length = way_back(self._ways, facts.grid, facts.pose, goal, config)
+        length = context.validator.way_back(facts.grid, facts.pose)
         if not budget.must_return(length):
             return False
         if run.step.kind is StepKind.RETURN and math.dist(home_of(run, context)[:2], goal) < 1.0:
             return False  # it is on its way there
-        self._turn_back(run, length)
+        self._turn_back(run, length, wanted=False)
         return True
 
     def turn_back(self, run: DirectiveRun) -> None:
-        """Go to the charger, because the battery lasts for no goal that anybody proposes."""
-        facts, goal = self._context.facts, self._charger_of(run)
+        """Go to the charger, because the battery lasts for no goal that anybody proposes, and the way back."""
+        facts = self._context.facts
         assert facts.pose is not None and facts.grid is not None
-        self._turn_back(run, way_back(self._ways, facts.grid, facts.pose, goal, self._context.config))
+        self._turn_back(run, self._context.validator.way_back(facts.grid, facts.pose), wanted=True)
 
-    def _turn_back(self, run: DirectiveRun, length: float) -> None:
+    def _turn_back(self, run: DirectiveRun, length: float, wanted: bool) -> None:
+        """Go to the charger, `length` metres away. wanted: a goal that is too far was proposed."""
         context, budget = self._context, self._context.facts.energy
         where = "the charger" if budget.charger is not None else "the start"
+        why = _why(budget, length, where, wanted)
         message = (
             f"The battery lasts for {budget.range_left:.0f} m, of which {budget.reserve:.0f} m are the reserve, and "
-            f"{where} is {length:.0f} m away: the robot stopped in time to drive there."
+            f"{where} is {length:.0f} m away: {why}."
         )
         run.verdict, run.charging, run.errand.failures = (ErrorCode.ENERGY, message), True, 0
         self._go_to = GoTo(context, self._transitions)
-        self._transitions.outcomes.note(run, Failure.BATTERY, "the battery just lasts for the way back")
-        run.tell(f"The battery just lasts for the {length:.0f} m to {where}.")
+        self._transitions.outcomes.note(run, Failure.BATTERY, why)
+        run.tell(f"Going back to {where}, {length:.0f} m away: {why}.")
         context.account.close(Outcome.PREEMPTED)
         self._transitions.take_back(run, "the battery demands the way back")
         self._transitions.redecide(run)
@@ -107,6 +109,17 @@ class ChargerTrip:
         charger = self._context.facts.charger
         assert charger is not None
         return charger
+
+
+def _why(budget: EnergyBudget, length: float, where: str, wanted: bool) -> str:
+    """Return what the battery lasts for, as a clause. length: metres back. wanted: too far a goal was proposed."""
+    if length > budget.range_left:
+        return f"that is not enough for the way back, and the robot may stop before {where}"
+    if length > budget.spendable + _LATE:
+        return "the way back takes a part of the reserve"
+    if wanted and length < budget.spendable - _LATE:
+        return "no goal that is left leaves enough for the way back"
+    return "the battery just lasts for the way back"
 
 
 def home_of(run: DirectiveRun, context: LoopContext) -> np.ndarray:

@@ -24,7 +24,7 @@ class CountRecall:
         step, tools = run.step, self._tools
         if step.item is None or step.scope.around is not None or not self._is_known(run):
             return False
-        tools.memory.ask(run, question_of(step), tools.context.config.count_age)
+        tools.memory.ask(run, question_of(step), tools.context.config.look_limits.age)
         run.text = f"Asking my memory: {asked_in_words(step)}"
         tools.transitions.wait(run)
         return True
@@ -36,7 +36,7 @@ class CountRecall:
         if outcome is None:
             return
         answer = outcome.answer if outcome.is_known else None
-        bounds = Freshness(config.count_age, config.covered)
+        bounds = Freshness(config.look_limits.age, config.covered)
         if answer is None or answer.coverage is None or not tools.memory.is_fresh(answer, bounds):
             run.text = "I have not looked at enough of the floor of late: counting anew."
             tools.transitions.redecide(run)

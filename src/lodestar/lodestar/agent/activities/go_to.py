@@ -27,13 +27,15 @@ from lodestar.worldmodel.records import TraceError, Verdict
 class GoTo:
     """Sends the robot to places and counts how often it did not come there. It lives as long as its errand.
 
-    verdict: of the last goal that was asked for. A goal is sent only where the validator accepts it.
+    verdict: of the last goal that was asked for. A goal is sent only where the validator accepts it. entering: region
+    that the robot was last sent into, 0 = none.
     """
 
     def __init__(self, context: LoopContext, transitions: Transitions) -> None:
         self._context, self._transitions = context, transitions
         self._short: Counter[Hashable] = Counter()
         self.verdict = Verdict()
+        self.entering = 0
 
     def send(
         self,
@@ -52,14 +54,15 @@ class GoTo:
         grid, epoch = context.facts.grid, context.next_epoch()
         pose = np.asarray(goal, np.float64) if grid is None else nearest_fitting(grid, goal, turns, slack)
         proposal = Proposal(proposer, epoch, pose, 1.0, text)
-        self.verdict = context.verdict(run.step, proposal, TargetView())
-        # a way back need not be free
-        if self.verdict.accepted and grid is not None and not footprint_free(grid, pose):
-            why = f"the robot does not fit at ({goal[0]:.1f}, {goal[1]:.1f})"
-            self.verdict = Verdict(TraceError.UNREACHABLE, why)
+        if grid is not None and not footprint_free(grid, pose):  # the validator lets a way back pass
+            self.verdict = context.verdict(run.step, proposal, TargetView())
+            if self.verdict.accepted:
+                why = f"the robot does not fit at ({goal[0]:.1f}, {goal[1]:.1f})"
+                self.verdict = Verdict(TraceError.UNREACHABLE, why)
+            return False
+        self.verdict = self._transitions.send(run, proposal, epoch)
         if self.verdict.accepted:
             run.text = text
-            self._transitions.send(run, proposal, epoch)
         return self.verdict.accepted
 
     @property
@@ -81,6 +84,10 @@ class GoTo:
         """Count an arrival that was none; return whether the place is given up by that."""
         self._short[place] += 1
         return self.is_given_up(place)
+
+    def give_up(self, place: Hashable) -> None:
+        """The place is given up at once."""
+        self._short[place] = self._context.config.place_tries
 
     def is_given_up(self, place: Hashable) -> bool:
         """Return whether the robot did not come to the place `place_tries` times."""
@@ -139,12 +146,14 @@ class RoomSearch:
     def enter(self, run: DirectiveRun, go_to: GoTo, regions: Collection[Region], text: str) -> bool:
         """Return whether the robot goes into the nearest of the regions that it can come to now."""
         left = [region for region in regions if not go_to.is_given_up(region.id)]
+        facts = self._context.facts
         for _ in range(_CANDIDATES):
             goal = self.way_in(run, left)
+            mirror = facts.mirror
+            go_to.entering = 0 if goal is None or mirror is None else mirror.region_at(goal[:2])
             if goal is None or go_to.send(run, PLACE, goal, text):
                 return goal is not None
-            grid = self._context.facts.grid
-            run.errand.goals.exclude(goal, go_to.verdict.reason, grid, lasting=True)
+            run.errand.goals.exclude(goal, go_to.verdict.reason, facts.grid, lasting=True)
         return False
 
     def become_known(self, run: DirectiveRun, go_to: GoTo, regions: Collection[Region]) -> str:

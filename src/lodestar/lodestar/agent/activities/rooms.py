@@ -11,12 +11,15 @@ from lodestar.agent.decisions.admission import FRONTIER
 from lodestar.agent.errands.run import EXPLORE, DirectiveRun
 from lodestar.agent.errands.words import counted, explored_in_words, inventory, name_of
 from lodestar.agent.facts.errors import ErrorCode
+from lodestar.experts.rooms import rooms_mask
 from lodestar.grid.paths import path_lengths
 from lodestar.language.directive import Step, StepKind
-from lodestar.models.english import listed
+from lodestar.models.english import duration_in_words, listed
 from lodestar.query.targets import TargetView
 from lodestar.scene.records import Entity, Region
 from lodestar.selection.admission import Admission
+
+_TOLD = 0.05  # share of the floor that was not looked at again, from which an answer says so; chosen
 
 
 class Exploration(Activity):
@@ -119,11 +122,26 @@ class StockTaking:
             return None
         run.found.extend(entity.id for entity in matches if entity.id not in run.found)
         listed = inventory(matches, run.step.target, self._tools.context.facts.mirror)
+        listed += self._from_memory(run, matches)
         if run.step.kind is not StepKind.COUNT:
             return listed
         where = f" in the {' or '.join(run.step.scope.labels)}" if run.step.scope.rooms else ""
         there = "is" if len(matches) == 1 else "are"
         return f"There {there} {counted(len(matches), run.step.target)}{where}.\n{listed}"
+
+    def _from_memory(self, run: DirectiveRun, matches: list[Entity]) -> str:
+        """Return a line that tells what was not looked at again, "" where nothing that matters was left out."""
+        context = self._tools.context
+        facts, begun = context.facts, run.begun_stamp.after(-context.config.fresh_looks)
+        inside = None if facts.grid is None else rooms_mask(run.step.scope, facts.grid, facts.mirror)
+        memory = context.searched.from_memory(begun, inside)
+        if run.check is not None or memory is None or memory.share < _TOLD:
+            return ""
+        ago = duration_in_words(facts.stamp - memory.oldest)
+        old = sum(facts.last_seen(entity) < begun for entity in matches)
+        things = f", with {old} of the {len(matches)}," if old else ""
+        floor = f"{100.0 * memory.share:.0f} % of the floor that counts"
+        return f"\nI take {floor}{things} from memory: I looked at it up to {ago} ago, and not again."
 
 
 class RoomVisit(Activity):
@@ -173,6 +191,17 @@ class RoomPatrol(Activity):
         words = f"On patrol: {counted(len(left), 'room')} to go, of those I know."
         return self._rooms.enter(run, self._go_to, left, words)
 
+    def unreachable(self, run: DirectiveRun, why: str) -> None:
+        """A room that the navigator fails to come into is left out and told; the patrol goes on to the others."""
+        region = next((one for one in self._left(run) if one.id == self._go_to.entering), None)
+        if region is None:
+            super().unreachable(run, why)
+            return
+        self._go_to.give_up(region.id)
+        run.tell(f"I left out {_called(region)}: {why}.")
+        run.errand.failures = 0
+        self._tools.transitions.redecide(run, self._tools.context.config.retry_interval)
+
     def explored(self, run: DirectiveRun, admission: Admission, view: TargetView) -> None:
         """Every room is known; the step has succeeded if the robot was in all of them."""
         left, labels = self._left(run), run.step.scope.labels
@@ -184,7 +213,9 @@ class RoomPatrol(Activity):
             self._tools.steps.fail(run, ErrorCode.TARGET_NOT_FOUND, message)
         elif left:
             missed = ", ".join(_called(region) for region in left)
-            self._tools.steps.fail(run, ErrorCode.TARGET_UNREACHABLE, f"{told} No way leads into {missed}.")
+            tried = any(self._go_to.is_given_up(region.id) for region in left)
+            why = "I could not come into" if tried else "No way leads into"
+            self._tools.steps.fail(run, ErrorCode.TARGET_UNREACHABLE, f"{told} {why} {missed}.")
         else:
             self._tools.steps.succeed(run, told)
 

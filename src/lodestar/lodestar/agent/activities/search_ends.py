@@ -16,7 +16,7 @@ from scipy import ndimage
 from lodestar.agent.activities.activity import Tools
 from lodestar.agent.errands.context import LoopContext
 from lodestar.agent.errands.run import DirectiveRun, SearchBelief
-from lodestar.agent.errands.searched_floor import SearchedFloor, looked, open_edges
+from lodestar.agent.errands.searched_floor import SearchedFloor, open_edges
 from lodestar.agent.errands.words import barred, gone, hidden, name_of
 from lodestar.agent.facts.config import AbsenceConfig
 from lodestar.agent.facts.errors import ErrorCode
@@ -24,8 +24,8 @@ from lodestar.agent.facts.newest import Facts
 from lodestar.experts.config import SurfaceConfig
 from lodestar.experts.heights import SurfaceMap
 from lodestar.grid.config import ViewpointConfig
+from lodestar.grid.looks import nearest_after
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.grid.paths import path_lengths
 from lodestar.language.directive import Step
 from lodestar.scene.category_priors import CategoryPrior, CategoryPriors
 from lodestar.scene.records import Entity
@@ -35,7 +35,6 @@ from lodestar.worldmodel.recovery_places import place_before_shut_way
 _BESIDE = 0.4  # m around a top, floor from which it is looked at; chosen
 # m^2 of floor in one piece that no way leads to, below which it is a leak of the sensors; chosen
 _CRUMB = 1.0
-_ALL_AROUND = 2.0 * math.pi
 
 
 class AbsenceJudge:
@@ -58,7 +57,7 @@ class AbsenceJudge:
         if space is None or facts.pose is None:
             return None
         belief = self._believed(space, searched.share)
-        lengths = path_lengths(space.grid, facts.pose[:2])
+        lengths = searched.ways.to_all(space.grid, facts.pose)
         return belief, any(self._worth(space, belief, goal, lengths) > 0.0 for goal in goals)
 
     def shown_per_second(
@@ -70,7 +69,7 @@ class AbsenceJudge:
         space = self._space(step, facts, searched)
         if space is None or facts.pose is None:
             return None
-        lengths = path_lengths(space.grid, facts.pose[:2])
+        lengths = searched.ways.to_all(space.grid, facts.pose)
         before, total = space.missed(space.nearest, space.edges), space.area + space.open_area
         rates = [0.0]
         for goal in goals:
@@ -104,7 +103,7 @@ class AbsenceJudge:
 
     def _missed_after(self, space: _SearchSpace, goal: np.ndarray) -> float:
         """Return the probability of missing the thing after a turn at the goal (3,)."""
-        after = looked(space.nearest, goal, space.grid, _ALL_AROUND)
+        after = nearest_after(space.nearest, space.grid, goal, max_range=space.look_range)
         return space.missed(after, space.edges & ~np.isfinite(after))
 
     def _space(self, step: Step, facts: Facts, searched: SearchedFloor) -> _SearchSpace | None:
@@ -112,12 +111,13 @@ class AbsenceJudge:
         if grid is None or pose is None or math.isnan(searched.share):
             return None
         nearest = searched.nearest(grid)
-        reached = np.isfinite(path_lengths(grid, pose[:2])) & grid.free
+        reached = np.isfinite(searched.ways.to_all(grid, pose)) & grid.free
         floor = grid.free & _in_large_pieces(grid, reached)
         barred = floor & ~_near(grid, reached) & ~np.isfinite(nearest)
         kind = self._priors.of(step.graphs[0].target.category if step.graphs else "")
         tops = _Tops.of(grid, facts.entities.values()) if kind.support == "surface" else None
-        return _SearchSpace(grid, nearest, floor, open_edges(grid, pose), barred, tops, kind, self.config)
+        edges, reach = open_edges(grid, pose), searched.limits.range
+        return _SearchSpace(grid, nearest, floor, edges, barred, tops, kind, self.config, reach)
 
 
 @dataclass(frozen=True)
@@ -126,6 +126,7 @@ class _SearchSpace:
 
     nearest: float32 metres of the nearest look. floor, edges, barred: bool, floor that counts, its open edges, and what
     of it has no way to it and was not looked at. tops: None where the kind stands on none, or none is known.
+    look_range: metres.
     """
 
     grid: OccupancyGrid2D
@@ -136,6 +137,7 @@ class _SearchSpace:
     tops: _Tops | None
     kind: CategoryPrior
     config: AbsenceConfig
+    look_range: float
 
     @property
     def area(self) -> float:

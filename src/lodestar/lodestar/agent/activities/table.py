@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 
 from lodestar.agent.activities.activity import Activity, Tools
 from lodestar.agent.activities.asking import Asking, Check, Stop, Wait
@@ -18,9 +20,22 @@ from lodestar.agent.activities.places import (
 )
 from lodestar.agent.activities.rooms import Exploration, RoomPatrol, RoomVisit, StockTaking
 from lodestar.agent.activities.searches import Search
+from lodestar.agent.activities.skills import SkillStep
 from lodestar.agent.errands.errand import Errand
 from lodestar.agent.errands.run import DirectiveRun, is_spot
 from lodestar.language.directive import Step, StepKind
+
+_added: dict[StepKind, Callable[[Tools, Step], Activity]] = {}
+
+
+@contextmanager
+def activity_for(kind: StepKind, make: Callable[[Tools, Step], Activity]) -> Iterator[None]:
+    """Have loops that are made within the block do steps of a kind by `make(tools, step)`."""
+    _added[kind] = make
+    try:
+        yield
+    finally:
+        del _added[kind]
 
 
 class Activities:
@@ -40,6 +55,8 @@ class Activities:
             StepKind.ASK: lambda step: Asking(tools),
             StepKind.PATROL: lambda step: RoomPatrol(tools, rooms),
             StepKind.STOP: lambda step: Stop(tools),
+            StepKind.DO: lambda step: SkillStep(tools),
+            **{kind: partial(make, tools) for kind, make in _added.items()},
         }
         self._current: tuple[Errand, Activity] | None = None
 

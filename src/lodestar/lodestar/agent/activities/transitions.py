@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -14,10 +15,12 @@ from lodestar.agent.decisions.approach import Arrival
 from lodestar.agent.errands.commands import (
     AskMemory,
     CancelGoal,
+    CancelSkill,
     DirectiveResult,
     Finish,
     RecordTrace,
     RequestProposals,
+    RunSkill,
     SendGoal,
     State,
     WithdrawQuery,
@@ -29,6 +32,7 @@ from lodestar.agent.errands.errand import (
     Failure,
     Navigation,
     OpenCase,
+    OpenSkill,
 )
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.errands.words import counted, name_of
@@ -41,6 +45,7 @@ from lodestar.query.targets import TargetView
 from lodestar.selection.decision_log import Outcome
 from lodestar.worldmodel.constraint_state import ConstraintTracker
 from lodestar.worldmodel.outcomes import Result
+from lodestar.worldmodel.records import Trace, Verdict
 
 _log = logging.getLogger(__name__)
 
@@ -101,15 +106,30 @@ class Transitions:
         run.under_way.choice = choice
         self._take("choose")
 
-    def send(self, run: DirectiveRun, proposal: Proposal, epoch: int, view: TargetView | None = None) -> None:
-        """The navigator is given the proposal's goal. view: of the target, for the beliefs of the trace."""
+    def send(
+        self,
+        run: DirectiveRun,
+        proposal: Proposal,
+        epoch: int,
+        view: TargetView | None = None,
+        is_checked: bool = False,
+    ) -> Verdict:
+        """The navigator is given the proposal's goal where the validator accepts it; else nothing changes.
+
+        Every goal of the loop leaves it here. view: of the target, for the beliefs of the trace. is_checked: the
+        validator accepted it in this tick.
+        """
         context = self._context
+        trace = trace_of(context, run.step, proposal, epoch, view or TargetView())
+        verdict = Verdict() if is_checked else context.validator.check(trace)
+        if not verdict.accepted:
+            return verdict
         pose, now = context.facts.pose, context.now
         assert pose is not None
         goal = np.asarray(proposal.goal, np.float64)
         patience = goal_patience(pose, goal, context)
         run.under_way.navigation = Navigation(epoch, proposal, now, now + patience, pose.copy())
-        self._record(run, proposal, epoch, view)
+        self._record(run, proposal, trace)
         run.under_way.events = []
         run.under_way.last_review = run.under_way.last_check = now
         context.facts.odometer.rest()
@@ -117,23 +137,30 @@ class Transitions:
             SendGoal(epoch, goal, proposal.entity_id, proposal.expert, proposal.rationale)
         )
         self._take("send")
+        return verdict
 
-    def go(self, run: DirectiveRun, proposer: str, goal: np.ndarray) -> None:
-        """As `send`, for a goal (3,) of the loop's own, whose reason the run's text says."""
+    def go(self, run: DirectiveRun, proposer: str, goal: np.ndarray, text: str) -> Verdict:
+        """As `send`, for a goal (3,) of the loop's own; text: why, which the run tells where it is sent."""
         epoch = self._context.next_epoch()
-        self.send(run, Proposal(proposer, epoch, goal, 1.0, run.text), epoch)
+        verdict = self.send(run, Proposal(proposer, epoch, goal, 1.0, text), epoch)
+        run.text = text if verdict.accepted else run.text
+        return verdict
 
-    def pursue(self, run: DirectiveRun, proposal: Proposal, epoch: int, view: TargetView) -> None:
+    def pursue(
+        self, run: DirectiveRun, proposal: Proposal, epoch: int, view: TargetView, is_checked: bool = False
+    ) -> Verdict:
         """As `send`, but a navigator that has this goal already keeps it."""
-        if run.under_way.navigation is not None and _is_under_way(run.under_way.navigation, proposal):
+        if run.under_way.navigation is None or not _is_under_way(run.under_way.navigation, proposal):
+            return self.send(run, proposal, epoch, view, is_checked)
+        trace = trace_of(self._context, run.step, proposal, epoch, view)
+        verdict = Verdict() if is_checked else self._context.validator.check(trace)
+        if verdict.accepted:
             run.under_way.navigation.proposal = proposal
-            self._record(run, proposal, epoch, view)
+            self._record(run, proposal, trace)
             self._take("send")
-        else:
-            self.send(run, proposal, epoch, view)
+        return verdict
 
-    def _record(self, run: DirectiveRun, proposal: Proposal, epoch: int, view: TargetView | None) -> None:
-        trace = trace_of(self._context, run.step, proposal, epoch, view or TargetView())
+    def _record(self, run: DirectiveRun, proposal: Proposal, trace: Trace) -> None:
         if proposal.expert == LOOK:  # about the action that failed, which is still open
             self.outcomes.begin_look(run, trace)
         else:
@@ -177,7 +204,12 @@ class Transitions:
             run.text = "Stepped aside; choosing anew."
             self.redecide(run)
             return
-        run.errand.failures = 0
+        pose = self._context.facts.pose
+        if (
+            pose is not None
+            and math.dist(pose[:2], proposal.goal[:2]) <= self._context.config.return_tolerance
+        ):
+            run.errand.failures = 0
         run.under_way.arrival = Arrival(
             np.asarray(proposal.goal),
             proposal.entity_id,
@@ -196,6 +228,15 @@ class Transitions:
         run.requests.close()
         self.take_back(run, "the robot waits")
         self._take("wait")
+
+    def carry_out(self, run: DirectiveRun, trace: Trace, patience: float) -> None:
+        """A user's skill begins, for which the robot stands until it has ended, `patience` seconds at most."""
+        context = self._context
+        self.wait(run)
+        self.outcomes.begin(run, trace)
+        context.constraint.begin(trace)
+        run.under_way.skill = OpenSkill(trace.epoch, trace, context.now + patience)
+        context.commands += [RecordTrace(trace), RunSkill(trace.epoch, trace)]
 
     def redecide(self, run: DirectiveRun, wait: float = 0.0) -> None:
         """Ask the experts anew, `wait` seconds from now at the earliest; a goal under way stays under way."""
@@ -265,7 +306,7 @@ class Transitions:
         its commands is withdrawn.
         """
         context = self._context
-        begun = SendGoal | RequestProposals | AskMemory
+        begun = SendGoal | RequestProposals | AskMemory | RunSkill
         context.commands = [c for c in context.commands if not isinstance(c, begun)]
         self.end_action(run, message, success)
         run.requests.end_errand()
@@ -281,11 +322,14 @@ class Transitions:
         run.errand.under_way = ActionState()
 
     def take_back(self, run: DirectiveRun, why: str) -> None:
-        """The navigator has no goal; the action that was to come to one is not waited for."""
+        """The navigator has no goal and no skill is under way; the action that was to end so is not waited for."""
         if run.under_way.navigation is not None:
             run.under_way.navigation = None
             self.outcomes.cancel(run, why)
             self._context.commands.append(CancelGoal(why))
+        skill, run.under_way.skill = run.under_way.skill, None
+        if skill is not None and skill.end is None:
+            self._context.commands.append(CancelSkill(skill.ticket))
 
     def hold(self) -> None:
         """Motion is forbidden until `release`."""

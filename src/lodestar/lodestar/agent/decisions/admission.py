@@ -10,6 +10,8 @@ import numpy as np
 from lodestar.agent.decisions.approach import heads_for
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.experts.protocol import Proposal, Rejection, RejectionReason
+from lodestar.experts.registry import holder
+from lodestar.experts.specs import Role
 from lodestar.geometry.boxes import box_distance
 from lodestar.geometry.poses import apart
 from lodestar.grid.occupancy import OccupancyGrid2D
@@ -17,13 +19,14 @@ from lodestar.scene.records import Entity
 from lodestar.selection.admission import Admission, Arm
 from lodestar.worldmodel.records import Verdict
 
-FRONTIER = "frontier"  # the expert whose EXPLORED ends exploration
-SEMANTIC_MAP = "semantic_map"  # the expert that has viewpoints of known entities
+FRONTIER = holder(Role.EXPLORER)  # the expert whose EXPLORED ends exploration
+SEMANTIC_MAP = holder(Role.MAP_EXPERT)  # the expert that has viewpoints of known entities
 HOME = "return"  # the way back to the start
 CHARGER = "charger"  # the way to the charger
 PLACE = "place"  # a room, a pose or a spot that a step names
 ASIDE = "retreat"  # a step out of a tight place
 KNOWN = "known_target"  # a known target, taken by the loop because the experts were late
+SKILL = "skill"  # a skill of a user's
 LOOK = "look"  # a turn that tells the causes of a failure apart
 
 

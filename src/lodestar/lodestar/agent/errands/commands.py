@@ -204,6 +204,31 @@ class AskMemory:
 
 
 @dataclass(frozen=True)
+class RunSkill:
+    """Have a user's skill carried out; how it ends is handed to `on_skill` with the ticket. Nothing moves the base
+    meanwhile.
+    """
+
+    ticket: int
+    trace: Trace
+
+
+@dataclass(frozen=True)
+class CancelSkill:
+    """Stop a skill, whose end is not waited for any more."""
+
+    ticket: int
+
+
+@dataclass(frozen=True)
+class SkillEnd:
+    """End of a skill, as told by whoever carried it out. why: of a failure."""
+
+    done: bool
+    why: str = ""
+
+
+@dataclass(frozen=True)
 class WithdrawQuery:
     """Withdraw a query to the memory, whose answer is not waited for any more; the work on it may stop."""
 
@@ -257,6 +282,8 @@ Command = (
     | EmbedPhrases
     | AskMemory
     | WithdrawQuery
+    | RunSkill
+    | CancelSkill
     | FollowConstraints
     | Finish
 )

@@ -31,6 +31,7 @@ from lodestar.selection.reward import DirectiveReward, RewardModel
 from lodestar.worldmodel.advice import Adviser
 from lodestar.worldmodel.constraint_state import ConstraintTracker
 from lodestar.worldmodel.records import Action, Belief, Expectation, Phase, Skill, Trace, Verdict, entity_name
+from lodestar.worldmodel.skills import SkillTable, load_skills
 from lodestar.worldmodel.validation import TraceValidator
 
 
@@ -53,6 +54,7 @@ class LoopContext:
     targets: Targets
     validator: TraceValidator
     facts: Facts
+    searched: SearchedFloor
     questions: OpenQuestions
     prefix: str  # of the ids of traces
     directives: int = 0  # that have begun
@@ -61,9 +63,9 @@ class LoopContext:
     epoch: int = 0
     epoch_seconds: float = math.nan
     run: DirectiveRun | None = None
-    searched: SearchedFloor = field(default_factory=SearchedFloor)
     constraint: ConstraintTracker = field(default_factory=ConstraintTracker)
     commands: list[Command] = field(default_factory=list)
+    skills: SkillTable = field(default_factory=load_skills)
     adviser: Adviser | None = None  # a language model that is asked about failures, where one is configured
     search: TargetSearch = field(init=False)
     account: Account = field(init=False)
@@ -124,6 +126,7 @@ def make_context(
     rewards: RewardModel | None = None,
     prefix: str = "q",
     adviser: Adviser | None = None,
+    skills: SkillTable | None = None,
 ) -> LoopContext:
     """A context in which nothing is known and nothing runs.
 
@@ -140,7 +143,8 @@ def make_context(
     builder = ContextBuilder(context or ContextConfig(), experts, features)
     ledger = Ledger(policy, builder, rewards or DirectiveReward())
     facts = Facts(Odometer(config))
-    validator = TraceValidator(facts, config.validation)
+    skills = skills or load_skills()
+    validator = TraceValidator(facts, config.validation, skills)
     return LoopContext(
         config,
         experts,
@@ -148,8 +152,11 @@ def make_context(
         targets,
         validator,
         facts,
+        SearchedFloor(config.look_limits),
         OpenQuestions(config, prefix),
         prefix,
+        constraint=ConstraintTracker(skills),
+        skills=skills,
         adviser=adviser,
     )
 

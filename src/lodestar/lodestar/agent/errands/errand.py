@@ -15,7 +15,7 @@ import numpy as np
 from lodestar.agent.decisions.admission import GoalMemory
 from lodestar.agent.decisions.ambiguity import TargetAmbiguity
 from lodestar.agent.decisions.approach import Arrival
-from lodestar.agent.errands.commands import NavigationEvent
+from lodestar.agent.errands.commands import NavigationEvent, SkillEnd
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.times import NEVER, Stamp
 from lodestar.experts.protocol import Proposal
@@ -154,6 +154,22 @@ class OpenQuery:
 
 
 @dataclass
+class OpenSkill:
+    """A skill of a user's under way. Times in seconds of the loop.
+
+    deadline: by which it must have ended. end: what was told of it, None = nothing yet; ended, ended_at: loop time and
+    stamp then.
+    """
+
+    ticket: int
+    trace: Trace
+    deadline: float
+    end: SkillEnd | None = None
+    ended: float = 0.0
+    ended_at: Stamp = NEVER
+
+
+@dataclass
 class ActionState:
     """The action under way, from its decision to its end. Times in seconds of the loop."""
 
@@ -164,6 +180,7 @@ class ActionState:
     action: OpenAction | None = None  # with its trace
     look: str = ""  # id of the trace of a look that is being made for a diagnosis
     case: OpenCase | None = None  # its failure, which is being diagnosed
+    skill: OpenSkill | None = None  # that is carried out while the robot stands
     last_review: float = 0.0
     last_check: float = 0.0
 

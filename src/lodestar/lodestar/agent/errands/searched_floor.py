@@ -1,58 +1,97 @@
-"""The floor that the robot has looked at during a directive, and from how near."""
+"""The floor that the robot has looked at, and from how near, as far as it counts for the errand."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import ndimage
 
 from lodestar.agent.facts.times import NEVER, Stamp
-from lodestar.grid.extent_change import carried_over
+from lodestar.grid.config import LookConfig
+from lodestar.grid.looks import Looks
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.paths import path_lengths
-from lodestar.grid.visibility import visible_mask
+from lodestar.grid.way_lengths import WayLengths
 
-LOOK_RANGE = 4.0  # m within which a thing on the floor is recognised; the nearer look range of the explorer
-FIELD = math.radians(75.0)  # rad of the camera's field of view, without its edges; chosen
+_LIMITS = LookConfig()
 _EDGE = 8  # cells in a row that are an open edge, as of the explorer's frontiers
-_EVERY = 0.5  # s (stamps) between two looks that are noted
+
+
+@dataclass(frozen=True)
+class FromMemory:
+    """Floor that counts by looks of before. share: of all that was looked at, [0, 1]. oldest: stamp of such a look."""
+
+    share: float
+    oldest: Stamp
 
 
 class SearchedFloor:
-    """Notes where the camera looked. It knows the camera only by the robot's pose, and a look ends at an obstacle."""
+    """Dated looks of the camera; it knows the camera only by the robot's pose. Looks outlive a directive.
 
-    def __init__(self) -> None:
-        self.begin()
+    ways: lengths from the robot, kept while neither it nor the grid changes.
+    """
 
-    def begin(self) -> None:
-        """A directive begins: nothing was looked at."""
-        self._nearest: np.ndarray | None = None  # (rows, columns) float32 metres, inf = never looked at
-        self._grid: OccupancyGrid2D | None = None
+    def __init__(self, limits: LookConfig = _LIMITS) -> None:
+        self.limits, self.ways = limits, WayLengths()
+        self.restart_clock()
+
+    def restart_clock(self) -> None:
+        """The clock began anew: no look counts any more."""
+        self._looks = Looks(self.limits)
         self._pose: np.ndarray | None = None
         self._noted = NEVER
 
+    def count_from(self, since: Stamp) -> None:
+        """Only looks since then count from now on."""
+        self._looks.begin = since.seconds
+
+    @property
+    def since(self) -> Stamp:
+        """Return the stamp from which looks count."""
+        return Stamp(self._looks.begin)
+
     def note(self, pose: np.ndarray, stamp: Stamp, grid: OccupancyGrid2D | None) -> None:
         """The robot looks from pose (3,), if its last look is long enough ago."""
-        if grid is None or stamp - self._noted < _EVERY:
+        if grid is None or stamp - self._noted < self.limits.interval:
             return
         self._noted, self._pose = stamp, pose
-        self._nearest = looked(self.nearest(grid), pose, grid, FIELD)
-        self._grid = grid
+        self._looks.set_grid(grid)
+        self._looks.look(pose, float(pose[2]), stamp.seconds)
 
     def nearest(self, grid: OccupancyGrid2D) -> np.ndarray:
         """Return the metres from which each cell was looked at, (rows, columns) float32; inf = never."""
-        never = np.full(grid.cells.shape, np.inf, np.float32)
-        return never if self._nearest is None else carried_over(self._nearest, self._grid, grid, np.inf)
+        self._looks.set_grid(grid)
+        return self._looks.metres()
 
     @property
     def share(self) -> float:
         """Return the share, [0, 1], of the known floor that the robot can come to; NaN where none was looked at."""
-        if self._nearest is None or self._grid is None or self._pose is None:
+        grid, pose = self._looks.grid, self._pose
+        if grid is None or pose is None or self._noted < self.since:
             return math.nan
-        reached = np.isfinite(path_lengths(self._grid, self._pose[:2])) & self._grid.free
-        total = int(reached.sum())
-        return float((np.isfinite(self._nearest) & reached).sum() / total) if total else math.nan
+        return self._looks.share(self._reached(grid, pose))
+
+    def from_memory(self, begun: Stamp, inside: np.ndarray | None = None) -> FromMemory | None:
+        """Return what of the floor counts by looks of before the stamp `begun` alone; None where nothing does.
+
+        inside: (rows, columns) bool, the floor that is meant; None = all that the robot can come to.
+        """
+        grid, pose, looks = self._looks.grid, self._pose, self._looks
+        if grid is None or pose is None:
+            return None
+        floor = self._reached(grid, pose)
+        if inside is not None:
+            floor = floor & inside
+        all_of_it, anew = (float(looks.seen(since=each)[floor].sum()) for each in (None, begun.seconds))
+        oldest = looks.oldest(floor)
+        if oldest is None or anew >= all_of_it:
+            return None
+        return FromMemory(1.0 - anew / all_of_it, Stamp(oldest))
+
+    def _reached(self, grid: OccupancyGrid2D, pose: np.ndarray) -> np.ndarray:
+        return np.isfinite(self.ways.to_all(grid, pose)) & grid.free
 
     def in_words(self) -> str:
         """Return how much of the floor was looked at, as a sentence; "" where it is not known."""
@@ -62,15 +101,6 @@ class SearchedFloor:
             if math.isnan(share)
             else f"I have looked at {100.0 * share:.0f} % of the floor that I can come to."
         )
-
-
-def looked(nearest: np.ndarray, pose: np.ndarray, grid: OccupancyGrid2D, field: float) -> np.ndarray:
-    """Return `nearest` after a look from pose (3,) within `LOOK_RANGE`. field: radians, around the pose's heading."""
-    cells = np.nonzero(visible_mask(grid, pose[:2], LOOK_RANGE, field, float(pose[2])))
-    points = grid.points_of(np.column_stack(cells))
-    after = nearest.copy()
-    after[cells] = np.minimum(after[cells], np.hypot(*(points - pose[:2]).T))
-    return after
 
 
 def open_edges(grid: OccupancyGrid2D, pose: np.ndarray, inside: np.ndarray | None = None) -> np.ndarray:

@@ -103,6 +103,15 @@ class TargetSearch:
         self._request_vectors(view.missing)
         return self.accepted(view)
 
+    def meant(self, item: Item) -> list[Entity] | None:
+        """Return the entities of the scene that an item means, best first; None while a phrase has no vector."""
+        mirror = self._context.facts.mirror
+        if mirror is None:
+            return []
+        view = self._context.targets.look(mirror, Step(StepKind.FIND, item))
+        self._request_vectors(view.missing)
+        return None if view.missing else self.accepted(view)
+
     def scores(self, step: Step, entities: Mapping[int, Entity]) -> dict[int, float]:
         """Scores of entities that are not in the scene, for a step, by id."""
         mirror = self._context.facts.mirror

@@ -17,8 +17,9 @@ from lodestar.agent.facts.errors import ErrorCode
 from lodestar.agent.facts.times import NEVER
 from lodestar.experts.protocol import Proposal, RejectionReason
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.language.directive import EVERY, ROBOT_FRAME, Directive, Step, StepKind
-from lodestar.language.sentences import pose_words, sentence
+from lodestar.language.directive import Directive, Step, StepKind
+from lodestar.language.sentences import sentence
+from lodestar.language.step_kinds import step_spec
 from lodestar.models.english import with_article
 from lodestar.query.targets import TargetView
 from lodestar.query.verdict import Candidate
@@ -52,49 +53,13 @@ def directive_in_words(directive: Directive) -> str:
 
 def step_in_words(step: Step) -> str:
     """Return what a step is about: "look for a red chair"."""
-    target = clean_text(step.target)
-    words = {
-        StepKind.FIND: lambda: _search_in_words(target or "what the picture shows", step.count),
-        StepKind.EXPLORE: lambda: "explore until nothing is left",
-        StepKind.LIST: lambda: f"list every {target}" if target else "list everything",
-        StepKind.COUNT: lambda: f"count every {target}" if target else "count everything",
-        StepKind.RETURN: lambda: "come back to the start",
-        StepKind.GO: lambda: f"go to {_place_in_words(step, target)}",
-        StepKind.WAIT: lambda: (
-            "wait" if step.seconds is None else f"wait for {duration_in_words(step.seconds)}"
-        ),
-        StepKind.CHECK: lambda: clean_text(step.question) or f"check {target}",
-        StepKind.ASK: lambda: clean_text(step.question) or "answer",
-        StepKind.PATROL: lambda: f"visit every {' and '.join(step.scope.labels) or 'room'}",
-        StepKind.STOP: lambda: "stop",
-    }
-    return words[step.kind]()
-
-
-def _search_in_words(target: str, count: int) -> str:
-    if count == EVERY:
-        return f"look for every {target}"
-    return f"look for {count} x {target}" if count > 1 else f"look for {with_article(_clean(target))}"
-
-
-def _place_in_words(step: Step, target: str) -> str:
-    if step.pose is not None and step.pose.frame == ROBOT_FRAME:
-        return pose_words(step.pose).replace("your", "my").replace("you", "me")
-    if step.pose is not None:
-        return f"({step.pose.x:.1f}, {step.pose.y:.1f})"
-    return f"where I last saw the {target}" if step.is_remembered else f"the {target}"
+    return step_spec(step.kind).words(step)
 
 
 def unable_in_words(unable: Sequence[str]) -> str:
     """Return what the robot cannot do, as it says it: "I cannot wipe the mirror."; empty where there is nothing."""
     said = [clean_text(one).rstrip(".") for one in unable]
     return f"I cannot {', nor '.join(one for one in said if one)}." if any(said) else ""
-
-
-def duration_in_words(seconds: float) -> str:
-    """ "90 s", "5 min"."""
-    whole = seconds >= 120.0 and seconds % 60.0 == 0.0
-    return f"{seconds / 60.0:.0f} min" if whole else f"{seconds:g} s"
 
 
 def nothing_here(step: Step) -> str:

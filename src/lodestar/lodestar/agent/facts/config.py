@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 
 from lodestar.experts.config import ApproachConfig, ReachConfig
-from lodestar.grid.config import SuccessConfig, ViewpointConfig
+from lodestar.grid.config import LookConfig, SuccessConfig, ViewpointConfig
 from lodestar.query.config import QueryConfig
 from lodestar.worldmodel.config import ValidationConfig
 
@@ -111,10 +111,12 @@ class LoopConfig:
     navigator_timeout: float = 10.0  # s without a navigator (ours)
     accept_timeout: float = 5.0  # s without a word about a goal (ours)
     level: int = 0  # of the building, on which the robot is; 0 = ground (ours)
-    # Looks that an errand counts: those since its directive began, and shortly before.
+    # Looks that an errand counts: those since its directive began, and shortly before, if they are not older than the
+    # age of `look_limits`. COUNT and LIST count all that are not older.
+    look_limits: LookConfig = field(default_factory=LookConfig, metadata={"shared": "looks"})
     fresh_looks: float = 5.0  # s (stamps) before the begin of a directive (ours: what the camera shows then)
-    # s (stamps) before the begin of an errand, of a long directive (ours: as `count_age`)
-    look_age: float = 600.0
+    # s that the camera may take to show what a skill of a user's has brought about, before it is rolled back (ours)
+    skill_confirm: float = 5.0
     # Verification on arrival.
     verify_time: float = 3.0  # s that a target may take to be seen again (ours)
     # s (stamps) that it must be in view at least, because its box still grows (ours)
@@ -168,7 +170,6 @@ class LoopConfig:
     # m; a longer step between two poses is a correction of the map, not travel (ours)
     largest_step: float = 0.5
     energy_interval: float = 1.0  # s between looks at the battery (ours)
-    detour: float = 1.5  # of the straight line, which an unknown way back may be longer (ours)
     charger_reach: float = 0.6  # m from the charger that count as being there (ours)
     # Questions that end a directive.
     open_questions: int = 16  # at once; the oldest gives way (ours)
@@ -178,8 +179,7 @@ class LoopConfig:
     # Questions to the memory.
     memory_patience: float = 30.0  # s, after which it answers too late (STaR VI: 30 s on average)
     check_age: float = 60.0  # s (stamps) since the proof of an answer that saves a check the way (ours)
-    count_age: float = 600.0  # s (stamps) likewise of a count: furniture stays for a while (ours)
-    covered: float = 0.95  # share of the floor that must have been looked at for either (ours)
+    covered: float = 0.95  # share of the floor that must have been looked at for it, or for a count (ours)
     recovery: RecoveryConfig = field(default_factory=RecoveryConfig)  # from failed actions
     absence: AbsenceConfig = field(default_factory=AbsenceConfig)  # "not there" as an answer
     # Reports.

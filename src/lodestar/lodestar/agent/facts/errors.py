@@ -32,6 +32,8 @@ class ErrorCode(IntEnum):
     OTHER_FLOOR = 11020
     QUESTION_UNKNOWN = 11021
     TARGET_GONE = 11022
+    SKILL_REFUSED = 11023
+    SKILL_FAILED = 11024
     UNKNOWN = 11099
 
 
@@ -51,6 +53,12 @@ class QuestionUnknown(DirectiveRefused):
     """It answers a question that is not open, or with none of its choices."""
 
     code = ErrorCode.QUESTION_UNKNOWN
+
+
+class SkillRefused(DirectiveRefused):
+    """It names a skill that the robot does not have, or too few things for it."""
+
+    code = ErrorCode.SKILL_REFUSED
 
 
 class Busy(DirectiveRefused):

@@ -46,6 +46,7 @@ class Inquiry:
         run.errand.goals.refresh(facts.known_grid)
         if run.errand.begun == NEVER:
             run.errand.begun = facts.stamp
+        context.searched.count_from(self._looks_since(run))
         request = ProposalRequest(
             epoch=context.next_epoch(),
             stamp=facts.stamp.seconds,
@@ -57,7 +58,7 @@ class Inquiry:
             | self._context.search.unmeant(run),
             excluded_goals=run.errand.goals.active(),
             errand=context.directives % 2**20 * 2**12 + run.errand.number % 2**12 + 1,
-            looks_since=self._looks_since(run).seconds,
+            looks_since=context.searched.since.seconds,
             deadline=facts.stamp.after(context.config.expert_deadline).seconds,
         )
         experts = (FRONTIER,) if review else self.experts_for(request.step)
@@ -67,10 +68,13 @@ class Inquiry:
 
     def _looks_since(self, run: DirectiveRun) -> Stamp:
         """Return the stamp from which looks count for the errand: since the directive began, and not older than
-        `look_age`.
+        the age of looks. A count or a list counts older ones too: it says so.
         """
         config = self._context.config
-        return max(run.begun_stamp.after(-config.fresh_looks), run.errand.begun.after(-config.look_age))
+        oldest = run.errand.begun.after(-config.look_limits.age)
+        if run.check is None and run.step.kind in (StepKind.COUNT, StepKind.LIST):
+            return oldest
+        return max(run.begun_stamp.after(-config.fresh_looks), oldest)
 
     def experts_for(self, step: Step) -> tuple[str, ...]:
         """The experts that have something to say to a step: without a target, only the explorer."""
@@ -151,12 +155,11 @@ class KnownTarget:
         why = "you pointed at it" if entity.id == run.errand.pointed else "the experts have not answered"
         rationale = f"going to {name_of(entity)}, {length:.1f} m away, by the map: {why}"
         proposal = Proposal(KNOWN, epoch, goal, view.score(entity.id), rationale, entity.id)
-        if not self._context.verdict(run.step, proposal, view).accepted:
+        if not self._transitions.pursue(run, proposal, epoch, view).accepted:
             return False
         run.requests.close()
         run.text = going(proposal, entity, bool(accepted))
         run.errand.decided(self._context.now, view)
-        self._transitions.pursue(run, proposal, epoch, view)
         return True
 
     def _viewpoint_of(
@@ -261,12 +264,12 @@ class DecidingState:
         """No expert has an admissible proposal: wait, try excluded goals once more, or give up."""
         context = self._context
         run.requests.close()
+        if any(arm.refusal == TraceError.ENERGY for arm in admission.arms):
+            self._tools.trip.turn_back(run)
+            return
         if admission.rejection(FRONTIER) is RejectionReason.EXPLORED:
             run.errand.explored_at = context.now if run.errand.explored_at is None else run.errand.explored_at
             self._activities.of(run).explored(run, admission, view)
-            return
-        if any(arm.refusal == TraceError.ENERGY for arm in admission.arms):
-            self._tools.trip.turn_back(run)
             return
         self._transitions.redecide(run, context.config.retry_interval)
         if run.errand.idle_for(context.now) > context.config.no_expert_timeout:
@@ -289,4 +292,4 @@ class ValidatingState:
         decision, proposal, view = choice.decision, choice.proposal, choice.view
         entity = context.facts.entity(proposal.entity_id)
         run.text = going(proposal, entity, view.is_accepted(proposal.entity_id))
-        self._transitions.pursue(run, proposal, decision.epoch, view)
+        self._transitions.pursue(run, proposal, decision.epoch, view, is_checked=True)

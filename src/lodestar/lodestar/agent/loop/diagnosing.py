@@ -80,11 +80,9 @@ class DiagnosingState:
             self._elsewhere(run, case)
             return
         goal = self._towards(diagnosis.look_at) if diagnosis.look is Look.TURN else None
-        if goal is None:
-            case.until = context.now + context.config.recovery.wait
-            return
         case.until = context.now + context.config.look_time
-        self._transitions.go(run, LOOK, goal)
+        if goal is None or not self._transitions.go(run, LOOK, goal, run.text).accepted:
+            case.until = context.now + context.config.recovery.wait
 
     def _towards(self, place: tuple[float, float] | None) -> np.ndarray | None:
         """Return the robot's own place with the heading to another, (3,); None where it faces it, or cannot turn."""
@@ -159,7 +157,9 @@ class DiagnosingState:
             return
         proposal = self._beyond(run, case)
         self._spend(run, case)
-        if proposal is None:  # until everything is explored, and it may be tried once more
+        view = context.search.look(run)
+        if proposal is None or not self._transitions.send(run, proposal, proposal.epoch, view).accepted:
+            # until everything is explored, and it may be tried once more
             entity = context.facts.entity(case.action.entity_id)
             if entity is not None:
                 run.errand.excluded[entity.id] = UNCONFIRMED
@@ -167,7 +167,6 @@ class DiagnosingState:
             self.go_on(run)
             return
         run.text = f"{diagnosis.text}. {proposal.rationale[:1].upper()}{proposal.rationale[1:]}."
-        self._transitions.send(run, proposal, proposal.epoch, self._context.search.look(run))
 
     def _beyond(self, run: DirectiveRun, case: OpenCase) -> Proposal | None:
         """Return the goal from which what hides the target does not; None where there is none."""
@@ -185,22 +184,24 @@ class DiagnosingState:
         if pose is None:
             return None
         epoch, why = context.next_epoch(), f"looking at {name_of(entity)} from another side"
-        proposal = Proposal(KNOWN, epoch, pose, 1.0, why, entity.id)
-        verdict = context.verdict(run.step, proposal, context.search.look(run))
-        return proposal if verdict.accepted else None
+        return Proposal(KNOWN, epoch, pose, 1.0, why, entity.id)
 
     def _tell(self, run: DirectiveRun, case: OpenCase, diagnosis: Diagnosis) -> None:
         """Either is what the words mean: the robot faces again the one that it came to, and claims that."""
         epoch = self._context.next_epoch()
         proposal = replace(case.proposal, epoch=epoch)
-        self._transitions.send(run, proposal, epoch, self._context.search.look(run))
+        if not self._transitions.send(run, proposal, epoch, self._context.search.look(run)).accepted:
+            self._elsewhere(run, case)
 
     def _wait_for_way(self, run: DirectiveRun, case: OpenCase, diagnosis: Diagnosis) -> None:
         """Go on to the same goal when the way is free, or leave it out when patience is over."""
         context = self._context
         if self._evidence.blockage(case) is None and self._has_way(case):
-            run.text = "The way is free again; going on."
-            self._transitions.send(run, case.proposal, context.next_epoch(), self._context.search.look(run))
+            view = context.search.look(run)
+            if self._transitions.send(run, case.proposal, context.next_epoch(), view).accepted:
+                run.text = "The way is free again; going on."
+            else:
+                self._leave_out(run, case, diagnosis)
         elif self._waits(case, context.config.recovery.person_patience):
             run.text = "Waiting for the way to become free."
         else:

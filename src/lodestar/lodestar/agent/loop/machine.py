@@ -24,6 +24,7 @@ from lodestar.agent.errands.commands import (
     Feedback,
     NavigationEvent,
     OpenQuestion,
+    SkillEnd,
     State,
 )
 from lodestar.agent.errands.context import LoopContext
@@ -47,6 +48,7 @@ from lodestar.language.directive import Directive
 from lodestar.memory.answer import AnswerOutcome
 from lodestar.scene.mirror import SceneMirror
 from lodestar.selection.decision_log import Outcome
+from lodestar.worldmodel.skill_steps import with_skills
 from lodestar.worldmodel.validation import TraceValidator
 
 _log = logging.getLogger(__name__)
@@ -83,7 +85,7 @@ class DecisionLoop:
 
     def __init__(self, context: LoopContext, kinds: PartKinds = OWN_PARTS) -> None:
         self._context = context
-        context.validator = kinds.validator(context.facts, context.config.validation)
+        context.validator = kinds.validator(context.facts, context.config.validation, context.skills)
         tools = Tools(context, kinds.outcomes(context))
         self._transitions = tools.transitions
         activities = self._activities = Activities(tools)
@@ -120,7 +122,8 @@ class DecisionLoop:
             raise Held("the robot is held; release the hold first")
         if context.run is not None:
             raise Busy(f"another directive runs: {context.run.directive.text!r}")
-        refuse(directive, self.config)
+        directive = with_skills(directive, context.skills)
+        refuse(directive, self.config, context.skills)
         facts = context.facts
         facts.grid_heard = facts.pose_heard = context.clock.advance(now)
         itinerary = Itinerary(directive, context.place_names)
@@ -140,7 +143,7 @@ class DecisionLoop:
         run.errand.excluded = dict.fromkeys(excluded, NOT_CHOSEN)
         context.directives += 1
         context.questions.set_aside()
-        context.searched.begin()
+        context.searched.count_from(facts.stamp.after(-self.config.fresh_looks))
         context.ledger.begin_directive(context.now, run.time_limit)
         self._transitions.start(run)
 
@@ -205,7 +208,7 @@ class DecisionLoop:
         context.clock.restart(now)
         context.facts.restart_clock(now)
         context.ledger.builder.restart_clock()
-        context.searched.begin()
+        context.searched.restart_clock()
 
     # --- facts ----------------------------------------------------------------------------------------------
 
@@ -217,7 +220,7 @@ class DecisionLoop:
         context = self._context
         if context.facts.take_pose(pose, Stamp(stamp), context.now):
             context.ledger.builder.observe_pose(context.facts.known_pose, stamp)
-            if context.run is not None and not context.facts.is_blind(self.config.recovery.camera_patience):
+            if not context.facts.is_blind(self.config.recovery.camera_patience):
                 context.searched.note(context.facts.known_pose, context.facts.stamp, context.facts.grid)
 
     def on_motion(self, command: np.ndarray, velocity: np.ndarray, stamp: float) -> None:
@@ -254,6 +257,13 @@ class DecisionLoop:
         query = None if self._context.run is None else self._context.run.errand.query
         if query is not None and query.ticket == ticket:
             query.outcome = outcome
+
+    def on_skill(self, ticket: int, end: SkillEnd) -> None:
+        """Take how a skill ended; one that is not waited for any more is dropped, and so is a second word of an end."""
+        context = self._context
+        skill = None if context.run is None else context.run.under_way.skill
+        if skill is not None and skill.ticket == ticket and skill.end is None:
+            skill.end, skill.ended, skill.ended_at = end, context.now, context.facts.stamp
 
     def on_navigation(self, event: NavigationEvent) -> None:
         """News of the navigator, looked at in the next tick."""

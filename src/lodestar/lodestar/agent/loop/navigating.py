@@ -149,9 +149,7 @@ class NavigatorNews:
         if goal is None:
             return False
         run.errand.retreats.append(goal)
-        run.text = "I cannot move from here; stepping aside."
-        self._transitions.go(run, ASIDE, goal)
-        return True
+        return self._transitions.go(run, ASIDE, goal, "I cannot move from here; stepping aside.").accepted
 
 
 class NavigatingState:
@@ -283,9 +281,11 @@ class NavigatingState:
         )
         if goal is None:
             return
+        shortened = replace(navigation.proposal, goal=goal)
+        if not self._transitions.send(run, shortened, context.next_epoch()).accepted:
+            return
         name = name_of(entity)
         run.text = f"{name[:1].upper()}{name[1:]} can be faced from here; turning to it."
-        self._transitions.send(run, replace(navigation.proposal, goal=goal), context.next_epoch())
         assert run.under_way.navigation is not None
         run.under_way.navigation.shortened = True
 

@@ -9,12 +9,15 @@ import numpy as np
 from lodestar.agent.activities.activity import Tools
 from lodestar.agent.activities.table import Activities
 from lodestar.agent.activities.transitions import Transitions
-from lodestar.agent.errands.commands import RequestProposals, SendGoal, State
+from lodestar.agent.errands.commands import RequestProposals, RunSkill, SendGoal, State
 from lodestar.agent.errands.context import LoopContext
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.facts.config import LoopConfig
-from lodestar.agent.facts.errors import ErrorCode, OtherFloor
+from lodestar.agent.facts.errors import ErrorCode, OtherFloor, SkillRefused
 from lodestar.language.directive import Directive, StepKind
+from lodestar.language.step_kinds import step_spec
+from lodestar.worldmodel.skill_steps import fault_of
+from lodestar.worldmodel.skills import SkillTable
 from lodestar.worldmodel.way_change import new_obstacles
 
 
@@ -39,11 +42,11 @@ class WaitingState:
 
 
 def pause(context: LoopContext, transitions: Transitions, run: DirectiveRun) -> None:
-    """Let the robot stand, stop loop time, and give up what is under way; a wait stays one."""
+    """Let the robot stand, stop loop time, and give up what is under way, a skill too; a wait stays one."""
     run.text = "Paused on request; the directive goes on when it is resumed."
-    begun = SendGoal | RequestProposals
+    begun = SendGoal | RequestProposals | RunSkill
     context.commands = [c for c in context.commands if not isinstance(c, begun)]
-    if context.state is not State.WAITING:
+    if context.state is not State.WAITING or run.under_way.skill is not None:
         transitions.end_action(run, "The directive was paused.")
         transitions.redecide(run)
     if run.place_checked:  # else the robot may stand elsewhere than the last grid says
@@ -61,9 +64,11 @@ def resume(context: LoopContext, run: DirectiveRun) -> None:
     run.text = "Resumed; choosing anew."
 
 
-def refuse(directive: Directive, config: LoopConfig) -> None:
-    """Raises OtherFloor for a step on another floor."""
+def refuse(directive: Directive, config: LoopConfig, skills: SkillTable) -> None:
+    """Raises OtherFloor for a step on another floor, SkillRefused for an unknown skill or one that lacks a thing."""
     for step in directive.steps:
+        if step.kind is StepKind.DO and (fault := fault_of(step, skills)):
+            raise SkillRefused(fault)
         level = step.scope.level
         if level is not None and level != config.level:
             raise OtherFloor(
@@ -86,7 +91,6 @@ def silent_input(context: LoopContext) -> tuple[ErrorCode, str] | None:
 
 _AROUND = 3.0  # m in which the surroundings are compared
 _SIDE = math.radians(10.0)  # in which directions are counted
-_STANDING = frozenset({StepKind.ASK, StepKind.WAIT, StepKind.STOP})
 _DOUBT = "What I see around me does not fit the map. Was I carried?"
 _ADVICE = (
     "Tell me where I am (2D Pose Estimate in RViz), or bring me back. "
@@ -104,7 +108,7 @@ class PlaceCheck:
         """Return whether the robot may move. Where not, it stands and says why; in the end the directive is over."""
         context = self._context
         config, now = context.config.recovery, context.now
-        if run.place_checked or run.step.kind in _STANDING or not config.enabled:
+        if run.place_checked or step_spec(run.step.kind).stands or not config.enabled:
             return True
         if not self._contradicts():
             run.place_checked = True

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
+from lodestar.grid.config import LookConfig
 from lodestar.language.config import LikelyConfig
 from lodestar.memory.config import BottleneckConfig
 from lodestar.models.config import ChatConfig, SpendingConfig
@@ -36,8 +37,7 @@ class ConfidenceConfig:
 class CoverageConfig:
     """Rules for the floor that counts as looked at."""
 
-    reach: float = 5.0  # metres, STaR V: in view within 5 m
-    fov: float = math.radians(75.0)  # radians, of the camera in plan; the simulated Go2's camera
+    look_limits: LookConfig = field(default_factory=LookConfig, metadata={"shared": "looks"})
     step: float = 0.2  # metres between two looks that are both kept; chosen
     turn: float = math.radians(15.0)  # radians, likewise; chosen
     max_looks: int = 40_000  # the oldest are dropped first; chosen: 24 h of a robot that walks half the time

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from lodestar.language.asked_items import plain_item, with_asked
+from lodestar.language.item_words import graph_words, plural, scope_words
 from lodestar.language.items import Item
 from lodestar.language.query_graph import QueryGraph, QueryVariable
-from lodestar.language.sentences import graph_words, plural, scope_words
 from lodestar.memory.answer import Answer
 from lodestar.memory.answering.counts import how_many
 from lodestar.memory.answering.happenings import changes_there, regions_of

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 
 from lodestar.language.directive import Step, StepKind
+from lodestar.language.item_words import plural, scope_words
 from lodestar.language.items import Item
-from lodestar.language.sentences import plural, scope_words, step_sentence
+from lodestar.language.sentences import step_sentence
 from lodestar.memory.answer import Answer
 from lodestar.memory.answering.coverage import Coverage
 from lodestar.memory.answering.inquiry import Inquiry

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from lodestar.geometry.poses import wrap_angle
+from lodestar.grid.looks import Looks
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.grid.visibility import visible_mask
 from lodestar.memory.answering.config import CoverageConfig
 from lodestar.memory.records import Memory
 
@@ -35,8 +35,9 @@ class Coverage:
 
 
 class FloorLooks:
-    """Looks of the camera, and the floor that they cover. Not safe for threads.
+    """Poses of looks of the camera, and the floor that they cover. Not safe for threads.
 
+    Poses survive corrections of the map and tell of windows of the past; the floor is that of `Looks`.
     Looks from nearly the same pose are one, with the newest stamp.
     """
 
@@ -93,24 +94,18 @@ class FloorLooks:
         window: tuple[float, float] | None = None,
         check: Callable[[], None] = lambda: None,
     ) -> Coverage:
-        """Return the share of the free cells in `floor`, (rows, columns) bool, that was in view within `reach`.
+        """Return the share of the free cells in `floor`, (rows, columns) bool, that was looked at.
 
         check: called before each look; raises to stop.
         """
         wanted = floor & grid.free
-        total = int(wanted.sum())
-        if not total:
-            return Coverage(0.0, None)
-        seen, last = np.zeros(grid.cells.shape, bool), None
-        for look in reversed(self._within(window)):  # newest first: when all is seen, it is seen
+        looks = Looks(self._config.look_limits)
+        looks.set_grid(grid)
+        for look in self._within(window):
             check()
-            mask = visible_mask(grid, (look.x, look.y), self._config.reach, self._config.fov, look.heading)
-            if last is None and (mask & wanted).any():
-                last = look.stamp
-            seen |= mask
-            if (seen & wanted).sum() == total:
-                break
-        return Coverage(float((seen & wanted).sum()) / total, last)
+            looks.look((look.x, look.y), look.heading, look.stamp)
+        share = looks.share(wanted)
+        return Coverage(0.0, None) if math.isnan(share) else Coverage(share, looks.newest(wanted))
 
     def _within(self, window: tuple[float, float] | None) -> list[Look]:
         begin, end = window or (-math.inf, math.inf)

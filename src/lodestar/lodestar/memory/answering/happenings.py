@@ -138,7 +138,19 @@ def _name(memory: Memory) -> str:
 def _told(inquiry: Inquiry) -> list[Memory]:
     kinds = frozenset({EventKind.TOLD, EventKind.DIRECTIVE})
     request = Request(kinds=kinds, window=inquiry.window, limit=inquiry.config.listed, order=Order.NEWEST)
-    return inquiry.memories(request)
+    return _told_once(inquiry.memories(request))
+
+
+def _told_once(found: Sequence[Memory]) -> list[Memory]:
+    """Return the memories without the begins of directives whose end is among them."""
+    ended = [m for m in found if m.facts.get("phase") == "ended"]
+    return [
+        m for m in found if m.facts.get("phase") != "begun" or not any(_is_begin(m, end) for end in ended)
+    ]
+
+
+def _is_begin(begun: Memory, ended: Memory) -> bool:
+    return begun.facts.get("directive") == ended.facts.get("directive") and begun.start <= ended.end
 
 
 def what_done(inquiry: Inquiry) -> Answer:
@@ -174,7 +186,7 @@ def _directives(inquiry: Inquiry) -> list[Memory]:
         kinds=frozenset({EventKind.DIRECTIVE}), window=inquiry.window,
         limit=inquiry.config.events, order=Order.NEWEST,
     )  # fmt: skip
-    found = list(reversed(inquiry.memories(request)))
+    found = _told_once(list(reversed(inquiry.memories(request))))
     ended = [m for m in found if m.facts.get("phase") == "ended"]
     return ended + [m for m in found[-1:] if m.facts.get("phase") != "ended"]
 

@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from lodestar.grid.paths import path_lengths
+from lodestar.language.item_words import item_words, scope_words
 from lodestar.language.question import Occurrence, Question, QuestionKind
-from lodestar.language.sentences import item_words, scope_words
 from lodestar.memory.answering.config import AnsweringConfig
 from lodestar.memory.answering.evidence_scope import EvidenceScope
 from lodestar.memory.answering.tools import Shown, Tools, unit_rows
@@ -57,7 +57,7 @@ class Inquiry:
         request = Request(phrases=phrases, vectors=vectors, window=self.window, limit=self.config.pool)
         if self.scope is not None:
             middle, radius = self.scope.circle
-            reach = 0.0 if self.scope.visits else self.config.coverage.reach
+            reach = 0.0 if self.scope.visits else self.config.coverage.look_limits.range
             found = self.tools.memories.search(replace(request, near=middle, radius=radius + reach))
             if found:
                 return found

@@ -151,14 +151,16 @@ def thing_of_entity(inquiry: Inquiry, entity: Entity, score: float = 1.0) -> Thi
 
 def _present(inquiry: Inquiry, entities: Mapping[int, Entity]) -> Pool:
     tools = inquiry.tools
-    pool = inquiry.pools.of(entities, tools.phrases, inquiry.config.query, tools.scene.regions)
+    scene = tools.scene
+    pool = inquiry.pools.of(entities, tools.phrases, inquiry.config.query, scene.regions, scene.rooms)
     return pool.seen_by(None if inquiry.pose is None else np.asarray(inquiry.pose, float)[:2])
 
 
 def _pool(inquiry: Inquiry, entities: Sequence[Entity]) -> Pool:
     tools = inquiry.tools
     observer = None if inquiry.pose is None else np.asarray(inquiry.pose, float)[:2]
-    return Pool.of(entities, tools.phrases, inquiry.config.query, tools.scene.regions, observer)
+    scene, config = tools.scene, inquiry.config.query
+    return Pool.of(entities, tools.phrases, config, scene.regions, observer, rooms=scene.rooms)
 
 
 def _over(inquiry: Inquiry, item: Item, pool: Pool, rooms: frozenset[int] | None) -> Search:

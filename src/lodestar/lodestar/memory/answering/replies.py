@@ -9,9 +9,10 @@ import numpy as np
 
 from lodestar.grid.viewpoints import NoViewpoint, find_viewpoints
 from lodestar.language.directive import Step, StepKind
+from lodestar.language.item_words import item_words, scope_words
 from lodestar.language.items import Item, Scope
 from lodestar.language.question import AnswerType
-from lodestar.language.sentences import item_words, scope_words, step_sentence
+from lodestar.language.sentences import step_sentence
 from lodestar.memory.answer import Answer, AnswerPlace, AnswerValue, Proof, ProofKind
 from lodestar.memory.answering.coverage import Coverage
 from lodestar.memory.answering.inquiry import Inquiry

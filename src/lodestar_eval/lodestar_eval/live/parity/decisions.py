@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from lodestar.assembly import parts
 from lodestar.assembly.robot import HeadlessRobot
 from lodestar.experts.protocol import Proposal, ProposalRequest, Rejection
+from lodestar.experts.registry import FRONTIER
 from lodestar.language.directive import Directive
 from lodestar.scene.mirror import SceneMirror
 from lodestar.selection.decision_log import ArmRecord, Decision, Outcome
@@ -24,7 +26,7 @@ from lodestar_ros.conversions_scene import scene_from_msg
 
 _TIME_LIMIT = 3600.0  # s: the recording ends the directive
 _SCENES = 100  # of the newest images, from which the live nodes may lag behind
-_GRID_EXPERT = "frontier"  # the expert whose proposals bear the stamp of their grid
+_GRID_EXPERT = FRONTIER.name  # the expert whose proposals bear the stamp of their grid
 _NO_ANSWER = ("late: no answer", "not asked")  # reasons of arms for which the live selector had no answer
 
 
@@ -152,8 +154,7 @@ class DecisionReplay:
 
     def _ask(self, name: str, request: ProposalRequest) -> None:
         scene = self._scene()
-        for reader in (self._robot.frontier, self._robot.semantic_map, self._robot.egocentric):
-            reader.set_scene(scene)
+        self._robot.panel.set_scene(scene)
         self._answers[name] = self._robot.propose(name, request)
 
     def _hear(self, name: str) -> None:
@@ -191,7 +192,8 @@ class DecisionReplay:
             self.goals.append(ComparedGoal(live, goal, headless, expert if own is not None else ""))
         explored = _goal_of(live, _GRID_EXPERT)
         if explored is not None:
-            self._robot.frontier.take_up(explored)
+            explorer: Any = self._robot.experts[_GRID_EXPERT]
+            explorer.take_up(explored)
 
 
 def _goal_of(decision: Decision, expert: str) -> np.ndarray | None:

@@ -77,7 +77,7 @@ class RecordingPlayer:
         self._now = self._next_pose = -math.inf
         self._begun = False
         self._remembered: RememberedPlaces | None = None
-        self._robot.semantic_map.use_memory(self)
+        self._robot.panel.use_memory(self)
 
     def remembered(self) -> RememberedPlaces | None:
         """Return what the live memory told last, of the headless robot's map."""

@@ -1,0 +1,101 @@
+"""Makes the experts, each by the factory of its `ExpertSpec`, and hands them facts.
+
+The configuration has its shared values filled in already (`RobotConfig` and the nodes' parameters do so).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from lodestar.assembly.periods import Periodic, Phased
+from lodestar.assembly.prior_parts import category_priors
+from lodestar.experts.protocol import (
+    Describer,
+    Expert,
+    GridReader,
+    Listener,
+    PlaceMemory,
+    PlaceReader,
+    SceneReader,
+    ViewReader,
+)
+from lodestar.experts.registry import experts
+from lodestar.experts.specs import ExpertSpec, ExpertTools
+
+if TYPE_CHECKING:
+    from lodestar.experts.descriptions import SceneDescription
+    from lodestar.grid.occupancy import OccupancyGrid2D
+    from lodestar.language.config import ReasonerConfig
+    from lodestar.language.reasoner import Reasoner
+    from lodestar.models.phrases import PhraseBook
+    from lodestar.perception.frames import RgbdFrame, SegmentedFrame
+    from lodestar.scene.mirror import SceneMirror
+
+
+def expert(
+    spec: ExpertSpec, config: Any = None, phrases: PhraseBook | None = None, mind: Reasoner | None = None
+) -> Any:
+    """Return the expert of a spec. config: None = its defaults. mind: what it asks, where its configuration has a
+    `reasoner`. Raises what the factory raises, ValueError where the expert goes by another name than its spec.
+    """
+    made = spec.make(config or spec.config(), ExpertTools(phrases, mind, category_priors))
+    if made.name != spec.name:
+        raise ValueError(
+            f"the expert of the spec {spec.name!r} calls itself {made.name!r}: one name for both"
+        )
+    return made
+
+
+class ExpertPanel:
+    """All experts of one robot. Each gets the facts that it has a setter for, views at its own period.
+
+    mind(config): makes the reasoner of an expert that asks one.
+    """
+
+    def __init__(
+        self, configs: Mapping[str, Any], phrases: PhraseBook, mind: Callable[[ReasonerConfig], Reasoner]
+    ) -> None:
+        self.experts: dict[str, Expert] = {}
+        self._views: list[tuple[ViewReader, Phased]] = []
+        self._described: dict[ViewReader, Periodic] = {}
+        for spec in experts():
+            config = configs[spec.node]
+            made = expert(spec, config, phrases, mind(config.reasoner) if spec.reasons else None)
+            self.experts[spec.name] = made
+            if isinstance(made, ViewReader):
+                self._views.append((made, Phased(config.view_period)))
+                if isinstance(made, Describer):
+                    self._described[made] = Periodic(config.description_period)
+
+    def use_memory(self, memory: PlaceMemory | None) -> None:
+        """Let those that can recall places ask this memory; None = none."""
+        for one in self.experts.values():
+            if isinstance(one, PlaceReader):
+                one.use_memory(memory)
+
+    def set_grid(self, grid: OccupancyGrid2D) -> None:
+        """Have every expert plan on this grid from now on."""
+        for one in self.experts.values():
+            if isinstance(one, GridReader):
+                one.set_grid(grid)
+
+    def set_scene(self, scene: SceneMirror) -> None:
+        """Give the newest scene."""
+        for one in self.experts.values():
+            if isinstance(one, SceneReader):
+                one.set_scene(scene)
+
+    def set_view(self, frame: RgbdFrame, segmented: SegmentedFrame) -> None:
+        """Give a view to those for whom it is time. What one describes of it, the others hear."""
+        for one, view in self._views:
+            if not view.due(frame.stamp):
+                continue
+            one.set_view(frame, segmented)
+            if isinstance(one, Describer) and self._described[one].due(frame.stamp):
+                self._tell(one.describe())
+
+    def _tell(self, description: SceneDescription | None) -> None:
+        for one in self.experts.values():
+            if description is not None and isinstance(one, Listener):
+                one.hear(description)

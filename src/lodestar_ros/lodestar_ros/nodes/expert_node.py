@@ -1,0 +1,48 @@
+"""ROS shell around an expert that needs no node of its own: the grid, the scene, and the vectors of phrases."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lodestar.assembly import reasoner_parts
+from lodestar.assembly.expert_parts import expert
+from lodestar.experts.protocol import SceneReader
+from lodestar.experts.registry import expert_spec
+from lodestar_ros.embedder_client import RemotePhraseBook
+from lodestar_ros.executors import main_of
+from lodestar_ros.expert_server import ExpertServer
+from lodestar_ros.node import LodestarNode
+from lodestar_ros.parameters import ParameterError, declare_part
+from lodestar_ros.scene_client import SceneClient
+
+
+class ExpertNode(LodestarNode):
+    """Run the expert after which the node is named; refuse a name that no expert has.
+
+    Subscribes: ``grid``, and ``entities`` where the expert reads the scene. Action: ``~/propose``.
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__("expert", **kwargs)
+        try:
+            spec = expert_spec(self.get_name())
+        except KeyError as error:
+            raise ParameterError(f"{error.args[0]}: start it as __node:=NAME_expert") from error
+        book = RemotePhraseBook()
+        config: Any = declare_part(self, spec.config)
+        mind = None
+        if spec.reasons:
+            mind = reasoner_parts.reasoner(config.reasoner)
+            self.on_close(mind.close)
+        self._expert = expert(spec, config, book, mind.reasoner if mind is not None else None)
+        book.connect(self)
+        self._scene = SceneClient(self) if isinstance(self._expert, SceneReader) else None
+        self._server = ExpertServer(self, self._expert, refresh=self._refresh)
+
+    def _refresh(self) -> None:
+        """On the worker, before each request."""
+        if self._scene is not None:
+            self._expert.set_scene(self._scene.snapshot())
+
+
+main = main_of(ExpertNode)

@@ -1,0 +1,126 @@
+"""The node of an expert without a node of its own, over DDS."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy", reason="ROS 2 is not installed")
+
+from nav_msgs.msg import OccupancyGrid
+from rclpy.action import ActionClient
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+
+from lodestar.experts.protocol import Proposal, ProposalRequest, Rejection, RejectionReason
+from lodestar.experts.registry import registered
+from lodestar.experts.specs import ExpertSpec
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.language.grammar import parse_directive
+from lodestar_interfaces.action import ProposeGoal
+from lodestar_ros import qos
+from lodestar_ros.conversions import grid_to_msg
+from lodestar_ros.conversions_agent import answer_from_result, request_to_goal
+from lodestar_ros.nodes.expert_node import ExpertNode
+from lodestar_ros.parameters import ParameterError
+
+pytestmark = pytest.mark.ros
+LIMIT = 60.0
+
+
+@dataclass(frozen=True)
+class AheadConfig:
+    distance: float = 1.0  # metres; chosen
+
+
+class Ahead:
+    """Proposes a place ahead of the robot, on a grid whose size it says."""
+
+    name = "ahead"
+
+    def __init__(self, config: AheadConfig) -> None:
+        self._config, self.grid, self.scene = config, None, None
+
+    def set_grid(self, grid: OccupancyGrid2D) -> None:
+        self.grid = grid
+
+    def set_scene(self, scene) -> None:
+        self.scene = scene
+
+    def propose(self, request: ProposalRequest) -> Proposal | Rejection:
+        if self.grid is None or self.scene is None:
+            return Rejection(self.name, request.epoch, RejectionReason.NO_DATA, "no grid")
+        goal = request.robot_pose + np.array([self._config.distance, 0.0, 0.0])
+        return Proposal(self.name, request.epoch, goal, 0.5, f"{self.grid.cells.shape[0]} rows")
+
+
+SPEC = ExpertSpec("ahead", AheadConfig, lambda config, tools: Ahead(config), color=(1.0, 0.0, 0.0))
+
+
+@pytest.fixture
+def context():
+    context = Context()
+    context.init()
+    yield context
+    context.try_shutdown()
+
+
+def node_named(name: str, context: Context, **parameters: object) -> ExpertNode:
+    given = [Parameter(key, value=value) for key, value in parameters.items()]
+    remap = ["--ros-args", "-r", f"__node:={name}"]
+    return ExpertNode(context=context, parameter_overrides=given, cli_args=remap)
+
+
+def test_it_is_asked_with_its_parameters_and_the_newest_grid(context) -> None:
+    with registered(SPEC):
+        expert = node_named("ahead_expert", context, distance=2.5)
+    driver = Node("driver", context=context)
+    executor = SingleThreadedExecutor(context=context)
+    for node in (expert, driver):
+        executor.add_node(node)
+    publisher = driver.create_publisher(OccupancyGrid, "grid", qos.LATCHED)
+    grid = OccupancyGrid2D(np.zeros((40, 30), np.int8), 0.1, (-1.0, -1.0), time.time())
+    publisher.publish(grid_to_msg(grid))
+    client = ActionClient(driver, ProposeGoal, "ahead_expert/propose")
+    request = ProposalRequest(3, time.time(), parse_directive("find the mug"), 0, np.array([1.0, 2.0, 0.0]))
+    answers: list[Proposal | Rejection] = []
+
+    def ask() -> None:
+        def accepted(future) -> None:
+            result = future.result().get_result_async()
+            result.add_done_callback(
+                lambda done: answers.append(answer_from_result(done.result().result, "ahead", 3))
+            )
+
+        client.send_goal_async(request_to_goal(request)).add_done_callback(accepted)
+
+    end, asked = time.monotonic() + LIMIT, 0
+    while time.monotonic() < end and not any(isinstance(answer, Proposal) for answer in answers):
+        if client.server_is_ready() and asked == len(answers):
+            asked += 1
+            ask()
+        executor.spin_once(timeout_sec=0.1)
+    expert.close()
+    executor.shutdown()
+    assert isinstance(answers[-1], Proposal), answers
+    assert answers[-1].goal.tolist() == [3.5, 2.0, 0.0] and answers[-1].rationale == "40 rows"
+
+
+def test_a_name_that_no_expert_has_is_refused_and_the_names_that_there_are_are_told(context) -> None:
+    with pytest.raises(ParameterError, match=r"no expert 'ahead_expert'.*frontier"):
+        node_named("ahead_expert", context)
+
+
+def test_a_parameter_that_it_does_not_have_is_refused(context) -> None:
+    from lodestar_ros.parameters import reject_unknown
+
+    with registered(SPEC):
+        expert = node_named("ahead_expert", context, distanze=2.5)
+    with pytest.raises(ParameterError, match="distance"):
+        reject_unknown(expert)
+    expert.close()

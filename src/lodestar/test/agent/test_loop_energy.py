@@ -90,7 +90,7 @@ def test_what_is_said_of_the_battery_is_true(left, reserve, x, y, walled):
     world.loop.on_energy(EnergyBudget(left, charger=(x, y), reserve=reserve))
     world.loop.start(find(), 0.0)
     world.run(3.0)
-    said = " ".join(world.loop._context.run.told if world.result is None else [world.result.report])
+    said = " ".join(world.loop._context.run.report if world.result is None else [world.result.report])
     back = float(path_lengths(grid, (x, y))[tuple(grid.cells_of(world.pose[:2]))])
     ahead = any(command.expert == "frontier" for command in world.of(SendGoal))
     assert ahead != ("the way back" in said)

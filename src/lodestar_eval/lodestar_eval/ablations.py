@@ -30,6 +30,10 @@ class Unchecked(TraceValidator):
         """Return that it may be carried out."""
         return Verdict()
 
+    def fits(self, pose: np.ndarray) -> bool:
+        """Return that it does."""
+        return True
+
 
 class BlindRetry(NavigatorNews):
     """Sends a failed goal again as it is, `BLIND_RETRIES` times per errand; for a loop that recovers from nothing."""

@@ -12,6 +12,7 @@ from lodestar.agent.errands.commands import NavigationEvent, NavigationKind, Rec
 from lodestar.agent.facts.config import LoopConfig, RecoveryConfig
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.agent.recovery import outcomes
+from lodestar.language.directive import Directive, Pose, Step, StepKind
 from lodestar.scene.records import EntityState
 from lodestar.worldmodel.outcomes import Cause, Result
 from lodestar_eval.ablations import BLIND_RETRIES, ROW_KINDS
@@ -155,5 +156,13 @@ def test_without_validation_a_goal_in_a_wall_is_driven_to(validates):
     kinds = ROW_KINDS["full" if validates else "no_validation"]
     world = World(answers={"frontier": lambda request: in_wall}, kinds=kinds)
     world.loop.start(find(), 0.0)
+    world.run(10.0, until=lambda: world.goal is not None)
+    assert (world.goal is not None) != validates
+
+
+@pytest.mark.parametrize("validates", [True, False])
+def test_without_validation_a_pose_off_the_map_is_driven_to(validates):
+    world = World(kinds=ROW_KINDS["full" if validates else "no_validation"])
+    world.loop.start(Directive("", (Step(StepKind.GO, pose=Pose(5.0, -3.0)),)), 0.0)
     world.run(10.0, until=lambda: world.goal is not None)
     assert (world.goal is not None) != validates

@@ -80,6 +80,10 @@ class TraceValidator:
         """Return the verdict on a trace. now: stamp in seconds; None = its age does not matter."""
         return self._syntax(trace, now) or self._semantics(trace) or self._physics(trace) or Verdict()
 
+    def fits(self, pose: np.ndarray) -> bool:
+        """Return whether the robot's body is free at pose (3,), or no grid is known; `check` lets a way back pass."""
+        return self._world.grid is None or footprint_free(self._world.grid, pose)
+
     def _syntax(self, trace: Trace, now: float | None) -> Verdict | None:
         goal, skill = trace.action.goal, trace.action.skill
         if not self._skills.knows(skill):

@@ -17,7 +17,7 @@ from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.experts.protocol import Proposal
 from lodestar.experts.reach import Reach
-from lodestar.grid.footprint import footprint_free, nearest_fitting
+from lodestar.grid.footprint import nearest_fitting
 from lodestar.query.targets import TargetView
 from lodestar.scene.records import Region
 from lodestar.scene.regions import is_called
@@ -54,7 +54,7 @@ class GoTo:
         grid, epoch = context.facts.grid, context.next_epoch()
         pose = np.asarray(goal, np.float64) if grid is None else nearest_fitting(grid, goal, turns, slack)
         proposal = Proposal(proposer, epoch, pose, 1.0, text)
-        if grid is not None and not footprint_free(grid, pose):  # the validator lets a way back pass
+        if not context.validator.fits(pose):
             self.verdict = context.verdict(run.step, proposal, TargetView())
             if self.verdict.accepted:
                 why = f"the robot does not fit at ({goal[0]:.1f}, {goal[1]:.1f})"

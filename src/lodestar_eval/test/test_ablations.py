@@ -161,8 +161,10 @@ def test_without_validation_a_goal_in_a_wall_is_driven_to(validates):
 
 
 @pytest.mark.parametrize("validates", [True, False])
-def test_without_validation_a_pose_off_the_map_is_driven_to(validates):
-    world = World(kinds=ROW_KINDS["full" if validates else "no_validation"])
-    world.loop.start(Directive("", (Step(StepKind.GO, pose=Pose(5.0, -3.0)),)), 0.0)
+def test_without_validation_a_pose_in_a_block_is_driven_to(validates):
+    grid = room()
+    grid.cells[50:90, 30:70] = 100
+    world = World(grid=grid, kinds=ROW_KINDS["full" if validates else "no_validation"])
+    world.loop.start(Directive("", (Step(StepKind.GO, pose=Pose(5.0, 7.0)),)), 0.0)
     world.run(10.0, until=lambda: world.goal is not None)
     assert (world.goal is not None) != validates

@@ -239,6 +239,9 @@ class Strict:
             self.accepted.append(np.array(trace.action.goal))
         return verdict
 
+    def fits(self, pose):
+        return self._validator.fits(pose)
+
     def way_back(self, grid, place):
         return self._validator.way_back(grid, place)
 

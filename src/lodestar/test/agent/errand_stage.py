@@ -172,6 +172,8 @@ class Stage:
         self.stood_still = 0.0  # s of pauses
         self.calm = True  # nothing went wrong since it began
         self.seen_at: dict[int, float] = {}
+        self.renamed_at: dict[int, float] = {}
+        self._row_errand: int | None = None
         self.asked: list = []
         self.goals: list[SendGoal] = []
         self.row: list[SendGoal] = []
@@ -211,8 +213,11 @@ class Stage:
         self.mirror.revision += 1
 
     def put(self, identity: int, x: float, y: float, words: str) -> None:
-        """A thing stands here from now on."""
+        """A thing stands here from now on, or is found to be another one."""
         assert self.mirror is not None
+        before = self.mirror.get(identity)
+        if before is not None and before.label != entity(identity, x, y, words).label:
+            self.renamed_at[identity] = self.now
         self.mirror.put(entity(identity, x, y, words, last_seen=self.stamp))
 
     def set_grid(self, grid: OccupancyGrid2D) -> None:
@@ -538,7 +543,11 @@ class Stage:
             self._broken("no goal lies in a wall or a zone", text)
         self.goals.append(goal)
         if self.navigator.manner not in ("absent", "mute") and goal.expert not in ("look", "retreat"):
-            same = bool(self.row) and math.dist(self.row[-1].goal[:2], goal.goal[:2]) < 0.1
+            # A directive that is repeated until somebody cancels it goes there again in each round, which is an errand anew.
+            errand = getattr(self.request, "errand", None)
+            same = bool(self.row) and errand == self._row_errand
+            same = same and math.dist(self.row[-1].goal[:2], goal.goal[:2]) < 0.1
+            self._row_errand = errand
             self.row = [*self.row, goal] if same and not self._row_reached else [goal]
             self._row_reached = False
             if len(self.row) > EQUAL_GOALS:
@@ -548,7 +557,9 @@ class Stage:
             assert self.mirror is not None
             target = self.mirror.get(goal.entity_id)
             wanted = {graph.target.category for graph in self.request.step.graphs}
-            if target is not None and target.label not in wanted:
+            # An answer that was on its way when its thing turned out to be another one is of this errand all the same.
+            renamed = self.now - self.renamed_at.get(goal.entity_id, -math.inf) <= self.config.late_answer_age
+            if target is not None and target.label not in wanted and not renamed:
                 text = f"{goal.expert} goes to a {target.label} where {wanted or 'nothing'} is asked for"
                 self._broken("no goal is for the target of another errand", text)
 

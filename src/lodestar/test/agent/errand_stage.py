@@ -543,7 +543,7 @@ class Stage:
             self._broken("no goal lies in a wall or a zone", text)
         self.goals.append(goal)
         if self.navigator.manner not in ("absent", "mute") and goal.expert not in ("look", "retreat"):
-            # A directive that is repeated until somebody cancels it goes there again in each round, which is an errand anew.
+            # A directive that is repeated until it is cancelled goes there again in each round, an errand anew.
             errand = getattr(self.request, "errand", None)
             same = bool(self.row) and errand == self._row_errand
             same = same and math.dist(self.row[-1].goal[:2], goal.goal[:2]) < 0.1

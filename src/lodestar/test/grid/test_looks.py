@@ -246,13 +246,13 @@ def test_one_setting_reaches_every_user():
     robot = RobotConfig(shared=SharedConfig(looks=looks))
     users = (
         robot.goal_selector.loop.look_limits,
-        robot.frontier_expert.expert.look_limits,
+        robot.experts["frontier_expert"].expert.look_limits,
         robot.memory.answering.coverage.look_limits,
         robot.memory.events.look_limits,
         robot.memory.last_seen.look_limits,
     )
     assert all(user == looks for user in users)
-    assert robot.frontier_expert.expert.look_ranges[0] == 3.5
+    assert robot.experts["frontier_expert"].expert.look_ranges[0] == 3.5
 
 
 def test_the_loop_and_an_answer_agree_on_the_floor_that_was_looked_at():

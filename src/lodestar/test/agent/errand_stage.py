@@ -172,7 +172,7 @@ class Stage:
         self.stood_still = 0.0  # s of pauses
         self.calm = True  # nothing went wrong since it began
         self.seen_at: dict[int, float] = {}
-        self.renamed_at: dict[int, float] = {}
+        self.meant: dict[int, str] = {}  # label that a thing had when an expert last answered with it
         self._row_errand: int | None = None
         self.asked: list = []
         self.goals: list[SendGoal] = []
@@ -215,9 +215,6 @@ class Stage:
     def put(self, identity: int, x: float, y: float, words: str) -> None:
         """A thing stands here from now on, or is found to be another one."""
         assert self.mirror is not None
-        before = self.mirror.get(identity)
-        if before is not None and before.label != entity(identity, x, y, words).label:
-            self.renamed_at[identity] = self.now
         self.mirror.put(entity(identity, x, y, words, last_seen=self.stamp))
 
     def set_grid(self, grid: OccupancyGrid2D) -> None:
@@ -398,6 +395,13 @@ class Stage:
     def _answer(self, name: str, request: ProposalRequest) -> None:
         manner = self.manners[name]
         answer = self._said(name, request)
+        thing = (
+            self.mirror.get(answer.entity_id)
+            if self.mirror is not None and isinstance(answer, Proposal)
+            else None
+        )
+        if thing is not None:
+            self.meant[thing.id] = thing.label
 
         def tell() -> None:
             self.loop.on_answer(answer)
@@ -489,7 +493,7 @@ class Stage:
 
     @property
     def contexts(self) -> list[dict[str, float]]:
-        """What the policy was told at each decision."""
+        """Return what the policy was told at each decision."""
         decisions = [c.decision for c in self.commands if isinstance(c, RecordDecision)]
         return [d.context for d in decisions if not d.reward]
 
@@ -557,9 +561,9 @@ class Stage:
             assert self.mirror is not None
             target = self.mirror.get(goal.entity_id)
             wanted = {graph.target.category for graph in self.request.step.graphs}
-            # An answer that was on its way when its thing turned out to be another one is of this errand all the same.
-            renamed = self.now - self.renamed_at.get(goal.entity_id, -math.inf) <= self.config.late_answer_age
-            if target is not None and target.label not in wanted and not renamed:
+            # What turned out to be another thing after its expert had answered is of this errand all the same.
+            meant = self.meant.get(goal.entity_id, "")
+            if target is not None and target.label not in wanted and meant not in wanted:
                 text = f"{goal.expert} goes to a {target.label} where {wanted or 'nothing'} is asked for"
                 self._broken("no goal is for the target of another errand", text)
 

@@ -237,7 +237,7 @@ TestErrands.settings = settings(
     suppress_health_check=list(HealthCheck),
 )
 def test_an_errand_that_is_over_changes_no_later_one(first, seconds, second, wall):
-    """Where the facts are the same, the second directive goes the same way after the first as alone."""
+    """The second directive goes the same way after the first as alone, where the facts are the same."""
     judged = ("it never fails",)
     after = Stage(wall=wall, judged=judged)
     for identity, (words, (x, y)) in enumerate(zip(THINGS, PLACES), 1):

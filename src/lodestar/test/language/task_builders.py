@@ -24,7 +24,7 @@ def task(words: str, near: tuple[str, ...] = (), avoid: tuple[str, ...] = ()) ->
 
 
 def barred(directive: Directive) -> tuple[str, ...]:
-    """What a directive says to keep away from, in words."""
+    """Return the words for what a directive says to keep away from."""
     return tuple(constraint.item.phrase for constraint in directive.constraints)
 
 

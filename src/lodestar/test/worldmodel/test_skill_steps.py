@@ -1,4 +1,4 @@
-"""What a directive says that the robot cannot do becomes a step where a user's skill does it."""
+"""A user's skill makes a step of words that the robot itself cannot carry out."""
 
 from __future__ import annotations
 

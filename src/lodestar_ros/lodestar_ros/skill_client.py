@@ -11,7 +11,7 @@ from rclpy.node import Node
 
 from lodestar.agent.errands.commands import RunSkill, SkillEnd
 from lodestar_interfaces.action import RunSkill as RunSkillAction
-from lodestar_ros.conversions_trace import trace_to_msg
+from lodestar_ros.conversions_world import trace_to_msg
 from lodestar_ros.sent_goal import SentGoal
 
 ACCEPT_PATIENCE = 5.0  # s of real time in which a live server accepts a goal

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from agent_fakes import FakeMirror, entity, find, proposal, room
 
-from lodestar.agent.decisions.requests import LateAnswer, Requests, objection
+from lodestar.agent.decisions.requests import Asked, HeardAnswer, Requests, late_objection
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.newest import Facts, Odometer
 from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest, Rejection, RejectionReason
@@ -34,7 +34,7 @@ def says(expert: str, epoch: int) -> Proposal:
     return replace(proposal(5.0, 5.0), expert=expert, epoch=epoch)
 
 
-def holds(late: LateAnswer) -> str:
+def holds(heard: HeardAnswer) -> str:
     return ""
 
 
@@ -133,5 +133,6 @@ def test_what_a_late_answer_must_still_meet(answer, facts, why):
     given = {"now": 20.0, "step_index": 0, "pose": HERE, **facts}
     known = Facts(Odometer(CONFIG), pose=given.pop("pose"), grid=room(), mirror=FakeMirror())
     known.mirror.put(entity(7, 5.0, 5.0))
-    reason = objection(LateAnswer(request(1, STALL), answer, 0.0), facts=known, config=CONFIG, **given)
+    late = HeardAnswer(Asked(request(1, STALL), 0.0), answer)
+    reason = late_objection(late, facts=known, config=CONFIG, **given)
     assert (why in reason) if why else reason == ""

@@ -120,7 +120,7 @@ class StockTaking:
         matches = self._tools.context.search.matches(run)
         if matches is None:
             return None
-        run.found.extend(entity.id for entity in matches if entity.id not in run.found)
+        run.note_found(entity.id for entity in matches)
         listed = inventory(matches, run.step.target, self._tools.context.facts.mirror)
         listed += self._from_memory(run, matches)
         if run.step.kind is not StepKind.COUNT:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -204,7 +204,6 @@ class DirectiveRun:
     found: list[int] = field(default_factory=list)
     last_energy: float = -math.inf
     decisions: int = 0
-    unavailable_since: float | None = None
     jump_settled: Stamp = NEVER  # of the newest jump of the pose that was dealt with
     report: list[str] = field(default_factory=list)
     verdict: tuple[ErrorCode, str] | None = None
@@ -245,6 +244,11 @@ class DirectiveRun:
         """Keep what came of an errand for the report, which has the last `MAX_SENTENCES`."""
         self.report.append(text)
         del self.report[:-MAX_SENTENCES]
+
+    def note_found(self, identities: Iterable[int]) -> None:
+        """These entities were found, the last of them last; one that was found before is told once."""
+        new = list(dict.fromkeys(identities))
+        self.found = [identity for identity in self.found if identity not in new] + new
 
     def __post_init__(self) -> None:
         self.errand = Errand(self.config)

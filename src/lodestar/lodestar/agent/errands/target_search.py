@@ -21,6 +21,8 @@ from lodestar.query.verdict import Candidate
 from lodestar.scene.records import Entity, EntityState
 from lodestar.scene.regions import is_called
 
+_ASK_AGAIN = 5.0  # s without the vector of a phrase, after which it is asked for again
+
 
 class Known(Protocol):
     """The part of the context that the search reads, and where it asks for vectors."""
@@ -30,13 +32,18 @@ class Known(Protocol):
     targets: Targets
     commands: list[Command]
 
+    @property
+    def now(self) -> float:
+        """Return loop time in seconds."""
+        ...
+
 
 class TargetSearch:
     """Looks for the current step's target in the scene, without what the run has excluded."""
 
     def __init__(self, context: Known) -> None:
         self._context = context
-        self._missing: tuple[str, ...] = ()
+        self._asked: dict[str, float] = {}  # phrases whose vectors were asked for of late, and when
 
     def look(self, run: DirectiveRun) -> TargetView:
         """The scene's candidates for the current step, without excluded entities among the accepted."""
@@ -86,6 +93,14 @@ class TargetSearch:
                 del run.errand.excluded[entity.id]
             if thing.mean is None or math.dist(thing.mean[:2], entity.mean[:2]) <= SHIFTED:
                 del run.errand.gone[identity]
+
+    def is_another(self, run: DirectiveRun, entity_id: int, label: str) -> bool:
+        """Return whether a thing that went by the label, "" = unknown, goes by another now and may not be meant."""
+        entity = self._context.facts.entity(entity_id) if label else None
+        if entity is None or entity.label == label:
+            return False
+        view = self.look(run)
+        return not view.missing and all(c.entity_id != entity.id for c in view.candidates)
 
     def unmeant(self, run: DirectiveRun) -> frozenset[int]:
         """Entities that fit what the step says it does not mean."""
@@ -174,10 +189,13 @@ class TargetSearch:
         return [entity for entity in entities if entity is not None]
 
     def _request_vectors(self, missing: tuple[str, ...]) -> None:
-        """Ask for the vectors of these phrases, once."""
-        if missing and missing != self._missing:
-            self._context.commands.append(EmbedPhrases(missing))
-        self._missing = missing
+        """Ask for the vectors of these phrases, and again where none has come for a while."""
+        now = self._context.now
+        self._asked = {phrase: at for phrase, at in self._asked.items() if abs(now - at) < _ASK_AGAIN}
+        new = tuple(phrase for phrase in missing if phrase not in self._asked)
+        if new:
+            self._context.commands.append(EmbedPhrases(new))
+            self._asked |= dict.fromkeys(new, now)
 
 
 def _gap(one: Entity, other: Entity) -> float:

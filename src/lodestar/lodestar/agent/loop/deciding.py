@@ -11,7 +11,7 @@ from lodestar.agent.activities.activity import Activity, Tools
 from lodestar.agent.activities.table import Activities
 from lodestar.agent.decisions.admission import FRONTIER, KNOWN, SEMANTIC_MAP, admit
 from lodestar.agent.decisions.approach import heads_for
-from lodestar.agent.decisions.requests import Answer, objection
+from lodestar.agent.decisions.requests import Answer, HeardAnswer, late_objection
 from lodestar.agent.errands.commands import RequestProposals
 from lodestar.agent.errands.context import LoopContext
 from lodestar.agent.errands.errand import Choice
@@ -62,7 +62,8 @@ class Inquiry:
             deadline=facts.stamp.after(context.config.expert_deadline).seconds,
         )
         experts = (FRONTIER,) if review else self.experts_for(request.step)
-        asked = run.requests.open(request, experts, now, review)
+        labels = {identity: entity.label for identity, entity in facts.entities.items()}
+        asked = run.requests.open(request, experts, now, review, labels)
         if asked:
             context.commands.append(RequestProposals(request, asked))
 
@@ -83,11 +84,18 @@ class Inquiry:
 
     def answers(self, run: DirectiveRun) -> dict[str, Answer]:
         """The answers that count in the open epoch, by expert."""
-        context = self._context
-        return run.requests.take(
-            context.now,
-            lambda late: objection(late, context.now, run.step_index, context.facts, context.config),
-        )
+        return run.requests.take(self._context.now, partial(self._objection, run))
+
+    def _objection(self, run: DirectiveRun, heard: HeardAnswer) -> str:
+        """Return why an answer is of no use any more; "" where it still holds."""
+        context, identity = self._context, heard.answer.entity_id if isinstance(heard.answer, Proposal) else 0
+        if context.search.is_another(run, identity, heard.asked.labels.get(identity, "")):
+            return (
+                f"entity {identity} was a {heard.asked.labels[identity]} when it was asked, and is none now"
+            )
+        if not heard.is_late:
+            return ""
+        return late_objection(heard, context.now, run.step_index, context.facts, context.config)
 
     def admit(self, run: DirectiveRun, view: TargetView) -> Admission:
         """Every expert's answer, judged."""

@@ -220,7 +220,7 @@ class DecisionLoop:
         context = self._context
         if context.facts.take_pose(pose, Stamp(stamp), context.now):
             context.ledger.builder.observe_pose(context.facts.known_pose, stamp)
-            if not context.facts.is_blind(self.config.recovery.camera_patience):
+            if context.facts.blind_for <= self.config.recovery.camera_patience:
                 context.searched.note(context.facts.known_pose, context.facts.stamp, context.facts.grid)
 
     def on_motion(self, command: np.ndarray, velocity: np.ndarray, stamp: float) -> None:

@@ -209,7 +209,7 @@ class VerifyingState:
             self._tools.outcomes.note_other(run, thing.entity_id)
             run.tell(f"{thing.name[:1].upper()}{thing.name[1:]} is no longer {thing.place}.")
         self._tools.outcomes.commit(run, f"{name_of(entity)} was seen again")
-        run.found.append(entity.id)
+        run.note_found([entity.id])
         run.errand.found_here += 1
         where = place_of(entity, context.facts.mirror)
         text = f"Found {name_of(entity)} {where}: it is in front of me and was seen again on arrival."

@@ -320,6 +320,12 @@ class DecisionLoop:
         """The one that runs."""
         return self._context.run.directive if self._context.run is not None else None
 
+    @property
+    def skill(self) -> str:
+        """Name of the skill of a user's that is under way, "" = none."""
+        skill = None if self._context.run is None else self._context.run.under_way.skill
+        return "" if skill is None else skill.trace.action.skill.value
+
     def feedback(self) -> Feedback:
         """Return the state, the goal and the reason, for the action's feedback."""
         facts, run = self._context.facts, self._context.run

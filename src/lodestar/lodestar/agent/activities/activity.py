@@ -14,7 +14,7 @@ from lodestar.agent.decisions.approach import Arrival
 from lodestar.agent.errands.commands import AskMemory, FollowConstraints, State, WithdrawQuery
 from lodestar.agent.errands.context import LoopContext
 from lodestar.agent.errands.errand import OpenQuery
-from lodestar.agent.errands.run import EXPLORE, CheckVisit, DirectiveRun
+from lodestar.agent.errands.run import EXPLORE, MAX_SENTENCES, CheckVisit, DirectiveRun
 from lodestar.agent.errands.words import step_in_words, unable_in_words
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.agent.recovery.outcomes import Outcomes
@@ -134,14 +134,14 @@ class Steps:
     def answer(self, run: DirectiveRun, text: str, answer: Answer | None = None) -> None:
         """The question of the step is answered. answer: None = by the words alone."""
         if answer is not None:
-            run.answers.append(answer)
+            run.answers = [*run.answers, answer][-MAX_SENTENCES:]
             run.note_found(proof.id for proof in answer.proof if proof.kind is ProofKind.ENTITY)
         self.succeed(run, text)
 
     def leave_unanswered(self, run: DirectiveRun, why: str) -> None:
         """The question of the step has no answer; the directive goes on, and ends with the code for that."""
         run.tell(why)
-        run.unanswered.append(why)
+        run.unanswered = [*run.unanswered, why][-MAX_SENTENCES:]
         if run.itinerary.is_last:
             self._end(run, why)
             return

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 from lodestar.agent.activities.activity import Activity
 from lodestar.agent.errands.context import LoopContext
-from lodestar.agent.errands.run import CheckVisit, DirectiveRun, SearchBelief, is_room
+from lodestar.agent.errands.run import CheckVisit, DirectiveRun, is_room
 from lodestar.agent.errands.words import name_of
 from lodestar.agent.facts.errors import ErrorCode
+from lodestar.experts.absence import SearchBelief
 from lodestar.language.asked_items import plain_item, with_asked
 from lodestar.language.directive import Step, StepKind
 from lodestar.language.query_graph import Predicate

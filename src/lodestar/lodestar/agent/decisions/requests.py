@@ -62,8 +62,8 @@ class Requests:
         request: ProposalRequest,
         experts: tuple[str, ...],
         now: float,
+        labels: Mapping[int, str],
         review: bool = False,
-        labels: Mapping[int, str] | None = None,
     ) -> tuple[str, ...]:
         """Open the epoch of this request at `now`; returns those of the experts that work on nothing yet.
 
@@ -72,7 +72,7 @@ class Requests:
         patience = self._config.thinking_patience
         self._thinking = {n: r for n, r in self._thinking.items() if now - r.asked_at <= patience}
         idle = tuple(name for name in experts if name not in self._thinking)
-        self._thinking |= dict.fromkeys(idle, Asked(request, now, labels or {}))
+        self._thinking |= dict.fromkeys(idle, Asked(request, now, labels))
         self.request, self.asked, self.asked_at = request, experts, now
         self.is_review, self._answers = review, {}
         return idle

@@ -111,21 +111,19 @@ class TargetSearch:
 
     def known(self, graph: QueryGraph) -> list[Entity]:
         """Entities of the scene that meet a query, best first."""
-        mirror = self._context.facts.mirror
-        if mirror is None:
-            return []
-        view = self._context.targets.look(mirror, Step(StepKind.FIND, Item(((graph,),))))
-        self._request_vectors(view.missing)
-        return self.accepted(view)
+        return self.meant(Item(((graph,),))) or []
 
     def meant(self, item: Item) -> list[Entity] | None:
         """Return the entities of the scene that an item means, best first; None while a phrase has no vector."""
+        view = self._view(Step(StepKind.FIND, item))
+        return None if view is None else self.accepted(view)
+
+    def _view(self, step: Step) -> TargetView | None:
+        """Return the candidates for a step; None while a phrase has no vector."""
         mirror = self._context.facts.mirror
-        if mirror is None:
-            return []
-        view = self._context.targets.look(mirror, Step(StepKind.FIND, item))
+        view = TargetView() if mirror is None else self._context.targets.look(mirror, step)
         self._request_vectors(view.missing)
-        return None if view.missing else self.accepted(view)
+        return None if view.missing else view
 
     def scores(self, step: Step, entities: Mapping[int, Entity]) -> dict[int, float]:
         """Scores of entities that are not in the scene, for a step, by id."""
@@ -150,11 +148,8 @@ class TargetSearch:
             rooms = [r.id for r in mirror.regions.values() if is_called(r, run.step.scope.labels)]
             inside = [e for e in present if not run.step.scope.rooms or e.region_id in rooms]
             return self._within(inside, run.step)
-        view = self._context.targets.look(mirror, run.step)
-        if view.missing:
-            self._request_vectors(view.missing)
-            return None
-        return self._within(self.accepted(view), run.step)
+        view = self._view(run.step)
+        return None if view is None else self._within(self.accepted(view), run.step)
 
     def seen_since(self, run: DirectiveRun, begun: Stamp) -> list[Entity]:
         """Entities that the step asks for and that were in view since then; none while a phrase has no vector."""
@@ -162,12 +157,8 @@ class TargetSearch:
 
     def holds(self, step: Step, entity: Entity) -> bool | None:
         """Return whether the entity is one that the step means; None while a phrase has no vector."""
-        mirror = self._context.facts.mirror
-        if mirror is None:
-            return None
-        view = self._context.targets.look(mirror, step)
-        self._request_vectors(view.missing)
-        return None if view.missing else view.is_accepted(entity.id)
+        view = self._view(step)
+        return None if view is None else view.is_accepted(entity.id)
 
     def _within(self, entities: list[Entity], step: Step) -> list[Entity]:
         """Those of the entities that lie around what the step's scope names."""

@@ -261,6 +261,11 @@ class Facts:
         """The entities of the scene by id; none before the first scene."""
         return {} if self.mirror is None else self.mirror.entities
 
+    @property
+    def labels(self) -> dict[int, str]:
+        """Return the label of each entity by its id."""
+        return {identity: entity.label for identity, entity in self.entities.items()}
+
     def entity(self, entity_id: int) -> Entity | None:
         """The entity that has this id or into which it was merged; None where it is gone."""
         entity = self.record(entity_id)

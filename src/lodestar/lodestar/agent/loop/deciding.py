@@ -46,7 +46,7 @@ class Inquiry:
         run.errand.goals.refresh(facts.known_grid)
         if run.errand.begun == NEVER:
             run.errand.begun = facts.stamp
-        context.searched.count_from(self._looks_since(run))
+        context.searched.count_from(self._looks_since(run).seconds)
         request = ProposalRequest(
             epoch=context.next_epoch(),
             stamp=facts.stamp.seconds,
@@ -58,12 +58,11 @@ class Inquiry:
             | self._context.search.unmeant(run),
             excluded_goals=run.errand.goals.active(),
             errand=context.directives % 2**20 * 2**12 + run.errand.number % 2**12 + 1,
-            looks_since=context.searched.since.seconds,
+            looks_since=context.searched.since,
             deadline=facts.stamp.after(context.config.expert_deadline).seconds,
         )
         experts = (FRONTIER,) if review else self.experts_for(request.step)
-        labels = {identity: entity.label for identity, entity in facts.entities.items()}
-        asked = run.requests.open(request, experts, now, review, labels)
+        asked = run.requests.open(request, experts, now, facts.labels, review)
         if asked:
             context.commands.append(RequestProposals(request, asked))
 
@@ -163,7 +162,7 @@ class KnownTarget:
         why = "you pointed at it" if entity.id == run.errand.pointed else "the experts have not answered"
         rationale = f"going to {name_of(entity)}, {length:.1f} m away, by the map: {why}"
         proposal = Proposal(KNOWN, epoch, goal, view.score(entity.id), rationale, entity.id)
-        if not self._transitions.pursue(run, proposal, epoch, view).accepted:
+        if not self._transitions.send(run, proposal, epoch, view, keeps=True).accepted:
             return False
         run.requests.close()
         run.text = going(proposal, entity, bool(accepted))
@@ -300,4 +299,4 @@ class ValidatingState:
         decision, proposal, view = choice.decision, choice.proposal, choice.view
         entity = context.facts.entity(proposal.entity_id)
         run.text = going(proposal, entity, view.is_accepted(proposal.entity_id))
-        self._transitions.pursue(run, proposal, decision.epoch, view, is_checked=True)
+        self._transitions.send(run, proposal, decision.epoch, view, is_checked=True, keeps=True)

@@ -143,7 +143,7 @@ class DecisionLoop:
         run.errand.excluded = dict.fromkeys(excluded, NOT_CHOSEN)
         context.directives += 1
         context.questions.set_aside()
-        context.searched.count_from(facts.stamp.after(-self.config.fresh_looks))
+        context.searched.count_from(facts.stamp.after(-self.config.fresh_looks).seconds)
         context.ledger.begin_directive(context.now, run.time_limit)
         self._transitions.start(run)
 
@@ -221,7 +221,9 @@ class DecisionLoop:
         if context.facts.take_pose(pose, Stamp(stamp), context.now):
             context.ledger.builder.observe_pose(context.facts.known_pose, stamp)
             if context.facts.blind_for <= self.config.recovery.camera_patience:
-                context.searched.note(context.facts.known_pose, context.facts.stamp, context.facts.grid)
+                context.searched.note(
+                    context.facts.known_pose, context.facts.stamp.seconds, context.facts.grid
+                )
 
     def on_motion(self, command: np.ndarray, velocity: np.ndarray, stamp: float) -> None:
         """The robot was told `command` and moves with `velocity`, (3,) each: m/s, m/s, rad/s in the body frame."""

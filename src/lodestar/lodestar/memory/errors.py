@@ -32,7 +32,7 @@ class DamagedStore(StoreError):
 
 
 class NotErased(StoreError):
-    """What was forgotten is in no answer any more, but not erased everywhere yet; that is tried again.
+    """Forgotten memories are in no answer any more, but not erased everywhere yet; that is tried again.
 
     ids: of the memories.
     """

@@ -33,7 +33,7 @@ _RECORD = (
 
 
 class Rows:
-    """What is in the database. Thread-safe. Raises as Database, and ForeignStore for another robot's.
+    """Content of the database. Thread-safe. Raises as Database, and ForeignStore for another robot's.
 
     name: of the store, unique among all robots. unreadable: records so far that are no memory any more.
     """

@@ -12,6 +12,7 @@ from test_ambiguity import FAR, NEAR, world_of
 from lodestar.agent.errands.commands import Choice, OpenQuestions
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.errors import ErrorCode, QuestionUnknown
+from lodestar.agent.loop.pointing import PointingRefused
 from lodestar.language.directive import Constraint, ConstraintKind, Directive, Step, StepKind
 from lodestar.query.ambiguity import choices_in_words
 from lodestar.scene.records import Region
@@ -63,6 +64,15 @@ def test_a_question_expires():
     world, question = asked()
     with pytest.raises(QuestionUnknown, match="may have changed"):
         world.loop.answer(question.id, 1, world.now + 601.0)
+
+
+def test_a_question_does_not_outlive_the_clock():
+    world, question = asked()
+    world.loop.restart_clock(0.0)
+    with pytest.raises(QuestionUnknown, match="no question"):
+        world.loop.answer(question.id, 1, 1.0)
+    with pytest.raises(PointingRefused):
+        world.loop.point_out(world.mirror.entities[3].mean, 2.0)
 
 
 def test_open_questions_are_bounded_and_their_ids_are_those_of_this_process():

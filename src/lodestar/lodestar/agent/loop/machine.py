@@ -209,6 +209,7 @@ class DecisionLoop:
         context.facts.restart_clock(now)
         context.ledger.builder.restart_clock()
         context.searched.restart_clock()
+        context.questions.restart_clock()
 
     # --- facts ----------------------------------------------------------------------------------------------
 

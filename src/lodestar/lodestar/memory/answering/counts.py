@@ -11,17 +11,18 @@ from lodestar.language.sentences import step_sentence
 from lodestar.memory.answer import Answer
 from lodestar.memory.answering.coverage import Coverage
 from lodestar.memory.answering.inquiry import Inquiry
-from lodestar.memory.answering.item_search import Search, find_things
+from lodestar.memory.answering.readings import rooms_meant
+from lodestar.memory.answering.records import Search
 from lodestar.memory.answering.replies import (
     coverage_in_words,
     floor_seen,
+    item_or_unknown,
     not_seen,
     place_of,
     proofs_of_things,
     reply,
-    unknown,
 )
-from lodestar.memory.answering.rooms import rooms_meant
+from lodestar.memory.answering.selection import When, find
 from lodestar.memory.answering.wording import number_in_words, place_in_words
 
 
@@ -31,16 +32,14 @@ def how_many(inquiry: Inquiry) -> Answer:
     Things that are gone count only where none is left: what was moved is not counted twice. The confidence falls with
     things that nearly fit, and with the share of the floor of the scope that was not looked at.
     """
-    item = inquiry.shown.item if inquiry.shown is not None else inquiry.question.item
-    if item is None or not item.alternatives:
-        return unknown(inquiry, "the question does not say how many of what; name the thing")
+    item = item_or_unknown(inquiry, "how many of what", "name the thing")
     rooms = rooms_meant(inquiry, item)
     if rooms is not None and rooms.ids:
         count = len(rooms.ids)
         sentence = f"I know {number_in_words(count)} {rooms.name if count == 1 else plural(rooms.name)}."
         return reply(inquiry, sentence, 0.7, number=float(count), names=[rooms.name],
                      verified=inquiry.tools.scene.stamp or None)  # fmt: skip
-    search = find_things(inquiry, item, now=not inquiry.question.past)
+    search = find(inquiry, item, When.KNOWN if inquiry.question.past else When.NOW)
     if search.best is None:
         return _none(inquiry, item, search)
     return _counted(inquiry, item, search)
@@ -65,7 +64,7 @@ def _counted(inquiry: Inquiry, item: Item, search: Search) -> Answer:
         inquiry, sentence, sure,
         number=float(len(things)), names=[thing.label for thing in things],
         places=[place_of(inquiry, t.box, t) for t in things[: inquiry.config.places]],
-        proof=proofs_of_things(inquiry, things), verified=min(thing.last for thing in things), coverage=seen,
+        proof=proofs_of_things(things), verified=min(thing.last for thing in things), coverage=seen,
         directive=_directive(inquiry, item, seen),
     )  # fmt: skip
 

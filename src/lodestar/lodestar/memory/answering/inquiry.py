@@ -5,21 +5,35 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from lodestar.grid.paths import path_lengths
 from lodestar.language.item_words import item_words, scope_words
+from lodestar.language.items import Item
 from lodestar.language.question import Occurrence, Question, QuestionKind
+from lodestar.language.time_windows import Act
+from lodestar.memory.answering.chronicle import Chronicle
 from lodestar.memory.answering.config import AnsweringConfig
 from lodestar.memory.answering.evidence_scope import EvidenceScope
+from lodestar.memory.answering.records import Search
 from lodestar.memory.answering.tools import Shown, Tools, unit_rows
 from lodestar.memory.evidence import Piece
-from lodestar.memory.records import Memory
+from lodestar.memory.records import EventKind, Memory
 from lodestar.memory.requests import Hit, Order, Request
 from lodestar.query.verdict import PoolCache
 from lodestar.scene.captions import clean_text
 from lodestar.scene.regions import is_called
+
+#: What a thing does, by the verb of `Act` where it is not the robot's own.
+_KIND_OF_ACT = {
+    "move": EventKind.MOVED,
+    "vanish": EventKind.VANISHED,
+    "leave": EventKind.VANISHED,
+    "appear": EventKind.APPEARED,
+    "arrive": EventKind.APPEARED,
+}
 
 
 @dataclass(frozen=True)
@@ -44,6 +58,50 @@ class Inquiry:
     def within(self, window: tuple[float, float] | None) -> Inquiry:
         """Return the same question in another window."""
         return replace(self, window=window)
+
+    @cached_property
+    def anytime(self) -> Inquiry:
+        """The same question without a window."""
+        return self if self.window is None else self.within(None)
+
+    # --- what it is about -------------------------------------------------------------------------------------
+
+    @cached_property
+    def chronicle(self) -> Chronicle:
+        """What is known at the time of the question: things, stays, changes and visits."""
+        return Chronicle(self)
+
+    @cached_property
+    def searches(self) -> dict[Any, Search]:
+        """What was looked for already; `selection.find` fills it."""
+        return {}
+
+    @property
+    def item(self) -> Item | None:
+        """What the picture shows, else what the words name; None where nothing is."""
+        item = self.shown.item if self.shown is not None else self.question.item
+        return item if item is not None and item.alternatives else None
+
+    @property
+    def is_of_robot(self) -> bool:
+        """Whether it asks for something that the robot did."""
+        return self.question.act is not None and self.question.act.own
+
+    @property
+    def is_of_change(self) -> bool:
+        """Whether it asks for something that a thing did."""
+        return self.question.act is not None and not self.question.act.own
+
+    @property
+    def change(self) -> EventKind | None:
+        """The kind of event that it asks of a thing; None where it asks for none that is kept."""
+        act = self.question.act
+        return None if act is None else kind_of_change(act)
+
+    @property
+    def place(self) -> np.ndarray | None:
+        """Where the robot is, (2,) in map; None where it does not know."""
+        return None if self.pose is None else np.asarray(self.pose, float)[:2]
 
     # --- memory -----------------------------------------------------------------------------------------------
 
@@ -139,6 +197,11 @@ class Inquiry:
         if self.tools.grid is None or self.pose is None:
             return None
         return path_lengths(self.tools.grid, np.asarray(self.pose, float)[:2])
+
+
+def kind_of_change(act: Act) -> EventKind | None:
+    """Return the event that an act of a thing is; None for one of the robot, or one that is not kept."""
+    return None if act.own else _KIND_OF_ACT.get(act.verb)
 
 
 def _passes(memory: Memory, request: Request) -> bool:

@@ -9,14 +9,15 @@ from datetime import datetime
 import numpy as np
 
 from lodestar.memory.answering.inquiry import Inquiry
-from lodestar.memory.answering.things import Box, Thing, entity_box, name_in_words
-from lodestar.memory.records import WALL_TIME
+from lodestar.memory.answering.records import Box, Thing, name_in_words
+from lodestar.memory.records import WALL_TIME, EventKind
 from lodestar.models.english import duration_in_words, the
 from lodestar.models.lexicon import load_lexicon
 from lodestar.query.relations import Boxes, inside, on
 from lodestar.query.table import load_table
 from lodestar.scene.records import Entity, EntityState
 
+CHANGED = {EventKind.MOVED: "was moved", EventKind.VANISHED: "was gone", EventKind.APPEARED: "appeared"}
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _RESTS = 0.5  # score from which a thing is on or in another, half true (FARM D.2)
 
@@ -72,7 +73,7 @@ def support_of(inquiry: Inquiry, box: Box, without: Iterable[int] = ()) -> Entit
 
 def rest_scores(box: Box, entities: Sequence[Entity]) -> np.ndarray:
     """Return (N,) how much a box is on or in each of the entities."""
-    others = [entity_box(entity) for entity in entities]
+    others = [Box.of_entity(entity) for entity in entities]
     anchors = Boxes(np.array([b.low for b in others])[None], np.array([b.high for b in others])[None])
     own = Boxes(box.low[None, None], np.maximum(box.high, box.low + 1e-3)[None, None])
     table = load_table()
@@ -85,7 +86,7 @@ def _around(inquiry: Inquiry, box: Box, without: Iterable[int]) -> list[Entity]:
     for entity in inquiry.tools.scene.entities.values():
         if entity.id in out or entity.state is EntityState.ARCHIVED or entity.label.casefold() in structure:
             continue
-        other = entity_box(entity)
+        other = Box.of_entity(entity)
         gap = np.maximum(np.maximum(other.low - box.high, box.low - other.high), 0.0)[:2]
         if float(np.linalg.norm(gap)) <= inquiry.config.beside:
             found.append(entity)
@@ -98,12 +99,12 @@ def _telling(inquiry: Inquiry, box: Box, without: Iterable[int]) -> tuple[str, s
         return "", ""
     support = support_of(inquiry, box, without)
     if support is not None:
-        held = entity_box(support)
+        held = Box.of_entity(support)
         is_in = bool((box.centre >= held.low).all() and (box.centre <= held.high).all())
         return f"{'in' if is_in else 'on'} {the(name_in_words(support.caption, support.label))}", ""
     size = float(np.prod(np.maximum(box.high - box.low, 0.01)))
     others = [
-        (float(np.linalg.norm(entity_box(e).centre[:2] - box.centre[:2])), e.id, e)
+        (box.away(Box.of_entity(e).centre), e.id, e)
         for e in _around(inquiry, box, without)
         if float(np.prod(np.maximum(e.box_max - e.box_min, 0.01))) >= size
     ]

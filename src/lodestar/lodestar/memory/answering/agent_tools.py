@@ -144,7 +144,9 @@ class AgentTools:
         where = place_in_words(self._inquiry, thing.box, thing)
         when = ago_in_words(thing.last, self._inquiry.now)
         seconds = self._inquiry.now - thing.last
-        return f"e{thing.id}: {thing.name} {_place(thing.box.centre)} {where}, last seen {when} ({seconds:.0f} s ago)"
+        gone = ", gone since" if thing.is_gone else ""
+        place = _place(thing.box.centre)
+        return f"e{thing.id}: {thing.name} {place} {where}, last seen {when} ({seconds:.0f} s ago){gone}"
 
 
 def _place(point: np.ndarray) -> str:

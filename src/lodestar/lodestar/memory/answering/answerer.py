@@ -13,6 +13,7 @@ from lodestar.language.question_sentences import question_sentence
 from lodestar.memory.answer import Answer
 from lodestar.memory.answering import contents, counts, happenings, places, presence, times
 from lodestar.memory.answering.config import AnsweringConfig
+from lodestar.memory.answering.doubts import doubt_of
 from lodestar.memory.answering.evidence_scope import EvidenceScope
 from lodestar.memory.answering.inquiry import Inquiry
 from lodestar.memory.answering.needs import serving_kinds
@@ -110,6 +111,10 @@ class Answerer:
             answer = family(inquiry)
         except CannotAnswer as reason:
             answer = reason.answer
+        doubt = doubt_of(inquiry, answer) if answer.is_known else ""
+        if doubt:
+            kept = unknown(inquiry, doubt, answer.directive, answer.proof)
+            answer = replace(kept, coverage=answer.coverage, last_verified=answer.last_verified)
         if not answer.is_known:
             told = as_told(inquiry)
             return answer if told is None else told

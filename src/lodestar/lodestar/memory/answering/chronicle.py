@@ -224,7 +224,7 @@ class Chronicle:
         return tuple(Visit(a, b, tuple(m for m in near if a <= m.start and m.end <= b)) for a, b in spans)
 
     def _is_in(self, memory: Memory, rooms: RoomsMeant) -> bool:
-        """Tell whether the robot was in one of the rooms: by the rooms of now, else by what the room was called then."""
+        """Whether the robot was in one of the rooms: by the rooms of now, else by what the room was called then."""
         region = self._inquiry.region_at(memory.position)
         if region:
             return region in rooms.ids

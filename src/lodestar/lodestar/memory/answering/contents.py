@@ -21,6 +21,7 @@ from lodestar.memory.answering.replies import (
     coverage_in_words,
     directive_to_find,
     floor_seen,
+    gone_since,
     item_or_unknown,
     not_seen,
     place_of,
@@ -97,8 +98,12 @@ def _of_things(
 ) -> Answer:
     structure = load_lexicon().structure
     things = [t for t in things if t.label.casefold() not in structure]
+    gone = [t for t in things if t.is_gone and not inquiry.question.past]
+    things = [t for t in things if t not in gone]
     where_words = words or (_relation_words(item) if item.neighbors else "")
     where_words = where_words or scope_words(inquiry.question.scope).strip() or "there"
+    if gone and not things:
+        return gone_since(inquiry, gone[0])
     if not things:
         seen = floor_seen(inquiry, search.rooms)
         directive = directive_to_find(None, inquiry.question.scope)
@@ -141,6 +146,8 @@ def which(inquiry: Inquiry) -> Answer:
     asked = with_asked(item, question.asked) if question.asked else item
     search = find(inquiry, asked, when_asked(inquiry))
     best = thing_or_unseen(inquiry, plain_item(item, question.asked), search)
+    if best.is_gone and not question.past:
+        return gone_since(inquiry, best)
     rest = search.rivals(inquiry.config.query.ambiguous)[1:]
     sentence = f"{with_article(best.name)} {place_in_words(inquiry, best.box, best)}"
     if rest:
@@ -256,8 +263,9 @@ def _support(inquiry: Inquiry, thing: Thing, sure: float) -> Answer:
     proof = proofs_of_things((thing,))
     if support is not None:
         proof += proofs_of_things((Thing.of_entity(support),))
+    verb, last = "was" if thing.is_gone else "is", ago_in_words(thing.last, inquiry.now)
     return reply(
-        inquiry, f"{the(thing.name)} is on {said}, last seen {ago_in_words(thing.last, inquiry.now)}.", sure,
+        inquiry, f"{the(thing.name)} {verb} on {said}, last seen {last}.", sure,
         names=names, places=[place_of(inquiry, thing.box, thing)], proof=proof, verified=thing.last,
     )  # fmt: skip
 

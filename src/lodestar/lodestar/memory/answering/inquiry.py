@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -190,6 +190,16 @@ class Inquiry:
         """Return the regions that go by one of these names."""
         regions = self.tools.scene.regions.values()
         return frozenset(region.id for region in regions if is_called(region, names))
+
+    def nearest_rooms(self, ids: Iterable[int], near: np.ndarray | None) -> list[int]:
+        """Return regions by the distance of their middles from a place (2+,) in map; by id where there is no place."""
+        regions = self.tools.scene.regions
+
+        def away(region: int) -> float:
+            middle = np.asarray(regions[region].centroid, float)[:2]
+            return 0.0 if near is None else float(np.linalg.norm(middle - np.asarray(near, float)[:2]))
+
+        return sorted(ids, key=lambda region: (away(region), region))
 
     @cached_property
     def lengths(self) -> np.ndarray | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from lodestar.language.items import Item
@@ -14,11 +16,12 @@ from lodestar.memory.answering.needs import is_need, names_no_object, things_for
 from lodestar.memory.answering.readings import rooms_meant, without_new
 from lodestar.memory.answering.records import Box, History, RoomsMeant, Search, Stay
 from lodestar.memory.answering.replies import (
+    CannotAnswer,
     apart,
+    gone_since,
     guess_factor,
     item_or_unknown,
     no_such_room,
-    not_seen,
     place_of,
     proofs_of_memories,
     proofs_of_newest,
@@ -147,18 +150,18 @@ def _sentence(inquiry: Inquiry, history: History, stay: Stay, first: bool) -> st
 def _where_room(inquiry: Inquiry, rooms: RoomsMeant, item: Item) -> Answer:
     if not rooms.ids:
         return no_such_room(inquiry, rooms)
-    regions = inquiry.tools.scene.regions
-    pose = np.zeros(2) if inquiry.pose is None else np.asarray(inquiry.pose, float)[:2]
-    middles = {i: np.asarray(regions[i].centroid, float)[:2] for i in rooms.ids}
-    order = sorted(rooms.ids, key=lambda i: (float(np.linalg.norm(middles[i] - pose)), i))
-    away = metres_in_words(float(np.linalg.norm(middles[order[0]] - pose)))
-    x, y = middles[order[0]]
-    sentence = f"{the(rooms.name)} is {away} from here, around ({x:.1f}, {y:.1f})."
+    place, order = inquiry.place, inquiry.nearest_rooms(rooms.ids, inquiry.place)
+    best = inquiry.tools.scene.regions[order[0]]
+    x, y = (float(value) for value in np.asarray(best.centroid, float)[:2])
+    away = (
+        "" if place is None else f"{metres_in_words(float(np.hypot(x - place[0], y - place[1])))} from here, "
+    )
+    sentence = f"{the(rooms.name)} is {away}around ({x:.1f}, {y:.1f})."
+    sure = (1.0 if best.named else 0.5 + 0.5 * best.label_weight) * guess_factor(inquiry, rooms)
     if len(order) > 1:
-        sentence += f" There are {number_in_words(len(order))}; this is the nearest."
-    best = regions[order[0]]
-    sure = 1.0 if best.named else 0.5 + 0.5 * best.label_weight
-    sure *= guess_factor(inquiry, rooms)
+        which = "I do not know which is the nearest" if place is None else "this is the nearest"
+        sentence += f" There are {number_in_words(len(order))}; {which}."
+        sure *= inquiry.config.confidence.ambiguous if place is None else 1.0
     return reply(
         inquiry, sentence, sure,
         places=[room_place(inquiry, i) for i in order[: inquiry.config.places]],
@@ -201,40 +204,65 @@ def how_far(inquiry: Inquiry) -> Answer:
     question = inquiry.question
     if question.item is None or not question.item.alternatives:
         return _driven(inquiry)
-    start, start_name, proof = _end(inquiry, question.other)
-    goal, goal_name, more = _end(inquiry, question.item)
-    if start is None or goal is None:
-        missing = question.item if goal is None else question.other
-        return not_seen(inquiry, missing or Item(), Search())
-    straight = float(np.linalg.norm(goal.centre[:2] - start.centre[:2]))
-    way = _way_to(inquiry, goal) if question.other is None else None
-    number = straight if way is None else way
+    start = _here(inquiry) if question.other is None else _end(inquiry, question.other, inquiry.place)
+    goal = _end(inquiry, question.item, start.box.centre)
+    way = _way_to(inquiry, goal.box) if question.other is None else None
+    number = goal.box.away(start.box.centre) if way is None else way
     how = "in a straight line" if way is None else "on the way that I can take"
-    sentence = f"{goal_name} is {metres_in_words(number)} from {start_name}, {how}."
     return reply(
-        inquiry, sentence, 0.9 if way is None else 1.0,
-        number=number, places=[place_of(inquiry, goal)], proof=[*more, *proof],
+        inquiry, f"{goal.name} is {metres_in_words(number)} from {start.name}, {how}.{goal.also}{start.also}",
+        (0.9 if way is None else 1.0) * start.sure * goal.sure,
+        number=number, places=[place_of(inquiry, goal.box)], proof=[*goal.proof, *start.proof],
+        verified=min((proof.stamp for proof in (*goal.proof[:1], *start.proof[:1])), default=None),
     )  # fmt: skip
 
 
-def _end(inquiry: Inquiry, item: Item | None) -> tuple[Box | None, str, list[Proof]]:
-    """Return a place that a distance is measured from or to, its name, and its proof."""
-    if item is None:
-        if inquiry.pose is None:
-            return None, "here", []
-        x, y = (float(value) for value in np.asarray(inquiry.pose, float)[:2])
-        return Box(np.array([x, y, 0.0]), np.array([x, y, 0.0])), "here", []
+@dataclass(frozen=True)
+class _End:
+    """A place that a distance is measured from or to. sure: that it is meant. also: others that may be."""
+
+    box: Box
+    name: str
+    sure: float = 1.0
+    proof: tuple[Proof, ...] = ()
+    also: str = ""
+
+
+def _here(inquiry: Inquiry) -> _End:
+    if inquiry.place is None:
+        raise CannotAnswer(unknown(inquiry, "I do not know my own place; I may be lost"))
+    return _End(Box.around(np.array([*inquiry.place, 0.0])), "here")
+
+
+def _end(inquiry: Inquiry, item: Item, near: np.ndarray | None) -> _End:
+    """Return the thing or the room that an item names, of several the one nearest to a place.
+
+    Raises CannotAnswer where there is none, or none any more.
+    """
     rooms = rooms_meant(inquiry, item)
     if rooms is not None:
         if not rooms.ids:
-            return None, rooms.name, []
-        best = min(rooms.ids)
-        middle = np.array([*np.asarray(inquiry.tools.scene.regions[best].centroid, float)[:2], 0.0])
-        return Box(middle, middle), the(rooms.name), [region_proof(inquiry, best)]
-    thing = find(inquiry, item).best
-    if thing is None:
-        return None, item.phrase, []
-    return thing.box, the(thing.name), proofs_of_things((thing,))
+            raise CannotAnswer(no_such_room(inquiry, rooms))
+        best, *rest = inquiry.nearest_rooms(rooms.ids, near)
+        region = inquiry.tools.scene.regions[best]
+        box = Box.around(np.array([*np.asarray(region.centroid, float)[:2], 0.0]))
+        unsure = inquiry.config.confidence.ambiguous if rest and near is None else 1.0
+        also = f" I know {number_in_words(1 + len(rest))} such rooms." if rest else ""
+        sure = guess_factor(inquiry, rooms) * unsure
+        return _End(box, the(rooms.name), sure, (region_proof(inquiry, best),), also)
+    search = find(inquiry, item)
+    thing = thing_or_unseen(inquiry, item, search)
+    if thing.is_gone:
+        raise CannotAnswer(gone_since(inquiry, thing))
+    search = search.here()
+    rivals = apart(inquiry, search)
+    if near is not None:
+        thing = min(rivals, key=lambda t: t.box.away(near))
+    others = [t for t in rivals if t is not thing]
+    where = listed([place_in_words(inquiry, other.box, other) for other in others[:2]])
+    also = f" {number_in_words(len(others)).capitalize()} more fit: {where}." if others else ""
+    sure = thing_confidence(inquiry, search, thing, present=True)
+    return _End(thing.box, the(thing.name), sure, tuple(proofs_of_things((thing, *others))), also)
 
 
 def _way_to(inquiry: Inquiry, goal: Box) -> float | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -149,6 +149,10 @@ class Search:
     def best(self) -> Thing | None:
         """Return the first thing, None where none fits."""
         return self.things[0] if self.things else None
+
+    def here(self) -> Search:
+        """Return the search without the things that are known to be gone."""
+        return replace(self, things=tuple(thing for thing in self.things if not thing.is_gone))
 
     def rivals(self, close: float) -> tuple[Thing, ...]:
         """Return the things that fit as well as the first one, within `close`; it is one of them."""

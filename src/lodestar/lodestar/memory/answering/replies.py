@@ -18,7 +18,7 @@ from lodestar.memory.answer import Answer, AnswerPlace, AnswerValue, Proof, Proo
 from lodestar.memory.answering.coverage import Coverage
 from lodestar.memory.answering.inquiry import Inquiry
 from lodestar.memory.answering.records import Box, RoomsMeant, Search, Sighting, Thing
-from lodestar.memory.answering.wording import ago_in_words, capital
+from lodestar.memory.answering.wording import ago_in_words, capital, place_in_words
 from lodestar.memory.records import Memory
 from lodestar.models.english import the
 from lodestar.scene.captions import clean_text
@@ -137,6 +137,13 @@ def thing_or_unseen(inquiry: Inquiry, item: Item, search: Search) -> Thing:
     if search.best is None:
         raise CannotAnswer(not_seen(inquiry, item, search))
     return search.best
+
+
+def gone_since(inquiry: Inquiry, thing: Thing) -> Answer:
+    """Return that a thing was there and is gone, which tells nothing of how things are now."""
+    words, last = place_in_words(inquiry, thing.box, thing), ago_in_words(thing.last, inquiry.now)
+    why = f"{the(thing.name)} was {words} until {last} and is gone"
+    return unknown(inquiry, why, proof=proofs_of_things((thing,)))
 
 
 def no_such_room(inquiry: Inquiry, rooms: RoomsMeant) -> Answer:

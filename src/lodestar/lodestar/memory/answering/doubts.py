@@ -43,10 +43,11 @@ def doubt_of(inquiry: Inquiry, answer: Answer) -> str:
 def _unread(inquiry: Inquiry, graph: QueryGraph) -> list[str]:
     """Return the words in the name of a thing that name nothing and say nothing of its looks."""
     phrase = clean_text(graph.target.phrase)
-    if _is_kind(inquiry, phrase) or inquiry.rooms_called((phrase,)):
+    lexicon = load_lexicon()
+    if lexicon.canonical(phrase) or lexicon.room(phrase) or inquiry.rooms_called((phrase,)):
         return []
     words = phrase.split()
-    known = load_lexicon().known_suffix(words)
+    known = lexicon.known_suffix(words)
     last = words[-1:] if not known and not load_wordnet().is_noun(singular(words[-1])) else []
     before = words[: len(words) - max(known, 1)]
     said = _words_for(inquiry, clean_text(graph.target.category))

@@ -19,7 +19,7 @@ from lodestar.memory.answering.config import AnsweringConfig
 from lodestar.memory.answering.evidence_scope import EvidenceScope
 from lodestar.memory.answering.records import Search
 from lodestar.memory.answering.tools import Shown, Tools, unit_rows
-from lodestar.memory.evidence import Piece
+from lodestar.memory.evidence import SELECTIONS, Piece
 from lodestar.memory.records import EventKind, Memory
 from lodestar.memory.requests import Hit, Order, Request
 from lodestar.query.verdict import PoolCache
@@ -123,7 +123,7 @@ class Inquiry:
 
     @cached_property
     def pieces(self) -> tuple[Piece, ...]:
-        """The evidence that the rule selects from the hits (STaR eq. 3 to 11)."""
+        """The evidence that the rule selects from the hits."""
         if not self.hits:
             return ()
         vectors = unit_rows(self.tools, self.cues)
@@ -132,10 +132,11 @@ class Inquiry:
             return unit_rows(self.tools, phrases)
 
         config = replace(self.config.evidence, representative=self._representative)
+        select = self.tools.select or SELECTIONS[self.config.selection]
         if self.scope is None:
-            return self.tools.select(self.hits, vectors, embed, config).pieces
+            return select(self.hits, vectors, embed, config).pieces
         whole = {hit.memory.id: hit for hit in self.hits}
-        chosen = self.tools.select(self.scope.within(self.hits), vectors, embed, config).pieces
+        chosen = select(self.scope.within(self.hits), vectors, embed, config).pieces
         return tuple(replace(piece, hit=whole[piece.hit.memory.id]) for piece in chosen)
 
     @property

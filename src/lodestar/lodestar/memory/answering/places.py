@@ -260,7 +260,11 @@ def _end(inquiry: Inquiry, item: Item, near: np.ndarray | None) -> _End:
         thing = min(rivals, key=lambda t: t.box.away(near))
     others = [t for t in rivals if t is not thing]
     where = listed([place_in_words(inquiry, other.box, other) for other in others[:2]])
-    also = f" {number_in_words(len(others)).capitalize()} more fit: {where}." if others else ""
+    also = (
+        f" {number_in_words(len(others)).capitalize()} more fit{'s' if len(others) == 1 else ''}: {where}."
+        if others
+        else ""
+    )
     sure = thing_confidence(inquiry, search, thing, present=True)
     return _End(thing.box, the(thing.name), sure, tuple(proofs_of_things((thing, *others))), also)
 

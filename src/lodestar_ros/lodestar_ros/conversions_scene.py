@@ -9,7 +9,8 @@ from sensor_msgs.msg import Image
 
 from lodestar.mapping.records import Absence, CaptionVote, Instance, InstanceDelta, Merge, Miss, Observation
 from lodestar.perception.frames import Detection, SegmentedFrame
-from lodestar.scene.records import Embedding, Entity, EntityState, SceneDelta, View
+from lodestar.scene.records import Embedding, Entity, EntityState, SceneDelta, Stated, View
+from lodestar.worldmodel.records import entity_name, entity_of
 from lodestar_interfaces import msg
 from lodestar_ros.conversions import (
     BadMessage,
@@ -289,6 +290,14 @@ def entity_to_msg(entity: Entity, rows: _Rows | None = None) -> msg.Entity:
         last_seen=stamp_to_msg(entity.last_seen),
         covisible=_weighted_to_msg(entity.covisible),
         neighbors=_weighted_to_msg(entity.neighbors),
+        stated=[
+            msg.Belief(
+                predicate=said.predicate,
+                arguments=[entity_name(entity.id), entity_name(said.other)],
+                negated=said.negated,
+            )
+            for said in entity.stated
+        ],
     )
 
 
@@ -334,6 +343,11 @@ def entity_from_msg(message: msg.Entity, rows: np.ndarray | None = None) -> Enti
         last_seen=stamp_from_msg(message.last_seen),
         covisible={item.id: item.weight for item in message.covisible},
         neighbors={item.id: item.weight for item in message.neighbors},
+        stated=tuple(
+            Stated(said.predicate, other, said.negated)
+            for said in message.stated
+            if len(said.arguments) == 2 and (other := entity_of(said.arguments[1])) is not None
+        ),
     )
 
 

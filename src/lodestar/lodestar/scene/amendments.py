@@ -101,6 +101,7 @@ def apply_edits(state: SceneState, edits: Sequence[EntityEdit]) -> tuple[list[in
         if edit.relation is not None:
             before = state.relations.put(edit.relation)
             inverse[:0] = [replace(edit, relation=before or edit.relation.opposite)]
+            changed |= dict.fromkeys(map(state.resolve, edit.relation.entities[:1]))
             continue
         identity = state.resolve(edit.entity_id)
         record = state.records[identity]

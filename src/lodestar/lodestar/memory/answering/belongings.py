@@ -101,7 +101,7 @@ def _largest(inquiry: Inquiry, things: Sequence[Thing]) -> _Group:
     groups: dict[str, list[Thing]] = defaultdict(list)
     names: dict[str, str] = {}
     for thing in sorted(things, key=lambda t: t.id):
-        support = support_of(inquiry, thing.box, (thing.id,))
+        support = support_of(inquiry, thing.box, thing)
         key = f"on {support.id}" if support is not None else _near(inquiry, thing, groups)
         names.setdefault(key, place_in_words(inquiry, thing.box, thing))
         groups[key].append(thing)

@@ -253,7 +253,7 @@ def _values(asked: str, thing: Thing) -> list[str]:
 
 
 def _support(inquiry: Inquiry, thing: Thing, sure: float) -> Answer:
-    support = support_of(inquiry, thing.box, (thing.id,))
+    support = support_of(inquiry, thing.box, thing)
     if support is None:
         names, said = ["floor"], "the floor, as far as I saw"
         sure *= 0.6

@@ -38,8 +38,9 @@ def never() -> bool:
 class Tools:
     """scene: entities, merges and regions; its owner keeps it up to date and does not change it during an answer.
 
-    use_scene: whether entities of the scene answer; else only the `select`ed evidence does, and the scene gives merges
-    and rooms alone. select: None = that of the configuration. phrases: raises MissingPhrases where it cannot embed; fetch what that names, and ask again.
+    use_scene: whether entities of the scene answer; else only the selected evidence does, and the scene gives merges
+    and rooms alone. select: None = that of the configuration. phrases: raises MissingPhrases where it cannot embed;
+    fetch what that names, and ask again.
     grid, looks: None = no viewpoints, no coverage. cancelled: whether to stop; asked between pieces of work.
     """
 

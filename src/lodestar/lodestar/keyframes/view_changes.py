@@ -11,7 +11,7 @@ from lodestar.keyframes.config import KeyframeConfig
 
 
 class ViewChanges:
-    """When each instance was last in view, and since when the camera stands. Not thread-safe.
+    """Keeps when each instance was last in view, and since when the camera stands. Not thread-safe.
 
     A camera that moves sees other things all the time, which its pose tells already.
     Something came where the newest stored image of the view does not show it. Something went where that one shows it

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
+from lodestar.memory.answering.config import AnsweringConfig
 from lodestar.memory.answering.records import (
     Box,
     History,
@@ -21,17 +22,39 @@ from lodestar.memory.answering.records import (
     spans_of,
     stays_of,
 )
+from lodestar.memory.answering.tools import Tools
 from lodestar.memory.records import CHANGES, EventKind, Memory
 from lodestar.memory.requests import Order, Request
 from lodestar.models.kinship import looks_agree, same_kind
 from lodestar.models.lexicon import load_lexicon
 from lodestar.scene.captions import attributes_of
+from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity, EntityState
 
-if TYPE_CHECKING:
-    from lodestar.memory.answering.inquiry import Inquiry
-
 SEEN = (None, EventKind.APPEARED, EventKind.MOVED)  # memories whose primitives were seen
+
+
+class Asked(Protocol):
+    """Port of the question under way: `Inquiry`. anytime: the same without a window."""
+
+    @property
+    def tools(self) -> Tools: ...
+    @property
+    def config(self) -> AnsweringConfig: ...
+    @property
+    def window(self) -> tuple[float, float] | None: ...
+    @property
+    def anytime(self) -> Asked: ...
+    @property
+    def chronicle(self) -> Chronicle: ...
+
+    def memories(self, request: Request) -> list[Memory]:
+        """Return memories that pass a request without words."""
+        ...
+
+    def region_at(self, point: np.ndarray) -> int:
+        """Return the region of a place in map; 0 = not known."""
+        ...
 
 
 class Chronicle:
@@ -41,7 +64,7 @@ class Chronicle:
     Where the scene may not answer, all of it comes from the selected evidence.
     """
 
-    def __init__(self, inquiry: Inquiry) -> None:
+    def __init__(self, inquiry: Asked) -> None:
         self._inquiry = inquiry
         self._histories: dict[int, History] = {}
         self._scene, self._config = inquiry.tools.scene, inquiry.config
@@ -91,7 +114,7 @@ class Chronicle:
 
     def _stays(self, identity: int, entity: Entity | None) -> list[Stay]:
         """Return the stays that memories show, with what the scene knows: the exact first and last sight, the box."""
-        seen = sightings_in(self._inquiry, self._memories_of(identity), {identity})
+        seen = sightings_in(self._scene, self._memories_of(identity), {identity})
         stays = list(stays_of(seen, self._config.moved))
         if entity is None:
             return stays
@@ -232,9 +255,9 @@ class Chronicle:
         return bool(known) and known == (load_lexicon().room(rooms.name) or rooms.name.casefold())
 
 
-def sightings_in(inquiry: Inquiry, memories: Iterable[Memory], ids: Iterable[int]) -> list[Sighting]:
+def sightings_in(scene: SceneMirror, memories: Iterable[Memory], ids: Iterable[int]) -> list[Sighting]:
     """Return the sightings of these entities, whatever they were called before they merged."""
-    wanted, resolve = set(ids), inquiry.tools.scene.resolve
+    wanted, resolve = set(ids), scene.resolve
     return [
         Sighting(memory, primitive)
         for memory in memories
@@ -245,13 +268,13 @@ def sightings_in(inquiry: Inquiry, memories: Iterable[Memory], ids: Iterable[int
 
 
 def thing_of_sightings(
-    inquiry: Inquiry, identity: int, seen: Sequence[Sighting], score: float, entity: Entity | None = None
+    identity: int, seen: Sequence[Sighting], score: float, moved: float, entity: Entity | None = None
 ) -> Thing:
-    """Return a thing that memories show; what the scene knows of it counts where the scene may answer."""
+    """Return a thing that memories show. moved: metres to another place. entity: what the scene knows of it."""
     last = max(seen, key=lambda sighting: sighting.memory.start).primitive
     name, label = name_in_words(last.caption, last.label), name_in_words("", last.label)
     looks = attributes_of(last.caption) if entity is None else entity.attributes
-    return Thing(identity, name, label, score, stays_of(seen, inquiry.config.moved), entity, looks)
+    return Thing(identity, name, label, score, stays_of(seen, moved), entity, looks)
 
 
 def position_of(memory: Memory, key: str) -> np.ndarray | None:

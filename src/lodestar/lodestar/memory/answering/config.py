@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 from lodestar.grid.config import LookConfig
 from lodestar.language.config import LikelyConfig
 from lodestar.memory.config import BottleneckConfig
-from lodestar.memory.evidence import SELECTIONS
 from lodestar.models.config import ChatConfig, SpendingConfig
 from lodestar.query.config import QueryConfig
+
+#: Ways to select evidence: the keys of `evidence.SELECTIONS`, which loads more than a configuration needs.
+RULES = ("ours", "without_ib", "cosine", "object_captions", "mmr", "time_stratified")
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ class AnsweringConfig:
     quoted: int = 160  # characters of a quotation; chosen
     places: int = 5  # in one answer; chosen
     proofs: int = 20  # in one answer, as ~/answer's default
-    # how evidence is selected: a key of `evidence.SELECTIONS`; "ours" merges by the Information Bottleneck
+    # how evidence is selected: one of RULES; "ours" merges by the Information Bottleneck
     selection: str = "without_ib"
     evidence: BottleneckConfig = field(default_factory=BottleneckConfig)
     query: QueryConfig = field(default_factory=QueryConfig, metadata={"shared": "query"})
@@ -78,8 +80,8 @@ class AnsweringConfig:
     likely: LikelyConfig = field(default_factory=LikelyConfig)
 
     def __post_init__(self) -> None:
-        if self.selection not in SELECTIONS:
-            raise ValueError(f"selection is {self.selection!r}; it is one of {', '.join(sorted(SELECTIONS))}")
+        if self.selection not in RULES:
+            raise ValueError(f"selection is {self.selection!r}; it is one of {', '.join(RULES)}")
 
 
 ADAPTERS = ("offline", "model")

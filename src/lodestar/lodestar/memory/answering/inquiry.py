@@ -68,17 +68,17 @@ class Inquiry:
 
     @cached_property
     def chronicle(self) -> Chronicle:
-        """What is known at the time of the question: things, stays, changes and visits."""
+        """The things, stays, changes and visits that are known at the time of the question."""
         return Chronicle(self)
 
     @cached_property
     def searches(self) -> dict[Any, Search]:
-        """What was looked for already; `selection.find` fills it."""
+        """The searches that were made already; `selection.find` fills them in."""
         return {}
 
     @property
     def item(self) -> Item | None:
-        """What the picture shows, else what the words name; None where nothing is."""
+        """Return the thing that the picture shows, else the one that the words name; None where there is none."""
         item = self.shown.item if self.shown is not None else self.question.item
         return item if item is not None and item.alternatives else None
 
@@ -100,7 +100,7 @@ class Inquiry:
 
     @property
     def place(self) -> np.ndarray | None:
-        """Where the robot is, (2,) in map; None where it does not know."""
+        """Return where the robot is, (2,) in map; None where it does not know."""
         return None if self.pose is None else np.asarray(self.pose, float)[:2]
 
     # --- memory -----------------------------------------------------------------------------------------------

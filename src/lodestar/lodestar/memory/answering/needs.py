@@ -93,6 +93,10 @@ def _every_thing(inquiry: Inquiry) -> list[Thing]:
     else:
         memories = [piece.hit.memory for piece in inquiry.pieces]
         ids = {inquiry.tools.scene.resolve(i) for memory in memories for i in memory.entity_ids}
-        seen = {i: sightings_in(inquiry, memories, {i}) for i in sorted(ids)}
-        found = [thing_of_sightings(inquiry, i, sightings, 1.0) for i, sightings in seen.items() if sightings]
+        seen = {i: sightings_in(inquiry.tools.scene, memories, {i}) for i in sorted(ids)}
+        found = [
+            thing_of_sightings(i, sightings, 1.0, inquiry.config.moved)
+            for i, sightings in seen.items()
+            if sightings
+        ]
     return [thing for thing in found if thing.label.casefold() not in structure]

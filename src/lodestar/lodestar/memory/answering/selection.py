@@ -277,10 +277,10 @@ def _remembered(inquiry: Inquiry, item: Item, rooms: frozenset[int] | None, when
     known = inquiry.tools.scene.entities if inquiry.tools.use_scene else {}
     found = []
     for identity, score in scores.items():
-        seen = sightings_in(inquiry, memories, {identity})
+        seen = sightings_in(inquiry.tools.scene, memories, {identity})
         seen = [s for s in seen if rooms is None or inquiry.region_at(s.box.centre) in rooms]
         if score >= accept and seen:
-            thing = thing_of_sightings(inquiry, identity, seen, score, known.get(identity))
+            thing = thing_of_sightings(identity, seen, score, inquiry.config.moved, known.get(identity))
             found.append(replace(thing, matched=fitted.get(identity)))
     missed = max((score for score in scores.values() if score < accept), default=0.0)
     return Search(_ranked(inquiry, found), missed, tuple(memories), rooms)

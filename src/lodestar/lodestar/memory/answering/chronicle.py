@@ -192,9 +192,9 @@ class Chronicle:
         old: list[Entity] = []
         own: dict[int, int] = {}
 
-        def stood(entity: Entity, **then: object) -> None:
-            old.append(replace(entity, id=-len(own) - 1, state=EntityState.ACTIVE, **then))
-            own[old[-1].id] = entity.id
+        def stood(then: Entity) -> None:
+            old.append(replace(then, id=-len(own) - 1, state=EntityState.ACTIVE))
+            own[old[-1].id] = then.id
 
         for entity in scene.entities.values():
             if entity.state is EntityState.ARCHIVED:
@@ -207,7 +207,7 @@ class Chronicle:
             now = Box.of_entity(moved)
             then = Box.around(start, now.high - now.low)
             region = self._inquiry.region_at(start)
-            stood(moved, mean=start, box_min=then.low, box_max=then.high, region_id=region)
+            stood(replace(moved, mean=start, box_min=then.low, box_max=then.high, region_id=region))
         return old, own
 
     # --- visits ------------------------------------------------------------------------------------------------

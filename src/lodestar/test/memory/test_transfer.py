@@ -75,6 +75,30 @@ def test_bad_lines_are_told_with_their_number_and_skipped(exported, config):
         assert [number for number, _ in done.bad] == [2, 3, 4, 5, 6, 7, 8, 10] and done.bad_lines == 8
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"floor": 3_000_000_000}, {"start": -1e300}, {"end": 1e300}, {"heading": float("nan")}, {"id": 2**70},
+        {"position": [1e300, 0.0, 0.0]}, {"region_id": 2**64}, {"map": [2**64, ""]}, {"keyframes": [10**30]},
+        {"text": 7 * "\u0000"}, {"robot": None, "corrects": "x"}, {"primitives": [[1, "a", [0, 0], [1, 1, 1], "", 1]]},
+    ],
+)  # fmt: skip
+def test_no_line_of_a_file_makes_the_memory_unusable(exported, config, wrong):
+    good = exported.read_text().splitlines()
+    values = json.loads(good[1])
+    bad = json.dumps({**values, "origin": "other:1", "memory": {**values["memory"], **wrong}})
+    exported.write_text("\n".join([good[0], bad, *good[2:]]))
+    config = replace(config, folder=config.folder + "2")
+    with MemoryStore.open(config) as other:
+        done = import_jsonl(other, exported)
+        assert (done.added, done.bad_lines) in ((2, 1), (3, 0))  # an id is not taken over
+        count = len(other.identities())
+        other.add(fakes.memory("next", 9.0))
+    with MemoryStore.open(config) as other:
+        assert len(other.identities()) == count + 1 and other.statistics().unreadable == 0
+        assert len(other.search(Request())) + other.statistics().other_maps >= count
+
+
 def test_an_export_stays_in_its_folder_and_replaces_nothing(store, tmp_path):
     folder, other = tmp_path / "exports", tmp_path / "other"
     other.mkdir()

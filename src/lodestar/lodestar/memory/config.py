@@ -20,7 +20,9 @@ class StoreConfig:
     """
 
     folder: str = ""  # of the database and of Milvus Lite; "" = memory/ in this user's state folder
-    backend: str = "sqlite"  # what finds memories by words: sqlite, milvus_lite or milvus; measured (ADR 0063)
+    backend: str = (
+        "sqlite"  # what finds memories by words: sqlite, milvus_lite or milvus; measured (ADR 0063)
+    )
     uri: str = ""  # of a Milvus server or cluster, as http://host:19530
     token: str = ""  # user:password or API key of the server; "" = none
     collection: str = "lodestar_memory"  # in Milvus

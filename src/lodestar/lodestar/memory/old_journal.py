@@ -56,11 +56,14 @@ def _take_over(segments: list[Path], rows: Rows, sizes: str) -> None:
     check_owner(head, rows.config, str(segments[0].parent))
     rows.take_over(str(head["store"]), sizes)
     images: dict[int, list[ImageName]] = {}
-    for line in _lines(segments, rows):
+    for where, line in _lines(segments):
         try:
-            _apply(rows, line, images)
+            if line is None:
+                raise BadMemory("its checksum does not match")
+            if line.get("op") != "head":
+                _apply(rows, line, images)
         except (BadMemory, NoSuchMemory, KeyError, TypeError, ValueError, OverflowError):
-            rows.unreadable += 1
+            rows.unreadable.add(where)
 
 
 def _head(segments: list[Path]) -> dict[str, Any]:
@@ -84,15 +87,12 @@ def _head(segments: list[Path]) -> dict[str, Any]:
     raise AssertionError("there is a segment")
 
 
-def _lines(segments: list[Path], rows: Rows) -> Iterator[dict[str, Any]]:
+def _lines(segments: list[Path]) -> Iterator[tuple[str, dict[str, Any] | None]]:
+    """Yield name and values of every line, None for a damaged one."""
     for path in segments:
         whole = path.read_bytes().split(b"\n")[:-1]  # what follows the last newline was not acknowledged
-        for raw in whole:
-            line = parse_line(raw)
-            if line is None:
-                rows.unreadable += 1
-            elif line.get("op") != "head":
-                yield line
+        for number, raw in enumerate(whole, 1):
+            yield f"{path.name}:{number}", parse_line(raw)
 
 
 def _apply(rows: Rows, line: dict[str, Any], images: dict[int, list[ImageName]]) -> None:

@@ -19,7 +19,7 @@ from lodestar.memory.records import EventKind, ImageName, Memory, Source
 from lodestar.memory.requests import Request
 
 NO_EVENT = "none"
-_PART = 500  # memories per transaction, so that `add` waits for milliseconds
+_PART = 200  # memories per transaction, so that `add` waits for milliseconds
 _VECTORS = 4096  # read at a time
 _COLUMNS = (
     'id, root, shown, pinned, lasting, embedded, start, "end", x, y, floor, region_id, region, source, kind, map_id, '
@@ -35,12 +35,13 @@ _RECORD = (
 class Rows:
     """Content of the database. Thread-safe. Raises as Database, and ForeignStore for another robot's.
 
-    name: of the store, unique among all robots. unreadable: records so far that are no memory any more.
+    name: of the store, unique among all robots. unreadable: ids of records so far that are no memory any more, and
+    lines of a journal.
     """
 
     def __init__(self, database: Database, config: StoreConfig, name: str) -> None:
         self.database, self.config = database, config
-        self.unreadable = 0
+        self.unreadable: set[int | str] = set()
         head = {"store": name, "robot": config.robot, "dimension": config.dimension}
         with database.write() as connection:
             connection.executemany("INSERT OR IGNORE INTO meta VALUES (?, ?)", head.items())
@@ -171,15 +172,15 @@ class Rows:
 
     def family(self, identities: Iterable[int]) -> list[int]:
         """Return the ids of memories, of all that they correct and of all that corrects them."""
-        return self._ids(
+        sql = (
             "SELECT id FROM memory WHERE root IN "
-            "(SELECT root FROM memory WHERE id IN (SELECT value FROM json_each(?)))",
-            json.dumps(list(identities)),
+            "(SELECT root FROM memory WHERE id IN (SELECT value FROM json_each(?)))"
         )
+        return list(self._ids(sql, json.dumps(list(identities))).tolist())
 
     def identities(self) -> list[int]:
         """Return all ids, oldest first."""
-        return sorted(self._ids("SELECT id FROM memory"))
+        return sorted(self._ids("SELECT id FROM memory").tolist())
 
     def matching(self, request: Request, session: str, among: Iterable[int] | None = None) -> np.ndarray:
         """Return the ids (N,) of the shown memories that pass the request's filters, increasing. among: these alone."""
@@ -187,27 +188,25 @@ class Rows:
         if among is not None:
             where += " AND id IN (SELECT value FROM json_each(?))"
             values.append(json.dumps([int(i) for i in among]))
-        return np.sort(np.array(self._ids(f"SELECT id FROM memory WHERE {where}", *values), np.int64))
+        return np.sort(self._ids(f"SELECT id FROM memory WHERE {where}", *values))
 
     def first(self, request: Request, session: str) -> list[int]:
         """Return the ids of those that come first in the request's order, at most its limit."""
         where, values = sql_of(request, session)
-        return self._ids(
-            f"SELECT id FROM memory WHERE {where} ORDER BY {sql_order(request)} LIMIT {int(request.limit)}",
-            *values,
-        )
+        sql = f"SELECT id FROM memory WHERE {where} ORDER BY {sql_order(request)} LIMIT {int(request.limit)}"
+        return list(self._ids(sql, *values).tolist())
 
     def vectorless(self, request: Request, session: str, limit: int) -> list[int]:
         """Return the ids of those without a vector that pass the filters, the newest first."""
         where, values = sql_of(request, session)
         sql = f"SELECT id FROM memory WHERE {where} AND NOT embedded ORDER BY id DESC LIMIT {int(limit)}"
-        return self._ids(sql, *values)
+        return list(self._ids(sql, *values).tolist())
 
     def mentioning(self, words: str, request: Request, session: str) -> list[int]:
         """Return the ids of what passes the filters and holds the words, shown or corrected, oldest first."""
         where, values = sql_of(request, session, corrected=True)
         found: list[int] = []
-        for part in _parts(sorted(self._ids(f"SELECT id FROM memory WHERE {where}", *values))):
+        for part in _parts(np.sort(self._ids(f"SELECT id FROM memory WHERE {where}", *values))):
             with self.database.read() as connection:
                 rows = connection.execute(
                     "SELECT memory, json_extract(record, '$.text') FROM content "
@@ -226,7 +225,7 @@ class Rows:
             try:
                 memory = replace(from_json(json.loads(record)), pinned=bool(pinned))
             except (BadMemory, ValueError):
-                self.unreadable += 1  # damaged on the disk since
+                self.unreadable.add(identity)  # damaged on the disk since
                 continue
             found[identity] = memory, None if data is None else np.frombuffer(data, "<f2").astype(np.float32)
         return found
@@ -238,17 +237,12 @@ class Rows:
 
     def embedded(self) -> np.ndarray:
         """Return the ids (N,) of the shown memories with a vector."""
-        return np.array(self._ids("SELECT id FROM memory WHERE embedded AND shown"), np.int64)
+        return self._ids("SELECT id FROM memory WHERE embedded AND shown")
 
-    def vectors(self, identities: np.ndarray | None = None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield ids (K,) and vectors (K, D) float16 of these memories or of all, in parts."""
-        wanted = (
-            np.array(self._ids("SELECT memory AS id FROM vector"), np.int64)
-            if identities is None
-            else identities
-        )
-        for begin in range(0, len(wanted), _VECTORS):
-            part = json.dumps(wanted[begin : begin + _VECTORS].tolist())
+    def vectors(self, identities: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield ids (K,) and vectors (K, D) float16 of those of these memories that have one, in parts."""
+        for begin in range(0, len(identities), _VECTORS):
+            part = json.dumps(identities[begin : begin + _VECTORS].tolist())
             with self.database.read() as connection:
                 rows = connection.execute(
                     "SELECT memory, data FROM vector WHERE memory IN (SELECT value FROM json_each(?))",
@@ -296,7 +290,7 @@ class Rows:
 
     def unfinished(self) -> list[int]:
         """Return the ids of forgotten memories that are not erased everywhere yet."""
-        return self._ids("SELECT id FROM forgotten WHERE NOT erased")
+        return list(self._ids("SELECT id FROM forgotten WHERE NOT erased").tolist())
 
     def counts(self, request: Request, session: str) -> dict[str, int]:
         """Return numbers of records, of those that do not pass, without a vector, of forgotten and unerased ones."""
@@ -344,11 +338,11 @@ class Rows:
     def _delete(connection: sqlite3.Connection, ids: str) -> None:
         connection.execute("DELETE FROM memory WHERE id IN (SELECT value FROM json_each(?))", (ids,))
 
-    def _ids(self, sql: str, *values: Any) -> list[int]:
-        """Return the column `id`, as one row: for each row, SQLite waits for the interpreter if others are busy."""
+    def _ids(self, sql: str, *values: Any) -> np.ndarray:
+        """Return the column `id` (N,), read as one row: each row would wait for the interpreter if others are busy."""
         with self.database.read() as connection:
             row = connection.execute(f"SELECT group_concat(id) FROM ({sql})", values).fetchone()
-        return [int(text) for text in row[0].split(",")] if row[0] else []
+        return np.fromstring(row[0] or "", np.int64, sep=",")
 
     def _number(self, sql: str, *values: Any) -> int:
         with self.database.read() as connection:
@@ -386,6 +380,6 @@ def _row_of(memory: Memory, origin: str, root: int | None) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def _parts(identities: Sequence[int]) -> Iterator[str]:
+def _parts(identities: Sequence[int] | np.ndarray) -> Iterator[str]:
     for begin in range(0, len(identities), _PART):
         yield json.dumps([int(i) for i in identities[begin : begin + _PART]])

@@ -298,7 +298,7 @@ class MemoryStore:
             pending=self._index.waiting + counts["unembedded"],
             clock_steps=self._clock_steps,
             texts_cut=self._texts_cut,
-            unreadable=self._rows.unreadable,
+            unreadable=len(self._rows.unreadable),
             store_bytes=self._rows.database.bytes,
             cache_bytes=self._index.bytes,
             problems=problems,

@@ -12,7 +12,7 @@ from nav_msgs.msg import OccupancyGrid
 from integration.bed import Bed, Processes
 from integration.fakes import FakeRobot
 from lodestar.language.grammar import parse_directive
-from lodestar.scene.scene_part import GRID
+from lodestar.storage.saved_map import GRID
 from lodestar_bringup.domains import free_domain
 from lodestar_interfaces import msg
 from lodestar_interfaces.action import LoadMap, ProposeGoal, SaveMap

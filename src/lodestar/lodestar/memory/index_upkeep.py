@@ -15,7 +15,7 @@ from lodestar.memory.errors import IndexUnavailable, StoreError
 from lodestar.memory.ledger import Ledger
 from lodestar.memory.milvus_index import Entry, MilvusIndex
 from lodestar.memory.record_json import vector_from_text
-from lodestar.storage.private import write_private
+from lodestar.storage.files import write_file
 
 _NOTE = "index.json"  # says what Milvus had of the journal when the store was closed
 
@@ -70,7 +70,8 @@ class IndexUpkeep:
             if self._unsealed and self._index.connected:
                 self._seal()
             if known:
-                write_private(self._note, json.dumps({**self._state(), **self._waiting()}).encode())
+                note = json.dumps({**self._state(), **self._waiting()}).encode()
+                write_file(self._note, [note], durable=False)
         finally:
             self._index.close()
 

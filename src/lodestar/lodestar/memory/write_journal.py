@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from lodestar.memory.errors import ForeignStore, OtherStoreVersion, StoreError, StoreFull, StoreUnwritable
-from lodestar.storage.archive import sync_folder
 from lodestar.storage.checked_lines import Line, format_line, parse_line, write_all
+from lodestar.storage.files import sync_path
 from lodestar.storage.private import FILE_MODE
 
 FORMAT = "lodestar-memory"
@@ -189,7 +189,7 @@ class WriteJournal:
 
     def sync_entries(self) -> None:
         """Make the names of new and removed segments durable."""
-        sync_folder(self._folder)
+        sync_path(self._folder)
 
     @property
     def bytes(self) -> int:

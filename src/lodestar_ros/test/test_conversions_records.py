@@ -15,8 +15,8 @@ from lodestar.mapping.pillars import build_pillars
 from lodestar.mapping.records import Absence, CaptionVote, Instance, InstanceDelta, Merge, Miss, Observation
 from lodestar.perception.frames import Detection, ImageBox, SegmentedFrame
 from lodestar.scene.records import Embedding, Entity, EntityState, Region, SceneDelta, View
-from lodestar_ros import conversions_keyframes, conversions_regions
 from lodestar_ros import conversions_map as m
+from lodestar_ros import conversions_regions
 from lodestar_ros import conversions_scene as c
 from lodestar_ros.conversions import BadMessage
 
@@ -109,9 +109,7 @@ def test_entity_in_no_known_state_is_refused():
 
 def test_keyframe(assert_same):
     keyframe = Keyframe(5, 3.5, POSE, PinholeCamera(64, 48, 38.0, 38.0, 31.5, 23.5), {4: box()}, 2, "abc")
-    assert_same(
-        conversions_keyframes.keyframe_from_msg(conversions_keyframes.keyframe_to_msg(keyframe)), keyframe
-    )
+    assert_same(c.keyframe_from_msg(c.keyframe_to_msg(keyframe)), keyframe)
 
 
 def test_pillars(assert_same):

@@ -17,7 +17,7 @@ from lodestar.storage.checkpoint import CheckpointConfig
 from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.conversions import BadMessage, box_from_msg, stamp_from_msg
-from lodestar_ros.conversions_keyframes import keyframe_to_msg
+from lodestar_ros.conversions_scene import keyframe_to_msg
 from lodestar_ros.executors import main_of
 from lodestar_ros.keyframe_desk import KeyframeDesk
 from lodestar_ros.keyframe_files import KeyframeFiles

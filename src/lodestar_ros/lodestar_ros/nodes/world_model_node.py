@@ -19,8 +19,7 @@ from lodestar.worldmodel.way_file import way_part
 from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.checkpoints import Checkpointer
-from lodestar_ros.conversions_trace import trace_from_msg
-from lodestar_ros.conversions_world import event_to_msg, outcome_from_msg, ways_to_msg
+from lodestar_ros.conversions_world import event_to_msg, outcome_from_msg, trace_from_msg, ways_to_msg
 from lodestar_ros.executors import main_of
 from lodestar_ros.map_actions import PartServer, done_on
 from lodestar_ros.node import LodestarNode

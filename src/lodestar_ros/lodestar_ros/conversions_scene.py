@@ -15,7 +15,8 @@ from lodestar.keyframes.records import Keyframe
 from lodestar.mapping.records import Absence, CaptionVote, Instance, InstanceDelta, Merge, Miss, Observation
 from lodestar.memory.records import Snapshot, SnapshotDelta
 from lodestar.perception.frames import Detection, SegmentedFrame
-from lodestar.scene.records import Embedding, Entity, SceneDelta, View
+from lodestar.scene.records import Embedding, Entity, SceneDelta, Stated, View
+from lodestar.worldmodel.records import entity_name, entity_of
 from lodestar_interfaces import msg
 from lodestar_ros.codec import BadMessage, codec
 from lodestar_ros.conversions import box_from_msg, box_to_msg, header, stamp_from_msg
@@ -120,13 +121,34 @@ def _embeddings(message: msg.Entity, rows: np.ndarray | None) -> dict[str, Embed
     }
 
 
+def _beliefs(entity: Entity, _: Any) -> list[msg.Belief]:
+    return [
+        msg.Belief(
+            predicate=said.predicate,
+            arguments=[entity_name(entity.id), entity_name(said.other)],
+            negated=said.negated,
+        )
+        for said in entity.stated
+    ]
+
+
+def _stated(message: msg.Entity, _: Any) -> tuple[Stated, ...]:
+    """Return the relations to another entity; what names none is left out."""
+    said = (
+        (belief, entity_of(belief.arguments[-1])) for belief in message.stated if len(belief.arguments) == 2
+    )
+    return tuple(
+        Stated(belief.predicate, other, belief.negated) for belief, other in said if other is not None
+    )
+
+
 codec(View, msg.View, names={"map_from_camera": "camera_pose", "box": "image_box"})
 #: Without rows a message has only the names of the embeddings; channels whose vector was not sent are left out.
 entity_to_msg, entity_from_msg = codec(
     Entity,
     msg.Entity,
-    to={"embeddings": _channels},
-    of={"embeddings": _embeddings},
+    to={"embeddings": _channels, "stated": _beliefs},
+    of={"embeddings": _embeddings, "stated": _stated},
     alone=("front", "color"),
 )
 _scene_to_msg, _scene_from_msg = codec(SceneDelta, msg.SceneDelta)

@@ -32,6 +32,7 @@ from lodestar.storage.saved_map import (
     KEYFRAMES,
     VOXELS,
     WAYS,
+    MapPart,
     SaveConfig,
     load_map,
     save_map,
@@ -152,7 +153,11 @@ class MapFiles:
                 raise MapError(Codes.CANCELLED, "cancelled")
             self._refuse_loss(folder, before, known)
 
-        parts = (self._voxels.asked_by(job), self._part, *(other.asked_by(job) for other in self._others))
+        parts: tuple[MapPart, ...] = (
+            self._voxels.asked_by(job),
+            self._part,
+            *(other.asked_by(job) for other in self._others),
+        )
         written, known = save_map(folder, parts, {"saved": time.time()}, check)
         return {"bytes_written": written, "entity_count": known["entities"]}
 
@@ -171,7 +176,7 @@ class MapFiles:
     def _load(self, job: Job) -> dict[str, Any]:
         """On the worker of the action. The scene is the first to be replaced: it then expects the other voxel map."""
         others = (*self._others, self._voxels)
-        parts = (self._part, *(other.asked_by(job) for other in others))
+        parts: tuple[MapPart, ...] = (self._part, *(other.asked_by(job) for other in others))
         journal = Exchange(lambda _: self.journal.clear(), None)
         _, left_out = load_map(job.request.path, parts, [("journal of amendments", lambda: journal)])
         self._tell_followers()

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import math
 import threading
-<<<<<<< HEAD
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-=======
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import asdict, replace
->>>>>>> main
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import cv2
@@ -18,13 +13,9 @@ import numpy as np
 
 from lodestar.geometry.poses import inverse
 from lodestar.keyframes.config import KeyframeConfig
-<<<<<<< HEAD
 from lodestar.keyframes.folder import KeyframeSet
 from lodestar.keyframes.records import AnchoredKeyframe, Keyframe
-=======
-from lodestar.keyframes.records import Keyframe
 from lodestar.keyframes.view_changes import ViewChanges
->>>>>>> main
 from lodestar.perception.frames import ImageBox, RgbdFrame
 from lodestar.storage.private import private_folder
 from lodestar.storage.replacement import replace_all
@@ -60,11 +51,7 @@ class KeyframeStore:
         self._wanted: tuple[int, ...] = ()
         self._last_stamp = -math.inf
         self._loads = 0
-<<<<<<< HEAD
-=======
-        self._jumps = JumpWatch()
         self._views = ViewChanges(config)
->>>>>>> main
         self._lock = threading.RLock()
 
     def __len__(self) -> int:
@@ -104,14 +91,16 @@ class KeyframeStore:
         with self._lock:
             self._last_stamp = -math.inf
 
-<<<<<<< HEAD
-    def offer(self, frame: RgbdFrame) -> Keyframe | None:
+    def offer(self, frame: RgbdFrame, shown: Collection[int] | None = None) -> Keyframe | None:
         """Store the image if it shows something new, and return its record; else None.
 
+        shown: instances in the image; None = not known, so that only its pose tells.
         Raises OSError; then nothing is stored, and a jump of map <- odom is followed with the next image.
         """
         with self._lock:
             kept, pose = self._kept, frame.map_from_camera
+            if shown is not None:
+                self._views.note(frame.stamp, frame.odom_from_camera, shown)
             if frame.rgb is None or not np.isfinite(pose).all() or not frame.stamp > self._last_stamp:
                 self.rejected += 1
                 return None
@@ -119,25 +108,7 @@ class KeyframeStore:
                 if jump is not None:
                     kept.write_index(jump @ kept.anchor.map_from_part)
             anchor_from_camera = inverse(kept.anchor.map_from_part) @ pose
-            if not self._is_new(anchor_from_camera, frame.stamp):
-=======
-    def offer(self, frame: RgbdFrame, shown: Collection[int] | None = None) -> Keyframe | None:
-        """Store the image if it shows something new, and return its record; else None.
-
-        shown: instances in the image; None = not known, so that only its pose tells.
-        """
-        with self._lock:
-            pose = frame.map_from_camera
-            if shown is not None:
-                self._views.note(frame.stamp, frame.odom_from_camera, shown)
-            if frame.rgb is None or not np.isfinite(pose).all() or not frame.stamp > self._last_stamp:
-                self.rejected += 1
-                return None
-            jump = self._jumps.jump(frame.map_from_odom, frame.odom_from_camera)
-            if jump is not None:
-                self._move(jump)
-            if not self._is_new(pose, frame.stamp, shown):
->>>>>>> main
+            if not self._is_new(anchor_from_camera, frame.stamp, shown):
                 return None
             keyframe = AnchoredKeyframe(
                 kept.next_id,
@@ -235,14 +206,9 @@ class KeyframeStore:
         self._last_stamp = -math.inf
         self._wanted = ()
 
-<<<<<<< HEAD
-    def _is_new(self, pose: np.ndarray, stamp: float) -> bool:
+    def _is_new(self, pose: np.ndarray, stamp: float, shown: Collection[int] | None) -> bool:
         """Return whether no recent keyframe has this pose (4, 4), relative to the anchor."""
         if not self._kept.keyframes:
-=======
-    def _is_new(self, pose: np.ndarray, stamp: float, shown: Collection[int] | None) -> bool:
-        if not self._keyframes:
->>>>>>> main
             return True
         if stamp - self._last_stamp < self.config.interval - _ROUNDING:
             return False
@@ -250,18 +216,13 @@ class KeyframeStore:
         poses = np.array([k.anchor_from_camera for k in kept])
         near = np.linalg.norm(poses[:, :3, 3] - pose[:3, 3], axis=1) < self.config.distance
         alike = poses[:, :3, 2] @ pose[:3, 2] > math.cos(math.radians(self.config.angle_deg))
-<<<<<<< HEAD
         # a keyframe from long after now is as old as one from long before: the clock was set back
         recent = np.abs(stamp - np.array([k.stamp for k in kept])) < self.config.refresh
-        return not (near & alike & recent).any()
-=======
-        recent = np.array([stamp - k.stamp for k in kept]) < self.config.refresh
         same = np.flatnonzero(near & alike & recent)
         if not len(same) or shown is None or stamp - self._last_stamp < self.config.change_interval:
             return not len(same)
         newest = max((kept[i] for i in same), key=lambda keyframe: keyframe.stamp)
         return self._views.has_changed(stamp, shown, newest.instances)
->>>>>>> main
 
     def _encode(self, rgb: np.ndarray) -> bytes:
         quality = [cv2.IMWRITE_JPEG_QUALITY, self.config.jpeg_quality]

@@ -10,13 +10,8 @@ from lodestar.mapping.records import CaptionVote
 from lodestar.scene.amendments import AmendmentRefused, Edit, EntityEdit, Refusal
 from lodestar.scene.config import SceneConfig
 from lodestar.scene.dictionary import SceneDictionary
-<<<<<<< HEAD
 from lodestar.scene.persistence import scene_from_archive, scene_to_archive
-from lodestar.scene.records import EntityState
-=======
-from lodestar.scene.persistence import scene_from_arrays, scene_to_arrays
 from lodestar.scene.records import EntityState, Stated
->>>>>>> main
 from lodestar.scene.relations import Relation, RelationTable
 
 OPERATOR = "operator"

@@ -157,7 +157,8 @@ def test_a_persons_word_of_two_things_is_published_with_the_first_and_taken_back
     assert found.delta.updated and known.entities()[1].stated == ()  # the newest statement is no person's
     known.amend(found.inverse)
     assert known.entities()[1].stated == (Stated("On", 2),)
-    meta, arrays = scene_to_arrays(known)
+    archive = scene_to_archive(known)
     again = SceneDictionary()
-    again.replace(scene_from_arrays(meta, arrays, SceneConfig(), np.inf), 1, "", "")
+    again.replace(scene_from_archive(archive, SceneConfig(), np.inf).state, 1, "")
+    again.flush()
     assert again.entities()[1].stated == (Stated("On", 2),)

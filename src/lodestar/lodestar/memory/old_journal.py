@@ -16,8 +16,8 @@ from lodestar.memory.errors import BadMemory, ForeignStore, NoSuchMemory, OtherS
 from lodestar.memory.record_json import checked_vector, from_json
 from lodestar.memory.records import ImageName
 from lodestar.memory.rows import Rows, check_owner
-from lodestar.storage.files import sync_path
 from lodestar.storage.checked_lines import parse_line
+from lodestar.storage.files import sync_path
 
 _PATTERN = "journal-*.log"
 _FORMAT, _VERSION = "lodestar-memory", 1

@@ -12,6 +12,7 @@ import numpy as np
 
 from lodestar.assembly.config import SceneDictionaryConfig
 from lodestar.assembly.directive_fields import DirectiveFields
+from lodestar.assembly.prior_parts import category_priors
 from lodestar.assembly.shared import SharedConfig
 from lodestar.grid.regions import RegionTracker
 from lodestar.grid.zone_growth import ZoneGrowth
@@ -34,8 +35,8 @@ _KNOWING = SceneDictionaryConfig()
 
 
 def scene_dictionary(config: SceneDictionaryConfig = _KNOWING) -> SceneDictionary:
-    """Return an empty scene dictionary, which keeps the entities."""
-    return SceneDictionary(config.scene)
+    """Return an empty scene dictionary, which keeps the entities. Raises BadPriors, OSError for a bad `priors_file`."""
+    return SceneDictionary(config.scene, priors=category_priors(config.scene.priors_file))
 
 
 def moved_things(config: SceneDictionaryConfig, scene: SceneDictionary) -> MovedThings | None:

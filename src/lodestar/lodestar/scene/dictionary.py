@@ -37,10 +37,17 @@ class SceneDictionary:
     oldest beyond `max_archived`.
     """
 
-    def __init__(self, config: SceneConfig | None = None, map_id: int = 1, session_id: str = "") -> None:
+    def __init__(
+        self,
+        config: SceneConfig | None = None,
+        map_id: int = 1,
+        session_id: str = "",
+        priors: CategoryPriors | None = None,
+    ) -> None:
         self.config = config = config or SceneConfig()
         self.map_id = map_id
         self.session_id = session_id
+        self._priors = priors or CategoryPriors()  # of what moves since a map was saved
         self.lock = threading.RLock()
         self.state = SceneState(config)  # access requires the lock
         self._instance_revision = -1
@@ -320,7 +327,7 @@ class SceneDictionary:
             or max(len(before.entities), len(now.entities)) > most
         ):
             return []
-        return changes_between(before, now, elapsed, CategoryPriors(), ChangeConfig())
+        return changes_between(before, now, elapsed, self._priors, ChangeConfig())
 
     # ---------------------------------------------------------------- enrichment
 

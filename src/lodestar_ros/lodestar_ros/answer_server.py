@@ -36,7 +36,7 @@ Result = AnswerQuestion.Result
 class AnswerServer:
     """Serve ``~/answer`` on a worker. It changes nothing, and nothing in a question is carried out.
 
-    Where a language model is configured (`agent.adapter`), it is asked where the offline answer is not sure.
+    Where `shared.language_model` is on, the model is asked where the offline answer is not sure.
     """
 
     def __init__(

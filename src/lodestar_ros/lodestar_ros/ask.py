@@ -21,7 +21,7 @@ from sensor_msgs.msg import CompressedImage
 from lodestar.memory.answer_text import answer_lines
 from lodestar.memory.records import WALL_TIME
 from lodestar.scene.captions import clean_text
-from lodestar.storage.private import write_private
+from lodestar.storage.files import write_file
 from lodestar_interfaces.action import AnswerQuestion
 from lodestar_interfaces.srv import GetKeyframe, ManageMemory
 from lodestar_ros.conversions import BadMessage, stamp_from_msg
@@ -195,7 +195,7 @@ class _Asker:
                 print(f"  picture {identity}: {found.error_msg if found else 'no answer'}")
                 continue
             path = folder / f"keyframe_{identity}.jpg"
-            write_private(path, bytes(found.image.data))
+            write_file(path, [found.image.data], durable=False)
             print(f"  picture: {path}")
 
 

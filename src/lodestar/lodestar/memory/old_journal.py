@@ -16,8 +16,8 @@ from lodestar.memory.errors import BadMemory, ForeignStore, NoSuchMemory, OtherS
 from lodestar.memory.record_json import checked_vector, from_json
 from lodestar.memory.records import ImageName
 from lodestar.memory.rows import Rows, check_owner
-from lodestar.storage.archive import sync_folder
 from lodestar.storage.checked_lines import parse_line
+from lodestar.storage.files import sync_path
 
 _PATTERN = "journal-*.log"
 _FORMAT, _VERSION = "lodestar-memory", 1
@@ -48,7 +48,7 @@ def convert_journal(folder: Path, rows: Rows) -> None:
     for pattern in (_PATTERN, *_REST):
         for path in folder.glob(pattern):
             path.unlink()
-    sync_folder(folder)
+    sync_path(folder)
 
 
 def _take_over(segments: list[Path], rows: Rows, sizes: str) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from lodestar.memory.errors import BadMemory, NoSuchMemory
 from lodestar.memory.record_json import from_json, to_json
 from lodestar.memory.store import MemoryStore
-from lodestar.storage.archive import whole_file
+from lodestar.storage.files import whole_file
 from lodestar.storage.private import FILE_MODE, UnsafeFolder, private_folder
 
 FORMAT = "lodestar-memory-export"

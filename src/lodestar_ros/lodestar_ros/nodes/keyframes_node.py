@@ -65,6 +65,7 @@ class KeyframesNode(LodestarNode):
     def on_clock_jump(self) -> None:
         super().on_clock_jump()
         self._picker.restart()
+        self._store.restart_clock()
 
     def _on_image(self, message: AnyImage) -> None:
         self._consider(self._picker.image(stamp_from_msg(message.header.stamp), message))

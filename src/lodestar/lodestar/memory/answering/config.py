@@ -71,8 +71,8 @@ class AnsweringConfig:
     quoted: int = 160  # characters of a quotation; chosen
     places: int = 5  # in one answer; chosen
     proofs: int = 20  # in one answer, as ~/answer's default
-    # how evidence is selected: one of RULES; "ours" merges by the Information Bottleneck
-    selection: str = "without_ib"
+    # how evidence is selected, one of RULES; "ours" merges by the Information Bottleneck, "without_ib" does not
+    selection: str = "ours"
     evidence: BottleneckConfig = field(default_factory=BottleneckConfig)
     query: QueryConfig = field(default_factory=QueryConfig, metadata={"shared": "query"})
     confidence: ConfidenceConfig = field(default_factory=ConfidenceConfig)

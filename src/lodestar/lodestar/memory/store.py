@@ -244,9 +244,7 @@ class MemoryStore:
             named = [selector] if isinstance(selector, int) else [int(i) for i in selector]
             for identity in named:
                 self._rows.check(identity)
-        gone = sorted({*named, *self._rows.family(named)})  # what is thinned out this moment is erased too
-        self._rows.forget(gone)
-        self._index.remove(gone, forgotten=True)
+        gone = self._rows.forget(named)  # what is thinned out this moment is erased too
         wanted = set(gone)
         if wanted and not self._upkeep.flush(_ERASING, lambda: wanted.isdisjoint(self._rows.unfinished())):
             why = "; ".join(self._upkeep.problems.values()) or "the worker of the memory is busy"

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lodestar.memory.errors import BadMemory, NoSuchMemory, NotErased
+from lodestar.memory.errors import NoSuchMemory, NotErased
 from lodestar.memory.records import EventKind, Source
 from lodestar.memory.requests import MAX_LIMIT, Request
 from lodestar.memory.store import MemoryStore
@@ -200,16 +200,6 @@ def test_words_and_times_find_all_to_forget_also_beyond_the_longest_answer_and_c
         assert {1, hidden - 1, hidden, many} <= set(gone) and many + 1 not in gone
         assert store.mentioning("") == [many + 1]
         assert on_disk(config, "red mug") == []
-
-
-def test_a_selector_forgets_what_passes_its_filters(store):
-    for i in range(10):
-        store.add(fakes.memory(f"thing {i}", 10.0 * i, (float(i), 0.0, 0.0)))
-    assert store.forget(Request(window=(20.0, 41.0), near=(3.0, 0.0), radius=0.5)) == [4]
-    for selector in (Request(), Request(phrases=("everything",))):
-        with pytest.raises(BadMemory, match="to forget takes"):
-            store.forget(selector)
-    assert len(store.search(Request())) == 9
 
 
 def aged(config, **more):

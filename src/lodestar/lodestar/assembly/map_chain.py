@@ -18,6 +18,7 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.overlay import with_keep_out
 from lodestar.language.directive import Directive
 from lodestar.mapping.admission import FrameRejected
+from lodestar.mapping.follower import pages_of
 from lodestar.mapping.pillars import PillarMap
 from lodestar.mapping.records import InstanceDelta
 from lodestar.models.phrases import MissingPhrases, PhraseBook
@@ -207,9 +208,8 @@ class MapChain:
         self.scene.replace(loaded.scene, loaded.map_id, loaded.session_id, self.scene.session_id)
         while self.scene.flush().updated:
             pass
-        pages = [self.scene.delta_since(0)]
-        pages += [self.scene.delta_since(0, page) for page in range(1, pages[0][1])]
         self.mirror.clear()
-        self.mirror.fill(delta for delta, _ in pages)
+        for page in pages_of(self.scene.delta_since):
+            self.mirror.take(page)
         self.grid = self._shown = self.plan.grid
         self._find_rooms()

@@ -57,7 +57,7 @@ class GoalSelectorNode(LodestarNode):
             loop, clock.now, self._carry_out, config.tick_period, config.loop_patience, self.diagnostics.error
         )
         self._heartbeat = HeartbeatPublisher(self, thread, frames.map)
-        loop.on_scene(SceneClient(self, run=thread.post).mirror)
+        loop.on_scene(SceneClient(self, thread.post, archived=True).mirror)
         self._navigator = Nav2Client(
             self,
             lambda event: thread.post(lambda: loop.on_navigation(event)),

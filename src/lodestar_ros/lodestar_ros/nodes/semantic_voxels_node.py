@@ -118,12 +118,8 @@ class SemanticVoxelsNode(LodestarNode):
     def _on_get_instances(
         self, request: srv.GetInstances.Request, response: srv.GetInstances.Response
     ) -> srv.GetInstances.Response:
-        try:
-            delta, pages = self._map.delta_since(request.since_revision, request.page, request.page_size)
-        except ValueError as error:
-            response.error_code, response.error_msg = srv.GetInstances.Response.BAD_PAGE, str(error)
-            return response
-        response.instances, response.page_count = instances_to_msg(delta), pages
+        delta, until = self._map.delta_since(request.since_revision, request.since_id, request.page_size)
+        response.instances, response.until_id = instances_to_msg(delta), until.id
         return response
 
     def _on_error(self, error: Exception) -> None:

@@ -13,11 +13,11 @@ from rclpy.clock_type import ClockType
 from rclpy.node import Node
 
 from lodestar.assembly import mirror_parts
-from lodestar.assembly.periods import Periodic
 from lodestar.mapping.follower import PAGE_SIZE, Follower, Part, Request
 from lodestar.mapping.records import InstanceDelta
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import SceneDelta
+from lodestar.timing.stamps import Periodic
 from lodestar_interfaces import msg
 from lodestar_interfaces.srv import GetEntities, GetInstances
 from lodestar_ros import qos

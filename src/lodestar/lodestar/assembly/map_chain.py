@@ -11,7 +11,6 @@ import numpy as np
 
 from lodestar.assembly import parts
 from lodestar.assembly.config import RobotConfig
-from lodestar.assembly.periods import Periodic
 from lodestar.assembly.plan_chain import PlanChain
 from lodestar.assembly.range_turns import RangeTurn
 from lodestar.grid.occupancy import OccupancyGrid2D
@@ -27,6 +26,7 @@ from lodestar.scene.enrichment import EnrichmentTask
 from lodestar.scene.records import SceneDelta
 from lodestar.scene.regions import RegionMap
 from lodestar.scene.saved import SavedMap
+from lodestar.timing.stamps import Periodic
 from lodestar.worldmodel.amendments import ClosedWay
 
 #: Opens a stage whose time may be measured.

@@ -106,6 +106,11 @@ class KeyframeStore:
             self._bound(keyframe.id)
             return keyframe
 
+    def restart_clock(self) -> None:
+        """Accept images of any stamp again: the clock went back."""
+        with self._lock:
+            self._last_stamp = -math.inf
+
     def want(self, keyframe_ids: Sequence[int]) -> None:
         """Keep these keyframes from now on, the most important first: those that fit into `wanted_share` of the limits
         are never deleted to keep the limits, the rest as any other.
@@ -214,7 +219,7 @@ class KeyframeStore:
         poses = np.array([k.map_from_camera for k in kept])
         near = np.linalg.norm(poses[:, :3, 3] - pose[:3, 3], axis=1) < self.config.distance
         alike = poses[:, :3, 2] @ pose[:3, 2] > math.cos(math.radians(self.config.angle_deg))
-        recent = np.array([stamp - k.stamp for k in kept]) < self.config.refresh
+        recent = np.abs([stamp - k.stamp for k in kept]) < self.config.refresh
         return not (near & alike & recent).any()
 
     def _encode(self, rgb: np.ndarray) -> bytes:

@@ -105,6 +105,8 @@ class GoalSelectorNode(LodestarNode):
         self.steady_timer(config.tick_period, self._on_tick)
         self.steady_timer(config.delivery_period, thread.deliver)
         self.steady_timer(config.feedback_period, self._report)
+        self.timed(thread)
+        self.on_clock_restart(self._on_stop)
         self.on_close(thread.close)
         thread.start()
 
@@ -126,11 +128,6 @@ class GoalSelectorNode(LodestarNode):
                 part()
             except Exception as error:
                 self.diagnostics.error(error)
-
-    def on_clock_jump(self) -> None:
-        super().on_clock_jump()
-        self._thread.stop_all()
-        self._on_stop()
 
     def _observe_pose(self) -> None:
         try:

@@ -65,7 +65,7 @@ class Undiagnosed(Outcomes):
 
     def note_other(self, run: DirectiveRun, known_id: int) -> None:
         """Commit without a cause."""
-        self.commit(run, "another one that fits has appeared")
+        self.close(run, Result.COMMITTED, "another one that fits has appeared")
 
 
 class Uncorrected(Outcomes):

@@ -13,7 +13,8 @@ from lodestar.language.grammar import parse_directive
 from lodestar.models.english import with_article
 from lodestar.models.kinship import kind_of, same_kind
 from lodestar.models.lexicon import load_lexicon
-from lodestar_eval.episode import EpisodeRun, EpisodeRunner
+from lodestar_eval.episode import EpisodeRunner
+from lodestar_eval.episode_run import EpisodeRun
 from lodestar_eval.metrics import spl
 from lodestar_eval.phrase_book import phrase_book
 from lodestar_eval.settings import EpisodeSettings

@@ -8,8 +8,6 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -36,12 +34,13 @@ from lodestar.experts.registry import expert_spec
 from lodestar.language.directive import Directive, StepKind, main_kind
 from lodestar.models.phrases import PhraseBook
 from lodestar.scene.saved import SavedMap
-from lodestar.selection.decision_log import Decision, DecisionLog
+from lodestar.selection.decision_log import Decision
 from lodestar.selection.policy import Policy
 from lodestar.worldmodel.outcomes import ActionOutcome
 from lodestar.worldmodel.records import Trace
 from lodestar_eval.coverage import CELL, known_share, reachable_floor
 from lodestar_eval.disturbance import Ended, current
+from lodestar_eval.episode_run import EpisodeRun
 from lodestar_eval.epochs import EpochTimes
 from lodestar_eval.listed_things import listed_things
 from lodestar_eval.outcomes import EpisodeOutcome
@@ -64,37 +63,6 @@ _DEFAULTS = EpisodeSettings()
 def selector_of(settings: EpisodeSettings) -> PolicyFactory:
     """Return a factory of new policies as in the goal_selector node, with these settings' `selection`."""
     return lambda rng: parts.policy(settings.robot.goal_selector, rng)
-
-
-@dataclass(frozen=True)
-class EpisodeRun:
-    """Data of one episode. path: true poses, (N, 4) stamp, x, y, yaw; drivers: the expert whose goal was pursued at
-    each of them, "" = none.
-    """
-
-    world: World
-    task: Task
-    outcome: EpisodeOutcome
-    verdict: Verdict
-    result: DirectiveResult
-    path: np.ndarray
-    decisions: tuple[Decision, ...]
-    map: MapChain
-    drivers: tuple[str, ...] = ()
-    traces: tuple[Trace, ...] = ()
-    outcomes: tuple[ActionOutcome, ...] = ()
-
-    def save_decisions(self, file: Path) -> None:
-        """Write the decision log."""
-        file.unlink(missing_ok=True)
-        log = DecisionLog(file)
-        for decision in self.decisions:
-            log.write(decision)
-
-    def save_path(self, file: Path) -> None:
-        """Write path (N, 4) and drivers (N,) as npz."""
-        file.parent.mkdir(parents=True, exist_ok=True)
-        np.savez_compressed(file, path=self.path, drivers=np.array(self.drivers, dtype="U16"))
 
 
 class EpisodeRunner:

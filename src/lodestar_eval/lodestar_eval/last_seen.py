@@ -13,7 +13,8 @@ from lodestar.memory.requests import Hit, Request
 from lodestar.memory.store import Statistics
 from lodestar.models.phrases import PhraseBook
 from lodestar.scene.saved import SavedMap
-from lodestar_eval.episode import EpisodeRun, EpisodeRunner
+from lodestar_eval.episode import EpisodeRunner
+from lodestar_eval.episode_run import EpisodeRun
 from lodestar_eval.outcomes import EpisodeOutcome
 from lodestar_eval.phrase_book import phrase_book
 from lodestar_eval.prior_map import explored

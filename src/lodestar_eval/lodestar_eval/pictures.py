@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from lodestar.scene.records import EntityState
-from lodestar_eval.episode import EpisodeRun
+from lodestar_eval.episode_run import EpisodeRun
 from lodestar_eval.map_records import MapEntity, MapGoal, MapPicture
 from lodestar_eval.maps import save_map
 from lodestar_eval.report import number

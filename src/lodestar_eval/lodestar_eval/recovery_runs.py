@@ -19,7 +19,8 @@ from lodestar.scene.saved import SavedMap
 from lodestar.worldmodel.cause_table import Recovery
 from lodestar.worldmodel.outcomes import ActionOutcome, Cause, Diagnosis
 from lodestar_eval.ablations import ROW_KINDS
-from lodestar_eval.episode import Episode, EpisodeRun, EpisodeRunner
+from lodestar_eval.episode import Episode, EpisodeRunner
+from lodestar_eval.episode_run import EpisodeRun
 from lodestar_eval.phrase_book import phrase_book
 from lodestar_eval.prior_map import explored
 from lodestar_eval.recovery_scenarios import Scenario, scenario_of

@@ -69,7 +69,8 @@ class ShadowSelector:
         run.errand.goals = GoalMemory(self._context.config)
         for goal in request.excluded_goals:
             run.errand.goals.exclude(goal, _EXCLUDED, self.facts.grid, lasting=True)
-        run.requests.open(request, experts or self._inquiry.experts_for(request.step), self._context.now)
+        asked = experts or self._inquiry.experts_for(request.step)
+        run.requests.open(request, asked, self._context.now, self.facts.labels)
 
     def on_answer(self, answer: Answer) -> None:
         """See `DecisionLoop.on_answer`."""

@@ -6,7 +6,8 @@ import pytest
 from small_building import LAPTOP, small_world
 
 from lodestar_eval.ask_to_act import said_in
-from lodestar_eval.episode import EpisodeRun, EpisodeRunner
+from lodestar_eval.episode import EpisodeRunner
+from lodestar_eval.episode_run import EpisodeRun
 from lodestar_eval.phrase_book import phrase_book
 from lodestar_eval.settings import NOISES, EpisodeSettings, robot_config
 from lodestar_sim.tasks import Task

@@ -12,7 +12,8 @@ from lodestar.agent.facts.errors import ErrorCode
 from lodestar.grid.visibility import line_of_sight
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.ground_truth import NoiseConfig
-from lodestar_eval.episode import EpisodeRun, EpisodeRunner
+from lodestar_eval.episode import EpisodeRunner
+from lodestar_eval.episode_run import EpisodeRun
 from lodestar_eval.pictures import picture_of
 from lodestar_eval.settings import EpisodeSettings, robot_config
 from lodestar_eval.simulated_robot import SimulatedRobot

@@ -13,7 +13,8 @@ from lodestar.language.directive import ROBOT_FRAME, Directive, Item, Pose, Scop
 from lodestar.language.query_graph import QueryGraph, QueryVariable
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.ground_truth import NoiseConfig
-from lodestar_eval.episode import Episode, EpisodeRun, EpisodeRunner
+from lodestar_eval.episode import Episode, EpisodeRunner
+from lodestar_eval.episode_run import EpisodeRun
 from lodestar_eval.settings import EpisodeSettings, robot_config
 from lodestar_sim.step_judge import judge_steps
 from lodestar_sim.tasks import Task

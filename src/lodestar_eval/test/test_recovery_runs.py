@@ -14,7 +14,8 @@ from lodestar.selection.decision_log import decision_to_dict
 from lodestar.worldmodel.amendments import Change
 from lodestar.worldmodel.outcomes import Cause, Result
 from lodestar_eval.disturbance import disturbed
-from lodestar_eval.episode import EpisodeRun, EpisodeRunner
+from lodestar_eval.episode import EpisodeRunner
+from lodestar_eval.episode_run import EpisodeRun
 from lodestar_eval.phrase_book import phrase_book
 from lodestar_eval.prior_map import explored
 from lodestar_eval.recovery_runs import Faults

@@ -25,7 +25,10 @@ Work = Callable[[], Any]
 
 @dataclass(frozen=True)
 class LoopStatus:
-    """State of the loop after its newest work. epoch_seconds: from a request to its decision. directed: one runs."""
+    """State of the loop after its newest work. epoch_seconds: from a request to its decision. directed: one runs.
+
+    skill: of a user's that is under way, "" = none.
+    """
 
     state: State
     motion_allowed: bool
@@ -33,6 +36,7 @@ class LoopStatus:
     epoch_seconds: float
     feedback: Feedback
     directed: bool = False
+    skill: str = ""
 
 
 @dataclass(frozen=True)
@@ -239,6 +243,12 @@ class LoopThread:
 
     def _read(self) -> LoopStatus:
         loop = self._loop
-        directed = loop.directive is not None
-        feedback = loop.feedback()
-        return LoopStatus(loop.state, loop.motion_allowed, loop.epoch, loop.epoch_seconds, feedback, directed)
+        return LoopStatus(
+            loop.state,
+            loop.motion_allowed,
+            loop.epoch,
+            loop.epoch_seconds,
+            loop.feedback(),
+            directed=loop.directive is not None,
+            skill=loop.skill,
+        )

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
-from rclpy.action import ActionClient
 from rclpy.node import Node
 
-from lodestar.agent.errands.commands import AskMemory
 from lodestar.language.question import Question, QuestionKind
 from lodestar.language.question_sentences import question_sentence
 from lodestar.language.time_windows import ANY_TIME, TimeBasis, TimePoint
@@ -18,82 +14,27 @@ from lodestar.memory.answer import AnswerCode, AnswerOutcome
 from lodestar_interfaces.action import AnswerQuestion
 from lodestar_ros.conversions import BadMessage, stamp_to_msg
 from lodestar_ros.conversions_memory import outcome_from_result
-from lodestar_ros.sent_goal import SentGoal
+from lodestar_ros.ticket_client import TicketClient
 
-ACCEPT_PATIENCE = 5.0  # s of real time in which a live server accepts a goal
-_DOWN = "the memory node is not up; start it, or ask again when it is"
+_SERVER = "the memory node"
 
 
-class MemoryClient:
-    """Asks one question at a time; `on_outcome` is called on the executor with its ticket and what came of it.
+def memory_client(
+    node: Node, on_outcome: Callable[[int, AnswerOutcome], None]
+) -> TicketClient[AnswerOutcome]:
+    """Return the client that asks the memory; `on_outcome` hears what came of each question."""
+    return TicketClient(node, AnswerQuestion, "memory/answer", _SERVER, _outcome_of, _unknown, on_outcome)
 
-    A node that is not up, that does not accept or that goes away is an outcome too. A newer question cancels the one
-    before it, so that the memory does not work for nobody.
-    """
 
-    def __init__(self, node: Node, on_outcome: Callable[[int, AnswerOutcome], None]) -> None:
-        self._on_outcome = on_outcome
-        self._client = ActionClient(node, AnswerQuestion, "memory/answer")
-        self._ticket = 0  # of the question that is open; 0 = none
-        self._sent: SentGoal | None = None
-        self._asked_at = 0.0
+def _outcome_of(result: AnswerQuestion.Result) -> AnswerOutcome:
+    try:
+        return outcome_from_result(result)
+    except BadMessage as error:
+        return _unknown(f"the memory's answer cannot be read: {error}")
 
-    def ask(self, command: AskMemory) -> None:
-        """Send a question."""
-        self.withdraw(self._ticket)
-        self._ticket, self._asked_at = command.ticket, time.monotonic()
-        if not self._client.server_is_ready():
-            self._end(command.ticket, AnswerOutcome(AnswerCode.UNKNOWN, why=_DOWN))
-            return
-        ticket = command.ticket
-        goal = goal_of(command.question)
-        self._sent = SentGoal(self._client, AnswerQuestion, goal, lambda feedback: None)
-        self._sent.answer.add_done_callback(lambda done: self._on_accepted(ticket, done))
 
-    def withdraw(self, ticket: int) -> None:
-        """Cancel a question, if it is the one that is open."""
-        if ticket and ticket == self._ticket:
-            self._ticket, sent, self._sent = 0, self._sent, None
-            if sent is not None:
-                sent.cancel()
-
-    def check(self) -> None:
-        """Tell of a node that does not accept or has gone; call this a few times a second."""
-        if not self._ticket or self._sent is None:
-            return
-        if not self._client.server_is_ready():
-            self._end(self._ticket, AnswerOutcome(AnswerCode.UNKNOWN, why="the memory node went away"))
-        elif not self._sent.answer.done() and time.monotonic() - self._asked_at > ACCEPT_PATIENCE:
-            self._sent.cancel()
-            self._end(
-                self._ticket, AnswerOutcome(AnswerCode.UNKNOWN, why="the memory node takes no questions")
-            )
-
-    def _on_accepted(self, ticket: int, future: Any) -> None:
-        if ticket != self._ticket:
-            return
-        handle = future.result() if future.exception() is None else None
-        if handle is None or not handle.accepted:
-            why = "the memory node refused the question; too many wait there: ask again later"
-            self._end(ticket, AnswerOutcome(AnswerCode.UNKNOWN, why=why))
-            return
-        handle.get_result_async().add_done_callback(lambda done: self._on_result(ticket, done))
-
-    def _on_result(self, ticket: int, future: Any) -> None:
-        if ticket != self._ticket:
-            return
-        if future.exception() is not None:
-            self._end(ticket, AnswerOutcome(AnswerCode.UNKNOWN, why=str(future.exception())))
-            return
-        try:
-            outcome = outcome_from_result(future.result().result)
-        except BadMessage as error:
-            outcome = AnswerOutcome(AnswerCode.UNKNOWN, why=f"the memory's answer cannot be read: {error}")
-        self._end(ticket, outcome)
-
-    def _end(self, ticket: int, outcome: AnswerOutcome) -> None:
-        self._ticket, self._sent = 0, None
-        self._on_outcome(ticket, outcome)
+def _unknown(why: str) -> AnswerOutcome:
+    return AnswerOutcome(AnswerCode.UNKNOWN, why=why)
 
 
 def goal_of(question: Question) -> AnswerQuestion.Goal:

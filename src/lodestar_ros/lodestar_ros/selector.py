@@ -20,11 +20,13 @@ from lodestar.agent.errands.commands import (
     RequestProposals,
     RunSkill,
     SendGoal,
+    SkillEnd,
     WithdrawQuery,
 )
 from lodestar.agent.loop.machine import DecisionLoop
 from lodestar.assembly import selector_parts
 from lodestar.assembly.config import GoalSelectorConfig
+from lodestar.memory.answer import AnswerOutcome
 from lodestar.models.phrases import PhraseBook
 from lodestar.selection.decision_log import Decision, DecisionLog, decision_to_dict
 from lodestar.selection.linucb import LinUcb, save_state
@@ -35,7 +37,7 @@ from lodestar.worldmodel.records import Trace
 from lodestar.worldmodel.skills import BadSkills
 from lodestar.worldmodel.trace_json import trace_to_dict
 from lodestar_interfaces import msg
-from lodestar_ros import qos
+from lodestar_ros import memory_client, qos, skill_client
 from lodestar_ros.conversions_agent import decision_to_msg
 from lodestar_ros.conversions_questions import question_to_msg
 from lodestar_ros.conversions_trace import trace_to_msg
@@ -44,11 +46,10 @@ from lodestar_ros.decision_display import DecisionDisplay
 from lodestar_ros.directive_server import DirectiveServer
 from lodestar_ros.embedder_client import EmbedderClient
 from lodestar_ros.expert_clients import ExpertClients
-from lodestar_ros.memory_client import MemoryClient
 from lodestar_ros.nav2_client import Nav2Client
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import ParameterError
-from lodestar_ros.skill_client import SkillClient
+from lodestar_ros.ticket_client import TicketClient
 from lodestar_ros.workers import QueueWorker
 
 
@@ -103,8 +104,8 @@ class CommandDispatcher:
     server: DirectiveServer
     recorder: DecisionRecorder
     keeper: PolicyKeeper
-    memory: MemoryClient
-    skills: SkillClient
+    memory: TicketClient[AnswerOutcome]
+    skills: TicketClient[SkillEnd]
 
     def carry_out(self, command: Command, now: float) -> None:
         """Carry out one command. now: seconds of the node's clock."""
@@ -124,11 +125,11 @@ class CommandDispatcher:
         elif isinstance(command, EmbedPhrases):
             self.embedder.request(command.phrases)
         elif isinstance(command, AskMemory):
-            self.memory.ask(command)
+            self.memory.send(command.ticket, memory_client.goal_of(command.question))
         elif isinstance(command, WithdrawQuery):
-            self.memory.withdraw(command.ticket)
+            self.memory.cancel(command.ticket)
         elif isinstance(command, RunSkill):
-            self.skills.run(command)
+            self.skills.send(command.ticket, skill_client.goal_of(command.trace))
         elif isinstance(command, CancelSkill):
             self.skills.cancel(command.ticket)
         elif isinstance(command, FollowConstraints):

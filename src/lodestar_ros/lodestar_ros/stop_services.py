@@ -41,10 +41,12 @@ class StopServices:
         return response
 
     def _on_pause(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
-        response.success = self._thread.status.directed
+        status = self._thread.status
+        response.success = status.directed
         self._thread.pause(request.data)
         if request.data:
             self._on_stop()
-        said = "paused: it stands until resumed" if request.data else "resumed"
+        skill = f"; {status.skill} was stopped, and begins anew then" if status.skill else ""
+        said = f"paused: it stands until resumed{skill}" if request.data else "resumed"
         response.message = said if response.success else "no directive runs"
         return response

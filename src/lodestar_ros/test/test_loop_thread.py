@@ -19,7 +19,7 @@ class Loop:
 
     def __init__(self):
         self.state, self.motion_allowed = State.IDLE, False
-        self.epoch, self.epoch_seconds, self.directive = 0, 0.0, None
+        self.epoch, self.epoch_seconds, self.directive, self.skill = 0, 0.0, None, ""
         self.gate, self.ticking = threading.Event(), threading.Event()
         self.gate.set()
         self.commands, self.ticks = [], 0

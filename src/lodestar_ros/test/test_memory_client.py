@@ -14,7 +14,6 @@ pytest.importorskip("lodestar_interfaces", reason="the workspace is not built")
 from rclpy.task import Future
 
 import lodestar_ros.memory_client as module
-from lodestar.agent.errands.commands import AskMemory
 from lodestar.language.grammar import parse_directive
 from lodestar.language.question_reader import read_question
 from lodestar.language.time_windows import TimeBasis, TimePoint, TimeWindow
@@ -28,6 +27,7 @@ from lodestar.memory.answer import (
     ProofKind,
 )
 from lodestar_interfaces.action import AnswerQuestion
+from lodestar_ros import ticket_client
 from lodestar_ros.conversions import BadMessage, stamp_from_msg
 from lodestar_ros.conversions_memory import outcome_from_result, outcome_to_result
 
@@ -48,13 +48,18 @@ class Sent:
     """Stand-in for SentGoal."""
 
     made: ClassVar[list[Sent]] = []
+    clock = SimpleNamespace(now=0.0)
 
     def __init__(self, client, action, goal, on_feedback):
         self.goal, self.answer, self.cancelled = goal, Future(), False
+        self.began = self.clock.now
         Sent.made.append(self)
 
     def cancel(self):
         self.cancelled = True
+
+    def seek(self):
+        return 0.0 if self.answer.done() else self.clock.now - self.began
 
     def accept(self, accepted=True):
         handle = Handle()
@@ -68,12 +73,12 @@ def bench(monkeypatch):
     clock, client = SimpleNamespace(now=100.0), SimpleNamespace(ready=True)
     client.server_is_ready = lambda: client.ready
     Sent.made = []
-    monkeypatch.setattr(module, "ActionClient", lambda node, kind, name: client)
-    monkeypatch.setattr(module, "SentGoal", Sent)
-    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    monkeypatch.setattr(ticket_client, "ActionClient", lambda node, kind, name: client)
+    monkeypatch.setattr(ticket_client, "SentGoal", Sent)
+    monkeypatch.setattr(Sent, "clock", clock)
     heard = []
-    memory = module.MemoryClient(None, lambda ticket, outcome: heard.append((ticket, outcome)))
-    ask = lambda ticket: memory.ask(AskMemory(ticket, QUESTION))  # noqa: E731
+    memory = module.memory_client(None, lambda ticket, outcome: heard.append((ticket, outcome)))
+    ask = lambda ticket: memory.send(ticket, module.goal_of(QUESTION))  # noqa: E731
     return SimpleNamespace(memory=memory, ask=ask, heard=heard, clock=clock, client=client, sent=Sent.made)
 
 
@@ -122,11 +127,9 @@ def test_a_question_that_nobody_takes_is_given_up_and_cancelled(bench):
     bench.ask(1)
     bench.memory.check()
     assert not bench.heard
-    bench.clock.now += module.ACCEPT_PATIENCE + 0.1
+    bench.clock.now += ticket_client.ACCEPT_PATIENCE + 0.1
     bench.memory.check()
-    assert (
-        bench.heard[0][0] == 1 and "takes no questions" in bench.heard[0][1].why and bench.sent[0].cancelled
-    )
+    assert bench.heard[0][0] == 1 and "takes no goals" in bench.heard[0][1].why and bench.sent[0].cancelled
 
 
 def test_what_is_withdrawn_or_replaced_is_cancelled_and_its_answer_dropped(bench):
@@ -136,9 +139,9 @@ def test_what_is_withdrawn_or_replaced_is_cancelled_and_its_answer_dropped(bench
     assert bench.sent[0].cancelled and not bench.sent[1].cancelled
     first.result.set_result(said(AnswerOutcome(AnswerCode.NONE, answer())))
     assert not bench.heard
-    bench.memory.withdraw(1)
+    bench.memory.cancel(1)
     assert not bench.sent[1].cancelled, "another question is open by now"
-    bench.memory.withdraw(2)
+    bench.memory.cancel(2)
     bench.sent[1].accept().result.set_result(said(AnswerOutcome(AnswerCode.NONE, answer())))
     assert bench.sent[1].cancelled and not bench.heard
 

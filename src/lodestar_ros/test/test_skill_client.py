@@ -12,9 +12,10 @@ pytest.importorskip("lodestar_interfaces", reason="the workspace is not built")
 from rclpy.task import Future
 
 import lodestar_ros.skill_client as module
-from lodestar.agent.errands.commands import RunSkill, SkillEnd
+from lodestar.agent.errands.commands import SkillEnd
 from lodestar.worldmodel.records import Action, Expectation, Phase, Skill, Trace
 from lodestar_interfaces.action import RunSkill as RunSkillAction
+from lodestar_ros import ticket_client
 
 PICK = Trace("t/1", 1, 1.0, "skill", Action(Skill("Pick"), ("entity:7",)), Expectation(Phase.AT), 1.0)
 Result = RunSkillAction.Result
@@ -24,13 +25,18 @@ class Sent:
     """Stand-in for SentGoal."""
 
     made: ClassVar[list[Sent]] = []
+    clock = SimpleNamespace(now=0.0)
 
     def __init__(self, client, action, goal, on_feedback):
         self.goal, self.answer, self.cancelled, self.result = goal, Future(), False, Future()
+        self.began = self.clock.now
         Sent.made.append(self)
 
     def cancel(self):
         self.cancelled = True
+
+    def seek(self):
+        return 0.0 if self.answer.done() else self.clock.now - self.began
 
     def accept(self, accepted=True):
         self.answer.set_result(SimpleNamespace(accepted=accepted, get_result_async=lambda: self.result))
@@ -45,12 +51,12 @@ def bench(monkeypatch):
     clock, client = SimpleNamespace(now=100.0), SimpleNamespace(ready=True)
     client.server_is_ready = lambda: client.ready
     Sent.made = []
-    monkeypatch.setattr(module, "ActionClient", lambda node, kind, name: client)
-    monkeypatch.setattr(module, "SentGoal", Sent)
-    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    monkeypatch.setattr(ticket_client, "ActionClient", lambda node, kind, name: client)
+    monkeypatch.setattr(ticket_client, "SentGoal", Sent)
+    monkeypatch.setattr(Sent, "clock", clock)
     heard: list[tuple[int, SkillEnd]] = []
-    skills = module.SkillClient(None, lambda ticket, end: heard.append((ticket, end)))
-    run = lambda ticket: skills.run(RunSkill(ticket, PICK))  # noqa: E731
+    skills = module.skill_client(None, lambda ticket, end: heard.append((ticket, end)))
+    run = lambda ticket: skills.send(ticket, module.goal_of(PICK))  # noqa: E731
     return SimpleNamespace(skills=skills, run=run, heard=heard, clock=clock, client=client, sent=Sent.made)
 
 
@@ -93,7 +99,7 @@ def test_a_node_that_does_not_accept_or_goes_away_is_told_once(bench):
     bench.clock.now += 1.0
     bench.skills.check()
     assert not bench.heard
-    bench.clock.now += module.ACCEPT_PATIENCE
+    bench.clock.now += ticket_client.ACCEPT_PATIENCE
     bench.skills.check()
     bench.skills.check()
     assert [ticket for ticket, _ in bench.heard] == [1] and bench.sent[0].cancelled

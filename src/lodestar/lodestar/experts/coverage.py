@@ -394,11 +394,3 @@ class LookedAt:
         if closest is None:
             return np.zeros(self._grid.cells.shape, np.float32)
         return closest / np.float32(self._grid.resolution)
-
-
-def window_sums(gains: np.ndarray, fov: float) -> np.ndarray:
-    """Return the gain (N, SECTORS) of a camera of `fov` radians for the middle heading of each sector."""
-    half = max(round(fov / 2.0 / (2.0 * math.pi / SECTORS) - 0.5), 0)
-    if 2 * half + 1 >= SECTORS:
-        return np.repeat(gains.sum(axis=1, keepdims=True), SECTORS, axis=1)
-    return np.sum([np.roll(gains, -k, axis=1) for k in range(-half, half + 1)], axis=0)

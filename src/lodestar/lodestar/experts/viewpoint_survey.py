@@ -18,7 +18,7 @@ import cv2
 import numpy as np
 
 from lodestar.experts.config import StopConfig
-from lodestar.experts.coverage import SECTORS, LookedAt, window_sums
+from lodestar.experts.coverage import SECTORS, LookedAt
 from lodestar.geometry.poses import wrap_angle
 from lodestar.grid.footprint import GO2, footprints_free
 from lodestar.grid.occupancy import OccupancyGrid2D
@@ -259,3 +259,11 @@ def _window(middle: np.ndarray, reach: int, shape: tuple[int, ...]) -> tuple[sli
     return slice(top, min(int(middle[0]) + reach + 1, shape[0])), slice(
         left, min(int(middle[1]) + reach + 1, shape[1])
     )
+
+
+def window_sums(gains: np.ndarray, fov: float) -> np.ndarray:
+    """Return the gain (N, SECTORS) of a camera of `fov` radians for the middle heading of each sector."""
+    half = max(round(fov / 2.0 / (2.0 * math.pi / SECTORS) - 0.5), 0)
+    if 2 * half + 1 >= SECTORS:
+        return np.repeat(gains.sum(axis=1, keepdims=True), SECTORS, axis=1)
+    return np.sum([np.roll(gains, -k, axis=1) for k in range(-half, half + 1)], axis=0)

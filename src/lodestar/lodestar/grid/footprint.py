@@ -79,7 +79,7 @@ _RING = 0.15  # m between the rings of poses that are tried around a place that 
 
 
 def nearest_fitting(grid: OccupancyGrid2D, goal: np.ndarray, turns: bool, slack: float) -> np.ndarray:
-    """Return the pose (3,) nearest to the goal (3,) in which the robot fits; the goal itself where none does.
+    """Return the pose (3,) on the grid, nearest to the goal (3,), in which the robot fits; the goal where none does.
 
     turns: any heading will do. slack: metres from the goal that will do.
     """
@@ -90,5 +90,5 @@ def nearest_fitting(grid: OccupancyGrid2D, goal: np.ndarray, turns: bool, slack:
     for radius in np.arange(_RING, slack, _RING):
         offsets += [radius * np.array([math.cos(a), math.sin(a)]) for a in np.arange(8) * math.pi / 4.0]
     poses = np.array([[*(goal[:2] + offset), wrap_angle(yaw)] for offset in offsets for yaw in headings])
-    free = np.flatnonzero(footprints_free(grid, poses))
+    free = np.flatnonzero(footprints_free(grid, poses) & grid.contains(grid.cells_of(poses[:, :2])))
     return poses[free[0]] if len(free) else goal

@@ -153,11 +153,13 @@ class TraceValidator:
         return next((verdict for belief in beliefs if (verdict := self._belief(belief))), None)
 
     def _goal(self, goal: np.ndarray, grid: OccupancyGrid2D, rule: SkillRule) -> Verdict | None:
-        """Refuse a goal in an obstacle or a keep-out zone, one without a way to it, and one too far.
+        """Refuse a goal off the map, in an obstacle or a keep-out zone, one without a way to it, and one too far.
 
         Turning back while the battery lasts for the way back is the loop's matter, not that of one goal.
         """
         place = f"({goal[0]:.1f}, {goal[1]:.1f})"
+        if not grid.contains(grid.cells_of(goal[:2])):
+            return Verdict(TraceError.UNREACHABLE, f"{place} is outside the map that I have so far")
         if not footprint_free(grid, goal):
             plain = grid if grid.keep_out is None else replace(grid, keep_out=None)
             if plain is not grid and footprint_free(plain, goal):

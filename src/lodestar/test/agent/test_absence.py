@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from agent_fakes import ACCEPT, TARGET, World, entity, exploring, room, thing, towards_target
 
-from lodestar.agent.activities.search_ends import AbsenceJudge
 from lodestar.agent.errands.commands import SendGoal, State
-from lodestar.agent.errands.searched_floor import SearchedFloor
-from lodestar.agent.facts.config import AbsenceConfig, LoopConfig
+from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.agent.facts.newest import Facts, Odometer
-from lodestar.agent.facts.times import Stamp
+from lodestar.experts.absence import AbsenceJudge
+from lodestar.experts.config import AbsenceConfig
 from lodestar.experts.protocol import Rejection, RejectionReason
 from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.grid.searched_floor import SearchedFloor
 from lodestar.language.directive import Directive, Step, StepKind
 from lodestar.language.query_graph import Predicate
 
@@ -37,7 +37,7 @@ def looked_from(places, grid=None, mirror=None):
     for x, y in places:
         for heading in np.linspace(-math.pi, math.pi, 8, endpoint=False):
             stamp += 1.0
-            searched.note(np.array([x, y, heading]), Stamp(stamp), grid)
+            searched.note(np.array([x, y, heading]), stamp, grid)
     return facts, searched
 
 

@@ -1,4 +1,4 @@
-"""Errands in any order, with anything that goes wrong meanwhile: the rules of `errand_stage` hold after every tick.
+"""Errands in any order, with anything that goes wrong meanwhile: the rules of `errand_rules` hold after every tick.
 
 `make test` runs a bounded number of examples, `pytest --hypothesis-profile=long` 20,000.
 """
@@ -10,7 +10,9 @@ from dataclasses import replace
 
 import numpy as np
 from agent_fakes import EXPERTS, thing
-from errand_stage import MANNERS, RULES, Stage, affords, building
+from errand_navigator import MANNERS
+from errand_rules import RULES
+from errand_stage import Stage, affords, building
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule

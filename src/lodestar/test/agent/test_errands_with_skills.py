@@ -1,6 +1,6 @@
 """Errands in any order, some of which are a user's skills, whose ends come late, twice, never, or fail.
 
-The rules of `errand_stage` hold, and of an arm: it moves only while the loop waits for it, the base does not move then,
+The rules of `errand_rules` hold, and of an arm: it moves only while the loop waits for it, the base does not move then,
 and every action has one end.
 """
 
@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from agent_fakes import EXPERTS, thing
-from errand_stage import Broken, FixedPolicy, Stage
+from errand_rules import Broken
+from errand_stage import FixedPolicy, Stage
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, rule
@@ -84,7 +85,7 @@ class ArmStage(Stage):
                 if seconds:
                     self.held_back.append((self.now + seconds, tell))
                 else:
-                    self._call("the arm", tell)
+                    self.judge.call("the arm", tell)
         elif isinstance(command, CancelSkill):
             self.moving.pop(command.ticket, None)
 

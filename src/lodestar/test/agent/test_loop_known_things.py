@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 from agent_fakes import FACING, TARGET, entity, exploring, proposal, room
-from test_loop_recovery import NEVER_SEEN, NO_PATH, _abort, _archive, _block, _outcomes, _world
+from recovery_world import NEVER_SEEN, NO_PATH, abort, archive, block, known_chair_world, outcomes_of
 
 from lodestar.agent.errands.commands import State
 from lodestar.agent.facts.config import LoopConfig, RecoveryConfig
@@ -17,10 +17,10 @@ from lodestar.worldmodel.outcomes import Cause
 
 
 def test_a_thing_that_was_thought_gone_and_is_seen_again_is_gone_to():
-    world = _world()
+    world = known_chair_world()
     world.run(until=lambda: world.pose[0] > 4.0)
     world.sees = False
-    _archive(world, 7)
+    archive(world, 7)
     world.run(3.0)
     assert world.loop._context.run.errand.gone
     world.mirror.put(replace(TARGET, first_seen=NEVER_SEEN, last_seen=world.now))
@@ -32,10 +32,10 @@ def test_a_thing_that_was_thought_gone_and_is_seen_again_is_gone_to():
 
 
 def test_a_thing_that_is_seen_again_elsewhere_has_moved():
-    world = _world()
+    world = known_chair_world()
     world.run(until=lambda: world.pose[0] > 4.0)
     world.sees = False
-    _archive(world, 7)
+    archive(world, 7)
     world.run(3.0)
     moved = entity(7, 5.0, 8.0, first_seen=NEVER_SEEN, last_seen=world.now)
     world.mirror.put(moved)
@@ -44,24 +44,24 @@ def test_a_thing_that_is_seen_again_elsewhere_has_moved():
     world.answers["semantic_map"] = lambda request: proposal(5.0, 7.2, math.pi / 2, 0.9, 7)
     world.run()
     assert world.result.success and "is no longer at (8.0, 5.0)" in world.result.report
-    assert _outcomes(world)[-1].diagnosis.cause is Cause.TARGET_MOVED
+    assert outcomes_of(world)[-1].diagnosis.cause is Cause.TARGET_MOVED
 
 
 def test_a_jump_while_the_robot_verifies_is_no_occlusion():
     """The walls are drawn a second time, also before the target; that says nothing about it."""
-    world = _world()
+    world = known_chair_world()
     world.sees = False
     world.run(until=lambda: world.loop.state is State.VERIFYING)
     world.pose = world.pose + np.array([0.0, -1.2, 0.0])
-    _block(world, 7.4, 7.6, 4.0, 6.0)
+    block(world, 7.4, 7.6, 4.0, 6.0)
     world.run(20.0)
-    told = [one.diagnosis.cause for one in _outcomes(world) if one.diagnosis is not None]
+    told = [one.diagnosis.cause for one in outcomes_of(world) if one.diagnosis is not None]
     assert told[0] is Cause.LOCALISATION_LOST
 
 
 def test_a_second_one_is_not_taken_for_the_first_before_its_place_was_looked_at():
     """Another one stands on the way; the robot turns to the place of the first, and sees that it stands there."""
-    world = _world()
+    world = known_chair_world()
     world.sees = False
     world.run(until=lambda: world.pose[0] > 3.0)
     world.mirror.put(entity(8, 6.0, 3.4, first_seen=world.now, last_seen=world.now))
@@ -76,7 +76,7 @@ def test_a_second_one_is_not_taken_for_the_first_before_its_place_was_looked_at(
     world.sees = True
     world.run()
     assert world.result.success
-    told = [one.diagnosis.cause for one in _outcomes(world) if one.diagnosis is not None]
+    told = [one.diagnosis.cause for one in outcomes_of(world) if one.diagnosis is not None]
     assert told[0] is Cause.TARGET_MOVED and told[1] is told[-1] is Cause.DUPLICATE_APPEARED
     assert "Another one that fits has appeared" in world.result.report
 
@@ -89,7 +89,7 @@ def _no_viewpoint(request):
 
 def test_a_known_thing_to_which_no_way_leads_ends_the_search_in_time():
     """There is always something left to explore."""
-    world = _world(config=LoopConfig(recovery=RecoveryConfig(search_time=20.0)))
+    world = known_chair_world(config=LoopConfig(recovery=RecoveryConfig(search_time=20.0)))
     world.answers["semantic_map"] = _no_viewpoint
     spots = [(2.0 + 0.5 * i, 8.0, 0.0) for i in range(12)]
     world.answers["frontier"] = exploring(*spots)
@@ -101,7 +101,7 @@ def test_a_known_thing_to_which_no_way_leads_ends_the_search_in_time():
 
 
 def test_a_way_that_opens_in_time_is_taken():
-    world = _world(config=LoopConfig(recovery=RecoveryConfig(search_time=20.0)))
+    world = known_chair_world(config=LoopConfig(recovery=RecoveryConfig(search_time=20.0)))
     towards = world.answers["semantic_map"]
     world.answers["semantic_map"] = _no_viewpoint
     world.answers["frontier"] = exploring(*[(2.0 + 0.5 * i, 8.0, 0.0) for i in range(12)])
@@ -114,7 +114,7 @@ def test_a_way_that_opens_in_time_is_taken():
 
 def test_a_goal_that_is_refused_as_out_of_reach_is_left_out_and_another_side_is_taken():
     """Its expert would propose the same goal in every epoch."""
-    world = _world()
+    world = known_chair_world()
     asked = []
     towards = world.answers["semantic_map"]
     world.answers["semantic_map"] = lambda request: asked.append(request) or towards(request)
@@ -124,7 +124,7 @@ def test_a_goal_that_is_refused_as_out_of_reach_is_left_out_and_another_side_is_
         (6.8, 7.6, 4.6, 4.7),
         (6.8, 7.6, 5.3, 5.4),
     ):
-        _block(world, x0, x1, y0, y1)
+        block(world, x0, x1, y0, y1)
     world.loop._transitions.redecide(world.loop._context.run)
     world.run(60.0)
     assert world.result.success and math.dist(world.pose[:2], FACING[:2]) > 0.5
@@ -146,7 +146,7 @@ def _shut(world) -> list[bool]:
 
 
 def _world_of_a_shut_thing():
-    world = _world(config=LoopConfig(recovery=RecoveryConfig(search_time=20.0)))
+    world = known_chair_world(config=LoopConfig(recovery=RecoveryConfig(search_time=20.0)))
     is_shut = _shut(world)
     world.answers["frontier"] = exploring(*[(2.0 + 0.5 * i, 8.0, 0.0) for i in range(12)])
     return world, is_shut
@@ -180,11 +180,11 @@ def _door(world, is_shut: bool) -> None:
 
 def test_a_door_that_was_shut_is_looked_at_again_before_the_search_ends():
     """Nobody saw it open meanwhile, because the search went on elsewhere."""
-    world = _world(config=LoopConfig(recovery=RecoveryConfig(search_time=20.0)))
+    world = known_chair_world(config=LoopConfig(recovery=RecoveryConfig(search_time=20.0)))
     towards = world.answers["semantic_map"]
     run = world.loop._context.run
     _door(world, is_shut=True)
-    _abort(world, *NO_PATH)
+    abort(world, *NO_PATH)
     world.answers["semantic_map"] = _no_viewpoint
     world.answers["frontier"] = exploring(*[(1.0 + 0.5 * i, 8.0, 0.0) for i in range(7)])
     world.run(60.0, until=lambda: run.errand.tried_again)
@@ -201,9 +201,9 @@ def test_a_door_that_was_shut_is_looked_at_again_before_the_search_ends():
 
 
 def test_a_door_that_stays_shut_ends_the_search():
-    world = _world(config=LoopConfig(recovery=RecoveryConfig(search_time=20.0)))
+    world = known_chair_world(config=LoopConfig(recovery=RecoveryConfig(search_time=20.0)))
     _door(world, is_shut=True)
-    _abort(world, *NO_PATH)
+    abort(world, *NO_PATH)
     world.answers["semantic_map"] = _no_viewpoint
     world.answers["frontier"] = exploring(*[(1.0 + 0.5 * i, 8.0, 0.0) for i in range(7)])
     world.run(120.0)
@@ -212,11 +212,11 @@ def test_a_door_that_stays_shut_ends_the_search():
 
 
 def test_the_shut_door_is_looked_at_again_where_everything_else_is_explored():
-    world = _world(config=LoopConfig(recovery=RecoveryConfig(search_time=500.0)))
+    world = known_chair_world(config=LoopConfig(recovery=RecoveryConfig(search_time=500.0)))
     towards = world.answers["semantic_map"]
     run = world.loop._context.run
     _door(world, is_shut=True)
-    _abort(world, *NO_PATH)
+    abort(world, *NO_PATH)
     world.answers["semantic_map"] = _no_viewpoint
     world.answers["frontier"] = exploring((3.0, 8.0, 0.0))
     world.run(90.0, until=lambda: run.errand.tried_again)

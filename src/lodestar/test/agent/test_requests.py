@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from agent_fakes import FakeMirror, entity, find, proposal, room
 
-from lodestar.agent.decisions.requests import LateAnswer, Requests, objection
+from lodestar.agent.decisions.requests import Asked, HeardAnswer, Requests, late_objection
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.newest import Facts, Odometer
 from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest, Rejection, RejectionReason
@@ -34,47 +34,47 @@ def says(expert: str, epoch: int) -> Proposal:
     return replace(proposal(5.0, 5.0), expert=expert, epoch=epoch)
 
 
-def holds(late: LateAnswer) -> str:
+def holds(heard: HeardAnswer) -> str:
     return ""
 
 
 def test_who_is_slow_is_not_waited_for_and_not_asked_twice():
     requests = Requests(CONFIG)
-    assert requests.open(request(1, 0.0 + STALL), BOTH, 0.0) == BOTH
+    assert requests.open(request(1, 0.0 + STALL), BOTH, 0.0, {}) == BOTH
     requests.hear(says("frontier", 1), 0.1)
     assert not requests.is_due(1.0), "the deadline is not over yet"
     assert requests.is_due(2.0)
     assert set(requests.take(2.0, holds)) == {"frontier"}
-    assert requests.open(request(2, 5.0 + STALL), BOTH, 5.0) == ("frontier",), "the other still thinks"
+    assert requests.open(request(2, 5.0 + STALL), BOTH, 5.0, {}) == ("frontier",), "the other still thinks"
     requests.hear(says("frontier", 2), 5.1)
     assert requests.is_due(5.1)
 
 
 def test_a_late_answer_counts_once_in_the_next_epoch():
     requests = Requests(CONFIG)
-    requests.open(request(1, 0.0 + STALL), BOTH, 0.0)
+    requests.open(request(1, 0.0 + STALL), BOTH, 0.0, {})
     requests.hear(says("frontier", 1), 0.1)
     requests.take(2.0, holds)
     requests.close()
     requests.hear(says("semantic_map", 1), 20.0)
-    assert requests.open(request(2, 21.0 + STALL), BOTH, 21.0) == BOTH
+    assert requests.open(request(2, 21.0 + STALL), BOTH, 21.0, {}) == BOTH
     requests.hear(says("frontier", 2), 21.1)
     assert requests.is_due(21.1), "it was slow, so that it is not waited for"
     answers = requests.take(21.1, holds)
     assert answers["semantic_map"].epoch == 1 and answers["frontier"].epoch == 2
-    requests.open(request(3, 22.0 + STALL), ("frontier",), 22.0)
+    requests.open(request(3, 22.0 + STALL), ("frontier",), 22.0, {})
     requests.hear(says("frontier", 3), 22.1)
     assert set(requests.take(22.1, holds)) == {"frontier"}
 
 
 def test_who_answers_in_time_again_is_waited_for_again():
     requests = Requests(CONFIG)
-    requests.open(request(1, 0.0 + STALL), BOTH, 0.0)
+    requests.open(request(1, 0.0 + STALL), BOTH, 0.0, {})
     requests.take(2.0, holds)
     assert requests.slow == set(BOTH)
     for name in BOTH:
         requests.hear(says(name, 1), 3.0)
-    requests.open(request(2, 4.0 + STALL), BOTH, 4.0)
+    requests.open(request(2, 4.0 + STALL), BOTH, 4.0, {})
     for name in BOTH:
         requests.hear(says(name, 2), 4.2)
     assert requests.slow == set()
@@ -82,16 +82,16 @@ def test_who_answers_in_time_again_is_waited_for_again():
 
 def test_who_never_answers_is_asked_anew_when_patience_is_over():
     requests = Requests(CONFIG)
-    requests.open(request(1, 0.0 + STALL), BOTH, 0.0)
+    requests.open(request(1, 0.0 + STALL), BOTH, 0.0, {})
     assert (
         requests.open(
-            request(2, CONFIG.thinking_patience - 1.0 + STALL), BOTH, CONFIG.thinking_patience - 1.0
+            request(2, CONFIG.thinking_patience - 1.0 + STALL), BOTH, CONFIG.thinking_patience - 1.0, {}
         )
         == ()
     )
     assert (
         requests.open(
-            request(3, CONFIG.thinking_patience + 1.0 + STALL), BOTH, CONFIG.thinking_patience + 1.0
+            request(3, CONFIG.thinking_patience + 1.0 + STALL), BOTH, CONFIG.thinking_patience + 1.0, {}
         )
         == BOTH
     )
@@ -101,10 +101,10 @@ def test_who_never_answers_is_asked_anew_when_patience_is_over():
 
 def test_a_late_answer_that_no_longer_holds_is_a_rejection_with_the_reason():
     requests = Requests(CONFIG)
-    requests.open(request(1, 0.0 + STALL), BOTH, 0.0)
+    requests.open(request(1, 0.0 + STALL), BOTH, 0.0, {})
     requests.close()
     requests.hear(says("semantic_map", 1), 20.0)
-    requests.open(request(2, 21.0 + STALL), BOTH, 21.0)
+    requests.open(request(2, 21.0 + STALL), BOTH, 21.0, {})
     answer = requests.take(21.0, lambda late: "late: gone")["semantic_map"]
     assert isinstance(answer, Rejection) and answer.message == "late: gone"
     assert answer.reason is RejectionReason.DEADLINE and answer.epoch == 2
@@ -133,5 +133,6 @@ def test_what_a_late_answer_must_still_meet(answer, facts, why):
     given = {"now": 20.0, "step_index": 0, "pose": HERE, **facts}
     known = Facts(Odometer(CONFIG), pose=given.pop("pose"), grid=room(), mirror=FakeMirror())
     known.mirror.put(entity(7, 5.0, 5.0))
-    reason = objection(LateAnswer(request(1, STALL), answer, 0.0), facts=known, config=CONFIG, **given)
+    late = HeardAnswer(Asked(request(1, STALL), 0.0), answer)
+    reason = late_objection(late, facts=known, config=CONFIG, **given)
     assert (why in reason) if why else reason == ""

@@ -9,14 +9,15 @@ import pytest
 from agent_fakes import TARGET, exploring, proposal, room, thing, towards_target
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from recovery_world import NO_PATH, known_chair_world
 from test_absence import EVERYWHERE, cut_room, looked_from
-from test_loop_recovery import NO_PATH, _world
 
-from lodestar.agent.activities.search_ends import AbsenceJudge
 from lodestar.agent.errands.commands import SendGoal
 from lodestar.agent.errands.errand import Errand
-from lodestar.agent.facts.config import AbsenceConfig, LoopConfig, RecoveryConfig
+from lodestar.agent.facts.config import LoopConfig, RecoveryConfig
 from lodestar.agent.facts.errors import ErrorCode
+from lodestar.experts.absence import AbsenceJudge
+from lodestar.experts.config import AbsenceConfig
 from lodestar.experts.protocol import Rejection, RejectionReason
 from lodestar.language.directive import Step, StepKind
 
@@ -33,7 +34,7 @@ def no_viewpoint(request):
 
 def shut_world(recovery: RecoveryConfig, limit: float = 900.0):
     """A world on its way to the known chair, which every drive near to it fails to reach."""
-    world = _world(config=LoopConfig(recovery=recovery))
+    world = known_chair_world(config=LoopConfig(recovery=recovery))
     world.loop._context.run.time_limit = limit
     drive = world._drive
 

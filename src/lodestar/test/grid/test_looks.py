@@ -10,14 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lodestar.agent.errands.searched_floor import SearchedFloor
-from lodestar.agent.facts.times import Stamp
 from lodestar.assembly.config import RobotConfig
 from lodestar.assembly.shared import SharedConfig
 from lodestar.grid.config import LookConfig
 from lodestar.grid.looks import NEVER, Looks, nearest_after
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.paths import path_lengths
+from lodestar.grid.searched_floor import SearchedFloor
 from lodestar.grid.visibility import ray_cells, visible_mask
 from lodestar.memory.answering.coverage import FloorLooks
 
@@ -261,29 +260,29 @@ def test_the_loop_and_an_answer_agree_on_the_floor_that_was_looked_at():
     searched, answers = SearchedFloor(), FloorLooks()
     for k, (x, y) in enumerate([(2.0, 2.0), (4.0, 3.0), (6.0, 6.0), (9.0, 9.0)]):
         pose = np.array([x, y, 0.7 * k])
-        searched.note(pose, Stamp(10.0 * k), grid)
+        searched.note(pose, 10.0 * k, grid)
         answers.look(10.0 * k, pose[:2], pose[2])
     reached = np.isfinite(path_lengths(grid, (9.0, 9.0)))
     assert 0.1 < searched.share < 0.9
     assert searched.share == answers.coverage(grid, reached).share
-    searched.count_from(Stamp(15.0))
+    searched.count_from(15.0)
     assert searched.share == answers.coverage(grid, reached, (15.0, math.inf)).share
 
 
 def test_what_the_loop_takes_from_memory_is_the_floor_that_only_old_looks_show():
     grid = OccupancyGrid2D(np.zeros((100, 200), np.int8), CELL, (0.0, 0.0))
     searched = SearchedFloor()
-    assert searched.from_memory(Stamp(0.0)) is None
-    searched.note(np.array([3.0, 5.0, 0.0]), Stamp(10.0), grid)
-    searched.note(np.array([12.0, 5.0, 0.0]), Stamp(100.0), grid)
-    memory = searched.from_memory(Stamp(50.0))
-    assert memory.share == pytest.approx(0.5, abs=0.01) and memory.oldest == Stamp(10.0)
+    assert searched.from_memory(0.0) is None
+    searched.note(np.array([3.0, 5.0, 0.0]), 10.0, grid)
+    searched.note(np.array([12.0, 5.0, 0.0]), 100.0, grid)
+    memory = searched.from_memory(50.0)
+    assert memory.share == pytest.approx(0.5, abs=0.01) and memory.oldest == 10.0
     east = np.zeros(grid.cells.shape, bool)
     east[:, 100:] = True
-    assert searched.from_memory(Stamp(50.0), east) is None
-    assert searched.from_memory(Stamp(200.0)).share == 1.0
-    assert searched.from_memory(Stamp(0.0)) is None
-    searched.count_from(Stamp(50.0))
-    assert searched.from_memory(Stamp(50.0)) is None
+    assert searched.from_memory(50.0, east) is None
+    assert searched.from_memory(200.0).share == 1.0
+    assert searched.from_memory(0.0) is None
+    searched.count_from(50.0)
+    assert searched.from_memory(50.0) is None
     searched.restart_clock()
-    assert math.isnan(searched.share) and searched.from_memory(Stamp(50.0)) is None
+    assert math.isnan(searched.share) and searched.from_memory(50.0) is None

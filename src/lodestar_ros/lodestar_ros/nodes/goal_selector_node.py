@@ -19,7 +19,7 @@ from lodestar_ros.expert_clients import ExpertClients
 from lodestar_ros.frame_tree import TransformUnavailable
 from lodestar_ros.heartbeat import HeartbeatPublisher
 from lodestar_ros.loop_thread import LoopThread
-from lodestar_ros.memory_client import MemoryClient
+from lodestar_ros.memory_client import memory_client
 from lodestar_ros.nav2_client import Nav2Client, Nav2Config
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.parameters import declare_config, declare_part
@@ -29,7 +29,7 @@ from lodestar_ros.restarts import RestartNotices
 from lodestar_ros.scene_client import SceneClient
 from lodestar_ros.selector import CommandDispatcher, DecisionRecorder, make_loop
 from lodestar_ros.selector_inputs import GridInput, PoseInput
-from lodestar_ros.skill_client import SkillClient
+from lodestar_ros.skill_client import skill_client
 from lodestar_ros.stop_services import StopServices
 
 
@@ -80,10 +80,10 @@ class GoalSelectorNode(LodestarNode):
         self._experts = ExpertClients(
             self, config.experts, lambda answer: thread.post(lambda: loop.on_answer(answer))
         )
-        self._memory = MemoryClient(
+        self._memory = memory_client(
             self, lambda ticket, outcome: thread.post(lambda: loop.on_memory(ticket, outcome))
         )
-        self._skills = SkillClient(self, lambda ticket, end: thread.post(lambda: loop.on_skill(ticket, end)))
+        self._skills = skill_client(self, lambda ticket, end: thread.post(lambda: loop.on_skill(ticket, end)))
         self._dispatcher = CommandDispatcher(
             self._experts,
             self._navigator,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from lodestar.agent.decisions.approach import Arrival
 from lodestar.agent.errands.commands import AskMemory, FollowConstraints, State, WithdrawQuery
 from lodestar.agent.errands.context import LoopContext
 from lodestar.agent.errands.errand import OpenQuery
-from lodestar.agent.errands.run import EXPLORE, CheckVisit, DirectiveRun
+from lodestar.agent.errands.run import EXPLORE, MAX_SENTENCES, CheckVisit, DirectiveRun
 from lodestar.agent.errands.words import step_in_words, unable_in_words
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.agent.recovery.outcomes import Outcomes
@@ -25,14 +25,6 @@ from lodestar.memory.answer import Answer, AnswerCode, AnswerOutcome, ProofKind
 from lodestar.query.targets import TargetView
 from lodestar.selection.admission import Admission
 from lodestar.selection.decision_log import Outcome
-
-
-@dataclass(frozen=True)
-class Freshness:
-    """Bounds of an answer that saves the robot the way. age: s (stamps) since it was last so. coverage: [0, 1]."""
-
-    age: float
-    coverage: float
 
 
 class MemoryLine:
@@ -72,12 +64,14 @@ class MemoryLine:
             self._context.commands.append(WithdrawQuery(run.errand.query.ticket))
         run.errand.query = None
 
-    def is_fresh(self, answer: Answer, bounds: Freshness) -> bool:
-        """Return whether the answer was so a moment ago; what was not seen, whether the floor was looked at then."""
+    def is_fresh(self, answer: Answer, age: float) -> bool:
+        """Return whether the answer was so `age` seconds (stamps) ago or later, so that it saves the robot the way; of
+        what was not seen, whether enough of the floor was looked at then.
+        """
         if not answer.is_known or answer.last_verified is None:
             return False
-        old = self._context.facts.stamp.seconds - answer.last_verified > bounds.age
-        return not old and (answer.coverage is None or answer.coverage >= bounds.coverage)
+        old = self._context.facts.stamp.seconds - answer.last_verified > age
+        return not old and (answer.coverage is None or answer.coverage >= self._context.config.covered)
 
 
 #: Failures of one stop that leave the rest of a patrol possible.
@@ -140,15 +134,14 @@ class Steps:
     def answer(self, run: DirectiveRun, text: str, answer: Answer | None = None) -> None:
         """The question of the step is answered. answer: None = by the words alone."""
         if answer is not None:
-            run.answers.append(answer)
-            ids = (proof.id for proof in answer.proof if proof.kind is ProofKind.ENTITY)
-            run.found.extend(identity for identity in dict.fromkeys(ids) if identity not in run.found)
+            run.answers = [*run.answers, answer][-MAX_SENTENCES:]
+            run.note_found(proof.id for proof in answer.proof if proof.kind is ProofKind.ENTITY)
         self.succeed(run, text)
 
     def leave_unanswered(self, run: DirectiveRun, why: str) -> None:
         """The question of the step has no answer; the directive goes on, and ends with the code for that."""
         run.tell(why)
-        run.unanswered.append(why)
+        run.unanswered = [*run.unanswered, why][-MAX_SENTENCES:]
         if run.itinerary.is_last:
             self._end(run, why)
             return

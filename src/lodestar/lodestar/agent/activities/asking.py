@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lodestar.agent.activities.activity import Activity, Freshness
+from lodestar.agent.activities.activity import Activity
 from lodestar.agent.errands.context import LoopContext
-from lodestar.agent.errands.run import CheckVisit, DirectiveRun, SearchBelief, is_room
+from lodestar.agent.errands.run import CheckVisit, DirectiveRun, is_room
 from lodestar.agent.errands.words import name_of
 from lodestar.agent.facts.errors import ErrorCode
+from lodestar.experts.absence import SearchBelief
 from lodestar.language.asked_items import plain_item, with_asked
 from lodestar.language.directive import Step, StepKind
 from lodestar.language.query_graph import Predicate
@@ -124,9 +125,7 @@ class Check(Activity):
         if outcome is None:
             return
         answer = outcome.answer if outcome.is_known else None
-        if answer is not None and self._tools.memory.is_fresh(
-            answer, Freshness(config.check_age, config.covered)
-        ):
+        if answer is not None and self._tools.memory.is_fresh(answer, config.check_age):
             self._tools.steps.answer(run, answer_in_words(answer, self._tools.context), answer)
             return
         errand = self._errand(run.step)
@@ -192,7 +191,7 @@ class Check(Activity):
     def _is_there(self, run: DirectiveRun, check: CheckVisit) -> bool:
         """Whether what was listed was in view since the check began."""
         seen = self._tools.context.search.seen_since(run, check.begun)
-        run.found.extend(entity.id for entity in seen if entity.id not in run.found)
+        run.note_found(entity.id for entity in seen)
         return bool(seen)
 
     def _judge_asked(self, run: DirectiveRun, entity: Entity) -> None:

@@ -34,7 +34,7 @@ class ChargerTrip:
             return
         pose = context.facts.pose
         assert pose is not None
-        x, y = self._charger_of(run)
+        x, y = self._charger
         goal = np.array([x, y, math.atan2(y - pose[1], x - pose[0])])
         text, slack = f"{run.report[-1]} Driving there.", context.config.charger_reach
         if self._go_to.send(run, CHARGER, goal, text, slack=slack):
@@ -49,7 +49,7 @@ class ChargerTrip:
         context = self._context
         config, pose = context.config, context.facts.pose
         assert pose is not None and run.verdict is not None
-        away = math.dist(pose[:2], self._charger_of(run))
+        away = math.dist(pose[:2], self._charger)
         if away <= config.charger_reach:
             code, message = run.verdict
             self._transitions.finish(run, code, f"{message} It is there now.")
@@ -72,7 +72,7 @@ class ChargerTrip:
         if run.charging or not budget.limited or not due or facts.pose is None or facts.grid is None:
             return False
         run.last_energy = context.now
-        goal = self._charger_of(run)
+        goal = self._charger
         length = context.validator.way_back(facts.grid, facts.pose)
         if not budget.must_return(length):
             return False
@@ -104,7 +104,8 @@ class ChargerTrip:
         self._transitions.take_back(run, "the battery demands the way back")
         self._transitions.redecide(run)
 
-    def _charger_of(self, run: DirectiveRun) -> np.ndarray:
+    @property
+    def _charger(self) -> np.ndarray:
         """(2,): the charger, or the start where none is known."""
         charger = self._context.facts.charger
         assert charger is not None

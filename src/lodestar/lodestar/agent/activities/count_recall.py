@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from lodestar.agent.activities.activity import Freshness, Tools
+from lodestar.agent.activities.activity import Tools
 from lodestar.agent.activities.asking import answer_in_words, asked_in_words, question_of
 from lodestar.agent.errands.run import DirectiveRun
-from lodestar.agent.errands.searched_floor import open_edges
 from lodestar.experts.rooms import rooms_mask
+from lodestar.grid.searched_floor import open_edges
 
 
 class CountRecall:
@@ -36,8 +36,8 @@ class CountRecall:
         if outcome is None:
             return
         answer = outcome.answer if outcome.is_known else None
-        bounds = Freshness(config.look_limits.age, config.covered)
-        if answer is None or answer.coverage is None or not tools.memory.is_fresh(answer, bounds):
+        age = config.look_limits.age
+        if answer is None or answer.coverage is None or not tools.memory.is_fresh(answer, age):
             run.text = "I have not looked at enough of the floor of late: counting anew."
             tools.transitions.redecide(run)
             return

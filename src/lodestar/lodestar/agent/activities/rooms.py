@@ -120,7 +120,7 @@ class StockTaking:
         matches = self._tools.context.search.matches(run)
         if matches is None:
             return None
-        run.found.extend(entity.id for entity in matches if entity.id not in run.found)
+        run.note_found(entity.id for entity in matches)
         listed = inventory(matches, run.step.target, self._tools.context.facts.mirror)
         listed += self._from_memory(run, matches)
         if run.step.kind is not StepKind.COUNT:
@@ -134,10 +134,10 @@ class StockTaking:
         context = self._tools.context
         facts, begun = context.facts, run.begun_stamp.after(-context.config.fresh_looks)
         inside = None if facts.grid is None else rooms_mask(run.step.scope, facts.grid, facts.mirror)
-        memory = context.searched.from_memory(begun, inside)
+        memory = context.searched.from_memory(begun.seconds, inside)
         if run.check is not None or memory is None or memory.share < _TOLD:
             return ""
-        ago = duration_in_words(facts.stamp - memory.oldest)
+        ago = duration_in_words(facts.stamp.seconds - memory.oldest)
         old = sum(facts.last_seen(entity) < begun for entity in matches)
         things = f", with {old} of the {len(matches)}," if old else ""
         floor = f"{100.0 * memory.share:.0f} % of the floor that counts"

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from lodestar.agent.activities.activity import Activity, Tools
-from lodestar.agent.activities.search_ends import AbsenceJudge, SearchBounds, ShutWay, ShutWayWatch
+from lodestar.agent.activities.search_ends import SearchBounds, ShutWay, ShutWayWatch
 from lodestar.agent.decisions.admission import PLACE
 from lodestar.agent.decisions.approach import Arrival
-from lodestar.agent.errands.run import DirectiveRun, SearchBelief
+from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.errands.words import counted, give_up, given_up, gone, not_found
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.agent.facts.times import NEVER
+from lodestar.experts.absence import AbsenceJudge, SearchBelief
 from lodestar.language.directive import EVERY
 from lodestar.query.targets import TargetView
 from lodestar.selection.admission import Admission

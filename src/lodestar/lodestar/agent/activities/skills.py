@@ -15,6 +15,7 @@ from lodestar.language.directive import Item
 from lodestar.scene.captions import clean_text
 from lodestar.scene.records import Entity
 from lodestar.worldmodel.hypotheses import measure_of
+from lodestar.worldmodel.outcomes import Result
 from lodestar.worldmodel.records import Action, Expectation, Skill, Trace, entity_name, said
 from lodestar.worldmodel.skill_steps import things_of
 
@@ -121,7 +122,7 @@ class SkillStep(Activity):
 
     def _failed(self, run: DirectiveRun, why: str) -> None:
         text = f"I could not {self._words(run)}: {why.rstrip('.')}."
-        self._tools.transitions.outcomes.roll_back(run, text)
+        self._tools.outcomes.close(run, Result.ROLLED_BACK, text)
         self._tools.steps.fail(run, ErrorCode.SKILL_FAILED, text)
 
     @staticmethod

@@ -113,19 +113,29 @@ class Transitions:
         epoch: int,
         view: TargetView | None = None,
         is_checked: bool = False,
+        keeps: bool = False,
     ) -> Verdict:
         """The navigator is given the proposal's goal where the validator accepts it; else nothing changes.
 
         Every goal of the loop leaves it here. view: of the target, for the beliefs of the trace. is_checked: the
-        validator accepted it in this tick.
+        validator accepted it in this tick. keeps: a navigator that has this goal already keeps it.
         """
         context = self._context
         trace = trace_of(context, run.step, proposal, epoch, view or TargetView())
         verdict = Verdict() if is_checked else context.validator.check(trace)
         if not verdict.accepted:
             return verdict
-        pose, now = context.facts.pose, context.now
-        assert pose is not None
+        navigation = run.under_way.navigation
+        if keeps and navigation is not None and _is_same_goal(navigation, proposal):
+            navigation.proposal = proposal
+            self._record(run, proposal, trace)
+        else:
+            self._set_out(run, proposal, epoch, trace)
+        self._take("send")
+        return verdict
+
+    def _set_out(self, run: DirectiveRun, proposal: Proposal, epoch: int, trace: Trace) -> None:
+        context, pose, now = self._context, self._context.facts.known_pose, self._context.now
         goal = np.asarray(proposal.goal, np.float64)
         patience = goal_patience(pose, goal, context)
         run.under_way.navigation = Navigation(epoch, proposal, now, now + patience, pose.copy())
@@ -136,28 +146,12 @@ class Transitions:
         context.commands.append(
             SendGoal(epoch, goal, proposal.entity_id, proposal.expert, proposal.rationale)
         )
-        self._take("send")
-        return verdict
 
     def go(self, run: DirectiveRun, proposer: str, goal: np.ndarray, text: str) -> Verdict:
         """As `send`, for a goal (3,) of the loop's own; text: why, which the run tells where it is sent."""
         epoch = self._context.next_epoch()
         verdict = self.send(run, Proposal(proposer, epoch, goal, 1.0, text), epoch)
         run.text = text if verdict.accepted else run.text
-        return verdict
-
-    def pursue(
-        self, run: DirectiveRun, proposal: Proposal, epoch: int, view: TargetView, is_checked: bool = False
-    ) -> Verdict:
-        """As `send`, but a navigator that has this goal already keeps it."""
-        if run.under_way.navigation is None or not _is_under_way(run.under_way.navigation, proposal):
-            return self.send(run, proposal, epoch, view, is_checked)
-        trace = trace_of(self._context, run.step, proposal, epoch, view)
-        verdict = Verdict() if is_checked else self._context.validator.check(trace)
-        if verdict.accepted:
-            run.under_way.navigation.proposal = proposal
-            self._record(run, proposal, trace)
-            self._take("send")
         return verdict
 
     def _record(self, run: DirectiveRun, proposal: Proposal, trace: Trace) -> None:
@@ -199,7 +193,7 @@ class Transitions:
             self.diagnose(run, run.under_way.case)
             return
         if not proposal.entity_id:
-            self.outcomes.commit(run)
+            self.outcomes.close(run, Result.COMMITTED)
         if proposal.expert == ASIDE:
             run.text = "Stepped aside; choosing anew."
             self.redecide(run)
@@ -317,7 +311,7 @@ class Transitions:
     def end_action(self, run: DirectiveRun, why: str, success: bool = False) -> None:
         """The action that is under way ends, with its trace, its goal and its diagnosis; another may begin."""
         self.outcomes.end_look(run, Result.CANCELLED, why)
-        (self.outcomes.commit if success else self.outcomes.cancel)(run, why)
+        self.outcomes.close(run, Result.COMMITTED if success else Result.CANCELLED, why)
         self.take_back(run, why)
         run.errand.under_way = ActionState()
 
@@ -325,7 +319,7 @@ class Transitions:
         """The navigator has no goal and no skill is under way; the action that was to end so is not waited for."""
         if run.under_way.navigation is not None:
             run.under_way.navigation = None
-            self.outcomes.cancel(run, why)
+            self.outcomes.close(run, Result.CANCELLED, why)
             self._context.commands.append(CancelGoal(why))
         skill, run.under_way.skill = run.under_way.skill, None
         if skill is not None and skill.end is None:
@@ -349,6 +343,6 @@ class Transitions:
             event(self._context.constraint)
 
 
-def _is_under_way(navigation: Navigation, proposal: Proposal) -> bool:
+def _is_same_goal(navigation: Navigation, proposal: Proposal) -> bool:
     metres, turned = apart(navigation.proposal.goal, proposal.goal)
     return metres < 0.05 and turned < 0.1

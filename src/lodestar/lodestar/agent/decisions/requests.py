@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -18,21 +18,24 @@ Answer = Proposal | Rejection
 
 
 @dataclass(frozen=True)
-class LateAnswer:
-    """An answer that came after the decision which it was asked for. asked_at: loop time of the request."""
+class Asked:
+    """A request to one expert. asked_at: loop time. labels: of the things of the scene then, by id. is_over: the errand
+    that it was asked for has ended.
+    """
 
     request: ProposalRequest
-    answer: Answer
     asked_at: float
+    labels: Mapping[int, str] = field(default_factory=dict)
+    is_over: bool = False
 
 
 @dataclass(frozen=True)
-class _Pending:
-    """A request that an expert works on. asked_at: loop time. is_over: the errand that it was asked for has ended."""
+class HeardAnswer:
+    """An answer with what was asked. is_late: it came after the decision which it was asked for."""
 
-    request: ProposalRequest
-    asked_at: float
-    is_over: bool = False
+    asked: Asked
+    answer: Answer
+    is_late: bool = True
 
 
 class Requests:
@@ -49,19 +52,27 @@ class Requests:
         self.asked_at = 0.0
         self.is_review = False
         self.slow: set[str] = set()
-        self._answers: dict[str, Answer] = {}
-        self._thinking: dict[str, _Pending] = {}
-        self._late: dict[str, LateAnswer] = {}
+        self._answers: dict[str, HeardAnswer] = {}
+        self._thinking: dict[str, Asked] = {}
+        self._late: dict[str, HeardAnswer] = {}
         self._answered: dict[str, float] = {}  # when the newest request that was answered was made
 
     def open(
-        self, request: ProposalRequest, experts: tuple[str, ...], now: float, review: bool = False
+        self,
+        request: ProposalRequest,
+        experts: tuple[str, ...],
+        now: float,
+        labels: Mapping[int, str],
+        review: bool = False,
     ) -> tuple[str, ...]:
-        """Open the epoch of this request at `now`; returns those of the experts that work on nothing yet."""
+        """Open the epoch of this request at `now`; returns those of the experts that work on nothing yet.
+
+        labels: see `Asked`.
+        """
         patience = self._config.thinking_patience
         self._thinking = {n: r for n, r in self._thinking.items() if now - r.asked_at <= patience}
         idle = tuple(name for name in experts if name not in self._thinking)
-        self._thinking |= dict.fromkeys(idle, _Pending(request, now))
+        self._thinking |= dict.fromkeys(idle, Asked(request, now, labels))
         self.request, self.asked, self.asked_at = request, experts, now
         self.is_review, self._answers = review, {}
         return idle
@@ -89,10 +100,8 @@ class Requests:
         (self.slow.add if late else self.slow.discard)(answer.expert)
         if pending.is_over:
             return
-        if self.request is pending.request:
-            self._answers[answer.expert] = answer
-        else:
-            self._late[answer.expert] = LateAnswer(pending.request, answer, pending.asked_at)
+        is_late = self.request is not pending.request
+        (self._late if is_late else self._answers)[answer.expert] = HeardAnswer(pending, answer, is_late)
 
     def is_due(self, now: float) -> bool:
         """Whether everybody who is waited for has answered the open epoch, or its deadline has passed."""
@@ -101,21 +110,21 @@ class Requests:
         waited = any(name in self._thinking and name not in self.slow for name in self.asked)
         return not waited or now >= self._deadline(self.asked_at)
 
-    def take(self, now: float, objection: Callable[[LateAnswer], str]) -> dict[str, Answer]:
+    def take(self, now: float, objection: Callable[[HeardAnswer], str]) -> dict[str, Answer]:
         """The answers that count in the open epoch, by expert; who still thinks is missing.
 
-        objection(late): why a late answer is of no use any more, "" where it still holds.
+        objection(heard): why an answer is of no use any more, "" where it still holds.
         """
         assert self.request is not None
-        answers = dict(self._answers)
+        answers: dict[str, Answer] = {}
         for name in self.asked:
             late = self._late.pop(name, None)
-            if late is None or name in answers:
+            heard = self._answers.get(name, late)
+            if heard is None:
                 continue
-            why = objection(late)
-            answers[name] = (
-                Rejection(name, self.request.epoch, RejectionReason.DEADLINE, why) if why else late.answer
-            )
+            reason = RejectionReason.DEADLINE if heard.is_late else RejectionReason.NO_PROPOSAL
+            why = objection(heard)
+            answers[name] = Rejection(name, self.request.epoch, reason, why) if why else heard.answer
         if now >= self._deadline(self.asked_at):
             self.slow |= {name for name in self.asked if name in self._thinking}
         return answers
@@ -128,10 +137,10 @@ class Requests:
         return asked_at + self._config.expert_deadline
 
 
-def objection(late: LateAnswer, now: float, step_index: int, facts: Facts, config: LoopConfig) -> str:
+def late_objection(late: HeardAnswer, now: float, step_index: int, facts: Facts, config: LoopConfig) -> str:
     """Return why a late answer is of no use at `now` for a step; "" where it still holds."""
-    answer, age = late.answer, now - late.asked_at
-    if late.request.step_index != step_index:
+    answer, request, age = late.answer, late.asked.request, now - late.asked.asked_at
+    if request.step_index != step_index:
         return "late: its answer was for another step"
     if isinstance(answer, Rejection):
         return f"late: {age:.0f} s ago it was asked and had nothing ({answer.message})"
@@ -145,7 +154,7 @@ def objection(late: LateAnswer, now: float, step_index: int, facts: Facts, confi
     if not footprint_free(facts.known_grid, goal):
         return "late: its goal is not free any more"
     if answer.action is not ActionKind.GO:
-        moved, turned = apart(facts.known_pose, late.request.robot_pose)
+        moved, turned = apart(facts.known_pose, request.robot_pose)
         if moved > config.same_goal_distance or turned > config.same_goal_angle:
             return "late: the robot has moved on since it was to turn"
     return ""

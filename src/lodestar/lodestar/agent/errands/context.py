@@ -10,12 +10,12 @@ import numpy as np
 from lodestar.agent.decisions.admission import ASIDE, CHARGER, FRONTIER, HOME, LOOK
 from lodestar.agent.errands.commands import Command, OpenQuestions, RecordDecision, State
 from lodestar.agent.errands.run import DirectiveRun
-from lodestar.agent.errands.searched_floor import SearchedFloor
 from lodestar.agent.errands.target_search import TargetSearch
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.newest import Facts, Odometer
 from lodestar.agent.facts.times import LoopClock
 from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest
+from lodestar.grid.searched_floor import SearchedFloor
 from lodestar.language.directive import Step
 from lodestar.language.query_graph import VIEWED
 from lodestar.models.phrases import PhraseBook
@@ -81,12 +81,8 @@ class LoopContext:
     @property
     def place_names(self) -> frozenset[str]:
         """Names of the regions that are known now."""
-        mirror = self.facts.mirror
-        return (
-            frozenset()
-            if mirror is None
-            else frozenset(r.label.casefold() for r in mirror.regions.values() if r.label)
-        )
+        regions = {} if self.facts.mirror is None else self.facts.mirror.regions
+        return frozenset(region.label.casefold() for region in regions.values() if region.label)
 
     @property
     def pose_is_old(self) -> bool:

@@ -215,6 +215,7 @@ class Errand:
     last_decision: float = 0.0
     explored_at: float | None = None  # since when there has been nothing left to explore
     failures: int = 0  # drives in a row
+    unavailable_since: float | None = None  # since when no navigator has taken a goal
     last_failure: str = ""
     retreats: list[np.ndarray] = field(default_factory=list)  # poses tried at this place
     recoveries: int = 0

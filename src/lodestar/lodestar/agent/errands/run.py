@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -14,6 +14,7 @@ from lodestar.agent.errands.errand import ActionState, Errand
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.agent.facts.times import NEVER, Stamp
+from lodestar.experts.absence import SearchBelief
 from lodestar.language.directive import UNTIL_CANCELLED, Constraint, Directive, Item, Scope, Step, StepKind
 from lodestar.memory.answer import Answer
 from lodestar.models.lexicon import load_lexicon
@@ -129,36 +130,7 @@ def _goes_on(times: int, done: int) -> bool:
     return times == UNTIL_CANCELLED or done < times
 
 
-@dataclass(frozen=True)
-class SearchBelief:
-    """Belief after a search without a find.
-
-    present: probability that the thing is there. missed: that it would have been missed so far, if it were there.
-    share: of the floor that the robot can come to. open_area: m^2 that open edges of the map are taken to hide.
-    barred_area: m^2 of known floor that no way leads to and that was not looked at.
-    """
-
-    present: float
-    missed: float
-    share: float
-    open_area: float
-    barred_area: float
-
-    def in_words(self) -> str:
-        """Return how sure it is that the thing is not there, and what was not looked at, as sentences."""
-        sure = f"I am {100.0 * (1.0 - self.present):.0f} % sure of it."
-        return f"{sure} {self.left_in_words()}".rstrip()
-
-    def left_in_words(self) -> str:
-        """Return what was not looked at, as a sentence; "" where it is little."""
-        left = (
-            [f"about {self.open_area:.0f} m2 behind open edges of the map"] if self.open_area >= 1.0 else []
-        )
-        left += [f"{self.barred_area:.0f} m2 that no way leads to"] if self.barred_area >= 1.0 else []
-        return f"Not looked at: {' and '.join(left)}." if left else ""
-
-
-MAX_SENTENCES = 100  # sentences of a report
+MAX_SENTENCES = 100  # of a report, and answers: a directive may go on for days
 EXPLORE = Step(StepKind.EXPLORE)  # everything, to find the place that an errand names
 
 
@@ -204,7 +176,6 @@ class DirectiveRun:
     found: list[int] = field(default_factory=list)
     last_energy: float = -math.inf
     decisions: int = 0
-    unavailable_since: float | None = None
     jump_settled: Stamp = NEVER  # of the newest jump of the pose that was dealt with
     report: list[str] = field(default_factory=list)
     verdict: tuple[ErrorCode, str] | None = None
@@ -245,6 +216,11 @@ class DirectiveRun:
         """Keep what came of an errand for the report, which has the last `MAX_SENTENCES`."""
         self.report.append(text)
         del self.report[:-MAX_SENTENCES]
+
+    def note_found(self, identities: Iterable[int]) -> None:
+        """These entities were found, the last of them last; one that was found before is told once."""
+        new = list(dict.fromkeys(identities))
+        self.found = [identity for identity in self.found if identity not in new] + new
 
     def __post_init__(self) -> None:
         self.errand = Errand(self.config)

@@ -21,6 +21,8 @@ from lodestar.query.verdict import Candidate
 from lodestar.scene.records import Entity, EntityState
 from lodestar.scene.regions import is_called
 
+_ASK_AGAIN = 5.0  # s without the vector of a phrase, after which it is asked for again
+
 
 class Known(Protocol):
     """The part of the context that the search reads, and where it asks for vectors."""
@@ -30,13 +32,18 @@ class Known(Protocol):
     targets: Targets
     commands: list[Command]
 
+    @property
+    def now(self) -> float:
+        """Return loop time in seconds."""
+        ...
+
 
 class TargetSearch:
     """Looks for the current step's target in the scene, without what the run has excluded."""
 
     def __init__(self, context: Known) -> None:
         self._context = context
-        self._missing: tuple[str, ...] = ()
+        self._asked: dict[str, float] = {}  # phrases whose vectors were asked for of late, and when
 
     def look(self, run: DirectiveRun) -> TargetView:
         """The scene's candidates for the current step, without excluded entities among the accepted."""
@@ -87,6 +94,14 @@ class TargetSearch:
             if thing.mean is None or math.dist(thing.mean[:2], entity.mean[:2]) <= SHIFTED:
                 del run.errand.gone[identity]
 
+    def is_another(self, run: DirectiveRun, entity_id: int, label: str) -> bool:
+        """Return whether a thing that went by the label, "" = unknown, goes by another now and may not be meant."""
+        entity = self._context.facts.entity(entity_id) if label else None
+        if entity is None or entity.label == label:
+            return False
+        view = self.look(run)
+        return not view.missing and all(c.entity_id != entity.id for c in view.candidates)
+
     def unmeant(self, run: DirectiveRun) -> frozenset[int]:
         """Entities that fit what the step says it does not mean."""
         item, mirror = run.step.item, self._context.facts.mirror
@@ -96,21 +111,19 @@ class TargetSearch:
 
     def known(self, graph: QueryGraph) -> list[Entity]:
         """Entities of the scene that meet a query, best first."""
-        mirror = self._context.facts.mirror
-        if mirror is None:
-            return []
-        view = self._context.targets.look(mirror, Step(StepKind.FIND, Item(((graph,),))))
-        self._request_vectors(view.missing)
-        return self.accepted(view)
+        return self.meant(Item(((graph,),))) or []
 
     def meant(self, item: Item) -> list[Entity] | None:
         """Return the entities of the scene that an item means, best first; None while a phrase has no vector."""
+        view = self._view(Step(StepKind.FIND, item))
+        return None if view is None else self.accepted(view)
+
+    def _view(self, step: Step) -> TargetView | None:
+        """Return the candidates for a step; None while a phrase has no vector."""
         mirror = self._context.facts.mirror
-        if mirror is None:
-            return []
-        view = self._context.targets.look(mirror, Step(StepKind.FIND, item))
+        view = TargetView() if mirror is None else self._context.targets.look(mirror, step)
         self._request_vectors(view.missing)
-        return None if view.missing else self.accepted(view)
+        return None if view.missing else view
 
     def scores(self, step: Step, entities: Mapping[int, Entity]) -> dict[int, float]:
         """Scores of entities that are not in the scene, for a step, by id."""
@@ -135,11 +148,8 @@ class TargetSearch:
             rooms = [r.id for r in mirror.regions.values() if is_called(r, run.step.scope.labels)]
             inside = [e for e in present if not run.step.scope.rooms or e.region_id in rooms]
             return self._within(inside, run.step)
-        view = self._context.targets.look(mirror, run.step)
-        if view.missing:
-            self._request_vectors(view.missing)
-            return None
-        return self._within(self.accepted(view), run.step)
+        view = self._view(run.step)
+        return None if view is None else self._within(self.accepted(view), run.step)
 
     def seen_since(self, run: DirectiveRun, begun: Stamp) -> list[Entity]:
         """Entities that the step asks for and that were in view since then; none while a phrase has no vector."""
@@ -147,12 +157,8 @@ class TargetSearch:
 
     def holds(self, step: Step, entity: Entity) -> bool | None:
         """Return whether the entity is one that the step means; None while a phrase has no vector."""
-        mirror = self._context.facts.mirror
-        if mirror is None:
-            return None
-        view = self._context.targets.look(mirror, step)
-        self._request_vectors(view.missing)
-        return None if view.missing else view.is_accepted(entity.id)
+        view = self._view(step)
+        return None if view is None else view.is_accepted(entity.id)
 
     def _within(self, entities: list[Entity], step: Step) -> list[Entity]:
         """Those of the entities that lie around what the step's scope names."""
@@ -174,10 +180,13 @@ class TargetSearch:
         return [entity for entity in entities if entity is not None]
 
     def _request_vectors(self, missing: tuple[str, ...]) -> None:
-        """Ask for the vectors of these phrases, once."""
-        if missing and missing != self._missing:
-            self._context.commands.append(EmbedPhrases(missing))
-        self._missing = missing
+        """Ask for the vectors of these phrases, and again where none has come for a while."""
+        now = self._context.now
+        self._asked = {phrase: at for phrase, at in self._asked.items() if abs(now - at) < _ASK_AGAIN}
+        new = tuple(phrase for phrase in missing if phrase not in self._asked)
+        if new:
+            self._context.commands.append(EmbedPhrases(new))
+            self._asked |= dict.fromkeys(new, now)
 
 
 def _gap(one: Entity, other: Entity) -> float:

@@ -80,7 +80,7 @@ class Odometer:
     """
 
     def __init__(self, config: LoopConfig) -> None:
-        self._config = config
+        self.config = config
         self.distance = 0.0  # metres
         self._last: np.ndarray | None = None
         self._anchor: np.ndarray | None = None
@@ -102,7 +102,7 @@ class Odometer:
         """Count the step to pose (3,); a jump is a correction of the map and not counted."""
         if self._last is not None:
             step = math.hypot(pose[0] - self._last[0], pose[1] - self._last[1])
-            if step <= self._config.largest_step:
+            if step <= self.config.largest_step:
                 self.distance += step
             if self._jumps(pose, stamp - self._newest):
                 self.jumped_at, self.jump = stamp, (self._last.copy(), pose.copy())
@@ -115,7 +115,7 @@ class Odometer:
         assert self._last is not None
         if seconds >= _GAP:
             return False
-        config = self._config.recovery
+        config = self.config.recovery
         step = pose[:2] - self._last[:2]
         if self._newest - self._felt > _HOLDS:
             return math.hypot(*step) - _FASTEST * seconds > config.lost_step
@@ -142,8 +142,8 @@ class Odometer:
 
     def _moved(self, pose: np.ndarray) -> bool:
         assert self._anchor is not None
-        far = math.hypot(pose[0] - self._anchor[0], pose[1] - self._anchor[1]) >= self._config.stuck_distance
-        return far or abs(float(wrap_angle(pose[2] - self._anchor[2]))) >= self._config.stuck_angle
+        far = math.hypot(pose[0] - self._anchor[0], pose[1] - self._anchor[1]) >= self.config.stuck_distance
+        return far or abs(float(wrap_angle(pose[2] - self._anchor[2]))) >= self.config.stuck_angle
 
 
 _OLDER = 1.0  # s before a jump of the pose, at which no grid shows it yet
@@ -171,6 +171,7 @@ class Facts:
     area: float = 0.0
     mirror: SceneMirror | None = None
     sight: Stamp = NEVER
+    sighted_until: float = 0.0  # metres that had been driven when the newest image was `drive_blind` old
     grid_before_jump: OccupancyGrid2D | None = None
     rested: OccupancyGrid2D | None = None
     rested_at: Stamp = NEVER
@@ -189,6 +190,8 @@ class Facts:
             self.home = pose
         before = self.odometer.jumped_at
         self.odometer.observe(pose, stamp)
+        if self.blind_for <= self.odometer.config.recovery.drive_blind:
+            self.sighted_until = self.odometer.distance
         if self.odometer.jumped_at != before:
             self.grid_before_jump = self._older
         return True
@@ -223,9 +226,10 @@ class Facts:
         before = self._seen_before.get(entity.id)
         return NEVER if before == entity.last_seen else Stamp(entity.last_seen)
 
-    def is_blind(self, patience: float) -> bool:
-        """Whether the camera sent no image for longer than `patience` seconds, as far as anybody says when it does."""
-        return self.sight > NEVER and self.stamp - self.sight > patience
+    @property
+    def blind_for(self) -> float:
+        """Return the seconds (stamps) for which no image has come; 0 where nobody says when images come."""
+        return max(self.stamp - self.sight, 0.0) if self.sight > NEVER else 0.0
 
     @property
     def known_pose(self) -> np.ndarray:
@@ -256,6 +260,11 @@ class Facts:
     def entities(self) -> Mapping[int, Entity]:
         """The entities of the scene by id; none before the first scene."""
         return {} if self.mirror is None else self.mirror.entities
+
+    @property
+    def labels(self) -> dict[int, str]:
+        """Return the label of each entity by its id."""
+        return {identity: entity.label for identity, entity in self.entities.items()}
 
     def entity(self, entity_id: int) -> Entity | None:
         """The entity that has this id or into which it was merged; None where it is gone."""

@@ -11,7 +11,7 @@ from lodestar.agent.activities.activity import Activity, Tools
 from lodestar.agent.activities.table import Activities
 from lodestar.agent.decisions.admission import FRONTIER, KNOWN, SEMANTIC_MAP, admit
 from lodestar.agent.decisions.approach import heads_for
-from lodestar.agent.decisions.requests import Answer, objection
+from lodestar.agent.decisions.requests import Answer, HeardAnswer, late_objection
 from lodestar.agent.errands.commands import RequestProposals
 from lodestar.agent.errands.context import LoopContext
 from lodestar.agent.errands.errand import Choice
@@ -46,7 +46,7 @@ class Inquiry:
         run.errand.goals.refresh(facts.known_grid)
         if run.errand.begun == NEVER:
             run.errand.begun = facts.stamp
-        context.searched.count_from(self._looks_since(run))
+        context.searched.count_from(self._looks_since(run).seconds)
         request = ProposalRequest(
             epoch=context.next_epoch(),
             stamp=facts.stamp.seconds,
@@ -58,11 +58,11 @@ class Inquiry:
             | self._context.search.unmeant(run),
             excluded_goals=run.errand.goals.active(),
             errand=context.directives % 2**20 * 2**12 + run.errand.number % 2**12 + 1,
-            looks_since=context.searched.since.seconds,
+            looks_since=context.searched.since,
             deadline=facts.stamp.after(context.config.expert_deadline).seconds,
         )
         experts = (FRONTIER,) if review else self.experts_for(request.step)
-        asked = run.requests.open(request, experts, now, review)
+        asked = run.requests.open(request, experts, now, facts.labels, review)
         if asked:
             context.commands.append(RequestProposals(request, asked))
 
@@ -83,11 +83,18 @@ class Inquiry:
 
     def answers(self, run: DirectiveRun) -> dict[str, Answer]:
         """The answers that count in the open epoch, by expert."""
-        context = self._context
-        return run.requests.take(
-            context.now,
-            lambda late: objection(late, context.now, run.step_index, context.facts, context.config),
-        )
+        return run.requests.take(self._context.now, partial(self._objection, run))
+
+    def _objection(self, run: DirectiveRun, heard: HeardAnswer) -> str:
+        """Return why an answer is of no use any more; "" where it still holds."""
+        context, identity = self._context, heard.answer.entity_id if isinstance(heard.answer, Proposal) else 0
+        if context.search.is_another(run, identity, heard.asked.labels.get(identity, "")):
+            return (
+                f"entity {identity} was a {heard.asked.labels[identity]} when it was asked, and is none now"
+            )
+        if not heard.is_late:
+            return ""
+        return late_objection(heard, context.now, run.step_index, context.facts, context.config)
 
     def admit(self, run: DirectiveRun, view: TargetView) -> Admission:
         """Every expert's answer, judged."""
@@ -155,7 +162,7 @@ class KnownTarget:
         why = "you pointed at it" if entity.id == run.errand.pointed else "the experts have not answered"
         rationale = f"going to {name_of(entity)}, {length:.1f} m away, by the map: {why}"
         proposal = Proposal(KNOWN, epoch, goal, view.score(entity.id), rationale, entity.id)
-        if not self._transitions.pursue(run, proposal, epoch, view).accepted:
+        if not self._transitions.send(run, proposal, epoch, view, keeps=True).accepted:
             return False
         run.requests.close()
         run.text = going(proposal, entity, bool(accepted))
@@ -292,4 +299,4 @@ class ValidatingState:
         decision, proposal, view = choice.decision, choice.proposal, choice.view
         entity = context.facts.entity(proposal.entity_id)
         run.text = going(proposal, entity, view.is_accepted(proposal.entity_id))
-        self._transitions.pursue(run, proposal, decision.epoch, view, is_checked=True)
+        self._transitions.send(run, proposal, decision.epoch, view, is_checked=True, keeps=True)

@@ -68,6 +68,10 @@ class DiagnosingState:
         recover = self._recoveries.get(case.recovery, self._leave_out)
         if case.failure is Failure.OTHER and case.recovery in _AT_PLACE:
             recover = self._tell  # the place is right: a thing that fits stands there
+        elif case.recovery in _DRIVES and context.search.is_another(
+            run, case.action.entity_id, case.action.label
+        ):
+            recover = self.next_candidate  # what it turned out to be is not driven to
         recover(run, case, case.diagnosis)
 
     def _look(self, run: DirectiveRun, case: OpenCase, diagnosis: Diagnosis) -> None:
@@ -188,9 +192,10 @@ class DiagnosingState:
 
     def _tell(self, run: DirectiveRun, case: OpenCase, diagnosis: Diagnosis) -> None:
         """Either is what the words mean: the robot faces again the one that it came to, and claims that."""
-        epoch = self._context.next_epoch()
+        epoch, view = self._context.next_epoch(), self._context.search.look(run)
         proposal = replace(case.proposal, epoch=epoch)
-        if not self._transitions.send(run, proposal, epoch, self._context.search.look(run)).accepted:
+        is_meant = any(candidate.entity_id == proposal.entity_id for candidate in view.candidates)
+        if not is_meant or not self._transitions.send(run, proposal, epoch, view).accepted:
             self._elsewhere(run, case)
 
     def _wait_for_way(self, run: DirectiveRun, case: OpenCase, diagnosis: Diagnosis) -> None:
@@ -252,7 +257,7 @@ class DiagnosingState:
         """Decide anew once something is seen; end where nothing is for too long."""
         context = self._context
         config = context.config.recovery
-        blind = self._evidence.blind_for()
+        blind = context.facts.blind_for
         if blind <= config.camera_patience:
             self.go_on(run)
         elif not self._waits(case, config.sensor_patience):
@@ -267,6 +272,7 @@ class DiagnosingState:
         self._transitions.redecide(run)
 
 
+_DRIVES = frozenset({Recovery.WAIT_THEN_GO_ROUND, Recovery.OTHER_SIDE})  # to the same thing again
 _AT_PLACE = frozenset({Recovery.ASK_AGAIN, Recovery.OTHER_SIDE, Recovery.NEXT_CANDIDATE})
 _LOOKS = {
     Look.WAIT: "standing and looking",

@@ -143,7 +143,7 @@ class DecisionLoop:
         run.errand.excluded = dict.fromkeys(excluded, NOT_CHOSEN)
         context.directives += 1
         context.questions.set_aside()
-        context.searched.count_from(facts.stamp.after(-self.config.fresh_looks))
+        context.searched.count_from(facts.stamp.after(-self.config.fresh_looks).seconds)
         context.ledger.begin_directive(context.now, run.time_limit)
         self._transitions.start(run)
 
@@ -220,8 +220,10 @@ class DecisionLoop:
         context = self._context
         if context.facts.take_pose(pose, Stamp(stamp), context.now):
             context.ledger.builder.observe_pose(context.facts.known_pose, stamp)
-            if not context.facts.is_blind(self.config.recovery.camera_patience):
-                context.searched.note(context.facts.known_pose, context.facts.stamp, context.facts.grid)
+            if context.facts.blind_for <= self.config.recovery.camera_patience:
+                context.searched.note(
+                    context.facts.known_pose, context.facts.stamp.seconds, context.facts.grid
+                )
 
     def on_motion(self, command: np.ndarray, velocity: np.ndarray, stamp: float) -> None:
         """The robot was told `command` and moves with `velocity`, (3,) each: m/s, m/s, rad/s in the body frame."""
@@ -319,6 +321,12 @@ class DecisionLoop:
     def directive(self) -> Directive | None:
         """The one that runs."""
         return self._context.run.directive if self._context.run is not None else None
+
+    @property
+    def skill(self) -> str:
+        """Name of the skill of a user's that is under way, "" = none."""
+        skill = None if self._context.run is None else self._context.run.under_way.skill
+        return "" if skill is None else skill.trace.action.skill.value
 
     def feedback(self) -> Feedback:
         """Return the state, the goal and the reason, for the action's feedback."""

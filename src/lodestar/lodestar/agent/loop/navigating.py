@@ -43,7 +43,7 @@ class NavigatorNews:
 
     def _take(self, run: DirectiveRun, navigation: Navigation, event: NavigationEvent) -> None:
         if event.kind is not NavigationKind.UNAVAILABLE:
-            run.unavailable_since = None
+            run.errand.unavailable_since = None
         if event.kind in (NavigationKind.ACCEPTED, NavigationKind.FEEDBACK):
             navigation.accepted = True
             if math.isfinite(event.distance_remaining):
@@ -117,11 +117,11 @@ class NavigatorNews:
     def unavailable(self, run: DirectiveRun, message: str) -> None:
         """No navigator takes goals: wait for one, and end the directive when none comes."""
         context = self._context
-        if run.unavailable_since is None:
-            run.unavailable_since = context.now
+        if run.errand.unavailable_since is None:
+            run.errand.unavailable_since = context.now
         detail = f": {message}" if message else ""
         self._tools.outcomes.note(run, Failure.SILENT, f"the navigator is not available{detail}")
-        if context.now - run.unavailable_since >= context.config.navigator_timeout:
+        if context.now - run.errand.unavailable_since >= context.config.navigator_timeout:
             message = f"The navigator is not available{detail}."
             self._transitions.finish(run, ErrorCode.NAVIGATOR_UNAVAILABLE, message)
             return

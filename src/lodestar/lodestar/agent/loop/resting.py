@@ -44,6 +44,9 @@ class WaitingState:
 def pause(context: LoopContext, transitions: Transitions, run: DirectiveRun) -> None:
     """Let the robot stand, stop loop time, and give up what is under way, a skill too; a wait stays one."""
     run.text = "Paused on request; the directive goes on when it is resumed."
+    if run.under_way.skill is not None:
+        name = run.under_way.skill.trace.action.skill.value
+        run.text = f"Paused on request; {name} was stopped, and begins anew when the directive is resumed."
     begun = SendGoal | RequestProposals | RunSkill
     context.commands = [c for c in context.commands if not isinstance(c, begun)]
     if context.state is not State.WAITING or run.under_way.skill is not None:

@@ -26,7 +26,7 @@ from lodestar.scene.captions import clean_text
 from lodestar.scene.floor_height import foot_height
 from lodestar.scene.records import Entity
 from lodestar.selection.decision_log import Outcome
-from lodestar.worldmodel.outcomes import Look
+from lodestar.worldmodel.outcomes import Look, Result
 
 _REACHED = "reached, and it showed nothing"
 
@@ -112,7 +112,7 @@ class VerifyingState:
         return self._transitions.diagnosed(run, failure, proposal, why, arrived=arrival.stamp)
 
     def _leave(self, run: DirectiveRun, view: TargetView, text: str) -> None:
-        self._tools.outcomes.roll_back(run, text)
+        self._tools.outcomes.close(run, Result.ROLLED_BACK, text)
         run.text = f"{text[:1].upper()}{text[1:]}."
         self._context.account.close(Outcome.REACHED, view)
         self._transitions.redecide(run)
@@ -208,8 +208,8 @@ class VerifyingState:
         for thing in run.errand.gone.values():
             self._tools.outcomes.note_other(run, thing.entity_id)
             run.tell(f"{thing.name[:1].upper()}{thing.name[1:]} is no longer {thing.place}.")
-        self._tools.outcomes.commit(run, f"{name_of(entity)} was seen again")
-        run.found.append(entity.id)
+        self._tools.outcomes.close(run, Result.COMMITTED, f"{name_of(entity)} was seen again")
+        run.note_found([entity.id])
         run.errand.found_here += 1
         where = place_of(entity, context.facts.mirror)
         text = f"Found {name_of(entity)} {where}: it is in front of me and was seen again on arrival."

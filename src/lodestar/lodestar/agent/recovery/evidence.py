@@ -43,7 +43,6 @@ class EvidenceGatherer:
     def __init__(self, context: LoopContext) -> None:
         self._context = context
         self._priors = CategoryPriors()
-        self._seen_at = 0.0  # metres driven when something was seen last
 
     def measure(self, run: DirectiveRun, case: OpenCase) -> Evidence:
         """Return the evidence as it is now.
@@ -96,21 +95,15 @@ class EvidenceGatherer:
         facts = {"battery_low": run.charging, "pose_old": context.pose_is_old}
         if context.config.grid_patience > 0.0:
             facts["ranges_old"] = context.grid_is_old
-        if self._context.facts.sight > NEVER:
-            facts["images_old"] = self.blind_for() > self._context.config.recovery.camera_patience
+        if context.facts.sight > NEVER:
+            facts["images_old"] = context.facts.blind_for > context.config.recovery.camera_patience
         return facts
-
-    def blind_for(self) -> float:
-        """Return the seconds (stamps) for which no image has come; 0 where nobody says when images come."""
-        facts = self._context.facts
-        return max(facts.stamp - facts.sight, 0.0) if facts.sight > NEVER else 0.0
 
     def is_blind(self) -> bool:
         """Return whether the robot drives on without any sight: for too long, and too far for a blank wall."""
-        facts, config = self._context.facts, self._context.config.recovery
-        if self.blind_for() <= config.drive_blind:
-            self._seen_at = facts.odometer.distance
-        return facts.odometer.distance - self._seen_at > config.drive_blind_way
+        facts = self._context.facts
+        driven = facts.odometer.distance - facts.sighted_until
+        return driven > self._context.config.recovery.drive_blind_way
 
     def has_jumped(self, run: DirectiveRun) -> bool:
         """Return whether the pose jumped since the directive began, and that was not settled yet.

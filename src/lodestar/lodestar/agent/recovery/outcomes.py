@@ -149,7 +149,7 @@ class Outcomes:
     def begin(self, run: DirectiveRun, trace: Trace) -> None:
         """An action begins; one that is still open, and a look, were given up for it."""
         self.end_look(run, Result.CANCELLED, "Another goal was chosen instead.")
-        self.cancel(run, "Another goal was chosen on the way.")
+        self.close(run, Result.CANCELLED, "Another goal was chosen on the way.")
         facts = self._context.facts
         about = entity_of(trace.expectation.about) or 0
         entity = facts.entity(about)
@@ -183,15 +183,8 @@ class Outcomes:
             stamp = self._context.facts.stamp.seconds
             self._context.commands.append(RecordOutcome(ActionOutcome(look, stamp, result, text=text)))
 
-    def commit(self, run: DirectiveRun, text: str = "") -> None:
-        """The action that is open has ended as expected."""
-        self._close(run, Result.COMMITTED, text)
-
-    def cancel(self, run: DirectiveRun, text: str) -> None:
-        """The action that is open is not waited for any more."""
-        self._close(run, Result.CANCELLED, text)
-
-    def _close(self, run: DirectiveRun, result: Result, text: str) -> None:
+    def close(self, run: DirectiveRun, result: Result, text: str = "") -> None:
+        """The action that is open, if there is one, has ended: as expected, unwaited for, or failed undiagnosed."""
         action, run.under_way.action = run.under_way.action, None
         if action is not None:
             stamp = self._context.facts.stamp.seconds
@@ -212,21 +205,17 @@ class Outcomes:
         """
         config, action = self._context.config.recovery, run.under_way.action
         if action is None or not config.enabled or run.errand.recoveries >= config.max_recoveries:
-            self.roll_back(run, why)
+            self.close(run, Result.ROLLED_BACK, why)
             return None
         if looks is None:
             looks = () if failure is Failure.STOPPED else run.errand.looks.get(action.entity_id, ())
         return self._case(run, action, failure, proposal, why, looks=looks, **more)
 
-    def roll_back(self, run: DirectiveRun, why: str) -> None:
-        """The action that is open has failed, for a reason that needs no diagnosis."""
-        self._close(run, Result.ROLLED_BACK, why)
-
     def note(self, run: DirectiveRun, failure: Failure, why: str) -> None:
         """Diagnose and record a failure whose recovery the loop has begun already."""
         action = run.under_way.action
         if action is None or not self._context.config.recovery.enabled:
-            self.roll_back(run, why)
+            self.close(run, Result.ROLLED_BACK, why)
             return
         looks = tuple(Look)[1:]  # none is made
         case = self._case(run, action, failure, _proposal_of(action, run), why, looks=looks)

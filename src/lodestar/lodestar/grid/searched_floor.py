@@ -1,4 +1,7 @@
-"""The floor that the robot has looked at, and from how near, as far as it counts for the errand."""
+"""The floor that the robot has looked at, and from how near, as far as it counts for what it does now.
+
+Stamps are seconds on the clock of the sensors.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import ndimage
 
-from lodestar.agent.facts.times import NEVER, Stamp
 from lodestar.grid.config import LookConfig
 from lodestar.grid.looks import Looks
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.paths import path_lengths
 from lodestar.grid.way_lengths import WayLengths
 
+_NEVER = -math.inf
 _LIMITS = LookConfig()
 _EDGE = 8  # cells in a row that are an open edge, as of the explorer's frontiers
 
@@ -24,7 +27,7 @@ class FromMemory:
     """Floor that counts by looks of before. share: of all that was looked at, [0, 1]. oldest: stamp of such a look."""
 
     share: float
-    oldest: Stamp
+    oldest: float
 
 
 class SearchedFloor:
@@ -41,24 +44,24 @@ class SearchedFloor:
         """The clock began anew: no look counts any more."""
         self._looks = Looks(self.limits)
         self._pose: np.ndarray | None = None
-        self._noted = NEVER
+        self._noted = _NEVER
 
-    def count_from(self, since: Stamp) -> None:
+    def count_from(self, since: float) -> None:
         """Only looks since then count from now on."""
-        self._looks.begin = since.seconds
+        self._looks.begin = since
 
     @property
-    def since(self) -> Stamp:
+    def since(self) -> float:
         """Return the stamp from which looks count."""
-        return Stamp(self._looks.begin)
+        return self._looks.begin
 
-    def note(self, pose: np.ndarray, stamp: Stamp, grid: OccupancyGrid2D | None) -> None:
+    def note(self, pose: np.ndarray, stamp: float, grid: OccupancyGrid2D | None) -> None:
         """The robot looks from pose (3,), if its last look is long enough ago."""
         if grid is None or stamp - self._noted < self.limits.interval:
             return
         self._noted, self._pose = stamp, pose
         self._looks.set_grid(grid)
-        self._looks.look(pose, float(pose[2]), stamp.seconds)
+        self._looks.look(pose, float(pose[2]), stamp)
 
     def nearest(self, grid: OccupancyGrid2D) -> np.ndarray:
         """Return the metres from which each cell was looked at, (rows, columns) float32; inf = never."""
@@ -73,7 +76,7 @@ class SearchedFloor:
             return math.nan
         return self._looks.share(self._reached(grid, pose))
 
-    def from_memory(self, begun: Stamp, inside: np.ndarray | None = None) -> FromMemory | None:
+    def from_memory(self, begun: float, inside: np.ndarray | None = None) -> FromMemory | None:
         """Return what of the floor counts by looks of before the stamp `begun` alone; None where nothing does.
 
         inside: (rows, columns) bool, the floor that is meant; None = all that the robot can come to.
@@ -84,11 +87,11 @@ class SearchedFloor:
         floor = self._reached(grid, pose)
         if inside is not None:
             floor = floor & inside
-        all_of_it, anew = (float(looks.seen(since=each)[floor].sum()) for each in (None, begun.seconds))
+        all_of_it, anew = (float(looks.seen(since=each)[floor].sum()) for each in (None, begun))
         oldest = looks.oldest(floor)
         if oldest is None or anew >= all_of_it:
             return None
-        return FromMemory(1.0 - anew / all_of_it, Stamp(oldest))
+        return FromMemory(1.0 - anew / all_of_it, oldest)
 
     def _reached(self, grid: OccupancyGrid2D, pose: np.ndarray) -> np.ndarray:
         return np.isfinite(self.ways.to_all(grid, pose)) & grid.free

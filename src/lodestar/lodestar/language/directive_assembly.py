@@ -1,0 +1,115 @@
+"""Puts the draft of a text together: the steps with their places, and the constraints with their ends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from lodestar.language.directive import (
+    ROBOT_FRAME,
+    Constraint,
+    ConstraintKind,
+    Directive,
+    NotUnderstood,
+    OutOfBounds,
+    Scope,
+    Step,
+    StepKind,
+    StopRequested,
+)
+from lodestar.language.directive_draft import Draft
+from lodestar.language.phrase_items import item_of
+from lodestar.language.phrases import Things
+from lodestar.language.refusal_reasons import HALT_ALONE, why_no_steps
+from lodestar.language.vocabulary import load_vocabulary
+
+_LATER = (StepKind.FIND, StepKind.COUNT, StepKind.LIST, StepKind.CHECK, StepKind.EXPLORE)
+
+
+def assembled(draft: Draft, text: str) -> Directive:
+    """Return the directive of a draft. Raises StopRequested, NotUnderstood."""
+    steps = _placed(draft)
+    if not steps or _is_route(draft, steps):
+        raise StopRequested(HALT_ALONE) if draft.halts else NotUnderstood(why_no_steps(draft, text))
+    if draft.unable:
+        steps[-1] = replace(steps[-1], unable=(*steps[-1].unable, *draft.unable))
+    try:
+        constraints = tuple(
+            _constraint(kind, things, metres, _end(draft, index))
+            for index, (kind, things, metres) in enumerate(draft.constraints)
+        )
+        return Directive(text, tuple(steps), constraints, times=draft.times)
+    except OutOfBounds as error:
+        raise NotUnderstood(str(error)) from None
+
+
+def _is_route(draft: Draft, steps: Sequence[Step]) -> bool:
+    """Whether a text says turns and passages alone, which only someone who sees the way could follow."""
+    if not draft.turns or draft.ends:
+        return False
+    vocabulary = load_vocabulary()
+    for step in steps:
+        if step.kind not in (StepKind.GO, StepKind.FIND, StepKind.WAIT):
+            return False
+        heads = [graph.target.category for graph in step.item.best] if step.item is not None else []
+        if not all(vocabulary.is_in("PASSAGES", head.split()[-1]) for head in heads):
+            return False
+    return True
+
+
+def _end(draft: Draft, index: int) -> int | None:
+    """The step with which constraint `index` ends."""
+    if index in draft.until_step:
+        return draft.until_step[index]
+    for constraint, group in draft.until:
+        if constraint == index and 0 <= group < len(draft.groups):
+            return sum(len(g.steps) for g in draft.groups[: group + 1]) - 1
+    return None
+
+
+def _constraint(kind: ConstraintKind, things: Things, metres: float | None, until: int | None) -> Constraint:
+    return Constraint(kind, replace(item_of(things, with_rooms=True), count=1), metres, until)
+
+
+def _placed(draft: Draft) -> list[Step]:
+    """The steps; what follows a step to a room happens in that room, until another place is named."""
+    steps: list[Step] = []
+    room: Scope | None = None
+    said = draft.steps
+    if draft.turns:  # where "3 m forward" leads after a turn is not known
+        said = [step for step in said if not _is_way(step)]
+    if any(step.kind in (StepKind.FIND, StepKind.LIST) for step in said):  # they explore as far as they must
+        said = [step for step in said if step.kind is not StepKind.EXPLORE or step.scope]
+    for step in said:
+        if step.kind is StepKind.GO:
+            room = _room_of(step)
+        elif step.kind in (StepKind.RETURN,):
+            room = None
+        elif step.kind in _LATER and room is not None and not step.scope:
+            step = replace(step, scope=room)
+        elif step.scope:
+            room = None
+        if draft.scope is not None and not step.scope:
+            step = replace(step, scope=draft.scope)
+        repeated = step.kind in (StepKind.RETURN, StepKind.EXPLORE) and steps and steps[-1] == step
+        if not repeated:
+            steps.append(step)
+    return steps
+
+
+def _is_way(step: Step) -> bool:
+    """Whether a step is a length from where the robot stands: "go 3 m forward"."""
+    return step.pose is not None and step.pose.frame == ROBOT_FRAME
+
+
+def _room_of(step: Step) -> Scope | None:
+    """The room in which a step to a place ends."""
+    if step.item is None or len(step.item.alternatives) != 1:
+        return None
+    graph = step.item.alternatives[0][0]
+    if step.scope.rooms:
+        return step.scope
+    if graph.target.category in ("spot",):
+        return None
+    short = replace(graph, variables=graph.variables[:1], predicates=graph.predicates[:1])
+    return Scope((short,), step.scope.level)

@@ -1,4 +1,4 @@
-"""What a node's clock does: it stops, jumps back, or is set back."""
+"""Clocks that stop, jump back, or are set back."""
 
 from __future__ import annotations
 

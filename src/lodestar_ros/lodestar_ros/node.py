@@ -27,7 +27,7 @@ WALL_PERIOD = 1.0  # s between two looks at the wall clock
 
 
 class ClockHolder(Protocol):
-    """Whatever keeps stamps: times, pairs that wait, a trail, a rate."""
+    """A holder of stamps: times, pairs that wait, a trail, a rate."""
 
     def restart_clock(self) -> None: ...
 

@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class Cursor(NamedTuple):
-    """Everything of the revisions before this one is known, and in this one the records up to the id."""
+    """A place in the order of changes: all revisions before this one, and in this one the records up to the id."""
 
     revision: int = 0
     id: int = ALL

@@ -20,7 +20,7 @@ from lodestar_interfaces.action import ProposeGoal
 from lodestar_ros import qos
 from lodestar_ros.conversions import grid_to_msg
 from lodestar_ros.conversions_agent import request_to_goal
-from lodestar_ros.conversions_keyframes import keyframe_to_msg
+from lodestar_ros.conversions_scene import keyframe_to_msg
 
 CAMERA = PinholeCamera(320, 240, 190.0, 190.0, 159.5, 119.5)  # 80 degrees
 

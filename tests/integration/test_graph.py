@@ -22,7 +22,7 @@ from lodestar_interfaces import msg
 from lodestar_interfaces.action import FollowDirective, ProposeGoal
 from lodestar_ros import qos
 from lodestar_ros.conversions import stamp_from_msg
-from lodestar_ros.conversions_directive import directive_to_msg
+from lodestar_ros.conversions_language import directive_to_msg
 
 pytestmark = pytest.mark.alone
 

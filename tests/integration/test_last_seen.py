@@ -18,7 +18,7 @@ from lodestar_interfaces.action import ProposeGoal
 from lodestar_ros import qos
 from lodestar_ros.conversions import header, stamp_to_msg
 from lodestar_ros.conversions_agent import request_to_goal
-from lodestar_ros.conversions_last_seen import last_seen_to_msg
+from lodestar_ros.conversions_memory import last_seen_to_msg
 from lodestar_ros.conversions_scene import scene_to_msg
 
 SESSION = "first.a1"

@@ -20,7 +20,7 @@ from lodestar_interfaces.action import ExportMap, LoadMap, SaveMap
 from lodestar_interfaces.srv import GetEntities, GetKeyframe
 from lodestar_ros import qos
 from lodestar_ros.conversions import grid_from_msg
-from lodestar_ros.conversions_directive import directive_to_msg
+from lodestar_ros.conversions_language import directive_to_msg
 from lodestar_ros.conversions_scene import scene_from_msg
 
 NODES = ("mapping", "perception", "semantic_voxels", "scene_dictionary", "keyframes", "text_embedder")

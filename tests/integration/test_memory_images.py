@@ -18,7 +18,7 @@ from lodestar.scene.records import View
 from lodestar_interfaces import msg, srv
 from lodestar_ros import qos
 from lodestar_ros.conversions import header
-from lodestar_ros.conversions_snapshots import snapshots_from_msg
+from lodestar_ros.conversions_scene import snapshots_from_msg
 
 pytestmark = pytest.mark.slow
 

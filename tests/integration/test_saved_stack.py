@@ -19,7 +19,7 @@ from lodestar_interfaces.action import LoadMap, ProposeGoal, SaveMap
 from lodestar_interfaces.srv import GetEntities
 from lodestar_ros import qos
 from lodestar_ros.conversions import grid_from_msg, planar_to_stamped
-from lodestar_ros.conversions_directive import directive_to_msg
+from lodestar_ros.conversions_language import directive_to_msg
 from lodestar_ros.conversions_scene import scene_from_msg
 
 pytestmark = pytest.mark.slow

@@ -16,7 +16,7 @@ from integration.surroundings import TIMES, World, chair
 from lodestar.language.directive import Directive, Item, Step, StepKind
 from lodestar.language.grammar import parse_query
 from lodestar_interfaces.action import FollowDirective, RunSkill
-from lodestar_ros.conversions_directive import directive_to_msg
+from lodestar_ros.conversions_language import directive_to_msg
 
 pytestmark = pytest.mark.slow
 

@@ -28,8 +28,7 @@ from lodestar_interfaces.action import CorrectBelief, Diagnose
 from lodestar_ros import qos
 from lodestar_ros.conversions import grid_from_msg
 from lodestar_ros.conversions_scene import instances_to_msg
-from lodestar_ros.conversions_trace import trace_to_msg
-from lodestar_ros.conversions_world import amendment_to_msg, outcome_to_msg
+from lodestar_ros.conversions_world import amendment_to_msg, outcome_to_msg, trace_to_msg
 
 pytestmark = pytest.mark.slow
 

@@ -21,17 +21,18 @@ from lodestar.geometry.poses import (
 )
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.perception.frames import ImageBox
-from lodestar_interfaces.msg import ImageBox as ImageBoxMsg
+from lodestar_interfaces import msg
+from lodestar_ros.codec import BadMessage, convert_values
 
 #: Limits on values in messages. Values beyond come from a broken driver and would cause errors elsewhere.
 GRID_RESOLUTION = (1e-3, 10.0)  # m per cell
 MAX_GRID_CELLS = 2**26
 MAX_COORDINATE = 1e6  # m, of an origin, a position or a point
 MAX_VELOCITY = 100.0  # m/s and rad/s
+MAP = "map"
 
-
-class BadMessage(ValueError):
-    """A message is inconsistent or has impossible values; it is dropped and counted."""
+_UPPER = np.array([0, 1, 2, 4, 5, 8])  # of a (3, 3) matrix, flat
+_SYMMETRIC = np.array([[0, 1, 2], [1, 3, 4], [2, 4, 5]])  # back
 
 
 # --- time ----------------------------------------------------------------------------------------------
@@ -55,7 +56,23 @@ def duration_to_msg(seconds: float) -> Duration:
     return Duration(sec=stamp.sec, nanosec=stamp.nanosec)
 
 
-def header(stamp: float, frame: str) -> Header:
+def duration_from_msg(duration: Duration) -> float:
+    """Return seconds."""
+    return duration.sec + duration.nanosec * 1e-9
+
+
+def until_to_msg(seconds: float) -> Time:
+    """Return the zero stamp for a time that never comes."""
+    return stamp_to_msg(seconds if math.isfinite(seconds) else 0.0)
+
+
+def until_from_msg(stamp: Time) -> float:
+    """Return seconds; inf for the zero stamp."""
+    seconds = stamp_from_msg(stamp)
+    return seconds if seconds > 0.0 else math.inf
+
+
+def header(stamp: float, frame: str = MAP) -> Header:
     return Header(stamp=stamp_to_msg(stamp), frame_id=frame)
 
 
@@ -125,29 +142,82 @@ def velocity_from_msg(twist: Twist) -> tuple[float, float, float]:
     return velocity
 
 
-def planar_to_stamped(pose: Any, stamp: float, frame: str = "map") -> PoseStamped:
+def planar_tuple(pose: Pose) -> tuple[float, float, float]:
+    """Return x, y, yaw. Raises BadMessage."""
+    x, y, yaw = planar_from_msg(pose).tolist()
+    return x, y, yaw
+
+
+def place_to_msg(place: tuple[float, float]) -> Point:
+    """Point on the floor from (x, y)."""
+    return Point(x=float(place[0]), y=float(place[1]))
+
+
+def place_from_msg(point: Point) -> tuple[float, float]:
+    """Return (x, y). Raises BadMessage for a point that is not finite or out of bounds."""
+    place = float(point.x), float(point.y)
+    if not all(math.isfinite(value) and abs(value) <= MAX_COORDINATE for value in place):
+        raise BadMessage(f"({place[0]}, {place[1]}) is no place")
+    return place
+
+
+def planar_to_stamped(pose: Any, stamp: float, frame: str = MAP) -> PoseStamped:
     return PoseStamped(header=header(stamp, frame), pose=planar_to_msg(pose))
 
 
-def covariance_to_list(covariance: np.ndarray) -> list[float]:
-    """Upper triangle xx, xy, xz, yy, yz, zz of a (3, 3) matrix."""
-    return [float(covariance[i, j]) for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))]
+def covariance_to_list(covariance: np.ndarray) -> np.ndarray:
+    """(6,) float64: upper triangle xx, xy, xz, yy, yz, zz of a (3, 3) matrix."""
+    return np.asarray(covariance, np.float64).reshape(9)[_UPPER]
 
 
 def covariance_from_list(values: Any) -> np.ndarray:
     """(3, 3) float64."""
-    xx, xy, xz, yy, yz, zz = (float(value) for value in values)
-    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    return np.asarray(values, np.float64)[_SYMMETRIC]
 
 
-def box_to_msg(box: ImageBox) -> ImageBoxMsg:
-    return ImageBoxMsg(
+def box_to_msg(box: ImageBox) -> msg.ImageBox:
+    return msg.ImageBox(
         x=max(0, int(box.x)), y=max(0, int(box.y)), width=int(box.width), height=int(box.height)
     )
 
 
-def box_from_msg(box: ImageBoxMsg) -> ImageBox:
+def box_from_msg(box: msg.ImageBox) -> ImageBox:
     return ImageBox(box.x, box.y, box.width, box.height)
+
+
+# --- values of records ---------------------------------------------------------------------------------
+
+_TIME, _POSE, _POINT = "builtin_interfaces/Time", "geometry_msgs/Pose", "geometry_msgs/Point"
+
+convert_values("stamp", "std_msgs/Header", header, lambda message: stamp_from_msg(message.stamp))
+convert_values(float, _TIME, stamp_to_msg, stamp_from_msg)
+convert_values(
+    float | None, _TIME, lambda s: stamp_to_msg(s or 0.0), lambda message: stamp_from_msg(message) or None
+)
+for _limit in ("expires", "deadline"):
+    convert_values(_limit, _TIME, until_to_msg, until_from_msg)
+convert_values(float, "builtin_interfaces/Duration", duration_to_msg, duration_from_msg)
+convert_values(np.ndarray, _POINT, point_to_msg, point_from_msg)
+convert_values(tuple[float, float], _POINT, place_to_msg, place_from_msg)
+convert_values(np.ndarray, _POSE, planar_to_msg, planar_from_msg)
+convert_values(tuple[float, float, float], _POSE, planar_to_msg, planar_tuple)
+for _transform in ("map_from_camera", "odom_from_camera"):
+    convert_values(_transform, _POSE, pose_to_msg, pose_from_msg)
+convert_values(np.ndarray, "geometry_msgs/Transform", transform_to_msg, transform_from_msg)
+convert_values(np.ndarray, "double[6]", covariance_to_list, covariance_from_list)
+convert_values(ImageBox, "lodestar_interfaces/ImageBox", box_to_msg, box_from_msg)
+convert_values(
+    dict[int, float],
+    "sequence<lodestar_interfaces/WeightedId>",
+    lambda weights: [msg.WeightedId(id=int(key), weight=float(weights[key])) for key in weights],
+    lambda messages: {item.id: item.weight for item in messages},
+)
+convert_values(
+    dict[str, float],
+    "sequence<lodestar_interfaces/NamedValue>",
+    lambda values: [msg.NamedValue(name=name, value=float(values[name])) for name in values],
+    lambda messages: {item.name: item.value for item in messages},
+)
 
 
 # --- grids ---------------------------------------------------------------------------------------------
@@ -195,5 +265,5 @@ def grid_from_msg(message: OccupancyGrid) -> OccupancyGrid2D:
         resolution,
         (position.x, position.y),
         stamp_from_msg(message.header.stamp),
-        message.header.frame_id or "map",
+        message.header.frame_id or MAP,
     )

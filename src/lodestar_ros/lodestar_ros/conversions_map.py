@@ -12,10 +12,8 @@ from octomap_msgs.msg import Octomap
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.mapping.pillars import PillarMap
 from lodestar_interfaces import msg
-from lodestar_ros.conversions import BadMessage, grid_to_msg, header, map_info
+from lodestar_ros.conversions import MAP, BadMessage, grid_to_msg, header, map_info
 from lodestar_ros.conversions_sensors import image_from_msg, image_to_msg
-
-MAP = "map"
 
 
 def pillars_to_msg(pillars: PillarMap, stamp: float) -> msg.PillarMap:

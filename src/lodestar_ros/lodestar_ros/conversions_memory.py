@@ -1,172 +1,46 @@
-"""Questions to the memory and its answers: messages there and back."""
+"""Answers of the memory, and the places where things were last seen: messages there and back.
+
+A place is an `Entity` with the box, the texts and the time of the last sight, and one view: where the robot stood.
+"""
 
 from __future__ import annotations
 
 import math
 
+import numpy as np
 from geometry_msgs.msg import Pose, PoseStamped
 
-from lodestar.language.items import Item
-from lodestar.language.question import AnswerType, Occurrence, Question, QuestionKind
-from lodestar.language.time_windows import Act, Event, TimeBasis, TimePoint, TimeWindow
-from lodestar.memory.answer import (
-    Answer,
-    AnswerCode,
-    AnswerOutcome,
-    AnswerPlace,
-    AnswerValue,
-    Proof,
-    ProofKind,
-)
+from lodestar.geometry.poses import planar_transform
+from lodestar.language.question import AnswerType
+from lodestar.memory.answer import Answer, AnswerCode, AnswerOutcome, AnswerPlace, AnswerValue, Proof
+from lodestar.memory.last_seen import LastSeen, RememberedPlaces
+from lodestar.memory.records import MapName, Primitive
+from lodestar.scene.captions import clean_text
 from lodestar_interfaces import action, msg
+from lodestar_ros.codec import BadMessage, codec, convert_values
 from lodestar_ros.conversions import (
-    BadMessage,
     header,
-    planar_from_msg,
     planar_to_stamped,
+    planar_tuple,
     point_from_msg,
     point_to_msg,
+    pose_to_msg,
     stamp_from_msg,
     stamp_to_msg,
 )
-from lodestar_ros.conversions_items import (
-    ItemReader,
-    item_from_msg,
-    item_to_msg,
-    pose_from_msg,
-    pose_to_msg,
-    predicate_from_msg,
-    predicate_to_msg,
-    scope_from_msg,
-    scope_to_msg,
-    unread,
-)
+from lodestar_ros.conversions_language import question_from_msg, question_to_msg
 
-# --- times -------------------------------------------------------------------------------------------------
-
-
-def point_of_time_to_msg(point: TimePoint) -> msg.TimePoint:
-    act = None if point.event is None else point.event.act
-    item = None if point.event is None else point.event.item
-    return msg.TimePoint(
-        basis=int(point.basis),
-        seconds=float(point.seconds),
-        day=int(point.day),
-        act="" if act is None else act.verb,
-        own=act is None or act.own,
-        item=_item_to_msg(item),
-    )
-
-
-def point_of_time_from_msg(message: msg.TimePoint, read: ItemReader = unread) -> TimePoint:
-    """Raises BadMessage, ValueError and what `read` raises."""
-    basis = TimeBasis(message.basis)
-    event = None
-    if basis is TimeBasis.EVENT:
-        act = Act(message.act, message.own) if message.act else None
-        event = Event(act, _item_from_msg(message.item, read))
-    return TimePoint(basis, message.seconds, message.day, event)
-
-
-def window_to_msg(window: TimeWindow) -> msg.TimeWindow:
-    return msg.TimeWindow(
-        begin=[] if window.begin is None else [point_of_time_to_msg(window.begin)],
-        end=[] if window.end is None else [point_of_time_to_msg(window.end)],
-    )
-
-
-def window_from_msg(message: msg.TimeWindow, read: ItemReader = unread) -> TimeWindow:
-    """Raises BadMessage, ValueError and what `read` raises."""
-    return TimeWindow(
-        point_of_time_from_msg(message.begin[0], read) if message.begin else None,
-        point_of_time_from_msg(message.end[0], read) if message.end else None,
-    )
-
-
-# --- questions ---------------------------------------------------------------------------------------------
-
-
-def question_to_msg(question: Question) -> msg.MemoryQuestion:
-    return msg.MemoryQuestion(
-        kind=int(question.kind),
-        answer=int(question.answer),
-        item=_item_to_msg(question.item),
-        asked=[predicate_to_msg(predicate) for predicate in question.asked],
-        other=_item_to_msg(question.other),
-        scope=scope_to_msg(question.scope),
-        window=window_to_msg(question.window),
-        occurrence=int(question.occurrence),
-        act="" if question.act is None else question.act.verb,
-        own=question.act is None or question.act.own,
-        attribute=question.attribute,
-        pose=[] if question.pose is None else [pose_to_msg(question.pose)],
-        past=bool(question.past),
-        here=bool(question.here),
-        image=bool(question.image),
-        confidence=float(question.confidence),
-        text=question.text,
-    )
-
-
-def question_from_msg(message: msg.MemoryQuestion, read: ItemReader = unread) -> Question:
-    """read: of the words of items that bring no graphs. Raises BadMessage and what `read` raises."""
-    try:
-        return Question(
-            QuestionKind(message.kind),
-            AnswerType(message.answer),
-            _item_from_msg(message.item, read),
-            tuple(predicate_from_msg(predicate) for predicate in message.asked),
-            _item_from_msg(message.other, read),
-            scope_from_msg(message.scope),
-            window_from_msg(message.window, read),
-            Occurrence(message.occurrence),
-            Act(message.act, message.own) if message.act else None,
-            message.attribute,
-            pose_from_msg(message.pose[0]) if message.pose else None,
-            message.past,
-            message.here,
-            message.image,
-            message.confidence,
-            message.text,
-        )
-    except BadMessage:
-        raise
-    except (ValueError, OverflowError) as error:
-        raise BadMessage(str(error)) from error
-
-
-def _item_to_msg(item: Item | None) -> list[msg.Item]:
-    return [] if item is None else [item_to_msg(item)]
-
-
-def _item_from_msg(items: list[msg.Item], read: ItemReader) -> Item | None:
-    return item_from_msg(items[0], read) if items else None
-
+MOST_PLACES = 2000  # of a message that are read; beyond what the memory tells by default
 
 # --- answers -----------------------------------------------------------------------------------------------
 
-
-def proof_to_msg(proof: Proof) -> msg.Evidence:
-    return msg.Evidence(
-        kind=int(proof.kind),
-        id=int(proof.id),
-        session_id=proof.session,
-        stamp=stamp_to_msg(proof.stamp),
-        pose=Pose(position=point_to_msg(proof.position)),
-        text=proof.text,
-        score=float(proof.score),
-    )
-
-
-def proof_from_msg(message: msg.Evidence) -> Proof:
-    """Raises BadMessage for an unknown kind."""
-    try:
-        kind = ProofKind(message.kind)
-    except ValueError as error:
-        raise BadMessage(str(error)) from error
-    position = point_from_msg(message.pose.position)
-    stamp = stamp_from_msg(message.stamp)
-    return Proof(kind, message.id, stamp, position, message.text, message.score, message.session_id)
+convert_values(
+    "position",
+    "geometry_msgs/Pose",
+    lambda position: Pose(position=point_to_msg(position)),
+    lambda pose: point_from_msg(pose.position),
+)
+proof_to_msg, proof_from_msg = codec(Proof, msg.Evidence, names={"session": "session_id", "position": "pose"})
 
 
 def answer_to_result(answer: Answer, stamp: float) -> action.AnswerQuestion.Result:
@@ -178,7 +52,7 @@ def answer_to_result(answer: Answer, stamp: float) -> action.AnswerQuestion.Resu
         understood=[question_to_msg(answer.question)],
         answer_type=int(value.type),
         places=[
-            PoseStamped(header=header(stamp, "map"), pose=Pose(position=point_to_msg(place.centre)))
+            PoseStamped(header=header(stamp), pose=Pose(position=point_to_msg(place.centre)))
             for place in value.places
         ],
         viewpoints=[
@@ -262,7 +136,56 @@ def answer_from_result(result: action.AnswerQuestion.Result) -> Answer:
 
 
 def _viewpoint_from_msg(message: PoseStamped) -> tuple[float, float, float] | None:
-    if not message.header.frame_id:
+    return planar_tuple(message.pose) if message.header.frame_id else None
+
+
+# --- places of things --------------------------------------------------------------------------------------
+
+
+def last_seen_to_msg(remembered: RememberedPlaces, stamp: float) -> msg.SceneDelta:
+    """Return all places as a delta that replaces the ones before. A time of 0 = not known."""
+    return msg.SceneDelta(
+        header=header(stamp),
+        map_id=remembered.map.map_id,
+        session_id=remembered.map.fingerprint,
+        revision=remembered.revision,
+        previous_revision=0,
+        updated=[_place_to_msg(place, remembered.map) for place in remembered.places],
+    )
+
+
+def last_seen_from_msg(message: msg.SceneDelta) -> RememberedPlaces:
+    """Return the places; those whose box cannot be used are left out. Raises BadMessage for a delta of some of them."""
+    if message.previous_revision != 0:
+        raise BadMessage("last-seen places come all at once; previous_revision must be 0")
+    name = MapName(message.map_id, message.session_id)
+    found = (_place_from_msg(entity) for entity in message.updated[:MOST_PLACES])
+    return RememberedPlaces(name, message.revision, tuple(place for place in found if place is not None))
+
+
+def _place_to_msg(place: LastSeen, name: MapName) -> msg.Entity:
+    low, high = place.box
+    stood = planar_transform(float(place.eye[0]), float(place.eye[1]), 0.0, float(place.eye[2]))
+    seen = stamp_to_msg(place.stamp or 0.0)
+    return msg.Entity(
+        id=place.id,
+        map_id=name.map_id,
+        session_id=name.fingerprint,
+        label=place.thing.label,
+        caption=place.thing.caption,
+        mean=point_to_msg(place.thing.centre),
+        box_min=point_to_msg(low),
+        box_max=point_to_msg(high),
+        views=[msg.View(stamp=seen, camera_pose=pose_to_msg(stood))],
+        last_seen=seen,
+    )
+
+
+def _place_from_msg(message: msg.Entity) -> LastSeen | None:
+    low, high = point_from_msg(message.box_min), point_from_msg(message.box_max)
+    eye = point_from_msg(message.views[0].camera_pose.position) if message.views else (low + high) / 2.0
+    if not np.isfinite([low, high, eye]).all() or (high < low).any():
         return None
-    x, y, yaw = planar_from_msg(message.pose)
-    return float(x), float(y), float(yaw)
+    label, caption = clean_text(message.label), clean_text(message.caption)
+    thing = Primitive(0, label, (low + high) / 2.0, high - low, caption)
+    return LastSeen(message.id, thing, stamp_from_msg(message.last_seen) or None, eye)

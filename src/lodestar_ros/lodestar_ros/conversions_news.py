@@ -1,4 +1,4 @@
-"""Conversion of what becomes of directives from and to messages."""
+"""Reports of directives, as they begin and end: messages there and back."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from lodestar.assembly.memory_news import outcome_of
 from lodestar.language.directive import Directive
 from lodestar.memory.events import DirectiveNews
 from lodestar_interfaces import msg
-from lodestar_ros.conversions import BadMessage, header, stamp_from_msg, stamp_to_msg
+from lodestar_ros.codec import codec
+from lodestar_ros.conversions import header, stamp_from_msg, stamp_to_msg
 
 
 def begun_to_msg(directive: Directive, stamp: float) -> msg.DirectiveReport:
     """stamp: when it began, seconds."""
     return msg.DirectiveReport(
-        header=header(stamp, "map"),
+        header=header(stamp),
         text=directive.text,
         understood=directive_in_words(directive),
         began=stamp_to_msg(stamp),
@@ -25,7 +26,7 @@ def begun_to_msg(directive: Directive, stamp: float) -> msg.DirectiveReport:
 def ended_to_msg(begun: msg.DirectiveReport, result: DirectiveResult, stamp: float) -> msg.DirectiveReport:
     """begun: what was told when it began. stamp: when it ended, seconds."""
     return msg.DirectiveReport(
-        header=header(stamp, "map"),
+        header=header(stamp),
         text=begun.text,
         understood=begun.understood,
         ended=True,
@@ -38,20 +39,15 @@ def ended_to_msg(begun: msg.DirectiveReport, result: DirectiveResult, stamp: flo
     )
 
 
-def directive_news_from_msg(message: msg.DirectiveReport) -> DirectiveNews:
-    """Raises BadMessage for an unknown error code."""
-    try:
-        outcome = outcome_of(ErrorCode(message.error_code), message.success) if message.ended else ""
-    except ValueError as error:
-        raise BadMessage(str(error)) from error
-    return DirectiveNews(
-        stamp_from_msg(message.header.stamp),
-        message.text,
-        message.understood,
-        stamp_from_msg(message.began),
-        outcome,
-        message.error_code,
-        message.report,
-        message.distance_travelled,
-        tuple(int(identity) for identity in message.entity_ids),
-    )
+#: Reading raises BadMessage for an unknown error code.
+_, directive_news_from_msg = codec(
+    DirectiveNews,
+    msg.DirectiveReport,
+    names={"code": "error_code", "reason": "report", "driven": "distance_travelled", "found": "entity_ids"},
+    of={
+        "outcome": lambda message, _: (
+            outcome_of(ErrorCode(message.error_code), message.success) if message.ended else ""
+        ),
+        "began": lambda message, _: stamp_from_msg(message.began),
+    },
+)

@@ -1,4 +1,4 @@
-"""Conversion of regions from and to messages."""
+"""Regions and their mask: messages there and back."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.scene.records import Region
 from lodestar.scene.regions import RegionMap
 from lodestar_interfaces import msg
-from lodestar_ros.conversions import BadMessage, header, map_info, point_from_msg, point_to_msg
+from lodestar_ros.codec import BadMessage, codec
+from lodestar_ros.conversions import header, map_info
 from lodestar_ros.conversions_sensors import image_from_msg, image_to_msg
+
+region_to_msg, region_from_msg = codec(Region, msg.Region)
 
 
 def regions_to_msg(
@@ -20,22 +23,12 @@ def regions_to_msg(
     """Return the message of regions whose ids are the values of the mask, (rows, columns) uint16 over the grid's
     cells.
     """
-    message = msg.RegionArray(header=header(grid.stamp, grid.frame), revision=revision)
-    message.info = map_info(mask.shape, grid.resolution, grid.origin, grid.stamp)
-    message.mask = image_to_msg(mask, "mono16", grid.stamp, grid.frame)
-    message.regions = [region_to_msg(region) for region in regions]
-    return message
-
-
-def region_to_msg(region: Region) -> msg.Region:
-    return msg.Region(
-        id=int(region.id),
-        label=region.label,
-        named=region.named,
-        label_weight=float(region.label_weight),
-        area=float(region.area),
-        centroid=point_to_msg(region.centroid),
-        neighbors=[int(other) for other in region.neighbors],
+    return msg.RegionArray(
+        header=header(grid.stamp, grid.frame),
+        revision=revision,
+        info=map_info(mask.shape, grid.resolution, grid.origin, grid.stamp),
+        mask=image_to_msg(mask, "mono16", grid.stamp, grid.frame),
+        regions=[region_to_msg(region) for region in regions],
     )
 
 
@@ -46,16 +39,4 @@ def regions_from_msg(message: msg.RegionArray, reach: float) -> tuple[list[Regio
         raise BadMessage(f"the region mask is {mask.shape}, expected {(info.height, info.width)} cells")
     rooms = RegionMap(reach)
     rooms.set_mask(mask, (info.origin.position.x, info.origin.position.y), round(float(info.resolution), 6))
-    regions = [
-        Region(
-            item.id,
-            item.label,
-            item.label_weight,
-            item.area,
-            point_from_msg(item.centroid),
-            tuple(item.neighbors),
-            item.named,
-        )
-        for item in message.regions
-    ]
-    return regions, rooms
+    return [region_from_msg(item) for item in message.regions], rooms

@@ -13,7 +13,8 @@ from sensor_msgs.msg import CameraInfo, CompressedImage, Image, LaserScan, Point
 
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.geometry.camera_model import CameraModel
-from lodestar_ros.conversions import MAX_COORDINATE, BadMessage, header
+from lodestar_ros.codec import BadMessage, convert_values
+from lodestar_ros.conversions import MAX_COORDINATE, header
 from lodestar_ros.image_codecs import QUICK, color_array, depth_array, plain_array
 
 DTYPES = {encoding: dtype for encoding, (dtype, _) in QUICK.items()}
@@ -117,6 +118,9 @@ def camera_to_msg(camera: PinholeCamera, stamp: float = 0.0, frame: str = "") ->
     message.r = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]
     message.p = [camera.fx, 0.0, camera.cx, 0.0, 0.0, camera.fy, camera.cy, 0.0, 0.0, 0.0, 1.0, 0.0]
     return message
+
+
+convert_values(PinholeCamera, "sensor_msgs/CameraInfo", camera_to_msg, camera_from_msg)
 
 
 # --- rows of vectors -----------------------------------------------------------------------------------

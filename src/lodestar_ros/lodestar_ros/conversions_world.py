@@ -1,63 +1,93 @@
-"""Amendments, closed ways, outcomes of actions and events of the world model: messages there and back."""
+"""Traces, beliefs, amendments, closed ways, outcomes and events of the world model: messages there and back."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
+from typing import Any
 
-from geometry_msgs.msg import Point
+from geometry_msgs.msg import Pose
 
 from lodestar.worldmodel.amendments import Amendment, Change, ClosedWay
 from lodestar.worldmodel.events import WorldEvent
 from lodestar.worldmodel.outcomes import (
     ActionOutcome,
-    Cause,
     CauseEstimate,
     ConstraintState,
     Diagnosis,
     Discrepancy,
     Look,
-    Result,
 )
-from lodestar.worldmodel.records import Phase
+from lodestar.worldmodel.records import Action, Belief, Expectation, Phase, Skill, Trace
 from lodestar_interfaces import msg
-from lodestar_ros.conversions import MAX_COORDINATE, BadMessage, header, stamp_from_msg, stamp_to_msg
-from lodestar_ros.conversions_trace import belief_from_msg, belief_to_msg, beliefs_from_msg
+from lodestar_ros.codec import BadMessage, codec, convert_values
+from lodestar_ros.conversions import (
+    header,
+    place_from_msg,
+    place_to_msg,
+    planar_from_msg,
+    planar_to_msg,
+    until_from_msg,
+    until_to_msg,
+)
 
-Place = tuple[float, float]
+# --- beliefs and traces ------------------------------------------------------------------------------------
+
+belief_to_msg, belief_from_msg = codec(Belief, msg.Belief)
 
 
-def amendment_to_msg(amendment: Amendment) -> msg.Amendment:
-    """A belief and a way are lists of at most one."""
-    belief, way = amendment.belief, amendment.way
-    return msg.Amendment(
-        change=amendment.change.value,
-        reason=amendment.reason,
-        author=amendment.author,
-        entity_id=amendment.entity_id,
-        label=amendment.label,
-        belief=[] if belief is None else [belief_to_msg(belief)],
-        way=[] if way is None else [way_to_msg(way)],
-        trace_id=amendment.trace_id,
+def _beliefs(messages: Iterable[msg.Belief]) -> tuple[Belief, ...]:
+    return tuple(map(belief_from_msg, messages))
+
+
+def _action(message: msg.ReasoningTrace, _: Any) -> Action:
+    goal = planar_from_msg(message.goal) if message.has_goal else None
+    return Action(Skill(message.skill), tuple(message.arguments), goal)
+
+
+def _expectation(message: msg.ReasoningTrace, _: Any) -> Expectation:
+    return Expectation(
+        Phase(message.expected_phase),
+        message.expected_about,
+        _beliefs(message.causal_assumptions),
+        tuple(message.expected_visible),
+        until_from_msg(message.expected_by),
     )
 
 
-def amendment_from_msg(message: msg.Amendment) -> Amendment:
-    """Raises BadMessage for a change that does not exist, or a way that lies nowhere."""
+#: A zero `expected_by` means no limit. Reading raises BadMessage for a phase that does not exist and a goal that is not
+#: finite; the skill and the names of beliefs are not checked.
+trace_to_msg, trace_from_msg = codec(
+    Trace,
+    msg.ReasoningTrace,
+    names={"beliefs": "world_beliefs"},
+    to={
+        "skill": lambda trace, _: trace.action.skill.value,
+        "arguments": lambda trace, _: list(trace.action.arguments),
+        "has_goal": lambda trace, _: trace.action.goal is not None,
+        "goal": lambda trace, _: Pose() if trace.action.goal is None else planar_to_msg(trace.action.goal),
+        "expected_phase": lambda trace, _: trace.expectation.phase.value,
+        "expected_about": lambda trace, _: trace.expectation.about,
+        "causal_assumptions": lambda trace, _: [belief_to_msg(one) for one in trace.expectation.beliefs],
+        "expected_visible": lambda trace, _: list(trace.expectation.visible),
+        "expected_by": lambda trace, _: until_to_msg(trace.expectation.by),
+    },
+    of={"action": _action, "expectation": _expectation},
+    alone=("verdict",),
+)
+
+# --- amendments and ways -----------------------------------------------------------------------------------
+
+
+def _change(message: msg.Amendment, _: Any) -> Change:
     try:
-        change = Change(message.change)
+        return Change(message.change)
     except ValueError as error:
         raise BadMessage(f"{error}; it is one of {', '.join(c.value for c in Change)}") from error
-    return Amendment(
-        change,
-        message.reason,
-        message.author,
-        int(message.entity_id),
-        message.label,
-        belief_from_msg(message.belief[0]) if message.belief else None,
-        way_from_msg(message.way[0]) if message.way else None,
-        message.trace_id,
-    )
+
+
+#: A zero `expires` means until it is opened. Reading raises BadMessage for a point that is not finite or out of bounds.
+way_to_msg, way_from_msg = codec(ClosedWay, msg.ClosedWay)
+amendment_to_msg, amendment_from_msg = codec(Amendment, msg.Amendment, of={"change": _change})
 
 
 def amendments_from_msg(messages: Iterable[msg.Amendment]) -> tuple[Amendment, ...]:
@@ -65,32 +95,9 @@ def amendments_from_msg(messages: Iterable[msg.Amendment]) -> tuple[Amendment, .
     return tuple(map(amendment_from_msg, messages))
 
 
-def way_to_msg(way: ClosedWay) -> msg.ClosedWay:
-    """A zero `expires` means until it is opened."""
-    return msg.ClosedWay(
-        start=_point(way.start),
-        end=_point(way.end),
-        expires=stamp_to_msg(way.expires if math.isfinite(way.expires) else 0.0),
-        cause=way.cause,
-        seen_free_opens=way.seen_free_opens,
-    )
-
-
-def way_from_msg(message: msg.ClosedWay) -> ClosedWay:
-    """Raises BadMessage for a point that is not finite or out of bounds."""
-    expires = stamp_from_msg(message.expires)
-    return ClosedWay(
-        _place(message.start),
-        _place(message.end),
-        expires if expires > 0.0 else math.inf,
-        message.cause,
-        message.seen_free_opens,
-    )
-
-
 def ways_to_msg(ways: Iterable[ClosedWay], stamp: float) -> msg.ClosedWayArray:
     """stamp: of the list, seconds."""
-    return msg.ClosedWayArray(header=header(stamp, "map"), ways=[way_to_msg(way) for way in ways])
+    return msg.ClosedWayArray(header=header(stamp), ways=[way_to_msg(way) for way in ways])
 
 
 def ways_from_msg(message: msg.ClosedWayArray) -> tuple[ClosedWay, ...]:
@@ -98,126 +105,69 @@ def ways_from_msg(message: msg.ClosedWayArray) -> tuple[ClosedWay, ...]:
     return tuple(map(way_from_msg, message.ways))
 
 
-def discrepancy_to_msg(discrepancy: Discrepancy, trace_id: str = "", cause: str = "") -> msg.Discrepancy:
-    """trace_id: of the action; cause: the most probable one."""
-    return msg.Discrepancy(
-        trace_id=trace_id,
-        expected_state=str(discrepancy.expected),
-        actual_state=str(discrepancy.actual),
-        missing=[belief_to_msg(belief) for belief in discrepancy.missing],
-        unexpected=[belief_to_msg(belief) for belief in discrepancy.unexpected],
-        drifts=[msg.WeightedId(id=entity, weight=float(metres)) for entity, metres in discrepancy.drifts],
-        likely_cause=cause,
-    )
-
-
-def discrepancy_from_msg(message: msg.Discrepancy) -> Discrepancy:
-    """Raises BadMessage for a phase that does not exist."""
-    return Discrepancy(
-        _state(message.expected_state),
-        _state(message.actual_state),
-        beliefs_from_msg(message.missing),
-        beliefs_from_msg(message.unexpected),
-        tuple((int(drift.id), float(drift.weight)) for drift in message.drifts),
-    )
-
-
-def outcome_to_msg(outcome: ActionOutcome) -> msg.TraceOutcome:
-    """Without a diagnosis it has no discrepancy and no causes."""
-    message = msg.TraceOutcome(
-        trace_id=outcome.trace_id,
-        stamp=stamp_to_msg(outcome.stamp),
-        result=outcome.result.value,
-        recovery=outcome.recovery,
-        amendments=[amendment_to_msg(amendment) for amendment in outcome.amendments],
-        text=outcome.text,
-    )
-    diagnosis = outcome.diagnosis
-    if diagnosis is not None:
-        cause = diagnosis.cause.value
-        message.discrepancy = [discrepancy_to_msg(diagnosis.discrepancy, outcome.trace_id, cause)]
-        message.causes = causes_to_msg(diagnosis.causes)
-        message.look = diagnosis.look.value
-        message.look_at = [] if diagnosis.look_at is None else [_point(diagnosis.look_at)]
-    return message
-
-
-def outcome_from_msg(message: msg.TraceOutcome) -> ActionOutcome:
-    """The text of a diagnosis is that of the outcome. Raises BadMessage."""
-    diagnosis = None
-    try:
-        if message.discrepancy:
-            causes = tuple(CauseEstimate(Cause(c.cause), float(c.probability)) for c in message.causes)
-            look_at = _place(message.look_at[0]) if message.look_at else None
-            diagnosis = Diagnosis(
-                discrepancy_from_msg(message.discrepancy[0]),
-                causes,
-                Look(message.look),
-                look_at,
-                message.text,
-            )
-        result = Result(message.result)
-    except BadMessage:
-        raise
-    except ValueError as error:
-        raise BadMessage(str(error)) from error
-    return ActionOutcome(
-        message.trace_id,
-        stamp_from_msg(message.stamp),
-        result,
-        diagnosis,
-        message.recovery,
-        amendments_from_msg(message.amendments),
-        message.text,
-    )
-
-
-def causes_to_msg(causes: Iterable[CauseEstimate]) -> list[msg.CauseEstimate]:
-    """In their order."""
-    return [msg.CauseEstimate(cause=c.cause.value, probability=float(c.probability)) for c in causes]
-
-
-def event_to_msg(event: WorldEvent) -> msg.WorldEvent:
-    """The place is a list of at most one."""
-    return msg.WorldEvent(
-        header=header(event.stamp, "map"),
-        kind=event.kind,
-        entity_ids=list(event.entity_ids),
-        trace_id=event.trace_id,
-        entry=event.entry,
-        text=event.text,
-        place=[] if event.place is None else [_point(event.place)],
-    )
-
-
-def event_from_msg(message: msg.WorldEvent) -> WorldEvent:
-    """Raises BadMessage for a place that is not finite or out of bounds."""
-    return WorldEvent(
-        stamp_from_msg(message.header.stamp),
-        message.kind,
-        message.text,
-        tuple(int(identity) for identity in message.entity_ids),
-        message.trace_id,
-        int(message.entry),
-        _place(message.place[0]) if message.place else None,
-    )
+# --- outcomes and events -----------------------------------------------------------------------------------
 
 
 def _state(text: str) -> ConstraintState:
     """Return the constraint state of its text: "AT(entity:12)", "IDLE"."""
     name, _, about = text.partition("(")
-    try:
-        return ConstraintState(Phase(name), about.removesuffix(")"))
-    except ValueError as error:
-        raise BadMessage(str(error)) from error
+    return ConstraintState(Phase(name), about.removesuffix(")"))
 
 
-def _point(place: Place) -> Point:
-    return Point(x=float(place[0]), y=float(place[1]))
+convert_values(ConstraintState, "string", str, _state)
+convert_values(
+    tuple[tuple[int, float], ...],
+    "sequence<lodestar_interfaces/WeightedId>",
+    lambda drifts: [msg.WeightedId(id=entity, weight=float(metres)) for entity, metres in drifts],
+    lambda messages: tuple((drift.id, drift.weight) for drift in messages),
+)
+cause_to_msg, _cause_from_msg = codec(CauseEstimate, msg.CauseEstimate)
+#: The context is the id of the action's trace and the most probable cause.
+discrepancy_to_msg, discrepancy_from_msg = codec(
+    Discrepancy,
+    msg.Discrepancy,
+    names={"expected": "expected_state", "actual": "actual_state"},
+    to={
+        "trace_id": lambda _, context: context[0] if context else "",
+        "likely_cause": lambda _, context: context[1] if context else "",
+    },
+)
 
 
-def _place(point: Point) -> Place:
-    place = float(point.x), float(point.y)
-    if not all(math.isfinite(value) and abs(value) <= MAX_COORDINATE for value in place):
-        raise BadMessage(f"({place[0]}, {place[1]}) is no place")
-    return place
+def _of_diagnosis(part: Any) -> Any:
+    """Return what a diagnosis says, for a list or text that is empty without one."""
+    return lambda outcome, _: [] if outcome.diagnosis is None else part(outcome, outcome.diagnosis)
+
+
+def _diagnosis(message: msg.TraceOutcome, _: Any) -> Diagnosis | None:
+    """Return the diagnosis; its text is that of the outcome."""
+    if not message.discrepancy:
+        return None
+    return Diagnosis(
+        discrepancy_from_msg(message.discrepancy[0]),
+        tuple(map(_cause_from_msg, message.causes)),
+        Look(message.look),
+        place_from_msg(message.look_at[0]) if message.look_at else None,
+        message.text,
+    )
+
+
+#: Without a diagnosis a message has no discrepancy and no causes.
+outcome_to_msg, outcome_from_msg = codec(
+    ActionOutcome,
+    msg.TraceOutcome,
+    to={
+        "discrepancy": _of_diagnosis(
+            lambda outcome, diagnosis: [
+                discrepancy_to_msg(diagnosis.discrepancy, (outcome.trace_id, diagnosis.cause.value))
+            ]
+        ),
+        "causes": _of_diagnosis(lambda _, diagnosis: [cause_to_msg(cause) for cause in diagnosis.causes]),
+        "look": lambda outcome, _: "" if outcome.diagnosis is None else outcome.diagnosis.look.value,
+        "look_at": _of_diagnosis(
+            lambda _, diagnosis: [] if diagnosis.look_at is None else [place_to_msg(diagnosis.look_at)]
+        ),
+    },
+    of={"diagnosis": _diagnosis},
+)
+event_to_msg, event_from_msg = codec(WorldEvent, msg.WorldEvent)

@@ -32,8 +32,7 @@ from lodestar_ros import qos
 from lodestar_ros.client_watch import ClientWatch
 from lodestar_ros.conversions import BadMessage
 from lodestar_ros.conversions_agent import feedback_to_msg, result_to_msg
-from lodestar_ros.conversions_directive import directive_from_msg, directive_to_msg
-from lodestar_ros.conversions_items import AVOID
+from lodestar_ros.conversions_language import AVOID, directive_from_msg, directive_to_msg
 from lodestar_ros.conversions_news import begun_to_msg, ended_to_msg
 from lodestar_ros.directive_goals import DirectiveGoal, DirectiveGoals, Phase
 from lodestar_ros.directive_reading import Reading, ReadingDesk

@@ -17,7 +17,7 @@ from lodestar.memory.records import ImageName
 from lodestar_interfaces import msg, srv
 from lodestar_ros import qos
 from lodestar_ros.conversions import stamp_to_msg
-from lodestar_ros.conversions_keyframes import keyframe_from_msg
+from lodestar_ros.conversions_scene import keyframe_from_msg
 from lodestar_ros.memory_feed import MemoryFeed
 from lodestar_ros.node import LodestarNode
 

@@ -10,7 +10,7 @@ from lodestar.keyframes.store import KeyframeStore
 from lodestar_interfaces import msg, srv
 from lodestar_ros import qos
 from lodestar_ros.conversions import header, stamp_to_msg
-from lodestar_ros.conversions_keyframes import keyframe_to_msg
+from lodestar_ros.conversions_scene import keyframe_to_msg
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.workers import LatestWorker, ServiceWorker
 

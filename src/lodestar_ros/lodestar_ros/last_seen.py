@@ -10,7 +10,7 @@ from lodestar.timing.stamps import Periodic
 from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.conversions import BadMessage
-from lodestar_ros.conversions_last_seen import last_seen_from_msg, last_seen_to_msg
+from lodestar_ros.conversions_memory import last_seen_from_msg, last_seen_to_msg
 from lodestar_ros.node import LodestarNode
 
 

@@ -22,8 +22,8 @@ from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.conversions import grid_from_msg, stamp_from_msg
 from lodestar_ros.conversions_agent import decision_from_msg
-from lodestar_ros.conversions_keyframes import keyframe_from_msg
 from lodestar_ros.conversions_news import directive_news_from_msg
+from lodestar_ros.conversions_scene import keyframe_from_msg
 from lodestar_ros.conversions_world import event_from_msg
 from lodestar_ros.frame_tree import TransformUnavailable
 from lodestar_ros.node import FrameNames, LodestarNode

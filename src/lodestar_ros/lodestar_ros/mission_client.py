@@ -23,7 +23,7 @@ from lodestar.missions.report import plain_text
 from lodestar.missions.sentences import constraints_of
 from lodestar_interfaces import msg
 from lodestar_interfaces.action import AnswerQuestion, FollowDirective
-from lodestar_ros.conversions_directive import constraint_to_msg
+from lodestar_ros.conversions_language import constraint_to_msg
 from lodestar_ros.directive_run import CANCEL_TIMEOUT, DirectiveRun, End
 from lodestar_ros.selector_watch import SelectorWatch
 from lodestar_ros.sent_goal import SentGoal, goal_of

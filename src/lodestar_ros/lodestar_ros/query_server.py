@@ -11,18 +11,29 @@ from lodestar.language.directive import EmptyDirective, NotUnderstood
 from lodestar.models.phrases import MissingPhrases, PhraseBook
 from lodestar.query.ambiguity import tell_apart
 from lodestar.query.rerank import rerank
-from lodestar.query.verdict import decide, score_pool
+from lodestar.query.verdict import Candidate, decide, score_pool
 from lodestar.scene.records import Entity
 from lodestar.scene.regions import RegionMap
+from lodestar_interfaces import msg
 from lodestar_interfaces.action import QueryScene
-from lodestar_ros.conversions import BadMessage
-from lodestar_ros.conversions_agent import candidate_to_msg
-from lodestar_ros.conversions_items import graph_from_msg, graph_to_msg
+from lodestar_ros.codec import BadMessage, codec
+from lodestar_ros.conversions_language import graph_from_msg, graph_to_msg
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.workers import Job, action
 
 DEFAULT_TOP = 10
 Result = QueryScene.Result
+
+candidate_to_msg, _ = codec(
+    Candidate,
+    msg.QueryCandidate,
+    to={
+        "bindings": lambda candidate, _: [
+            msg.AnchorBinding(variable=int(variable), entity_id=int(entity), score=1.0)
+            for variable, entity in candidate.bindings.items()
+        ]
+    },
+)
 
 
 class QueryServer:

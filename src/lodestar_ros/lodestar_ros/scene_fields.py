@@ -18,7 +18,7 @@ from lodestar.query.fields import LAYERS
 from lodestar.scene.dictionary import SceneDictionary
 from lodestar_interfaces import msg
 from lodestar_ros import qos
-from lodestar_ros.conversions_directive import directive_from_msg
+from lodestar_ros.conversions_language import directive_from_msg
 from lodestar_ros.conversions_map import pillars_from_msg, similarity_to_msg
 from lodestar_ros.embedder_client import RemotePhraseBook
 from lodestar_ros.frame_tree import TransformUnavailable

@@ -38,10 +38,8 @@ from lodestar.worldmodel.skills import BadSkills
 from lodestar.worldmodel.trace_json import trace_to_dict
 from lodestar_interfaces import msg
 from lodestar_ros import memory_client, qos, skill_client
-from lodestar_ros.conversions_agent import decision_to_msg
-from lodestar_ros.conversions_questions import question_to_msg
-from lodestar_ros.conversions_trace import trace_to_msg
-from lodestar_ros.conversions_world import outcome_to_msg
+from lodestar_ros.conversions_agent import decision_to_msg, question_to_msg
+from lodestar_ros.conversions_world import outcome_to_msg, trace_to_msg
 from lodestar_ros.decision_display import DecisionDisplay
 from lodestar_ros.directive_server import DirectiveServer
 from lodestar_ros.embedder_client import EmbedderClient

@@ -9,7 +9,7 @@ from rclpy.node import Node
 from lodestar.agent.errands.commands import SkillEnd
 from lodestar.worldmodel.records import Trace
 from lodestar_interfaces.action import RunSkill
-from lodestar_ros.conversions_trace import trace_to_msg
+from lodestar_ros.conversions_world import trace_to_msg
 from lodestar_ros.ticket_client import TicketClient
 
 _SERVER = "the node that serves run_skill"

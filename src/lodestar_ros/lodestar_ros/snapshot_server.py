@@ -12,7 +12,7 @@ from lodestar.storage.checkpoint import CheckpointConfig
 from lodestar_interfaces import msg, srv
 from lodestar_ros import qos
 from lodestar_ros.checkpoints import Checkpointer
-from lodestar_ros.conversions_snapshots import snapshots_to_msg
+from lodestar_ros.conversions_scene import snapshots_to_msg
 from lodestar_ros.markers import snapshot_markers
 from lodestar_ros.memory_feed import MemoryFeed
 from lodestar_ros.node import LodestarNode

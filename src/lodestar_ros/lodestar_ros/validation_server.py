@@ -23,7 +23,7 @@ from lodestar_interfaces import msg
 from lodestar_interfaces.srv import ValidateTrace
 from lodestar_ros.conversions import BadMessage
 from lodestar_ros.conversions_agent import proposal_from_msg
-from lodestar_ros.conversions_trace import belief_to_msg, trace_from_msg
+from lodestar_ros.conversions_world import belief_to_msg, trace_from_msg
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.workers import ServiceWorker
 

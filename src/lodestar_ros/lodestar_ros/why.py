@@ -19,8 +19,7 @@ from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.conversions import BadMessage
 from lodestar_ros.conversions_agent import decision_from_msg
-from lodestar_ros.conversions_trace import trace_from_msg
-from lodestar_ros.conversions_world import outcome_from_msg
+from lodestar_ros.conversions_world import outcome_from_msg, trace_from_msg
 from lodestar_ros.decision_history import Episode, Record, episodes, read_history, why
 from lodestar_ros.terminal import not_heard, parse, terminal_node
 

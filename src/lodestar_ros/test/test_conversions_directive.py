@@ -23,7 +23,7 @@ from lodestar.language.directive import (
 from lodestar.language.grammar import parse_directive
 from lodestar.language.query_graph import Predicate, QueryGraph, QueryVariable
 from lodestar_interfaces import msg
-from lodestar_ros import conversions_directive as c
+from lodestar_ros import conversions_language as c
 from lodestar_ros.conversions import BadMessage
 
 GRAPH = QueryGraph(

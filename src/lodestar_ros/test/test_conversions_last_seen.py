@@ -11,7 +11,7 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
 from lodestar.memory.last_seen import LastSeen, RememberedPlaces
 from lodestar.memory.records import MapName, Primitive
-from lodestar_ros import conversions_last_seen as c
+from lodestar_ros import conversions_memory as c
 from lodestar_ros.conversions import BadMessage
 
 
@@ -62,5 +62,5 @@ def test_hostile_texts_are_cut_and_cleaned_and_a_flood_is_limited():
     message = sent(place(caption="a\x1b[31m\nmug " * 1000))
     (one,) = c.last_seen_from_msg(message).places
     assert one.thing.caption.isprintable() and len(one.thing.caption) <= 200
-    message = sent(*[place(i) for i in range(1, c.MOST + 10)])
-    assert len(c.last_seen_from_msg(message).places) == c.MOST
+    message = sent(*[place(i) for i in range(1, c.MOST_PLACES + 10)])
+    assert len(c.last_seen_from_msg(message).places) == c.MOST_PLACES

@@ -19,9 +19,10 @@ from lodestar.language.question_reader import read_question
 from lodestar.language.time_windows import Act, TimeBasis
 from lodestar.memory.answer import Answer, AnswerPlace, AnswerValue, Proof, ProofKind
 from lodestar_interfaces import action, msg
+from lodestar_ros import conversions_language as q
 from lodestar_ros import conversions_memory as c
 from lodestar_ros.conversions import BadMessage
-from lodestar_ros.conversions_directive import directive_from_msg, directive_to_msg
+from lodestar_ros.conversions_language import directive_from_msg, directive_to_msg
 
 MUG = read_question("where is the red mug?").item
 EVERYTHING = replace(
@@ -39,16 +40,16 @@ EVERYTHING = replace(
 @pytest.mark.parametrize("text", [*read_data("questions.yaml")["means"]][::4])
 def test_a_question_there_and_back(text):
     question = read_question(text)
-    back = c.question_from_msg(c.question_to_msg(question))
+    back = q.question_from_msg(q.question_to_msg(question))
     assert back == question
     assert back.text == text
 
 
 def test_every_field_goes_there_and_back():
-    back = c.question_from_msg(c.question_to_msg(EVERYTHING))
+    back = q.question_from_msg(q.question_to_msg(EVERYTHING))
     for field in fields(Question):
         assert getattr(back, field.name) == getattr(EVERYTHING, field.name), field.name
-    assert c.question_from_msg(c.question_to_msg(replace(EVERYTHING, item=Item()))).item is not None
+    assert q.question_from_msg(q.question_to_msg(replace(EVERYTHING, item=Item()))).item is not None
 
 
 def test_the_numbers_of_the_message_are_those_of_the_records():
@@ -75,21 +76,21 @@ def test_a_step_carries_its_question():
     [("kind", 99), ("answer", 99), ("occurrence", 99), ("confidence", 2.0), ("confidence", math.nan)],
 )
 def test_a_bad_question_is_a_bad_message(field, value):
-    message = c.question_to_msg(EVERYTHING)
+    message = q.question_to_msg(EVERYTHING)
     setattr(message, field, value)
     with pytest.raises(BadMessage):
-        c.question_from_msg(message)
+        q.question_from_msg(message)
 
 
 def test_a_bad_time_is_a_bad_message():
-    message = c.question_to_msg(EVERYTHING)
+    message = q.question_to_msg(EVERYTHING)
     message.window.begin[0].seconds = math.inf
     with pytest.raises(BadMessage, match="finite"):
-        c.question_from_msg(message)
+        q.question_from_msg(message)
     message.window.begin[0].seconds = 0.0
     message.window.begin[0].basis = 77
     with pytest.raises(BadMessage):
-        c.question_from_msg(message)
+        q.question_from_msg(message)
 
 
 ANSWER = Answer(

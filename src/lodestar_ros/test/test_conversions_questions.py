@@ -12,7 +12,7 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 from lodestar.experts.protocol import ProposalRequest
 from lodestar.language.grammar import parse_directive
 from lodestar_ros.conversions import BadMessage
-from lodestar_ros.conversions_questions import question_from_msg, question_to_msg
+from lodestar_ros.conversions_agent import question_from_msg, question_to_msg
 
 DIRECTIVE = parse_directive("find the red chair next to the desk")
 QUESTION = ProposalRequest(

@@ -14,9 +14,9 @@ from lodestar.keyframes.records import Keyframe
 from lodestar.mapping.pillars import build_pillars
 from lodestar.mapping.records import Absence, CaptionVote, Instance, InstanceDelta, Merge, Miss, Observation
 from lodestar.perception.frames import Detection, ImageBox, SegmentedFrame
-from lodestar.scene.records import Embedding, Entity, EntityState, Region, SceneDelta, View
-from lodestar_ros import conversions_keyframes, conversions_regions
+from lodestar.scene.records import Embedding, Entity, EntityState, Region, SceneDelta, Stated, View
 from lodestar_ros import conversions_map as m
+from lodestar_ros import conversions_regions
 from lodestar_ros import conversions_scene as c
 from lodestar_ros.conversions import BadMessage
 
@@ -47,6 +47,7 @@ def entity(identity, embedded=True):
         views=(View(3.5, POSE, box(), 7, 0.5),), region_id=3, occupancy_probability=0.5, confidence=0.75,
         state=EntityState.UNCERTAIN, is_static=False, observation_count=6, first_seen=1.0, last_seen=2.5,
         covisible={4: 0.5}, neighbors={5: 0.25}, map_id=2, session_id="abc",
+        stated=(Stated("On", 9), Stated("Near", 4, True)),
     )  # fmt: skip
 
 
@@ -109,9 +110,7 @@ def test_entity_in_no_known_state_is_refused():
 
 def test_keyframe(assert_same):
     keyframe = Keyframe(5, 3.5, POSE, PinholeCamera(64, 48, 38.0, 38.0, 31.5, 23.5), {4: box()}, 2, "abc")
-    assert_same(
-        conversions_keyframes.keyframe_from_msg(conversions_keyframes.keyframe_to_msg(keyframe)), keyframe
-    )
+    assert_same(c.keyframe_from_msg(c.keyframe_to_msg(keyframe)), keyframe)
 
 
 def test_pillars(assert_same):

@@ -12,7 +12,7 @@ from visualization_msgs.msg import Marker
 from lodestar.geometry.poses import planar_transform
 from lodestar.memory.records import Snapshot, SnapshotDelta
 from lodestar.scene.records import Entity
-from lodestar_ros import conversions_snapshots as c
+from lodestar_ros import conversions_scene as c
 from lodestar_ros.conversions import BadMessage
 from lodestar_ros.markers import snapshot_markers
 

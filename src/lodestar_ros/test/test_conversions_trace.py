@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
 from lodestar.worldmodel.records import Action, Belief, Expectation, Phase, Skill, Trace
-from lodestar_ros import conversions_trace as c
+from lodestar_ros import conversions_world as c
 from lodestar_ros.conversions import BadMessage
 
 

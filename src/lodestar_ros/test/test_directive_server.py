@@ -15,7 +15,7 @@ from lodestar.language.directive import AmbiguousDirective, StepKind
 from lodestar.language.grammar import parse_directive
 from lodestar_interfaces.action import FollowDirective
 from lodestar_interfaces.msg import Constraint, Item, Subtask
-from lodestar_ros.conversions_directive import directive_to_msg
+from lodestar_ros.conversions_language import directive_to_msg
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from lodestar.scene.records import Entity
 from lodestar.scene.regions import RegionMap
 from lodestar_interfaces.action import QueryScene
 from lodestar_interfaces.msg import QueryGraph, QueryVariable
-from lodestar_ros.conversions_items import graph_to_msg
+from lodestar_ros.conversions_language import graph_to_msg
 
 Result = QueryScene.Result
 

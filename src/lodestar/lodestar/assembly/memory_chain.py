@@ -19,7 +19,7 @@ from lodestar.geometry.corrections import JumpWatch
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.keyframes.records import Keyframe
 from lodestar.mapping.records import InstanceDelta
-from lodestar.memory.answering.things import name_in_words
+from lodestar.memory.answering.records import name_in_words
 from lodestar.memory.deeds import DRIVING, purpose_of
 from lodestar.memory.errors import StoreError
 from lodestar.memory.events import (

@@ -17,7 +17,7 @@ from lodestar.memory.answering.answerer import Answerer
 from lodestar.memory.answering.config import AgentConfig, AnsweringConfig
 from lodestar.memory.answering.coverage import FloorLooks
 from lodestar.memory.answering.tools import Memories, Tools, never
-from lodestar.memory.evidence import Selection, bottleneck_evidence
+from lodestar.memory.evidence import Selection
 from lodestar.memory.records import Memory
 from lodestar.memory.vision_captions import VisionCaptions, make_vision_captions
 from lodestar.models.chat import OpenAiChat
@@ -36,7 +36,7 @@ def answerer(
     grid: OccupancyGrid2D | None = None,
     looks: FloorLooks | None = None,
     use_scene: bool = True,
-    select: Selection = bottleneck_evidence,
+    select: Selection | None = None,
     cancelled: Callable[[], bool] = never,
 ) -> Answerer:
     """Return what answers over a store, a scene that does not change meanwhile, and the floor; see `Tools`."""

@@ -11,13 +11,20 @@ from lodestar.timing.stamps import SAME_MOMENT
 class KeyframeConfig:
     """Selection and limits of keyframes (STaR IV-A).
 
-    An image is new if no stored image newer than `refresh` has a pose within `distance` and `angle_deg` of it.
+    An image is new if no stored image newer than `refresh` has a pose within `distance` and `angle_deg` of it, or if
+    the camera stands and something came into its view or went out of it since.
     """
 
     distance: float = 0.5  # metres; chosen
     angle_deg: float = 25.0  # degrees; chosen
     # seconds after which the same view is stored again; chosen
     refresh: float = 120.0
+    change_interval: float = 1.0  # seconds between two images of a view that changes; chosen
+    stands: float = 0.1  # metres within which a camera stands; chosen
+    stands_deg: float = 5.0  # degrees, likewise; chosen
+    gone_after: float = (
+        2.0  # seconds after which what a view does not show any more has gone; chosen: ten images
+    )
     interval: float = 0.2  # seconds, the least between keyframes; chosen: bounds encoding to 5 Hz
     max_count: int = 2000  # images on disk; chosen
     max_bytes: int = 256 * 2**20  # of images on disk; chosen: 128 KiB per image

@@ -7,7 +7,7 @@ import json
 import math
 import os
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from lodestar.geometry.camera import PinholeCamera
 from lodestar.geometry.corrections import JumpWatch
 from lodestar.keyframes.config import KeyframeConfig
 from lodestar.keyframes.records import Keyframe
+from lodestar.keyframes.view_changes import ViewChanges
 from lodestar.perception.frames import ImageBox, RgbdFrame
 from lodestar.storage.archive import ForeignFile
 from lodestar.storage.private import FILE_MODE, FOLDER_MODE, private_folder, write_private
@@ -53,6 +54,7 @@ class KeyframeStore:
         self._next_id = 1
         self._loads = 0
         self._jumps = JumpWatch()
+        self._views = ViewChanges(config)
         self._lock = threading.RLock()
         private_folder(self.folder)
         self._load()
@@ -81,17 +83,22 @@ class KeyframeStore:
         with self._lock:
             return tuple(self._keyframes[i] for i in sorted(self._keyframes))
 
-    def offer(self, frame: RgbdFrame) -> Keyframe | None:
-        """Store the image if it shows something new, and return its record; else None."""
+    def offer(self, frame: RgbdFrame, shown: Collection[int] | None = None) -> Keyframe | None:
+        """Store the image if it shows something new, and return its record; else None.
+
+        shown: instances in the image; None = not known, so that only its pose tells.
+        """
         with self._lock:
             pose = frame.map_from_camera
+            if shown is not None:
+                self._views.note(frame.stamp, frame.odom_from_camera, shown)
             if frame.rgb is None or not np.isfinite(pose).all() or not frame.stamp > self._last_stamp:
                 self.rejected += 1
                 return None
             jump = self._jumps.jump(frame.map_from_odom, frame.odom_from_camera)
             if jump is not None:
                 self._move(jump)
-            if not self._is_new(pose, frame.stamp):
+            if not self._is_new(pose, frame.stamp, shown):
                 return None
             image = self._encode(frame.rgb)
             keyframe = Keyframe(
@@ -210,7 +217,7 @@ class KeyframeStore:
             self._jumps.restart()
             return len(records)
 
-    def _is_new(self, pose: np.ndarray, stamp: float) -> bool:
+    def _is_new(self, pose: np.ndarray, stamp: float, shown: Collection[int] | None) -> bool:
         if not self._keyframes:
             return True
         if stamp - self._last_stamp < self.config.interval:
@@ -220,7 +227,11 @@ class KeyframeStore:
         near = np.linalg.norm(poses[:, :3, 3] - pose[:3, 3], axis=1) < self.config.distance
         alike = poses[:, :3, 2] @ pose[:3, 2] > math.cos(math.radians(self.config.angle_deg))
         recent = np.abs([stamp - k.stamp for k in kept]) < self.config.refresh
-        return not (near & alike & recent).any()
+        same = np.flatnonzero(near & alike & recent)
+        if not len(same) or shown is None or stamp - self._last_stamp < self.config.change_interval:
+            return not len(same)
+        newest = max((kept[i] for i in same), key=lambda keyframe: keyframe.stamp)
+        return self._views.has_changed(stamp, shown, newest.instances)
 
     def _encode(self, rgb: np.ndarray) -> bytes:
         quality = [cv2.IMWRITE_JPEG_QUALITY, self.config.jpeg_quality]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -83,6 +83,14 @@ class Predicate:
         side = self.side
         return (*self.arguments, *(v for v in (side.towards, side.at) if v >= 0))
 
+    def renumbered(self, number: Mapping[int, int]) -> Predicate:
+        """Return the predicate about the same variables under new numbers."""
+        side = self.side
+        value = self.value
+        if side.towards >= 0 or side.at >= 0:
+            value = str(replace(side, towards=number.get(side.towards, -1), at=number.get(side.at, -1)))
+        return replace(self, arguments=tuple(number[v] for v in self.arguments), value=value)
+
 
 @dataclass(frozen=True)
 class QueryGraph:
@@ -112,6 +120,12 @@ class QueryGraph:
         """The query for one variable by its own words: kind, attributes and room, without its relations to others."""
         own = (p for p in self.predicates if p.arguments == (index,) and p.is_literal)
         return QueryGraph((self.variables[index],), tuple(replace(p, arguments=(0,)) for p in own))
+
+    def arranged(self, order: Iterable[int]) -> QueryGraph:
+        """Return the graph of these variables in this order, with the predicates that speak of no other one."""
+        number = {old: new for new, old in enumerate(order)}
+        kept = tuple(p.renumbered(number) for p in self.predicates if number.keys() >= set(p.mentioned))
+        return QueryGraph(tuple(self.variables[k] for k in number), kept, self.weight)
 
     @property
     def path_ends(self) -> tuple[int, ...]:

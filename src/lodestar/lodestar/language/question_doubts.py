@@ -99,6 +99,32 @@ _SPANS = frozenset({"hour", "day", "week", "month", "year", "night"})
 _BEING = frozenset({"be", "happen", "move", "come", "go", "stand", "see", "do"})
 
 
+def is_of_capacity(words: Sequence[str]) -> bool:
+    """Whether the words ask how many more there could be: "how many more boxes fit", "how many empty slots are left".
+
+    A memory counts what was seen, and no room for what was not.
+    """
+    said = set(words)
+    if not (("how" in said and said & {"many", "much"}) or said & {"number", "count", "amount"}):
+        return False
+    more, free = bool(said & _MORE), bool(said & _FREE)
+    holds, spots = bool(said & _HOLDING), bool({singular(word) for word in words} & _SPOTS)
+    could = bool(said & _COULD) and holds
+    return (more and holds) or (spots and (free or "left" in said or more)) or could
+
+
+_MORE = frozenset({"more", "additional", "extra", "further", "another"})
+_FREE = frozenset(
+    {"empty", "free", "vacant", "open", "unoccupied", "unused", "spare", "remaining", "remain", "available"}
+)
+_COULD = frozenset({"can", "could", "may", "might", "would", "should"})
+_HOLDING = frozenset({
+    "fit", "fits", "hold", "holds", "accommodate", "contain", "carry", "support", "bear", "store", "stored", "stack",
+    "stacked", "put", "place", "placed", "take", "add", "added", "load", "loaded",
+})  # fmt: skip
+_SPOTS = frozenset({"slot", "space", "spot", "place", "position", "room", "bay", "capacity"})
+
+
 def is_plain_time(window: TimeWindow) -> bool:
     """Whether every event of a window is one that the robot notices or does."""
     acts = [event.act for event in window.events]

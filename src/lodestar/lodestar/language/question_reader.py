@@ -17,7 +17,13 @@ from lodestar.language.likely_questions import LikelyQuestions
 from lodestar.language.named_nouns import nouns_of
 from lodestar.language.named_things import thing_in, without_subject
 from lodestar.language.question import LIKELY, Question, QuestionKind
-from lodestar.language.question_doubts import drops_state, is_doubtful, is_of_future, is_plain_time
+from lodestar.language.question_doubts import (
+    drops_state,
+    is_doubtful,
+    is_of_capacity,
+    is_of_future,
+    is_plain_time,
+)
 from lodestar.language.question_edges import without_clause, without_edges, without_occurrence
 from lodestar.language.question_openings import opening_of
 from lodestar.language.question_orders import is_of_statement, reordered, without_frame
@@ -92,7 +98,8 @@ def read_question(text: str, named: Item | None = None, likely: LikelyQuestions 
     if found is None:
         assert refused is not None
         raise refused
-    if is_of_future(core.words):  # "where will the mug be": no memory tells, wherever it is now
+    # "where will the mug be", "how many more mugs fit on it": no memory tells, wherever it is now
+    if is_of_future(core.words) or is_of_capacity(core.words):
         found = replace(found, kind=QuestionKind.OTHER)
     return replace(found, text=text)
 

@@ -15,7 +15,7 @@ import numpy as np
 from lodestar.language.query_graph import VIEWED, Predicate, QueryGraph
 from lodestar.models.lexicon import load_lexicon
 from lodestar.query import relations, superlatives
-from lodestar.query.anchors import best_anchors, best_pairs
+from lodestar.query.anchors import PairScore, best_anchors, best_pairs
 from lodestar.query.categories import phrase_attributes
 from lodestar.query.frames import side_scores
 from lodestar.query.fusion import fused
@@ -184,13 +184,33 @@ class _Variable:
             self._anchors(other),
             self.scored[other],
             pool.boxes,
-            self._pair_score(predicate),
-            lambda gaps: relations.reach(predicate.name, gaps, pool.table),
+            self._with_stated(predicate, self._pair_score(predicate)),
+            lambda gaps: (
+                np.ones(len(gaps))  # what was stated does not fall with the gap
+                if predicate.name in pool.stated
+                else relations.reach(predicate.name, gaps, pool.table)
+            ),
             pool.config.anchors_first,
         )
         scores, bound = np.zeros(len(pool)), np.full((len(pool), 1), -1)
         scores[rows], bound[rows, 0] = best, which
         return scores, bound
+
+    def _with_stated(self, predicate: Predicate, measured: PairScore) -> PairScore:
+        """Return the score of pairs, with what people stated in place of what the boxes say."""
+        stated = self.pool.stated.get(predicate.name, [])
+        if not stated:
+            return measured
+        is_first = predicate.arguments[0] == self.index
+
+        def score(rows: np.ndarray, anchors: np.ndarray) -> np.ndarray:
+            found = np.array(measured(rows, anchors), float)
+            for thing, other, said in stated:
+                row, anchor = (thing, other) if is_first else (other, thing)
+                found[(rows[:, None] == row) & (anchors == anchor)] = said
+            return found
+
+        return score
 
     def _pair_score(self, predicate: Predicate) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
         pool, boxes, table = self.pool, self.pool.boxes, self.pool.table

@@ -43,6 +43,9 @@ class QueryConfig:
     explained: int = 32  # candidates with explanations; chosen: more than a person reads
     # nearest anchors scored before the bound is checked; chosen: speed only, results are exact
     anchors_first: int = 8
+    # what a person said of two things counts where they are this near, metres in plan; else one of them was moved since
+    stated_reach: float = 3.0  # as `correct` takes a statement at most
+    stated: float = 0.95  # score of a relation that a person stated, 1 minus it where denied; chosen
     absent_anchor: float = 0.4  # score of a relation whose anchor is not in the scene; chosen: below `accept`
     # least score of the entity that "closest to" or a viewpoint names; chosen
     anchor_floor: float = 0.4

@@ -12,7 +12,7 @@ from lodestar.language.query_graph import QueryGraph
 from lodestar.models.lexicon import load_lexicon
 from lodestar.models.phrases import PhraseBook
 from lodestar.query.config import QueryConfig
-from lodestar.query.relations import Boxes
+from lodestar.query.relations import Boxes, gap_in_plan
 from lodestar.query.table import PredicateTable, load_table
 from lodestar.query.vocabulary import Kinds, Looks
 from lodestar.scene.enrichment import CHANNEL
@@ -148,6 +148,22 @@ class Pool:
         floors = np.array([floor_of(entity, height, np.nan) for entity in self.entities])
         known = floors[np.isfinite(floors)]
         return np.where(np.isfinite(floors), floors, np.median(known) if len(known) else 0.0)
+
+    @cached_property
+    def stated(self) -> dict[str, list[tuple[int, int, float]]]:
+        """Return what people stated, by predicate: (row, row of the other, score), where the two are still near."""
+        found: dict[str, list[tuple[int, int, float]]] = {}
+        row_of = {entity.id: row for row, entity in enumerate(self.entities)}
+        for row, entity in enumerate(self.entities):
+            for said in entity.stated:
+                other = row_of.get(said.other)
+                if other is None or other == row:
+                    continue
+                pair = self.boxes.take(np.array([row])), self.boxes.take(np.array([other]))
+                if float(gap_in_plan(*pair)[0]) <= self.config.stated_reach:
+                    score = 1.0 - self.config.stated if said.negated else self.config.stated
+                    found.setdefault(said.predicate, []).append((row, other, score))
+        return found
 
     @property
     def middles(self) -> np.ndarray:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from lodestar.scene.captions import words_only
-from lodestar.scene.lifecycle import EntityRecord
+from lodestar.scene.lifecycle import OPERATOR, EntityRecord
 from lodestar.scene.records import EntityState, SceneDelta
 from lodestar.scene.relations import Relation
 from lodestar.scene.scene_state import SceneState
@@ -101,6 +101,11 @@ def apply_edits(state: SceneState, edits: Sequence[EntityEdit]) -> tuple[list[in
         if edit.relation is not None:
             before = state.relations.put(edit.relation)
             inverse[:0] = [replace(edit, relation=before or edit.relation.opposite)]
+            if OPERATOR in (edit.relation.author, "" if before is None else before.author):
+                stated = [state.resolve(i) for i in edit.relation.entities[:1]]
+                changed |= dict.fromkeys(stated)
+                for identity in stated:
+                    state.journal.mark(identity)
             continue
         identity = state.resolve(edit.entity_id)
         record = state.records[identity]

@@ -19,7 +19,7 @@ from lodestar.scene.amendments import Amended, EntityEdit, apply_edits, check_ed
 from lodestar.scene.category_priors import CategoryPriors
 from lodestar.scene.config import ChangeConfig, SceneConfig
 from lodestar.scene.enrichment import CHANNEL, EnrichmentTask
-from lodestar.scene.lifecycle import EntityRecord
+from lodestar.scene.lifecycle import OPERATOR, EntityRecord
 from lodestar.scene.records import Embedding, Entity, EntityState, Region, SceneDelta
 from lodestar.scene.regions import RegionMap, label_region
 from lodestar.scene.relations import Relation
@@ -145,8 +145,11 @@ class SceneDictionary:
         return self.state.journal.publish(self.state.stamp, (), self._entity, (), (), names)
 
     def _entity(self, identity: int) -> Entity:
-        covisible = self.state.covisibility.of(identity, self.state.stamp)
-        return self.state.records[identity].entity(covisible, self.config, self.map_id, self.session_id)
+        state = self.state
+        covisible = state.covisibility.of(identity, state.stamp)
+        found = state.records[identity].entity(covisible, self.config, self.map_id, self.session_id)
+        stated = state.relations.stated_of(identity, OPERATOR, state.resolve, len(state.forward))
+        return replace(found, stated=stated) if stated else found
 
     def entities(self) -> dict[int, Entity]:
         """Return every entity as last published, archived ones included."""

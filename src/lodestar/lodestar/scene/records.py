@@ -39,12 +39,22 @@ class Embedding:
 
 
 @dataclass(frozen=True)
+class Stated:
+    """A relation to another entity that a person stated. predicate: as in query graphs, such as On."""
+
+    predicate: str
+    other: int
+    negated: bool = False
+
+
+@dataclass(frozen=True)
 class Entity:
     """A confirmed object of the scene, in `map`, metres. Captions and labels are untrusted text.
 
     mean: (3,), covariance: (3, 3), box_min, box_max: (3,).
     covisible, neighbors: entity id -> weight in [0, 1].
     front: (3,) unit vector in map that its front faces, color: (3,) mean RGB in [0, 1]; None where unknown.
+    stated: what people said of its place.
     """
 
     id: int
@@ -71,6 +81,7 @@ class Entity:
     session_id: str = ""
     front: np.ndarray | None = None
     color: np.ndarray | None = None
+    stated: tuple[Stated, ...] = ()
 
 
 @dataclass(frozen=True)

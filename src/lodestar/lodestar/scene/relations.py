@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
+
+from lodestar.scene.records import Stated
 
 MAX_RELATIONS = 1000  # of one scene; the oldest is dropped first
 
@@ -31,6 +34,8 @@ class RelationTable:
 
     def __init__(self, relations: Iterable[Relation] = ()) -> None:
         self._relations: dict[tuple[str, tuple[str, ...]], Relation] = {}
+        self._changes = 0
+        self._by_entity: tuple[object, dict[int, tuple[Stated, ...]]] = (None, {})
         for relation in relations:
             self.put(relation)
 
@@ -39,11 +44,28 @@ class RelationTable:
 
     def put(self, relation: Relation) -> Relation | None:
         """State a relation; return what was stated before."""
+        self._changes += 1
         before = self._relations.pop((relation.predicate, relation.arguments), None)
         self._relations[relation.predicate, relation.arguments] = relation
         while len(self._relations) > MAX_RELATIONS:
             del self._relations[next(iter(self._relations))]
         return before
+
+    def stated_of(
+        self, identity: int, author: str, resolve: Callable[[int], int], merges: int
+    ) -> tuple[Stated, ...]:
+        """Return the relations of an entity to others that an author stated, and nobody since. merges: their number so
+        far; what `resolve` returns changes with it alone.
+        """
+        if self._by_entity[0] != (self._changes, merges, author):
+            found = defaultdict[int, list[Stated]](list)
+            for one in self:
+                if one.author == author and len(one.entities) == len(one.arguments) == 2:
+                    thing, other = (resolve(i) for i in one.entities)
+                    found[thing].append(Stated(one.predicate, other, one.negated))
+            stated = {thing: tuple(own) for thing, own in found.items()}
+            self._by_entity = (self._changes, merges, author), stated
+        return self._by_entity[1].get(identity, ())
 
     def to_meta(self) -> list[list[Any]]:
         """Return plain data for a saved map."""

@@ -11,7 +11,7 @@ import pytest
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.memory.answering.config import CoverageConfig
 from lodestar.memory.answering.coverage import FloorLooks
-from lodestar.memory.answering.things import spans_of
+from lodestar.memory.answering.records import spans_of
 from lodestar.memory.answering.wording import ago_in_words
 from lodestar.models.english import duration_in_words
 

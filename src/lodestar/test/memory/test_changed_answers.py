@@ -10,8 +10,8 @@ import pytest
 from answer_world import DESK, centre
 
 from lodestar.language.question_reader import read_question
-from lodestar.memory.answering.item_readings import readings_apart, rooms_apart, seen_from_here
 from lodestar.memory.answering.needs import names_no_object
+from lodestar.memory.answering.readings import readings_apart, rooms_apart, seen_from_here
 
 HALL = (1.0, 7.0, 0.2)
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from memory_builders import embed, hits_of, memory, primitive
 
+from lodestar.memory.answering.config import RULES, AnsweringConfig
 from lodestar.memory.config import BottleneckConfig
 from lodestar.memory.evidence import SELECTIONS, bottleneck_evidence
 from lodestar.memory.requests import Hit
@@ -236,3 +237,9 @@ def test_keyframes_are_the_representatives():
     ]
     evidence = bottleneck_evidence(hits_of(memories, "a red mug"), CUES, embed, CONFIG)
     assert set(evidence.keyframe_ids) == {5, 8}
+
+
+def test_the_configuration_knows_every_selection():
+    assert set(RULES) == set(SELECTIONS)
+    with pytest.raises(ValueError, match="one of"):
+        AnsweringConfig(selection="best")

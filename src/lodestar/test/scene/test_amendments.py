@@ -11,7 +11,7 @@ from lodestar.scene.amendments import AmendmentRefused, Edit, EntityEdit, Refusa
 from lodestar.scene.config import SceneConfig
 from lodestar.scene.dictionary import SceneDictionary
 from lodestar.scene.persistence import scene_from_arrays, scene_to_arrays
-from lodestar.scene.records import EntityState
+from lodestar.scene.records import EntityState, Stated
 from lodestar.scene.relations import Relation, RelationTable
 
 OPERATOR = "operator"
@@ -144,3 +144,19 @@ def test_amendments_outlive_a_save(known):
     again.replace(scene_from_arrays(meta, arrays, SceneConfig(), np.inf), 1, "", "")
     assert again.entities()[1].label == "stool" and state_of(again, 2) is EntityState.ARCHIVED
     assert again.relations == (HOLDS,)
+
+
+def test_a_persons_word_of_two_things_is_published_with_the_first_and_taken_back(known):
+    said = Relation("On", ("entity:1", "entity:2"), (1, 2), author=OPERATOR)
+    made = known.amend((EntityEdit(Edit.RELATE, relation=said),))
+    assert [entity.id for entity in made.delta.updated] == [1]
+    assert known.entities()[1].stated == (Stated("On", 2),)
+    measured = Relation("On", ("entity:1", "entity:2"), (1, 2), negated=True, author="world_model")
+    found = known.amend((EntityEdit(Edit.RELATE, relation=measured),))
+    assert found.delta.updated and known.entities()[1].stated == ()  # the newest statement is no person's
+    known.amend(found.inverse)
+    assert known.entities()[1].stated == (Stated("On", 2),)
+    meta, arrays = scene_to_arrays(known)
+    again = SceneDictionary()
+    again.replace(scene_from_arrays(meta, arrays, SceneConfig(), np.inf), 1, "", "")
+    assert again.entities()[1].stated == (Stated("On", 2),)

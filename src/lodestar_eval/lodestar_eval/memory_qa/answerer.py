@@ -100,7 +100,7 @@ class OwnAnswerer:
         stream = memory.stream
         answerer = parts.answerer(
             memory.store, self._phrases, stream.scene, grid=stream.grid, looks=memory.looks,
-            use_scene=full, select=SELECTIONS["ours" if full else evidence_rule],
+            use_scene=full, select=None if full else SELECTIONS[evidence_rule],
         )  # fmt: skip
         return [self._answer(answerer, stream, asked) for asked in questions]
 

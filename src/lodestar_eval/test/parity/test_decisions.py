@@ -17,8 +17,7 @@ from lodestar.scene.records import Entity, SceneDelta
 from lodestar.selection.decision_log import ArmRecord, Decision, Outcome
 from lodestar_eval.live.parity.decisions import DecisionReplay
 from lodestar_eval.settings import robot_config
-from lodestar_ros.conversions_agent import decision_to_msg
-from lodestar_ros.conversions_questions import question_to_msg
+from lodestar_ros.conversions_agent import decision_to_msg, question_to_msg
 from lodestar_ros.conversions_scene import scene_to_msg
 
 EXPERTS = ("frontier", "semantic_map", "ego_vlm")

@@ -21,7 +21,7 @@ from lodestar_ros import qos
 from lodestar_ros.battery import BatteryConfig, BatteryInput
 from lodestar_ros.conversions import stamp_from_msg
 from lodestar_ros.conversions_agent import frontiers_to_msg
-from lodestar_ros.conversions_keyframes import keyframe_from_msg
+from lodestar_ros.conversions_scene import keyframe_from_msg
 from lodestar_ros.conversions_sensors import camera_from_msg
 from lodestar_ros.embedder_client import RemotePhraseBook
 from lodestar_ros.executors import main_of

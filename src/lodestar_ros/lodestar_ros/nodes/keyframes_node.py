@@ -18,7 +18,7 @@ from lodestar.timing.stamps import SAME_MOMENT
 from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.conversions import BadMessage, box_from_msg, stamp_from_msg
-from lodestar_ros.conversions_keyframes import keyframe_to_msg
+from lodestar_ros.conversions_scene import keyframe_to_msg
 from lodestar_ros.executors import main_of
 from lodestar_ros.keyframe_desk import KeyframeDesk
 from lodestar_ros.keyframe_files import KeyframeFiles
@@ -73,8 +73,8 @@ class KeyframesNode(LodestarNode):
     def _on_instances(self, message: msg.InstanceArray) -> None:
         stamp = stamp_from_msg(message.header.stamp)
         boxes = {item.instance_id: box_from_msg(item.image_box) for item in message.observations}
+        self._recent.append((stamp, boxes))
         if boxes:
-            self._recent.append((stamp, boxes))
             self._links.submit((stamp, boxes))
         self._consider(self._picker.told(stamp))
 
@@ -89,11 +89,13 @@ class KeyframesNode(LodestarNode):
         camera = self._poses.camera(rgb.shape[0], rgb.shape[1], "image")
         stamp = stamp_from_msg(message.header.stamp)
         none = np.zeros((0, 0), np.float32)  # the store needs colour and pose only
-        keyframe = self._store.offer(RgbdFrame(stamp, camera, none, odom_from_camera, map_from_odom, rgb))
+        frame = RgbdFrame(stamp, camera, none, odom_from_camera, map_from_odom, rgb)
+        shown = next((boxes for known, boxes in list(self._recent) if abs(known - stamp) < SAME), None)
+        keyframe = self._store.offer(frame, shown)
         if keyframe is not None:
             self._publish(keyframe)
             for known in list(self._recent):  # instances may arrive before their image is stored
-                if abs(known[0] - stamp) <= SAME_MOMENT:
+                if known[1] and abs(known[0] - stamp) <= SAME_MOMENT:
                     self._links.submit(known)
 
     def _link(self, item: tuple[float, dict[int, ImageBox]]) -> None:

@@ -19,9 +19,8 @@ from lodestar.storage.checkpoint import CheckpointConfig
 from lodestar_interfaces import msg, srv
 from lodestar_ros import qos
 from lodestar_ros.conversions import grid_from_msg
-from lodestar_ros.conversions_keyframes import keyframe_from_msg
 from lodestar_ros.conversions_regions import regions_to_msg
-from lodestar_ros.conversions_scene import scene_to_msg
+from lodestar_ros.conversions_scene import keyframe_from_msg, scene_to_msg
 from lodestar_ros.embedder_client import RemotePhraseBook
 from lodestar_ros.executors import main_of
 from lodestar_ros.map_files import MapFiles

@@ -19,8 +19,7 @@ from lodestar.worldmodel.transactions import KIND, VERSION
 from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.checkpoints import Checkpointer
-from lodestar_ros.conversions_trace import trace_from_msg
-from lodestar_ros.conversions_world import event_to_msg, outcome_from_msg, ways_to_msg
+from lodestar_ros.conversions_world import event_to_msg, outcome_from_msg, trace_from_msg, ways_to_msg
 from lodestar_ros.executors import main_of
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import ParameterError, declare_config, declare_part

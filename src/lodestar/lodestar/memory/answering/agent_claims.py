@@ -13,8 +13,8 @@ import numpy as np
 from lodestar.memory.answer import Proof
 from lodestar.memory.answering.agent_tools import Notebook
 from lodestar.memory.answering.inquiry import Inquiry
+from lodestar.memory.answering.records import Box, Sighting, Thing
 from lodestar.memory.answering.replies import proofs_of_memories, proofs_of_things
-from lodestar.memory.answering.things import Box, Sighting, Thing
 from lodestar.memory.answering.wording import place_in_words
 from lodestar.memory.records import Memory
 from lodestar.models.kinship import same_kind
@@ -81,7 +81,7 @@ class Checked:
 
     def proofs(self, inquiry: Inquiry) -> list[Proof]:
         """Return what it cites."""
-        return [*proofs_of_things(inquiry, self.things), *proofs_of_memories(inquiry, self.memories)]
+        return [*proofs_of_things(self.things), *proofs_of_memories(self.memories)]
 
 
 def checked_claim(inquiry: Inquiry, shown: Notebook, claim: dict[str, Any]) -> Checked:

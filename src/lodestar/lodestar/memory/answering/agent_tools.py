@@ -12,8 +12,8 @@ import numpy as np
 from lodestar.language.directive_errors import DirectiveError
 from lodestar.language.question_reader import read_question
 from lodestar.memory.answering.inquiry import Inquiry
-from lodestar.memory.answering.item_search import find_things
-from lodestar.memory.answering.things import Thing, name_in_words
+from lodestar.memory.answering.records import Thing, name_in_words
+from lodestar.memory.answering.selection import When, find
 from lodestar.memory.answering.wording import ago_in_words, place_in_words
 from lodestar.memory.records import ImageName, Memory
 from lodestar.memory.requests import Order, Request
@@ -102,7 +102,7 @@ class AgentTools:
             return clean_text(str(error))
         if item is None:
             return "this describes no thing"
-        found = find_things(self._inquiry, item, past=True).things[:_NOTES]
+        found = find(self._inquiry, item, When.PAST).things[:_NOTES]
         return "\n".join(self._thing(thing) for thing in found) or "nothing fits"
 
     def _window(self, call: dict[str, Any]) -> tuple[float, float] | None:
@@ -144,7 +144,9 @@ class AgentTools:
         where = place_in_words(self._inquiry, thing.box, thing)
         when = ago_in_words(thing.last, self._inquiry.now)
         seconds = self._inquiry.now - thing.last
-        return f"e{thing.id}: {thing.name} {_place(thing.box.centre)} {where}, last seen {when} ({seconds:.0f} s ago)"
+        gone = ", gone since" if thing.is_gone else ""
+        place = _place(thing.box.centre)
+        return f"e{thing.id}: {thing.name} {place} {where}, last seen {when} ({seconds:.0f} s ago){gone}"
 
 
 def _place(point: np.ndarray) -> str:

@@ -13,14 +13,13 @@ from lodestar.language.question_sentences import question_sentence
 from lodestar.memory.answer import Answer
 from lodestar.memory.answering import contents, counts, happenings, places, presence, times
 from lodestar.memory.answering.config import AnsweringConfig
+from lodestar.memory.answering.doubts import doubt_of
 from lodestar.memory.answering.evidence_scope import EvidenceScope
-from lodestar.memory.answering.frequencies import asks_how_often, seen_or_visited_so_often
 from lodestar.memory.answering.inquiry import Inquiry
-from lodestar.memory.answering.item_readings import rooms_apart
 from lodestar.memory.answering.needs import serving_kinds
 from lodestar.memory.answering.operator_words import as_told
-from lodestar.memory.answering.replies import unknown
-from lodestar.memory.answering.rooms import rooms_meant, rooms_named
+from lodestar.memory.answering.readings import rooms_apart, rooms_meant, rooms_named
+from lodestar.memory.answering.replies import CannotAnswer, unknown
 from lodestar.memory.answering.tools import Shown, Tools
 from lodestar.memory.answering.windows import resolved_window
 from lodestar.memory.store import Statistics
@@ -99,14 +98,23 @@ class Answerer:
         if window.problem and not (window.is_event and (question.is_partial or places.asks_before(question))):
             return unknown(inquiry, window.problem)
         inquiry = replace(inquiry, window=window.span)
-        family = seen_or_visited_so_often if asks_how_often(inquiry) else FAMILIES.get(question.kind)
+        family = (
+            times.seen_or_visited_so_often if times.asks_how_often(inquiry) else FAMILIES.get(question.kind)
+        )
         if family is None:
             return unknown(inquiry, f"my memory of places, things and times cannot tell; {_CAN_BE_ASKED}")
         if question.image and shown is None and (question.item is None or not question.item.alternatives):
             return unknown(
                 inquiry, "I do not see what is meant by this; send a picture of it or turn me towards it"
             )
-        answer = family(inquiry)
+        try:
+            answer = family(inquiry)
+        except CannotAnswer as reason:
+            answer = reason.answer
+        doubt = doubt_of(inquiry, answer) if answer.is_known else ""
+        if doubt:
+            kept = unknown(inquiry, doubt, answer.directive, answer.proof)
+            answer = replace(kept, coverage=answer.coverage, last_verified=answer.last_verified)
         if not answer.is_known:
             told = as_told(inquiry)
             return answer if told is None else told

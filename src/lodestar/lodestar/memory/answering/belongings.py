@@ -10,19 +10,18 @@ import numpy as np
 
 from lodestar.language.items import Item
 from lodestar.memory.answer import Answer
-from lodestar.memory.answering.histories import history_of
 from lodestar.memory.answering.inquiry import Inquiry
-from lodestar.memory.answering.item_search import Search, find_things
+from lodestar.memory.answering.records import Search, Thing
 from lodestar.memory.answering.replies import (
-    not_seen,
     place_of,
     proofs_of_newest,
     proofs_of_things,
     reply,
     thing_confidence,
+    thing_or_unseen,
     unknown,
 )
-from lodestar.memory.answering.things import Thing
+from lodestar.memory.answering.selection import When, find
 from lodestar.memory.answering.wording import ago_in_words, number_in_words, place_in_words, support_of
 from lodestar.models.english import the
 from lodestar.scene.captions import clean_text
@@ -43,11 +42,10 @@ def place_where_it_goes(inquiry: Inquiry, item: Item | None) -> Answer:
     """
     if item is None or not item.alternatives:
         return unknown(inquiry, "I do not know which thing is meant; name it or send a picture of it")
-    search = find_things(inquiry, item, past=True)
+    search = find(inquiry, item, When.PAST)
     if search.best is None:
-        search = find_things(inquiry, _by_kind(item), past=True)
-    if search.best is None:
-        return not_seen(inquiry, item, search)
+        search = find(inquiry, _by_kind(item), When.PAST)
+    thing_or_unseen(inquiry, item, search)
     moved = _first_place(inquiry, search)
     if moved is not None:
         return moved
@@ -64,7 +62,7 @@ def place_where_it_goes(inquiry: Inquiry, item: Item | None) -> Answer:
         inquiry, sentence, sure,
         places=[place_of(inquiry, best.box, best)],
         names=[inquiry.room_name(inquiry.region_at(best.box.centre))],
-        proof=proofs_of_things(inquiry, group.things[: inquiry.config.places]),
+        proof=proofs_of_things(group.things[: inquiry.config.places]),
         verified=max(thing.last for thing in group.things),
     )  # fmt: skip
 
@@ -78,7 +76,7 @@ def _first_place(inquiry: Inquiry, search: Search) -> Answer | None:
     """Return where the one thing that is meant was before it was moved; None where it is one of several or stayed."""
     if len([t for t in search.things if not t.is_gone]) > 1 or search.best is None:
         return None
-    history = history_of(inquiry, search.best)
+    history = inquiry.chronicle.history(search.best)
     if len(history.stays) < 2:
         return None
     first = history.stays[0]
@@ -89,7 +87,7 @@ def _first_place(inquiry: Inquiry, search: Search) -> Answer | None:
     )
     sure = thing_confidence(inquiry, search, search.best)
     sure *= inquiry.config.confidence.inferred if history.inferred else 1.0
-    proof = proofs_of_newest(first.sightings) + proofs_of_things(inquiry, (search.best,))
+    proof = proofs_of_newest(first.sightings) + proofs_of_things((search.best,))
     return reply(
         inquiry, sentence, sure,
         places=[place_of(inquiry, first.box)],
@@ -103,7 +101,7 @@ def _largest(inquiry: Inquiry, things: Sequence[Thing]) -> _Group:
     groups: dict[str, list[Thing]] = defaultdict(list)
     names: dict[str, str] = {}
     for thing in sorted(things, key=lambda t: t.id):
-        support = support_of(inquiry, thing.box, (thing.id,))
+        support = support_of(inquiry, thing.box, thing)
         key = f"on {support.id}" if support is not None else _near(inquiry, thing, groups)
         names.setdefault(key, place_in_words(inquiry, thing.box, thing))
         groups[key].append(thing)
@@ -113,7 +111,7 @@ def _largest(inquiry: Inquiry, things: Sequence[Thing]) -> _Group:
 
 def _near(inquiry: Inquiry, thing: Thing, groups: dict[str, list[Thing]]) -> str:
     for key, members in groups.items():
-        gaps = [float(np.linalg.norm(m.box.centre[:2] - thing.box.centre[:2])) for m in members]
+        gaps = [m.box.away(thing.box.centre) for m in members]
         if not key.startswith("on ") and min(gaps) <= inquiry.config.alike:
             return key
     return f"near {thing.id}"

@@ -11,6 +11,9 @@ from lodestar.memory.config import BottleneckConfig
 from lodestar.models.config import ChatConfig, SpendingConfig
 from lodestar.query.config import QueryConfig
 
+#: Ways to select evidence: the keys of `evidence.SELECTIONS`, which loads more than a configuration needs.
+RULES = ("ours", "without_ib", "cosine", "object_captions", "mmr", "time_stratified")
+
 
 @dataclass(frozen=True)
 class ConfidenceConfig:
@@ -68,11 +71,17 @@ class AnsweringConfig:
     quoted: int = 160  # characters of a quotation; chosen
     places: int = 5  # in one answer; chosen
     proofs: int = 20  # in one answer, as ~/answer's default
+    # how evidence is selected: one of RULES; "ours" merges by the Information Bottleneck
+    selection: str = "without_ib"
     evidence: BottleneckConfig = field(default_factory=BottleneckConfig)
     query: QueryConfig = field(default_factory=QueryConfig, metadata={"shared": "query"})
     confidence: ConfidenceConfig = field(default_factory=ConfidenceConfig)
     coverage: CoverageConfig = field(default_factory=CoverageConfig)
     likely: LikelyConfig = field(default_factory=LikelyConfig)
+
+    def __post_init__(self) -> None:
+        if self.selection not in RULES:
+            raise ValueError(f"selection is {self.selection!r}; it is one of {', '.join(RULES)}")
 
 
 ADAPTERS = ("offline", "model")

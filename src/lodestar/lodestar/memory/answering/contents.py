@@ -9,17 +9,20 @@ from dataclasses import replace
 from lodestar.language.asked_items import plain_item, with_asked
 from lodestar.language.item_words import graph_words, plural, scope_words
 from lodestar.language.items import Item
-from lodestar.language.query_graph import QueryGraph, QueryVariable
 from lodestar.memory.answer import Answer
 from lodestar.memory.answering.counts import how_many
 from lodestar.memory.answering.happenings import changes_there, regions_of
 from lodestar.memory.answering.inquiry import Inquiry
-from lodestar.memory.answering.item_search import Search, find_described, find_things, thing_of_entity
 from lodestar.memory.answering.places import where
+from lodestar.memory.answering.readings import GENERIC, rooms_meant, rooms_named
+from lodestar.memory.answering.records import Box, Search, Thing, name_in_words
 from lodestar.memory.answering.replies import (
+    ANYTHING,
     coverage_in_words,
     directive_to_find,
     floor_seen,
+    gone_since,
+    item_or_unknown,
     not_seen,
     place_of,
     proofs_of_memories,
@@ -27,10 +30,10 @@ from lodestar.memory.answering.replies import (
     quoted,
     reply,
     thing_confidence,
+    thing_or_unseen,
     unknown,
 )
-from lodestar.memory.answering.rooms import GENERIC, rooms_meant, rooms_named
-from lodestar.memory.answering.things import Thing, entity_box, name_in_words
+from lodestar.memory.answering.selection import When, find, when_asked
 from lodestar.memory.answering.wording import ago_in_words, number_in_words, place_in_words, support_of
 from lodestar.memory.records import EventKind
 from lodestar.memory.requests import Order, Request
@@ -39,7 +42,6 @@ from lodestar.models.kinship import same_kind
 from lodestar.models.lexicon import load_lexicon
 from lodestar.scene.records import EntityState
 
-_ANYTHING = Item(((QueryGraph((QueryVariable("object", "object"),)),),))
 _GROUPS = {
     "color": "colors",
     "colour": "colors",
@@ -53,15 +55,15 @@ _KIND = ("kind", "name", "type", "object")
 def what_there(inquiry: Inquiry) -> Answer:
     """Return the things that are in, on or near something."""
     question = inquiry.question
-    if question.act is not None and not question.act.own:
+    if inquiry.is_of_change:
         return _gone(inquiry)
-    item = question.item if question.item is not None and question.item.alternatives else _ANYTHING
+    item = question.item if question.item is not None and question.item.alternatives else ANYTHING
     meant = rooms_meant(inquiry, question.item)
     if inquiry.question.item is None and not question.scope:
         return _in_view(inquiry)
     if meant is not None:
-        return _things_in(inquiry, meant.ids, f"in {the(meant.name)}", _ANYTHING)
-    search = find_things(inquiry, item, past=question.past, now=not question.past)
+        return _things_in(inquiry, meant.ids, f"in {the(meant.name)}", ANYTHING)
+    search = find(inquiry, item, when_asked(inquiry))
     if search.no_room:
         return not_seen(inquiry, item, search)
     anchors = {graph.target.category for graph in item.neighbor_graphs}
@@ -70,7 +72,7 @@ def what_there(inquiry: Inquiry) -> Answer:
 
 
 def _things_in(inquiry: Inquiry, rooms: frozenset[int], words: str, item: Item) -> Answer:
-    search = find_things(inquiry, item)
+    search = find(inquiry, item)
     inside = [t for t in search.things if inquiry.region_at(t.box.centre) in rooms]
     return _of_things(inquiry, item, inside, replace(search, rooms=rooms), words)
 
@@ -87,7 +89,7 @@ def _in_view(inquiry: Inquiry) -> Answer:
     return reply(
         inquiry, f"{said}, {ago_in_words(memory.end, inquiry.now)}.", 0.9,
         names=[name_in_words("", p.label) for p in memory.primitives],
-        proof=proofs_of_memories(inquiry, (memory,)), verified=memory.end,
+        proof=proofs_of_memories((memory,)), verified=memory.end,
     )  # fmt: skip
 
 
@@ -96,8 +98,12 @@ def _of_things(
 ) -> Answer:
     structure = load_lexicon().structure
     things = [t for t in things if t.label.casefold() not in structure]
+    gone = [t for t in things if t.is_gone and not inquiry.question.past]
+    things = [t for t in things if t not in gone]
     where_words = words or (_relation_words(item) if item.neighbors else "")
     where_words = where_words or scope_words(inquiry.question.scope).strip() or "there"
+    if gone and not things:
+        return gone_since(inquiry, gone[0])
     if not things:
         seen = floor_seen(inquiry, search.rooms)
         directive = directive_to_find(None, inquiry.question.scope)
@@ -117,7 +123,7 @@ def _of_things(
         inquiry, sentence, sure,
         names=[t.label for t in things], number=float(len(things)),
         places=[place_of(inquiry, t.box, t) for t in things[: inquiry.config.places]],
-        proof=proofs_of_things(inquiry, things), verified=last,
+        proof=proofs_of_things(things), verified=last,
     )  # fmt: skip
 
 
@@ -129,20 +135,20 @@ def _relation_words(item: Item) -> str:
 def which(inquiry: Inquiry) -> Answer:
     """Return which thing of a kind fits; the room of a thing where a room is asked for."""
     question = inquiry.question
-    item = question.item or Item()
-    if not item.alternatives:
-        return unknown(inquiry, "the question does not say which what; name the kind of thing")
+    item = item_or_unknown(inquiry, "which what", "name the kind of thing")
     graph = item.best[0]
     held = next(
         (p.arguments[0] for p in graph.predicates if len(p.arguments) == 2 and p.arguments[1] == 0), 0
     )
     if graph.target.category in GENERIC and held:
-        return where(replace(inquiry, question=replace(question, item=_rooted(graph, held))))
+        order = [held, *(v for v in range(1, len(graph.variables)) if v != held)]
+        return where(replace(inquiry, question=replace(question, item=Item(((graph.arranged(order),),)))))
     asked = with_asked(item, question.asked) if question.asked else item
-    search = find_things(inquiry, asked, past=question.past, now=not question.past)
-    if search.best is None:
-        return not_seen(inquiry, plain_item(item, question.asked), search)
-    best, rest = search.best, search.rivals(inquiry.config.query.ambiguous)[1:]
+    search = find(inquiry, asked, when_asked(inquiry))
+    best = thing_or_unseen(inquiry, plain_item(item, question.asked), search)
+    if best.is_gone and not question.past:
+        return gone_since(inquiry, best)
+    rest = search.rivals(inquiry.config.query.ambiguous)[1:]
     sentence = f"{with_article(best.name)} {place_in_words(inquiry, best.box, best)}"
     if rest:
         sentence += f"; {number_in_words(len(rest))} more fit"
@@ -151,20 +157,8 @@ def which(inquiry: Inquiry) -> Answer:
         thing_confidence(inquiry, search, best),
         names=[t.label for t in (best, *rest)],
         places=[place_of(inquiry, t.box, t) for t in (best, *rest)[: inquiry.config.places]],
-        proof=proofs_of_things(inquiry, (best, *rest)), verified=best.last,
+        proof=proofs_of_things((best, *rest)), verified=best.last,
     )  # fmt: skip
-
-
-def _rooted(graph: QueryGraph, index: int) -> Item:
-    """Return the item that variable `index` is, with what is said of it but not its relation to the target."""
-    order = [index, *(v for v in range(len(graph.variables)) if v not in (0, index))]
-    number = {old: new for new, old in enumerate(order)}
-    kept = tuple(
-        replace(p, arguments=tuple(number[v] for v in p.arguments))
-        for p in graph.predicates
-        if 0 not in p.mentioned and set(p.mentioned) == set(p.arguments)
-    )
-    return Item(((QueryGraph(tuple(graph.variables[v] for v in order), kept),),))
 
 
 def _gone(inquiry: Inquiry) -> Answer:
@@ -176,7 +170,7 @@ def _gone(inquiry: Inquiry) -> Answer:
     labels = question.scope.labels
     rooms = rooms_named(inquiry, labels).ids
     if labels and not rooms:
-        return not_seen(inquiry, _ANYTHING, Search(no_room=True))
+        return not_seen(inquiry, ANYTHING, Search(no_room=True))
     return _things_gone(inquiry, rooms, item)
 
 
@@ -193,14 +187,14 @@ def _things_gone(inquiry: Inquiry, rooms: frozenset[int], item: Item | None) -> 
     found: list[Thing] = []
     if inquiry.tools.use_scene:
         for entity in inquiry.tools.scene.entities.values():
-            inside = not rooms or inquiry.region_at(entity_box(entity).centre) in rooms
+            inside = not rooms or inquiry.region_at(Box.of_entity(entity).centre) in rooms
             if entity.state is EntityState.ARCHIVED and inside and _is_of_kind(entity.label, item):
-                found.append(thing_of_entity(inquiry, entity))
+                found.append(Thing.of_entity(entity))
     found.sort(key=lambda thing: -thing.last)
     names = list(dict.fromkeys([*named, *(thing.label for thing in found)]))
     if not names:
         return unknown(inquiry, "I have not noticed that anything is gone from there")
-    proof = [*proofs_of_memories(inquiry, reversed(events)), *proofs_of_things(inquiry, found)]
+    proof = [*proofs_of_memories(reversed(events)), *proofs_of_things(found)]
     verified = max([*(m.end for m in events), *(t.last for t in found)])
     said = listed([the(name) for name in names[: inquiry.config.listed]])
     return reply(
@@ -220,24 +214,20 @@ def _is_of_kind(label: str, item: Item | None) -> bool:
 def attribute(inquiry: Inquiry) -> Answer:
     """Return a property of the thing: a colour, a material, its kind, its support, or the words for it."""
     question = inquiry.question
-    item = inquiry.shown.item if inquiry.shown is not None else question.item
     if question.attribute == "number":
         return how_many(inquiry)
-    if item is None or not item.alternatives:
-        return unknown(inquiry, "the question does not say of what; name the thing")
+    item = item_or_unknown(inquiry, "of what", "name the thing")
     if question.asked:
         return _either(inquiry, item)
-    search = find_described(inquiry, item, past=question.past)
-    if search.best is None:
-        return not_seen(inquiry, item, search)
-    best = search.best
+    search = find(inquiry, item, When.PAST if question.past else When.KNOWN, loosely=True)
+    best = thing_or_unseen(inquiry, item, search)
     sure = thing_confidence(inquiry, search, best)
     if question.attribute == "support":
         return _support(inquiry, best, sure)
     values = _values(question.attribute, best)
     if not values and question.attribute in _GROUPS:
         why = f"I know {the(best.name)} {place_in_words(inquiry, best.box, best)}, and not its {question.attribute}"
-        return unknown(inquiry, why, proof=proofs_of_things(inquiry, (best,)))
+        return unknown(inquiry, why, proof=proofs_of_things((best,)))
     described = listed(values) if values else with_article(best.name)
     kind = question.attribute in _KIND or values
     sentence = (
@@ -248,7 +238,7 @@ def attribute(inquiry: Inquiry) -> Answer:
     return reply(
         inquiry, f"{sentence}, last seen {ago_in_words(best.last, inquiry.now)}.", sure if kind else sure * 0.5,
         names=values or (best.label, *best.attributes),
-        places=[place_of(inquiry, best.box, best)], proof=proofs_of_things(inquiry, (best,)), verified=best.last,
+        places=[place_of(inquiry, best.box, best)], proof=proofs_of_things((best,)), verified=best.last,
     )  # fmt: skip
 
 
@@ -263,18 +253,19 @@ def _values(asked: str, thing: Thing) -> list[str]:
 
 
 def _support(inquiry: Inquiry, thing: Thing, sure: float) -> Answer:
-    support = support_of(inquiry, thing.box, (thing.id,))
+    support = support_of(inquiry, thing.box, thing)
     if support is None:
         names, said = ["floor"], "the floor, as far as I saw"
         sure *= 0.6
     else:
         held = name_in_words(support.caption, support.label)
         names, said = [name_in_words("", support.label)], with_article(held)
-    proof = proofs_of_things(inquiry, (thing,))
+    proof = proofs_of_things((thing,))
     if support is not None:
-        proof += proofs_of_things(inquiry, (thing_of_entity(inquiry, support),))
+        proof += proofs_of_things((Thing.of_entity(support),))
+    verb, last = "was" if thing.is_gone else "is", ago_in_words(thing.last, inquiry.now)
     return reply(
-        inquiry, f"{the(thing.name)} is on {said}, last seen {ago_in_words(thing.last, inquiry.now)}.", sure,
+        inquiry, f"{the(thing.name)} {verb} on {said}, last seen {last}.", sure,
         names=names, places=[place_of(inquiry, thing.box, thing)], proof=proof, verified=thing.last,
     )  # fmt: skip
 
@@ -283,7 +274,9 @@ def _either(inquiry: Inquiry, item: Item) -> Answer:
     """Return which of the asked predicates is true: "open or closed", "in the kitchen or in the hall"."""
     found: list[tuple[float, str, Search]] = []
     for predicate in inquiry.question.asked:
-        search = find_things(inquiry, with_asked(item, (predicate,)), past=inquiry.question.past)
+        search = find(
+            inquiry, with_asked(item, (predicate,)), When.PAST if inquiry.question.past else When.KNOWN
+        )
         said = predicate.value or item.best[0].variables[predicate.arguments[-1]].phrase
         if search.best is not None:
             found.append((search.best.score, said, search))
@@ -297,7 +290,7 @@ def _either(inquiry: Inquiry, item: Item) -> Answer:
     sure = thing_confidence(inquiry, search, best) * (0.5 if close else 1.0)
     return reply(
         inquiry, f"{the(best.name)}: {said}, last seen {ago_in_words(best.last, inquiry.now)}.", sure,
-        names=[said], places=[place_of(inquiry, best.box, best)], proof=proofs_of_things(inquiry, (best,)),
+        names=[said], places=[place_of(inquiry, best.box, best)], proof=proofs_of_things((best,)),
         verified=best.last,
     )  # fmt: skip
 

@@ -9,9 +9,10 @@ import numpy as np
 
 from lodestar.language.question import AnswerType, Occurrence
 from lodestar.memory.answer import Answer, AnswerPlace
-from lodestar.memory.answering.histories import changes_of
+from lodestar.memory.answering.chronicle import position_of
 from lodestar.memory.answering.inquiry import Inquiry
-from lodestar.memory.answering.item_search import find_things
+from lodestar.memory.answering.readings import rooms_meant, rooms_named
+from lodestar.memory.answering.records import name_in_words
 from lodestar.memory.answering.replies import (
     coverage_in_words,
     floor_seen,
@@ -20,22 +21,12 @@ from lodestar.memory.answering.replies import (
     reply,
     unknown,
 )
-from lodestar.memory.answering.rooms import rooms_meant, rooms_named, segments
-from lodestar.memory.answering.things import name_in_words
-from lodestar.memory.answering.wording import ago_in_words, metres_in_words
+from lodestar.memory.answering.selection import When, find
+from lodestar.memory.answering.wording import CHANGED, ago_in_words, metres_in_words
 from lodestar.memory.records import CHANGES, EventKind, Memory, Source
 from lodestar.memory.requests import Order, Request
 from lodestar.models.english import duration_in_words, listed, the
 from lodestar.scene.captions import clean_text
-
-#: What a thing does, by the verb of `Act` where it is not the robot's own.
-KIND_OF_ACT = {
-    "move": EventKind.MOVED,
-    "vanish": EventKind.VANISHED,
-    "leave": EventKind.VANISHED,
-    "appear": EventKind.APPEARED,
-    "arrive": EventKind.APPEARED,
-}
 
 
 def what_happened(inquiry: Inquiry) -> Answer:
@@ -47,10 +38,10 @@ def what_happened(inquiry: Inquiry) -> Answer:
         and question.item.alternatives
         and rooms_meant(inquiry, question.item) is None
     ):
-        thing = find_things(inquiry, question.item, past=True).best
+        thing = find(inquiry, question.item, When.PAST).best
         if thing is None:
             return unknown(inquiry, f"I have not seen {question.item.phrase}")
-        found = list(changes_of(inquiry, inquiry.tools.scene.merged_into(thing.id)))
+        found = list(inquiry.chronicle.changes(thing.id))
         about = f" to {the(thing.name)}"
     else:
         found = changes_there(inquiry)
@@ -72,14 +63,13 @@ def what_happened(inquiry: Inquiry) -> Answer:
         inquiry, f"{'Yes: ' if denies else ''}{said}.", 0.9,
         yes=True if denies else None, times=[(m.start, m.end) for m in reversed(found)],
         names=[_name(m) for m in found if m.event in CHANGES],
-        proof=proofs_of_memories(inquiry, reversed(found)), verified=found[-1].end,
+        proof=proofs_of_memories(reversed(found)), verified=found[-1].end,
     )  # fmt: skip
 
 
 def changes_there(inquiry: Inquiry) -> list[Memory]:
     """Return the changes in the rooms of the scope, anywhere without one, oldest first."""
-    request = Request(kinds=CHANGES, window=inquiry.window, limit=inquiry.config.events, order=Order.NEWEST)
-    found = list(reversed(inquiry.memories(request)))
+    found = inquiry.chronicle.events(CHANGES)
     labels = inquiry.question.scope.labels
     meant = rooms_meant(inquiry, inquiry.question.item)
     if not labels and meant is None:
@@ -94,24 +84,11 @@ def regions_of(inquiry: Inquiry, memory: Memory) -> list[int]:
     return [inquiry.region_at(place) for place in places if place is not None]
 
 
-def position_of(memory: Memory, key: str) -> np.ndarray | None:
-    """Return a place among an event's facts, (3,) metres in map; None where there is none."""
-    try:
-        values = [float(value) for value in memory.facts.get(key, "").split()]
-    except ValueError:
-        return None
-    return np.array(values) if len(values) == 3 and np.isfinite(values).all() else None
-
-
 def event_in_words(inquiry: Inquiry, memory: Memory) -> str:
     """Return "the red mug moved 2.1 m 8 minutes ago"; texts of others are quoted."""
     when = ago_in_words(memory.end, inquiry.now)
-    if memory.event in CHANGES:
-        name = the(_name(memory))
-        verb = {EventKind.APPEARED: "appeared", EventKind.VANISHED: "was gone"}.get(
-            memory.event or EventKind.MOVED, "was moved"
-        )
-        return f"{name} {verb} {when}"
+    if memory.event in CHANGED:
+        return f"{the(_name(memory))} {CHANGED[memory.event]} {when}"
     if memory.event is EventKind.TOLD or memory.source is Source.OPERATOR:
         return f"somebody told me {quoted(inquiry, memory.text)} {when}"
     if memory.event is EventKind.DIRECTIVE:
@@ -156,7 +133,7 @@ def _is_begin(begun: Memory, ended: Memory) -> bool:
 def what_done(inquiry: Inquiry) -> Answer:
     """Return the directives of the window with their outcomes, and how far and where the robot went."""
     found = _directives(inquiry)
-    known = segments(inquiry)
+    known = inquiry.chronicle.segments
     if not found and not known:
         return unknown(inquiry, "I remember nothing of that time")
     parts = [_directive_in_words(inquiry, memory) for memory in found[-inquiry.config.listed :]]
@@ -172,7 +149,7 @@ def what_done(inquiry: Inquiry) -> Answer:
         parts.append(f"I went about {metres_in_words(metres)}{through}")
     elif known and not parts:
         parts.append(f"I stood and looked: {quoted(inquiry, known[0].text)}")
-    proof = proofs_of_memories(inquiry, [*reversed(found), *known[-1:]])
+    proof = proofs_of_memories([*reversed(found), *known[-1:]])
     times = [(m.start, m.end) for m in reversed(found)] or [(known[0].start, known[-1].end)]
     return reply(
         inquiry, f"{'; '.join(parts)}.", 0.9 if found else 0.7,
@@ -182,22 +159,14 @@ def what_done(inquiry: Inquiry) -> Answer:
 
 def _directives(inquiry: Inquiry) -> list[Memory]:
     """Return directives that ended, and the last one if it is under way, oldest first."""
-    request = Request(
-        kinds=frozenset({EventKind.DIRECTIVE}), window=inquiry.window,
-        limit=inquiry.config.events, order=Order.NEWEST,
-    )  # fmt: skip
-    found = _told_once(list(reversed(inquiry.memories(request))))
+    found = _told_once(inquiry.chronicle.events((EventKind.DIRECTIVE,)))
     ended = [m for m in found if m.facts.get("phase") == "ended"]
     return ended + [m for m in found[-1:] if m.facts.get("phase") != "ended"]
 
 
 def why(inquiry: Inquiry) -> Answer:
     """Return the explanation of the last decision in the window, about the item where it names one."""
-    request = Request(
-        kinds=frozenset({EventKind.DECISION}), window=inquiry.window,
-        limit=inquiry.config.events, order=Order.NEWEST,
-    )  # fmt: skip
-    found = inquiry.memories(request)
+    found = list(reversed(inquiry.chronicle.events((EventKind.DECISION,))))
     item = inquiry.question.item
     if item is not None and item.alternatives and found:
         found = _about(inquiry, found)
@@ -213,7 +182,7 @@ def why(inquiry: Inquiry) -> Answer:
     goal = position_of(memory, "goal")
     return reply(
         inquiry, sentence, 0.9 if inquiry.window is not None or item is None else 0.7,
-        times=[(memory.start, memory.end)], proof=proofs_of_memories(inquiry, found[:1]),
+        times=[(memory.start, memory.end)], proof=proofs_of_memories(found[:1]),
         places=[] if goal is None else [AnswerPlace(goal)], verified=memory.end,
     )  # fmt: skip
 
@@ -230,7 +199,7 @@ def _about(inquiry: Inquiry, found: Sequence[Memory]) -> list[Memory]:
         ]  # fmt: skip
     assert item is not None
     words = {word for graph in item.best for word in graph.target.phrase.casefold().split()}
-    things = {t.id for t in find_things(inquiry, item, past=True).things}
+    things = {t.id for t in find(inquiry, item, When.PAST).things}
     resolve = inquiry.tools.scene.resolve
     return [
         m for m in found
@@ -255,13 +224,13 @@ def happened_where(inquiry: Inquiry) -> Answer:
     return reply(
         inquiry, sentence, 0.8,
         places=[AnswerPlace(np.array([x, y, z]))], times=[(memory.start, memory.end)],
-        proof=proofs_of_memories(inquiry, (memory,)), verified=memory.end,
+        proof=proofs_of_memories((memory,)), verified=memory.end,
     )  # fmt: skip
 
 
 def _halts(inquiry: Inquiry) -> list[Memory]:
     """Return the segments in which the robot began to stand still."""
-    known, found = segments(inquiry), list[Memory]()
+    known, found = inquiry.chronicle.segments, list[Memory]()
     for before, memory in pairwise(known):
         moved = float(np.linalg.norm(memory.position[:2] - before.position[:2]))
         if moved < 0.1 and (not found or memory.start - found[-1].end > inquiry.config.gap):
@@ -270,7 +239,7 @@ def _halts(inquiry: Inquiry) -> list[Memory]:
 
 
 def _starts(inquiry: Inquiry) -> list[Memory]:
-    return segments(inquiry)[:1]
+    return inquiry.chronicle.segments[:1]
 
 
 _DEEDS: dict[str, Callable[[Inquiry], list[Memory]]] = {"stop": _halts, "stay": _halts, "start": _starts}

@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from lodestar.grid.paths import path_lengths
 from lodestar.language.item_words import item_words, scope_words
+from lodestar.language.items import Item
 from lodestar.language.question import Occurrence, Question, QuestionKind
+from lodestar.language.time_windows import Act
+from lodestar.memory.answering.chronicle import Chronicle
 from lodestar.memory.answering.config import AnsweringConfig
 from lodestar.memory.answering.evidence_scope import EvidenceScope
+from lodestar.memory.answering.records import Search
 from lodestar.memory.answering.tools import Shown, Tools, unit_rows
-from lodestar.memory.evidence import Piece
-from lodestar.memory.records import Memory
+from lodestar.memory.evidence import SELECTIONS, Piece
+from lodestar.memory.records import EventKind, Memory
 from lodestar.memory.requests import Hit, Order, Request
 from lodestar.query.verdict import PoolCache
 from lodestar.scene.captions import clean_text
 from lodestar.scene.regions import is_called
+
+#: What a thing does, by the verb of `Act` where it is not the robot's own.
+_KIND_OF_ACT = {
+    "move": EventKind.MOVED,
+    "vanish": EventKind.VANISHED,
+    "leave": EventKind.VANISHED,
+    "appear": EventKind.APPEARED,
+    "arrive": EventKind.APPEARED,
+}
 
 
 @dataclass(frozen=True)
@@ -45,6 +59,50 @@ class Inquiry:
         """Return the same question in another window."""
         return replace(self, window=window)
 
+    @cached_property
+    def anytime(self) -> Inquiry:
+        """The same question without a window."""
+        return self if self.window is None else self.within(None)
+
+    # --- what it is about -------------------------------------------------------------------------------------
+
+    @cached_property
+    def chronicle(self) -> Chronicle:
+        """The things, stays, changes and visits that are known at the time of the question."""
+        return Chronicle(self)
+
+    @cached_property
+    def searches(self) -> dict[Any, Search]:
+        """The searches that were made already; `selection.find` fills them in."""
+        return {}
+
+    @property
+    def item(self) -> Item | None:
+        """Return the thing that the picture shows, else the one that the words name; None where there is none."""
+        item = self.shown.item if self.shown is not None else self.question.item
+        return item if item is not None and item.alternatives else None
+
+    @property
+    def is_of_robot(self) -> bool:
+        """Whether it asks for something that the robot did."""
+        return self.question.act is not None and self.question.act.own
+
+    @property
+    def is_of_change(self) -> bool:
+        """Whether it asks for something that a thing did."""
+        return self.question.act is not None and not self.question.act.own
+
+    @property
+    def change(self) -> EventKind | None:
+        """The kind of event that it asks of a thing; None where it asks for none that is kept."""
+        act = self.question.act
+        return None if act is None else kind_of_change(act)
+
+    @property
+    def place(self) -> np.ndarray | None:
+        """Return where the robot is, (2,) in map; None where it does not know."""
+        return None if self.pose is None else np.asarray(self.pose, float)[:2]
+
     # --- memory -----------------------------------------------------------------------------------------------
 
     @cached_property
@@ -65,7 +123,7 @@ class Inquiry:
 
     @cached_property
     def pieces(self) -> tuple[Piece, ...]:
-        """The evidence that the rule selects from the hits (STaR eq. 3 to 11)."""
+        """The evidence that the rule selects from the hits."""
         if not self.hits:
             return ()
         vectors = unit_rows(self.tools, self.cues)
@@ -74,10 +132,11 @@ class Inquiry:
             return unit_rows(self.tools, phrases)
 
         config = replace(self.config.evidence, representative=self._representative)
+        select = self.tools.select or SELECTIONS[self.config.selection]
         if self.scope is None:
-            return self.tools.select(self.hits, vectors, embed, config).pieces
+            return select(self.hits, vectors, embed, config).pieces
         whole = {hit.memory.id: hit for hit in self.hits}
-        chosen = self.tools.select(self.scope.within(self.hits), vectors, embed, config).pieces
+        chosen = select(self.scope.within(self.hits), vectors, embed, config).pieces
         return tuple(replace(piece, hit=whole[piece.hit.memory.id]) for piece in chosen)
 
     @property
@@ -133,12 +192,27 @@ class Inquiry:
         regions = self.tools.scene.regions.values()
         return frozenset(region.id for region in regions if is_called(region, names))
 
+    def nearest_rooms(self, ids: Iterable[int], near: np.ndarray | None) -> list[int]:
+        """Return regions by the distance of their middles from a place (2+,) in map; by id where there is no place."""
+        regions = self.tools.scene.regions
+
+        def away(region: int) -> float:
+            middle = np.asarray(regions[region].centroid, float)[:2]
+            return 0.0 if near is None else float(np.linalg.norm(middle - np.asarray(near, float)[:2]))
+
+        return sorted(ids, key=lambda region: (away(region), region))
+
     @cached_property
     def lengths(self) -> np.ndarray | None:
         """Metres of the shortest path to each cell of the grid; None without a grid or a pose."""
         if self.tools.grid is None or self.pose is None:
             return None
         return path_lengths(self.tools.grid, np.asarray(self.pose, float)[:2])
+
+
+def kind_of_change(act: Act) -> EventKind | None:
+    """Return the event that an act of a thing is; None for one of the robot, or one that is not kept."""
+    return None if act.own else _KIND_OF_ACT.get(act.verb)
 
 
 def _passes(memory: Memory, request: Request) -> bool:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from lodestar.language.items import Item, is_open
 from lodestar.language.question import QuestionKind
+from lodestar.memory.answering.chronicle import sightings_in, thing_of_sightings
 from lodestar.memory.answering.inquiry import Inquiry
-from lodestar.memory.answering.item_search import Search, sightings_in, thing_of_entity, thing_of_sightings
-from lodestar.memory.answering.things import Thing
+from lodestar.memory.answering.records import Search, Thing
 from lodestar.memory.answering.tools import unit_rows
 from lodestar.models.lexicon import load_lexicon
 from lodestar.scene.captions import clean_text
@@ -52,9 +53,9 @@ def things_for_need(inquiry: Inquiry) -> Search:
     chosen = max(cosines, key=lambda label: (cosines[label], label))
     score = min(1.0, accept + (1.0 - accept) * (best - inquiry.config.need))
     fitting = [thing for thing in things if thing.label == chosen]
-    pose = np.zeros(2) if inquiry.pose is None else np.asarray(inquiry.pose, float)[:2]
-    fitting.sort(key=lambda t: (float(np.linalg.norm(t.box.centre[:2] - pose)), t.id))
-    return Search(tuple(_scored(thing, score) for thing in fitting))
+    place = inquiry.place
+    fitting.sort(key=lambda t: (-t.last if place is None else t.box.away(place), t.id))
+    return Search(tuple(replace(thing, score=score) for thing in fitting))
 
 
 def serving_kinds(inquiry: Inquiry) -> tuple[str, ...]:
@@ -83,19 +84,19 @@ def _cosines(inquiry: Inquiry, labels: Sequence[str], asked: np.ndarray) -> dict
     return {label: max(values[phrase] for phrase in own) for label, own in said.items()}
 
 
-def _scored(thing: Thing, score: float) -> Thing:
-    return Thing(thing.id, thing.name, thing.label, score, thing.stays, thing.entity, thing.attributes)
-
-
 def _every_thing(inquiry: Inquiry) -> list[Thing]:
     structure = load_lexicon().structure
     if inquiry.tools.use_scene:
         entities = inquiry.tools.scene.entities.values()
         present = [e for e in entities if e.state is not EntityState.ARCHIVED]
-        found = [thing_of_entity(inquiry, e) for e in present if clean_text(e.label)]
+        found = [Thing.of_entity(e) for e in present if clean_text(e.label)]
     else:
         memories = [piece.hit.memory for piece in inquiry.pieces]
         ids = {inquiry.tools.scene.resolve(i) for memory in memories for i in memory.entity_ids}
-        seen = {i: sightings_in(inquiry, memories, {i}) for i in sorted(ids)}
-        found = [thing_of_sightings(inquiry, i, sightings, 1.0) for i, sightings in seen.items() if sightings]
+        seen = {i: sightings_in(inquiry.tools.scene, memories, {i}) for i in sorted(ids)}
+        found = [
+            thing_of_sightings(i, sightings, 1.0, inquiry.config.moved)
+            for i, sightings in seen.items()
+            if sightings
+        ]
     return [thing for thing in found if thing.label.casefold() not in structure]

@@ -36,5 +36,5 @@ def as_told(inquiry: Inquiry) -> Answer | None:
     sentence += f"{quoted(inquiry, memory.text)}."
     return reply(
         inquiry, sentence, 0.5 * hits[0].score,
-        proof=proofs_of_memories(inquiry, (memory,), hits[0].score), verified=memory.start,
+        proof=proofs_of_memories((memory,), hits[0].score), verified=memory.start,
     )  # fmt: skip

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from lodestar.language.items import Item
 from lodestar.language.question import Occurrence, Question, QuestionKind
 from lodestar.memory.answer import Answer, AnswerPlace, Proof
 from lodestar.memory.answering.belongings import place_where_it_goes
-from lodestar.memory.answering.changed_things import find_changed, without_new
-from lodestar.memory.answering.happenings import KIND_OF_ACT, happened_where
-from lodestar.memory.answering.histories import History, history_of
+from lodestar.memory.answering.happenings import happened_where
 from lodestar.memory.answering.inquiry import Inquiry
-from lodestar.memory.answering.item_search import Search, find_described, find_things
 from lodestar.memory.answering.needs import is_need, names_no_object, things_for_need
-from lodestar.memory.answering.places_before import find_ever
+from lodestar.memory.answering.readings import rooms_meant, without_new
+from lodestar.memory.answering.records import Box, History, RoomsMeant, Search, Stay
 from lodestar.memory.answering.replies import (
+    CannotAnswer,
     apart,
-    not_seen,
+    gone_since,
+    guess_factor,
+    item_or_unknown,
+    no_such_room,
     place_of,
     proofs_of_memories,
     proofs_of_newest,
@@ -26,10 +30,10 @@ from lodestar.memory.answering.replies import (
     reply,
     room_place,
     thing_confidence,
+    thing_or_unseen,
     unknown,
 )
-from lodestar.memory.answering.rooms import RoomsMeant, guess_factor, rooms_meant, segments
-from lodestar.memory.answering.things import Box, Stay
+from lodestar.memory.answering.selection import When, find, find_changed
 from lodestar.memory.answering.wording import ago_in_words, metres_in_words, number_in_words, place_in_words
 from lodestar.memory.records import EventKind
 from lodestar.models.english import listed, the
@@ -45,8 +49,7 @@ def where(inquiry: Inquiry) -> Answer:
         return happened_where(inquiry)
     if is_need(inquiry, item):
         return _of_search(inquiry, things_for_need(inquiry), Item(), _need_factor(inquiry))
-    if item is None or not item.alternatives:
-        return unknown(inquiry, "the question does not say of what; name the thing or send a picture of it")
+    item = item_or_unknown(inquiry, "of what", "name the thing or send a picture of it")
     rooms = rooms_meant(inquiry, item)
     if rooms is not None:
         return _where_room(inquiry, rooms, item)
@@ -68,24 +71,21 @@ def _things_meant(inquiry: Inquiry, item: Item) -> Search:
     """Return the things that an item means; those first that came or moved, where the question says that one did."""
     question = inquiry.question
     plain, is_new = without_new(item)
-    act = question.act
-    kind = KIND_OF_ACT.get(act.verb) if act is not None and not act.own else None
-    if is_new or kind is EventKind.APPEARED:
+    if is_new or inquiry.change is EventKind.APPEARED:
         return find_changed(inquiry, plain, EventKind.APPEARED)
     if asks_before(question):
         return find_changed(inquiry, item, EventKind.MOVED)
     if question.occurrence is Occurrence.FIRST:
-        return find_ever(inquiry, item)
-    return find_described(inquiry, item, past=question.past)
+        return find(inquiry, item, When.EVER, loosely=True)
+    return find(inquiry, item, When.PAST if question.past else When.KNOWN, loosely=True)
 
 
 def _of_search(inquiry: Inquiry, search: Search, item: Item, factor: float = 1.0) -> Answer:
-    if search.best is None:
-        return not_seen(inquiry, item, search)
-    history = history_of(inquiry, search.best)
+    best = thing_or_unseen(inquiry, item, search)
+    history = inquiry.chronicle.history(best)
     first = inquiry.question.occurrence is Occurrence.FIRST or asks_before(inquiry.question)
-    stay = history.stays[0] if first else search.best.stay_that_fitted(history.stays)
-    sure = factor * thing_confidence(inquiry, search, search.best, present=not inquiry.question.past)
+    stay = history.stays[0] if first else best.stay_that_fitted(history.stays)
+    sure = factor * thing_confidence(inquiry, search, best, present=not inquiry.question.past)
     if first and history.inferred:
         sure *= inquiry.config.confidence.inferred
     others = () if first else apart(inquiry, search)[1:]
@@ -99,9 +99,9 @@ def _of_search(inquiry: Inquiry, search: Search, item: Item, factor: float = 1.0
         )
         sentence += f" {also}: {kinds}."
     rooms = [inquiry.room_name(inquiry.region_at(stay.box.centre))]
-    boxes = [(stay.box, search.best), *((other.box, other) for other in others)]
-    proof = proofs_of_things(inquiry, (search.best, *others))
-    proof += proofs_of_newest(stay.sightings) + proofs_of_memories(inquiry, history.changes[-1:])
+    boxes = [(stay.box, best), *((other.box, other) for other in others)]
+    proof = proofs_of_things((best, *others))
+    proof += proofs_of_newest(stay.sightings) + proofs_of_memories(history.changes[-1:])
     return reply(
         inquiry, sentence, sure,
         places=[place_of(inquiry, box, thing) for box, thing in boxes[: inquiry.config.places]],
@@ -149,19 +149,19 @@ def _sentence(inquiry: Inquiry, history: History, stay: Stay, first: bool) -> st
 
 def _where_room(inquiry: Inquiry, rooms: RoomsMeant, item: Item) -> Answer:
     if not rooms.ids:
-        return unknown(inquiry, f"I know no place called {rooms.name}", f"go to {the(rooms.name)}")
-    regions = inquiry.tools.scene.regions
-    pose = np.zeros(2) if inquiry.pose is None else np.asarray(inquiry.pose, float)[:2]
-    middles = {i: np.asarray(regions[i].centroid, float)[:2] for i in rooms.ids}
-    order = sorted(rooms.ids, key=lambda i: (float(np.linalg.norm(middles[i] - pose)), i))
-    away = metres_in_words(float(np.linalg.norm(middles[order[0]] - pose)))
-    x, y = middles[order[0]]
-    sentence = f"{the(rooms.name)} is {away} from here, around ({x:.1f}, {y:.1f})."
+        return no_such_room(inquiry, rooms)
+    place, order = inquiry.place, inquiry.nearest_rooms(rooms.ids, inquiry.place)
+    best = inquiry.tools.scene.regions[order[0]]
+    x, y = (float(value) for value in np.asarray(best.centroid, float)[:2])
+    away = (
+        "" if place is None else f"{metres_in_words(float(np.hypot(x - place[0], y - place[1])))} from here, "
+    )
+    sentence = f"{the(rooms.name)} is {away}around ({x:.1f}, {y:.1f})."
+    sure = (1.0 if best.named else 0.5 + 0.5 * best.label_weight) * guess_factor(inquiry, rooms)
     if len(order) > 1:
-        sentence += f" There are {number_in_words(len(order))}; this is the nearest."
-    best = regions[order[0]]
-    sure = 1.0 if best.named else 0.5 + 0.5 * best.label_weight
-    sure *= guess_factor(inquiry, rooms)
+        which = "I do not know which is the nearest" if place is None else "this is the nearest"
+        sentence += f" There are {number_in_words(len(order))}; {which}."
+        sure *= inquiry.config.confidence.ambiguous if place is None else 1.0
     return reply(
         inquiry, sentence, sure,
         places=[room_place(inquiry, i) for i in order[: inquiry.config.places]],
@@ -175,10 +175,10 @@ def where_are_you(inquiry: Inquiry) -> Answer:
     pose, now = inquiry.pose, inquiry.now
     proof = []
     if inquiry.window is not None:
-        known = segments(inquiry)
+        known = inquiry.chronicle.segments
         if not known:
             return unknown(inquiry, "I remember nothing of that time")
-        pose, now, proof = known[-1].position, known[-1].end, proofs_of_memories(inquiry, known[-1:])
+        pose, now, proof = known[-1].position, known[-1].end, proofs_of_memories(known[-1:])
     if pose is None:
         return unknown(inquiry, "I do not know my own place; I may be lost")
     x, y = (float(value) for value in np.asarray(pose, float)[:2])
@@ -204,40 +204,69 @@ def how_far(inquiry: Inquiry) -> Answer:
     question = inquiry.question
     if question.item is None or not question.item.alternatives:
         return _driven(inquiry)
-    start, start_name, proof = _end(inquiry, question.other)
-    goal, goal_name, more = _end(inquiry, question.item)
-    if start is None or goal is None:
-        missing = question.item if goal is None else question.other
-        return not_seen(inquiry, missing or Item(), Search())
-    straight = float(np.linalg.norm(goal.centre[:2] - start.centre[:2]))
-    way = _way_to(inquiry, goal) if question.other is None else None
-    number = straight if way is None else way
+    start = _here(inquiry) if question.other is None else _end(inquiry, question.other, inquiry.place)
+    goal = _end(inquiry, question.item, start.box.centre)
+    way = _way_to(inquiry, goal.box) if question.other is None else None
+    number = goal.box.away(start.box.centre) if way is None else way
     how = "in a straight line" if way is None else "on the way that I can take"
-    sentence = f"{goal_name} is {metres_in_words(number)} from {start_name}, {how}."
     return reply(
-        inquiry, sentence, 0.9 if way is None else 1.0,
-        number=number, places=[place_of(inquiry, goal)], proof=[*more, *proof],
+        inquiry, f"{goal.name} is {metres_in_words(number)} from {start.name}, {how}.{goal.also}{start.also}",
+        (0.9 if way is None else 1.0) * start.sure * goal.sure,
+        number=number, places=[place_of(inquiry, goal.box)], proof=[*goal.proof, *start.proof],
+        verified=min((proof.stamp for proof in (*goal.proof[:1], *start.proof[:1])), default=None),
     )  # fmt: skip
 
 
-def _end(inquiry: Inquiry, item: Item | None) -> tuple[Box | None, str, list[Proof]]:
-    """Return a place that a distance is measured from or to, its name, and its proof."""
-    if item is None:
-        if inquiry.pose is None:
-            return None, "here", []
-        x, y = (float(value) for value in np.asarray(inquiry.pose, float)[:2])
-        return Box(np.array([x, y, 0.0]), np.array([x, y, 0.0])), "here", []
+@dataclass(frozen=True)
+class _End:
+    """A place that a distance is measured from or to. sure: that it is meant. also: others that may be."""
+
+    box: Box
+    name: str
+    sure: float = 1.0
+    proof: tuple[Proof, ...] = ()
+    also: str = ""
+
+
+def _here(inquiry: Inquiry) -> _End:
+    if inquiry.place is None:
+        raise CannotAnswer(unknown(inquiry, "I do not know my own place; I may be lost"))
+    return _End(Box.around(np.array([*inquiry.place, 0.0])), "here")
+
+
+def _end(inquiry: Inquiry, item: Item, near: np.ndarray | None) -> _End:
+    """Return the thing or the room that an item names, of several the one nearest to a place.
+
+    Raises CannotAnswer where there is none, or none any more.
+    """
     rooms = rooms_meant(inquiry, item)
     if rooms is not None:
         if not rooms.ids:
-            return None, rooms.name, []
-        best = min(rooms.ids)
-        middle = np.array([*np.asarray(inquiry.tools.scene.regions[best].centroid, float)[:2], 0.0])
-        return Box(middle, middle), the(rooms.name), [region_proof(inquiry, best)]
-    thing = find_things(inquiry, item).best
-    if thing is None:
-        return None, item.phrase, []
-    return thing.box, the(thing.name), proofs_of_things(inquiry, (thing,))
+            raise CannotAnswer(no_such_room(inquiry, rooms))
+        best, *rest = inquiry.nearest_rooms(rooms.ids, near)
+        region = inquiry.tools.scene.regions[best]
+        box = Box.around(np.array([*np.asarray(region.centroid, float)[:2], 0.0]))
+        unsure = inquiry.config.confidence.ambiguous if rest and near is None else 1.0
+        also = f" I know {number_in_words(1 + len(rest))} such rooms." if rest else ""
+        sure = guess_factor(inquiry, rooms) * unsure
+        return _End(box, the(rooms.name), sure, (region_proof(inquiry, best),), also)
+    search = find(inquiry, item)
+    thing = thing_or_unseen(inquiry, item, search)
+    if thing.is_gone:
+        raise CannotAnswer(gone_since(inquiry, thing))
+    search = search.here()
+    rivals = apart(inquiry, search)
+    if near is not None:
+        thing = min(rivals, key=lambda t: t.box.away(near))
+    others = [t for t in rivals if t is not thing]
+    where = listed([place_in_words(inquiry, other.box, other) for other in others[:2]])
+    also = (
+        f" {number_in_words(len(others)).capitalize()} more fit{'s' if len(others) == 1 else ''}: {where}."
+        if others
+        else ""
+    )
+    sure = thing_confidence(inquiry, search, thing, present=True)
+    return _End(thing.box, the(thing.name), sure, tuple(proofs_of_things((thing, *others))), also)
 
 
 def _way_to(inquiry: Inquiry, goal: Box) -> float | None:
@@ -255,7 +284,7 @@ def _way_to(inquiry: Inquiry, goal: Box) -> float | None:
 
 
 def _driven(inquiry: Inquiry) -> Answer:
-    known = segments(inquiry)
+    known = inquiry.chronicle.segments
     if len(known) < 2:
         return unknown(inquiry, "I remember too little of where I was")
     steps = np.linalg.norm(np.diff(np.array([m.position[:2] for m in known]), axis=0), axis=1)
@@ -263,6 +292,6 @@ def _driven(inquiry: Inquiry) -> Answer:
     sentence = f"I went about {metres_in_words(metres)} since {ago_in_words(known[0].start, inquiry.now)}."
     return reply(
         inquiry, sentence, 0.8,
-        number=metres, proof=proofs_of_memories(inquiry, (known[0], known[-1])), verified=known[-1].end,
+        number=metres, proof=proofs_of_memories((known[0], known[-1])), verified=known[-1].end,
         times=[(known[0].start, known[-1].end)],
     )  # fmt: skip

@@ -8,16 +8,15 @@ from lodestar.language.asked_items import plain_item, with_asked
 from lodestar.language.items import Item
 from lodestar.language.question import Occurrence
 from lodestar.memory.answer import Answer
-from lodestar.memory.answering.changed_things import find_changed
-from lodestar.memory.answering.happenings import KIND_OF_ACT
-from lodestar.memory.answering.histories import history_of
 from lodestar.memory.answering.inquiry import Inquiry
-from lodestar.memory.answering.item_readings import held_by_rooms
-from lodestar.memory.answering.item_search import Search, find_things
-from lodestar.memory.answering.places_before import find_ever
+from lodestar.memory.answering.readings import held_by_rooms, rooms_meant
+from lodestar.memory.answering.records import RoomsMeant, Search, Thing
 from lodestar.memory.answering.replies import (
     coverage_in_words,
     floor_seen,
+    guess_factor,
+    item_or_unknown,
+    no_such_room,
     not_seen,
     place_of,
     proofs_of_memories,
@@ -25,10 +24,11 @@ from lodestar.memory.answering.replies import (
     region_proof,
     reply,
     thing_confidence,
+    thing_or_unseen,
     unknown,
 )
-from lodestar.memory.answering.rooms import RoomsMeant, guess_factor, rooms_meant, visits_around, visits_of
-from lodestar.memory.answering.wording import ago_in_words, place_in_words
+from lodestar.memory.answering.selection import When, find, find_changed, when_asked
+from lodestar.memory.answering.wording import CHANGED, ago_in_words, place_in_words
 from lodestar.memory.records import EventKind
 from lodestar.models.english import the, with_article
 from lodestar.scene.captions import shows
@@ -37,25 +37,21 @@ from lodestar.scene.captions import shows
 def is_there(inquiry: Inquiry) -> Answer:
     """Return whether such a thing was seen, whether what is asked is true of it, or whether it changed."""
     question = inquiry.question
-    item = inquiry.shown.item if inquiry.shown is not None else question.item
-    if item is None or not item.alternatives:
-        return unknown(inquiry, "the question does not say what; name the thing or the room")
-    item = held_by_rooms(inquiry, item)
+    item = held_by_rooms(inquiry, item_or_unknown(inquiry, "what"))
     rooms = rooms_meant(inquiry, item)
     if rooms is not None:
         if question.act is not None or question.past:
             return _been(inquiry, rooms)
         return _room_exists(inquiry, rooms)
-    if question.act is not None and not question.act.own:
+    if inquiry.is_of_change:
         return _changed(inquiry, item)
     if question.occurrence is Occurrence.FIRST:
         return _still(inquiry, item)
     if question.asked:
         return _is_so(inquiry, item)
-    search = find_things(inquiry, item, past=question.past, now=not question.past)
-    if search.best is None or (search.best.is_gone and not question.past):
-        return _gone(inquiry, item, search) if search.best is not None else not_seen(inquiry, item, search)
-    return _yes(inquiry, search)
+    search = find(inquiry, item, when_asked(inquiry))
+    best = thing_or_unseen(inquiry, item, search)
+    return _gone(inquiry, best) if best.is_gone and not question.past else _yes(inquiry, search, best)
 
 
 def been_here(inquiry: Inquiry) -> Answer:
@@ -66,29 +62,23 @@ def been_here(inquiry: Inquiry) -> Answer:
     rooms = rooms_meant(inquiry, question.item)
     if rooms is not None:
         return _been(inquiry, rooms)
-    search = find_things(inquiry, question.item, past=True)
-    if search.best is None:
-        return not_seen(inquiry, question.item, search)
-    near = visits_around(inquiry, search.best.box.centre, inquiry.config.passing)
-    name = the(search.best.name)
+    best = thing_or_unseen(inquiry, question.item, find(inquiry, question.item, When.PAST))
+    near = inquiry.chronicle.visits_around(best.box.centre, inquiry.config.passing)
+    name = the(best.name)
     if not near:
         return reply(
             inquiry, f"No, I saw {name} but was never within {inquiry.config.passing:.0f} m of it.", 0.8,
-            yes=False, proof=proofs_of_things(inquiry, (search.best,)), verified=inquiry.now,
+            yes=False, proof=proofs_of_things((best,)), verified=inquiry.now,
         )  # fmt: skip
     return reply(
         inquiry, f"Yes, I was at {name} {ago_in_words(near[-1].end, inquiry.now)}.", 0.95,
-        yes=True, times=[(v.begin, v.end) for v in reversed(near)],
-        proof=proofs_of_memories(inquiry, near[-1].memories[-1:]), verified=near[-1].end,
+        yes=True, times=[v.span for v in reversed(near)],
+        proof=proofs_of_memories(near[-1].memories[-1:]), verified=near[-1].end,
     )  # fmt: skip
 
 
-def _yes(inquiry: Inquiry, search: Search) -> Answer:
-    best = search.best
-    assert best is not None
-    gone = ""
-    if best.is_gone:
-        gone = " It was gone later."
+def _yes(inquiry: Inquiry, search: Search, best: Thing) -> Answer:
+    gone = " It was gone later." if best.is_gone else ""
     stay = best.stay_that_fitted(best.stays)
     words, when = place_in_words(inquiry, stay.box, best), ago_in_words(stay.last, inquiry.now)
     sentence = f"Yes, {with_article(best.name)} {words}, last seen there {when}.{gone}"
@@ -96,23 +86,21 @@ def _yes(inquiry: Inquiry, search: Search) -> Answer:
     return reply(
         inquiry, sentence, sure,
         yes=True, places=[place_of(inquiry, t.box, t) for t in search.things[: inquiry.config.places]],
-        names=[best.label], proof=proofs_of_things(inquiry, search.things[: inquiry.config.places]),
+        names=[best.label], proof=proofs_of_things(search.things[: inquiry.config.places]),
         verified=best.last,
     )  # fmt: skip
 
 
-def _gone(inquiry: Inquiry, item: Item, search: Search) -> Answer:
+def _gone(inquiry: Inquiry, best: Thing) -> Answer:
     """Return that it was there and is gone."""
-    best = search.best
-    assert best is not None
-    history = history_of(inquiry, best)
+    history = inquiry.chronicle.history(best)
     when = "" if history.gone_at is None else f" when I looked {ago_in_words(history.gone_at, inquiry.now)}"
     words = place_in_words(inquiry, best.box, best)
     until = ago_in_words(best.last, inquiry.now)
     sentence = f"No: {with_article(best.name)} was {words} until {until}; it was gone{when}."
     return reply(
         inquiry, sentence, 0.8,
-        yes=False, proof=[*proofs_of_memories(inquiry, history.changes[-1:]), *proofs_of_things(inquiry, (best,))],
+        yes=False, proof=[*proofs_of_memories(history.changes[-1:]), *proofs_of_things((best,))],
         places=[place_of(inquiry, best.box, best)], verified=history.gone_at or best.last,
     )  # fmt: skip
 
@@ -120,31 +108,31 @@ def _gone(inquiry: Inquiry, item: Item, search: Search) -> Answer:
 def _is_so(inquiry: Inquiry, item: Item) -> Answer:
     """Return whether what is asked is true of the thing: no where the thing is known and it is not."""
     question = inquiry.question
-    true = find_things(inquiry, with_asked(item, question.asked), past=question.past, now=not question.past)
-    plain = find_things(inquiry, plain_item(item, question.asked), past=question.past)
+    true = find(inquiry, with_asked(item, question.asked), when_asked(inquiry))
+    plain = find(inquiry, plain_item(item, question.asked), When.PAST if question.past else When.KNOWN)
     best = true.best or plain.best
     looks = [p.value for p in question.asked if p.name == "HasAttribute"]
     hidden = [] if best is None else [look for look in looks if not shows(best.attributes, look)]
     if best is not None and hidden:
         where = place_in_words(inquiry, best.box, best)
         why = f"I know {the(best.name)} {where}, and not whether it is {' and '.join(hidden)}"
-        return unknown(inquiry, why, proof=proofs_of_things(inquiry, (best,)))
+        return unknown(inquiry, why, proof=proofs_of_things((best,)))
     if true.best is not None and not (true.best.is_gone and not question.past):
-        return _yes(inquiry, true)
+        return _yes(inquiry, true, true.best)
     if plain.best is None:
         return not_seen(inquiry, plain_item(item, question.asked), plain)
     known = set(plain.best.attributes)
     words = place_in_words(inquiry, plain.best.box, plain.best)
     if looks and not known:
         why = f"I know {the(plain.best.name)} {words}, and not whether it is {' and '.join(looks)}"
-        return unknown(inquiry, why, proof=proofs_of_things(inquiry, (plain.best,)))
+        return unknown(inquiry, why, proof=proofs_of_things((plain.best,)))
     sentence = (
         f"No: {the(plain.best.name)} is {words}, last seen {ago_in_words(plain.best.last, inquiry.now)}."
     )
     sure = thing_confidence(inquiry, plain, plain.best, present=True)
     return reply(
         inquiry, sentence, sure * min(1.0, 1.2 - true.best_miss),
-        yes=False, proof=proofs_of_things(inquiry, (plain.best,)),
+        yes=False, proof=proofs_of_things((plain.best,)),
         places=[place_of(inquiry, plain.best.box, plain.best)], verified=plain.best.last,
     )  # fmt: skip
 
@@ -153,25 +141,23 @@ def _changed(inquiry: Inquiry, item: Item) -> Answer:
     """Return whether a thing moved, went or came."""
     act = inquiry.question.act
     assert act is not None
-    kind = KIND_OF_ACT.get(act.verb)
+    kind = inquiry.change
     if kind is None:
         return unknown(inquiry, f"I keep no record of whether things {act.verb}")
     search = find_changed(inquiry, item, kind)
-    if search.best is None:
-        return not_seen(inquiry, item, search)
-    history = history_of(inquiry, search.best)
-    events = [m for m in history.changes if m.event is kind]
-    name, proof = the(history.thing.name), proofs_of_things(inquiry, (search.best,))
-    sure = thing_confidence(inquiry, search, search.best)
+    best = thing_or_unseen(inquiry, item, search)
+    history = inquiry.chronicle.history(best)
+    events = history.of_kind(kind)
+    name, proof = the(best.name), proofs_of_things((best,))
+    sure = thing_confidence(inquiry, search, best)
     moved = kind is EventKind.MOVED and len(history.stays) > 1
     gone = kind is EventKind.VANISHED and history.thing.is_gone
     if events or moved or gone:
         stamp = events[-1].start if events else history.stays[-1].first
-        said = {EventKind.MOVED: "was moved", EventKind.VANISHED: "was gone"}.get(kind, "appeared")
         sure *= 1.0 if events or not history.inferred else inquiry.config.confidence.inferred
         return reply(
-            inquiry, f"Yes, {name} {said}; I noticed it {ago_in_words(stamp, inquiry.now)}.", sure,
-            yes=True, times=[(stamp, stamp)], proof=[*proofs_of_memories(inquiry, events[-1:]), *proof],
+            inquiry, f"Yes, {name} {CHANGED[kind]}; I noticed it {ago_in_words(stamp, inquiry.now)}.", sure,
+            yes=True, times=[(stamp, stamp)], proof=[*proofs_of_memories(events[-1:]), *proof],
             places=[place_of(inquiry, stay.box) for stay in reversed(history.stays)], verified=stamp,
         )  # fmt: skip
     last = history.stays[-1]
@@ -183,12 +169,11 @@ def _changed(inquiry: Inquiry, item: Item) -> Answer:
 
 def _still(inquiry: Inquiry, item: Item) -> Answer:
     """Return whether a thing is still where it was first seen."""
-    search = find_ever(inquiry, item)
-    if search.best is None:
-        return not_seen(inquiry, item, search)
-    history = history_of(inquiry, search.best)
-    stays, proof = history.stays, proofs_of_things(inquiry, (search.best,))
-    sure = thing_confidence(inquiry, search, search.best, present=True)
+    search = find(inquiry, item, When.EVER, loosely=True)
+    best = thing_or_unseen(inquiry, item, search)
+    history = inquiry.chronicle.history(best)
+    stays, proof = history.stays, proofs_of_things((best,))
+    sure = thing_confidence(inquiry, search, best, present=True)
     still = len(stays) == 1 and not history.thing.is_gone and history.gone_at is None
     name, last = the(history.thing.name), ago_in_words(stays[-1].last, inquiry.now)
     where = place_in_words(inquiry, stays[0].box, history.thing)
@@ -201,7 +186,7 @@ def _still(inquiry: Inquiry, item: Item) -> Answer:
         sentence = f"No, {name} was {where} until {last} and is gone."
     return reply(
         inquiry, sentence, sure,
-        yes=still, proof=[*proofs_of_memories(inquiry, history.changes[-1:]), *proof],
+        yes=still, proof=[*proofs_of_memories(history.changes[-1:]), *proof],
         places=[place_of(inquiry, stay.box) for stay in reversed(stays)], verified=stays[-1].last,
     )  # fmt: skip
 
@@ -221,21 +206,21 @@ def _room_exists(inquiry: Inquiry, rooms: RoomsMeant) -> Answer:
 
 
 def _been(inquiry: Inquiry, rooms: RoomsMeant) -> Answer:
-    visits = visits_of(inquiry, rooms)
+    visits = inquiry.chronicle.visits(rooms)
     where = the(rooms.name)
     if rooms.guessed and not visits:
-        return unknown(inquiry, f"I know no place called {rooms.name}", f"go to {where}")
+        return no_such_room(inquiry, rooms)
     if visits:
         last = visits[-1]
         return reply(
             inquiry, f"Yes, I was in {where}, last {ago_in_words(last.end, inquiry.now)}.",
             0.95 * guess_factor(inquiry, rooms),
-            yes=True, times=[(v.begin, v.end) for v in reversed(visits)],
-            proof=proofs_of_memories(inquiry, last.memories[-1:]), verified=last.end,
+            yes=True, times=[v.span for v in reversed(visits)],
+            proof=proofs_of_memories(last.memories[-1:]), verified=last.end,
         )  # fmt: skip
     seen = floor_seen(inquiry, rooms.ids or None)
     if seen is None:
-        return unknown(inquiry, f"I do not remember to have been in {where}", f"go to {where}")
+        return no_such_room(inquiry, rooms)
     known = "" if rooms.ids else f" I know no place called {rooms.name}."
     return reply(
         inquiry, f"No, I do not remember to have been in {where}.{known} {coverage_in_words(inquiry, seen)}",
@@ -254,13 +239,13 @@ def _been_at_this_place(inquiry: Inquiry) -> Answer:
     begin = -np.inf if inquiry.window is None else inquiry.window[0]
     end = before if inquiry.window is None else min(before, inquiry.window[1])
     earlier = inquiry.within((float(begin), float(end))) if begin <= end else None
-    near = () if earlier is None else visits_around(earlier, np.asarray(pose), inquiry.config.here)
+    near = () if earlier is None else earlier.chronicle.visits_around(np.asarray(pose), inquiry.config.here)
     if near:
         count = f", {len(near)} times" if len(near) > 1 else ""
         return reply(
             inquiry, f"Yes, I was here before{count}, last {ago_in_words(near[-1].end, inquiry.now)}.", 0.95,
-            yes=True, times=[(v.begin, v.end) for v in reversed(near)],
-            proof=proofs_of_memories(inquiry, near[-1].memories[-1:]), verified=near[-1].end,
+            yes=True, times=[v.span for v in reversed(near)],
+            proof=proofs_of_memories(near[-1].memories[-1:]), verified=near[-1].end,
         )  # fmt: skip
     x, y = (float(value) for value in np.asarray(pose)[:2])
     grid, looks = inquiry.tools.grid, inquiry.tools.looks

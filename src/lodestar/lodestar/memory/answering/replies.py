@@ -11,18 +11,28 @@ from lodestar.grid.viewpoints import NoViewpoint, find_viewpoints
 from lodestar.language.directive import Step, StepKind
 from lodestar.language.item_words import item_words, scope_words
 from lodestar.language.items import Item, Scope
+from lodestar.language.query_graph import QueryGraph, QueryVariable
 from lodestar.language.question import AnswerType
 from lodestar.language.sentences import step_sentence
 from lodestar.memory.answer import Answer, AnswerPlace, AnswerValue, Proof, ProofKind
 from lodestar.memory.answering.coverage import Coverage
 from lodestar.memory.answering.inquiry import Inquiry
-from lodestar.memory.answering.item_search import Search
-from lodestar.memory.answering.things import Box, Sighting, Thing
-from lodestar.memory.answering.wording import ago_in_words, capital
+from lodestar.memory.answering.records import Box, RoomsMeant, Search, Sighting, Thing
+from lodestar.memory.answering.wording import ago_in_words, capital, place_in_words
 from lodestar.memory.records import Memory
-from lodestar.scene.captions import clean_text, words_only
+from lodestar.models.english import the
+from lodestar.scene.captions import clean_text
 
 NOT_KNOWN = "I do not know"
+ANYTHING = Item(((QueryGraph((QueryVariable("object", "object"),)),),))
+
+
+class CannotAnswer(Exception):
+    """The question has no answer. answer: what is said instead, and why."""
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__(answer.sentence)
+        self.answer = answer
 
 
 def reply(
@@ -99,7 +109,7 @@ def not_seen(inquiry: Inquiry, item: Item, search: Search) -> Answer:
     if search.no_room:
         return unknown(inquiry, f"I know no place called {where.removeprefix(' in ')}", directive)
     seen = floor_seen(inquiry, search.rooms)
-    proof = proofs_of_memories(inquiry, search.memories)
+    proof = proofs_of_memories(search.memories)
     if seen is None:
         why = f"I have not seen any {words}, and I cannot tell how much of the floor I looked at"
         return unknown(inquiry, why, directive, proof)
@@ -113,6 +123,35 @@ def not_seen(inquiry: Inquiry, item: Item, search: Search) -> Answer:
         inquiry, f"No, as far as I know. {sentence}", seen.share * doubt,
         yes=False, proof=proof, verified=seen.last, coverage=seen, directive=directive,
     )  # fmt: skip
+
+
+def item_or_unknown(inquiry: Inquiry, what: str, advice: str = "name the thing or the room") -> Item:
+    """Return what the question is about. Raises CannotAnswer where it does not say what."""
+    if inquiry.item is None:
+        raise CannotAnswer(unknown(inquiry, f"the question does not say {what}; {advice}"))
+    return inquiry.item
+
+
+def thing_or_unseen(inquiry: Inquiry, item: Item, search: Search) -> Thing:
+    """Return the thing that fits best. Raises CannotAnswer where none does."""
+    if search.best is None:
+        raise CannotAnswer(not_seen(inquiry, item, search))
+    return search.best
+
+
+def gone_since(inquiry: Inquiry, thing: Thing) -> Answer:
+    """Return that a thing was there and is gone, which tells nothing of how things are now."""
+    words, last = place_in_words(inquiry, thing.box, thing), ago_in_words(thing.last, inquiry.now)
+    why = f"{the(thing.name)} was {words} until {last} and is gone"
+    return unknown(inquiry, why, proof=proofs_of_things((thing,)))
+
+
+def no_such_room(inquiry: Inquiry, rooms: RoomsMeant) -> Answer:
+    """Return that the robot knows no such room, or was never in it."""
+    where = the(rooms.name)
+    never = rooms.ids and not rooms.guessed
+    why = f"I do not remember to have been in {where}" if never else f"I know no place called {rooms.name}"
+    return unknown(inquiry, why, f"go to {where}")
 
 
 # --- confidence ------------------------------------------------------------------------------------------------
@@ -145,13 +184,18 @@ def thing_confidence(
     return min(max(sure, 0.0), 1.0)
 
 
+def guess_factor(inquiry: Inquiry, rooms: RoomsMeant) -> float:
+    """Return the factor of the confidence for rooms that may be the ones that are meant."""
+    return inquiry.config.confidence.relaxed if rooms.guessed else 1.0
+
+
 def apart(inquiry: Inquiry, search: Search) -> tuple[Thing, ...]:
     """Return the first thing and those that fit as well and stand elsewhere."""
     rivals = search.rivals(inquiry.config.query.ambiguous)
     far = inquiry.config.evidence.max_span  # metres within which a place counts as right
     return tuple(
         thing for k, thing in enumerate(rivals)
-        if k == 0 or float(np.linalg.norm(thing.box.centre[:2] - rivals[0].box.centre[:2])) > far
+        if k == 0 or thing.box.away(rivals[0].box.centre) > far
     )  # fmt: skip
 
 
@@ -164,7 +208,7 @@ def freshness(inquiry: Inquiry, last: float) -> float:
 # --- proof -----------------------------------------------------------------------------------------------------
 
 
-def proofs_of_things(inquiry: Inquiry, things: Iterable[Thing]) -> list[Proof]:
+def proofs_of_things(things: Iterable[Thing]) -> list[Proof]:
     """Return entities, their last memories and an image of each: a view, or that of the newest memory with one."""
     found: list[Proof] = []
     for thing in things:
@@ -200,7 +244,7 @@ def proofs_of_sightings(sightings: Iterable[Sighting], score: float = 1.0) -> li
     return found
 
 
-def proofs_of_memories(inquiry: Inquiry, memories: Iterable[Memory], score: float = 1.0) -> list[Proof]:
+def proofs_of_memories(memories: Iterable[Memory], score: float = 1.0) -> list[Proof]:
     """Return memories and their images; the position is that of the robot."""
     return [proof for memory in memories for proof in _proofs(memory, memory.position, score)]
 
@@ -297,8 +341,3 @@ def quoted(inquiry: Inquiry, text: str) -> str:
     """Return an untrusted text as a quotation: on one line, without control characters and quotation marks."""
     said = clean_text(text).replace('"', "'")[: inquiry.config.quoted].strip()
     return f'"{said}"'
-
-
-def plain(name: str) -> str:
-    """Return the words of an untrusted name."""
-    return words_only(name) or "thing"

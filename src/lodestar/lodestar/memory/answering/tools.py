@@ -11,7 +11,7 @@ import numpy as np
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.items import Item
 from lodestar.memory.answering.coverage import FloorLooks
-from lodestar.memory.evidence import Selection, bottleneck_evidence
+from lodestar.memory.evidence import Selection
 from lodestar.memory.requests import Hit, Request
 from lodestar.models.phrases import PhraseBook
 from lodestar.scene.mirror import SceneMirror
@@ -38,15 +38,16 @@ def never() -> bool:
 class Tools:
     """scene: entities, merges and regions; its owner keeps it up to date and does not change it during an answer.
 
-    use_scene: whether entities of the scene answer; else only the `select`ed evidence does, and the scene gives merges
-    and rooms alone. phrases: raises MissingPhrases where it cannot embed; fetch what that names, and ask again.
+    use_scene: whether entities of the scene answer; else only the selected evidence does, and the scene gives merges
+    and rooms alone. select: None = that of the configuration. phrases: raises MissingPhrases where it cannot embed;
+    fetch what that names, and ask again.
     grid, looks: None = no viewpoints, no coverage. cancelled: whether to stop; asked between pieces of work.
     """
 
     memories: Memories
     phrases: PhraseBook
     scene: SceneMirror
-    select: Selection = bottleneck_evidence
+    select: Selection | None = None
     use_scene: bool = True
     grid: OccupancyGrid2D | None = None
     looks: FloorLooks | None = None

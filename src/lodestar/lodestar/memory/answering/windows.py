@@ -7,12 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from lodestar.language.time_windows import Clock, Event, TimeBasis, TimePoint
-from lodestar.memory.answering.changed_things import find_changed
-from lodestar.memory.answering.happenings import KIND_OF_ACT
-from lodestar.memory.answering.histories import history_of
-from lodestar.memory.answering.inquiry import Inquiry
-from lodestar.memory.answering.item_search import find_things
-from lodestar.memory.answering.rooms import rooms_meant, segments, visits_around, visits_of
+from lodestar.memory.answering.inquiry import Inquiry, kind_of_change
+from lodestar.memory.answering.readings import rooms_meant
+from lodestar.memory.answering.selection import When, find, find_changed
 from lodestar.memory.records import WALL_TIME
 from lodestar.memory.requests import Order, Request
 
@@ -79,44 +76,35 @@ def clock_of(inquiry: Inquiry) -> Clock:
 
 def event_times(inquiry: Inquiry, event: Event) -> tuple[float, float] | None:
     """Return when something last happened, seconds; None where memory does not know."""
-    anytime = inquiry.within(None)
+    anytime = inquiry.anytime
+    chronicle = anytime.chronicle
     act = event.act
     if event.item is None:
-        return _time_on_the_way(anytime) if act is not None and act.own and act.verb in _ON_THE_WAY else None
+        known = chronicle.segments if act is not None and act.own and act.verb in _ON_THE_WAY else []
+        return (known[0].start, known[-1].end) if known else None
     rooms = rooms_meant(anytime, event.item)
     if rooms is not None and (act is None or act.own):
-        visits = visits_of(anytime, rooms)
+        visits = chronicle.visits(rooms)
         if not visits:
             return None
         begin, end = visits[-1].begin, visits[-1].end
         verb = "" if act is None else act.verb
         return (begin, begin) if verb in _ENTERING else (end, end) if verb in _LEAVING else (begin, end)
-    kind = KIND_OF_ACT.get(act.verb) if act is not None and not act.own else None
-    search = (
-        find_things(anytime, event.item, past=True)
-        if kind is None
-        else find_changed(anytime, event.item, kind)
-    )
-    thing = search.best
-    if thing is None:
+    kind = None if act is None else kind_of_change(act)
+    past = find(anytime, event.item, When.PAST) if kind is None else find_changed(anytime, event.item, kind)
+    if past.best is None:
         return None
-    history = history_of(anytime, thing)
+    history = chronicle.history(past.best)
     if act is not None and not act.own:
-        changes = [m for m in history.changes if m.event is kind]
+        changes = history.of_kind(kind)
         if changes:
             return changes[-1].start, changes[-1].start
         return None if kind is None else history.span_of_change(kind)
     if act is not None:
-        near = visits_around(anytime, history.stays[-1].box.centre, anytime.config.passing)
+        near = chronicle.visits_around(history.stays[-1].box.centre, anytime.config.passing)
         return (near[-1].begin, near[-1].end) if near else None
     last = history.stays[-1]
     return (last.sightings[-1].memory.start if last.sightings else last.last, last.last)
-
-
-def _time_on_the_way(inquiry: Inquiry) -> tuple[float, float] | None:
-    """Return the time of the session in which the robot moved about."""
-    known = segments(inquiry)
-    return (known[0].start, known[-1].end) if known else None
 
 
 def _is_future(begin: TimePoint | None, clock: Clock) -> bool:

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
 import numpy as np
 
 from lodestar.memory.answering.inquiry import Inquiry
-from lodestar.memory.answering.things import Box, Thing, entity_box, name_in_words
-from lodestar.memory.records import WALL_TIME
+from lodestar.memory.answering.records import Box, Thing, name_in_words
+from lodestar.memory.records import WALL_TIME, EventKind
 from lodestar.models.english import duration_in_words, the
 from lodestar.models.lexicon import load_lexicon
 from lodestar.query.relations import Boxes, inside, on
 from lodestar.query.table import load_table
 from lodestar.scene.records import Entity, EntityState
 
+CHANGED = {EventKind.MOVED: "was moved", EventKind.VANISHED: "was gone", EventKind.APPEARED: "appeared"}
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_HOLDS = ("On", "Inside")
 _RESTS = 0.5  # score from which a thing is on or in another, half true (FARM D.2)
 
 
@@ -51,18 +53,27 @@ def capital(sentence: str) -> str:
 
 def place_in_words(inquiry: Inquiry, box: Box, of: Thing | None = None) -> str:
     """Return "on the desk in the kitchen", "next to the printer in the office", "in the hall" or "at (1.2, 3.4)"."""
-    support, beside = _telling(inquiry, box, () if of is None else (of.id,))
+    support, beside = _telling(inquiry, box, of)
     room = inquiry.room_name(inquiry.region_at(box.centre))
     parts = [support or beside, f"in {the(room)}" if room else ""]
     said = " ".join(part for part in parts if part)
     return said or f"at ({box.centre[0]:.1f}, {box.centre[1]:.1f})"
 
 
-def support_of(inquiry: Inquiry, box: Box, without: Iterable[int] = ()) -> Entity | None:
-    """Return the thing that another one at this place is on or in; None where none is."""
+def support_of(inquiry: Inquiry, box: Box, of: Thing | None = None) -> Entity | None:
+    """Return the thing that another one at this place is on or in, by what people stated or the boxes; None where none
+    is.
+    """
     if not inquiry.tools.use_scene:
         return None
-    found = _around(inquiry, box, without)
+    found = _around(inquiry, box, of)
+    said = () if of is None or of.entity is None or box is not of.box else of.entity.stated
+    held = {one.other for one in said if one.predicate in _HOLDS and not one.negated}
+    stated = next((entity for entity in found if entity.id in held), None)
+    if stated is not None:
+        return stated
+    denied = {one.other for one in said if one.predicate in _HOLDS and one.negated}
+    found = [entity for entity in found if entity.id not in denied]
     if not found:
         return None
     scores = rest_scores(box, found)
@@ -72,39 +83,39 @@ def support_of(inquiry: Inquiry, box: Box, without: Iterable[int] = ()) -> Entit
 
 def rest_scores(box: Box, entities: Sequence[Entity]) -> np.ndarray:
     """Return (N,) how much a box is on or in each of the entities."""
-    others = [entity_box(entity) for entity in entities]
+    others = [Box.of_entity(entity) for entity in entities]
     anchors = Boxes(np.array([b.low for b in others])[None], np.array([b.high for b in others])[None])
     own = Boxes(box.low[None, None], np.maximum(box.high, box.low + 1e-3)[None, None])
     table = load_table()
     return np.maximum(on(own, anchors, table), inside(own, anchors, table))[0]
 
 
-def _around(inquiry: Inquiry, box: Box, without: Iterable[int]) -> list[Entity]:
-    structure, out = load_lexicon().structure, set(without)
+def _around(inquiry: Inquiry, box: Box, of: Thing | None) -> list[Entity]:
+    structure, own = load_lexicon().structure, 0 if of is None else of.id
     found = []
     for entity in inquiry.tools.scene.entities.values():
-        if entity.id in out or entity.state is EntityState.ARCHIVED or entity.label.casefold() in structure:
+        if entity.id == own or entity.state is EntityState.ARCHIVED or entity.label.casefold() in structure:
             continue
-        other = entity_box(entity)
+        other = Box.of_entity(entity)
         gap = np.maximum(np.maximum(other.low - box.high, box.low - other.high), 0.0)[:2]
         if float(np.linalg.norm(gap)) <= inquiry.config.beside:
             found.append(entity)
     return found
 
 
-def _telling(inquiry: Inquiry, box: Box, without: Iterable[int]) -> tuple[str, str]:
+def _telling(inquiry: Inquiry, box: Box, of: Thing | None) -> tuple[str, str]:
     """Return "on the desk" and "next to the printer", "" where nothing tells."""
     if not inquiry.tools.use_scene:
         return "", ""
-    support = support_of(inquiry, box, without)
+    support = support_of(inquiry, box, of)
     if support is not None:
-        held = entity_box(support)
+        held = Box.of_entity(support)
         is_in = bool((box.centre >= held.low).all() and (box.centre <= held.high).all())
         return f"{'in' if is_in else 'on'} {the(name_in_words(support.caption, support.label))}", ""
     size = float(np.prod(np.maximum(box.high - box.low, 0.01)))
     others = [
-        (float(np.linalg.norm(entity_box(e).centre[:2] - box.centre[:2])), e.id, e)
-        for e in _around(inquiry, box, without)
+        (box.away(Box.of_entity(e).centre), e.id, e)
+        for e in _around(inquiry, box, of)
         if float(np.prod(np.maximum(e.box_max - e.box_min, 0.01))) >= size
     ]
     if not others:

@@ -20,8 +20,7 @@ from lodestar_eval.live.parity.policy import FollowingPolicy
 from lodestar_eval.live.parity.recording import LiveRecording
 from lodestar_eval.shadow import ShadowSelector
 from lodestar_interfaces import msg
-from lodestar_ros.conversions_agent import decision_from_msg
-from lodestar_ros.conversions_questions import question_from_msg
+from lodestar_ros.conversions_agent import decision_from_msg, question_from_msg
 from lodestar_ros.conversions_scene import scene_from_msg
 
 _TIME_LIMIT = 3600.0  # s: the recording ends the directive

@@ -20,7 +20,7 @@ from lodestar_eval.recordings import BadRecording
 from lodestar_ros.bag_files import UnreadableBag, messages_of, open_bag
 from lodestar_ros.conversions import grid_from_msg, stamp_from_msg
 from lodestar_ros.conversions_agent import decision_from_msg
-from lodestar_ros.conversions_directive import directive_from_msg
+from lodestar_ros.conversions_language import directive_from_msg
 from lodestar_ros.conversions_scene import scene_from_msg
 from lodestar_ros.frame_tree import FrameTree
 from lodestar_ros.transforms import TransformBuffer

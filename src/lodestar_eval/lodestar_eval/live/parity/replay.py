@@ -25,7 +25,7 @@ from lodestar_eval.live.parity import topics
 from lodestar_eval.live.parity.decisions import ComparedGoal, DecisionReplay
 from lodestar_eval.live.parity.recording import LiveRecording
 from lodestar_ros.conversions import BadMessage, stamp_from_msg
-from lodestar_ros.conversions_last_seen import last_seen_from_msg
+from lodestar_ros.conversions_memory import last_seen_from_msg
 from lodestar_ros.conversions_sensors import (
     camera_from_msg,
     cloud_from_msg,

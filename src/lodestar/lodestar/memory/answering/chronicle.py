@@ -1,0 +1,296 @@
+"""Chronicle of one question: things with their stays and changes, and the visits of the robot, by current ids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from lodestar.memory.answering.config import AnsweringConfig
+from lodestar.memory.answering.records import (
+    Box,
+    History,
+    RoomsMeant,
+    Sighting,
+    Stay,
+    Thing,
+    Visit,
+    name_in_words,
+    spans_of,
+    stays_of,
+)
+from lodestar.memory.answering.tools import Tools
+from lodestar.memory.records import CHANGES, EventKind, Memory
+from lodestar.memory.requests import Order, Request
+from lodestar.models.kinship import looks_agree, same_kind
+from lodestar.models.lexicon import load_lexicon
+from lodestar.scene.captions import attributes_of
+from lodestar.scene.mirror import SceneMirror
+from lodestar.scene.records import Entity, EntityState
+
+SEEN = (None, EventKind.APPEARED, EventKind.MOVED)  # memories whose primitives were seen
+
+
+class Asked(Protocol):
+    """Port of the question under way: `Inquiry`. anytime: the same without a window."""
+
+    @property
+    def tools(self) -> Tools: ...
+    @property
+    def config(self) -> AnsweringConfig: ...
+    @property
+    def window(self) -> tuple[float, float] | None: ...
+    @property
+    def anytime(self) -> Asked: ...
+    @property
+    def chronicle(self) -> Chronicle: ...
+
+    def memories(self, request: Request) -> list[Memory]:
+        """Return memories that pass a request without words."""
+        ...
+
+    def region_at(self, point: np.ndarray) -> int:
+        """Return the region of a place in map; 0 = not known."""
+        ...
+
+
+class Chronicle:
+    """Things x stays x changes x visits, as far as one question may know them; each part is read once.
+
+    What merged is one thing, under its current id. In a window, histories are cut to it and memories are of it.
+    Where the scene may not answer, all of it comes from the selected evidence.
+    """
+
+    def __init__(self, inquiry: Asked) -> None:
+        self._inquiry = inquiry
+        self._histories: dict[int, History] = {}
+        self._scene, self._config = inquiry.tools.scene, inquiry.config
+
+    # --- things x stays ----------------------------------------------------------------------------------------
+
+    def history(self, thing: Thing) -> History:
+        """Return all that is known of a thing's places: its sightings, the scene's last look, events, and the entity
+        that it was before it was moved where nobody watched. In a window, the stays that reach into it, else the one
+        before.
+        """
+        known = self._histories.get(thing.id)
+        if known is None:
+            known = self._histories[thing.id] = self._in_window(thing)
+        return known
+
+    def _in_window(self, thing: Thing) -> History:
+        window = self._inquiry.window
+        if window is None or not self._inquiry.tools.use_scene:
+            return self._whole(thing)
+        begin, end = window
+        whole = self._inquiry.anytime.chronicle.history(thing)
+        inside = tuple(_clipped(s, begin, end) for s in whole.stays if s.last >= begin and s.first <= end)
+        before = tuple(s for s in whole.stays if s.last < begin)[-1:]
+        changes = tuple(m for m in whole.changes if begin <= m.start <= end)
+        gone_at = whole.gone_at if whole.gone_at is not None and whole.gone_at <= end else None
+        stays = inside or before or whole.stays[:1]
+        return History(thing, stays, changes, whole.inferred or not inside, gone_at)
+
+    def _whole(self, thing: Thing) -> History:
+        stays = self._stays(thing.id, thing.entity) or list(thing.stays)
+        inferred = False
+        before = self._before(thing, stays[0].first)
+        if before is not None:
+            older = self._stays(before.id, before)
+            inferred = older[-1].box.has_left(stays[0].box, self._config.moved)
+            stays = [*older, *stays] if inferred else [*older[:-1], _joined(older[-1], stays[0]), *stays[1:]]
+        changes = self.changes(thing.id)
+        seen_gone = [
+            m.start for m in changes if m.event is EventKind.VANISHED and m.start >= stays[-1].last - 1.0
+        ]
+        gone_at = seen_gone[-1] if seen_gone else None
+        if thing.is_gone and gone_at is None:
+            after = self._after(thing)
+            gone_at = None if after is None else after.first_seen
+        return History(thing, tuple(stays), changes, inferred, gone_at)
+
+    def _stays(self, identity: int, entity: Entity | None) -> list[Stay]:
+        """Return the stays that memories show, with what the scene knows: the exact first and last sight, the box."""
+        seen = sightings_in(self._scene, self._memories_of(identity), {identity})
+        stays = list(stays_of(seen, self._config.moved))
+        if entity is None:
+            return stays
+        box, first, last = Box.of_entity(entity), min(entity.first_seen, entity.last_seen), entity.last_seen
+        if not stays:
+            return [Stay(box, first, last)]
+        if len(stays) == 1 and first <= stays[0].last:
+            stays[0] = replace(stays[0], first=min(first, stays[0].first))
+        newest = stays[-1]
+        if not box.has_left(newest.box, self._config.moved):
+            stays[-1] = replace(newest, box=box, last=max(newest.last, last))
+        elif last > newest.last:
+            stays.append(Stay(box, last, last))
+        return stays
+
+    def _memories_of(self, identity: int) -> list[Memory]:
+        """Return the newest and the oldest memories of a thing."""
+        half = max(1, self._config.sightings // 2)
+        request = Request(
+            entity_ids=self._scene.merged_into(identity), window=self._inquiry.window, limit=half
+        )
+        newest = self._inquiry.memories(request)
+        if len(newest) < half:
+            return newest
+        oldest = self._inquiry.memories(replace(request, order=Order.OLDEST))
+        return list({memory.id: memory for memory in (*oldest, *newest)}.values())
+
+    def _before(self, thing: Thing, first: float) -> Entity | None:
+        """Return the given-up entity that this thing probably was: alike, last seen before this one was first seen, and
+        the only such one.
+        """
+        if thing.is_gone:
+            return None
+        kin = self._alike(thing)
+        gone = [e for e in kin if e.state is EntityState.ARCHIVED and e.last_seen <= first]
+        if len(gone) != 1:
+            return None
+        rivals = [e for e in kin if e.state is not EntityState.ARCHIVED and e.first_seen >= gone[0].last_seen]
+        return None if rivals else gone[0]
+
+    def _after(self, thing: Thing) -> Entity | None:
+        """Return the entity that a given-up thing probably is now."""
+        found = [
+            e for e in self._alike(thing)
+            if e.state is not EntityState.ARCHIVED and thing.entity and e.first_seen >= thing.entity.last_seen
+        ]  # fmt: skip
+        return found[0] if len(found) == 1 else None
+
+    def _alike(self, thing: Thing) -> list[Entity]:
+        own = thing.entity
+        if own is None or not self._inquiry.tools.use_scene:
+            return []
+        return [
+            e for e in self._scene.entities.values()
+            if e.id != own.id and same_kind(e.label, own.label)
+            and looks_agree((e.label, e.caption), (own.label, own.caption))
+        ]  # fmt: skip
+
+    # --- things x changes --------------------------------------------------------------------------------------
+
+    def changes(self, identity: int) -> tuple[Memory, ...]:
+        """Return the events of appearing, moving and vanishing of a thing in the window, oldest first."""
+        return tuple(self.events(CHANGES, self._scene.merged_into(identity)))
+
+    def events(self, kinds: Iterable[EventKind], ids: frozenset[int] = frozenset()) -> list[Memory]:
+        """Return the events of these kinds in the window, of these entities where any are given, oldest first."""
+        request = Request(
+            kinds=frozenset(kinds), entity_ids=ids, window=self._inquiry.window, limit=self._config.events
+        )
+        return list(reversed(self._inquiry.memories(request)))
+
+    def left_places(self) -> tuple[list[Entity], dict[int, int]]:
+        """Return entities as they stood at places that they have left, with ids of their own, and whose they are."""
+        scene = self._scene
+        old: list[Entity] = []
+        own: dict[int, int] = {}
+
+        def stood(then: Entity) -> None:
+            old.append(replace(then, id=-len(own) - 1, state=EntityState.ACTIVE))
+            own[old[-1].id] = then.id
+
+        for entity in scene.entities.values():
+            if entity.state is EntityState.ARCHIVED:
+                stood(entity)
+        for memory in reversed(self.events((EventKind.MOVED,))):
+            start = position_of(memory, "from")
+            moved = next((e for e in map(scene.get, memory.entity_ids) if e is not None), None)
+            if start is None or moved is None:
+                continue
+            now = Box.of_entity(moved)
+            then = Box.around(start, now.high - now.low)
+            region = self._inquiry.region_at(start)
+            stood(replace(moved, mean=start, box_min=then.low, box_max=then.high, region_id=region))
+        return old, own
+
+    # --- visits ------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def segments(self) -> list[Memory]:
+        """Segments of the window, oldest first, at most `AnsweringConfig.segments` of the newest."""
+        found = self._inquiry.memories(Request(window=self._inquiry.window, limit=self._config.segments))
+        return sorted((m for m in found if m.event is None), key=lambda memory: memory.start)
+
+    def visits(self, rooms: RoomsMeant) -> tuple[Visit, ...]:
+        """Return when the robot was in these rooms, oldest first. It left where it was elsewhere, or nothing is known
+        for `gap` seconds.
+        """
+        found: list[Visit] = []
+        left = True
+        for memory in self.segments:
+            if not self._is_in(memory, rooms):
+                left = True
+                continue
+            if found and not left and memory.start - found[-1].end <= self._config.gap:
+                before = found[-1]
+                found[-1] = Visit(before.begin, max(before.end, memory.end), (*before.memories, memory))
+            else:
+                found.append(Visit(memory.start, memory.end, (memory,)))
+            left = False
+        return tuple(found)
+
+    def visits_around(self, point: np.ndarray, radius: float) -> tuple[Visit, ...]:
+        """Return when the robot was within `radius` metres of a place, oldest first."""
+        x, y = (float(value) for value in np.asarray(point, float)[:2])
+        found = self._inquiry.memories(
+            Request(near=(x, y), radius=radius, window=self._inquiry.window, limit=self._config.segments)
+        )
+        near = sorted((m for m in found if m.event is None), key=lambda memory: memory.start)
+        spans = spans_of([(m.start, m.end) for m in near], self._config.gap)
+        return tuple(Visit(a, b, tuple(m for m in near if a <= m.start and m.end <= b)) for a, b in spans)
+
+    def _is_in(self, memory: Memory, rooms: RoomsMeant) -> bool:
+        """Whether the robot was in one of the rooms: by the rooms of now, else by what the room was called then."""
+        region = self._inquiry.region_at(memory.position)
+        if region:
+            return region in rooms.ids
+        known = load_lexicon().room(memory.region) or memory.region.casefold()
+        return bool(known) and known == (load_lexicon().room(rooms.name) or rooms.name.casefold())
+
+
+def sightings_in(scene: SceneMirror, memories: Iterable[Memory], ids: Iterable[int]) -> list[Sighting]:
+    """Return the sightings of these entities, whatever they were called before they merged."""
+    wanted, resolve = set(ids), scene.resolve
+    return [
+        Sighting(memory, primitive)
+        for memory in memories
+        if memory.event in SEEN
+        for primitive in memory.primitives
+        if resolve(primitive.entity_id) in wanted and np.isfinite([primitive.centre, primitive.size]).all()
+    ]
+
+
+def thing_of_sightings(
+    identity: int, seen: Sequence[Sighting], score: float, moved: float, entity: Entity | None = None
+) -> Thing:
+    """Return a thing that memories show. moved: metres to another place. entity: what the scene knows of it."""
+    last = max(seen, key=lambda sighting: sighting.memory.start).primitive
+    name, label = name_in_words(last.caption, last.label), name_in_words("", last.label)
+    looks = attributes_of(last.caption) if entity is None else entity.attributes
+    return Thing(identity, name, label, score, stays_of(seen, moved), entity, looks)
+
+
+def position_of(memory: Memory, key: str) -> np.ndarray | None:
+    """Return a place among an event's facts, (3,) metres in map; None where there is none."""
+    try:
+        values = [float(value) for value in memory.facts.get(key, "").split()]
+    except ValueError:
+        return None
+    return np.array(values) if len(values) == 3 and np.isfinite(values).all() else None
+
+
+def _clipped(stay: Stay, begin: float, end: float) -> Stay:
+    seen = tuple(s for s in stay.sightings if s.memory.end >= begin and s.memory.start <= end)
+    return Stay(seen[-1].box if seen else stay.box, max(stay.first, begin), min(stay.last, end), seen)
+
+
+def _joined(one: Stay, other: Stay) -> Stay:
+    sightings = (*one.sightings, *other.sightings)
+    return Stay(other.box, min(one.first, other.first), max(one.last, other.last), sightings)

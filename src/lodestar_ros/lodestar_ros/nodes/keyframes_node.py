@@ -90,7 +90,9 @@ class KeyframesNode(LodestarNode):
         stamp = stamp_from_msg(message.header.stamp)
         none = np.zeros((0, 0), np.float32)  # the store needs colour and pose only
         frame = RgbdFrame(stamp, camera, none, odom_from_camera, map_from_odom, rgb)
-        shown = next((boxes for known, boxes in list(self._recent) if abs(known - stamp) < SAME), None)
+        shown = next(
+            (boxes for known, boxes in list(self._recent) if abs(known - stamp) <= SAME_MOMENT), None
+        )
         keyframe = self._store.offer(frame, shown)
         if keyframe is not None:
             self._publish(keyframe)

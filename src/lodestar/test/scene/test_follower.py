@@ -24,12 +24,14 @@ class Owner:
 
     def __init__(self, chance: random.Random) -> None:
         self.chance, self.start = chance, 0
+        self.history: dict[tuple[str, int], dict[int, Entity]] = {}
         self.begin()
 
     def begin(self) -> None:
         self.start += 1
         self.scene, self.feed = SceneDictionary(CONFIG), Feed()
         self.losers: set[int] = set()
+        self.named(self.scene.flush())
 
     def change(self) -> SceneDelta:
         a, b = self.chance.randint(1, 9), self.chance.randint(1, 9)
@@ -57,15 +59,18 @@ class Owner:
 
     def named(self, delta: SceneDelta) -> SceneDelta:
         self.losers.update(merge.loser for merge in delta.merges)
-        return replace(delta, session_id=f"abc.{self.start}")
+        session = f"abc.{self.start}"
+        self.history[session, self.scene.revision] = self.scene.entities()
+        return replace(delta, session_id=session)
 
 
 class Copy:
-    """A follower and its mirror, checked after each step."""
+    """A follower and its mirror, which is checked after each step: it shows one revision whole, and none before it."""
 
-    def __init__(self, archived: bool) -> None:
+    def __init__(self, archived: bool, owner: Owner | None = None) -> None:
         self.follower: Follower[SceneDelta] = Follower()
         self.mirror = SceneMirror(archived)
+        self._archived, self._owner = archived, owner
         self._revisions: dict[str, int] = {}
 
     def apply(self, parts: list[tuple[Part, SceneDelta]]) -> None:
@@ -75,17 +80,25 @@ class Copy:
         session, revision = self.mirror.session_id, self.mirror.revision
         assert revision >= self._revisions.get(session, 0), "it went back"
         self._revisions[session] = revision
+        if session and self._owner is not None:
+            assert same(self.mirror.entities, self.shown(self._owner.history[session, revision])), (
+                "of two revisions"
+            )
+
+    def shown(self, entities: dict[int, Entity]) -> dict[int, Entity]:
+        return {i: e for i, e in entities.items() if self._archived or e.state is not EntityState.ARCHIVED}
 
 
 def run(seed: int) -> None:
     """One schedule; at its end the network is calm, and the mirror must equal the scene."""
     chance = random.Random(seed)
     archived, size = chance.random() < 0.5, chance.choice((1, 2, 5, 100))
-    owner, copy = Owner(chance), Copy(archived)
-    loss, double, swap = (chance.choice((0.0, 0.1, 0.4)) for _ in range(3))
+    owner = Owner(chance)
+    copy = Copy(archived, owner)
+    loss, double, swap = (chance.choice((0.0, 0.1, 0.5)) for _ in range(3))
     stream: list[SceneDelta] = []
     answers: list[tuple] = []
-    for _ in range(chance.randint(5, 60)):
+    for _ in range(chance.randint(5, 120)):
         deed = chance.choice(("change", "change", "hear", "hear", "hear", "ask", "serve", "serve", "late"))
         if deed == "change":
             if chance.random() < 0.05:
@@ -131,10 +144,7 @@ def calm(owner, copy, stream, answers, size, archived) -> None:
         if request is None:
             break
         copy.apply(copy.follower.answer(request, *owner.page(request.since, size, archived)))
-    truth = {
-        i: e for i, e in owner.scene.entities().items() if archived or e.state is not EntityState.ARCHIVED
-    }
-    assert same(copy.mirror.entities, truth)
+    assert same(copy.mirror.entities, copy.shown(owner.scene.entities()))
     assert (copy.mirror.session_id, copy.mirror.revision) == (f"abc.{owner.start}", owner.scene.revision)
     assert all(copy.mirror.resolve(loser) == owner.scene.resolve(loser) for loser in owner.losers)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -11,6 +12,8 @@ import pytest
 import yaml
 
 from lodestar.assembly.profiles import ALL_NODES, read_profiles
+from lodestar.models.config import ChatConfig
+from lodestar.perception.picture_config import PicturesConfig
 from lodestar_bringup.navigation import navigation_profile, slam_profile
 from lodestar_bringup.places import config_folder
 from lodestar_bringup.process_spec import (
@@ -122,11 +125,13 @@ def test_the_list_gives_only_parameters_that_its_nodes_have(use: str, options: S
 @pytest.mark.parametrize("use", USES)
 def test_pictures_of_a_target_are_read_by_the_detector_of_perception(use: str) -> None:
     profile = load(CONFIG / f"{use}.yaml")
-    perception, selector = profile.get("perception", {}), profile.get("goal_selector", {})
+    perception, pictures = (
+        profile.get("perception", {}),
+        read_profiles([CONFIG / f"{use}.yaml"]).shared.pictures,
+    )
     sees = perception.get("adapter") == "ultralytics"
-    assert selector.get("pictures.adapter", "none") == ("detector" if sees else "none")
-    told = {name: selector.get(f"pictures.detector.{name}") for name in ("adapter", "model")}
-    assert told == {name: perception.get(name) if sees else None for name in ("adapter", "model")}
+    assert pictures.adapter == ("detector" if sees else "none")
+    assert pictures.detector.model == (perception["model"] if sees else "")
 
 
 @pytest.mark.parametrize("use", USES)
@@ -308,3 +313,66 @@ def test_slam_toolbox_follows_into_a_namespace() -> None:
 def test_the_map_of_a_3d_sensor_shows_where_the_floor_ends(use: str) -> None:
     mapping = read_profiles([CONFIG / f"{use}.yaml"]).mapping
     assert mapping.source != "scan" and mapping.octomap.floor.enabled
+
+
+def configurations(config: object, path: str) -> Iterator[tuple[str, object]]:
+    """Yield every record of a configuration with its path."""
+    yield path, config
+    for name, value in vars(config).items():
+        for key, inner in value.items() if isinstance(value, dict) else [(name, value)]:
+            if is_dataclass(inner):
+                yield from configurations(inner, f"{path}.{key}")
+
+
+SWITCHES = {"language_model": "endpoint", "vision_model": "vision_endpoint", "pictures": "vision_endpoint"}
+
+
+def switch_of(chat_path: str, records: dict[str, object]) -> str:
+    """Return the shared switch that stands in the nearest record around a chat."""
+    path = chat_path
+    while "." in path:
+        path = path.rpartition(".")[0]
+        if isinstance(records[path], PicturesConfig):
+            return "pictures"
+        marks = {item.metadata.get("shared") for item in fields(records[path])}  # type: ignore[arg-type]
+        if found := marks & set(SWITCHES):
+            return str(found.pop())
+    return ""
+
+
+@pytest.mark.parametrize(
+    "profile", [None, *sorted(CONFIG.glob("*.yaml"))], ids=lambda p: p.name if p else "none"
+)
+def test_no_capability_is_half_on(profile: Path | None) -> None:
+    """Whatever can ask a model has the shared switch and endpoint, in every profile, alone and with the models on."""
+    models = CONFIG / "language_model.yaml"
+    own = [profile] if profile is not None and is_ours(profile) else []
+    for paths in (own, [*own, models]):
+        config = read_profiles(paths)
+        shared = config.shared
+        records = dict(configurations(config, "robot"))
+        chats = {path: one for path, one in records.items() if isinstance(one, ChatConfig)}
+        assert len(chats) >= 8
+        for path, chat in chats.items():
+            endpoint = getattr(shared, SWITCHES[switch_of(path, records)])
+            assert (chat.model, chat.base_url) == (endpoint.model, endpoint.base_url), path
+        for path, one in records.items():
+            for item in fields(one):  # type: ignore[arg-type]
+                if item.metadata.get("shared") in ("language_model", "vision_model"):
+                    assert getattr(one, item.name) == getattr(shared, item.metadata["shared"]), path
+        if models in paths:
+            assert shared.language_model and shared.vision_model and shared.pictures.adapter != "none"
+        assert not shared.vision_model or shared.pictures.adapter != "none"
+
+
+def is_ours(profile: Path) -> bool:
+    """Whether a YAML file has parameters of our nodes."""
+    return "ros__parameters" in profile.read_text() and profile.stem not in ("nav2", "slam_toolbox")
+
+
+@pytest.mark.parametrize("node", ["goal_selector", "memory"])
+def test_a_go2_reads_pictures_wherever_one_may_come(node: str) -> None:
+    """The desk of directives and the one of questions take the shared reader; neither has one of its own."""
+    known = declared.parameters("lodestar_ros", node)
+    assert not [name for name in known if name.startswith("pictures.")]
+    assert read_profiles([CONFIG / "go2.yaml"]).shared.pictures.adapter == "detector"

@@ -101,8 +101,10 @@ def test_the_model_is_asked_apart_from_everything_else(bed, processes, endpoint)
     robot = bed.on_executor(lambda: FakeRobot(bed))
     robot.caption = "box"
     bed.hear(msg.SceneDelta, "scene_dictionary/entities", qos.EVENT)
-    chat = {"base_url": endpoint.url, "model": "m", "rest": 1.0, "timeout": 50.0, "patience": 55.0}
-    parameters = {"captioner": "vision", **{f"vision.chat.{name}": value for name, value in chat.items()}}
+    chat = {"rest": 1.0, "timeout": 50.0, "patience": 55.0}
+    endpoint_of = {"shared.endpoint.base_url": endpoint.url, "shared.endpoint.model": "m"}
+    chats = {f"vision.chat.{name}": value for name, value in chat.items()}
+    parameters = {"shared.vision_model": True, **endpoint_of, **chats}
     keyframes = {"store.refresh": 1.0}  # the robot stands: an image is kept every second
     processes.start(*NODES, parameters={"scene_dictionary": parameters, "keyframes": keyframes})
     bed.until(lambda: all(bed.diagnosis(name) for name in NODES), "every node's diagnostics", timeout=120.0)

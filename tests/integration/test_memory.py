@@ -127,9 +127,14 @@ def test_words_are_told_corrected_pinned_and_forgotten_after_a_look_at_the_count
 
 def test_memories_are_exported_and_an_import_adds_none_twice(street, tmp_path):
     street, _ = street
-    path = tmp_path / "memories.jsonl"
-    exported = street.manage(Manage.Request.EXPORT, path=str(path))
-    assert exported.error_code == 0 and exported.count >= 2
+    path = street.folder.parent / "exports" / "memories.jsonl"
+    exported = street.manage(Manage.Request.EXPORT, path="memories.jsonl")
+    assert exported.error_code == 0 and exported.count >= 2 and exported.texts == [str(path)]
+    before = path.read_bytes()
+    for bad in (str(path), "memories.jsonl", str(tmp_path / "elsewhere"), "../elsewhere", "/etc/passwd", ""):
+        refused = street.manage(Manage.Request.EXPORT, path=bad)
+        assert refused.error_code == Manage.Response.BAD_REQUEST and refused.error_msg, bad
+    assert path.read_bytes() == before and not (tmp_path / "elsewhere").exists()
     assert json.loads(path.read_text().splitlines()[1])["memory"]
     assert street.manage(Manage.Request.IMPORT, path=str(path)).count == 0
     assert (
@@ -187,14 +192,14 @@ def test_nothing_is_remembered_while_the_robot_is_lost(street):
 def test_a_killed_memory_goes_on_with_all_that_it_had(street):
     street, _ = street
     street.look_until(lambda: not street.count("store.unembedded"), "every memory has its vector")
-    path = street.folder.parent / "before.jsonl"
+    path = street.folder.parent / "exports" / "before.jsonl"
     street.manage(Manage.Request.EXPORT, path=str(path))
     before = {json.loads(line).get("origin") for line in path.read_text().splitlines()[1:]}
     street.processes.kill("memory")
     street.bed.forget("/diagnostics")
     street.processes.starter.start_one("memory")
     street.look_until(lambda: street.count("store.records") > len(before), "it remembers more", 90.0)
-    after_path = street.folder.parent / "after.jsonl"
+    after_path = street.folder.parent / "exports" / "after.jsonl"
     street.manage(Manage.Request.EXPORT, path=str(after_path))
     after = {json.loads(line).get("origin") for line in after_path.read_text().splitlines()[1:]}
     assert before <= after

@@ -78,8 +78,9 @@ def street(bed, processes, tmp_path_factory):
             thing(3, "table", "brown table", (3.0, -1.6, 0.4), 0.6),
         )
         street.start("keyframes", **{
-            "agent.adapter": "model", "agent.sure": 1.1, "agent.seconds": SECONDS, "agent.chat.base_url": server.url,
-            "agent.chat.model": "m", "agent.chat.timeout": 60.0, "agent.chat.rest": 0.0,
+            "shared.language_model": True, "agent.sure": 1.1, "agent.seconds": SECONDS,
+            "shared.endpoint.base_url": server.url, "shared.endpoint.model": "m",
+            "agent.chat.timeout": 60.0, "agent.chat.rest": 0.0,
             "agent.chat.retries.tries": 0, "agent.chat.spending.tokens": 30_000,
         })  # fmt: skip
         embedded = lambda: street.count("store.records") - street.count("store.unembedded")  # noqa: E731

@@ -24,7 +24,7 @@ def test_the_models_words_for_the_image_are_remembered(bed, processes, tmp_path)
         street = Street(bed, processes, tmp_path / "memory")
         street.known = (thing(1, "chair", "gray chair", (8.0, 0.5, 0.5)),)
         street.start("keyframes", **{
-            "captions.captioner": "vision", "captions.chat.base_url": server.url, "captions.chat.model": "m",
+            "shared.vision_model": True, "shared.endpoint.base_url": server.url, "shared.endpoint.model": "m",
             "captions.chat.timeout": 20.0, "captions.chat.rest": 0.0, "captions.chat.retries.tries": 0,
         })  # fmt: skip
         street.look_until(lambda: street.count("images.known") >= 1, "the first keyframe", 60.0, image=True)

@@ -51,7 +51,11 @@ def endpoint():
 def test_the_model_reads_and_the_grammar_stands_in_for_it(bed, processes, endpoint):
     pytest.importorskip("openai")
     url, asked = endpoint
-    parameters = {"query.parser": "model", "query.chat.base_url": url, "query.chat.model": "m"}
+    parameters = {
+        "shared.language_model": True,
+        "shared.endpoint.base_url": url,
+        "shared.endpoint.model": "m",
+    }
     processes.start("scene_dictionary", parameters={"scene_dictionary": parameters})
     queries = bed.action(QueryScene, "scene_dictionary/query")
     for text in ("the lamp that towers over all", "the mug on the desk"):

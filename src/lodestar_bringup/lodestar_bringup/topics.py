@@ -29,6 +29,8 @@ WIRING: Remaps = (
     ("load_grid", "mapping/load"),
     ("save_keyframes", "keyframes/save"),
     ("load_keyframes", "keyframes/load"),
+    ("save_ways", "world_model/save"),
+    ("load_ways", "world_model/load"),
     ("embed", "text_embedder/embed"),
     ("directive", "goal_selector/directive"),
     ("decision", "goal_selector/decision"),

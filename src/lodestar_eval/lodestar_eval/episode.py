@@ -33,9 +33,9 @@ from lodestar.experts.protocol import Proposal, Rejection
 from lodestar.experts.registry import expert_spec
 from lodestar.language.directive import Directive, StepKind, main_kind
 from lodestar.models.phrases import PhraseBook
-from lodestar.scene.saved import SavedMap
 from lodestar.selection.decision_log import Decision
 from lodestar.selection.policy import Policy
+from lodestar.storage.saved_map import SavedMap
 from lodestar.worldmodel.outcomes import ActionOutcome
 from lodestar.worldmodel.records import Trace
 from lodestar_eval.coverage import CELL, known_share, reachable_floor

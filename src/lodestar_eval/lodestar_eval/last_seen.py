@@ -12,7 +12,7 @@ from lodestar.memory.records import MapName, Memory
 from lodestar.memory.requests import Hit, Request
 from lodestar.memory.store import Statistics
 from lodestar.models.phrases import PhraseBook
-from lodestar.scene.saved import SavedMap
+from lodestar.storage.saved_map import SavedMap
 from lodestar_eval.episode import EpisodeRunner
 from lodestar_eval.episode_run import EpisodeRun
 from lodestar_eval.outcomes import EpisodeOutcome

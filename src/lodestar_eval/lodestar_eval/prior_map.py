@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from lodestar.models.phrases import PhraseBook
-from lodestar.scene.saved import SavedMap
+from lodestar.storage.saved_map import SavedMap
 from lodestar_eval.settings import EpisodeSettings
 from lodestar_eval.simulated_robot import SimulatedRobot
 from lodestar_eval.tour import Tour, TourConfig

@@ -15,7 +15,7 @@ from lodestar.agent.facts.errors import ErrorCode
 from lodestar.assembly.config import changed
 from lodestar.grid.energy import EnergyBudget
 from lodestar.models.phrases import PhraseBook
-from lodestar.scene.saved import SavedMap
+from lodestar.storage.saved_map import SavedMap
 from lodestar.worldmodel.cause_table import Recovery
 from lodestar.worldmodel.outcomes import ActionOutcome, Cause, Diagnosis
 from lodestar_eval.ablations import ROW_KINDS

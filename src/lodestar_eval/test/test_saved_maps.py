@@ -10,9 +10,8 @@ import pytest
 from lodestar.assembly.config import changed
 from lodestar.experts.protocol import Proposal, ProposalRequest
 from lodestar.language.grammar import parse_directive
-from lodestar.scene.saved import SavedMap
-from lodestar.scene.scene_part import GRID, SCENE, VOXELS
 from lodestar.storage.archive import ForeignFile
+from lodestar.storage.saved_map import GRID, SCENE, VOXELS, SavedMap
 from lodestar.storage.snapshot import BadFolder
 from lodestar_eval.phrase_book import phrase_book
 from lodestar_eval.settings import EpisodeSettings
@@ -85,7 +84,7 @@ def test_experts_plan_on_the_loaded_map_before_anything_is_seen_there(explored, 
 
 def test_the_loaded_map_goes_on_and_the_saved_one_does_not_change(explored, world):
     saved = explored.map.saved()
-    cells = saved.grid.arrays["cells"].copy()
+    cells = saved.parts[GRID].arrays["cells"].copy()
     for _ in range(2):  # twice from one state
         fresh = robot_in(world)
         fresh.headless.map.go_on_from(saved)
@@ -94,7 +93,7 @@ def test_the_loaded_map_goes_on_and_the_saved_one_does_not_change(explored, worl
         again = [e for e in fresh.mirror.entities.values() if e.id in known and e.last_seen > 0.0]
         assert len(again) >= 2, "things that were seen again have the ids they had"
         assert len(fresh.mirror.entities) <= len(known) + 3
-    assert np.array_equal(cells, saved.grid.arrays["cells"])
+    assert np.array_equal(cells, saved.parts[GRID].arrays["cells"])
 
 
 def test_a_map_of_another_resolution_or_a_damaged_one_is_refused(explored, world, tmp_path):

@@ -7,7 +7,7 @@ from typing import Any
 
 from lodestar.assembly import memory_parts
 from lodestar.assembly.config import MemoryConfig
-from lodestar.assembly.picture_parts import PicturesConfig, picture_reader
+from lodestar.assembly.picture_parts import picture_reader
 from lodestar.language.directive_errors import DirectiveError, EmptyDirective
 from lodestar.language.likely_questions import LikelyQuestions
 from lodestar.language.picture_goals import Described, item_of
@@ -28,7 +28,6 @@ from lodestar_ros.keyframe_client import KeyframeClient
 from lodestar_ros.memory_feed import MemoryFeed, Surroundings
 from lodestar_ros.memory_keeper import MemoryKeeper
 from lodestar_ros.node import LodestarNode
-from lodestar_ros.parameters import declare_config
 from lodestar_ros.workers import Job, action
 
 Result = AnswerQuestion.Result
@@ -37,7 +36,7 @@ Result = AnswerQuestion.Result
 class AnswerServer:
     """Serve ``~/answer`` on a worker. It changes nothing, and nothing in a question is carried out.
 
-    Where a language model is configured (`agent.adapter`), it is asked where the offline answer is not sure.
+    Where `shared.language_model` is on, the model is asked where the offline answer is not sure.
     """
 
     def __init__(
@@ -58,7 +57,7 @@ class AnswerServer:
             node.diagnostics.value("agent.asked", lambda: self._asked)
             node.diagnostics.value("agent.unaided", lambda: self._unaided)
             node.diagnostics.value("agent.tokens", lambda: chat.spending.tokens)
-        self._read_picture = picture_reader(declare_config(node, PicturesConfig, "pictures."))
+        self._read_picture = picture_reader(node.shared.pictures)
         self._likely = memory_parts.likely_questions(book, config.answering)
         self._loaded = False
         worker = action(

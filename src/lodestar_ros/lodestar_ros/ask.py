@@ -21,7 +21,7 @@ from sensor_msgs.msg import CompressedImage
 from lodestar.memory.answer_text import answer_lines
 from lodestar.memory.records import WALL_TIME
 from lodestar.scene.captions import clean_text
-from lodestar.storage.private import write_private
+from lodestar.storage.files import write_file
 from lodestar_interfaces.action import AnswerQuestion
 from lodestar_interfaces.srv import GetKeyframe, ManageMemory
 from lodestar_ros.conversions import BadMessage, stamp_from_msg
@@ -95,7 +95,11 @@ def _parser() -> argparse.ArgumentParser:
         "--correct", nargs=2, metavar=("ID", "WORDS"), help="these words replace the memory in answers"
     )
     change.add_argument("--tell", metavar="WORDS", help="an operator's word, remembered at the robot's place")
-    change.add_argument("--export", type=Path, metavar="FILE", help="write every memory as JSON lines")
+    change.add_argument(
+        "--export",
+        metavar="NAME",
+        help="write every memory as JSON lines, to a new file in the memory's exports",
+    )
     change.add_argument(
         "--import", type=Path, dest="take", metavar="FILE", help="add the memories of such a file"
     )
@@ -118,9 +122,10 @@ def _change(options: argparse.Namespace) -> Any:
         return request(what=_KINDS.CORRECT, ids=[int(options.correct[0])], text=options.correct[1])
     if options.tell is not None:
         return request(what=_KINDS.TELL, text=options.tell)
-    for what, path in ((_KINDS.EXPORT, options.export), (_KINDS.IMPORT, options.take)):
-        if path is not None:
-            return request(what=what, path=str(path.expanduser().absolute()))
+    if options.export is not None:
+        return request(what=_KINDS.EXPORT, path=options.export)
+    if options.take is not None:
+        return request(what=_KINDS.IMPORT, path=str(options.take.expanduser().absolute()))
     return None
 
 
@@ -190,7 +195,7 @@ class _Asker:
                 print(f"  picture {identity}: {found.error_msg if found else 'no answer'}")
                 continue
             path = folder / f"keyframe_{identity}.jpg"
-            write_private(path, bytes(found.image.data))
+            write_file(path, [found.image.data], durable=False)
             print(f"  picture: {path}")
 
 
@@ -224,8 +229,11 @@ class _Desk:
             print(f"error {response.error_code}: {response.error_msg}", file=sys.stderr)
             return EXIT_NO
         ids = f" (id {response.ids[0]})" if len(response.ids) == 1 else ""
+        to = (
+            f" to {clean_text(response.texts[0])}" if request.what == _KINDS.EXPORT and response.texts else ""
+        )
         print(
-            f"{_DONE[request.what]} {response.count} {'memory' if response.count == 1 else 'memories'}{ids}."
+            f"{_DONE[request.what]} {response.count} {'memory' if response.count == 1 else 'memories'}{ids}{to}."
         )
         return 0
 

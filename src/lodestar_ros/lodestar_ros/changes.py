@@ -28,7 +28,8 @@ from lodestar.scene.config import ChangeConfig
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.session_changes import ChangeKind, ThingChange, watchings_of
 from lodestar.scene.session_sights import OtherMap, SessionScene, changes_between
-from lodestar.storage.archive import ArchiveError, write_file
+from lodestar.storage.archive import ArchiveError
+from lodestar.storage.files import write_file
 from lodestar.storage.snapshot import BadFolder
 from lodestar_interfaces import msg
 from lodestar_ros import qos

@@ -5,9 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, TypeVar
-
-import numpy as np
 
 from lodestar.storage.archive import Archive, ArchiveError
 from lodestar.storage.checkpoint import Checkpoint, CheckpointConfig
@@ -22,25 +21,26 @@ NOTICE = 60.0  # s for which diagnostics warn of a restart
 POLL = 0.5  # s between two checks whether a checkpoint is due
 
 T = TypeVar("T")
-Part = tuple[Mapping[str, Any], Mapping[str, np.ndarray]]
 
 
 class Checkpointer:
-    """Save a node's part for its successor in the same run, on a worker of its own.
+    """Save a node's part for its successor in the same run, on a worker of its own. versions: see `Checkpoint`.
 
     Publishes ``restarts`` (latched) if this process is such a successor. Raises ParameterError for a folder that is
     not private.
     """
 
-    def __init__(self, node: LodestarNode, config: CheckpointConfig, kind: str, version: int) -> None:
+    def __init__(
+        self, node: LodestarNode, config: CheckpointConfig, versions: Mapping[str, int] = MappingProxyType({})
+    ) -> None:
         self._node, self._config = node, config
         try:
-            self._files = Checkpoint(config, node.get_name(), kind, version)
+            self._files = Checkpoint(config, node.get_name(), versions)
         except (UnsafeFolder, OSError) as error:
             raise ParameterError(f"checkpoint.folder: {error}") from error
         self._restarts = node.create_publisher(NodeRestart, "restarts", qos.LATCHED)
         self._taking = threading.Lock()
-        self._collect: Callable[[], Part] | None = None
+        self._collect: Callable[[], Archive] | None = None
         self._kept: object = None  # `changed()` of the last checkpoint
         self._taken = 0.0  # real time of the last one, 0 before the first
         self._due = time.monotonic() + config.interval
@@ -87,10 +87,10 @@ class Checkpointer:
         self._node.diagnostics.notice(text, NOTICE)
         self._node.diagnostics.value("restarted", lambda: with_what)
 
-    def keep(self, collect: Callable[[], Part], changed: Callable[[], object]) -> None:
+    def keep(self, collect: Callable[[], Archive], changed: Callable[[], object]) -> None:
         """Save the result of `collect` whenever `changed` returns another value than at the last checkpoint.
 
-        collect: called on a worker; meta and arrays. changed: called on the executor, cheap.
+        collect: called on a worker. changed: called on the executor, cheap.
         """
         if not self._files.enabled:
             return
@@ -125,7 +125,7 @@ class Checkpointer:
             start = time.monotonic()
             try:
                 if self._collect is not None:
-                    self._bytes = self._files.write(*self._collect())
+                    self._bytes = self._files.write(self._collect())
                     self._kept, self._taken = changed, time.monotonic()
             finally:
                 self._seconds = time.monotonic() - start

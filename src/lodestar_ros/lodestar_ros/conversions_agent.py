@@ -155,13 +155,13 @@ codec(
 decision_to_msg, decision_from_msg = codec(Decision, msg.Decision)
 
 #: The context is the stamp of the goal, seconds.
-feedback_to_msg, _ = codec(
+feedback_to_msg, _feedback_from_msg = codec(
     Feedback,
     action.FollowDirective.Feedback,
     to={"goal": lambda feedback, stamp: _stamped(feedback.goal, stamp)},
 )
 #: The context is the stamp of the pose, seconds.
-result_to_msg, _ = codec(
+result_to_msg, _result_from_msg = codec(
     DirectiveResult,
     action.FollowDirective.Result,
     to={

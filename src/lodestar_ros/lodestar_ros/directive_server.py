@@ -12,7 +12,6 @@ from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from lodestar.agent.errands.commands import Choice, DirectiveResult, Feedback
 from lodestar.agent.facts.errors import DirectiveRefused, ErrorCode
 from lodestar.agent.loop.machine import DecisionLoop
-from lodestar.assembly.picture_parts import PicturesConfig
 from lodestar.language.checks import check_directive
 from lodestar.language.directive import (
     AmbiguousDirective,
@@ -25,6 +24,7 @@ from lodestar.language.directive import (
 )
 from lodestar.language.halts import is_halt
 from lodestar.language.picture_goals import parse_beside_picture
+from lodestar.perception.picture_config import PicturesConfig
 from lodestar.perception.pictures import BadPicture
 from lodestar_interfaces import msg
 from lodestar_interfaces.action import FollowDirective

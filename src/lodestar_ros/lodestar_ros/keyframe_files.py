@@ -7,16 +7,15 @@ from pathlib import Path
 
 from lodestar.assembly import keyframe_parts
 from lodestar.assembly.config import KeyframesConfig
+from lodestar.keyframes.store import KeyframePart
+from lodestar.storage.archive import ArchiveError
 from lodestar.storage.checkpoint import CheckpointConfig
 from lodestar.storage.private import UnsafeFolder
 from lodestar.storage.run_folder import RunFolder
-from lodestar_interfaces.action import LoadMap, SaveMap
 from lodestar_ros.checkpoints import Checkpointer
-from lodestar_ros.map_actions import path_of, serve
+from lodestar_ros.map_actions import PartServer
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import ParameterError
-
-KIND, VERSION = "keyframes", 1
 
 
 class KeyframeFiles:
@@ -28,7 +27,7 @@ class KeyframeFiles:
 
     def __init__(self, node: LodestarNode, config: KeyframesConfig, checkpoints: CheckpointConfig) -> None:
         folder = config.folder
-        checkpointer = Checkpointer(node, checkpoints, KIND, VERSION)
+        checkpointer = Checkpointer(node, checkpoints)
         session = str(checkpointer.notes.get("session", "") or uuid.uuid4().hex[:12])
         checkpointer.note(session=session)
         if not folder and checkpoints.folder:
@@ -39,8 +38,9 @@ class KeyframeFiles:
             folder = str(run.path / "images")
         try:
             self.store = node.timed(keyframe_parts.keyframe_store(config, node.shared, folder, session))
-        except (UnsafeFolder, OSError) as error:
+        except (UnsafeFolder, ArchiveError, OSError) as error:
             raise ParameterError(f"folder: {error}") from error
         checkpointer.say_back(f"with its {len(self.store)} images", restored=True)
-        serve(node, SaveMap, "~/save", lambda job: {"bytes_written": self.store.save_to(path_of(job))})
-        serve(node, LoadMap, "~/load", lambda job: {"entity_count": self.store.load_from(path_of(job))})
+        for problem in self.store.damaged:
+            node.get_logger().warning(problem)
+        PartServer(node, KeyframePart(self.store), lambda: len(self.store))

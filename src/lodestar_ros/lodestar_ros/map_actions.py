@@ -1,4 +1,4 @@
-"""Save, load and export as actions: error codes, and calls from one node's worker to another node."""
+"""Save, load and export as actions: error codes, the parts of single nodes, and calls from one node to another."""
 
 from __future__ import annotations
 
@@ -7,18 +7,23 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from rclpy.action import ActionClient
 from rclpy.node import Node
 
 from lodestar.storage.archive import ForeignFile, OtherVersion
+from lodestar.storage.replacement import Replacement, replace_all, told
+from lodestar.storage.saved_map import MapPart
 from lodestar.storage.snapshot import BadFolder
-from lodestar_interfaces.action import SaveMap
+from lodestar_interfaces.action import LoadMap, SaveMap
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.workers import Job, action
 
+T = TypeVar("T")
 Codes = SaveMap.Result  # LoadMap and ExportMap have the same ones
+TIMEOUT = 120.0  # s for another node's part
+PATIENCE = 3.0  # s to wait for a required node
 POLL = 0.02  # s
 SETTLING = 10.0  # s after a node's start, in which running nodes may not be discovered yet
 PULSE = 0.5  # s between two feedback messages of a busy server
@@ -65,8 +70,8 @@ def serve(node: LodestarNode, action_type: Any, name: str, work: Callable[[Job],
             with pulse.of(job):
                 fields = work(job)
         except Exception as error:
-            node.get_logger().error(f"{name}: {error.__class__.__name__}: {error}")
-            return action_type.Result(error_code=code_of(error, writes), error_msg=str(error) or repr(error))
+            node.get_logger().error(f"{name}: {error.__class__.__name__}: {told(error)}")
+            return action_type.Result(error_code=code_of(error, writes), error_msg=told(error))
         node.get_logger().info(f"{name}: done in {time.monotonic() - began:.1f} s")
         return action_type.Result(**fields)
 
@@ -206,6 +211,78 @@ class _Attempt:
     def _on_result(self, future: Any) -> None:
         self.result = future.result().result
         self.done.set()
+
+
+class PartServer:
+    """Serves ``~/save`` and ``~/load`` of a node's own part of the map. count(): of its entities or keyframes."""
+
+    def __init__(self, node: LodestarNode, part: MapPart, count: Callable[[], int] = lambda: 0) -> None:
+        self._name, self._part, self._count = node.get_name(), part, count
+        self._held: Replacement | None = None  # between PREPARE and FINISH or UNDO
+        self._swapped = False
+        serve(node, SaveMap, "~/save", self._save)
+        serve(node, LoadMap, "~/load", self._load)
+
+    def _save(self, job: Job) -> dict[str, Any]:
+        """On the worker of the action."""
+        path = path_of(job)
+        self._part.save(path)
+        files = [path] if path.is_file() else path.rglob("*")
+        return {"bytes_written": sum(file.stat().st_size for file in files), "entity_count": self._count()}
+
+    def _load(self, job: Job) -> dict[str, Any]:
+        """On the worker of the action."""
+        stage, goal = job.request.stage, LoadMap.Goal
+        if stage == goal.WHOLE:
+            path = path_of(job)
+            left_out = replace_all([(self._part.name, lambda: self._part.prepare(path))])
+            return {"left_out": list(left_out), "entity_count": self._count()}
+        if stage == goal.PREPARE:
+            if self._held is not None:  # of a load whose node died
+                self._held.undo()
+            self._held, self._swapped = None, False
+            self._held = self._part.prepare(path_of(job))
+            return {"left_out": [] if self._held is None else list(self._held.notes)}
+        if self._held is None:
+            raise MapError(Codes.NODE_LOST, f"{self._name} was restarted during the load; load the map again")
+        if stage == goal.SWAP:
+            if not self._swapped:  # it may be asked again where the answer was lost
+                self._held.swap()
+            self._swapped = True
+        else:
+            held, self._held = self._held, None
+            held.undo() if stage == goal.UNDO else held.finish()
+        return {"entity_count": self._count()}
+
+
+def done_on(submit: Callable[[Callable[[], None]], None], work: Callable[[], T], name: str) -> T:
+    """Return what `work` returns on a node's worker, or raise what it raises. submit: of that worker.
+
+    Raises MapError where the worker is busy for longer than `TIMEOUT`; then the work is not done later either.
+    """
+    done, lock = threading.Event(), threading.Lock()
+    results: list[T] = []
+    errors: list[Exception] = []
+
+    def run() -> None:
+        with lock:
+            if done.is_set():  # nobody waits any more
+                return
+            try:
+                results.append(work())
+            except Exception as error:
+                errors.append(error)
+            done.set()
+
+    submit(run)
+    if not done.wait(TIMEOUT):
+        with lock:
+            done.set()
+        if not results and not errors:
+            raise MapError(Codes.UNKNOWN, f"{name} is too busy; nothing was changed, try again")
+    if errors:
+        raise errors[0]
+    return results[0]
 
 
 def path_of(job: Job) -> Path:

@@ -75,6 +75,8 @@ def _run(node: Node, what: str, action_type: Any, goal: Any) -> int:
     done = {"save": "saved to", "load": "loaded from", "export": "exported to"}[what]
     counted = [f"{result.entity_count} entities"] if hasattr(result, "entity_count") else []
     written = [f"{result.bytes_written / 2**20:.1f} MiB"] if hasattr(result, "bytes_written") else []
+    for note in getattr(result, "left_out", ()):
+        print(note, file=sys.stderr)
     print(f"{', '.join([*counted, *written])} {done} {goal.path}")
     return 0
 

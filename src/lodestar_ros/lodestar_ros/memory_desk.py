@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from lodestar.memory.errors import BadMemory, NoSuchMemory, StoreError
-from lodestar.memory.records import Memory
-from lodestar.memory.requests import MAX_LIMIT, Request
+from lodestar.memory.rows import plain_words
 from lodestar.memory.store import MemoryStore
-from lodestar.memory.transfer import export_jsonl, import_jsonl
+from lodestar.memory.transfer import export_file, export_jsonl, import_jsonl
 from lodestar_interfaces.srv import ManageMemory
 from lodestar_ros.conversions import stamp_from_msg
 from lodestar_ros.memory_feed import MemoryFeed
@@ -91,13 +90,14 @@ class MemoryDesk:
 
     def _forget(self, store: MemoryStore, request: Any) -> dict[int, str]:
         """Return what fits; it is forgotten where its number is the expected one."""
-        found = {memory.id: memory.text for memory in _fitting(store, request)}
-        if found and len(found) == request.expected:
-            for identity in found:
-                if store.has(identity):  # not gone with one that corrects it
-                    store.forget(identity)
-            self._feed.alone(self._feed.chain.recall_places)
-        return found
+        fitting = _fitting(store, request)
+        if fitting and len(fitting) == request.expected:
+            try:
+                store.forget(fitting)
+            finally:
+                self._feed.alone(self._feed.chain.recall_places)
+        shown = fitting[:SHOWN_TEXTS] if len(fitting) != request.expected else ()
+        return {**dict.fromkeys(fitting, ""), **{identity: store.get(identity).text for identity in shown}}
 
     def _correct(self, store: MemoryStore, request: Any) -> dict[int, str]:
         ids = _named(request)
@@ -116,8 +116,13 @@ class MemoryDesk:
         return {kept[0]: ""}
 
     def _export(self, store: MemoryStore, request: Any) -> dict[int, str]:
-        export_jsonl(store, _path(request))
-        return dict.fromkeys(store.identities(), "")
+        try:
+            path = export_file(request.path, self._keeper.exports)
+        except ValueError as error:
+            raise _Refused(Codes.BAD_REQUEST, str(error)) from error
+        export_jsonl(store, path)
+        kept = store.identities()
+        return {**dict.fromkeys(kept, ""), **dict.fromkeys(kept[:1], str(path))}
 
     def _import(self, store: MemoryStore, request: Any) -> dict[int, str]:
         before = set(store.identities())
@@ -135,25 +140,19 @@ def _named(request: Any) -> list[int]:
     return [int(identity) for identity in request.ids]
 
 
-def _fitting(store: MemoryStore, request: Any) -> list[Memory]:
-    """Return the memories of this map that a request to forget is about; of any map where ids name them."""
+def _fitting(store: MemoryStore, request: Any) -> list[int]:
+    """Return the memories of this map that a request to forget is about, also corrected ones; of any map where ids
+    name them."""
     begin, end = stamp_from_msg(request.from_stamp), stamp_from_msg(request.to_stamp)
-    words = _plain(request.text)
-    if not (len(request.ids) or words or begin or end):
+    if not (len(request.ids) or request.text.strip() or begin or end):
         raise _Refused(Codes.BAD_REQUEST, "say what to forget: ids, words or a time")
     if end and begin > end:
         raise _Refused(Codes.BAD_REQUEST, "the time ends before it begins")
-    if len(request.ids):
-        found = [store.get(int(identity)) for identity in dict.fromkeys(request.ids)]
-    else:
-        window = (begin or float("-inf"), end or float("inf"))
-        found = [hit.memory for hit in store.search(Request(window=window, limit=MAX_LIMIT))]
-    inside = [m for m in found if m.end >= begin and (not end or m.start <= end)]
-    return [memory for memory in inside if words in _plain(memory.text)]
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.casefold().split())
+    if not len(request.ids):
+        return store.mentioning(request.text, (begin or float("-inf"), end or float("inf")))
+    words, found = plain_words(request.text), map(store.get, map(int, dict.fromkeys(request.ids)))
+    inside = [memory for memory in found if memory.end >= begin and (not end or memory.start <= end)]
+    return [memory.id for memory in inside if words in plain_words(memory.text)]
 
 
 def _path(request: Any) -> Path:

@@ -28,8 +28,8 @@ _REPORTED = (
     "unembedded",
     "forgotten",
     "unerased",
-    "journal_bytes",
-    "damaged_lines",
+    "store_bytes",
+    "unreadable",
 )
 
 
@@ -42,7 +42,7 @@ def placed(config: StoreConfig) -> StoreConfig:
 class MemoryKeeper:
     """Own the store, on the feed's worker. A store that is locked, full, foreign or read-only is tried again.
 
-    store: None while it cannot be used; problem says why and what to do.
+    store: None while it cannot be used; problem says why and what to do. exports: folder for `export_file`.
     """
 
     def __init__(
@@ -55,6 +55,8 @@ class MemoryKeeper:
     ):
         self._node, self._feed, self._book, self._images = node, feed, book, images
         self._config = placed(config.store)
+        beside = Path(self._config.folder).parent / "exports"
+        self.exports = Path(config.exports).expanduser().absolute() if config.exports else beside
         self._retry = config.retry_period
         self._next = 0.0
         self._told = ""

@@ -5,10 +5,11 @@ from __future__ import annotations
 import queue
 from typing import Any
 
-from lodestar.assembly.picture_parts import PicturesConfig, picture_reader
+from lodestar.assembly.picture_parts import picture_reader
 from lodestar.language.directive import Directive
 from lodestar.language.picture_goals import PictureReader, pictures_only, with_pictures
 from lodestar.models.chat import ChatUnavailable
+from lodestar.perception.picture_config import PicturesConfig
 from lodestar.perception.pictures import BadPicture
 from lodestar_ros.workers import QueueWorker
 

@@ -10,16 +10,27 @@ from lodestar_interfaces.srv import NameRegion
 from lodestar_ros.conversions import point_from_msg
 from lodestar_ros.conversions_regions import region_to_msg
 from lodestar_ros.node import LodestarNode
+from lodestar_ros.workers import ServiceWorker
 
 
 class RegionNaming:
-    """Serves ``~/name_region``. on_named(): the regions are to be told anew."""
+    """Serves ``~/name_region`` on a thread of its own, because a name is kept before it is acknowledged.
 
-    def __init__(self, node: LodestarNode, scene: SceneDictionary, on_named: Callable[[], None]) -> None:
-        self._scene, self._on_named = scene, on_named
-        node.create_service(NameRegion, "~/name_region", self._on_request)
+    on_named(): the regions are to be told anew. keep(): takes a checkpoint; raises OSError.
+    """
 
-    def _on_request(self, request: NameRegion.Request, response: NameRegion.Response) -> NameRegion.Response:
+    def __init__(
+        self,
+        node: LodestarNode,
+        scene: SceneDictionary,
+        on_named: Callable[[], None],
+        keep: Callable[[], None],
+    ) -> None:
+        self._node, self._scene, self._on_named, self._keep = node, scene, on_named, keep
+        node.on_close(ServiceWorker(node, NameRegion, "~/name_region", self.answer).close)
+
+    def answer(self, request: NameRegion.Request, response: NameRegion.Response) -> NameRegion.Response:
+        """Name a region; on the service's thread."""
         point = None if request.region else point_from_msg(request.point)
         try:
             named = self._scene.name_region(int(request.region), point, request.label)
@@ -31,4 +42,8 @@ class RegionNaming:
             return response
         response.named = region_to_msg(named)
         self._on_named()
+        try:
+            self._keep()
+        except OSError as error:  # the next checkpoint tries again
+            self._node.diagnostics.error(error)
         return response

@@ -95,7 +95,7 @@ class SceneEnrichment:
     ) -> None:
         self._node, self._scene = node, scene
         self._images = KeyframeImages(node)
-        vision = config.captions.captioner == "vision"
+        vision = config.captions.asks_model
         self._enricher = scene_parts.enricher(
             scene, book, self._images.crops, self._vision(config) if vision else None
         )

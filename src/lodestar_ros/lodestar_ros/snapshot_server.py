@@ -19,7 +19,6 @@ from lodestar_ros.node import LodestarNode
 from lodestar_ros.workers import ServiceWorker
 
 DEFAULT_PAGE = 256  # snapshots
-KIND, VERSION = "memory", 1  # of the notes for a successor
 
 
 class SnapshotServer:
@@ -30,7 +29,7 @@ class SnapshotServer:
 
     def __init__(self, node: LodestarNode, feed: MemoryFeed, checkpoints: CheckpointConfig) -> None:
         self._node, self._feed = node, feed
-        self._notes = Checkpointer(node, checkpoints, KIND, VERSION)
+        self._notes = Checkpointer(node, checkpoints)
         self._viewers = 0  # subscribers of the markers when they were published last
         self._restore()
         self._publisher = node.create_publisher(msg.SnapshotArray, "~/snapshots", qos.EVENT)

@@ -18,8 +18,8 @@ from directive_bench import Handle, make_bench, structured
 
 from lodestar.agent.errands.commands import DirectiveResult
 from lodestar.agent.facts.errors import Busy, ErrorCode, Held
-from lodestar.assembly.picture_parts import PicturesConfig
 from lodestar.language.grammar import parse_directive
+from lodestar.perception.picture_config import PicturesConfig
 from lodestar_interfaces.action import FollowDirective
 from lodestar_interfaces.msg import Subtask
 from lodestar_ros.pictures import PictureDesk

@@ -15,10 +15,10 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
 from directive_bench import Handle, make_bench
 
-from lodestar.assembly.picture_parts import PicturesConfig
 from lodestar.language.directive import StepKind
 from lodestar.language.picture_goals import Described, item_of
 from lodestar.models.chat import ChatUnavailable
+from lodestar.perception.picture_config import PicturesConfig
 from lodestar_interfaces.action import FollowDirective
 from lodestar_ros.pictures import PictureDesk
 

@@ -122,7 +122,7 @@ def test_a_structure_is_read_at_once(bench, slow):
     assert slow.asked == [] and len(bench.loop.started) == 1
 
 
-@pytest.mark.parametrize(("parser", "made"), [("grammar", False), ("model", True)])
+@pytest.mark.parametrize(("parser", "made"), [(False, False), (True, True)])
 def test_the_configuration_says_whether_a_model_reads(bench, parser, made):
     closing = []
     bench.node.on_close = closing.append

@@ -14,7 +14,8 @@ from PIL import Image
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
-from lodestar.assembly.picture_parts import PictureDetectorConfig, PicturesConfig, picture_reader
+from lodestar.assembly.picture_parts import picture_reader
+from lodestar.perception.picture_config import PictureDetectorConfig, PicturesConfig
 from lodestar.perception.pictures import BadPicture
 from lodestar.perception.ultralytics import UltralyticsConfig
 from lodestar_ros.pictures import PictureDesk

@@ -17,14 +17,15 @@ from lodestar_ros.region_naming import RegionNaming
 
 
 @pytest.fixture
-def naming():
-    served, told = {}, []
-    node = SimpleNamespace(create_service=lambda kind, name, handler: served.update({name: handler}))
+def naming(monkeypatch):
+    told, kept = [], []
+    monkeypatch.setattr("lodestar_ros.region_naming.ServiceWorker", lambda *_: SimpleNamespace(close=None))
+    node = SimpleNamespace(on_close=lambda close: None)
     scene = SceneDictionary()
     scene.assign_regions(np.ones((40, 40), np.uint16), (0.0, 0.0), 0.1, [(1, 16.0, (2.0, 2.0), ())])
-    RegionNaming(node, scene, lambda: told.append(True))
-    call = lambda **fields: served["~/name_region"](NameRegion.Request(**fields), NameRegion.Response())  # noqa: E731
-    return SimpleNamespace(call=call, scene=scene, told=told)
+    naming = RegionNaming(node, scene, lambda: told.append(True), lambda: kept.append(scene.names_changed))
+    call = lambda **fields: naming.answer(NameRegion.Request(**fields), NameRegion.Response())  # noqa: E731
+    return SimpleNamespace(call=call, scene=scene, told=told, kept=kept)
 
 
 def test_a_region_goes_by_the_operator_s_word(naming):
@@ -32,6 +33,7 @@ def test_a_region_goes_by_the_operator_s_word(naming):
     assert response.error_code == 0 and (response.named.id, response.named.label) == (1, "lab")
     assert response.named.named and naming.scene.regions[1].label == "lab" and naming.told == [True]
     assert naming.call(region=1, label="").named.named is False
+    assert naming.kept == [1, 2], "a checkpoint is taken before the answer"
 
 
 @pytest.mark.parametrize(
@@ -45,4 +47,4 @@ def test_a_region_goes_by_the_operator_s_word(naming):
 def test_what_names_nothing_has_a_code_and_changes_nothing(naming, fields, code):
     response = naming.call(**fields)
     assert response.error_code == code and response.error_msg
-    assert naming.scene.regions[1].label == "" and naming.told == []
+    assert naming.scene.regions[1].label == "" and naming.told == naming.kept == []

@@ -169,6 +169,7 @@ class MemoryConfig:
     max_waiting: int = 2000  # memories that wait for a store that cannot take them; chosen: over an hour
     max_wanted: int = 2000  # keyframes that are asked to be kept; that of keyframes.store.max_count
     wanted_period: float = 5.0  # s of real time between two such wishes at least; chosen
+    exports: str = ""  # folder that memories may be exported into; "" = exports/ beside that of the store
     store: StoreConfig = field(default_factory=StoreConfig)
     segments: SegmentConfig = field(default_factory=SegmentConfig)
     captions: SegmentCaptionConfig = field(default_factory=SegmentCaptionConfig)

@@ -18,16 +18,22 @@ from lodestar.grid.overlay import with_keep_out
 from lodestar.language.directive import Directive
 from lodestar.mapping.admission import FrameRejected
 from lodestar.mapping.follower import pages_of
+from lodestar.mapping.grid_file import Mapper, grid_archive, grid_part
+from lodestar.mapping.persistence import voxel_part
 from lodestar.mapping.pillars import PillarMap
 from lodestar.mapping.records import InstanceDelta
+from lodestar.mapping.semantic_voxels import SemanticVoxelMap
 from lodestar.models.phrases import MissingPhrases, PhraseBook
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 from lodestar.scene.enrichment import EnrichmentTask
+from lodestar.scene.persistence import SavedScene, scene_part
 from lodestar.scene.records import SceneDelta
 from lodestar.scene.regions import RegionMap
-from lodestar.scene.saved import SavedMap
+from lodestar.storage.archive import Archive
+from lodestar.storage.saved_map import ArchivePart, SavedMap, next_session
 from lodestar.timing.stamps import Periodic
 from lodestar.worldmodel.amendments import ClosedWay
+from lodestar.worldmodel.way_file import way_part
 
 #: Opens a stage whose time may be measured.
 Stages = Callable[[str], AbstractContextManager[Any]]
@@ -43,6 +49,7 @@ class MapChain:
 
     grid: the last published plan, with the keep-out zones. directive: source of the zones. crops(task): images
     for captions. seen: the instances of the last segmented frame. followers: are told every change of the scene.
+    use_ways(ways): takes the closed ways of a loaded map into use, and returns what takes that back.
     """
 
     def __init__(
@@ -61,8 +68,8 @@ class MapChain:
         self.mirror = parts.scene_mirror()
         self.seen: InstanceDelta | None = None
         self.followers: list[Callable[[SceneDelta], None]] = []
+        self.use_ways = self._use_ways
         self.rejected: Counter[str] = Counter()  # frames that the map rejected, by reason
-        self._rooms = parts.region_tracker()
         self._fields = parts.directive_fields(phrases, config.shared)
         self._enricher = parts.enricher(self.scene, phrases, crops)
         self.directive: Directive | None = None
@@ -103,6 +110,11 @@ class MapChain:
         """Lay these closed ways over the grid from now on, in place of the former ones."""
         self.plan.follow_ways(ways)
         self._planned(False)
+
+    def _use_ways(self, ways: tuple[ClosedWay, ...]) -> Callable[[], None]:
+        former = self.plan.ways
+        self.follow_ways(ways)
+        return lambda: self.follow_ways(former)
 
     # --- images -------------------------------------------------------------------------------------------
 
@@ -166,7 +178,7 @@ class MapChain:
 
     def _find_rooms(self) -> None:
         plan = self._divided = self._shown
-        mask, found = self.scene.find_regions(plan, self._rooms)
+        mask, found = self.scene.find_regions(plan)
         rooms = RegionMap(self.config.scene_dictionary.scene.region_reach)
         rooms.set_mask(mask, plan.origin, plan.resolution)
         self.mirror.set_regions(found, rooms)
@@ -191,21 +203,16 @@ class MapChain:
     # --- saved maps ---------------------------------------------------------------------------------------
 
     def saved(self) -> SavedMap:
-        """Return the current grid, voxels, entities and regions, for `go_on_from` in this process or a later one."""
-        return SavedMap.of(self.plan.mapper, self.voxels, self.scene, self._rooms)
+        """Return the current map, for `go_on_from` in this process or a later one."""
+        return SavedMap.of(self._parts())
 
     def go_on_from(self, saved: SavedMap, now: float = 0.0) -> None:
         """Replace the map by a saved one; the next poses give the robot's place in it.
 
-        now: seconds; no sighting is later. Raises ForeignFile if it does not fit the configuration.
+        now: seconds; no sighting is later. Raises ForeignFile if it does not fit the configuration; then nothing has
+        changed.
         """
-        config = self.config
-        mapper = parts.plan_mapper_from(config.mapping, saved.grid_kind, saved.grid.arrays)
-        voxels, scene = config.semantic_voxels.voxels, config.scene_dictionary.scene
-        loaded = saved.load(voxels, scene, self._rooms, now)
-        self.plan.go_on_with(mapper, now)
-        self.voxels = loaded.voxels
-        self.scene.replace(loaded.scene, loaded.map_id, loaded.session_id, self.scene.session_id)
+        saved.load(self._parts(now))
         while self.scene.flush().updated:
             pass
         self.mirror.clear()
@@ -213,3 +220,27 @@ class MapChain:
             self.mirror.take(page)
         self.grid = self._shown = self.plan.grid
         self._find_rooms()
+
+    def _parts(self, now: float = 0.0) -> tuple[ArchivePart[Any], ...]:
+        def use_mapper(mapper: Mapper) -> Callable[[], None]:
+            former = self.plan.mapper
+            self.plan.go_on_with(mapper, now)
+            return lambda: self.plan.go_on_with(former, now)
+
+        def use_voxels(voxels: SemanticVoxelMap) -> Callable[[], None]:
+            former, self.voxels = self.voxels, voxels
+            return lambda: setattr(self, "voxels", former)
+
+        def use_scene(saved: SavedScene) -> Callable[[], None]:
+            return self.scene.replace(saved.state, saved.map_id, next_session(saved.session_id, ""))
+
+        def fitting(archive: Archive) -> Mapper:
+            return parts.plan_mapper_from(self.config.mapping, archive.kind, archive.arrays)
+
+        voxels, clock = self.config.semantic_voxels.voxels, lambda: now
+        return (
+            scene_part(self.scene, clock, use_scene),
+            grid_part(lambda: grid_archive(self.plan.mapper, now), fitting, use_mapper),
+            voxel_part(voxels, lambda: self.voxels, use_voxels, clock, mark=""),
+            way_part(lambda: self.plan.ways, self.use_ways, clock),
+        )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +16,7 @@ from lodestar.assembly.memory_handover import Keeper, MemoryHandover
 from lodestar.assembly.memory_images import MemoryImages
 from lodestar.assembly.memory_news import belief_news
 from lodestar.assembly.memory_state_parts import floor_looks, snapshot_upkeep
-from lodestar.geometry.corrections import JumpWatch
+from lodestar.geometry.corrections import Anchor
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.keyframes.records import Keyframe
 from lodestar.mapping.records import InstanceDelta
@@ -68,7 +69,7 @@ class MemoryChain:
         self.looks = floor_looks(config.answering)
         self.last_seen = LastSeenPlaces(config.last_seen)
         self._remembered: tuple[tuple[int, int], RememberedPlaces] | None = None
-        self._corrections = JumpWatch()
+        self._anchor = Anchor()
         self._jumps: deque[tuple[int, np.ndarray]] = deque(maxlen=_JUMPS)  # newest memory then, jump in map
         self._decision = (0, 0)  # epoch and memory of the last decision
         self.images = MemoryImages(self.segmenter, self.snapshots)
@@ -157,16 +158,13 @@ class MemoryChain:
 
         Memories that are kept already stay as they were told then.
         """
-        try:
-            jump = self._corrections.jump(map_from_odom, odom_from_sensor)
-        except ValueError:
-            return
-        if jump is not None:
-            self.counts["corrections"] += 1
-            self._jumps.append((self._handover.newest, jump))
-            self.changes.move(jump)
-            self.last_seen.move(jump)
-            self.looks.move(jump)
+        with suppress(ValueError), self._anchor.correction(map_from_odom, odom_from_sensor) as jump:
+            if jump is not None:
+                self.counts["corrections"] += 1
+                self._jumps.append((self._handover.newest, jump))
+                self.changes.move(jump)
+                self.last_seen.move(jump)
+                self.looks.move(jump)
 
     def take_look(self, stamp: float, map_from_camera: np.ndarray) -> None:
         """Note where the camera looked from, (4, 4), optical; while the robot is lost it does not count."""
@@ -280,7 +278,7 @@ class MemoryChain:
         self.changes.clear()
         self.looks.clear()
         self.last_seen.clear()
-        self._corrections.restart()
+        self._anchor.resume(None)
         self._jumps.clear()
         self.snapshots.restart()
         self.images.lacks = True

@@ -60,6 +60,11 @@ class PlanChain:
         """Return the closed ways that were opened by sight."""
         return self._ways.opened
 
+    @property
+    def ways(self) -> tuple[ClosedWay, ...]:
+        """Return the newest list of closed ways."""
+        return self._ways.ways
+
     def follow_ways(self, ways: Iterable[ClosedWay]) -> None:
         """Lay these closed ways over the grid from now on, in place of the former ones."""
         if self._ways.follow(ways):

@@ -35,6 +35,14 @@ _MOVED = {
     ("memory", "events.look_fov"): "shared.looks.near_fov",
     ("memory", "last_seen.look_range"): "shared.looks.near",
     ("memory", "last_seen.look_fov"): "shared.looks.near_fov",
+    ("semantic_map_expert", "reasoner.adapter"): "shared.language_model",
+    ("ego_vlm_expert", "reasoner.adapter"): "shared.vision_model",
+    ("goal_selector", "directive.parser"): "shared.language_model",
+    ("goal_selector", "advice.adviser"): "shared.language_model",
+    ("scene_dictionary", "query.parser"): "shared.language_model",
+    ("scene_dictionary", "captioner"): "shared.vision_model",
+    ("memory", "agent.adapter"): "shared.language_model",
+    ("memory", "captions.captioner"): "shared.vision_model",
     ("goal_selector", "loop.confirm_distance"): "shared.success.distance, less loop.confirm_margin",
     ("goal_selector", "loop.confirm_bearing"): "shared.success.bearing, less loop.confirm_bearing_margin",
 }
@@ -176,10 +184,13 @@ def home_of(part: str, name: str) -> str | None:
     """Return the shared parameter that replaces a part's former parameter; None if it still is the part's own."""
     if (part, name) in _MOVED:
         return _MOVED[part, name]
+    if part in ("goal_selector", "memory") and name.startswith("pictures."):
+        return f"{SHARED}{name}"
     if part == "scene_dictionary" and name.startswith("query."):
         inside = name.removeprefix("query.").split(".")[0]
         query = {item.name for item in fields(get_type_hints(SharedConfig)["query"])}
-        return f"{SHARED}{name}" if inside in query else None
+        if inside in query:
+            return f"{SHARED}{name}"
     part_type = part_types().get(part)
     if part_type is None or part == "shared":
         return None
@@ -191,8 +202,8 @@ def _shared_name(config: Any, names: list[str]) -> str | None:
     hints = get_type_hints(config)
     for item in fields(config):
         hint, prefix = hints[item.name], item.metadata.get("prefix")
-        if is_dataclass(hint) and prefix == "":
-            found = _shared_name(hint, names)
+        if is_dataclass(hint) and prefix is not None and ".".join(names).startswith(prefix):
+            found = _shared_name(hint, names[prefix.count(".") :])
             if found is not None:
                 return found
         if item.name != names[0]:

@@ -99,6 +99,7 @@ class HeadlessRobot:
             self._hear_event,
             self.map.mirror,
         )
+        self.map.use_ways = lambda ways: self.world.replace_ways(ways, self.world.now)
         self._directive = DirectiveNews(0.0, "")
         self._turn = Periodic(config.memory.tick_period)
         self.panel = parts.ExpertPanel(config.experts, phrases, self._mind)

@@ -12,8 +12,8 @@ import numpy as np
 
 from lodestar.assembly.config import SceneDictionaryConfig
 from lodestar.assembly.directive_fields import DirectiveFields
+from lodestar.assembly.prior_parts import category_priors
 from lodestar.assembly.shared import SharedConfig
-from lodestar.grid.regions import RegionTracker
 from lodestar.grid.zone_growth import ZoneGrowth
 from lodestar.language.parsers import QueryParser, make_parser
 from lodestar.models.chat import OpenAiChat
@@ -34,8 +34,8 @@ _KNOWING = SceneDictionaryConfig()
 
 
 def scene_dictionary(config: SceneDictionaryConfig = _KNOWING) -> SceneDictionary:
-    """Return an empty scene dictionary, which keeps the entities."""
-    return SceneDictionary(config.scene)
+    """Return an empty scene dictionary, which keeps the entities. Raises BadPriors, OSError for a bad `priors_file`."""
+    return SceneDictionary(config.scene, priors=category_priors(config.scene.priors_file))
 
 
 def moved_things(config: SceneDictionaryConfig, scene: SceneDictionary) -> MovedThings | None:
@@ -49,11 +49,6 @@ def journal_file(folder: Path, run: str) -> JournalFile:
     Raises OSError, UnsafeFolder.
     """
     return JournalFile(folder / JOURNAL, f"{KIND} of run {run}", VERSION)
-
-
-def region_tracker() -> RegionTracker:
-    """Return the tracker that divides the grid into regions with lasting ids."""
-    return RegionTracker()
 
 
 def enricher(

@@ -14,6 +14,7 @@ import numpy as np
 from lodestar.agent.errands.context import LoopContext, make_context
 from lodestar.agent.loop.machine import OWN_PARTS, DecisionLoop, PartKinds
 from lodestar.assembly.config import GoalSelectorConfig
+from lodestar.assembly.prior_parts import category_priors
 from lodestar.assembly.shared import SharedConfig
 from lodestar.language.directive import Directive
 from lodestar.language.directive_parsers import AskingDirectives
@@ -52,7 +53,7 @@ def directive_model(
 
     The parser may take as long as `directive.chat.patience`. It raises DirectiveError.
     """
-    if config.parser.parser == "grammar":
+    if not config.parser.asks_model:
         return None
     parser, cancel = make_directive_parser(config.parser, warn)
     return partial(best_directive, parser), cancel
@@ -103,6 +104,7 @@ def loop_context(
         prefix=prefix,
         adviser=advises,
         skills=skills_with(config.skills_file),
+        priors=category_priors(config.loop.priors_file),
     )
 
 

@@ -9,15 +9,14 @@ import numpy as np
 
 from lodestar.assembly.config import MappingConfig, SceneDictionaryConfig
 from lodestar.assembly.mapping_parts import plan_mapper_from
-from lodestar.assembly.scene_parts import region_tracker, scene_dictionary
+from lodestar.assembly.scene_parts import scene_dictionary
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.mapping.grid_archive import read_grid
 from lodestar.mapping.scan_grid import ScanGridMapper
 from lodestar.scene.mirror import SceneMirror
-from lodestar.scene.persistence import KIND, VERSION, scene_from_arrays
-from lodestar.scene.scene_part import GRID, SCENE, restore_rooms, restored_names
+from lodestar.scene.persistence import scene_part
 from lodestar.scene.session_sights import SessionScene
-from lodestar.storage.archive import ArchiveError, read_archive
+from lodestar.storage.archive import Archive, ArchiveError
+from lodestar.storage.saved_map import GRID, SavedMap
 from lodestar.storage.snapshot import SnapshotFolder
 
 
@@ -30,34 +29,27 @@ def saved_session(
 
     Without a grid that fits the configuration, what was looked at and the rooms are unknown.
     """
-    part, known = SnapshotFolder(path).open()
-    archive = read_archive(part / SCENE, KIND, VERSION)
-    scene = scene_dictionary(config or SceneDictionaryConfig())
-    state = scene_from_arrays(archive.meta, archive.arrays, scene.config, np.inf)
-    state.names = restored_names(archive)
-    session, map_id = str(archive.meta["session_id"]), int(archive.meta["map_id"])
-    scene.replace(state, map_id, session, "")
+    _, known = SnapshotFolder(path).open()
+    saved, scene = SavedMap.read(path), scene_dictionary(config or SceneDictionaryConfig())
+    saved.load(
+        [scene_part(scene, lambda: np.inf, lambda one: scene.replace(one.state, one.map_id, one.session_id))]
+    )
     while scene.flush().updated:
         pass
-    grid = _saved_grid(part / GRID, mapping or MappingConfig())
-    rooms = region_tracker()
-    restore_rooms(rooms, archive)
+    grid = None if GRID not in saved.parts else _fitting_grid(saved.parts[GRID], mapping or MappingConfig())
     if grid is not None:
-        scene.find_regions(grid, rooms)
+        scene.find_regions(grid)
     return SessionScene(
-        scene.entities(), map_id, session, float(known.get("saved", np.nan)), scene.regions, scene.rooms, grid,
-        scene.resolve,
+        scene.entities(), scene.map_id, scene.session_id, float(known.get("saved", np.nan)), scene.regions,
+        scene.rooms, grid, scene.resolve,
     )  # fmt: skip
 
 
-def _saved_grid(path: Path, config: MappingConfig) -> OccupancyGrid2D | None:
-    """Return the grid of a saved map; None where it has none that fits."""
-    if not path.is_file():
-        return None
+def _fitting_grid(archive: Archive, config: MappingConfig) -> OccupancyGrid2D | None:
+    """Return the grid of a saved map; None where it does not fit."""
+    fitting = replace(config, source="scan") if archive.kind == ScanGridMapper.KIND else config
     try:
-        kind, archive = read_grid(path)
-        fitting = replace(config, source="scan") if kind == ScanGridMapper.KIND else config
-        return plan_mapper_from(fitting, kind, archive.arrays).project(0.0)
+        return plan_mapper_from(fitting, archive.kind, archive.arrays).project(0.0)
     except ArchiveError:
         return None
 

@@ -1,12 +1,14 @@
 """Parameters that several parts read; each is defined once, here.
 
 A field of a part's configuration that is marked with ``metadata={"shared": NAME}`` takes its value from the field
-NAME of `SharedConfig`. It is no parameter of its part: a profile sets it once, as ``shared.NAME``.
+NAME of `SharedConfig` ("endpoint.model": of a field of a field). It is no parameter of its part: a profile sets it
+once, as ``shared.NAME``.
 """
 
 from __future__ import annotations
 
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
+from operator import attrgetter
 from typing import Any, TypeVar
 
 from lodestar.agent.facts.config import LoopConfig
@@ -14,7 +16,9 @@ from lodestar.experts.config import ApproachConfig, ReachConfig
 from lodestar.geometry.camera import DEPTH_RANGE
 from lodestar.grid.config import FenceConfig, Footprint, LookConfig, SuccessConfig, ViewpointConfig
 from lodestar.language.directive import DEFAULT_KEEP_AWAY
+from lodestar.models.config import EndpointConfig
 from lodestar.perception.config import TransportConfig
+from lodestar.perception.picture_config import PicturesConfig
 from lodestar.query.config import QueryConfig
 from lodestar.scene.config import SceneConfig
 from lodestar.worldmodel.config import ValidationConfig, WayConfig
@@ -51,6 +55,17 @@ class SharedConfig:
     ways: WayConfig = field(default_factory=WayConfig)  # closed ways on the grid
     transport: TransportConfig = field(default_factory=TransportConfig)  # form of the camera's images
     skills_file: str = ""  # YAML file with a user's skills, beside those of `skills.yaml`; "" = none
+    # file of counts of observed changes, which `python -m lodestar_ros.changes --learn` writes; "" = the table alone
+    priors_file: str = ""
+    # whether a language model reads directives and queries, ranks what fits, answers and advises; offline parts go on
+    # where it fails
+    language_model: bool = False
+    # whether a model that sees images judges views, and captions things and memories; likewise
+    vision_model: bool = False
+    endpoint: EndpointConfig = field(default_factory=EndpointConfig)  # of the language model
+    # of the vision model; untouched = the endpoint above
+    vision_endpoint: EndpointConfig = field(default_factory=EndpointConfig)
+    pictures: PicturesConfig = field(default_factory=PicturesConfig)  # who reads pictures of a target
     map_id: int = LoopConfig.map_id  # of everything that is recorded or saved
 
     def __post_init__(self) -> None:
@@ -60,6 +75,10 @@ class SharedConfig:
                 f"shared.viewpoints faces things from {far} m, which is beyond shared.success.distance, "
                 f"{self.success.distance} m: nothing faced from there would count as found"
             )
+        if self.pictures.adapter == "model" and not self.vision_model:
+            raise ValueError("shared.pictures.adapter model needs a model: set shared.vision_model to on")
+        if self.vision_endpoint == EndpointConfig():
+            object.__setattr__(self, "vision_endpoint", self.endpoint)
         for item in fields(self):
             value = getattr(self, item.name)
             if is_dataclass(value):
@@ -81,7 +100,7 @@ def with_shared(config: Config, shared: SharedConfig, place: str = "") -> Config
     for item in fields(config):  # type: ignore[arg-type]
         value, name = getattr(config, item.name), f"{place}.{item.name}".lstrip(".")
         if is_shared(item):
-            home = getattr(shared, item.metadata[MARK])
+            home = attrgetter(item.metadata[MARK])(shared)
             if value != home:
                 _check_untouched(item, value, home, name)
                 changes[item.name] = home

@@ -80,9 +80,9 @@ class SearchBelief:
 class AbsenceJudge:
     """Weighs one more look against the answer that it is not there (after SnapMem 3.3, by probabilities)."""
 
-    def __init__(self, config: AbsenceConfig, priors: CategoryPriors | None = None) -> None:
+    def __init__(self, config: AbsenceConfig, priors: CategoryPriors) -> None:
         self.config = config
-        self._priors = priors or CategoryPriors()
+        self._priors = priors
 
     def belief(self, step: Step, world: World, searched: SearchedFloor) -> SearchBelief | None:
         """Return the belief about the step's item; None without a map, a pose or any look."""

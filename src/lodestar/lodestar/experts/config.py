@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 
 from lodestar.grid.config import LookConfig, TravelConfig, ViewpointConfig
-from lodestar.language.config import PriorConfig, ReasonerConfig
+from lodestar.language.config import PriorConfig, ReasonerConfig, ViewReasonerConfig
 from lodestar.memory.config import FrontierSnapshotConfig
 from lodestar.query.config import QueryConfig
 
@@ -298,8 +298,7 @@ class LastSeenGoalConfig:
     tried: int = 2  # goals of a place that were given up, after which it is not proposed again; chosen
     same_goal: float = 0.25  # metres within which two goals are the same; GlimpseConfig
     clock_error: float = 1.0  # seconds by which a sight may lie ahead of the question; chosen
-    # file of counts of observed changes, which `python -m lodestar_ros.changes --learn` writes; "" = the table alone
-    priors_file: str = ""
+    priors_file: str = field(default="", metadata={"shared": "priors_file"})
     approach: ApproachConfig = field(default_factory=ApproachConfig, metadata={"shared": "approach"})
     reach: ReachConfig = field(default_factory=ReachConfig, metadata={"shared": "reach"})
     viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig, metadata={"shared": "viewpoints"})
@@ -360,7 +359,7 @@ class EgoVlmExpertConfig:
     annotate: bool = False  # publish the view with its marks
     view_period: float = 0.25  # s of stamps between views; chosen
     description_period: float = 1.0  # s of stamps between descriptions of the view; chosen
-    reasoner: ReasonerConfig = field(default_factory=ReasonerConfig)
+    reasoner: ViewReasonerConfig = field(default_factory=ViewReasonerConfig)
     expert: EgocentricConfig = field(default_factory=EgocentricConfig, metadata={"prefix": ""})
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from lodestar.experts.config import GlimpseConfig
 from lodestar.experts.lifted_detections import LiftedDetection
 from lodestar.geometry.boxes import point_box_distance, transform_box
-from lodestar.geometry.corrections import JumpWatch
+from lodestar.geometry.corrections import Anchor
 from lodestar.geometry.poses import inverse
 from lodestar.models.kinship import same_kind
 from lodestar.perception.frames import Detection, RgbdFrame, SegmentedFrame
@@ -45,7 +45,7 @@ class GlimpseMemory:
     def __init__(self, config: GlimpseConfig = GlimpseConfig()) -> None:
         self._config = config
         self._glimpses: list[Glimpse] = []
-        self._jumps = JumpWatch()
+        self._anchor = Anchor()
         self._map: tuple[int, str] | None = None
 
     def see(self, frame: RgbdFrame, segmented: SegmentedFrame, things: Sequence[LiftedDetection]) -> None:
@@ -109,15 +109,9 @@ class GlimpseMemory:
             glimpse.goals.append(place)
 
     def _follow(self, frame: RgbdFrame) -> None:
-        jump = self._jumps.jump(frame.map_from_odom, frame.odom_from_camera)
-        for glimpse in self._glimpses if jump is not None else ():
-            assert jump is not None
-            thing = glimpse.thing
-            low, high = transform_box(jump, thing.box_min, thing.box_max)
-            center = jump[:3, :3] @ thing.center + jump[:3, 3]
-            glimpse.thing = replace(thing, center=center, box_min=low, box_max=high)
-            glimpse.view = jump @ glimpse.view
-            glimpse.goals = []
+        with self._anchor.correction(frame.map_from_odom, frame.odom_from_camera) as jump:
+            if jump is not None:
+                self._glimpses = [_moved(glimpse, jump) for glimpse in self._glimpses]
 
     def _is_among(self, glimpse: Glimpse, boxes: np.ndarray | None) -> bool:
         """Return whether one of boxes (2, N, 3) is at its place."""
@@ -154,3 +148,12 @@ class GlimpseMemory:
 def _covers(detection: Detection, u: float, v: float) -> bool:
     box = detection.box
     return box.x <= u <= box.x + box.width and box.y <= v <= box.y + box.height
+
+
+def _moved(glimpse: Glimpse, jump: np.ndarray) -> Glimpse:
+    """Return the glimpse after a correction of the map by (4, 4); goals are proposed anew."""
+    thing = glimpse.thing
+    low, high = transform_box(jump, thing.box_min, thing.box_max)
+    center = jump[:3, :3] @ thing.center + jump[:3, 3]
+    moved = replace(thing, center=center, box_min=low, box_max=high)
+    return replace(glimpse, thing=moved, view=jump @ glimpse.view, goals=[])

@@ -6,6 +6,8 @@ All consumers of the map use this module, so that they follow the same correctio
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -29,22 +31,34 @@ def jump_between(before: np.ndarray, now: np.ndarray, odom_from_sensor: np.ndarr
     return jump if turned > ANGLE or float(np.linalg.norm(shift)) > DISTANCE else None
 
 
-class JumpWatch:
-    """Compare map <- odom between successive calls; see `jump_between`."""
+class Anchor:
+    """The place of a part of the map, and the last map <- odom that it has followed.
 
-    def __init__(self) -> None:
+    map_from_part: (4, 4), the product of the jumps since the start. A jump is applied inside `correction`, and counts
+    only when it was applied whole: after an error the next call has it again.
+    """
+
+    def __init__(self, map_from_part: np.ndarray | None = None) -> None:
+        self.map_from_part = np.eye(4) if map_from_part is None else np.array(map_from_part, np.float64)
         self._map_from_odom: np.ndarray | None = None
 
-    def jump(self, map_from_odom: np.ndarray, odom_from_sensor: np.ndarray) -> np.ndarray | None:
-        """Return the transform (4, 4), in map, that moves the map if it jumped since the last call, else None.
+    @contextmanager
+    def correction(
+        self, map_from_odom: np.ndarray, odom_from_sensor: np.ndarray
+    ) -> Iterator[np.ndarray | None]:
+        """Yield the transform (4, 4), in map, that moves the part if map <- odom jumped since the last call, else None.
 
-        Changes below a jump only update the reference. Raises ValueError for poses that are not finite, ignoring them.
+        The block moves what hangs on the anchor; if it raises, the anchor stays as it was. Changes below a jump only
+        update the reference. Raises ValueError for poses that are not finite, ignoring them.
         """
-        now = np.array(map_from_odom, np.float64)
+        now, before = np.array(map_from_odom, np.float64), self._map_from_odom
         if not (np.isfinite(now).all() and np.isfinite(odom_from_sensor).all()):
             raise ValueError("the pose of the sensor is not finite")
-        before, self._map_from_odom = self._map_from_odom, now
-        return None if before is None else jump_between(before, now, odom_from_sensor)
+        jump = None if before is None else jump_between(before, now, odom_from_sensor)
+        yield jump
+        self._map_from_odom = now
+        if jump is not None:
+            self.map_from_part = jump @ self.map_from_part
 
     @property
     def last(self) -> np.ndarray | None:
@@ -52,9 +66,5 @@ class JumpWatch:
         return self._map_from_odom
 
     def resume(self, map_from_odom: np.ndarray | None) -> None:
-        """Continue from the last correction of an earlier process in the same odometry frame."""
+        """Continue from the last correction of an earlier process in the same odometry frame; None = of another."""
         self._map_from_odom = None if map_from_odom is None else np.array(map_from_odom, np.float64)
-
-    def restart(self) -> None:
-        """Forget the last pose: the map has been replaced."""
-        self._map_from_odom = None

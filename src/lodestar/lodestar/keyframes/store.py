@@ -2,37 +2,35 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 import math
-import os
 import threading
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import cv2
 import numpy as np
 
-from lodestar.geometry.camera import PinholeCamera
-from lodestar.geometry.corrections import JumpWatch
+from lodestar.geometry.poses import inverse
 from lodestar.keyframes.config import KeyframeConfig
-from lodestar.keyframes.records import Keyframe
+from lodestar.keyframes.folder import KeyframeSet
+from lodestar.keyframes.records import AnchoredKeyframe, Keyframe
 from lodestar.keyframes.view_changes import ViewChanges
 from lodestar.perception.frames import ImageBox, RgbdFrame
-from lodestar.storage.archive import ForeignFile
-from lodestar.storage.private import FILE_MODE, FOLDER_MODE, private_folder, write_private
+from lodestar.storage.private import private_folder
+from lodestar.storage.replacement import replace_all
+from lodestar.storage.saved_map import KEYFRAMES
 
-_NEXT = "next_id"  # file with the id after the largest that was ever given
+_ROUNDING = 1e-6  # s; stamps at the very interval are due
 
 
 class KeyframeStore:
     """Records in memory, one JPEG and one JSON file per keyframe in a folder. Thread-safe.
 
-    Poses are in `map` and move with jumps of map <- odom.
+    Poses hang on one anchor and move with jumps of map <- odom, all or none.
     Files are replaced as a whole, so that a crash leaves no half of one, and only their owner can read them. What an
-    earlier process left in the folder goes on, incomplete pairs are deleted. Raises UnsafeFolder where others could
-    read or change what is in the folder.
+    earlier process left in the folder goes on; incomplete pairs are deleted, and told by `damaged`. Raises UnsafeFolder
+    where others could read or change what is in the folder, ForeignFile, OtherVersion.
     """
 
     def __init__(
@@ -43,24 +41,26 @@ class KeyframeStore:
         session_id: str = "",
     ):
         self.config = config
-        self.folder = Path(folder)
+        self.folder = private_folder(folder)
         self.map_id = map_id
         self.session_id = session_id
         self.rejected = 0  # images without colour, with a non-finite pose or a stamp that is not newer
-        self._keyframes: dict[int, Keyframe] = {}
+        self._kept = KeyframeSet.read(self.folder)
+        self._kept.sweep()
+        self._beside: list[KeyframeSet] = []  # sets that may come into use: prepared ones and former ones
         self._wanted: tuple[int, ...] = ()
-        self._bytes: dict[int, int] = {}
         self._last_stamp = -math.inf
-        self._next_id = 1
         self._loads = 0
-        self._jumps = JumpWatch()
         self._views = ViewChanges(config)
         self._lock = threading.RLock()
-        private_folder(self.folder)
-        self._load()
 
     def __len__(self) -> int:
-        return len(self._keyframes)
+        return len(self._kept.keyframes)
+
+    @property
+    def damaged(self) -> tuple[str, ...]:
+        """Return what could not be read when the folder was opened, as sentences."""
+        return self._kept.damaged
 
     @property
     def ids(self) -> tuple[int, ...]:
@@ -71,52 +71,59 @@ class KeyframeStore:
     def stored(self) -> tuple[int, int, tuple[int, ...]]:
         """Return how often a saved folder replaced the content, the next id that is given, and all stored ids."""
         with self._lock:
-            return self._loads, self._next_id, tuple(sorted(self._keyframes))
+            return self._loads, self._kept.next_id, tuple(sorted(self._kept.keyframes))
 
     @property
     def disk_bytes(self) -> int:
         """Return the bytes of stored images."""
-        return sum(self._bytes.values())
+        return sum(self._kept.sizes.values())
 
     def keyframes(self) -> tuple[Keyframe, ...]:
         """Return all records, oldest first."""
         with self._lock:
-            return tuple(self._keyframes[i] for i in sorted(self._keyframes))
+            return tuple(self._in_map(self._kept.keyframes[i]) for i in sorted(self._kept.keyframes))
+
+    def _in_map(self, keyframe: AnchoredKeyframe) -> Keyframe:
+        return keyframe.in_map(self._kept.anchor.map_from_part)
+
+    def restart_clock(self) -> None:
+        """Accept images of any stamp again, after a simulator or a replay was restarted."""
+        with self._lock:
+            self._last_stamp = -math.inf
 
     def offer(self, frame: RgbdFrame, shown: Collection[int] | None = None) -> Keyframe | None:
         """Store the image if it shows something new, and return its record; else None.
 
         shown: instances in the image; None = not known, so that only its pose tells.
+        Raises OSError; then nothing is stored, and a jump of map <- odom is followed with the next image.
         """
         with self._lock:
-            pose = frame.map_from_camera
+            kept, pose = self._kept, frame.map_from_camera
             if shown is not None:
                 self._views.note(frame.stamp, frame.odom_from_camera, shown)
             if frame.rgb is None or not np.isfinite(pose).all() or not frame.stamp > self._last_stamp:
                 self.rejected += 1
                 return None
-            jump = self._jumps.jump(frame.map_from_odom, frame.odom_from_camera)
-            if jump is not None:
-                self._move(jump)
-            if not self._is_new(pose, frame.stamp, shown):
+            with kept.anchor.correction(frame.map_from_odom, frame.odom_from_camera) as jump:
+                if jump is not None:
+                    kept.write_index(jump @ kept.anchor.map_from_part)
+            anchor_from_camera = inverse(kept.anchor.map_from_part) @ pose
+            if not self._is_new(anchor_from_camera, frame.stamp, shown):
                 return None
-            image = self._encode(frame.rgb)
-            keyframe = Keyframe(
-                self._next_id, frame.stamp, pose, frame.camera, {}, self.map_id, self.session_id
+            keyframe = AnchoredKeyframe(
+                kept.next_id,
+                frame.stamp,
+                anchor_from_camera,
+                frame.camera,
+                {},
+                self.map_id,
+                self.session_id,
+                0,
             )
-            write_private(self._path(keyframe.id, "jpg"), image)
-            write_private(self._path(keyframe.id, "json"), json.dumps(_to_json(keyframe)).encode())
-            self._next_id += 1
+            kept.add(keyframe, self._encode(frame.rgb))
             self._last_stamp = frame.stamp
-            self._keyframes[keyframe.id] = keyframe
-            self._bytes[keyframe.id] = len(image)
             self._bound(keyframe.id)
-            return keyframe
-
-    def restart_clock(self) -> None:
-        """Accept images of any stamp again: the clock went back."""
-        with self._lock:
-            self._last_stamp = -math.inf
+            return self._in_map(keyframe)
 
     def want(self, keyframe_ids: Sequence[int]) -> None:
         """Keep these keyframes from now on, the most important first: those that fit into `wanted_share` of the limits
@@ -134,41 +141,34 @@ class KeyframeStore:
         """
         with self._lock:
             asked = tuple(dict.fromkeys(keyframe_ids))
-            for identity in asked:
-                keyframe = self._keyframes.get(identity)
-                if keyframe is not None and keyframe.session_id == session_id:
-                    self._drop(identity)
+            for kept in (self._kept, *self._beside):
+                for identity in asked:
+                    keyframe = kept.keyframes.get(identity)
+                    if keyframe is not None and keyframe.session_id == session_id:
+                        kept.drop(identity, valid=kept is self._kept)
             return asked
-
-    def _move(self, jump: np.ndarray) -> None:
-        """Move every pose by `jump` (4, 4), in map."""
-        for identity, keyframe in self._keyframes.items():
-            moved = replace(keyframe, map_from_camera=jump @ keyframe.map_from_camera)
-            write_private(self._path(identity, "json"), json.dumps(_to_json(moved)).encode())
-            self._keyframes[identity] = moved
 
     def link(self, stamp: float, instances: dict[int, ImageBox]) -> Keyframe | None:
         """Record which instances the keyframe of this stamp shows; return None if no image was stored then."""
         with self._lock:
-            for identity in sorted(self._keyframes, reverse=True):
-                keyframe = self._keyframes[identity]
+            for identity in sorted(self._kept.keyframes, reverse=True):
+                keyframe = self._kept.keyframes[identity]
                 if abs(keyframe.stamp - stamp) <= self.config.link_tolerance:
                     linked = replace(keyframe, instances={**keyframe.instances, **instances})
-                    write_private(self._path(identity, "json"), json.dumps(_to_json(linked)).encode())
-                    self._keyframes[identity] = linked
-                    return linked
+                    self._kept.put(linked)
+                    return self._in_map(linked)
             return None
 
     def was_stored(self, keyframe_id: int) -> bool:
         """Return whether a keyframe of this id has ever been stored here."""
-        return 0 < keyframe_id < self._next_id
+        return 0 < keyframe_id < self._kept.next_id
 
     def get(self, keyframe_id: int) -> tuple[Keyframe, bytes]:
         """Return record and JPEG of a keyframe. Raises KeyError if it is not stored."""
         with self._lock:
-            keyframe = self._keyframes[keyframe_id]
+            keyframe = self._in_map(self._kept.keyframes[keyframe_id])
             try:
-                return keyframe, self._path(keyframe_id, "jpg").read_bytes()
+                return keyframe, self._kept.path(keyframe_id, "jpg").read_bytes()
             except OSError as error:
                 raise KeyError(f"the image of keyframe {keyframe_id} is missing: {error}") from error
 
@@ -177,56 +177,47 @@ class KeyframeStore:
 
         Files are hard-linked where the file system allows it.
         """
-        target = Path(folder)
         with self._lock:
-            target.mkdir(FOLDER_MODE, parents=True)
-            for identity in self._keyframes:
-                for kind in ("json", "jpg"):
-                    _link(self._path(identity, kind), target / self._path(identity, kind).name)
-            return sum(path.stat().st_size for path in target.iterdir())
+            copy = self._kept.copy_to(Path(folder))
+        copy.write_index()
+        return sum(path.stat().st_size for path in copy.folder.iterdir())
+
+    def prepare(self, folder: str | Path) -> KeyframeReplacement:
+        """Return what replaces the content by what `save_to` wrote. Ids continue after the largest.
+
+        Damaged keyframes are left out, and told by its notes. Raises ForeignFile, OtherVersion, OSError; then nothing
+        changes.
+        """
+        saved = KeyframeSet.read(Path(folder))
+        with self._lock:
+            fresh = saved.copy_to(self.folder, self._kept.new_name())
+            self._beside.append(fresh)
+            return KeyframeReplacement(self, fresh, saved.damaged)
 
     def load_from(self, folder: str | Path) -> int:
-        """Replace the content by what `save_to` wrote; return the number of keyframes. Ids continue after the largest.
+        """Replace the content at once; see `prepare`. Returns the number of keyframes."""
+        replace_all([("keyframes", lambda: self.prepare(folder))])
+        return len(self)
 
-        Raises ForeignFile for an unreadable record or a missing image, OSError; then nothing changes.
-        """
-        source = Path(folder)
-        records = {}
-        for path in sorted(source.glob("[0-9]*.json")):
-            try:
-                keyframe = _from_json(json.loads(path.read_text()))
-                if path.with_suffix(".jpg").stat().st_size == 0:
-                    raise ValueError("its image is empty")
-            except (OSError, ValueError, KeyError, TypeError) as error:
-                raise ForeignFile(f"{path.name} cannot be read: {error}") from error
-            records[keyframe.id] = keyframe
-        with self._lock:
-            for identity in list(self._keyframes):
-                self._drop(identity)
-            for identity, keyframe in records.items():
-                for kind in ("json", "jpg"):
-                    name = self._path(identity, kind).name
-                    _link(source / name, self.folder / name)
-                self._keyframes[identity] = keyframe
-                self._bytes[identity] = self._path(identity, "jpg").stat().st_size
-            self._next_id = max(self._next_id, 1 + max(records, default=0))
-            self._note_next_id()
-            self._loads += 1
-            self._last_stamp = -math.inf
-            self._wanted = ()
-            self._jumps.restart()
-            return len(records)
+    def _use(self, kept: KeyframeSet) -> None:
+        """Go on with another set; the next image may have any stamp and another odometry."""
+        self._kept = kept
+        self._loads += 1
+        self._last_stamp = -math.inf
+        self._wanted = ()
 
     def _is_new(self, pose: np.ndarray, stamp: float, shown: Collection[int] | None) -> bool:
-        if not self._keyframes:
+        """Return whether no recent keyframe has this pose (4, 4), relative to the anchor."""
+        if not self._kept.keyframes:
             return True
-        if stamp - self._last_stamp < self.config.interval:
+        if stamp - self._last_stamp < self.config.interval - _ROUNDING:
             return False
-        kept = list(self._keyframes.values())
-        poses = np.array([k.map_from_camera for k in kept])
+        kept = list(self._kept.keyframes.values())
+        poses = np.array([k.anchor_from_camera for k in kept])
         near = np.linalg.norm(poses[:, :3, 3] - pose[:3, 3], axis=1) < self.config.distance
         alike = poses[:, :3, 2] @ pose[:3, 2] > math.cos(math.radians(self.config.angle_deg))
-        recent = np.abs([stamp - k.stamp for k in kept]) < self.config.refresh
+        # a keyframe from long after now is as old as one from long before: the clock was set back
+        recent = np.abs(stamp - np.array([k.stamp for k in kept])) < self.config.refresh
         same = np.flatnonzero(near & alike & recent)
         if not len(same) or shown is None or stamp - self._last_stamp < self.config.change_interval:
             return not len(same)
@@ -242,30 +233,30 @@ class KeyframeStore:
 
     def _bound(self, newest: int) -> None:
         """Delete keyframes until the limits hold: of the two most similar views that are not kept, the older one."""
-        while len(self._keyframes) > 1 and (
-            len(self._keyframes) > self.config.max_count or self.disk_bytes > self.config.max_bytes
+        while len(self) > 1 and (
+            len(self) > self.config.max_count or self.disk_bytes > self.config.max_bytes
         ):
-            kept = self._kept()
-            old = sorted(i for i in self._keyframes if i != newest)
+            kept = self._protected()
+            old = sorted(i for i in self._kept.keyframes if i != newest)
             ids = [i for i in old if i not in kept] or old
             if len(ids) == 1:
-                self._drop(ids[0])
+                self._kept.drop(ids[0])
                 continue
-            poses = np.array([self._keyframes[i].map_from_camera for i in ids])
+            poses = np.array([self._kept.keyframes[i].anchor_from_camera for i in ids])
             # metres equivalent to one radian
             turn = self.config.distance / math.radians(self.config.angle_deg)
             places = np.hstack([poses[:, :3, 3], poses[:, :3, 2] * turn]).astype(np.float32)
             gaps, others = cv2.batchDistance(places, places, cv2.CV_32F, normType=cv2.NORM_L2, K=2)
             first = int(gaps[:, 1].argmin())
-            self._drop(ids[min(first, int(others[first].max()))])
+            self._kept.drop(ids[min(first, int(others[first].max()))])
 
-    def _kept(self) -> set[int]:
+    def _protected(self) -> set[int]:
         """Return the wanted keyframes that fit into their share of the limits, the most important first."""
         count = int(self.config.max_count * self.config.wanted_share)
         room = self.config.max_bytes * self.config.wanted_share
         kept: set[int] = set()
         for identity in self._wanted:
-            size = self._bytes.get(identity)
+            size = self._kept.sizes.get(identity)
             if size is None:
                 continue
             if len(kept) >= count or size > room:
@@ -274,77 +265,59 @@ class KeyframeStore:
             room -= size
         return kept
 
-    def _drop(self, identity: int) -> None:
-        """Delete a keyframe's files, the image first. Raises OSError, and then the keyframe is still there."""
-        if identity == self._next_id - 1:
-            self._note_next_id()
-        for kind in ("jpg", "json"):
-            self._path(identity, kind).unlink(missing_ok=True)
-        del self._keyframes[identity], self._bytes[identity]
 
-    def _note_next_id(self) -> None:
-        """Have a successor give no id again, also where the newest keyframe is gone."""
-        write_private(self.folder / _NEXT, str(self._next_id).encode())
+class KeyframeReplacement:
+    """A saved set of keyframes beside the one in use; see `lodestar.storage.replacement.Replacement`."""
 
-    def _path(self, identity: int, kind: str) -> Path:
-        return self.folder / f"{identity:08d}.{kind}"
+    def __init__(self, store: KeyframeStore, fresh: KeyframeSet, notes: tuple[str, ...]) -> None:
+        self._store, self._fresh, self.notes = store, fresh, notes
+        self._former: KeyframeSet | None = None
 
-    def _load(self) -> None:
-        for unfinished in self.folder.glob("*.part"):
-            unfinished.unlink(missing_ok=True)
-        for record in sorted(self.folder.glob("[0-9]*.json")):
-            image = record.with_suffix(".jpg")
-            try:
-                keyframe = _from_json(json.loads(record.read_text()))
-                size = image.stat().st_size
-                if size == 0:
-                    raise ValueError("an empty image")
-            except (OSError, ValueError, KeyError, TypeError):
-                record.unlink(missing_ok=True)
-                image.unlink(missing_ok=True)
-                continue
-            self._keyframes[keyframe.id] = keyframe
-            self._bytes[keyframe.id] = size
-            self._next_id = max(self._next_id, keyframe.id + 1)
-        with contextlib.suppress(OSError, ValueError):  # the newest keyframe was never deleted
-            self._next_id = max(self._next_id, int((self.folder / _NEXT).read_text()))
-        for image in self.folder.glob("[0-9]*.jpg"):
-            if not image.with_suffix(".json").exists():
-                image.unlink(missing_ok=True)
+    def swap(self) -> None:
+        """Take the prepared keyframes into use: the index is replaced. Raises OSError."""
+        store = self._store
+        with store._lock:
+            former = self._former = store._kept
+            self._fresh.replace(former)
+            store._use(self._fresh)
+            store._beside.remove(self._fresh)
+            store._beside.append(former)
 
+    def undo(self) -> None:
+        """Have the former keyframes in use again; the prepared ones are deleted."""
+        store = self._store
+        with store._lock:
+            if self._fresh in store._beside:
+                store._beside.remove(self._fresh)
+            if self._former is None:
+                self._fresh.delete()
+                return
+            self._fresh.take_back(self._former)
+            if store._kept is self._fresh:
+                store._beside.remove(self._former)
+                store._use(self._former)
 
-def _link(source: Path, target: Path) -> None:
-    """Hard-link the source to the target, or copy it to another file system; only the owner can read it."""
-    target.unlink(missing_ok=True)
-    try:
-        os.link(source, target)
-        target.chmod(FILE_MODE)
-    except OSError:
-        write_private(target, source.read_bytes())
+    def finish(self) -> None:
+        """Delete the former keyframes."""
+        store = self._store
+        with store._lock:
+            if self._former in store._beside:
+                store._beside.remove(self._former)
+                self._former.delete()
 
 
-def _to_json(keyframe: Keyframe) -> dict:
-    return {
-        "id": keyframe.id,
-        "stamp": keyframe.stamp,
-        "map_from_camera": keyframe.map_from_camera.tolist(),
-        "camera": asdict(keyframe.camera),
-        "instances": {str(i): asdict(box) for i, box in keyframe.instances.items()},
-        "map_id": keyframe.map_id,
-        "session_id": keyframe.session_id,
-    }
+@dataclass(frozen=True)
+class KeyframePart:
+    """The part of a saved map with the keyframes; see `lodestar.storage.saved_map.MapPart`."""
 
+    store: KeyframeStore
+    name: str = KEYFRAMES
+    is_optional: bool = True
 
-def _from_json(data: dict) -> Keyframe:
-    pose = np.array(data["map_from_camera"], np.float64)
-    if pose.shape != (4, 4):
-        raise ValueError(f"a pose of shape {pose.shape}")
-    return Keyframe(
-        int(data["id"]),
-        float(data["stamp"]),
-        pose,
-        PinholeCamera(**data["camera"]),
-        {int(i): ImageBox(**box) for i, box in data["instances"].items()},
-        int(data["map_id"]),
-        str(data["session_id"]),
-    )
+    def save(self, path: Path) -> None:
+        """Write every record and image to a new folder. Raises OSError."""
+        self.store.save_to(path)
+
+    def prepare(self, path: Path) -> KeyframeReplacement:
+        """See `KeyframeStore.prepare`."""
+        return self.store.prepare(path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from lodestar.models.config import ChatConfig
+from lodestar.models.config import ChatConfig, VisionChatConfig
 
 
 @dataclass(frozen=True)
@@ -64,32 +64,29 @@ class LikelyConfig:
     unused: float = 0.10  # against each noun that has no slot
 
 
-ADAPTERS = ("offline", "model")
-
-
 @dataclass(frozen=True)
 class ReasonerConfig:
     """Choice of the reasoner that weighs candidates and views. chat: its endpoint, and what it may cost."""
 
-    adapter: str = (
-        "offline"  # offline: no model; model: an OpenAI-compatible endpoint, offline where it fails
-    )
+    # ask an OpenAI-compatible endpoint, and go on offline where it fails
+    asks_model: bool = field(default=False, metadata={"shared": "language_model"})
     chat: ChatConfig = field(default_factory=ChatConfig)
     thinking: BackgroundReasonerConfig = field(default_factory=BackgroundReasonerConfig)
     prompt: RankPromptConfig = field(default_factory=RankPromptConfig)
 
-    def __post_init__(self) -> None:
-        if self.adapter not in ADAPTERS:
-            raise ValueError(f"adapter is {self.adapter!r}; it is one of {', '.join(ADAPTERS)}")
+
+@dataclass(frozen=True)
+class ViewReasonerConfig(ReasonerConfig):
+    """Choice of the reasoner that weighs what is in an image."""
+
+    asks_model: bool = field(default=False, metadata={"shared": "vision_model"})
+    chat: VisionChatConfig = field(default_factory=VisionChatConfig)
 
 
 @dataclass(frozen=True)
 class ParserConfig:
     """Choice of the parser of directives. chat: endpoint of the model."""
 
-    parser: str = "grammar"  # grammar: offline; model: a language model, the grammar where it fails
+    # a language model reads, and the grammar where it fails; without it the grammar alone
+    asks_model: bool = field(default=False, metadata={"shared": "language_model"})
     chat: ChatConfig = field(default_factory=ChatConfig)
-
-    def __post_init__(self) -> None:
-        if self.parser not in ("grammar", "model"):
-            raise ValueError(f'parser must be "grammar" or "model", not {self.parser!r}')

@@ -102,7 +102,7 @@ def make_directive_parser(
 
     chat: the model to ask, None = one of its own.
     """
-    if config.parser == "grammar":
+    if not config.asks_model:
         return GrammarDirectives(), lambda: None
     chat = chat or OpenAiChat(config.chat)
     return ModelDirectives(chat, warn=warn, begin=chat.begin_task), chat.cancel

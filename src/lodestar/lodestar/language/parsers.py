@@ -114,7 +114,7 @@ def make_parser(
 
     chat: the model to ask, None = one of its own.
     """
-    if config.parser == "grammar":
+    if not config.asks_model:
         return GrammarParser(), lambda: None
     chat = chat or OpenAiChat(config.chat)
     return ModelParser(chat, warn=warn, begin=chat.begin_task), chat.cancel

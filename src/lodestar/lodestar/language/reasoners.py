@@ -26,7 +26,7 @@ class ReasonerHandle:
 
 def make_reasoner(config: ReasonerConfig, warn: Callable[[str], None] = _log.warning) -> ReasonerHandle:
     """The reasoner that the configuration names. It answers at once, whatever the model does."""
-    if config.adapter == "offline":
+    if not config.asks_model:
         return ReasonerHandle(OfflineReasoner(), lambda: 0, lambda: None)
     chat = OpenAiChat(config.chat)
     inner = ModelReasoner(chat, prompt=config.prompt, warn=warn)

@@ -12,7 +12,7 @@ import numpy as np
 from lodestar.mapping.colors import colors_of
 from lodestar.mapping.mesh import Mesh, write_ply
 from lodestar.mapping.semantic_voxels import SemanticVoxelMap
-from lodestar.storage.archive import whole_file
+from lodestar.storage.files import whole_file
 
 BARE = 128  # grey level of surfaces without colour
 _FLOAT, _UINT, _UBYTE = 5126, 5125, 5121  # component types of glTF 2.0
@@ -23,7 +23,7 @@ _Y_FROM_Z_UP = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]], np
 def write_instance_ply(voxels: SemanticVoxelMap, path: Path, *, replace: bool = True) -> int:
     """Write the voxels of confirmed instances, metres in map, coloured by instance; return the file's size in bytes.
 
-    replace: see `storage.archive.whole_file`.
+    replace: see `storage.files.whole_file`.
     """
     points, ids = voxels.cloud()
     return _whole(path, lambda unfinished: write_ply(unfinished, points, colors_of(ids)), replace)
@@ -32,7 +32,7 @@ def write_instance_ply(voxels: SemanticVoxelMap, path: Path, *, replace: bool = 
 def write_glb(voxels: SemanticVoxelMap, path: Path, *, replace: bool = True) -> int:
     """Write the surfaces, coloured by instance if they belong to one; return the file's size in bytes.
 
-    replace: see `storage.archive.whole_file`. glTF has y upwards: its x, y, z are x, z, -y of map.
+    replace: see `storage.files.whole_file`. glTF has y upwards: its x, y, z are x, z, -y of map.
     """
     mesh = voxels.mesh()
     ids = voxels.instances_at(mesh.vertices) if len(mesh.vertices) else np.zeros(0, np.int64)

@@ -91,7 +91,7 @@ class FloorMap:
 
     def move(self, jump: np.ndarray, corner: np.ndarray) -> None:
         """Move by a (4, 4) jump of the map. corner: (column, row) of cell (0, 0); the grid contains the result."""
-        shape = self.height.shape
+        shape, layers = self.height.shape, {}
         for name, blank in self._blank(shape).items():
             layer = getattr(self, name)
             fill = float(blank.flat[0]) if blank.size else 0.0
@@ -100,7 +100,9 @@ class FloorMap:
             to_row, to_column = max(row, 0), max(column, 0)
             part = moved[to_row - row : shape[0] - row, to_column - column : shape[1] - column]
             blank[to_row : to_row + part.shape[0], to_column : to_column + part.shape[1]] = part
-            setattr(self, name, blank)
+            layers[name] = blank
+        for name, layer in layers.items():  # all or none
+            setattr(self, name, layer)
         self.height += np.float32(jump[2, 3])
         self.passed += np.float32(jump[2, 3])
         if self._ground is not None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import cv2
 import numpy as np
 
-from lodestar.geometry.corrections import JumpWatch
+from lodestar.geometry.corrections import Anchor
 from lodestar.geometry.poses import inverse, transform_points
 from lodestar.grid.occupancy import FREE, OCCUPIED, UNKNOWN, OccupancyGrid2D
 from lodestar.mapping.config import OctoMapConfig
@@ -41,8 +41,7 @@ class OctoMapper:
         )
         self._cells = np.empty((0, 0), np.int8)  # what the band over the floor says
         self._dirty = np.empty((0, 0), np.bool_)
-        self._map_from_tree = np.eye(4)
-        self._jumps = JumpWatch()
+        self._anchor = Anchor()  # of the octree; the cells lie in map
 
     @property
     def is_empty(self) -> bool:
@@ -62,37 +61,41 @@ class OctoMapper:
     @property
     def map_from_odom(self) -> np.ndarray | None:
         """Return the last map <- odom that the map has followed, (4, 4); None before the first."""
-        return self._jumps.last
+        return self._anchor.last
 
     def resume_odometry(self, map_from_odom: np.ndarray | None) -> None:
         """Continue the odometry of a loaded map: a jump since then is applied."""
-        self._jumps.resume(map_from_odom)
+        self._anchor.resume(map_from_odom)
 
     def follow(self, map_from_odom: np.ndarray, odom_from_sensor: np.ndarray) -> bool:
         """Move the map by a jump of map <- odom since the last call; return whether there was one.
 
-        Both (4, 4). Raises ValueError for poses that are not finite, MapExtentError for a jump out of bounds.
+        Both (4, 4). Raises ValueError for poses that are not finite, MapExtentError for a jump out of bounds; then
+        nothing has moved, and the next call has the jump again.
         """
-        jump = self._jumps.jump(map_from_odom, odom_from_sensor)
-        if jump is None or self._origin_cell is None:
-            return False
+        with self._anchor.correction(map_from_odom, odom_from_sensor) as jump:
+            if jump is not None and not self.is_empty:
+                self._move(jump)
+        if self.is_empty:
+            self._anchor.map_from_part = np.eye(4)
+        return jump is not None and not self.is_empty
+
+    def _move(self, jump: np.ndarray) -> None:
+        """Move the cells and the floor by (4, 4), in map; the octree moves with the anchor."""
         known = np.argwhere((self._cells != UNKNOWN) | self._dirty)
-        if len(known):
-            cells = (known[:, ::-1] + np.asarray(self._origin_cell) + 0.5) * self.config.resolution
-            points = np.column_stack([cells, np.zeros(len(cells))])
-            moved = transform_points(jump, points)
-            first, last = self._bounds(moved[:, :2].min(axis=0), moved[:, :2].max(axis=0))
-            self._extend(first, last)
-            self._cells[:] = UNKNOWN
-            places = np.floor(moved[:, :2] / self.config.resolution).astype(np.int64) - np.asarray(
-                self._origin_cell
-            )
-            self._dirty[:] = False
-            self._dirty[places[:, 1], places[:, 0]] = True
-            if self._floor is not None:
-                self._floor.move(jump, np.asarray(self._origin_cell))
-        self._map_from_tree = jump @ self._map_from_tree
-        return True
+        if not len(known):
+            return
+        cells = (known[:, ::-1] + np.asarray(self._origin_cell) + 0.5) * self.config.resolution
+        points = np.column_stack([cells, np.zeros(len(cells))])
+        moved = transform_points(jump, points)
+        self._extend(*self._bounds(moved[:, :2].min(axis=0), moved[:, :2].max(axis=0)))
+        corner = np.asarray(self._origin_cell)
+        places = np.floor(moved[:, :2] / self.config.resolution).astype(np.int64) - corner
+        blank, dirty = np.full_like(self._cells, UNKNOWN), np.zeros_like(self._dirty)
+        dirty[places[:, 1], places[:, 0]] = True
+        if self._floor is not None:
+            self._floor.move(jump, corner)
+        self._cells, self._dirty = blank, dirty
 
     def insert_points(
         self, points_sensor: np.ndarray, map_from_sensor: np.ndarray, map_from_base: np.ndarray | None = None
@@ -115,7 +118,7 @@ class OctoMapper:
         self._cover(origin, points_map)
         if self._floor is not None:
             points_map = self._observe_floor(self._floor, points_map, origin, map_from_base)
-        tree_from_map = inverse(self._map_from_tree)
+        tree_from_map = inverse(self._anchor.map_from_part)
         points_tree = transform_points(tree_from_map, points_map)
         changed = self._octree.insert(
             points_tree, tree_from_map[:3, :3] @ origin + tree_from_map[:3, 3], self.config.max_range
@@ -125,7 +128,7 @@ class OctoMapper:
 
     def _mark_changed(self, voxels: np.ndarray) -> None:
         """The columns of voxels (N, 3) of the octree are to be projected again."""
-        centres = transform_points(self._map_from_tree, (voxels + 0.5) * self.config.resolution)
+        centres = transform_points(self._anchor.map_from_part, (voxels + 0.5) * self.config.resolution)
         cells = np.floor(centres[:, :2] / self.config.resolution).astype(np.int64)
         columns, rows = (cells - np.asarray(self._origin_cell)).T
         inside = (
@@ -212,15 +215,15 @@ class OctoMapper:
 
     def _in_map(self) -> OccupancyVoxels:
         """The octree with its voxels along the axes of `map`: itself before the first jump, resampled after it."""
-        if np.array_equal(self._map_from_tree, np.eye(4)):
+        if np.array_equal(self._anchor.map_from_part, np.eye(4)):
             return self._octree
         resolution, (low, high) = self.config.resolution, self._octree.heights()
         known = np.argwhere(self._cells != UNKNOWN)
         plan = (known[:, ::-1] + np.asarray(self._origin_cell) + 0.5) * resolution
         levels = (np.arange(np.floor(low / resolution), np.ceil(high / resolution)) + 0.5) * resolution
-        levels = levels + self._map_from_tree[2, 3]
+        levels = levels + self._anchor.map_from_part[2, 3]
         centres = np.column_stack([np.repeat(plan, len(levels), axis=0), np.tile(levels, len(plan))])
-        labels = self._octree.labels(transform_points(inverse(self._map_from_tree), centres))
+        labels = self._octree.labels(transform_points(inverse(self._anchor.map_from_part), centres))
         return self._octree.resampled(centres, labels)
 
     def to_arrays(self) -> dict[str, np.ndarray]:
@@ -230,7 +233,7 @@ class OctoMapper:
             "cells": self._cells.copy(),
             "dirty": self._dirty.copy(),
             "origin_cell": np.array(self._origin_cell or (0, 0), np.int64),
-            "map_from_tree": self._map_from_tree.copy(),
+            "map_from_tree": self._anchor.map_from_part.copy(),
             **(self._floor.to_arrays() if self._floor is not None else {}),
         }
 
@@ -251,7 +254,7 @@ class OctoMapper:
             mapper._floor.read(arrays, cells == FREE)
         elif "floor_height" in arrays:  # its bands lay over other floors
             dirty = dirty | (cells != UNKNOWN)
-        mapper._cells, mapper._dirty, mapper._map_from_tree = cells, dirty, pose
+        mapper._cells, mapper._dirty, mapper._anchor = cells, dirty, Anchor(pose)
         mapper._asked = np.zeros(cells.shape, np.int16)
         mapper._origin_cell = (int(corner[0]), int(corner[1])) if cells.size else None
         return mapper
@@ -270,7 +273,7 @@ class OctoMapper:
         query[..., 1] = ((rows + row0 + 0.5) * resolution)[:, None]
         floor = self._asked[rows, columns] * resolution
         query[..., 2] = self._levels + floor[:, None]
-        points = transform_points(inverse(self._map_from_tree), query.reshape(-1, 3))
+        points = transform_points(inverse(self._anchor.map_from_part), query.reshape(-1, 3))
         labels = self._octree.labels(points).reshape(len(rows), -1)
         states = np.full(len(rows), UNKNOWN, np.int8)
         states[(labels == EMPTY).any(axis=1)] = FREE

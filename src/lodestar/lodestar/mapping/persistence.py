@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, replace
 from typing import Any
 
@@ -16,7 +16,8 @@ from lodestar.mapping.semantic_voxels import SemanticVoxelMap
 from lodestar.mapping.tracks import Track
 from lodestar.mapping.tsdf import TsdfVolume
 from lodestar.mapping.voxel_store import GONE, VoxelStore
-from lodestar.storage.archive import ForeignFile
+from lodestar.storage.archive import Archive, ForeignFile
+from lodestar.storage.saved_map import VOXELS, ArchivePart, next_session
 
 KIND = "voxels"
 VERSION = 1
@@ -44,7 +45,7 @@ def map_to_arrays(voxels: SemanticVoxelMap) -> tuple[dict[str, Any], Arrays]:
             **{f"surface_{name}": array for name, array in voxels.geometry.to_arrays().items()},
             "point_mean": surface.mean[places],
             "point_mass": surface.mass[places],
-            "map_from_voxels": voxels._map_from_voxels.copy(),
+            "map_from_voxels": voxels._anchor.map_from_part.copy(),
             "forward": np.array(sorted(registry._forward.items()), np.int64).reshape(-1, 2),
         }
         stamps = [voxels._last_fused, voxels._last_depth, 0.0]
@@ -56,8 +57,8 @@ def map_to_arrays(voxels: SemanticVoxelMap) -> tuple[dict[str, Any], Arrays]:
             "next_id": registry.next_id,
             "instances": len(tracks),
         }
-        if voxels._map_from_odom is not None:
-            meta["map_from_odom"] = voxels._map_from_odom.tolist()
+        if voxels._anchor.last is not None:
+            meta["map_from_odom"] = voxels._anchor.last.tolist()
     return meta, arrays | _tracks_to_arrays("track", tracks) | _tracks_to_arrays("gone", gone)
 
 
@@ -104,6 +105,36 @@ def map_from_arrays(
         return voxels
     except (KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
         raise BadVoxels(f"{error.__class__.__name__}: {error}") from error
+
+
+def voxels_from(
+    archive: Archive, config: VoxelConfig, now: float, *, mark: str | None = None, resumes: bool = False
+) -> SemanticVoxelMap:
+    """Return the map of an archive, in a new session of its name. Raises BadVoxels. See `map_from_arrays`.
+
+    mark: see `next_session`.
+    """
+    session = next_session(str(archive.meta.get("session_id", "")), mark)
+    return map_from_arrays(archive.meta, archive.arrays, config, session, now, resumes=resumes)
+
+
+def voxel_part(
+    config: VoxelConfig,
+    current: Callable[[], SemanticVoxelMap],
+    put: Callable[[SemanticVoxelMap], Callable[[], object]],
+    now: Callable[[], float],
+    kept: Callable[[], object] = lambda: None,
+    mark: str | None = None,
+) -> ArchivePart[SemanticVoxelMap]:
+    """Return the part of a saved map with surfaces and instances. mark: see `next_session`."""
+
+    def capture() -> Archive:
+        return Archive(KIND, VERSION, *map_to_arrays(current()))
+
+    def build(archive: Archive) -> SemanticVoxelMap:
+        return voxels_from(archive, config, now(), mark=mark)
+
+    return ArchivePart(VOXELS, {KIND: VERSION}, capture, build, put, kept)
 
 
 def _part(arrays: Mapping[str, np.ndarray], prefix: str) -> Arrays:

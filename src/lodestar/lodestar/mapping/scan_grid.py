@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
-from lodestar.geometry.corrections import JumpWatch
+from lodestar.geometry.corrections import Anchor
 from lodestar.grid.correction import moved_cells
 from lodestar.grid.occupancy import FREE, OCCUPIED, UNKNOWN, OccupancyGrid2D
 from lodestar.mapping.config import ScanGridConfig
@@ -68,30 +68,31 @@ class ScanGridMapper:
             2, np.int64
         )  # (column, row) of the first cell, from the map origin
         self._scans = 0
-        self._jumps = JumpWatch()
+        self._anchor = Anchor()
 
     @property
     def map_from_odom(self) -> np.ndarray | None:
         """Return the last map <- odom that the grid has followed, (4, 4); None before the first."""
-        return self._jumps.last
+        return self._anchor.last
 
     def resume_odometry(self, map_from_odom: np.ndarray | None) -> None:
         """Continue the odometry of a loaded grid: a jump since then is applied."""
-        self._jumps.resume(map_from_odom)
+        self._anchor.resume(map_from_odom)
 
     def follow(self, map_from_odom: np.ndarray, odom_from_scan: np.ndarray) -> bool:
         """Move the grid by a jump of map <- odom since the last call; return whether there was one.
 
-        Both (4, 4). Raises ValueError for poses that are not finite or a grid that grows out of bounds.
+        Both (4, 4). Raises ValueError for poses that are not finite or a grid that grows out of bounds; then nothing
+        has moved, and the next call has the jump again.
         """
-        jump = self._jumps.jump(map_from_odom, odom_from_scan)
-        if jump is None or not self._log_odds.size:
-            return False
-        moved, corner = moved_cells(self._log_odds, self._corner, self.config.resolution, jump, np.nan)
-        if moved.size > self.config.max_cells:
-            raise ValueError(f"a grid of {moved.shape} cells is larger than max_cells allows")
-        self._log_odds, self._corner = moved, corner
-        self._touched = np.zeros(moved.shape, np.int32)
+        with self._anchor.correction(map_from_odom, odom_from_scan) as jump:
+            if jump is None or self.is_empty:
+                return False
+            moved, corner = moved_cells(self._log_odds, self._corner, self.config.resolution, jump, np.nan)
+            if moved.size > self.config.max_cells:
+                raise ValueError(f"a grid of {moved.shape} cells is larger than max_cells allows")
+            self._log_odds, self._corner = moved, corner
+            self._touched = np.zeros(moved.shape, np.int32)
         return True
 
     def to_arrays(self) -> dict[str, np.ndarray]:

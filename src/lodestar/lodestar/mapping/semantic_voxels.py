@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from lodestar.geometry.corrections import jump_between
+from lodestar.geometry.corrections import Anchor, jump_between
 from lodestar.geometry.poses import inverse, transform_points
 from lodestar.mapping.admission import FrameRejected, RejectReason, check_frame, label_lookup
 from lodestar.mapping.association import Masks
@@ -58,8 +58,8 @@ class SemanticVoxelMap:
         self._last_fused = -np.inf
         self._last_depth = -np.inf
         self._followed = -np.inf  # stamp of the frame of the last map <- odom
-        self._map_from_odom: np.ndarray | None = None
-        self._map_from_voxels = np.eye(4)
+        self._anchor = Anchor()  # of the frame of the voxels
+        self._unmeasured = False  # the map has followed a jump, and its instances were not measured since
         self._thinned: set[int] = set()  # instances carved by depth without segments, not measured since
         self._fusing = threading.Lock()  # serializes segmented frames; acquired before the map's lock
         self._lock = threading.RLock()
@@ -71,14 +71,15 @@ class SemanticVoxelMap:
         with self._lock:
             self._admit(frame, self._last_depth)
             self._last_depth = frame.stamp
-            moved, map_from_odom = self._locate(frame)
-            voxels_from_camera = inverse(self._map_from_voxels) @ map_from_odom @ frame.odom_from_camera
+            map_from_odom = self._locate(frame)
+            voxels_from_camera = inverse(self._anchor.map_from_part) @ map_from_odom @ frame.odom_from_camera
             self._mark += 1
             looks = self._carve(frame, voxels_from_camera)
             self._thinned.update(np.flatnonzero(looks.empty >= self.config.absence_voxels).tolist())
-            if moved:
+            if self._unmeasured:
                 self.revision += 1
                 self._refresh(list(self._registry.tracks))
+                self._unmeasured = False
         self.geometry.integrate(frame.depth, frame.camera, voxels_from_camera, frame.rgb)
 
     def fuse(self, frame: RgbdFrame, segmented: SegmentedFrame) -> InstanceDelta:
@@ -95,12 +96,14 @@ class SemanticVoxelMap:
                     self.repaired += repairs
                     lookup = label_lookup(frame, segmented)
                 self._last_fused = frame.stamp
-                moved, map_from_odom = self._locate(frame)
-                voxels_from_camera = inverse(self._map_from_voxels) @ map_from_odom @ frame.odom_from_camera
+                map_from_odom = self._locate(frame)
+                voxels_from_camera = (
+                    inverse(self._anchor.map_from_part) @ map_from_odom @ frame.odom_from_camera
+                )
             # The frame's pose in the voxel frame stays valid from here on, even if the map is moved meanwhile.
             masks = self._masks(frame, segmented, lookup, voxels_from_camera)
             with self._lock:
-                return self._commit(frame, masks, voxels_from_camera, map_from_odom, moved)
+                return self._commit(frame, masks, voxels_from_camera, map_from_odom)
 
     def _commit(
         self,
@@ -108,9 +111,8 @@ class SemanticVoxelMap:
         masks: Masks,
         voxels_from_camera: np.ndarray,
         map_from_odom: np.ndarray,
-        moved: bool,
     ) -> InstanceDelta:
-        """Apply a frame's masks to the map. moved: the map has just followed a jump."""
+        """Apply a frame's masks to the map."""
         self._mark += 1
         self.revision += 1
         fusion, registry, alive = self._fusion, self._registry, self._registry.tracks
@@ -129,7 +131,10 @@ class SemanticVoxelMap:
         misses = find_misses(registry, self._store, looks, view, frame.stamp, present | absent, self.config)
         batch, forgotten = choose_batch(registry, looks, frame.stamp, present, self.config)
         batch = list(dict.fromkeys([*batch, *(a.instance_id for a in absences)]))
-        updated, removed, vanished = self._refresh(list(alive) if moved else batch, frozenset(forgotten))
+        updated, removed, vanished = self._refresh(
+            list(alive) if self._unmeasured else batch, frozenset(forgotten)
+        )
+        self._unmeasured = False
         measured = {i.id for i in updated}
         updated += [i for i in thinned if i.id not in measured]
         removed, vanished = [*gone, *removed], [*faded, *vanished]
@@ -169,14 +174,14 @@ class SemanticVoxelMap:
         with self._lock:
             self._store, self.geometry, self._registry = store, geometry, registry
             self._fusion = MaskFusion(self.config, store, registry)
-            self._map_from_voxels, self._map_from_odom = map_from_voxels, None
+            self._anchor = Anchor(map_from_voxels)
             self._last_fused = self._last_depth = self._followed = -np.inf
             self.revision = revision
 
     def resume_odometry(self, map_from_odom: np.ndarray) -> None:
         """Continue the previous odometry. map_from_odom: (4, 4), its last correction; a jump since then is applied."""
         with self._lock:
-            self._map_from_odom = map_from_odom
+            self._anchor.resume(map_from_odom)
 
     def reserve_ids(self, next_id: int) -> None:
         """Never assign ids below `next_id`."""
@@ -224,7 +229,7 @@ class SemanticVoxelMap:
                 updated=tuple(registry.instances[i] for i in ids),
                 merges=registry.merged_between(revision, until.revision),
                 removed=registry.removed_between(revision, until.revision),
-                map_from_odom=self._map_from_odom if self._map_from_odom is not None else np.eye(4),
+                map_from_odom=self._anchor.last if self._anchor.last is not None else np.eye(4),
                 map_id=self.map_id,
                 session_id=self.session_id,
             )
@@ -237,20 +242,20 @@ class SemanticVoxelMap:
             places = store.owned()
             places = places[self._confirmed()[store.owner[places]]]
             centres = (store.coords[places] + 0.5) * self.config.voxel
-            rotation, offset = self._map_from_voxels[:3, :3], self._map_from_voxels[:3, 3]
+            rotation, offset = self._anchor.map_from_part[:3, :3], self._anchor.map_from_part[:3, 3]
             return (centres @ rotation.T + offset).astype(np.float32), store.owner[places].copy()
 
     def mesh(self) -> Mesh:
         """Return the surfaces in map."""
         mesh = extract_mesh(self.geometry)
-        return replace(mesh, vertices=transform_points(self._map_from_voxels, mesh.vertices))
+        return replace(mesh, vertices=transform_points(self._anchor.map_from_part, mesh.vertices))
 
     def instances_at(self, points: np.ndarray) -> np.ndarray:
         """Return (N,) int32: the confirmed instance with a voxel at or beside each of points (N, 3) in map; 0 =
         none.
         """
         with self._lock:
-            owners = self._store.owners_near(transform_points(inverse(self._map_from_voxels), points))
+            owners = self._store.owners_near(transform_points(inverse(self._anchor.map_from_part), points))
             return np.where(self._confirmed()[owners], owners, 0)
 
     def _confirmed(self) -> np.ndarray:
@@ -286,19 +291,19 @@ class SemanticVoxelMap:
             self.rejected[rejection.reason] += 1
             raise
 
-    def _locate(self, frame: RgbdFrame) -> tuple[bool, np.ndarray]:
-        """Return whether the map has just followed a jump of map <- odom, and the map <- odom used for the frame.
+    def _locate(self, frame: RgbdFrame) -> np.ndarray:
+        """Follow a jump of map <- odom, and return the map <- odom used for the frame, (4, 4).
 
         That is the frame's own, except if depth with a later jump was integrated first: then it is the new one.
         """
-        before, now = self._map_from_odom, np.array(frame.map_from_odom, np.float64)
-        jump = None if before is None else jump_between(before, now, frame.odom_from_camera)
+        before, now = self._anchor.last, np.array(frame.map_from_odom, np.float64)
         if frame.stamp < self._followed:
-            return False, now if jump is None or before is None else before
-        self._followed, self._map_from_odom = frame.stamp, now
-        if jump is not None:
-            self._map_from_voxels = jump @ self._map_from_voxels
-        return jump is not None, now
+            late = before is not None and jump_between(before, now, frame.odom_from_camera) is not None
+            return before if late and before is not None else now
+        with self._anchor.correction(now, frame.odom_from_camera) as jump:
+            self._unmeasured |= jump is not None
+        self._followed = frame.stamp
+        return now
 
     def _masks(
         self, frame: RgbdFrame, segmented: SegmentedFrame, lookup: np.ndarray, voxels_from_camera: np.ndarray
@@ -339,9 +344,9 @@ class SemanticVoxelMap:
             return [], [], []
         config, registry, ids = self.config, self._registry, np.array(batch)
         surface, solid = self._fusion.surface, float(config.extraction.solid * config.vote)
-        in_map = extract(self._store, surface, ids, self._map_from_voxels, solid, config.extraction)
+        in_map = extract(self._store, surface, ids, self._anchor.map_from_part, solid, config.extraction)
         local = in_map
-        if not np.array_equal(self._map_from_voxels, np.eye(4)):
+        if not np.array_equal(self._anchor.map_from_part, np.eye(4)):
             local = extract(self._store, surface, ids, np.eye(4), solid, config.extraction)
         updated: list[Instance] = []
         removed: list[int] = []

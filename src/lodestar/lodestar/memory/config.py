@@ -7,35 +7,42 @@ from dataclasses import dataclass, field
 
 from lodestar.grid.config import LookConfig
 
+BACKENDS = ("sqlite", "milvus_lite", "milvus")
+
 
 @dataclass(frozen=True)
 class StoreConfig:
-    """Location, durability, limits and retention of the store (ADR 0036)."""
+    """Location, durability, limits and retention of the store (ADR 0063).
 
-    folder: str = ""  # of journal and Milvus Lite; "" = memory/ in this user's state folder
-    uri: str = ""  # of a Milvus server or cluster, as http://host:19530; "" = Milvus Lite in the folder
+    backend: what finds memories by words. "sqlite" = a matrix of the database's vectors in memory; "milvus_lite" = a
+    Milvus Lite beside the database; "milvus" = the server or cluster at `uri`, which several robots may share. The
+    database keeps everything in each case.
+    """
+
+    folder: str = ""  # of the database and of Milvus Lite; "" = memory/ in this user's state folder
+    backend: str = (
+        "sqlite"  # what finds memories by words: sqlite, milvus_lite or milvus; measured (ADR 0063)
+    )
+    uri: str = ""  # of a Milvus server or cluster, as http://host:19530
     token: str = ""  # user:password or API key of the server; "" = none
     collection: str = "lodestar_memory"  # in Milvus
     robot: str = "robot"  # partition key; every robot that shares a server needs its own
     dimension: int = 384  # of a vector; all-MiniLM-L6-v2
-    # vectors of flushed records in the owner's memory too: "auto" = with Milvus Lite, "on", "off"; measured (ADR 0036)
-    cache: str = "auto"
 
     sync_interval: float = (
-        1.0  # seconds of real time between fsyncs; chosen: the most that a power cut may take
+        1.0  # seconds of real time between writes to the disk; chosen: the most that a power cut may take
     )
     flush_interval: float = 1.0  # seconds of real time between turns of the worker; chosen
     flush_batch: int = 256  # records per upsert; chosen
     embed_batch: int = 64  # texts per call of the embedder; its own batch
-    # seconds of real time after an upsert in which the vector is still searched in memory; above the 5 s of Milvus'
+    # seconds of real time after an upsert in which the vector is read from the database too; above the 5 s of Milvus'
     # bounded staleness
     settle: float = 10.0
-    # records upserted before Milvus is told to seal them; chosen: a seal costs Milvus Lite a file, and the journal
-    # has them
-    seal_after: int = 4000
+    seal_after: int = (
+        4000  # records upserted before Milvus is told to seal them; chosen: each seal makes a file
+    )
     retry: float = 5.0  # seconds of real time before Milvus or the embedder is tried again; chosen
     timeout: float = 10.0  # seconds of real time for a call of the server; chosen
-    segment_bytes: int = 8 * 2**20  # of one file of the journal; chosen: a rewrite takes 0.1 s
 
     max_text: int = 4000  # characters of a text; chosen: 12 times a caption. Longer ones are cut
     max_primitives: int = 256  # of one record; chosen. The largest in the image are kept
@@ -47,14 +54,15 @@ class StoreConfig:
     same_vector: float = 0.9  # cosine from which texts say the same; chosen
     same_entities: float = 0.5  # Jaccard index from which records show the same things, 0..1; chosen
 
-    exact_below: int = (
-        500  # records that pass the filters, up to which vectors are read from the journal; measured
-    )
     overfetch: int = 2  # times the limit asked of Milvus: its filter takes a square for the circle; chosen
 
     def __post_init__(self) -> None:
-        if self.cache not in ("auto", "on", "off"):
-            raise ValueError(f"cache is {self.cache!r}; write auto, on or off")
+        if self.backend not in BACKENDS:
+            raise ValueError(f"backend is {self.backend!r}; write one of {', '.join(BACKENDS)}")
+        if bool(self.uri) != (self.backend == "milvus"):
+            raise ValueError(
+                "the backend milvus needs a uri, as http://host:19530, and no other backend has one"
+            )
         if not self.robot or len(self.robot) > 64:
             raise ValueError("robot needs a name of 1 to 64 characters")
         counts = (
@@ -71,11 +79,6 @@ class StoreConfig:
             raise ValueError("intervals, timeout and same_place must be above 0")
         if not 0.0 < self.thin_to <= 1.0:
             raise ValueError("thin_to must be above 0 and at most 1")
-
-    @property
-    def cached(self) -> bool:
-        """Return whether the owner keeps the vectors of flushed records in memory."""
-        return self.cache == "on" or (self.cache == "auto" and not self.uri)
 
 
 @dataclass(frozen=True)

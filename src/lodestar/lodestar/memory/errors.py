@@ -27,6 +27,21 @@ class OtherStoreVersion(StoreError):
     """Another version of Lodestar wrote the store."""
 
 
+class DamagedStore(StoreError):
+    """The database is truncated or damaged; it was left as it is."""
+
+
+class NotErased(StoreError):
+    """Forgotten memories are in no answer any more, but not erased everywhere yet; that is tried again.
+
+    ids: of the memories.
+    """
+
+    def __init__(self, message: str, ids: tuple[int, ...]) -> None:
+        super().__init__(message)
+        self.ids = ids
+
+
 class BadMemory(StoreError, ValueError):
     """The memory cannot be kept: a number in it is not finite, or its vector does not fit."""
 
@@ -40,4 +55,4 @@ class NoQueryVectors(StoreError):
 
 
 class IndexUnavailable(StoreError):
-    """Milvus cannot be used now. Searches go on without it, and it is filled from the journal later."""
+    """Milvus cannot be used now. Searches go on without it, and it is filled from the database later."""

@@ -1,11 +1,10 @@
-"""The memory in Milvus: Milvus Lite in a folder, or a server or cluster by URI, with the same code.
+"""The memory in Milvus: Milvus Lite in a folder, or a server or cluster by URI, with the same code (ADR 0063).
 
 The only module that imports pymilvus (0.7 s and 106 MiB), and only when a connection is made.
 """
 
 from __future__ import annotations
 
-import ctypes
 import json
 import logging
 import os
@@ -18,19 +17,19 @@ import numpy as np
 
 from lodestar.memory.config import StoreConfig
 from lodestar.memory.errors import IndexUnavailable
-from lodestar.memory.milvus_filters import filters_of, inside, order_of, quoted
+from lodestar.memory.filters import distance_to, milvus_of
 from lodestar.memory.record_json import from_json, to_json
 from lodestar.memory.records import Memory
-from lodestar.memory.requests import EVERY_ROBOT, Hit, Request
+from lodestar.memory.requests import EVERY_ROBOT, Hit, Order, Request
+from lodestar.memory.rows import NO_EVENT
 from lodestar.storage.lock_holders import holder_of
 
 _PAGE = 4096  # keys listed or deleted per call
 _ROWS = 500  # whole records read per call; chosen: 1.5 MB
 _MAX_ENTITIES = 256
 _MAX_SHORT = 512  # bytes of a name
-_MAX_WINDOW = 16_384  # results of one search; Milvus' own limit
-_MERGED_ROWS = 4_000  # of a file after a merge; chosen: a seal's, so that full files are not merged any more
-NO_EVENT = "none"
+MAX_WINDOW = 16_384  # results of one search; Milvus' own limit
+FILE = "milvus.db"  # of Milvus Lite
 
 
 @dataclass(frozen=True)
@@ -42,29 +41,15 @@ class Entry:
     vector: np.ndarray
 
 
-@dataclass(frozen=True)
-class Listed:
-    """Row of a record in Milvus; it is written anew where it differs from the journal."""
-
-    key: str
-    pinned: bool
-    map_id: int
-    fingerprint: str
-
-
 class MilvusIndex:
     """Records of one collection. Every method raises IndexUnavailable with what to do. One
     thread changes it; searches may run beside.
-
-    on_demand: it answers no searches and is opened to be written to only, because an open Milvus Lite holds every
-    record in memory.
     """
 
     def __init__(self, config: StoreConfig, folder: Path) -> None:
         self._config = config
-        self._lite = not config.uri
-        self._where = str(folder / "milvus.db") if self._lite else config.uri
-        self.on_demand = self._lite and config.cached
+        self._lite = config.backend == "milvus_lite"
+        self._where = str(folder / FILE) if self._lite else config.uri
         self._client: Any = None
         self._doubted = (
             False  # a call of the server failed: it may have been restarted, which unloads the collection
@@ -75,11 +60,6 @@ class MilvusIndex:
     def connected(self) -> bool:
         """Return whether there is a connection, and no call of the server has failed since it was made."""
         return self._client is not None and not self._doubted
-
-    @property
-    def exists(self) -> bool:
-        """Return whether there may be records: a file of Milvus Lite or a server."""
-        return not self._lite or Path(self._where).exists()
 
     def connect(self) -> None:
         """Connect, anew where there is a connection, and create the collection if it is not there."""
@@ -92,9 +72,6 @@ class MilvusIndex:
                 f"goes on without Milvus"
             ) from error
         logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # errors come as exceptions, which we tell
-        if self._lite:
-            _return_freed_memory()
-            _merge_in_parts()
         try:
             client = pymilvus.MilvusClient(
                 self._where, token=self._config.token, timeout=self._config.timeout
@@ -103,10 +80,7 @@ class MilvusIndex:
             if self.created:
                 self._create(client, pymilvus)
             self._check(client)
-            if self.on_demand:
-                client.release_collection(self._config.collection)
-            else:
-                client.load_collection(self._config.collection)
+            client.load_collection(self._config.collection)
         except IndexUnavailable:
             raise
         except Exception as error:  # pymilvus, grpc and Milvus Lite have no common base
@@ -148,10 +122,10 @@ class MilvusIndex:
         Milvus Lite keeps deleted rows in its files, so its collection is dropped. A server is told to compact.
         """
         if not self._lite:
+            self.seal()
             self._call(lambda client, name: client.compact(name))
             return False
         self.drop()
-        self.close()
         self.connect()
         return True
 
@@ -159,67 +133,52 @@ class MilvusIndex:
         """Drop the collection, with the records of every robot."""
         self._call(lambda client, name: client.drop_collection(name))
 
-    def listed(self) -> list[Listed]:
-        """Return what Milvus has of this robot."""
-        filters = f"robot == {quoted(self._config.robot)}"
-        if self.on_demand:
-            self._call(lambda client, name: client.load_collection(name))
-        rows = self._every(filters, ["key", "pinned", "map_id", "fingerprint"])
-        if self.on_demand:
-            self._call(lambda client, name: client.release_collection(name))
-        return [Listed(r["key"], bool(r["pinned"]), int(r["map_id"]), str(r["fingerprint"])) for r in rows]
+    def listed(self) -> set[str]:
+        """Return the keys of this robot's records."""
+        return {str(row["key"]) for row in self._every(milvus_of(Request(), [self._config.robot]), ["key"])}
 
-    def search(
-        self, queries: np.ndarray, request: Request, limit: int, keys: Sequence[str] = ()
-    ) -> dict[str, float]:
-        """Return the largest cosine with the queries (M, D) by key for about `limit` records of this robot.
-
-        keys: only among these.
-        """
-        filters = filters_of(request, (self._config.robot,), keys)
-        found = self._search(queries, filters, min(limit, _MAX_WINDOW), ["key"])
+    def search(self, queries: np.ndarray, request: Request, session: str, limit: int) -> dict[str, float]:
+        """Return the largest cosine with the queries (M, D) by key for about `limit` records of this robot."""
+        filters = milvus_of(request, [self._config.robot], session)
         best: dict[str, float] = {}
-        for hit in found:
+        for hit in self._search(queries, filters, min(limit, MAX_WINDOW), ["key"]):
             key = str(hit["entity"]["key"])
             best[key] = max(best.get(key, -1.0), float(hit["distance"]))
         return best
 
     def fleet(self, queries: np.ndarray | None, request: Request) -> list[Hit]:
-        """Return what several robots remember, most alike or in the request's order. A server's only."""
-        robots = () if request.robots == EVERY_ROBOT else request.robots
+        """Return what several robots remember, most alike or in the request's order."""
+        robots = [] if request.robots == EVERY_ROBOT else list(request.robots)
         names = ["key", "record", "vector"]
         if queries is not None:
-            wanted = min(_MAX_WINDOW, request.limit * self._config.overfetch)
-            found = self._search(queries, filters_of(request, robots), wanted, names)
+            wanted = min(MAX_WINDOW, request.limit * self._config.overfetch)
+            found = self._search(queries, milvus_of(request, robots), wanted, names)
             rows = [{**hit["entity"], "score": hit["distance"]} for hit in found]
         else:
             rows = self._first(request, robots, names)
         hits: dict[str, Hit] = {}
         for row in rows:
             values = row["record"] if isinstance(row["record"], dict) else json.loads(row["record"])
-            vector = np.asarray(row["vector"], np.float32)
-            hit = Hit(from_json(values), float(row.get("score", 0.0)), vector)
-            x, y = map(float, hit.memory.position[:2])
-            if inside(x, y, request) and hit.score >= hits.get(row["key"], hit).score:
+            hit = Hit(from_json(values), float(row.get("score", 0.0)), np.asarray(row["vector"], np.float32))
+            near = distance_to(request, *map(float, hit.memory.position[:2])) <= request.radius
+            if near and hit.score >= hits.get(row["key"], hit).score:
                 hits[row["key"]] = hit
-        order = order_of(request)
 
         def place(hit: Hit) -> float:
-            return order(hit.memory.start, *map(float, hit.memory.position[:2]))
+            return _order(request, hit.memory.start, *map(float, hit.memory.position[:2]))
 
         ranked = sorted(hits.values(), key=place if queries is None else lambda hit: -hit.score)
         return ranked[: request.limit]
 
-    def _first(self, request: Request, robots: Sequence[str], names: list[str]) -> list[dict[str, Any]]:
+    def _first(self, request: Request, robots: list[str], names: list[str]) -> list[dict[str, Any]]:
         """Return the first rows in the request's order. Milvus has none, so keys of all are read, then these rows."""
-        order = order_of(request)
-        rows = self._every(filters_of(request, robots), ["key", "start", "x", "y"])
-        rows = [row for row in rows if inside(row["x"], row["y"], request)]
-        rows.sort(key=lambda row: order(row["start"], row["x"], row["y"]))
+        rows = self._every(milvus_of(request, robots), ["key", "start", "x", "y"])
+        rows = [row for row in rows if distance_to(request, row["x"], row["y"]) <= request.radius]
+        rows.sort(key=lambda row: _order(request, row["start"], row["x"], row["y"]))
         keys = [str(row["key"]) for row in rows[: request.limit]]
         found: list[dict[str, Any]] = []
         for begin in range(0, len(keys), _ROWS):
-            filters = filters_of(request, robots, keys[begin : begin + _ROWS])
+            filters = f"key in {json.dumps(keys[begin : begin + _ROWS])}"
             found += self._call(
                 lambda client, name, filters=filters: client.query(
                     name, filter=filters, output_fields=names, timeout=self._config.timeout
@@ -287,7 +246,6 @@ class MilvusIndex:
             schema.add_field(name, kind.INT64)
         for name in ("region", "source", "kind", "fingerprint", "session"):
             schema.add_field(name, kind.VARCHAR, max_length=4 * _MAX_SHORT)
-        schema.add_field("pinned", kind.BOOL)
         schema.add_field("entities", kind.ARRAY, element_type=kind.INT64, max_capacity=_MAX_ENTITIES)
         schema.add_field("record", kind.JSON)
         index = client.prepare_index_params()
@@ -318,40 +276,24 @@ class MilvusIndex:
         if holder and not holder.startswith(f"process {os.getpid()} "):
             advice = f"{self._where} is open in {holder}: end that process; the memory goes on without Milvus"
         elif self._lite:
-            advice = f"if it stays so, move {self._where} away: it is filled again from the journal"
+            advice = f"if it stays so, move {self._where} away: it is filled again from the database"
         else:
             advice = "check the server and its address; what it lacks is written when it is back"
         return IndexUnavailable(f"Milvus does not work now ({type(error).__name__}: {reason}); {advice}")
 
 
-def _return_freed_memory() -> None:
-    """Have Arrow, which Milvus Lite stands on, use the memory of the C library: its own pool keeps what was freed.
-
-    Measured: 53 instead of 187 MiB are left of 8,000 records.
-    """
-    import pyarrow
-
-    pyarrow.set_memory_pool(pyarrow.system_memory_pool())
-
-
-def _merge_in_parts() -> None:
-    """Have Milvus Lite merge its files in small groups. It has no setting for that, and takes 200,000 rows at once.
-
-    A merge holds its rows several times: read, without those written anew, sorted, and in the files before and after.
-    """
-    from milvus_lite.engine import compaction
-
-    compaction.MAX_SEGMENT_ROWS = _MERGED_ROWS
-
-
 def _release_lite(path: str) -> None:
-    """End Milvus Lite's server in this process, which holds the lock on its files, and give its memory back."""
+    """End Milvus Lite's server in this process, which holds the lock on its files."""
     from milvus_lite.server_manager import server_manager_instance
 
     server_manager_instance.release_server(path)
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # of glibc
-    if trim is not None:
-        trim(0)
+
+
+def _order(request: Request, start: float, x: float, y: float) -> float:
+    """Return the number by which what is found without words is sorted."""
+    if request.order is Order.NEAREST:
+        return distance_to(request, x, y)
+    return start if request.order is Order.OLDEST else -start
 
 
 def _row(entry: Entry) -> dict[str, Any]:
@@ -373,7 +315,6 @@ def _row(entry: Entry) -> dict[str, Any]:
         "map_id": memory.map.map_id,
         "fingerprint": memory.map.fingerprint,
         "session": memory.session,
-        "pinned": memory.pinned,
         "entities": sorted(set(memory.entity_ids))[:_MAX_ENTITIES],
         "record": to_json(memory),
     }

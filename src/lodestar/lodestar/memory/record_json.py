@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import math
 from collections.abc import Mapping
 from dataclasses import replace
@@ -16,34 +14,47 @@ from lodestar.memory.records import EventKind, MapName, Memory, Primitive, Sourc
 
 _CUT = "… (cut)"
 _MAX_WORDS = 500  # characters of a label, caption, name or fact
+_MAX_TIME = 1e11  # seconds of a stamp: the year 5138
+_MAX_LENGTH = 1e7  # metres or radians; beyond any place
+_MAX_NUMBER = 2**31 - 1  # of a floor, region or pixel count
+_MAX_ID = 2**63 - 1  # of what has an id
 _CONTROL = dict.fromkeys((*range(32), *range(127, 160), 8232, 8233), " ")
 _KEPT = str.maketrans({**_CONTROL, 0x0A: "\n"})  # a text may have lines
 
 
 def to_json(memory: Memory) -> dict[str, Any]:
-    """Return the memory as JSON values. Raises BadMemory for a number that is not finite."""
+    """Return the memory as JSON values. Raises BadMemory for a number that is not finite, or beyond
+    any sense.
+    """
     primitives = [
-        [p.entity_id, p.label, _numbers(p.centre, 3), _numbers(p.size, 3), p.caption, int(p.pixels)]
+        [
+            _whole(p.entity_id, _MAX_ID),
+            p.label,
+            _numbers(p.centre, 3),
+            _numbers(p.size, 3),
+            p.caption,
+            _whole(p.pixels),
+        ]
         for p in memory.primitives
     ]
     return {
         "id": memory.id,
         "text": memory.text,
-        "start": _number(memory.start),
-        "end": _number(memory.end),
+        "start": _number(memory.start, _MAX_TIME),
+        "end": _number(memory.end, _MAX_TIME),
         "position": _numbers(memory.position, 3),
         "heading": _number(memory.heading),
-        "floor": int(memory.floor),
-        "region_id": int(memory.region_id),
+        "floor": _whole(memory.floor),
+        "region_id": _whole(memory.region_id),
         "region": memory.region,
         "primitives": primitives,
-        "keyframes": [int(identity) for identity in memory.keyframe_ids],
+        "keyframes": [_whole(identity, _MAX_ID) for identity in memory.keyframe_ids],
         "source": memory.source.value,
         "event": memory.event.value if memory.event else None,
         "facts": dict(memory.facts),
         "robot": memory.robot,
         "session": memory.session,
-        "map": [int(memory.map.map_id), memory.map.fingerprint],
+        "map": [_whole(memory.map.map_id, _MAX_ID), memory.map.fingerprint],
         "pinned": bool(memory.pinned),
         "corrects": int(memory.corrects),
         "keyframe_session": memory.keyframe_session,
@@ -110,22 +121,6 @@ def cleaned(memory: Memory, max_text: int, max_primitives: int) -> tuple[Memory,
     return changed, cut
 
 
-def vector_to_text(vector: np.ndarray) -> str:
-    """Return a vector (D,) as base64 of float16: 2 bytes a value, its cosine is off by less than 1e-3."""
-    return base64.b64encode(np.asarray(vector, "<f2").tobytes()).decode("ascii")
-
-
-def vector_from_text(text: str, dimension: int) -> np.ndarray:
-    """Return the vector (D,) float16. Raises BadMemory for another dimension."""
-    try:
-        data = base64.b64decode(text, validate=True)
-    except (binascii.Error, ValueError, TypeError) as error:
-        raise BadMemory(f"its vector cannot be read: {error}") from error
-    if len(data) != 2 * dimension:
-        raise BadMemory(f"its vector has {len(data) // 2} values, not {dimension}")
-    return np.frombuffer(data, "<f2")
-
-
 def checked_vector(vector: np.ndarray, dimension: int) -> np.ndarray:
     """Return the vector as (D,) float32 of length 1. Raises BadMemory for another shape, NaN or zero."""
     values = np.asarray(vector, np.float32)
@@ -147,14 +142,24 @@ def _words(text: str) -> str:
     return words if len(words) <= _MAX_WORDS else words[: _MAX_WORDS - len(_CUT)] + _CUT
 
 
-def _number(value: float) -> float:
-    if not math.isfinite(value):
-        raise BadMemory("a memory's numbers must be finite; this one is not kept")
-    return float(value)
+def _number(value: Any, most: float = _MAX_LENGTH) -> float:
+    if not abs(number := float(value)) <= most:  # NaN too
+        raise BadMemory(
+            f"a number of a memory must lie between -{most:g} and {most:g}; {number!r} is not kept"
+        )
+    return number
 
 
 def _numbers(values: Any, count: int) -> list[float]:
-    numbers = [_number(float(value)) for value in values]
+    numbers = [_number(value) for value in values]
     if len(numbers) != count:
         raise BadMemory(f"a place in a memory needs {count} numbers, this one has {len(numbers)}")
     return numbers
+
+
+def _whole(value: Any, most: int = _MAX_NUMBER) -> int:
+    if not abs(number := int(value)) <= most:
+        raise BadMemory(
+            f"a whole number of a memory must lie between -{most} and {most}; {number} is not kept"
+        )
+    return number

@@ -16,9 +16,10 @@ _MOST_KEPT = 512  # representatives of a cell that a memory is compared with, th
 
 @dataclass(frozen=True)
 class Candidates:
-    """Memories that may go, oldest first. group: (N,) map, floor, source and event as one number. place: (N, 2) metres.
+    """Memories that may go, oldest first.
 
-    entities: a set per memory. vectors: returns (K, D) float32 of K of them, zero without one.
+    rows: (N,) ids. group: (N,) map, floor, source and event as one number. place: (N, 2) metres. entities: a set per
+    memory. vectors: returns (K, D) float32 of K of them, zero without one.
     """
 
     rows: np.ndarray
@@ -28,15 +29,8 @@ class Candidates:
     vectors: Callable[[np.ndarray], np.ndarray]
 
 
-def protected(rows: np.ndarray, lasting: np.ndarray, now: float, config: StoreConfig) -> np.ndarray:
-    """Return which rows (N,) may not be thinned out: pinned, younger than `full_time`, or events and operator's words
-    younger than `long_time`."""
-    age = now - rows["end"]
-    return rows["pinned"] | (age < config.full_time) | (lasting & (age < config.long_time))
-
-
 def thinned(candidates: Candidates, surplus: int, config: StoreConfig) -> np.ndarray:
-    """Return the rows to drop: redundant ones by ever coarser stages until at least `surplus` are found.
+    """Return the ids to drop: redundant ones by ever coarser stages until at least `surplus` are found.
 
     Where that is not enough, the oldest of the rest follow. The newest of those that are alike stays.
     """

@@ -1,7 +1,8 @@
-"""The store of the memory: a journal that keeps everything, Milvus for searches and for a fleet (ADR 0036)."""
+"""The store of the memory: a database that keeps everything, and an index of its vectors (ADR 0063)."""
 
 from __future__ import annotations
 
+import shutil
 import threading
 import uuid
 from collections.abc import Callable, Sequence
@@ -12,38 +13,44 @@ from typing import Any
 import numpy as np
 
 from lodestar.memory.config import StoreConfig
-from lodestar.memory.errors import BadMemory, NoQueryVectors, NoSuchMemory, StoreError
-from lodestar.memory.flush_worker import Embed, FlushWorker
-from lodestar.memory.index_upkeep import IndexUpkeep
-from lodestar.memory.ledger import Ledger
+from lodestar.memory.database import Database
+from lodestar.memory.errors import BadMemory, NoQueryVectors, NoSuchMemory, NotErased, StoreError
+from lodestar.memory.milvus_copy import MilvusCopy
+from lodestar.memory.milvus_index import FILE as LITE_FILE
 from lodestar.memory.milvus_index import MilvusIndex
+from lodestar.memory.old_journal import convert_journal
 from lodestar.memory.owner import StoreOwner
 from lodestar.memory.record_json import checked_vector, cleaned
 from lodestar.memory.records import EventKind, ImageName, MapName, Memory, Source
 from lodestar.memory.requests import EVERY_ROBOT, Hit, Request
-from lodestar.memory.retrieval import Retrieval
+from lodestar.memory.rows import Rows, plain_words
+from lodestar.memory.upkeep import Embed, Upkeep
+from lodestar.memory.vector_index import MatrixIndex, VectorIndex
 from lodestar.storage.private import state_home
 
 _FOLDER = "memory"  # in the user's state folder
 _CLOSING = 30.0  # seconds of real time in which the worker ends its turn
+_ERASING = (
+    30.0  # seconds of real time in which forgotten content is erased; chosen: an image store that is busy
+)
 
 
 @dataclass(frozen=True)
 class Statistics:
-    """State of the store. problems: sentences by department (journal, embedder, milvus, images, search); {} = none."""
+    """State of the store. problems: sentences by department (database, embedder, milvus, images, search); {} = none."""
 
     records: int  # that are there, of every map
     other_maps: int  # of these, records that belong to another map than the store is on
-    pending: int  # records that Milvus has not yet
+    pending: int  # changes that Milvus has not yet, and records without a vector
     unembedded: int  # records without a vector
-    cached: int  # vectors in the owner's memory
     forgotten: int  # tombstones
-    unerased: int  # of these, memories whose images or rows in Milvus are still to be erased
-    clock_steps: int  # records that start before the one accepted before them
+    unerased: int  # of these, memories whose content is still to be erased somewhere
+    clock_steps: int  # since the store was opened: records that start before the one accepted before them
     texts_cut: int  # since the store was opened
-    damaged_lines: int  # of the journal that do not match their checksum or make no sense
-    cut_tail: int  # bytes of an unfinished line, dropped when the store was opened
-    journal_bytes: int
+    unreadable: (
+        int  # likewise, records that were damaged on the disk, and lines of an older journal that were
+    )
+    store_bytes: int  # of the database and its write-ahead log
     cache_bytes: int  # memory of the vectors
     problems: dict[str, str]
 
@@ -51,23 +58,22 @@ class Statistics:
 class MemoryStore:
     """Memories that survive kill -9 once `add` has returned. One process owns the folder. Thread-safe.
 
-    `open` raises StoreLocked, StoreFull, StoreUnwritable, ForeignStore or OtherStoreVersion. A Milvus that
-    cannot be used is a problem in `statistics`, no error: searches go on without it and it is filled later.
+    `open` raises StoreLocked, StoreFull, StoreUnwritable, ForeignStore, OtherStoreVersion or DamagedStore. A Milvus
+    that cannot be used is a problem in `statistics`, no error: searches go on without it and it is filled later.
     """
 
-    def __init__(
-        self, config: StoreConfig, ledger: Ledger, owner: StoreOwner, index: MilvusIndex, **calls: Any
-    ):
-        self.config = config
-        self._ledger, self._owner, self._index = ledger, owner, index
+    def __init__(self, rows: Rows, owner: StoreOwner, index: VectorIndex, **calls: Any):
+        self.config = rows.config
+        self._rows, self._owner, self._index = rows, owner, index
         self._embed: Embed | None = calls["embed"]
-        self._lock = threading.RLock()
-        upkeep = IndexUpkeep(ledger, self._lock, index, owner.folder)
-        self._worker = FlushWorker(ledger, self._lock, upkeep, self._embed, calls["on_erased"])
-        self._retrieval = Retrieval(ledger, self._lock, index)
+        self._lock = threading.Lock()  # of the fields below
         self._map, self._session = MapName(1), ""
+        self._last_start = float("-inf")
+        self._clock_steps = self._texts_cut = 0
+        self._counted: tuple[Any, dict[str, int]] = (None, {})
         self._closed = False
-        self._worker.start()
+        self._upkeep = Upkeep(rows, index, self._embed, calls["on_erased"])
+        self._upkeep.start()
 
     @classmethod
     def open(
@@ -75,22 +81,34 @@ class MemoryStore:
         config: StoreConfig,
         embed: Embed | None = None,
         on_erased: Callable[[Sequence[ImageName]], None] | None = None,
-        index: MilvusIndex | None = None,
+        milvus: MilvusIndex | None = None,
     ) -> MemoryStore:
-        """Open or create the store. Reading the journal takes about 4 s for 100,000 memories.
+        """Open or create the store, which takes about 1 s for 100,000 memories. A journal of an older version becomes
+        a database first.
 
         embed: phrases -> (N, D) unit rows, called by the worker, and by `search` for words without vectors; None =
         vectors are given with each memory and request. on_erased: gets the names of keyframes that only forgotten
         memories referred to, so that their images are erased; called by the worker, and again if it raises. None =
-        nobody has images any more.
+        nobody has images any more. milvus: another client than that of the configuration.
         """
         folder = Path(config.folder).expanduser().absolute() if config.folder else state_home() / _FOLDER
         owner = StoreOwner(folder)
+        database: Database | None = None
         try:
-            ledger = Ledger(folder, config, uuid.uuid4().hex[:12])
-            made = index if index is not None else MilvusIndex(config, folder)
-            return cls(config, ledger, owner, made, embed=embed, on_erased=on_erased)
+            database = Database(folder)
+            rows = Rows(database, config, uuid.uuid4().hex[:12])
+            convert_journal(folder, rows)
+            index: VectorIndex
+            if config.backend == "sqlite":
+                index = MatrixIndex(rows)
+            else:
+                index = MilvusCopy(rows, milvus or MilvusIndex(config, folder))
+            if config.backend != "milvus_lite":  # a copy that nobody would erase from
+                shutil.rmtree(folder / LITE_FILE, ignore_errors=True)
+            return cls(rows, owner, index, embed=embed, on_erased=on_erased)
         except BaseException:
+            if database is not None:
+                database.close()
             owner.close()
             raise
 
@@ -108,7 +126,7 @@ class MemoryStore:
     @property
     def name(self) -> str:
         """Return the store's unique name."""
-        return self._ledger.store
+        return self._rows.name
 
     def use_map(self, name: MapName, session: str = "") -> None:
         """Set the map that the robot is on. session: tells maps without fingerprint, not saved yet, apart."""
@@ -123,34 +141,37 @@ class MemoryStore:
         Raises BadMemory, NoSuchMemory for a correction of nothing, StoreFull or StoreUnwritable, and then nothing
         is kept.
         """
-        if memory.id:
-            raise BadMemory("a new memory has the id 0; the store gives it one")
         return self.accept(memory, vector)
 
     def accept(self, memory: Memory, vector: np.ndarray | None = None, origin: str = "") -> int:
-        """Keep a memory as `add` does, also one from an import with its own id and origin."""
+        """Keep a memory as `add` does, also one from an import with its origin."""
+        if memory.id:
+            raise BadMemory("a new memory has the id 0; the store gives it one")
+        self._check_open()
         kept, cut = cleaned(memory, self.config.max_text, self.config.max_primitives)
         kept = replace(kept, robot=self.config.robot)
         unit = None if vector is None else checked_vector(vector, self.config.dimension)
+        identity = self._rows.add(kept, unit, origin)
+        if kept.corrects:
+            self._index.remove([i for i in self._rows.family([identity]) if i != identity])
+        if unit is not None:
+            self._index.put(identity, unit)
         with self._lock:
-            self._check_open()
-            if kept.corrects:
-                self._ledger.row(kept.corrects)
-            identity = self._ledger.add(kept, unit, origin)
-            self._ledger.counts.texts_cut += cut
+            self._texts_cut += cut
+            self._clock_steps += kept.start < self._last_start
+            self._last_start = kept.start
         return identity
 
     def get(self, identity: int) -> Memory:
         """Return a memory, also one that was corrected. Raises NoSuchMemory."""
-        with self._lock:
-            self._check_open()
-            row = self._ledger.row(identity)
-        hits = self._retrieval.hits([row])
-        if not hits:
+        self._check_open()
+        self._rows.check(identity)
+        found = self._rows.memories([identity])
+        if not found:
             raise NoSuchMemory(
-                f"memory {identity} cannot be read any more: it was forgotten or its line is damaged"
+                f"memory {identity} cannot be read any more: it was forgotten or is damaged on the disk"
             )
-        return hits[0].memory
+        return found[identity][0]
 
     def search(self, request: Request) -> list[Hit]:
         """Return what passes the request's filters, most alike first or in its order; also what was added just now.
@@ -158,26 +179,32 @@ class MemoryStore:
         Never returns memories of another map. Raises NoQueryVectors where words cannot be embedded,
         IndexUnavailable where other robots are asked and Milvus does not work.
         """
+        self._check_open()
         queries = self._queries(request)
-        with self._lock:
-            self._check_open()
-            request = request if request.map is not None else replace(request, map=self._map)
-            code = self._ledger.catalogue.map_code(request.map or self._map, self._session)
+        request, session = self._on_map(request)
         if request.robots not in ((), (self.config.robot,)):
-            if self.config.uri:
+            if self.config.backend == "milvus":
                 return self._index.fleet(queries, request)
             if not {self.config.robot, *EVERY_ROBOT} & set(request.robots):
-                return []  # Milvus Lite has this robot alone
-        return self._retrieval.search(request, code, queries)
+                return []  # the folder has this robot alone
+        if queries is None:
+            ids = dict.fromkeys(self._rows.first(request, session), 0.0)
+        else:
+            found, scores = self._index.nearest(queries, request, session)
+            ids = dict(zip(found.tolist(), scores.tolist()))
+            if request.narrowed and len(ids) < request.limit:
+                rest = self._rows.vectorless(request, session, request.limit - len(ids))
+                ids.update((identity, 0.0) for identity in rest if identity not in ids)
+        return self._hits(ids, queries)
 
     def pin(self, identity: int, pinned: bool = True) -> None:
         """Keep a memory from being thinned out, or allow it again. Raises NoSuchMemory."""
-        with self._lock:
-            self._check_open()
-            self._ledger.pin(self._ledger.row(identity), pinned)
+        self._check_open()
+        self._rows.pin(identity, pinned)
 
     def correct(self, identity: int, text: str, **changes: Any) -> int:
-        """Add a memory that replaces another one in answers; returns its id. The other one stays as history.
+        """Add a memory that replaces another one, and what corrected that before, in answers; returns its id. The
+        others stay as history.
 
         changes: further fields of the new memory, which otherwise are those of the old one. Raises NoSuchMemory,
         BadMemory.
@@ -190,88 +217,92 @@ class MemoryStore:
             raise BadMemory(f"the correction cannot be kept: {error}") from error
         return self.add(new)
 
-    def forget(self, selector: int | Request) -> list[int]:
-        """Forget a memory, or all that pass a request's filters, with all that they correct; returns the ids.
-
-        They are in no answer from now on. Their texts, vectors and images are erased by the worker, which `flush`
-        waits for; tombstones without content stay. A request needs filters and no words. Raises NoSuchMemory,
-        BadMemory.
+    def mentioning(self, words: str, window: tuple[float, float] | None = None) -> list[int]:
+        """Return the ids of all memories of this map that hold the words, whatever their case, and reach into a window
+        in seconds, oldest first; also those that were corrected.
         """
-        with self._lock:
-            self._check_open()
-            if isinstance(selector, Request):
-                if selector.by_words or not selector.narrowed:
-                    raise BadMemory(
-                        "to forget takes a time, a place, a thing or a source, and no words; or one id"
-                    )
-                code = self._ledger.catalogue.map_code(selector.map or self._map, self._session)
-                rows = [int(row) for row in self._ledger.catalogue.matching(selector, code)]
-            else:
-                rows = [self._ledger.row(selector)]
-            return self._ledger.forget(rows)
+        self._check_open()
+        request, session = self._on_map(Request(window=window))
+        return self._rows.mentioning(plain_words(words), request, session)
+
+    def forget(self, selector: int | Sequence[int] | Request) -> list[int]:
+        """Forget a memory, several, or all that pass a request's filters, with all that they correct and that corrects
+        them; returns the ids.
+
+        When it returns, their texts, vectors and images are in no file any more; tombstones without content stay. A
+        request needs filters and no words. Raises NoSuchMemory, BadMemory; NotErased where they are in no answer any
+        more, but an image store or Milvus cannot erase now.
+        """
+        self._check_open()
+        if isinstance(selector, Request):
+            if selector.by_words or not selector.narrowed:
+                raise BadMemory(
+                    "to forget takes a time, a place, a thing or a source, and no words; or one id"
+                )
+            named = self._rows.matching(*self._on_map(selector)).tolist()
+        else:
+            named = [selector] if isinstance(selector, int) else [int(i) for i in selector]
+            for identity in named:
+                self._rows.check(identity)
+        gone = sorted({*named, *self._rows.family(named)})  # what is thinned out this moment is erased too
+        self._rows.forget(gone)
+        self._index.remove(gone, forgotten=True)
+        wanted = set(gone)
+        if wanted and not self._upkeep.flush(_ERASING, lambda: wanted.isdisjoint(self._rows.unfinished())):
+            why = "; ".join(self._upkeep.problems.values()) or "the worker of the memory is busy"
+            raise NotErased(
+                f"forgotten, but not erased everywhere yet; that is tried again: {why}", tuple(gone)
+            )
+        return gone
 
     def images(self, session: str, limit: int) -> list[int]:
         """Return the keyframes of a session that memories refer to, at most `limit`, the most important first: those of
         pinned memories, then of operator's words and events, then of the others; the newest first.
         """
-        with self._lock:
-            return self._ledger.catalogue.images(session, limit)
+        return self._rows.images(session, limit)
 
     def identities(self) -> list[int]:
         """Return the ids of everything that is there, oldest first."""
-        with self._lock:
-            rows = self._ledger.catalogue.rows
-            return [int(i) for i in rows["id"][rows["there"]]]
+        return self._rows.identities()
 
     def origin_of(self, identity: int) -> str:
         """Return where a memory came from: store and id there."""
-        with self._lock:
-            return self._ledger.origin_of(identity) or self._ledger.key(identity)
+        return self._rows.origin_of(identity)
 
     def identity_of(self, origin: str) -> int | None:
         """Return the id that a memory of that origin has here, or had before it was forgotten; None for any other."""
-        store, _, text = origin.rpartition(":")
-        with self._lock:
-            identity = int(text) if store == self._ledger.store else 0
-            if not self._present_or_forgotten(identity):
-                identity = self._ledger.origins.get(origin, 0)
-            return identity if self._present_or_forgotten(identity) else None
+        return self._rows.identity_of(origin)
 
     def has(self, identity: int) -> bool:
         """Return whether the memory is there."""
-        with self._lock:
-            return self._ledger.catalogue.row(identity) is not None
+        return self._rows.has(identity)
 
     def flush(self, timeout: float = 60.0) -> bool:
         """Wait until everything is embedded, in Milvus and erased. Returns whether it is; the statistics say why
         not.
         """
-        return self._worker.flush(timeout)
+        return self._upkeep.flush(timeout)
 
     def statistics(self) -> Statistics:
-        """Return counts and problems."""
-        with self._lock:
-            ledger, rows = self._ledger, self._ledger.catalogue.rows
-            code = ledger.catalogue.map_code(self._map, self._session)
-            problems = dict(self._worker.problems)
-            if self._retrieval.problem and not self._index.connected:
-                problems["search"] = self._retrieval.problem
-            return Statistics(
-                records=ledger.catalogue.alive,
-                other_maps=int((rows["there"] & (rows["map"] != code)).sum()),
-                pending=len(ledger.work.unwritten) + len(ledger.work.unembedded),
-                unembedded=len(ledger.work.unembedded),
-                cached=len(ledger.matrix),
-                forgotten=len(ledger.tombstones),
-                unerased=len(ledger.unfinished()),
-                clock_steps=ledger.counts.clock_steps,
-                texts_cut=ledger.counts.texts_cut,
-                damaged_lines=ledger.journal.damaged + ledger.counts.unreadable,
-                cut_tail=ledger.journal.cut_tail,
-                journal_bytes=ledger.journal.bytes,
-                cache_bytes=ledger.matrix.bytes,
-                problems=problems,
-            )
+        """Return counts and problems. Raises StoreError."""
+        self._check_open()
+        request, session = self._on_map(Request())
+        state = (self._rows.database.changes, request.map, session)
+        if self._counted[0] != state:
+            self._counted = (state, self._rows.counts(request, session))
+        counts, problems = self._counted[1], dict(self._upkeep.problems)
+        if self._index.problem:
+            problems["search"] = self._index.problem
+        return Statistics(
+            **counts,
+            pending=self._index.waiting + counts["unembedded"],
+            clock_steps=self._clock_steps,
+            texts_cut=self._texts_cut,
+            unreadable=len(self._rows.unreadable),
+            store_bytes=self._rows.database.bytes,
+            cache_bytes=self._index.bytes,
+            problems=problems,
+        )
 
     def close(self) -> None:
         """Write what is written to the disk and give the folder back. Safe to repeat."""
@@ -279,17 +310,29 @@ class MemoryStore:
             if self._closed:
                 return
             self._closed = True
-        self._worker.close(_CLOSING)
-        with self._lock:
-            self._ledger.journal.close()
+        self._upkeep.close(_CLOSING)
+        self._rows.database.close()
         self._owner.close()
-
-    def _present_or_forgotten(self, identity: int) -> bool:
-        return identity in self._ledger.tombstones or self._ledger.catalogue.row(identity) is not None
 
     def _check_open(self) -> None:
         if self._closed:
             raise StoreError("the memory is closed; open it again")
+
+    def _on_map(self, request: Request) -> tuple[Request, str]:
+        """Return the request about a map, and the session that tells it apart if it was never saved."""
+        with self._lock:
+            return (request if request.map is not None else replace(request, map=self._map)), self._session
+
+    def _hits(self, scores: dict[int, float], queries: np.ndarray | None) -> list[Hit]:
+        """Return the memories of these ids in this order, with their exact cosine, without one that is gone."""
+        found = self._rows.memories(scores)
+        hits = []
+        for identity in scores:
+            if identity in found:
+                memory, vector = found[identity]
+                score = 0.0 if queries is None or vector is None else float((queries @ vector).max())
+                hits.append(Hit(memory, score, vector))
+        return hits
 
     def _queries(self, request: Request) -> np.ndarray | None:
         if not request.by_words:

@@ -10,8 +10,8 @@ from pathlib import Path
 from lodestar.memory.errors import BadMemory, NoSuchMemory
 from lodestar.memory.record_json import from_json, to_json
 from lodestar.memory.store import MemoryStore
-from lodestar.storage.archive import whole_file
-from lodestar.storage.private import FILE_MODE
+from lodestar.storage.files import whole_file
+from lodestar.storage.private import FILE_MODE, UnsafeFolder, private_folder
 
 FORMAT = "lodestar-memory-export"
 VERSION = 1
@@ -33,13 +33,34 @@ class Imported:
     bad: tuple[tuple[int, str], ...]
 
 
+def export_file(name: str, folder: Path) -> Path:
+    """Return the path of a new file in the folder that memories may be exported into, which is made.
+
+    Raises ValueError, with what to do, for a path outside of it, also by a link, and for a file that is there.
+    """
+    advice = f"give a new name, which becomes a file in {folder}"
+    if not name.strip() or "\0" in name:
+        raise ValueError(f"the file has no name: {advice}")
+    path = (folder / Path(name).expanduser()).resolve()
+    if not path.is_relative_to(folder.resolve()) or path == folder.resolve():
+        raise ValueError(f"memories are exported into {folder} alone (exports), not to {path}: {advice}")
+    if path.exists():
+        raise ValueError(f"{path} is there already and is not replaced: {advice}")
+    try:
+        private_folder(path.parent)
+    except UnsafeFolder as error:
+        raise ValueError(str(error)) from error
+    return path
+
+
 def export_jsonl(store: MemoryStore, path: Path) -> int:
     """Write every memory to a file that only its owner can read, one JSON value a line. Returns their number.
 
-    The file appears whole or not at all. Vectors are left out: they are computed again from the words.
+    The file appears whole or not at all; one that is there is not replaced (FileExistsError). Vectors are left out:
+    they are computed again from the words.
     """
     count = 0
-    with whole_file(path) as unfinished, open(unfinished, "w", encoding="utf-8") as out:
+    with whole_file(path, replace=False) as unfinished, open(unfinished, "w", encoding="utf-8") as out:
         unfinished.chmod(FILE_MODE)
         out.write(json.dumps({"format": FORMAT, "version": VERSION, "store": store.name}) + "\n")
         for identity in store.identities():

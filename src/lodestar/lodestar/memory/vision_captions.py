@@ -10,8 +10,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from lodestar.memory.records import Memory, Source
-from lodestar.models.chat import BadAnswer, ChatConfig, ChatModel, ChatUnavailable, OpenAiChat
+from lodestar.models.chat import BadAnswer, ChatModel, ChatUnavailable, OpenAiChat
 from lodestar.models.chat_budget import SpendingConfig
+from lodestar.models.config import VisionChatConfig
 
 SYSTEM = """\
 You see an image from a robot's camera, taken while it did what `segment` says; `segment` was composed from a detector's
@@ -31,7 +32,7 @@ SCHEMA: dict[str, Any] = {
 class SegmentCaptionConfig:
     """Captions of segments: composed from what perception saw, or written by a vision model within limits."""
 
-    captioner: str = "composed"  # of what perception saw; or "vision", by a model
+    asks_model: bool = field(default=False, metadata={"shared": "vision_model"})
 
     patience: float = (
         15.0  # seconds, in the stamps' clock, that a segment waits for its caption; chosen: five segments
@@ -39,13 +40,9 @@ class SegmentCaptionConfig:
     waiting: int = 4  # segments that wait at most; beyond it the oldest goes as it is; chosen
     max_questions: int = 2_000  # per process; 100 minutes of segments; chosen
     max_words: int = 80  # of a caption; chosen: what the text model reads
-    chat: ChatConfig = field(
-        default_factory=lambda: ChatConfig(max_tokens=160, spending=SpendingConfig(tokens=3_000_000))
+    chat: VisionChatConfig = field(
+        default_factory=lambda: VisionChatConfig(max_tokens=160, spending=SpendingConfig(tokens=3_000_000))
     )  # of the endpoint; the budget is of the process: max_questions images with their answers
-
-    def __post_init__(self) -> None:
-        if self.captioner not in ("composed", "vision"):
-            raise ValueError(f'captioner must be "composed" or "vision", not {self.captioner!r}')
 
 
 class Captioner(Protocol):
@@ -197,7 +194,7 @@ def make_vision_captions(
 
     None where no model captions segments.
     """
-    if config.captioner == "composed":
+    if not config.asks_model:
         return None
     chat = OpenAiChat(config.chat)
     return VisionCaptions(chat, image_of, config), chat

@@ -13,7 +13,7 @@ from lodestar.missions.journal import RoundState, StepRecord
 from lodestar.missions.records import Mission, Verdict
 from lodestar.models.english import duration_in_words
 from lodestar.scene.captions import clean_text
-from lodestar.storage.archive import write_file
+from lodestar.storage.files import write_file
 from lodestar.storage.private import private_folder
 
 _WIDE = 44  # characters of a step and of its outcome in the table; chosen for 120 columns

@@ -30,19 +30,38 @@ class SpendingConfig:
 
 
 @dataclass(frozen=True)
+class EndpointConfig:
+    """An OpenAI-compatible server and the model that is asked there."""
+
+    model: str = "gpt-4o-mini"  # chosen
+    base_url: str = ""  # "" = OpenAI's; http://HOST:11434/v1 for Ollama, http://HOST:8000/v1 for vLLM
+    key_variable: str = KEY_VARIABLE  # name of the environment variable that holds the key
+
+
+@dataclass(frozen=True)
 class ChatConfig:
     """Connection and limits of a chat model."""
 
-    model: str = "gpt-4o-mini"  # chosen
-    base_url: str = ""  # of the endpoint; "" = OpenAI's
+    model: str = field(default="gpt-4o-mini", metadata={"shared": "endpoint.model"})
+    base_url: str = field(default="", metadata={"shared": "endpoint.base_url"})  # "" = OpenAI's
     timeout: float = 20.0  # seconds for one attempt; chosen
     patience: float = 40.0  # seconds for one question with all attempts; chosen: two attempts
     max_tokens: int = 800  # tokens of an answer; chosen
     # seconds without questions after the endpoint failed; chosen
     rest: float = 30.0
-    key_variable: str = KEY_VARIABLE  # name of the environment variable that holds the key
+    # name of the environment variable that holds the key
+    key_variable: str = field(default=KEY_VARIABLE, metadata={"shared": "endpoint.key_variable"})
     retries: RetryConfig = field(default_factory=RetryConfig)  # of one question
     spending: SpendingConfig = field(default_factory=SpendingConfig)  # of one task
 
     def __post_init__(self) -> None:
         check_variable(self.key_variable)
+
+
+@dataclass(frozen=True)
+class VisionChatConfig(ChatConfig):
+    """Connection and limits of a chat with a model that sees images."""
+
+    model: str = field(default="gpt-4o-mini", metadata={"shared": "vision_endpoint.model"})
+    base_url: str = field(default="", metadata={"shared": "vision_endpoint.base_url"})
+    key_variable: str = field(default=KEY_VARIABLE, metadata={"shared": "vision_endpoint.key_variable"})

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from lodestar.geometry.camera import DEPTH_RANGE
-from lodestar.models.config import ChatConfig
+from lodestar.models.config import VisionChatConfig
 
-CAPTIONERS = ("template", "vision")
 SPLITS = ("none", "depth", "instances")
 COLOR_TRANSPORTS = ("raw", "compressed")
 DEPTH_TRANSPORTS = ("raw", "compressedDepth", "compressed")
@@ -40,7 +39,9 @@ class VisionConfig:
     # pixels of a crop's longer side; the shorter is at least a quarter of it; chosen
     side: int = 384
     quality: int = 85  # of the crop's JPEG, 1 to 100; chosen
-    chat: ChatConfig = field(default_factory=lambda: ChatConfig(max_tokens=120))  # of the endpoint
+    chat: VisionChatConfig = field(
+        default_factory=lambda: VisionChatConfig(max_tokens=120)
+    )  # of the endpoint
 
     def __post_init__(self) -> None:
         if self.side < 32 or not 1 <= self.quality <= 100 or self.max_questions < 0:
@@ -51,13 +52,9 @@ class VisionConfig:
 class CaptionerConfig:
     """Choice of the captioner."""
 
-    # template = label, colour and size, offline; vision = a vision model, else template
-    captioner: str = "template"
-    vision: VisionConfig = field(default_factory=VisionConfig)  # used for captioner = vision
-
-    def __post_init__(self) -> None:
-        if self.captioner not in CAPTIONERS:
-            raise ValueError(f"captioner is {self.captioner!r}; it is one of {', '.join(CAPTIONERS)}")
+    # a vision model, a template where it fails; without it the template: label, colour and size
+    asks_model: bool = field(default=False, metadata={"shared": "vision_model"})
+    vision: VisionConfig = field(default_factory=VisionConfig)
 
 
 @dataclass(frozen=True)

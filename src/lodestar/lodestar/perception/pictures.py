@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import io
 import warnings
-from dataclasses import dataclass
 
 import cv2
 import numpy as np
 from PIL import Image, ImageOps
+
+from lodestar.perception.picture_config import PictureConfig
 
 FORMATS = ("JPEG", "PNG", "WEBP")
 
@@ -17,17 +18,10 @@ class BadPicture(ValueError):
     """The bytes are not a usable picture, or nothing in it is recognised; the message says what to send."""
 
 
-@dataclass(frozen=True)
-class PictureConfig:
-    """Limits of pictures; they bound memory and time."""
-
-    max_bytes: int = 20_000_000  # of a file; chosen
-    max_pixels: int = 50_000_000  # before the picture is scaled down; chosen
-    side: int = 1024  # pixels of the longer side after scaling; chosen: above the detectors' 640
-    min_side: int = 16  # pixels of the shorter side below which nothing is recognised; chosen
+_LIMITS = PictureConfig()
 
 
-def decode_picture(data: bytes, config: PictureConfig = PictureConfig()) -> np.ndarray:
+def decode_picture(data: bytes, config: PictureConfig = _LIMITS) -> np.ndarray:
     """Return an upright (H, W, 3) uint8 RGB image whose longer side has at most `side` pixels. Raises BadPicture.
 
     The size is read from the header before decoding, so that a small file cannot exhaust memory.

@@ -15,7 +15,7 @@ import yaml
 
 from lodestar.models.kinship import kind_of
 from lodestar.models.lexicon import load_lexicon
-from lodestar.storage.archive import write_file
+from lodestar.storage.files import write_file
 
 UNKNOWN = "unknown"
 SUPPORTS = ("floor", "surface", "wall", "ceiling")

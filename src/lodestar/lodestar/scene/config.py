@@ -11,6 +11,9 @@ class SceneConfig:
     """Life cycle, views and links of entities. Distances between entities are those of their means."""
 
     max_views: int = 5  # k of FARM 2.2
+    priors_file: str = field(
+        default="", metadata={"shared": "priors_file"}
+    )  # of what moves; see SharedConfig
     # radians between the viewing directions of kept views (FARM D.1 step 6)
     view_separation: float = math.radians(30.0)
     # share of the nearest kept distance below which a view replaces a kept one of the same direction; chosen

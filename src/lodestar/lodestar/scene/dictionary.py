@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from copy import copy
 from dataclasses import replace
 
 import numpy as np
 
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.grid.regions import RegionTracker
 from lodestar.keyframes.records import Keyframe
 from lodestar.mapping.follower import ALL, PAGE_SIZE, Cursor
 from lodestar.mapping.records import InstanceDelta, Merge
@@ -30,6 +29,10 @@ from lodestar.scene.session_sights import SessionScene, changes_between
 __all__ = ["SceneConfig", "SceneDictionary"]
 
 
+#: What ends together when another scene takes the place of this one.
+_LIFETIME = ("state", "map_id", "session_id", "_instance_revision", "_retired", "_expected", "_loaded")
+
+
 class SceneDictionary:
     """Entities of confirmed instances; safe for threads.
 
@@ -37,10 +40,17 @@ class SceneDictionary:
     oldest beyond `max_archived`.
     """
 
-    def __init__(self, config: SceneConfig | None = None, map_id: int = 1, session_id: str = "") -> None:
+    def __init__(
+        self,
+        config: SceneConfig | None = None,
+        map_id: int = 1,
+        session_id: str = "",
+        priors: CategoryPriors | None = None,
+    ) -> None:
         self.config = config = config or SceneConfig()
         self.map_id = map_id
         self.session_id = session_id
+        self._priors = priors or CategoryPriors()  # of what moves since a map was saved
         self.lock = threading.RLock()
         self.state = SceneState(config)  # access requires the lock
         self._instance_revision = -1
@@ -198,23 +208,25 @@ class SceneDictionary:
             self._expected, self._instance_revision = "", -1
             self.flush()
 
-    def replace(self, state: SceneState, map_id: int, session_id: str, before: str) -> SceneDelta:
-        """Continue from another state, such as a loaded one; return the first delta of it.
+    def replace(self, state: SceneState, map_id: int, session_id: str) -> Callable[[], None]:
+        """Continue from another state, such as a loaded one; return what takes that back. `flush` gives its deltas.
 
-        before: the voxel map's session before it loaded the same file; deltas of it that are still on
-        their way are ignored. The voxel map's next session must have the name `session_id` up to a "+": its first
-        delta changes the name and does not clear the scene. That delta may have arrived already.
+        The voxel map loads the same file afterwards; deltas of its session before that are ignored. Its next session
+        must have the name `session_id` up to a "+": its first delta changes the name and does not clear the scene.
         """
         with self.lock:
-            self._retired.add(before)
-            self.state = state
+            former = {name: getattr(self, name) for name in _LIFETIME}
+            self._retired = {*self._retired, self.session_id}
+            self.state, self.map_id, self.session_id = state, map_id, session_id
+            self._expected, self._instance_revision = session_id.split("+")[0], -1
             was = {identity: self._entity(identity) for identity in state.records}
             self._loaded = SessionScene(was, map_id, session_id)
-            base = session_id.split("+")[0]
-            if self.session_id == before or self.session_id.split("+")[0] != base:
-                self.session_id, self._expected, self._instance_revision = session_id, base, -1
-            self.map_id = map_id
-            return self.flush()
+
+        def take_back() -> None:
+            with self.lock:
+                vars(self).update(former)
+
+        return take_back
 
     # ------------------------------------------------------------------ amendments
 
@@ -269,19 +281,22 @@ class SceneDictionary:
             return named
 
     def name_region(self, region: int, point: np.ndarray | None, label: str) -> Region:
-        """The region as an operator calls it from now on; see `RegionNames.name`. Raises BadRegionName."""
+        """Return the region as an operator calls it from now on; see `RegionNames.name`. Raises BadRegionName."""
         with self.lock:
             return self.state.names.name(self.state.rooms, region, point, label)
 
-    def find_regions(
-        self, grid: OccupancyGrid2D, tracker: RegionTracker
-    ) -> tuple[np.ndarray, tuple[Region, ...]]:
+    @property
+    def names_changed(self) -> int:
+        """Return how often an operator has named a region; the revision does not count it."""
+        return self.state.names.changes
+
+    def find_regions(self, grid: OccupancyGrid2D) -> tuple[np.ndarray, tuple[Region, ...]]:
         """Return the mask (rows, columns) uint16 and the regions of the grid; ids continue across updates and jumps.
 
         See `assign_regions`.
         """
         with self.lock:
-            jump, self.state.moved = self.state.moved, np.eye(4)
+            tracker, jump, self.state.moved = self.state.tracker, self.state.moved, np.eye(4)
             if self._loaded is not None and not np.allclose(jump, np.eye(4)):
                 self._loaded = self._loaded.moved(jump)
             elif self._loaded is not None and self._loaded.grid is None:
@@ -322,7 +337,7 @@ class SceneDictionary:
             or max(len(before.entities), len(now.entities)) > most
         ):
             return []
-        return changes_between(before, now, elapsed, CategoryPriors(), ChangeConfig())
+        return changes_between(before, now, elapsed, self._priors, ChangeConfig())
 
     # ---------------------------------------------------------------- enrichment
 

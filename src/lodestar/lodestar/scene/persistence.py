@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, replace
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,10 +16,12 @@ from lodestar.scene.dictionary import SceneDictionary
 from lodestar.scene.fusion import FusedVector
 from lodestar.scene.lifecycle import EntityRecord
 from lodestar.scene.records import Embedding, EntityState, View
+from lodestar.scene.region_names import RegionNames
 from lodestar.scene.relations import RelationTable
 from lodestar.scene.scene_state import SceneState
 from lodestar.scene.views import KeptView
-from lodestar.storage.archive import ForeignFile
+from lodestar.storage.archive import Archive, ForeignFile
+from lodestar.storage.saved_map import SCENE, ArchivePart
 
 KIND = "scene"
 VERSION = 1
@@ -33,11 +35,21 @@ Arrays = dict[str, np.ndarray]
 
 
 class BadScene(ForeignFile):
-    """The arrays do not hold a valid scene."""
+    """The archive does not hold a valid scene."""
 
 
-def scene_to_arrays(scene: SceneDictionary) -> tuple[dict[str, Any], Arrays]:
-    """Return meta and arrays of the dictionary's whole state.
+@dataclass(frozen=True)
+class SavedScene:
+    """A scene that goes on. map_id, session_id: of the voxel map that it belongs to. revision: when it was saved."""
+
+    state: SceneState
+    map_id: int
+    session_id: str
+    revision: int
+
+
+def scene_to_archive(scene: SceneDictionary) -> Archive:
+    """Return the dictionary's whole state: entities, regions with their ids, and the names that people gave them.
 
     The dictionary is locked while its records are copied, not while they are converted to text.
     """
@@ -53,7 +65,10 @@ def scene_to_arrays(scene: SceneDictionary) -> tuple[dict[str, Any], Arrays]:
             "stamp": state.stamp,
             "entities": len(records),
             "relations": state.relations.to_meta(),
+            "regions_moved": state.moved.tolist(),
+            "region_names": state.names.to_meta(),
         }
+        room_meta, room_arrays = state.tracker.to_arrays()
         if state.map_from_odom is not None:
             meta["map_from_odom"] = state.map_from_odom.tolist()
     texts = ",".join(json.dumps(_texts(record), separators=(",", ":")) for record in records)
@@ -69,7 +84,8 @@ def scene_to_arrays(scene: SceneDictionary) -> tuple[dict[str, Any], Arrays]:
         "forward": forward,
         "covisible": covisible,
     }
-    return meta, arrays | _views_to_arrays(records) | _vectors_to_arrays(records)
+    arrays |= room_arrays | _views_to_arrays(records) | _vectors_to_arrays(records)
+    return Archive(KIND, VERSION, meta | room_meta, arrays)
 
 
 def _copied(record: EntityRecord) -> EntityRecord:
@@ -82,19 +98,15 @@ def _copied(record: EntityRecord) -> EntityRecord:
     )
 
 
-def scene_from_arrays(
-    meta: Mapping[str, Any],
-    arrays: Mapping[str, np.ndarray],
-    config: SceneConfig,
-    now: float,
-    *,
-    resumes: bool = False,
-) -> SceneState:
-    """Return the state written by `scene_to_arrays`, for `SceneDictionary.replace`. Raises BadScene.
+def scene_from_archive(
+    archive: Archive, config: SceneConfig, now: float, *, resumes: bool = False
+) -> SavedScene:
+    """Return the scene written by `scene_to_archive`, for `SceneDictionary.replace`. Raises BadScene.
 
     now: seconds; if the file is from a later time, all its stamps are moved back, so that no sighting lies in
     the future. resumes: the odometry is still that of the scene, so that jumps since then are applied.
     """
+    meta, arrays = archive.meta, archive.arrays
     try:
         shift = min(0.0, now - float(meta["stamp"]))
         texts = json.loads(arrays["texts"].tobytes())
@@ -116,11 +128,28 @@ def scene_from_arrays(
         merges = [Merge(a, state.resolve(a)) for a in list(state.forward)]
         state.journal.restart(int(meta["revision"]) + 1, state.records, merges)
         state.rebuild()
+        state.names = RegionNames.of_meta(meta)
+        state.tracker.restore(meta, arrays)
+        state.tracker.move(np.asarray(meta.get("regions_moved", np.eye(4)), float))
         if resumes and "map_from_odom" in meta:
             state.resume_odometry(np.array(meta["map_from_odom"], np.float64).reshape(4, 4))
-        return state
+        return SavedScene(state, int(meta["map_id"]), str(meta["session_id"]), int(meta["revision"]))
     except (KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
         raise BadScene(f"{error.__class__.__name__}: {error}") from error
+
+
+def scene_part(
+    scene: SceneDictionary,
+    now: Callable[[], float],
+    put: Callable[[SavedScene], Callable[[], object]],
+    kept: Callable[[], object] = lambda: None,
+) -> ArchivePart[SavedScene]:
+    """Return the part of a saved map with entities and regions."""
+
+    def build(archive: Archive) -> SavedScene:
+        return scene_from_archive(archive, scene.config, now())
+
+    return ArchivePart(SCENE, {KIND: VERSION}, lambda: scene_to_archive(scene), build, put, kept)
 
 
 def _check_forward(forward: Mapping[int, int]) -> None:

@@ -29,6 +29,7 @@ class RegionNames:
 
     def __init__(self) -> None:
         self._names: list[tuple[str, np.ndarray]] = []
+        self.changes = 0  # how often a name was given or taken back
 
     def __len__(self) -> int:
         return len(self._names)
@@ -52,6 +53,7 @@ class RegionNames:
         if said and len(kept) >= MAX_NAMES:
             raise BadRegionName(f"{MAX_NAMES} rooms have names already; take one back first")
         at = np.asarray(found.centroid if point is None else point, float)[:2]
+        self.changes += 1
         self._names = [*kept, (said, _inside(rooms, region, at))] if said else kept
         changes = {"label": said, "label_weight": 1.0, "named": True} if said else {"named": False}
         named = replace(found, **changes)

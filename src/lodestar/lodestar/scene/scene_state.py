@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 
-from lodestar.geometry.corrections import JumpWatch
+from lodestar.geometry.corrections import Anchor
+from lodestar.grid.regions import RegionTracker
 from lodestar.keyframes.records import Keyframe
 from lodestar.mapping.records import Absence, Instance, Merge, Miss, Observation
 from lodestar.perception.frames import ImageBox
@@ -48,9 +50,10 @@ class SceneState:
         self.places = PlaceIndex()
         self.stamp = 0.0
         self.names = RegionNames()
+        self.tracker = RegionTracker()
         self.relations = RelationTable()
         self.moved = np.eye(4)  # product of all jumps since it was last reset
-        self._jumps = JumpWatch()
+        self._anchor = Anchor()
         self._odom_from_camera = np.eye(4)
         self.forward: dict[int, int] = {}
         self._shown: dict[int, tuple[tuple[Keyframe, ImageBox], ...]] = {}  # by instance, the newest last
@@ -72,16 +75,16 @@ class SceneState:
 
     def restart_odometry(self) -> None:
         """Expect another odometry with the next delta, which then shows no jump."""
-        self._jumps.restart()
+        self._anchor.resume(None)
 
     @property
     def map_from_odom(self) -> np.ndarray | None:
         """Return the last map <- odom that the scene has followed, (4, 4); None before the first."""
-        return self._jumps.last
+        return self._anchor.last
 
     def resume_odometry(self, map_from_odom: np.ndarray) -> None:
         """Continue the previous odometry. map_from_odom: (4, 4), its last correction."""
-        self._jumps.resume(map_from_odom)
+        self._anchor.resume(map_from_odom)
 
     def await_claim(self) -> None:
         """Expect a claim: the voxel map was restarted, and what it still knows is not known yet."""
@@ -106,21 +109,28 @@ class SceneState:
         """
         if observations:
             self._odom_from_camera = np.asarray(observations[0].odom_from_camera, float)
-        jump = self._jumps.jump(map_from_odom, self._odom_from_camera)
-        if jump is None:
-            return
-        self.counts["jumps"] += 1
-        self.moved = jump @ self.moved
-        self.rooms.move(jump)
-        self.names.move(jump)
-        for identity, record in self.records.items():
+        with self._anchor.correction(map_from_odom, self._odom_from_camera) as jump:
+            if jump is not None:
+                self._move(jump)
+
+    def _move(self, jump: np.ndarray) -> None:
+        """Move everything by (4, 4), in map, or nothing where that fails: it is computed beside, then used."""
+        records = {identity: copy(record) for identity, record in self.records.items()}
+        rooms, names = copy(self.rooms), copy(self.names)
+        rooms.move(jump)
+        names.move(jump)
+        for record in records.values():
             record.move(jump)
+        shown = {
+            identity: tuple((replace(k, map_from_camera=jump @ k.map_from_camera), box) for k, box in both)
+            for identity, both in self._shown.items()
+        }
+        self.records, self.rooms, self.names, self._shown = records, rooms, names, shown
+        self.moved = jump @ self.moved
+        self.counts["jumps"] += 1
+        for identity, record in records.items():
             self._placed(record)
             self.journal.mark(identity)
-        for identity, shown in self._shown.items():
-            self._shown[identity] = tuple(
-                (replace(k, map_from_camera=jump @ k.map_from_camera), box) for k, box in shown
-            )
 
     def take_instances(self, instances: Iterable[Instance], losers: set[int], merges: list[Merge]) -> None:
         """Create entities of confirmed instances and update known ones."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -57,6 +57,8 @@ def compare_sessions(
     """Return what became of each thing of both sessions: those of `before` first, in order, then the new ones.
 
     elapsed: seconds between the sessions. Things are assigned one to one; the probabilities are over all assignments.
+    What is left over on both sides under one label is told as moved, the nearest first: that one of few such things was
+    carried off and another one brought is rarer than a move that the odds do not show.
     Time grows with the things of a place and of a kind, not with the square of all.
     """
     found = weigh(before, after, elapsed, priors, config)
@@ -65,14 +67,40 @@ def compare_sessions(
     partner = dict(zip(found.pairs.rows[chosen].tolist(), np.flatnonzero(chosen).tolist()))
     taken = set(found.pairs.columns[chosen].tolist())
     shares = _shares(before, after, found, probabilities)
+    moved = _left_over(before, after, partner.keys(), taken)
+    taken |= set(moved.values())
     changes = [
-        _of_known(i, before, after, found, shares[i], partner.get(i), config) for i in range(len(before))
+        ThingChange(ChangeKind.MOVED, shares[i][ChangeKind.MOVED], before[i], after[moved[i]], shares[i])
+        if i in moved
+        else _of_known(i, before, after, found, shares[i], partner.get(i), config)
+        for i in range(len(before))
     ]
     matched = np.bincount(found.pairs.columns, probabilities, len(after))
     for j, sight in enumerate(after):
         if j not in taken:
             changes.append(_of_new(sight, float(min(matched[j], 1.0)), float(found.arrived[j]), config))
     return changes
+
+
+def _left_over(
+    before: Sequence[Sight], after: Sequence[Sight], paired: Collection[int], taken: Collection[int]
+) -> dict[int, int]:
+    """Return pairs of one label among the things that are in no pair yet, by rows, the nearest first."""
+    new: dict[str, list[int]] = {}
+    for j, sight in enumerate(after):
+        if j not in taken:
+            new.setdefault(sight.label, []).append(j)
+    gaps = sorted(
+        (float(np.linalg.norm(after[j].mean - sight.mean)), i, j)
+        for i, sight in enumerate(before)
+        if i not in paired
+        for j in new.get(sight.label, ())
+    )
+    found: dict[int, int] = {}
+    for _, i, j in gaps:
+        if i not in found and j not in found.values():
+            found[i] = j
+    return found
 
 
 def _shares(

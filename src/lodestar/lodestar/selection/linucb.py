@@ -13,7 +13,7 @@ import numpy as np
 from lodestar.experts.registry import expert_names, expert_spec
 from lodestar.selection.config import LinUcbConfig
 from lodestar.selection.policy import Choice
-from lodestar.storage.archive import write_file
+from lodestar.storage.files import write_file
 
 STATE_FORMAT = "lodestar policy state 2"
 UNSIGNED_FORMAT = "lodestar policy state 1"  # does not state the policy and reward by which it was learned

@@ -6,18 +6,18 @@ then the arrays (little-endian, C order), each aligned to 64 bytes and with its 
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import struct
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
+
+from lodestar.storage.files import write_file
 
 MAGIC = b"LODESTAR"
 LAYOUT = 1
@@ -42,84 +42,21 @@ class OtherVersion(ArchiveError):
 
 @dataclass(frozen=True)
 class Archive:
-    """Content of a file. meta: JSON values. arrays: numeric arrays by name."""
+    """Content of a file. kind, version: of the content. meta: JSON values. arrays: numeric arrays by name."""
 
+    kind: str
+    version: int
     meta: dict[str, Any]
     arrays: dict[str, np.ndarray]
 
 
-@contextmanager
-def whole_file(path: Path, *, durable: bool = True, replace: bool = True) -> Iterator[Path]:
-    """Yield the path of an empty file to write; it replaces `path` when the block ends without an error.
-
-    durable: the file survives a power cut from then on. replace: an existing file may be replaced; otherwise it is not
-    changed and FileExistsError is raised.
-    """
-    if not replace and os.path.lexists(path):
-        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
-    unfinished = path.with_name(f".{path.name}.part")
-    unfinished.unlink(missing_ok=True)
-    open(unfinished, "xb").close()  # a new file, even if the name was a link
-    try:
-        yield unfinished
-        if durable:
-            with open(unfinished, "rb") as file:
-                os.fsync(file.fileno())
-        if replace:
-            os.replace(unfinished, path)
-        else:
-            _put_beside(unfinished, path)
-        if durable:
-            sync_folder(path.parent)
-    finally:
-        unfinished.unlink(missing_ok=True)
-
-
-def _put_beside(source: Path, target: Path) -> None:
-    """Hard-link or rename the source to the target. Raises FileExistsError if the target exists."""
-    try:
-        os.link(source, target)
-    except FileExistsError:
-        raise
-    except OSError:  # a file system without hard links
-        if os.path.lexists(target):
-            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target)) from None
-        os.rename(source, target)
-
-
-def write_file(path: Path, chunks: Iterable[Any], *, durable: bool = True, replace: bool = True) -> int:
-    """Write the chunks of bytes to `path` atomically. Returns the number of bytes written; see `whole_file`."""
-    written = 0
-    with whole_file(path, durable=durable, replace=replace) as unfinished, open(unfinished, "wb") as out:
-        for chunk in chunks:
-            written += out.write(chunk)
-    return written
-
-
-def sync_folder(folder: Path) -> None:
-    """Make the folder's entries durable (fsync)."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def write_archive(
-    path: Path,
-    kind: str,
-    version: int,
-    meta: Mapping[str, Any],
-    arrays: Mapping[str, np.ndarray],
-    *,
-    durable: bool = True,
-) -> int:
-    """Write the arrays to `path` atomically. Returns the size in bytes. Raises OSError, or ValueError for objects.
+def write_archive(path: Path, archive: Archive, *, durable: bool = True) -> int:
+    """Write the archive to `path` atomically. Returns the size in bytes. Raises OSError, or ValueError for objects.
 
     durable: see `whole_file`.
     """
     entries, views, offset = [], [], 0
-    for name, array in arrays.items():
+    for name, array in archive.arrays.items():
         values = np.ascontiguousarray(array)
         values = values.reshape(np.shape(array)).astype(values.dtype.newbyteorder("<"), copy=False)
         if values.dtype.kind not in _KINDS:
@@ -129,12 +66,12 @@ def write_archive(
         entries.append({**entry, "bytes": view.nbytes, "crc": zlib.crc32(view)})
         views.append(view)
         offset += -(-view.nbytes // _ALIGN) * _ALIGN
-    content = {"kind": kind, "version": version, "meta": meta, "arrays": entries}
+    content = {"kind": archive.kind, "version": archive.version, "meta": archive.meta, "arrays": entries}
     header = json.dumps(content, separators=(",", ":")).encode()
     prefix = _PREFIX.pack(MAGIC, LAYOUT, len(header), zlib.crc32(header))
     head = prefix + header
 
-    def chunks() -> Any:
+    def chunks() -> Iterator[Any]:
         yield head + bytes(-len(head) % _ALIGN)
         for view in views:
             yield view
@@ -143,45 +80,40 @@ def write_archive(
     return write_file(path, chunks(), durable=durable)
 
 
-def read_archive(path: Path, kind: str, version: int) -> Archive:
-    """Return what `write_archive` wrote. Raises ForeignFile, OtherVersion or OSError for an incomplete file."""
+def read_archive(path: Path, versions: Mapping[str, int] | None = None) -> Archive:
+    """Return what `write_archive` wrote. versions: see `check_version`; None = any.
+
+    Raises ForeignFile, OtherVersion, or OSError for a file that cannot be read.
+    """
     with open(path, "rb") as file:
-        content, start = _header(file, path, kind, version)
+        content, used = _content(file, path)
+        kind, version, start = content["kind"], content["version"], used + -used % _ALIGN
+        if versions is not None:
+            check_version(path.name, kind, version, versions)
         size = os.fstat(file.fileno()).st_size
-        arrays = {}
         try:
-            for entry in content["arrays"]:
-                arrays[str(entry["name"])] = _array(file, start, size, entry)
-            return Archive(dict(content["meta"]), arrays)
+            arrays = {str(entry["name"]): _array(file, start, size, entry) for entry in content["arrays"]}
+            return Archive(kind, version, dict(content["meta"]), arrays)
         except (KeyError, TypeError, ValueError) as error:
             raise ForeignFile(f"{path.name}: {error}") from error
 
 
-def kind_of(path: Path) -> str:
-    """Return the kind that `write_archive` stored. Raises ForeignFile, OtherVersion, OSError."""
-    with open(path, "rb") as file:
-        return str(_content(file, path)[0]["kind"])
+def check_version(name: str, kind: str, version: int, versions: Mapping[str, int]) -> None:
+    """Raise ForeignFile or OtherVersion unless `versions`, the version that can be read of each kind, has this one."""
+    if kind not in versions:
+        raise ForeignFile(f"{name} holds {kind!r}, not {' or '.join(map(repr, versions))}")
+    if version != versions[kind]:
+        raise OtherVersion(f"{name} has version {version} of {kind!r}, this version reads {versions[kind]}")
 
 
 def meta_of(path: Path) -> dict[str, Any]:
-    """Return the meta that `write_archive` wrote, without the arrays. Raises as `kind_of`."""
+    """Return the meta that `write_archive` wrote, without the arrays. Raises ForeignFile, OtherVersion, OSError."""
     with open(path, "rb") as file:
         content = _content(file, path)[0]
     try:
         return dict(content["meta"])
     except (KeyError, TypeError, ValueError) as error:
         raise ForeignFile(f"{path.name}: {error}") from error
-
-
-def _header(file: BinaryIO, path: Path, kind: str, version: int) -> tuple[dict[str, Any], int]:
-    """Return the header and the offset of the first array, after checking kind and version."""
-    content, used = _content(file, path)
-    found, number = content["kind"], content["version"]
-    if found != kind:
-        raise ForeignFile(f"{path.name} holds {found!r}, not {kind!r}")
-    if number != version:
-        raise OtherVersion(f"{path.name} has version {number} of {kind!r}, this version reads {version}")
-    return content, used + -used % _ALIGN
 
 
 def _content(file: BinaryIO, path: Path) -> tuple[dict[str, Any], int]:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from lodestar.storage.archive import Archive, ForeignFile, read_archive, write_archive
-from lodestar.storage.private import private_folder, write_private
+from lodestar.storage.files import write_file
+from lodestar.storage.private import private_folder
 
 
 @dataclass(frozen=True)
@@ -41,13 +40,14 @@ class Kept:
 class Checkpoint:
     """One node's files in the folder of its run: `NAME.lodestar` with its state, `NAME.json` with notes.
 
+    versions: the version of each kind of state that can be read; none for a node that has notes alone.
     They survive the process (kill -9) but not a power cut, which ends the run anyway, so nothing is synced.
     Raises UnsafeFolder or OSError if the folder is not private or cannot be created.
     """
 
-    def __init__(self, config: CheckpointConfig, name: str, kind: str, version: int) -> None:
+    def __init__(self, config: CheckpointConfig, name: str, versions: Mapping[str, int]) -> None:
         self.enabled = bool(config.folder and config.run)
-        self._run, self._kind, self._version = config.run, kind, version
+        self._run, self._versions = config.run, versions
         self._path = self._notes_path = Path()
         self.notes: dict[str, Any] = {}
         self.restarted = False  # a process of this name has already run in this run
@@ -63,26 +63,27 @@ class Checkpoint:
         """Update the notes, which survive kill -9; the file is written only if a value changes."""
         new = {**self.notes, **values}
         if self.enabled and (new != self.notes or not self._notes_path.exists()):
-            write_private(self._notes_path, json.dumps({"run": self._run, "notes": new}).encode())
+            content = json.dumps({"run": self._run, "notes": new}).encode()
+            write_file(self._notes_path, [content], durable=False)
         self.notes = new
 
-    def write(self, meta: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> int:
+    def write(self, state: Archive) -> int:
         """Write the state of the next checkpoint. Returns its bytes. Raises OSError, and then keeps the last one."""
-        content = {"run": self._run, "taken": time.time(), "meta": dict(meta)}
-        return write_archive(self._path, self._kind, self._version, content, arrays, durable=False)
+        content = {"run": self._run, "taken": time.time(), "meta": state.meta}
+        return write_archive(self._path, replace(state, meta=content), durable=False)
 
     def read(self) -> Kept | None:
         """Return the last checkpoint of this run, None without one. Raises ArchiveError, OSError for a bad file."""
         if not self.enabled or not self._path.exists():
             return None
-        archive = read_archive(self._path, self._kind, self._version)
+        archive = read_archive(self._path, self._versions)
         try:
             run, taken, meta = archive.meta["run"], float(archive.meta["taken"]), dict(archive.meta["meta"])
         except (KeyError, TypeError, ValueError) as error:
             raise ForeignFile(f"{self._path.name} is no checkpoint: {error}") from error
         if run != self._run:
             return None
-        return Kept(Archive(meta, archive.arrays), max(0.0, time.time() - taken))
+        return Kept(replace(archive, meta=meta), max(0.0, time.time() - taken))
 
     def _read_notes(self) -> dict[str, Any] | None:
         try:

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from lodestar.storage.checked_lines import Line, format_line, parse_line, write_all
+from lodestar.storage.files import whole_file
 from lodestar.storage.private import FILE_MODE, private_folder
 
 _HEAD = "head"
@@ -81,15 +82,15 @@ class JournalFile:
         return os.fstat(self._handle).st_size > self._max_bytes
 
     def rewrite(self, lines: list[Line]) -> None:
-        """Replace the content by these lines, in one step."""
-        part = self.path.with_name(f"{self.path.name}.part")
-        part.unlink(missing_ok=True)
-        handle = os.open(part, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE)
+        """Replace the content by these lines, in one step. Raises OSError, and then it is as it was."""
+        handle = -1
         try:
-            write_all(handle, b"".join(map(format_line, (self._head, *lines))))
-            os.replace(part, self.path)
+            with whole_file(self.path, durable=False) as part:
+                handle = os.open(part, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
+                write_all(handle, b"".join(map(format_line, (self._head, *lines))))
         except OSError:
-            os.close(handle)
+            if handle >= 0:
+                os.close(handle)
             raise
         os.close(self._handle)
         self._handle = handle

@@ -10,17 +10,17 @@ _PROC = Path("/proc")
 _LONGEST = 100  # characters of a command line that are told
 
 
-def holder_of(path: Path) -> str:
+def holder_of(path: Path, besides: int = 0) -> str:
     """Return who has locked a file, as "process 4711 (memory --ros-args)", or else who has it open; "" if unknown.
 
-    Close a handle of your own first. A process of another user is seen by its lock alone, and one outside of this
-    container not at all. Linux only; elsewhere nobody is known.
+    Close a handle of your own first, or name your process in `besides`. A process of another user is seen by its lock
+    alone, and one outside of this container not at all. Linux only; elsewhere nobody is known.
     """
     try:
         status = path.stat()
     except OSError:
         return ""
-    pid = next(_lockers(status), None) or next(_openers(status), None)
+    pid = next((pid for look in (_lockers, _openers) for pid in look(status) if pid != besides), 0)
     return f"process {pid} ({command_of(pid)})" if pid else ""
 
 

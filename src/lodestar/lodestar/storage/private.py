@@ -49,13 +49,3 @@ def _check(folder: Path) -> None:
         raise UnsafeFolder(f"{folder} belongs to another user (uid {found.st_uid}): {advice}")
     if found.st_mode & _OTHERS_WRITE:
         raise UnsafeFolder(f"others may write to {folder}: chmod go-w {folder}, or {advice}")
-
-
-def write_private(path: Path, data: bytes) -> None:
-    """Write the data to a file that only its owner can read; atomically, but not durably."""
-    unfinished = path.with_name(f"{path.name}.part")
-    unfinished.unlink(missing_ok=True)
-    handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE)
-    with open(handle, "wb") as out:
-        out.write(data)
-    os.replace(unfinished, path)

@@ -12,10 +12,13 @@ import os
 import re
 import shutil
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from lodestar.storage.archive import ForeignFile, OtherVersion, sync_folder, write_file
+from lodestar.storage.archive import ForeignFile, OtherVersion
+from lodestar.storage.files import sync_path, sync_tree, write_file
+from lodestar.storage.private import FOLDER_MODE
 
 CURRENT = "CURRENT"
 MANIFEST = "manifest.json"
@@ -54,24 +57,30 @@ class SnapshotFolder:
             raise BadFolder(f"{self.path} is one save of a map; save to {self.path.parent}")
         if self.path.is_dir() and any(self.path.iterdir()) and not self._is_ours():
             raise BadFolder(f"{self.path} is not empty and holds no map; give an empty or new folder")
-        self.path.mkdir(parents=True, exist_ok=True)
+        for folder in (*reversed(self.path.parents), self.path):
+            if not folder.exists():
+                folder.mkdir(FOLDER_MODE)
+                sync_path(folder.parent)
         self._sweep()
         numbers = [_number(child) for child in self._snapshots()]
         part = self.path / f"snapshot-{max(numbers, default=0) + 1:06d}"
-        part.mkdir()
+        part.mkdir(FOLDER_MODE)
         return part
 
     def commit(self, part: Path, meta: Mapping[str, Any]) -> int:
-        """Make the snapshot in `part` the valid one and remove the oldest beyond `keep`. Returns its bytes."""
+        """Make the snapshot in `part` the valid one and remove the oldest beyond `keep`. Returns its bytes.
+
+        Every file and folder is durable before the manifest, and the manifest before it becomes the valid one.
+        """
         files = sorted(path for path in part.rglob("*") if path.is_file() and path.name != MANIFEST)
         sizes = {path.relative_to(part).as_posix(): path.stat().st_size for path in files}
         content = {"format": FORMAT, "version": VERSION, "meta": dict(meta), "files": sizes}
-        for folder in {path.parent for path in files}:
-            sync_folder(folder)
+        sync_tree(part)
         write_file(part / MANIFEST, [json.dumps(content, indent=1).encode()])
-        sync_folder(self.path)
+        sync_path(self.path)
         write_file(self.path / CURRENT, [part.name.encode() + b"\n"])
-        self._sweep()
+        with suppress(OSError):  # it is saved; the next save sweeps again
+            self._sweep()
         return sum(sizes.values())
 
     def discard(self, part: Path) -> None:
@@ -80,7 +89,9 @@ class SnapshotFolder:
             shutil.rmtree(part, ignore_errors=True)
 
     def open(self) -> tuple[Path, dict[str, Any]]:
-        """Return the folder and the meta of the valid snapshot; every file has its full size.
+        """Return the folder and the meta of the valid snapshot; every file directly in it has its full size.
+
+        A folder in it is checked by those who read it, who may leave out what is damaged.
 
         If the path is a snapshot itself, such as an older one, returns that one. Raises BadFolder if there is none,
         ForeignFile if it is damaged or foreign, OtherVersion.
@@ -103,9 +114,9 @@ class SnapshotFolder:
         if version != VERSION:
             raise OtherVersion(f"{self.path} has version {version}, this version reads {VERSION}")
         for file, size in sizes.items():
-            path = part / file
+            path, parts = part / file, Path(file).parts
             found = path.stat().st_size if path.is_file() else -1
-            if found != size or os.path.isabs(file) or ".." in Path(file).parts:
+            if os.path.isabs(file) or ".." in parts or (len(parts) == 1 and found != size):
                 raise ForeignFile(f"{file} of {part} has {max(found, 0)} of {size} bytes")
         return part, meta
 

@@ -172,4 +172,4 @@ class Adviser:
 
 def make_adviser(config: AdviserConfig, warn: Callable[[str], None] = _log.warning) -> Adviser | None:
     """Return the adviser that is configured, to be closed; None where there is none."""
-    return None if config.adviser == "none" else Adviser(OpenAiChat(config.chat), config, warn)
+    return None if not config.asks_model else Adviser(OpenAiChat(config.chat), config, warn)

@@ -27,9 +27,14 @@ def amendment_to_dict(amendment: Amendment) -> dict[str, Any]:
     if belief is not None:
         record["belief"] = [belief.predicate, list(belief.arguments), belief.negated]
     if way is not None:
-        expires = way.expires if math.isfinite(way.expires) else None
-        record["way"] = [list(way.start), list(way.end), expires, way.cause, way.seen_free_opens]
+        record["way"] = way_to_values(way)
     return record
+
+
+def way_to_values(way: ClosedWay) -> list[Any]:
+    """Return a closed way as JSON values; `way_from_values(*values)` is the inverse."""
+    expires = way.expires if math.isfinite(way.expires) else None
+    return [list(way.start), list(way.end), expires, way.cause, way.seen_free_opens]
 
 
 def amendment_from_dict(record: Any) -> Amendment:
@@ -43,14 +48,15 @@ def amendment_from_dict(record: Any) -> Amendment:
             int(record["entity_id"]),
             str(record["label"]),
             None if belief is None else Belief(str(belief[0]), tuple(map(str, belief[1])), bool(belief[2])),
-            None if way is None else _way(*way),
+            None if way is None else way_from_values(*way),
             str(record["trace_id"]),
         )
     except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
         raise BadAmendment(f"{error.__class__.__name__}: {error}") from error
 
 
-def _way(start: Any, end: Any, expires: Any, cause: Any, seen_free_opens: Any) -> ClosedWay:
+def way_from_values(start: Any, end: Any, expires: Any, cause: Any, seen_free_opens: Any) -> ClosedWay:
+    """Return the closed way of JSON values. Raises ValueError, TypeError."""
     ends = [tuple(float(value) for value in point) for point in (start, end)]
     if any(len(point) != 2 or not all(map(math.isfinite, point)) for point in ends):
         raise ValueError("a closed way lies nowhere")

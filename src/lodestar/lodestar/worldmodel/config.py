@@ -67,7 +67,7 @@ class WayConfig:
 class AdviserConfig:
     """Advice on failures that the diagnosis cannot tell."""
 
-    adviser: str = "none"  # or "model"
+    asks_model: bool = field(default=False, metadata={"shared": "language_model"})
     chat: ChatConfig = field(default_factory=ChatConfig)  # of the model
     patience: float = 8.0  # s of the loop's time that the robot stands for an answer; chosen
     least: float = 0.05  # probability of a cause, 0..1, from which its recovery may be chosen; chosen
@@ -75,8 +75,6 @@ class AdviserConfig:
     tokens: int = 900  # of a question (VLM-DEWM C.1 bounds the subgraph; ours)
 
     def __post_init__(self) -> None:
-        if self.adviser not in ("none", "model"):
-            raise ValueError(f'adviser must be "none" or "model", not {self.adviser!r}')
         if min(self.patience, self.tokens) <= 0 or self.things < 0 or not 0.0 <= self.least <= 1.0:
             raise ValueError(
                 "patience and tokens must be above 0, things not below it, and least within 0 and 1"

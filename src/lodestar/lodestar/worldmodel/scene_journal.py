@@ -7,7 +7,8 @@ what its checkpoint does not hold.
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -69,7 +70,8 @@ class SceneJournal:
                 self._requests.append(request)
             made = amend_scene(scene, amendments, expected_revision)
             if self._journal is not None and self._journal.is_full:
-                self._rewrite(self._requests[-KEPT:])
+                with suppress(OSError):  # it is carried out and written; the journal stays long
+                    self._rewrite(self._requests[-KEPT:])
             return made
 
     def replay(self, scene: SceneDictionary, revision: int = 0) -> int:
@@ -118,12 +120,28 @@ class SceneJournal:
             self._rewrite(self._requests)
         return deltas
 
-    def clear(self) -> None:
-        """Forget every request: another map was loaded, and a checkpoint of it is kept."""
+    def clear(self) -> Callable[[], None]:
+        """Forget every request, because another map was loaded; return what takes that back. Raises OSError."""
         with self._lock:
-            self._waiting = []
+            former = self._requests, self._waiting
+            self._replace([], [])
+
+        def take_back() -> None:
+            with self._lock:
+                self._replace(*former)
+
+        return take_back
+
+    def _replace(self, requests: Sequence[_Request], waiting: Sequence[_Request]) -> None:
+        """Have these requests instead of all, or raise OSError and have those there were."""
+        former = self._requests, self._waiting
+        self._waiting = list(waiting)
+        try:
             if self._journal is not None:
-                self._rewrite([])
+                self._rewrite(requests)
+        except OSError:
+            self._requests, self._waiting = former
+            raise
 
     def _rewrite(self, requests: Sequence[_Request]) -> None:
         assert self._journal is not None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Protocol
@@ -204,7 +205,8 @@ class Transactions:
             return
         self._journal.append(line)
         if self._journal.is_full:
-            self._journal.rewrite([*self._lines(), line])
+            with suppress(OSError):  # the line is written; the journal stays long
+                self._journal.rewrite([*self._lines(), line])
 
     def _lines(self) -> Iterable[Line]:
         """Yield the lines that a small journal needs: staged actions, the ends of others, and entries."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Protocol
 
 import numpy as np
 
-from lodestar.geometry.corrections import JumpWatch
+from lodestar.geometry.corrections import Anchor
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.scene.records import Entity
 from lodestar.worldmodel.amendment_checks import check_amendment
@@ -66,6 +66,7 @@ class SceneView(Protocol):
 
 
 Told = Callable[[Entry, Reply], None]
+OF_MAP = "map"  # the author of what a loaded map says
 
 
 class WorldModel:
@@ -92,7 +93,7 @@ class WorldModel:
         self._under_way: set[int] = set()  # entries whose answer is awaited
         self._scene = scene
         self._limits = limits or ValidationConfig()
-        self._jumps = JumpWatch()
+        self._anchor = Anchor()
         self.now = 0.0
         for entry in transactions.entries.values():  # a successor closes the same ways
             if entry.inverse:
@@ -206,10 +207,25 @@ class WorldModel:
 
     def take_correction(self, map_from_odom: np.ndarray, odom_from_base: np.ndarray) -> None:
         """Move the closed ways with the map where map <- odom has jumped, as the map itself does. (4, 4) each."""
-        jump = self._jumps.jump(map_from_odom, odom_from_base)
-        if jump is not None:
-            self.transactions.move(jump)
-            self._ways.move(jump)
+        with self._anchor.correction(map_from_odom, odom_from_base) as jump:
+            if jump is not None:
+                self.transactions.move(jump)
+                self._ways.move(jump)
+
+    def replace_ways(self, ways: Iterable[ClosedWay], stamp: float) -> Callable[[], None]:
+        """Believe in these closed ways alone, those of a map that was loaded; return what takes that back.
+
+        It is an entry as any other: a successor closes the same ways, and operators can undo it.
+        """
+        opened = [Amendment(Change.OPEN_WAY, "another map was loaded", OF_MAP, way=way) for way in self.ways]
+        closed = [
+            Amendment(Change.CLOSE_WAY, "it is closed on the loaded map", OF_MAP, way=way) for way in ways
+        ]
+        if not opened and not closed:
+            return lambda: None
+        entry = self.transactions.open(stamp, (*opened, *closed))
+        self._carry_out(entry)
+        return lambda: self._carry_out(self.transactions.undo(entry.number, stamp))
 
     # --- the write path ---------------------------------------------------------------------------------------
 

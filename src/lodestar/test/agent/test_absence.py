@@ -20,12 +20,13 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.searched_floor import SearchedFloor
 from lodestar.language.directive import Directive, Step, StepKind
 from lodestar.language.query_graph import Predicate
+from lodestar.scene.category_priors import CategoryPriors
 
 CHECK = Step(StepKind.CHECK, thing("red chair"), question="is there a red chair")
 MIDDLE = (5.0, 5.0)
 #: Places from which all of the room is looked at from near.
 EVERYWHERE = tuple((float(x), float(y)) for x in (2.0, 5.0, 8.0) for y in (2.0, 5.0, 8.0))
-JUDGE = AbsenceJudge(AbsenceConfig())
+JUDGE = AbsenceJudge(AbsenceConfig(), CategoryPriors())
 
 
 def looked_from(places, grid=None, mirror=None):
@@ -117,7 +118,7 @@ def test_a_look_that_shows_much_and_is_near_keeps_the_search_going():
         return judge.weigh(step, facts, searched, goals)[1]
 
     assert is_worth([unseen]) and not is_worth([seen]) and is_worth([seen, unseen])
-    assert not is_worth([unseen], AbsenceJudge(AbsenceConfig(answer_worth=20.0)))
+    assert not is_worth([unseen], AbsenceJudge(AbsenceConfig(answer_worth=20.0), CategoryPriors()))
 
 
 def test_no_answer_before_it_is_unlikely_to_be_there_or_no_look_was_worth_it_for_long():

@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from agent_fakes import entity, find
+from agent_fakes import entity, find, thing
 from test_ambiguity import FAR, NEAR, world_of
 
 from lodestar.agent.errands.commands import Choice, OpenQuestions
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.errors import ErrorCode, QuestionUnknown
+from lodestar.agent.loop.pointing import PointingRefused
 from lodestar.language.directive import Constraint, ConstraintKind, Directive, Step, StepKind
 from lodestar.query.ambiguity import choices_in_words
 from lodestar.scene.records import Region
@@ -65,6 +66,15 @@ def test_a_question_expires():
         world.loop.answer(question.id, 1, world.now + 601.0)
 
 
+def test_a_question_does_not_outlive_the_clock():
+    world, question = asked()
+    world.loop.restart_clock(0.0)
+    with pytest.raises(QuestionUnknown, match="no question"):
+        world.loop.answer(question.id, 1, 1.0)
+    with pytest.raises(PointingRefused):
+        world.loop.point_out(world.mirror.entities[3].mean, 2.0)
+
+
 def test_open_questions_are_bounded_and_their_ids_are_those_of_this_process():
     questions = OpenQuestions(LoopConfig(open_questions=2), "ab12")
     choice = (Choice("yes", find()),)
@@ -98,3 +108,21 @@ def test_choices_are_told_apart_as_a_person_would():
     )
     alike = [entity(1, 1.0, 1.0), entity(2, 8.0, 8.0)]
     assert choices_in_words(alike, {}, {}) == ("the red chair at (1.0, 1.0)", "the red chair at (8.0, 8.0)")
+
+
+@pytest.mark.parametrize("gone", [True, False])
+def test_the_question_is_of_the_failure_that_is_told(gone):
+    """The first stop of a patrol is ambiguous; of the second, nothing is found, or it is as ambiguous."""
+    world = world_of({3: 0.70, 7: 0.71})
+    stops = thing("red chair"), thing("green table")
+    world.loop.start(Directive("look", (Step(StepKind.PATROL, stops=stops),)), 0.0)
+    world.run(until=lambda: world.loop._context.run.errand.number == 1)
+    if gone:
+        world.targets.scores.clear()
+        world.mirror.revision += 1
+    world.run()
+    result = world.result
+    if gone:
+        assert result.error_code is ErrorCode.TARGET_NOT_FOUND and result.question is None
+    else:
+        assert result.error_code is ErrorCode.AMBIGUOUS and "green table" in result.question.text

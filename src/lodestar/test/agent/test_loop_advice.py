@@ -18,7 +18,7 @@ class FakeAdviser:
     """Says what it is told to, from a moment on."""
 
     def __init__(self) -> None:
-        self.config = AdviserConfig(adviser="model")
+        self.config = AdviserConfig(asks_model=True)
         self.questions: list[AdviceQuestion] = []
         self.says: tuple[bool, Advice | None] = (False, None)
         self.dropped = 0

@@ -20,6 +20,7 @@ from lodestar.experts.absence import AbsenceJudge
 from lodestar.experts.config import AbsenceConfig
 from lodestar.experts.protocol import Rejection, RejectionReason
 from lodestar.language.directive import Step, StepKind
+from lodestar.scene.category_priors import CategoryPriors
 
 CONFIG = AbsenceConfig()
 CHAIR = Step(StepKind.FIND, thing("red chair"))
@@ -117,7 +118,7 @@ def test_the_directives_time_ends_a_search_with_what_it_knows():
 
 @pytest.mark.parametrize("places", [EVERYWHERE[:1], EVERYWHERE[:4], EVERYWHERE])
 def test_what_a_look_shows_is_bounded_by_what_is_left_and_falls_with_its_way(places):
-    judge = AbsenceJudge(CONFIG)
+    judge = AbsenceJudge(CONFIG, CategoryPriors())
     facts, searched = looked_from(places)
     near = judge.shown_per_second(CHAIR, facts, searched, [facts.pose])
     goals = [np.array([x, y, 0.0]) for x, y in EVERYWHERE]
@@ -130,7 +131,7 @@ def test_what_a_look_shows_is_bounded_by_what_is_left_and_falls_with_its_way(pla
 
 def test_a_place_without_a_way_to_it_shows_nothing():
     facts, searched = looked_from(((2.0, 2.0),), cut_room())
-    judge = AbsenceJudge(CONFIG)
+    judge = AbsenceJudge(CONFIG, CategoryPriors())
     assert judge.shown_per_second(CHAIR, facts, searched, [np.array([5.0, 8.0, 0.0])]) == 0.0
     assert judge.shown_per_second(CHAIR, facts, searched, [np.array([8.0, 2.0, 0.0])]) > 0.1
 

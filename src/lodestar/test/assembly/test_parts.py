@@ -12,7 +12,7 @@ from lodestar.language.parsers import ParserConfig
 from lodestar.models.chat import ChatConfig
 from lodestar.models.phrases import PhraseBook
 
-NOBODY = ParserConfig("model", ChatConfig(base_url="http://127.0.0.1:9/v1", timeout=0.5, patience=1.0))
+NOBODY = ParserConfig(True, ChatConfig(base_url="http://127.0.0.1:9/v1", timeout=0.5, patience=1.0))
 
 
 def test_no_model_reads_directives_unless_it_is_configured():
@@ -32,7 +32,7 @@ def test_the_headless_robot_asks_the_model_that_is_configured(monkeypatch):
         "lodestar.language.model_directives.ModelDirectives.parse",
         lambda self, text: asked.append(text) or pytest.fail("asked"),
     )
-    robot = HeadlessRobot(changed(RobotConfig(), goal_selector__parser=NOBODY), PhraseBook())
+    robot = HeadlessRobot(changed(RobotConfig(), shared__language_model=True), PhraseBook())
     with pytest.raises(pytest.fail.Exception):
         robot.start("find the mug", 0.0)
     assert asked == ["find the mug"]

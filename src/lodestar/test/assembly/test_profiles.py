@@ -23,7 +23,7 @@ def test_a_profile_makes_the_tree(tmp_path: Path) -> None:
         "/**:\n  ros__parameters:\n    shared: {query: {accept: 0.7}, keep_out_distance: 2}\n"
         "/**/mapping:\n  ros__parameters:\n    source: scan\n    scan: {resolution: 0.05}\n"
         "/**/frontier_expert:\n  ros__parameters:\n    near_looks: [3, 2.0]\n"
-        "/**/scene_dictionary:\n  ros__parameters:\n    query.parser: grammar\n    captioner: template\n"
+        "/**/scene_dictionary:\n  ros__parameters:\n    query.rerank: false\n"
         "/**/motion_gate:\n  ros__parameters:\n    cmd_vel_stamped: true\n",
     )
     config = read_profiles([path])
@@ -103,7 +103,11 @@ def test_a_value_that_does_not_fit_is_refused_with_its_place(tmp_path: Path) -> 
         ("ego_vlm_expert", "worth.promising", "shared.query.promising"),
         ("goal_selector", "loop.promising", "shared.query.promising"),
         ("semantic_map_expert", "promising_confidence", None),
-        ("scene_dictionary", "query.parser", None),
+        ("scene_dictionary", "query.parser", "shared.language_model"),
+        ("scene_dictionary", "query.chat.base_url", "shared.endpoint.base_url"),
+        ("scene_dictionary", "vision.chat.model", "shared.vision_endpoint.model"),
+        ("scene_dictionary", "query.rerank", None),
+        ("goal_selector", "pictures.adapter", "shared.pictures.adapter"),
         ("frontier_expert", "alpha", None),
         ("sim", "seed", None),
     ],

@@ -12,11 +12,11 @@ from lodestar.assembly import parts
 from lodestar.assembly.config import MappingConfig, RobotConfig, changed
 from lodestar.assembly.map_chain import MapChain
 from lodestar.grid.occupancy import FREE
-from lodestar.mapping.grid_archive import read_grid
+from lodestar.mapping.grid_file import VERSIONS
 from lodestar.mapping.octomap import OctoMapper
 from lodestar.models.phrases import PhraseBook
-from lodestar.scene.saved import SavedMap
-from lodestar.storage.archive import ForeignFile
+from lodestar.storage.archive import ForeignFile, read_archive
+from lodestar.storage.saved_map import SavedMap
 
 
 @pytest.fixture(scope="module")
@@ -29,8 +29,8 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_grid_of_the_mapping_node_goes_on(saved: Path) -> None:
-    kind, archive = read_grid(saved / "grid.lodestar")
-    mapper = parts.plan_mapper_from(MappingConfig(), kind, archive.arrays)
+    archive = read_archive(saved / "grid.lodestar", VERSIONS)
+    mapper = parts.plan_mapper_from(MappingConfig(), archive.kind, archive.arrays)
     assert isinstance(mapper, OctoMapper)
     assert mapper.project(0.0).free_area == pytest.approx(21.22, abs=0.1)
 

@@ -19,10 +19,10 @@ from lodestar.mapping.records import Merge
 from lodestar.scene.category_priors import CategoryPriors
 from lodestar.scene.config import ChangeConfig
 from lodestar.scene.mirror import SceneMirror
-from lodestar.scene.scene_part import SCENE
 from lodestar.scene.session_changes import ChangeKind
 from lodestar.scene.session_sights import OtherMap, changes_between
 from lodestar.storage.archive import ForeignFile
+from lodestar.storage.saved_map import SCENE
 from lodestar.storage.snapshot import BadFolder
 
 

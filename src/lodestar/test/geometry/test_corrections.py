@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from lodestar.geometry.corrections import JumpWatch, jump_between
+from lodestar.geometry.corrections import Anchor, jump_between
 from lodestar.geometry.poses import inverse, make_transform, planar_transform
 
 HERE = planar_transform(40.0, -7.0, 1.0, z=0.4)  # odom <- sensor, far from where odometry began
@@ -49,25 +49,43 @@ def test_a_tilt_is_a_jump_too():
     assert jump_between(np.eye(4), tilt, np.eye(4)) is not None
 
 
+def jump(anchor, map_from_odom):
+    with anchor.correction(map_from_odom, HERE) as found:
+        return found
+
+
 def test_what_moves_the_map_leads_from_the_last_correction_to_this_one():
-    watch = JumpWatch()
+    anchor = Anchor()
     first, second = about_the_sensor(1.0, 10.0), about_the_sensor(3.0, -20.0)
-    assert watch.jump(first, HERE) is None, "there was nothing before"
-    jump = watch.jump(second, HERE)
-    np.testing.assert_allclose(jump @ first, second, atol=1e-9)
-    assert watch.jump(second, HERE) is None
-    watch.restart()
-    assert watch.jump(first, HERE) is None
+    assert jump(anchor, first) is None, "there was nothing before"
+    found = jump(anchor, second)
+    np.testing.assert_allclose(found @ first, second, atol=1e-9)
+    np.testing.assert_allclose(anchor.map_from_part, found)
+    assert jump(anchor, second) is None
+    anchor.resume(None)
+    assert jump(anchor, first) is None
+    np.testing.assert_allclose(anchor.map_from_part, found, err_msg="where the part lies is not forgotten")
 
 
 def test_a_drift_that_is_taken_out_in_small_steps_is_no_jump():
-    watch = JumpWatch()
-    assert all(watch.jump(about_the_sensor(0.05 * step, 0.5 * step), HERE) is None for step in range(40))
+    anchor = Anchor()
+    assert all(jump(anchor, about_the_sensor(0.05 * step, 0.5 * step)) is None for step in range(40))
 
 
 def test_poses_that_are_not_finite_are_refused_and_forgotten():
-    watch = JumpWatch()
-    watch.jump(np.eye(4), HERE)
+    anchor = Anchor()
+    jump(anchor, np.eye(4))
     with pytest.raises(ValueError, match="not finite"):
-        watch.jump(np.full((4, 4), np.nan), HERE)
-    assert watch.jump(about_the_sensor(0.05, 0.0), HERE) is None
+        jump(anchor, np.full((4, 4), np.nan))
+    assert jump(anchor, about_the_sensor(0.05, 0.0)) is None
+
+
+def test_a_jump_that_could_not_be_applied_comes_again():
+    anchor = Anchor()
+    jump(anchor, np.eye(4))
+    closed = about_the_sensor(2.0, 5.0)
+    with pytest.raises(OSError, match="full"), anchor.correction(closed, HERE) as found:
+        raise OSError("full")
+    np.testing.assert_array_equal(anchor.map_from_part, np.eye(4))
+    np.testing.assert_allclose(jump(anchor, closed), found)
+    np.testing.assert_allclose(anchor.map_from_part, found)

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+from failing_disk import every_failure, failing_disk
 
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.geometry.poses import BODY_FROM_OPTICAL, planar_transform
 from lodestar.keyframes.store import KeyframeStore
 from lodestar.perception.frames import ImageBox, RgbdFrame
-from lodestar.storage.archive import ForeignFile
+from lodestar.storage.archive import ForeignFile, OtherVersion
 from lodestar.storage.private import UnsafeFolder
+from lodestar.storage.snapshot import SnapshotFolder
 
 CAMERA = PinholeCamera(64, 48, 40.0, 40.0, 31.5, 23.5)
 
@@ -53,17 +61,225 @@ def test_what_was_saved_does_not_change_with_the_store(kept, tmp_path):
     assert other.get(1)[0].instances == {}
 
 
-@pytest.mark.parametrize("harm", ["image", "record"])
-def test_a_damaged_folder_is_refused_and_nothing_changes(kept, tmp_path, harm):
+@pytest.mark.parametrize(
+    "harm",
+    [
+        lambda folder: (folder / "00000002.jpg").unlink(),
+        lambda folder: _write(folder / "00000002.jpg", b""),
+        lambda folder: _write(folder / "00000002.jpg", (folder / "00000002.jpg").read_bytes()[:-40]),
+        lambda folder: _write(folder / "00000002.json", b"{"),
+        lambda folder: _write(folder / "00000002.json", bytes(300)),
+        lambda folder: (folder / "00000002.json").unlink(),
+    ],
+)
+def test_a_damaged_keyframe_is_told_and_left_out(kept, tmp_path, harm):
     kept.save_to(tmp_path / "saved")
-    (tmp_path / "saved" / ("00000002.jpg" if harm == "image" else "00000002.json")).unlink()
-    if harm == "record":
-        (tmp_path / "saved" / "00000002.json").write_text("{")
+    harm(tmp_path / "saved")
     other = KeyframeStore(tmp_path / "second")
     other.offer(frame(50.0, x=9.0))
-    with pytest.raises(ForeignFile):
+    assert other.load_from(tmp_path / "saved") == 3
+    assert other.ids == (1, 3, 4) and all(other.get(i)[1] == kept.get(i)[1] for i in other.ids)
+    (told,) = other.prepare(tmp_path / "saved").notes
+    assert told.startswith("keyframe 00000002 is damaged and was left out: ")
+
+
+def _write(path, content):
+    path.unlink()  # the store has another link to it
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    ("content", "error"), [("{", ForeignFile), ('{"version": 2}', ForeignFile), (None, OtherVersion)]
+)
+def test_a_damaged_index_or_one_of_a_newer_version_is_refused_and_nothing_changes(
+    kept, tmp_path, content, error
+):
+    kept.save_to(tmp_path / "saved")
+    index = tmp_path / "saved" / "keyframes.json"
+    index.write_text(
+        json.dumps({**json.loads(index.read_text()), "version": 3}) if content is None else content
+    )
+    other = KeyframeStore(tmp_path / "second")
+    other.offer(frame(50.0, x=9.0))
+    with pytest.raises(error):
         other.load_from(tmp_path / "saved")
-    assert len(other) == 1 and other.get(1)
+    assert other.ids == (1,) and other.get(1)
+
+
+def test_keyframes_of_version_1_go_on(kept, tmp_path):
+    """Their records had poses in map, and a file had the next id."""
+    folder = tmp_path / "old"
+    kept.save_to(folder)
+    (folder / "keyframes.json").unlink()
+    (folder / "next_id").write_text("9")
+    poses = {keyframe.id: keyframe.map_from_camera for keyframe in kept.keyframes()}
+    for path in folder.glob("*.json"):
+        record = json.loads(path.read_text())
+        del record["size"], record["anchor_from_camera"]
+        record["map_from_camera"] = poses[record["id"]].tolist()
+        _write(path, json.dumps(record).encode())
+    loaded = KeyframeStore(tmp_path / "second")
+    assert loaded.load_from(folder) == 4
+    for store in (loaded, KeyframeStore(folder), KeyframeStore(loaded.folder)):
+        assert {k.id for k in store.keyframes()} == {1, 2, 3, 4} and not store.damaged
+        assert all(np.allclose(k.map_from_camera, poses[k.id]) for k in store.keyframes())
+    live = KeyframeStore(folder)
+    assert live.offer(frame(50.0, x=9.0)).id == 9
+    live.offer(replace(frame(51.0, x=12.0), map_from_odom=CLOSURE))
+    again = KeyframeStore(folder)
+    assert np.allclose(again.get(1)[0].map_from_camera, CLOSURE @ poses[1])
+
+
+# --- a disk that fails -----------------------------------------------------------------------------------
+
+
+def content(store):
+    """What a store holds: ids, poses and images."""
+    return [(k.id, k.map_from_camera.round(6).tolist(), store.get(k.id)[1]) for k in store.keyframes()]
+
+
+def running(folder):
+    store = KeyframeStore(folder)
+    for step in range(3):
+        store.offer(frame(100.0 + step, x=50.0 + step))
+    return store
+
+
+def test_a_load_that_fails_leaves_what_there_was_in_memory_and_on_the_disk(kept, tmp_path):
+    kept.save_to(tmp_path / "saved")
+    stores = []
+
+    def load():
+        stores[-1].load_from(tmp_path / "saved")
+
+    def fresh():
+        stores.append(running(tmp_path / f"live-{len(stores)}"))
+
+    fresh()
+    before, loaded, failed = content(stores[0]), content(kept), 0
+    for disk, error in every_failure(load):
+        store = stores[-1]
+        wanted = before if error else loaded
+        assert content(store) == wanted, f"operation {disk.at}: {error}"
+        assert content(KeyframeStore(store.folder)) == wanted, f"operation {disk.at}: {error}"
+        failed += error is not None
+        fresh()
+    assert failed > 10
+
+
+def test_a_load_may_be_taken_back_after_the_swap_also_on_a_full_disk(kept, tmp_path):
+    kept.save_to(tmp_path / "saved")
+    store = running(tmp_path / "live")
+    before = content(store)
+    load = store.prepare(tmp_path / "saved")
+    load.swap()
+    assert content(store) == content(kept)
+    store.offer(frame(7.0, x=90.0))
+    with failing_disk(0, stays_full=True):
+        load.undo()
+    assert content(store) == content(KeyframeStore(store.folder)) == before
+    assert store.offer(frame(200.0, x=90.0)).id == 6, "no id is given twice"
+
+
+def test_a_keyframe_that_is_erased_during_a_load_does_not_come_back(kept, tmp_path):
+    kept.save_to(tmp_path / "saved")
+    store = KeyframeStore(tmp_path / "live")
+    store.offer(frame(100.0, x=50.0))
+    load = store.prepare(tmp_path / "saved")
+    load.swap()
+    store.erase("", [1])
+    assert store.ids == (2, 3, 4)
+    load.undo()
+    assert store.ids == () and KeyframeStore(store.folder).ids == ()
+
+
+def test_a_save_that_fails_leaves_the_one_before(kept, tmp_path):
+    folder = SnapshotFolder(tmp_path / "map")
+
+    def save():
+        part = folder.begin()
+        try:
+            kept.save_to(part / "keyframes")
+            folder.commit(part, {"keyframes": len(kept)})
+        except BaseException:
+            folder.discard(part)
+            raise
+
+    save()
+    failed = 0
+    for disk, error in every_failure(save):
+        part, meta = folder.open()
+        other = KeyframeStore(tmp_path / f"other-{disk.at}-{disk.stays_full}")
+        assert other.load_from(part / "keyframes") == meta["keyframes"] == 4, f"operation {disk.at}: {error}"
+        failed += error is not None
+    assert failed > 20
+
+
+CLOSURE = planar_transform(0.0, 5.0, 0.0)
+
+
+def test_a_loop_closure_moves_all_keyframes_or_none_and_comes_again(tmp_path):
+    stores = []
+
+    def fresh():
+        stores.append(running(tmp_path / f"live-{len(stores)}"))
+
+    def close_loop():
+        stores[-1].offer(replace(frame(200.0, x=80.0), map_from_odom=CLOSURE))
+
+    def heights(store):
+        return {round(float(k.map_from_camera[1, 3]), 6) for k in store.keyframes() if k.id <= 3}
+
+    fresh()
+    failed = 0
+    for disk, error in every_failure(close_loop):
+        store = stores[-1]
+        assert heights(store) == heights(KeyframeStore(store.folder)), f"operation {disk.at}: {error}"
+        assert heights(store) in ({0.0}, {5.0})
+        store.offer(replace(frame(201.0, x=81.0), map_from_odom=CLOSURE))
+        assert heights(store) == heights(KeyframeStore(store.folder)) == {5.0}, "it comes again"
+        failed += error is not None
+        fresh()
+    assert failed >= 6
+
+
+KILLED = """
+import sys
+from dataclasses import replace
+from itertools import count
+import numpy as np
+sys.path[:0] = sys.argv[2:]
+from test_saving import frame
+from lodestar.geometry.poses import planar_transform
+from lodestar.keyframes.store import KeyframeStore
+store = KeyframeStore(sys.argv[1])
+for step in range(60):
+    store.offer(frame(1.0 + step, x=1.0 * step))
+print("ready", flush=True)
+for step in count(1):
+    store.offer(replace(frame(100.0 + step, x=0.0), map_from_odom=planar_transform(0.0, 5.0 * step, 0.0)))
+"""
+
+
+def test_a_process_that_is_killed_in_a_loop_closure_has_moved_all_keyframes_or_none(tmp_path):
+    for round_ in range(5):
+        folder = tmp_path / f"run-{round_}"
+        command = [sys.executable, "-c", KILLED, str(folder), str(Path(__file__).parent), *sys.path]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None and process.stdout.readline() == "ready\n"
+        time.sleep(0.05 + 0.03 * round_)
+        process.kill()
+        process.wait()
+        heights = {round(float(k.map_from_camera[1, 3]), 3) for k in KeyframeStore(folder).keyframes()[:60]}
+        assert len(heights) == 1 and heights.pop() > 0.0
+
+
+def test_a_clock_that_went_back_is_followed_after_a_restart_of_the_clock(tmp_path):
+    store = running(tmp_path / "live")
+    assert store.offer(frame(0.2, x=0.0)) is None and store.rejected == 1
+    store.restart_clock()
+    found = [store.offer(frame(0.2 * step, x=60.0 + 2 * step)) for step in range(200)]
+    assert sum(keyframe is not None for keyframe in found) == 200
 
 
 def test_only_the_owner_can_read_pictures_wherever_they_lie(kept, tmp_path):
@@ -78,7 +294,8 @@ def test_only_the_owner_can_read_pictures_wherever_they_lie(kept, tmp_path):
         os.umask(before)
     for folder in (kept.folder, tmp_path / "saved", other.folder):
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-        assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
+        for path in folder.rglob("*"):
+            assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600)
 
 
 def test_a_folder_that_somebody_planted_is_refused(tmp_path):

@@ -83,7 +83,7 @@ def against(server, text=TEXT):
     """The readings of a text, and the warnings."""
     config = ChatConfig("m", server.url, BUDGET / 2, BUDGET, retries=RetryConfig(tries=1, base=0.02))
     warnings: list[str] = []
-    parser, _ = make_directive_parser(ParserConfig("model", config), warnings.append)
+    parser, _ = make_directive_parser(ParserConfig(True, config), warnings.append)
     return parser.parse(text), warnings
 
 
@@ -291,4 +291,4 @@ def test_the_configuration_names_the_parser():
     assert isinstance(parser, GrammarDirectives)
     stop()
     chat = OpenAiChat(ChatConfig())
-    assert isinstance(make_directive_parser(ParserConfig("model"), chat=chat)[0], ModelDirectives)
+    assert isinstance(make_directive_parser(ParserConfig(True), chat=chat)[0], ModelDirectives)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.geometry.poses import BODY_FROM_OPTICAL, make_transform, planar_transform
 from lodestar.grid.occupancy import FREE, OCCUPIED, UNKNOWN
+from lodestar.mapping import floor as floor_module
 from lodestar.mapping.config import FloorConfig
 from lodestar.mapping.octomap import MapExtentError, OctoMapConfig, OctoMapper
 from lodestar.perception.frames import RgbdFrame
@@ -288,3 +289,68 @@ def test_arrays_that_do_not_fit_are_refused():
         OctoMapper.from_arrays({**arrays, "dirty": arrays["dirty"][:-1]})
     with pytest.raises(ValueError, match="finite"):
         OctoMapper.from_arrays({**arrays, "map_from_tree": np.full((4, 4), np.nan)})
+
+
+# --- loop closures -----------------------------------------------------------------------------------------
+
+
+CLOSURE = planar_transform(0.7, -0.4, 0.3)
+
+
+def _seen(config=None):
+    mapper = OctoMapper(config or OctoMapConfig())
+    rng = np.random.default_rng(3)
+    for x in (0.0, 0.5):
+        points = rng.uniform((-2.0, -2.0, -0.4), (2.0, 2.0, 1.0), (400, 3))
+        base = planar_transform(x, 0.0, 0.0)
+        mapper.follow(np.eye(4), planar_transform(x, 0.0, 0.0, 0.4))
+        mapper.insert_points(points, planar_transform(x, 0.0, 0.0, 0.4), base)
+        mapper.project(0.0)
+    return mapper
+
+
+def _same(first, second):
+    return first.keys() == second.keys() and all(
+        np.array_equal(first[name], second[name], equal_nan=first[name].dtype.kind == "f") for name in first
+    )
+
+
+def test_a_loop_closure_that_fails_anywhere_moves_nothing_and_comes_again(monkeypatch):
+    sensor = planar_transform(0.5, 0.0, 0.0, 0.4)
+    clean = _seen()
+    clean.follow(CLOSURE, sensor)
+    real, calls = floor_module.moved_cells, []
+
+    def failing(*arguments):
+        calls.append(1)
+        if len(calls) == at:
+            raise MemoryError
+        return real(*arguments)
+
+    for at in range(1, 50):
+        mapper, calls = _seen(), []
+        mapper._extend(np.array([-100, -100]), np.array([100, 100]))  # so that the grid need not grow
+        before = mapper.to_arrays()
+        with monkeypatch.context() as patched:
+            patched.setattr(floor_module, "moved_cells", failing)
+            try:
+                mapper.follow(CLOSURE, sensor)
+            except MemoryError:
+                assert _same(mapper.to_arrays(), before), f"layer {at}"
+        if len(calls) < at:
+            break
+        assert mapper.follow(CLOSURE, sensor), "it comes again"
+        assert mapper.project(1.0).free_area == pytest.approx(clean.project(1.0).free_area)
+        np.testing.assert_allclose(mapper.to_arrays()["map_from_tree"], CLOSURE)
+    assert at > 3
+
+
+def test_a_loop_closure_out_of_bounds_moves_nothing_and_the_map_goes_on():
+    mapper = _seen(OctoMapConfig(max_cells=40_000))
+    before = mapper.to_arrays()
+    far = planar_transform(500.0, 0.0, 0.0)
+    for _ in range(2):
+        with pytest.raises(MapExtentError):
+            mapper.follow(far, np.eye(4))
+        assert _same(mapper.to_arrays(), before)
+    assert not mapper.follow(np.eye(4), np.eye(4)), "the wrong correction was taken back"

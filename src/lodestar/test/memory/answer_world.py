@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import memory_builders as build
-import memory_fakes as fakes
 import numpy as np
 
 from lodestar.grid.occupancy import OccupancyGrid2D
@@ -63,7 +62,7 @@ class OfficeTour:
         self.grid = OccupancyGrid2D(np.zeros((80, 90), np.int8), 0.1, (0.0, 0.0))
         self.looks = FloorLooks()
         config = StoreConfig(folder=str(folder), dimension=64, flush_interval=0.02)
-        self.store = MemoryStore.open(config, build.embed, index=fakes.FakeMilvus())
+        self.store = MemoryStore.open(config, build.embed)
         self.segmenter = Segmenter(self.scene, SegmentConfig(seconds=3.0, max_speed=1e3, max_turn=1e3))
         events = EventConfig(settle=2.0, looks=1, before=1.0)
         self.changes = SceneChanges(self.scene, LookedPlaces(events), events)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,14 @@ def milvus() -> fakes.FakeMilvus:
 
 
 @pytest.fixture
-def store(config: StoreConfig, milvus: fakes.FakeMilvus) -> Iterator[MemoryStore]:
-    with MemoryStore.open(config, fakes.embed, index=milvus) as opened:
+def on_server(config: StoreConfig) -> StoreConfig:
+    return replace(config, backend="milvus", uri="http://nowhere:1", settle=0.0)
+
+
+@pytest.fixture(params=["sqlite", "milvus"])
+def store(
+    request, config: StoreConfig, on_server: StoreConfig, milvus: fakes.FakeMilvus
+) -> Iterator[MemoryStore]:
+    chosen = config if request.param == "sqlite" else on_server
+    with MemoryStore.open(chosen, fakes.embed, milvus=milvus) as opened:
         yield opened

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from lodestar.memory.errors import IndexUnavailable
-from lodestar.memory.milvus_index import Entry, Listed
+from lodestar.memory.milvus_index import Entry
 from lodestar.memory.records import Memory, Primitive
 from lodestar.memory.requests import Request
 
@@ -38,9 +38,6 @@ def memory(
 
 class FakeMilvus:
     """What MilvusIndex does, in memory. down: every call fails. fail_after: upserts until it goes down in mid-write."""
-
-    on_demand = False
-    exists = True
 
     def __init__(self) -> None:
         self.rows: dict[str, Entry] = {}
@@ -79,16 +76,11 @@ class FakeMilvus:
         self.purges += 1
         return False
 
-    def listed(self) -> list[Listed]:
+    def listed(self) -> set[str]:
         self._up()
-        return [
-            Listed(key, e.memory.pinned, e.memory.map.map_id, e.memory.map.fingerprint)
-            for key, e in self.rows.items()
-        ]
+        return set(self.rows)
 
-    def search(
-        self, queries: np.ndarray, request: Request, limit: int, keys: Sequence[str] = ()
-    ) -> dict[str, float]:
+    def search(self, queries: np.ndarray, request: Request, session: str, limit: int) -> dict[str, float]:
         self._up()
         self.searches += 1
         scores = {key: float((queries @ e.vector).max()) for key, e in self.rows.items()}

@@ -197,11 +197,6 @@ def test_an_answer_of_the_model_names_the_things(office):
     assert answer.value.names == ("gray chair",)
 
 
-def test_an_adapter_that_is_none_is_refused():
-    with pytest.raises(ValueError, match="one of offline, model"):
-        AgentConfig(adapter="gpt")
-
-
 def test_keyframes_are_shown_only_of_notes_that_were_shown(office):
     wanted = []
 

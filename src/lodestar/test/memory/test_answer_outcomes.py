@@ -114,7 +114,7 @@ def test_a_cancel_ends_the_models_request_and_its_rounds(office, monkeypatch):
     cancelled, found = threading.Event(), []
     with chat_server(("do", "silent")) as server:  # a model that thinks until the end of the test
         chat = ChatConfig(base_url=server.url, timeout=20.0, patience=30.0)
-        config = AgentConfig("model", chat=chat)
+        config = AgentConfig(True, chat=chat)
         model = memory_parts.answer_chat(config)
         answerer = memory_parts.model_answerer(office.answerer(cancelled=cancelled.is_set), model, config)
 

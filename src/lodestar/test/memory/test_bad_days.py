@@ -5,20 +5,21 @@ from __future__ import annotations
 import errno
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
-import zlib
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from lodestar.memory import write_journal
 from lodestar.memory.config import StoreConfig
 from lodestar.memory.errors import (
     BadMemory,
+    DamagedStore,
     ForeignStore,
+    NoSuchMemory,
     OtherStoreVersion,
     StoreError,
     StoreFull,
@@ -37,20 +38,20 @@ import memory_fakes as fakes
 from lodestar.memory.config import StoreConfig
 from lodestar.memory.store import MemoryStore
 
-config = StoreConfig(folder=sys.argv[1], dimension=fakes.DIMENSION, flush_interval=0.01, segment_bytes=20_000)
-store = MemoryStore.open(config, fakes.embed, index=fakes.FakeMilvus())
+config = StoreConfig(folder=sys.argv[1], dimension=fakes.DIMENSION, flush_interval=0.01, sync_interval=0.02)
+store = MemoryStore.open(config, fakes.embed)
 print("open", flush=True)
 for i in range(100_000):
     print(store.add(fakes.memory(f"from {sys.argv[3]} thing {i}", float(i))), flush=True)
 """
 
 
-def journals(config: StoreConfig) -> list[Path]:
-    return sorted(Path(config.folder).glob("journal-*.log"))
+def database(config: StoreConfig) -> Path:
+    return Path(config.folder) / "memory.db"
 
 
 def filled(config: StoreConfig, count: int = 5) -> list[int]:
-    with MemoryStore.open(config, fakes.embed, index=fakes.FakeMilvus()) as store:
+    with MemoryStore.open(config, fakes.embed) as store:
         return [store.add(fakes.memory(f"thing {i}", float(i))) for i in range(count)]
 
 
@@ -64,7 +65,7 @@ def test_the_owner_killed_in_mid_write_loses_and_doubles_nothing(config):
             for number in range(50 + 37 * run):
                 acknowledged[int(process.stdout.readline())] = f"from {run} thing {number}"
             process.send_signal(signal.SIGKILL)
-    with MemoryStore.open(config, fakes.embed, index=fakes.FakeMilvus()) as store:
+    with MemoryStore.open(config, fakes.embed) as store:
         assert store.flush()
         found = [hit.memory for hit in store.search(Request(limit=10_000))]
         assert len({memory.text for memory in found}) == len({memory.id for memory in found}) == len(found)
@@ -72,50 +73,62 @@ def test_the_owner_killed_in_mid_write_loses_and_doubles_nothing(config):
         assert {identity: there.get(identity) for identity in acknowledged} == acknowledged
 
 
-def test_every_cut_of_the_tail_is_recognised_and_dropped(config):
+@pytest.mark.parametrize("length", [0, 1, 100, 5000, -4096, -1])
+def test_a_truncated_database_is_told_and_left_as_it_is(config, length):
+    """An empty file is a new database, as SQLite has it; every other one is refused, or has lost nothing."""
     filled(config)
-    (path,) = journals(config)
+    path = database(config)
     whole = path.read_bytes()
-    last = whole.rstrip(b"\n").rfind(b"\n") + 1
-    for length in (last + 1, last + 9, last + 40, len(whole) - 1):
-        path.write_bytes(whole[:length])
-        with MemoryStore.open(config, index=fakes.FakeMilvus()) as store:
-            assert store.statistics().cut_tail == length - last
-            assert (
-                len(store.identities()) == 5
-            )  # the last line is the last vector or memory, written twice below
-            store.add(fakes.memory("after the cut"))
-        with MemoryStore.open(config, index=fakes.FakeMilvus()) as store:
-            assert store.statistics().cut_tail == store.statistics().damaged_lines == 0
-            assert len(store.identities()) == 6
+    path.write_bytes(cut := whole[:length])
+    if length == 0:
+        with MemoryStore.open(config) as store:
+            assert store.identities() == []
+        return
+    with pytest.raises(DamagedStore, match="move it away") as caught:
+        MemoryStore.open(config)
+    assert str(path) in str(caught.value) and path.read_bytes() == cut
+    path.write_bytes(whole)
+    with MemoryStore.open(config) as store:
+        assert len(store.identities()) == 5
 
 
-def test_a_damaged_line_is_counted_and_the_others_stay(config):
+def test_a_log_that_a_power_cut_has_torn_loses_its_end_alone(config):
+    with MemoryStore.open(replace(config, sync_interval=60.0), fakes.embed) as store:
+        for i in range(20):
+            store.add(fakes.memory(f"thing {i}", float(i)))
+        files = {path.name: path.read_bytes() for path in Path(config.folder).glob("memory.db*")}
+    for share in (0.3, 0.6, 0.95):
+        for name, content in files.items():
+            if name.endswith("-wal"):
+                content = content[: int(share * len(content))]
+            (Path(config.folder) / name).write_bytes(b"" if name.endswith("-shm") else content)
+        with MemoryStore.open(config) as store:
+            there = store.identities()
+            assert there == list(range(1, len(there) + 1)) and len(there) < 20
+            assert [store.get(i).text for i in there] == [f"thing {i - 1}" for i in there]
+
+
+def test_a_record_that_the_disk_has_damaged_is_counted_and_the_others_stay(config):
     filled(config)
-    (path,) = journals(config)
-    lines = path.read_bytes().split(b"\n")
-    hit = next(i for i, line in enumerate(lines) if b'"thing 2"' in line)
-    lines[hit] = lines[hit].replace(b'"thing 2"', b'"thing 9"')
-    path.write_bytes(b"\n".join(lines))
-    with MemoryStore.open(config, index=fakes.FakeMilvus()) as store:
-        assert [hit.memory.text for hit in store.search(Request())] == [
-            "thing 4",
-            "thing 3",
-            "thing 1",
-            "thing 0",
-        ]
-        assert store.statistics().damaged_lines == 1
+    with sqlite3.connect(database(config)) as connection:
+        connection.execute('UPDATE content SET record = replace(record, \'"start":2.0\', \'"start":"x"\')')
+    connection.close()
+    with MemoryStore.open(config) as store:
+        assert [hit.memory.text[-1] for hit in store.search(Request())] == ["4", "3", "1", "0"]
+        assert store.statistics().unreadable == 1
+        with pytest.raises(NoSuchMemory, match="damaged on the disk"):
+            store.get(3)
 
 
 def test_a_second_owner_hears_who_has_the_store(config, store):
     with pytest.raises(StoreLocked, match=rf"process {os.getpid()} .*choose another folder"):
-        MemoryStore.open(config, index=fakes.FakeMilvus())
+        MemoryStore.open(config)
     assert store.add(fakes.memory("still works"))
 
 
 def test_a_folder_that_any_program_has_locked_names_file_and_holder_and_can_be_opened_later(config):
     """As with `flock FOLDER/LOCK COMMAND`: it writes into the file nothing of itself."""
-    MemoryStore.open(config, index=fakes.FakeMilvus()).close()
+    MemoryStore.open(config).close()
     file = Path(config.folder) / "LOCK"
     code = (
         f"import fcntl; f = open({str(file)!r}, 'w'); fcntl.flock(f, 2); print('held', flush=True); input()"
@@ -125,89 +138,134 @@ def test_a_folder_that_any_program_has_locked_names_file_and_holder_and_can_be_o
     ) as process:
         assert process.stdout.readline() == "held\n"
         with pytest.raises(StoreLocked) as caught:
-            MemoryStore.open(config, index=fakes.FakeMilvus())
+            MemoryStore.open(config)
         process.kill()
     said = str(caught.value)
     assert f"is open in process {process.pid} (python" in said and f"which holds {file}" in said
     assert "end that process, or choose another folder" in said
-    with MemoryStore.open(config, index=fakes.FakeMilvus()) as store:
+    with MemoryStore.open(config) as store:
         assert store.add(fakes.memory("free again"))
 
 
 def test_a_holder_that_cannot_be_seen_is_told_by_its_own_words(config, store, monkeypatch):
     monkeypatch.setattr("lodestar.memory.owner.holder_of", lambda path: "")
     with pytest.raises(StoreLocked, match=rf"process {os.getpid()} \(.*since .*\) elsewhere, which holds"):
-        MemoryStore.open(config, index=fakes.FakeMilvus())
+        MemoryStore.open(config)
 
 
-def test_a_full_disk_refuses_the_memory_and_keeps_the_others(config, milvus, monkeypatch):
-    real = os.write
-    with MemoryStore.open(config, index=milvus) as store:
+def test_a_full_disk_refuses_the_memory_and_keeps_the_others(config):
+    """SQLite itself refuses pages beyond a number, as it does where the disk has none."""
+    with MemoryStore.open(config) as store:
         store.add(fakes.memory("before"))
-
-        def half(handle: int, data: bytes) -> int:
-            if len(data) < 20:
-                raise OSError(errno.ENOSPC, "No space left on device")
-            return real(handle, data[: max(19, len(data) // 2)])
-
-        monkeypatch.setattr(write_journal.os, "write", half)
+        writer = store._rows.database._writer
+        pages = writer.execute("PRAGMA page_count").fetchone()[0]
+        writer.execute(f"PRAGMA max_page_count = {pages}")
         with pytest.raises(StoreFull, match="free some space"):
-            store.add(fakes.memory("does not fit"))
-        monkeypatch.setattr(write_journal.os, "write", real)
-        store.add(fakes.memory("after", 9.0))
-    with MemoryStore.open(config, index=milvus) as store:
-        assert [hit.memory.text for hit in store.search(Request())] == ["after", "before"]
-        assert store.statistics().cut_tail == store.statistics().damaged_lines == 0
+            for i in range(200):
+                store.add(fakes.memory("does not fit " * 300, float(i), things=range(i, i + 50)))
+        count = len(store.identities())
+        writer.execute("PRAGMA max_page_count = 1000000")
+        store.add(fakes.memory("after", 900.0))
+        assert store.forget(1) == [1]
+    with MemoryStore.open(config) as store:
+        assert store.search(Request())[0].memory.text == "after" and len(store.identities()) == count
+        assert len(store.search(Request(limit=1000))) == count
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")
+def test_a_read_only_folder_is_told(config):
+    filled(config)
+    Path(config.folder).chmod(0o500)
+    try:
+        with pytest.raises(StoreUnwritable, match="mount it writable"):
+            MemoryStore.open(config)
+    finally:
+        Path(config.folder).chmod(0o700)
 
 
 @pytest.mark.parametrize("code", [errno.EROFS, errno.EACCES])
-def test_a_read_only_folder_is_told(config, monkeypatch, code):
+def test_a_read_only_disk_is_told(config, monkeypatch, code):
     filled(config)
 
     def refused(*args, **kwargs):
         raise OSError(code, os.strerror(code))
 
-    monkeypatch.setattr(write_journal.os, "open", refused)
-    with pytest.raises(StoreUnwritable, match="mount it writable"):
-        MemoryStore.open(config, index=fakes.FakeMilvus())
+    monkeypatch.setattr("lodestar.memory.database.os.open", refused)
+    with pytest.raises(StoreUnwritable, match="writable"):
+        MemoryStore.open(config)
+
+
+def test_a_database_that_cannot_be_written_is_told_and_can_be_read(config):
+    with MemoryStore.open(config) as store:
+        store.add(fakes.memory("before"))
+        store._rows.database._writer.execute("PRAGMA query_only = ON")
+        with pytest.raises(StoreUnwritable, match="mount it writable"):
+            store.add(fakes.memory("after"))
+        assert [hit.memory.text for hit in store.search(Request())] == ["before"]
 
 
 def test_another_version_and_another_file_are_left_alone(config):
     filled(config)
-    (path,) = journals(config)
-    whole = path.read_bytes()
-    first, rest = whole.split(b"\n", 1)
-    values = first[9:].replace(b'"version":1', b'"version":2')
-    newer = b"%08x %s\n%s" % (zlib.crc32(values), values, rest)
+    path = database(config)
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    newer = path.read_bytes()
+    other = Path(config.folder) / "other.db"
+    with sqlite3.connect(other) as connection:
+        connection.execute("CREATE TABLE shopping (what TEXT)")
+    connection.close()
     for content, error, advice in (
-        (newer, OtherStoreVersion, "export the memory"),
-        (b"a shopping list\nmilk\n", ForeignStore, "move .* away"),
-        (b"\x00" * 5000, ForeignStore, "move .* away"),
+        (newer, OtherStoreVersion, "version 99.*take the version"),
+        (other.read_bytes(), ForeignStore, "move it away"),
+        (b"a shopping list\nmilk\n" * 100, DamagedStore, "move it away"),
+        (b"\x01" * 5000, DamagedStore, "move it away"),
     ):
         path.write_bytes(content)
         with pytest.raises(error, match=advice):
-            MemoryStore.open(config, index=fakes.FakeMilvus())
+            MemoryStore.open(config)
         assert path.read_bytes() == content
+
+
+def test_a_database_that_another_program_holds_is_told_with_its_holder(config, monkeypatch):
+    filled(config)
+    path = database(config)
+    monkeypatch.setattr("lodestar.memory.database._BUSY", 0.2)
+    code = (
+        f"import sqlite3; c = sqlite3.connect({str(path)!r}, isolation_level=None); c.execute('BEGIN EXCLUSIVE'); "
+        "c.execute('DELETE FROM meta'); print('held', flush=True); input()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout.readline() == "held\n"
+        with pytest.raises(
+            StoreLocked, match=rf"{path} is locked by process {process.pid} \(python.*end that"
+        ):
+            MemoryStore.open(config)
+        process.kill()
+    with MemoryStore.open(config) as store:
+        assert len(store.identities()) == 5
 
 
 def test_a_path_that_is_a_file_is_told(config):
     Path(config.folder).write_text("mine")
     with pytest.raises(ForeignStore, match="choose another"):
-        MemoryStore.open(config, index=fakes.FakeMilvus())
+        MemoryStore.open(config)
     assert Path(config.folder).read_text() == "mine"
 
 
 def test_the_store_of_another_robot_or_text_model_is_told(config):
     filled(config)
     with pytest.raises(ForeignStore, match="memory of the robot 'robot'"):
-        MemoryStore.open(replace(config, robot="spot"), index=fakes.FakeMilvus())
+        MemoryStore.open(replace(config, robot="spot"))
     with pytest.raises(ForeignStore, match="text model"):
-        MemoryStore.open(replace(config, dimension=8), index=fakes.FakeMilvus())
+        MemoryStore.open(replace(config, dimension=8))
 
 
-def test_a_server_that_goes_away_in_mid_write_and_comes_back_misses_nothing(config, milvus):
+def test_a_server_that_goes_away_in_mid_write_and_comes_back_misses_nothing(on_server, milvus):
     milvus.fail_after = 7
-    with MemoryStore.open(config, fakes.embed, index=milvus) as store:
+    with MemoryStore.open(on_server, fakes.embed, milvus=milvus) as store:
         for i in range(20):
             store.add(fakes.memory(f"thing {i}", float(i)))
         assert not store.flush(10.0)
@@ -219,13 +277,14 @@ def test_a_server_that_goes_away_in_mid_write_and_comes_back_misses_nothing(conf
         assert len(milvus.texts()) == 21 and store.statistics().problems == {}
 
 
-def test_a_collection_of_another_store_under_this_robots_name_is_not_touched(config, milvus):
+def test_a_collection_of_another_store_under_this_robots_name_is_not_touched(config, on_server, milvus):
     filled(config, 2)
-    (Path(config.folder) / "index.json").unlink(missing_ok=True)
-    with MemoryStore.open(replace(config, folder=config.folder + "2"), fakes.embed, index=milvus) as other:
+    with MemoryStore.open(
+        replace(on_server, folder=config.folder + "2"), fakes.embed, milvus=milvus
+    ) as other:
         other.add(fakes.memory("theirs"))
         assert other.flush()
-    with MemoryStore.open(config, fakes.embed, index=milvus) as store:
+    with MemoryStore.open(on_server, fakes.embed, milvus=milvus) as store:
         assert not store.flush(5.0)
         assert "give each robot a name" in store.statistics().problems["milvus"]
         assert len(store.search(Request())) == 2
@@ -245,6 +304,13 @@ def test_a_clock_that_jumps_is_accepted_and_counted(store):
         {"heading": float("nan")},
         {"position": np.array([1.0, 2.0])},
         {"id": 7},
+        {"floor": 3_000_000_000},
+        {"region_id": -(2**40)},
+        {"start": -1e300},
+        {"end": 1e300},
+        {"position": np.array([0.0, 1e300, 0.0])},
+        {"keyframe_ids": (2**70,)},
+        {"primitives": (fakes.Primitive(2**64, "box", np.zeros(3), np.ones(3)),)},
         {"primitives": (fakes.Primitive(1, "box", np.array([0.0, np.nan, 0.0]), np.ones(3)),)},
     ],
 )
@@ -292,7 +358,7 @@ def test_a_request_that_makes_no_sense_is_refused(wrong):
 
 
 def test_a_closed_store_says_so(config, milvus):
-    store = MemoryStore.open(config, index=milvus)
+    store = MemoryStore.open(config)
     store.close()
     store.close()
     with pytest.raises(StoreError, match="closed"):
@@ -305,8 +371,8 @@ def test_only_the_owner_of_the_files_can_read_them(config):
     assert {path.stat().st_mode & 0o777 for path in Path(config.folder).iterdir()} == {0o600}
 
 
-def test_a_server_that_comes_back_empty_is_filled_again(config, milvus):
-    with MemoryStore.open(config, fakes.embed, index=milvus) as store:
+def test_a_server_that_comes_back_empty_is_filled_again(on_server, milvus):
+    with MemoryStore.open(on_server, fakes.embed, milvus=milvus) as store:
         for i in range(20):
             store.add(fakes.memory(f"thing {i}"))
         assert store.flush()
@@ -320,9 +386,8 @@ def test_a_server_that_comes_back_empty_is_filled_again(config, milvus):
         assert store.statistics().problems == {}
 
 
-def test_a_server_that_restarted_between_two_searches_is_asked_again(config, milvus):
-    config = replace(config, cache="off", settle=0.0, exact_below=5)
-    with MemoryStore.open(config, fakes.embed, index=milvus) as store:
+def test_a_server_that_restarted_between_two_searches_is_asked_again(on_server, milvus):
+    with MemoryStore.open(on_server, fakes.embed, milvus=milvus) as store:
         for i in range(20):
             store.add(fakes.memory(f"thing {i}"))
         assert store.flush() and store.flush()
@@ -334,9 +399,9 @@ def test_a_server_that_restarted_between_two_searches_is_asked_again(config, mil
         assert store.statistics().problems == {}
 
 
-def test_records_that_got_vectors_in_a_later_session_reach_milvus(config, milvus):
-    with MemoryStore.open(config, index=milvus) as store:
+def test_records_that_got_vectors_in_a_later_session_reach_milvus(on_server, milvus):
+    with MemoryStore.open(on_server, milvus=milvus) as store:
         store.add(fakes.memory("a mug"))
         assert store.flush() and milvus.texts() == []
-    with MemoryStore.open(config, fakes.embed, index=milvus) as store:
+    with MemoryStore.open(on_server, fakes.embed, milvus=milvus) as store:
         assert store.flush() and milvus.texts() == ["a mug"]

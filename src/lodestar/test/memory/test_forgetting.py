@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from lodestar.memory.errors import BadMemory, NoSuchMemory
-from lodestar.memory.milvus_index import MilvusIndex
-from lodestar.memory.record_json import vector_to_text
+from lodestar.memory.errors import BadMemory, NoSuchMemory, NotErased
 from lodestar.memory.records import EventKind, Source
 from lodestar.memory.requests import Request
 from lodestar.memory.store import MemoryStore
@@ -19,30 +18,31 @@ from lodestar.memory.transfer import export_jsonl, import_jsonl
 import memory_fakes as fakes  # isort: skip
 
 
-def on_disk(config, needle: str) -> list[str]:
+def on_disk(config, needle: str | bytes) -> list[str]:
+    wanted = needle.encode() if isinstance(needle, str) else needle
     files = (path for path in Path(config.folder).rglob("*") if path.is_file())
-    return [path.name for path in files if needle.encode() in path.read_bytes()]
+    return [path.name for path in files if wanted in path.read_bytes()]
 
 
-def test_forgotten_content_is_gone_from_every_file(config):
-    """With the real Milvus Lite, which keeps deleted rows in its files by itself."""
-    secret, erased = "XSECRETX the code is 4711", []
-    index = MilvusIndex(config, Path(config.folder))
-    with MemoryStore.open(config, fakes.embed, on_erased=erased.extend, index=index) as store:
+@pytest.mark.parametrize("backend", ["sqlite", "milvus_lite"])
+def test_forgotten_content_is_gone_from_every_file_when_forget_returns(config, backend):
+    """With the real Milvus Lite too, which keeps deleted rows in its files by itself."""
+    config, erased = replace(config, backend=backend), []
+    secret = "XSECRETX the code is 4711"
+    with MemoryStore.open(config, fakes.embed, on_erased=erased.extend) as store:
         for i in range(30):
             store.add(fakes.memory(f"thing {i}", float(i), keyframe_ids=(i, 100)))
         identity = store.add(fakes.memory(secret, 50.0, things=(9,), keyframe_ids=(7, 41, 42, 100)))
         assert store.flush()
-        vector = vector_to_text(fakes.embed([secret])[0])
+        vector = fakes.embed([secret])[0].astype("<f2").tobytes()
         assert on_disk(config, "XSECRETX") and on_disk(config, vector)
         assert store.forget(identity) == [identity]
+        assert on_disk(config, "XSECRETX") == on_disk(config, vector) == []
+        assert erased == [("", 41), ("", 42)]  # the others are still referred to
         assert store.search(Request(entity_ids=frozenset({9}))) == []
         with pytest.raises(NoSuchMemory, match="was forgotten"):
             store.get(identity)
-        assert store.flush()
-        assert on_disk(config, "XSECRETX") == on_disk(config, vector) == []
-        assert erased == [("", 41), ("", 42)]  # the others are still referred to
-        assert store.statistics().forgotten == 1
+        assert store.statistics().forgotten == 1 and store.statistics().unerased == 0
     with MemoryStore.open(config, fakes.embed, on_erased=erased.extend) as store:
         assert store.flush()
         assert len(store.search(Request(phrases=("thing 3",)))) == 30
@@ -50,35 +50,45 @@ def test_forgotten_content_is_gone_from_every_file(config):
         assert store.add(fakes.memory("next")) == identity + 1  # the id is not used again
 
 
-def test_a_replay_of_the_journal_and_an_import_bring_nothing_back(config, milvus, tmp_path):
-    with MemoryStore.open(config, fakes.embed, index=milvus) as store:
+def test_a_copy_in_milvus_lite_goes_with_another_backend(config):
+    with MemoryStore.open(replace(config, backend="milvus_lite"), fakes.embed) as store:
+        store.add(fakes.memory("XSECRETX"))
+        assert store.flush()
+    MemoryStore.open(config).close()
+    assert set(on_disk(config, "XSECRETX")) <= {"memory.db", "memory.db-wal"}
+
+
+def test_without_pymilvus_the_images_of_what_is_forgotten_are_erased(config, on_server, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pymilvus", None)  # as on a robot without lodestar[memory]
+    for chosen in (config, replace(on_server, folder=f"{config.folder}2", retry=60.0)):
+        erased: list[tuple[str, int]] = []
+        with MemoryStore.open(chosen, on_erased=erased.extend) as store:
+            identity = store.add(fakes.memory("XSECRETX asleep", keyframe_ids=(7,)))
+            if chosen is config:
+                store.forget(identity)
+            else:  # Milvus may have it
+                with pytest.raises(NotErased, match="pymilvus cannot be imported") as caught:
+                    store.forget(identity)
+                assert caught.value.ids == (identity,)
+            assert erased == [("", 7)] and on_disk(chosen, "XSECRETX") == []
+
+
+def test_an_import_brings_nothing_back(on_server, milvus, tmp_path):
+    with MemoryStore.open(on_server, fakes.embed, milvus=milvus) as store:
         gone = store.add(fakes.memory("gone"))
         store.add(fakes.memory("stays", 4.0))
         export_jsonl(store, tmp_path / "before.jsonl")
         store.flush()
         store.forget(gone)
-    with MemoryStore.open(config, fakes.embed, index=milvus) as store:
+    with MemoryStore.open(on_server, fakes.embed, milvus=milvus) as store:
         done = import_jsonl(store, tmp_path / "before.jsonl")
         assert (done.added, done.known, done.forgotten, done.bad_lines) == (0, 1, 1, 0)
         assert [hit.memory.text for hit in store.search(Request())] == ["stays"]
-        assert store.flush() and milvus.texts() == ["stays"] and on_disk(config, '"gone"') == []
+        assert store.flush() and milvus.texts() == ["stays"] and on_disk(on_server, '"gone"') == []
 
 
-def test_the_owner_that_dies_before_it_erased_erases_later(config, milvus):
-    milvus.down = True
-    erased: list[tuple[str, int]] = []
-    with MemoryStore.open(config, fakes.embed, on_erased=erased.extend, index=milvus) as store:
-        identity = store.add(fakes.memory("secret", keyframe_ids=(3,)))
-        store.forget(identity)
-        assert not store.flush(5.0)
-        assert erased == []
-    milvus.down = False
-    with MemoryStore.open(config, fakes.embed, on_erased=erased.extend, index=milvus) as store:
-        assert store.flush()
-    assert erased == [("", 3)] and milvus.purges == 1
-
-
-def test_a_callback_that_fails_is_called_again(config, milvus):
+def test_what_cannot_be_erased_now_is_erased_later_and_not_acknowledged(on_server, milvus):
+    """The server is away, also while the owner ends; then the image store fails once."""
     calls: list[list[tuple[str, int]]] = []
 
     def flaky(keyframes):
@@ -86,17 +96,25 @@ def test_a_callback_that_fails_is_called_again(config, milvus):
         if len(calls) == 1:
             raise OSError("the keyframe store is busy")
 
-    with MemoryStore.open(config, fakes.embed, on_erased=flaky, index=milvus) as store:
-        store.forget(store.add(fakes.memory("secret", keyframe_ids=(3,))))
-        while len(calls) < 2:
-            store.flush(5.0)
-        assert store.flush()
-    assert calls == [[("", 3)], [("", 3)]]
+    with MemoryStore.open(on_server, fakes.embed, on_erased=flaky, milvus=milvus) as store:
+        identity = store.add(fakes.memory("XSECRETX", keyframe_ids=(3,)))
+        store.add(fakes.memory("stays", 4.0))
+        assert store.flush() and "XSECRETX" in milvus.texts()
+        milvus.down = True
+        with pytest.raises(NotErased, match="check the server"):
+            store.forget(identity)
+        assert on_disk(on_server, "XSECRETX") == [], "the database erases whoever is away"
+    milvus.down = False
+    with MemoryStore.open(on_server, fakes.embed, on_erased=flaky, milvus=milvus) as store:
+        while not store.flush(5.0):
+            pass
+        assert store.statistics().unerased == 0
+    assert calls == [[("", 3)], [("", 3)]] and milvus.purges == 1 and milvus.texts() == ["stays"]
 
 
-def test_images_of_another_run_with_the_same_numbers_stay(config, milvus):
+def test_images_of_another_run_with_the_same_numbers_stay(config):
     erased: list[tuple[str, int]] = []
-    with MemoryStore.open(config, fakes.embed, on_erased=erased.extend, index=milvus) as store:
+    with MemoryStore.open(config, fakes.embed, on_erased=erased.extend) as store:
         old = store.add(fakes.memory("secret", keyframe_ids=(1, 2), keyframe_session="before"))
         store.add(fakes.memory("now", 5.0, keyframe_ids=(1, 3), keyframe_session="now"))
         assert store.get(old).images == (("before", 1), ("before", 2))
@@ -107,21 +125,26 @@ def test_images_of_another_run_with_the_same_numbers_stay(config, milvus):
     assert erased == [("before", 1), ("before", 2)]
 
 
-def test_an_image_that_a_new_memory_refers_to_before_it_is_erased_stays(config, milvus):
+def test_an_image_that_a_new_memory_refers_to_before_it_is_erased_stays(config):
     erased: list[tuple[str, int]] = []
-    milvus.down = True
-    with MemoryStore.open(config, fakes.embed, on_erased=erased.extend, index=milvus) as store:
-        store.forget(store.add(fakes.memory("secret", keyframe_ids=(3, 4))))
-        assert not store.flush(2.0) and store.statistics().unerased == 1
-        store.add(fakes.memory("a decision", 9.0, keyframe_ids=(4,)))
-        milvus.down = False
+    kept: list[int] = []
+
+    def late(images):
+        if not kept:
+            kept.append(store.add(fakes.memory("a decision", 9.0, keyframe_ids=(4,))))
+            raise OSError("busy")
+        erased.extend(images)
+
+    with MemoryStore.open(config, fakes.embed, on_erased=late) as store:
+        with pytest.raises(NotErased, match="busy"):
+            store.forget(store.add(fakes.memory("secret", keyframe_ids=(3, 4))))
         while not store.flush(5.0):
             pass
     assert erased == [("", 3)]
 
 
-def test_images_that_are_worth_most_come_first(config, milvus):
-    with MemoryStore.open(config, fakes.embed, index=milvus) as store:
+def test_images_that_are_worth_most_come_first(config):
+    with MemoryStore.open(config, fakes.embed) as store:
         pinned = store.add(fakes.memory("old", 0.0, keyframe_ids=(1,)))
         store.add(fakes.memory("told", 5.0, keyframe_ids=(2,), source=Source.OPERATOR))
         store.add(fakes.memory("event", 9.0, keyframe_ids=(3,), event=EventKind.DECISION))
@@ -155,9 +178,9 @@ def aged(config, **more):
     return replace(config, full_time=100.0, long_time=1000.0, **more)
 
 
-def test_thinning_keeps_the_young_the_pinned_the_told_and_one_of_the_alike(config, milvus):
-    config = aged(config, segment_bytes=4000)
-    with MemoryStore.open(config, fakes.embed, index=milvus) as store:
+def test_thinning_keeps_the_young_the_pinned_the_told_and_one_of_the_alike(on_server, milvus):
+    config = aged(on_server)
+    with MemoryStore.open(config, fakes.embed, milvus=milvus) as store:
         pinned = store.add(fakes.memory("a wall", 0.0, things=(1,)))
         store.pin(pinned)
         event = fakes.memory("the box moved", 1.0, event=EventKind.MOVED, source=Source.EVENT)
@@ -171,22 +194,20 @@ def test_thinning_keeps_the_young_the_pinned_the_told_and_one_of_the_alike(confi
         young = [store.add(fakes.memory("a wall", 500.0 + i, things=(1,))) for i in range(10)]
         assert store.flush() and len(store.identities()) == 45
     config = replace(config, max_records=40, thin_to=0.5)
-    with MemoryStore.open(config, fakes.embed, index=milvus) as store:
+    with MemoryStore.open(config, fakes.embed, milvus=milvus) as store:
         assert store.flush() and store.flush()
         there = set(store.identities())
         assert there == kept | {walls[-1], rare, other} | set(young)
         assert len(milvus.rows) == len(there)
         assert store.statistics().forgotten == 0
-    with MemoryStore.open(config, fakes.embed, index=milvus) as store:
+    with MemoryStore.open(config, fakes.embed, milvus=milvus) as store:
         assert set(store.identities()) == there
-        assert len(on_disk(config, '"a wall"')) > 0
-        assert sum(p.read_bytes().count(b'"op":"add"') for p in Path(config.folder).glob("journal-*")) < 40
 
 
-def test_thinning_ends_at_the_configured_size_where_nothing_is_alike(config, milvus):
+def test_thinning_ends_at_the_configured_size_where_nothing_is_alike(config):
     config = aged(config, max_records=50, thin_to=0.8)
     rng = np.random.default_rng(1)
-    with MemoryStore.open(config, index=milvus) as store:
+    with MemoryStore.open(config) as store:
         for i in range(200):
             place = (*rng.uniform(-500.0, 500.0, 2), 0.0)
             store.add(

@@ -5,15 +5,13 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
-import pyarrow.parquet
 import pytest
 
-from lodestar.memory import milvus_index
-from lodestar.memory.milvus_index import Entry, MilvusIndex
+from lodestar.memory import milvus_copy
+from lodestar.memory.milvus_index import MilvusIndex
 from lodestar.memory.requests import EVERY_ROBOT, Request
 from lodestar.memory.store import MemoryStore
 
@@ -22,11 +20,19 @@ import memory_fakes as fakes  # isort: skip
 
 @pytest.fixture
 def lite(config):
-    """Milvus Lite answers searches itself."""
-    return replace(config, cache="off", settle=0.0, exact_below=1)
+    return replace(config, backend="milvus_lite", settle=0.0)
 
 
-def test_milvus_lite_answers_the_filters_and_the_words(lite):
+def listed(config) -> list[int]:
+    index = MilvusIndex(config, Path(config.folder))
+    index.connect()
+    found = sorted(int(key.rpartition(":")[2]) for key in index.listed())
+    index.close()
+    return found
+
+
+def test_milvus_lite_answers_the_filters_and_the_words(lite, monkeypatch):
+    real = milvus_copy.exact
     with MemoryStore.open(lite, fakes.embed) as store:
         for i in range(60):
             place = (float(i % 10), float(i // 10), 0.0)
@@ -34,6 +40,13 @@ def test_milvus_lite_answers_the_filters_and_the_words(lite):
                 fakes.memory(f"thing {i}", 10.0 * i, place, things=(i % 7,), floor=i % 2, region='a "Hall')
             )
         assert store.flush() and store.flush(), store.statistics().problems
+        found_by_database: list[int] = []
+
+        def watched(rows, ids, queries, limit):
+            found_by_database.extend(ids.tolist())
+            return real(rows, ids, queries, limit)
+
+        monkeypatch.setattr(milvus_copy, "exact", watched)
         for request in (
             {},
             {"window": (300.0, 500.0)},
@@ -45,8 +58,12 @@ def test_milvus_lite_answers_the_filters_and_the_words(lite):
             assert len(found) == 5 and found[0].memory.text == "thing 41", request
             assert found[0].score == pytest.approx(1.0, abs=1e-3)
             assert store.statistics().problems == {}
+        assert found_by_database == [], "Milvus answers alone"
         fleet = store.search(Request(phrases=("thing 41",), robots=EVERY_ROBOT, limit=3, near=(1.0, 4.0)))
-        assert fleet[0].memory.text == "thing 41" and fleet[0].memory.robot == "robot"
+        assert (
+            fleet[0].memory.text == "thing 41" and fleet[0].memory.robot == "robot"
+        )  # the file has this one alone
+        assert store.search(Request(robots=("spot",))) == []
         store.forget(fleet[0].memory.id)
         assert store.flush() and store.flush()
         assert store.search(Request(phrases=("thing 41",), limit=1))[0].memory.text != "thing 41"
@@ -55,81 +72,36 @@ def test_milvus_lite_answers_the_filters_and_the_words(lite):
         assert store.search(Request(phrases=("thing 7",), limit=1))[0].memory.text == "thing 7"
 
 
-def listed(config) -> list[int]:
-    index = MilvusIndex(config, Path(config.folder))
-    index.connect()
-    found = sorted(int(entry.key.rpartition(":")[2]) for entry in index.listed())
-    index.close()
-    return found
-
-
-def test_milvus_lite_merges_its_files_in_small_groups(lite, monkeypatch):
-    monkeypatch.setattr(milvus_index, "_MERGED_ROWS", 8)
-    Path(lite.folder).mkdir()
-    index = MilvusIndex(lite, Path(lite.folder))
-    index.connect()
-    for begin in range(0, 32, 4):
-        memories = [replace(fakes.memory(f"thing {i}"), id=i + 1) for i in range(begin, begin + 4)]
-        vectors = fakes.embed([memory.text for memory in memories])
-        index.upsert([Entry(f"own:{m.id}", m, vector) for m, vector in zip(memories, vectors)])
-        index.seal()
-    assert len(index.listed()) == 32
-    index.close()  # waits for the merges
-    files = Path(lite.folder).rglob("data_*.parquet")
-    rows = [pyarrow.parquet.ParquetFile(file).metadata.num_rows for file in files]
-    assert sum(rows) == 32 and 4 < max(rows) <= 8, "merged, and in groups of twice 8 rows at most"
-    assert listed(lite) == list(range(1, 33))
-
-
-def test_milvus_lite_is_open_only_while_it_is_written_to(config):
-    index = MilvusIndex(config, Path(config.folder))
-    with MemoryStore.open(replace(config, seal_after=20), fakes.embed, index=index) as store:
-        for i in range(15):
-            store.add(fakes.memory(f"thing {i}", 3.0 * i))
-        while store.statistics().unembedded:
-            time.sleep(0.01)
-        assert not index.exists and store.statistics().pending == 15  # the journal has them
-        for i in range(15, 25):
-            store.add(fakes.memory(f"thing {i}", 3.0 * i))
-        ends = time.monotonic() + 60.0
-        while (store.statistics().pending or index.connected) and time.monotonic() < ends:
-            time.sleep(0.05)
-        assert store.statistics().pending == 0 and not index.connected
-        found = store.search(Request(phrases=("thing 3",), robots=EVERY_ROBOT, limit=1))
-        assert found[0].memory.text == "thing 3" and store.search(Request(robots=("spot",))) == []
-    assert listed(config) == list(range(1, 26))
-
-
-def test_what_milvus_lite_lacks_at_the_end_is_written_later(config):
-    with MemoryStore.open(config, fakes.embed) as store:
+def test_what_milvus_lite_lacks_at_the_end_is_written_later(lite):
+    with MemoryStore.open(lite, fakes.embed) as store:
         store.add(fakes.memory("first"))
         assert store.flush(), store.statistics().problems
         second = store.add(fakes.memory("second"))
         store.forget(store.add(fakes.memory("third")))
         store.correct(second, "not the second")
-    with MemoryStore.open(config, fakes.embed) as store:
+    with MemoryStore.open(lite, fakes.embed) as store:
         store.add(fakes.memory("fourth"))
         assert store.flush(), store.statistics().problems
         assert store.statistics().pending == 0
-    assert listed(config) == [1, 4, 5]
+    assert listed(lite) == [1, 4, 5]
 
 
-def test_a_milvus_lite_file_that_was_moved_away_is_filled_again(config):
-    with MemoryStore.open(config, fakes.embed) as store:
+def test_a_milvus_lite_file_that_was_moved_away_is_filled_again(lite):
+    with MemoryStore.open(lite, fakes.embed) as store:
         store.add(fakes.memory("first"))
         assert store.flush(), store.statistics().problems
-    shutil.move(Path(config.folder) / "milvus.db", Path(config.folder) / "elsewhere")
-    with MemoryStore.open(config, fakes.embed) as store:
+    shutil.move(Path(lite.folder) / "milvus.db", Path(lite.folder) / "elsewhere")
+    with MemoryStore.open(lite, fakes.embed) as store:
         store.add(fakes.memory("second"))
         assert store.flush(), store.statistics().problems
-    assert listed(config) == [1, 2]
+    assert listed(lite) == [1, 2]
 
 
-def test_a_milvus_folder_that_is_none_is_told_and_the_memory_goes_on(config):
-    Path(config.folder).mkdir(mode=0o700)
-    broken = Path(config.folder) / "milvus.db"
+def test_a_milvus_folder_that_is_none_is_told_and_the_memory_goes_on(lite):
+    Path(lite.folder).mkdir(mode=0o700)
+    broken = Path(lite.folder) / "milvus.db"
     broken.write_text("not a database")
-    with MemoryStore.open(config, fakes.embed) as store:
+    with MemoryStore.open(lite, fakes.embed) as store:
         store.add(fakes.memory("a mug"))
         assert not store.flush(30.0)
         assert "move" in store.statistics().problems["milvus"]
@@ -139,8 +111,8 @@ def test_a_milvus_folder_that_is_none_is_told_and_the_memory_goes_on(config):
         assert store.flush(60.0), store.statistics().problems
 
 
-def test_another_process_that_has_the_file_of_milvus_is_named_and_the_memory_goes_on(config):
-    file = Path(config.folder) / "milvus.db" / "LOCK"
+def test_another_process_that_has_the_file_of_milvus_is_named_and_the_memory_goes_on(lite):
+    file = Path(lite.folder) / "milvus.db" / "LOCK"
     file.parent.parent.mkdir(mode=0o700)
     file.parent.mkdir()
     code = f"import fcntl; f = open({str(file)!r}, 'w'); fcntl.flock(f, fcntl.LOCK_EX); print(1, flush=True); input()"
@@ -148,7 +120,7 @@ def test_another_process_that_has_the_file_of_milvus_is_named_and_the_memory_goe
         [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as process:
         assert process.stdout.readline()
-        with MemoryStore.open(config, fakes.embed) as store:
+        with MemoryStore.open(lite, fakes.embed) as store:
             store.add(fakes.memory("a mug"))
             assert not store.flush(30.0)
             told = store.statistics().problems["milvus"]

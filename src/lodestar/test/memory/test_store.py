@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,9 +20,9 @@ def texts(store: MemoryStore, **request) -> list[str]:
     return [hit.memory.text for hit in store.search(Request(**request))]
 
 
-def test_what_was_added_a_moment_ago_is_found(config, milvus):
+def test_what_was_added_a_moment_ago_is_found(on_server, milvus):
     milvus.down = True
-    with MemoryStore.open(config, index=milvus) as store:
+    with MemoryStore.open(on_server, milvus=milvus) as store:
         vector = fakes.embed(["a red mug"])[0]
         identity = store.add(fakes.memory("a red mug", 10.0), vector)
         (hit,) = store.search(Request(vectors=vector))
@@ -61,7 +60,7 @@ def test_filters_hold_together_before_and_after_a_flush(store):
 
 
 def test_a_record_without_a_vector_is_found_by_time_place_and_thing_and_last_by_words(config, milvus):
-    with MemoryStore.open(config, index=milvus) as store:
+    with MemoryStore.open(config) as store:
         store.add(fakes.memory("no vector yet", 5.0, (1.0, 1.0, 0.0), things=(4,)))
         store.add(fakes.memory("with a vector", 6.0, (1.0, 1.0, 0.0)), fakes.embed(["x"])[0])
         assert texts(store, entity_ids=frozenset({4})) == ["no vector yet"]
@@ -71,7 +70,7 @@ def test_a_record_without_a_vector_is_found_by_time_place_and_thing_and_last_by_
         assert store.statistics().unembedded == 1
 
 
-def test_a_slow_embedder_delays_the_flush_and_not_the_add(config, milvus):
+def test_a_slow_embedder_delays_the_flush_and_not_the_add(on_server, milvus):
     begun, go_on = threading.Event(), threading.Event()
 
     def slow(phrases):
@@ -79,7 +78,7 @@ def test_a_slow_embedder_delays_the_flush_and_not_the_add(config, milvus):
         assert go_on.wait(60.0)
         return fakes.embed(phrases)
 
-    with MemoryStore.open(config, slow, index=milvus) as store:
+    with MemoryStore.open(on_server, slow, milvus=milvus) as store:
         store.add(fakes.memory("first"))
         assert begun.wait(60.0)
         store.add(fakes.memory("second", 4.0))  # would hang here
@@ -98,7 +97,7 @@ def test_an_embedder_that_fails_is_told_and_tried_again(config, milvus):
             raise TimeoutError("text_embedder does not answer")
         return fakes.embed(phrases)
 
-    with MemoryStore.open(config, flaky, index=milvus) as store:
+    with MemoryStore.open(config, flaky) as store:
         store.add(fakes.memory("a mug"))
         assert not store.flush(5.0)
         assert "text_embedder does not answer" in store.statistics().problems["embedder"]
@@ -110,46 +109,34 @@ def test_an_embedder_that_fails_is_told_and_tried_again(config, milvus):
 
 
 def test_everything_is_there_after_the_process_came_back(config, milvus):
-    with MemoryStore.open(config, fakes.embed, index=milvus) as store:
+    with MemoryStore.open(config, fakes.embed) as store:
         identities = [store.add(fakes.memory(f"thing {i}", 3.0 * i, things=(i,))) for i in range(20)]
         store.pin(identities[3])
         better = store.correct(identities[4], "thing 4 is a fridge")
         store.flush()
         before = [(hit.memory.text, hit.memory.pinned) for hit in store.search(Request())]
-    with MemoryStore.open(config, fakes.embed, index=milvus) as store:
+    with MemoryStore.open(config, fakes.embed) as store:
         assert [(hit.memory.text, hit.memory.pinned) for hit in store.search(Request())] == before
         assert store.get(identities[3]).pinned
         assert store.add(fakes.memory("next", 99.0)) == better + 1
         assert texts(store, phrases=("thing 7",), limit=1) == ["thing 7"]
 
 
-def test_a_store_that_was_closed_whole_is_not_written_to_milvus_again(config, milvus):
-    with MemoryStore.open(config, fakes.embed, index=milvus) as store:
-        for i in range(10):
-            store.add(fakes.memory(f"thing {i}"))
-        assert store.flush()
-    assert milvus.upserts == 10
-    with MemoryStore.open(config, fakes.embed, index=milvus) as store:
-        assert store.flush()
-    assert milvus.upserts == 10
-
-
-def test_milvus_is_compared_with_the_journal_where_the_process_died(config, milvus):
-    with MemoryStore.open(config, fakes.embed, index=milvus) as store:
+def test_milvus_is_compared_with_the_database_at_the_start(on_server, milvus):
+    with MemoryStore.open(on_server, fakes.embed, milvus=milvus) as store:
         identities = [store.add(fakes.memory(f"thing {i}")) for i in range(6)]
         assert store.flush()
-    (note,) = list(Path(config.folder).glob("index.json"))
-    note.unlink()  # as after kill -9
+    assert milvus.upserts == 6
     del milvus.rows[f"{store.name}:{identities[0]}"]
     foreign = milvus.rows[f"{store.name}:{identities[1]}"]
-    milvus.rows[f"{store.name}:77"] = replace(foreign, key=f"{store.name}:77")  # the journal has none
-    with MemoryStore.open(config, fakes.embed, index=milvus) as store:
+    milvus.rows[f"{store.name}:77"] = replace(foreign, key=f"{store.name}:77")  # the database has none
+    with MemoryStore.open(on_server, fakes.embed, milvus=milvus) as store:
         assert store.flush()
     assert milvus.texts() == [f"thing {i}" for i in range(6)]
     assert milvus.upserts == 7
 
 
-def test_a_correction_replaces_in_answers_and_keeps_the_history(store, milvus):
+def test_a_correction_replaces_in_answers_and_keeps_the_history(store):
     identity = store.add(fakes.memory("a dog", 5.0, (2.0, 1.0, 0.0), keyframe_ids=(4,)))
     new = store.correct(identity, "a cat")
     assert texts(store) == ["a cat"]
@@ -160,7 +147,7 @@ def test_a_correction_replaces_in_answers_and_keeps_the_history(store, milvus):
         and corrected.source is Source.OPERATOR
         and corrected.keyframe_ids == (4,)
     )
-    assert store.flush() and milvus.texts() == ["a cat"]
+    assert store.flush() and texts(store, phrases=("a dog",)) == ["a cat"]
     with pytest.raises(NoSuchMemory, match="search for what you mean"):
         store.correct(999, "a cow")
 
@@ -179,31 +166,48 @@ def test_memories_of_another_map_are_never_answers(store):
 
 def test_a_map_that_was_never_saved_has_the_memories_of_its_session_alone(config, milvus):
     unsaved = MapName(1)
-    with MemoryStore.open(config, fakes.embed, index=milvus) as store:
+    with MemoryStore.open(config, fakes.embed) as store:
         store.use_map(unsaved, "monday")
         store.add(fakes.memory("monday's", 1.0, session="monday"))
         store.add(fakes.memory("tuesday's", 2.0, session="tuesday"))
         assert texts(store) == ["monday's"]
-    with MemoryStore.open(config, fakes.embed, index=milvus) as store:
+    with MemoryStore.open(config, fakes.embed) as store:
         store.use_map(unsaved, "tuesday")
         assert texts(store) == ["tuesday's"]
 
 
-def test_milvus_answers_where_the_owner_keeps_no_vectors(config, milvus):
-    config = replace(config, cache="off", settle=0.0, exact_below=5)
-    with MemoryStore.open(config, fakes.embed, index=milvus) as store:
+def test_milvus_answers_with_its_filters_and_the_database_while_it_cannot(on_server, milvus):
+    with MemoryStore.open(on_server, fakes.embed, milvus=milvus) as store:
         for i in range(40):
             store.add(fakes.memory(f"thing {i}", 3.0 * i, (i % 5, 0.0, 0.0)))
         assert store.flush() and store.flush()
-        assert store.statistics().cache_bytes > 0
         assert texts(store, phrases=("thing 33",), limit=1) == ["thing 33"]
         assert milvus.searches == 1
         assert texts(store, phrases=("thing 33",), window=(95.0, 106.0), limit=1) == ["thing 33"]
-        assert milvus.searches == 1  # few pass the filter: read from the journal
         assert len(texts(store, phrases=("thing 33",), near=(3.0, 0.0), radius=0.4, limit=8)) == 8
+        assert milvus.searches >= 3, "asked again until enough of what it found fits"
+        store.correct(34, "another thing")
+        assert texts(store, phrases=("thing 33",), limit=1) != ["thing 33"]
         milvus.down = True
         assert texts(store, phrases=("thing 31",), limit=1) == ["thing 31"]
         assert "check the server" in store.statistics().problems["search"]
+
+
+def test_every_correction_of_a_memory_replaces_the_others(store):
+    """Random corrections of corrections: one of each family is shown, the last; forgetting any forgets them all."""
+    rng = np.random.default_rng(3)
+    families: list[list[int]] = []
+    for step in range(60):
+        if not families or rng.random() < 0.3:
+            families.append([store.add(fakes.memory(f"first of {step}", float(step)))])
+        else:
+            family = families[rng.integers(len(families))]
+            family.append(store.correct(int(rng.choice(family)), f"better in {step}"))
+        if rng.random() < 0.1:
+            family = families.pop(rng.integers(len(families)))
+            assert store.forget(int(rng.choice(family))) == family
+        assert {hit.memory.id for hit in store.search(Request())} == {family[-1] for family in families}
+    assert store.identities() == sorted(identity for family in families for identity in family)
 
 
 @pytest.mark.parametrize(

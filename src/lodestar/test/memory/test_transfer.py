@@ -10,7 +10,7 @@ import pytest
 from lodestar.memory.records import EventKind, MapName, Source
 from lodestar.memory.requests import Request
 from lodestar.memory.store import MemoryStore
-from lodestar.memory.transfer import export_jsonl, import_jsonl
+from lodestar.memory.transfer import export_file, export_jsonl, import_jsonl
 
 import memory_fakes as fakes  # isort: skip
 
@@ -30,7 +30,7 @@ def exported(store, tmp_path):
 
 
 def test_there_and_back_and_the_second_time_nothing(exported, config, store):
-    with MemoryStore.open(replace(config, folder=config.folder + "2"), index=fakes.FakeMilvus()) as other:
+    with MemoryStore.open(replace(config, folder=config.folder + "2")) as other:
         other.add(fakes.memory("their own", 0.5))
         first, second = import_jsonl(other, exported), import_jsonl(other, exported)
         assert (first.added, first.bad_lines) == (3, 0)
@@ -48,7 +48,7 @@ def test_there_and_back_and_the_second_time_nothing(exported, config, store):
         export_jsonl(other, onward)
     known = import_jsonl(store, onward)
     assert (known.added, known.known) == (1, 1)  # "their own" is new here, the mug came from here
-    with MemoryStore.open(replace(config, folder=config.folder + "2"), index=fakes.FakeMilvus()) as other:
+    with MemoryStore.open(replace(config, folder=config.folder + "2")) as other:
         assert import_jsonl(other, exported).added == 0
 
 
@@ -69,10 +69,63 @@ def test_bad_lines_are_told_with_their_number_and_skipped(exported, config):
         good[1],
     ]
     exported.write_text("\n".join(lines))
-    with MemoryStore.open(replace(config, folder=config.folder + "2"), index=fakes.FakeMilvus()) as other:
+    with MemoryStore.open(replace(config, folder=config.folder + "2")) as other:
         done = import_jsonl(other, exported)
         assert done.added == 1 and len(other.identities()) == 1
         assert [number for number, _ in done.bad] == [2, 3, 4, 5, 6, 7, 8, 10] and done.bad_lines == 8
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"floor": 3_000_000_000}, {"start": -1e300}, {"end": 1e300}, {"heading": float("nan")}, {"id": 2**70},
+        {"position": [1e300, 0.0, 0.0]}, {"region_id": 2**64}, {"map": [2**64, ""]}, {"keyframes": [10**30]},
+        {"text": 7 * "\u0000"}, {"robot": None, "corrects": "x"}, {"primitives": [[1, "a", [0, 0], [1, 1, 1], "", 1]]},
+    ],
+)  # fmt: skip
+def test_no_line_of_a_file_makes_the_memory_unusable(exported, config, wrong):
+    good = exported.read_text().splitlines()
+    values = json.loads(good[1])
+    bad = json.dumps({**values, "origin": "other:1", "memory": {**values["memory"], **wrong}})
+    exported.write_text("\n".join([good[0], bad, *good[2:]]))
+    config = replace(config, folder=config.folder + "2")
+    with MemoryStore.open(config) as other:
+        done = import_jsonl(other, exported)
+        assert (done.added, done.bad_lines) in ((2, 1), (3, 0))  # an id is not taken over
+        count = len(other.identities())
+        other.add(fakes.memory("next", 9.0))
+    with MemoryStore.open(config) as other:
+        assert len(other.identities()) == count + 1 and other.statistics().unreadable == 0
+        assert len(other.search(Request())) + other.statistics().other_maps >= count
+
+
+def test_an_export_stays_in_its_folder_and_replaces_nothing(store, tmp_path):
+    folder, other = tmp_path / "exports", tmp_path / "other"
+    other.mkdir()
+    assert export_file("a/b.jsonl", folder) == folder / "a" / "b.jsonl"
+    assert export_file(str(folder / "c.jsonl"), folder) == folder / "c.jsonl"
+    assert folder.stat().st_mode & 0o777 == (folder / "a").stat().st_mode & 0o777 == 0o700
+    (folder / "there").write_text("mine")
+    (folder / "link").symlink_to(other)
+    (folder / "file").symlink_to(other / "file")
+    for name in (
+        "",
+        " ",
+        ".",
+        "..",
+        "../x",
+        "/etc/passwd",
+        str(tmp_path / "x"),
+        "link/x",
+        "file",
+        "there",
+        "a\0b",
+    ):
+        with pytest.raises(ValueError, match="give a new name"):
+            export_file(name, folder)
+    with pytest.raises(FileExistsError):
+        export_jsonl(store, folder / "there")
+    assert (folder / "there").read_text() == "mine" and not list(other.iterdir())
 
 
 def test_a_binary_file_adds_nothing(config, store, tmp_path):

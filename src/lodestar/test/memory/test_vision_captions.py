@@ -18,7 +18,8 @@ from lodestar.memory.vision_captions import (
     make_vision_captions,
     read_caption,
 )
-from lodestar.models.chat import BadAnswer, ChatConfig, ChatUnavailable
+from lodestar.models.chat import BadAnswer, ChatUnavailable
+from lodestar.models.config import VisionChatConfig
 
 IMAGE = b"\xff\xd8jpeg"
 
@@ -165,11 +166,11 @@ def test_composed_captions_pass_at_once_and_once():
 
 def test_an_endpoint_that_does_not_answer_leaves_the_composed_caption(monkeypatch):
     monkeypatch.setenv("NO_SUCH_KEY_OF_A_TEST", "k")
-    chat = ChatConfig(
+    chat = VisionChatConfig(
         base_url="http://127.0.0.1:9/v1", timeout=0.3, patience=0.5, key_variable="NO_SUCH_KEY_OF_A_TEST"
     )
     assert make_vision_captions(SegmentCaptionConfig(chat=chat), picture) is None
-    made = make_vision_captions(SegmentCaptionConfig("vision", chat=chat), picture)
+    made = make_vision_captions(SegmentCaptionConfig(True, chat=chat), picture)
     assert made is not None
     captions, _ = made
     captions.offer(segment(0))

@@ -97,7 +97,7 @@ def judges(chat, warn):
 
 
 def parses(chat, warn):
-    parser, _ = make_parser(ParserConfig("model"), warn, chat)
+    parser, _ = make_parser(ParserConfig(True), warn, chat)
     return parser.parse("find the red chair")
 
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from scene_builders import Feed, instance
 
-from lodestar.assembly import scene_parts
 from lodestar.mapping.records import Absence
 from lodestar.scene.dictionary import SceneDictionary
-from lodestar.scene.persistence import KIND, VERSION, scene_from_arrays, scene_to_arrays
-from lodestar.scene.scene_part import SCENE, scene_arrays
-from lodestar.storage.archive import write_archive
+from lodestar.scene.persistence import scene_from_archive, scene_part, scene_to_archive
+from lodestar.storage.saved_map import save_map
 from lodestar.storage.snapshot import SnapshotFolder
 
 DAY = 86_400.0
@@ -32,19 +30,18 @@ def yesterday():
 
 
 def save(scene, folder, saved=1_000_000.0):
-    target = SnapshotFolder(folder)
-    part = target.begin()
-    meta, arrays = scene_arrays(scene, scene_parts.region_tracker())
-    write_archive(part / SCENE, KIND, VERSION, meta, arrays)
-    target.commit(part, {"map_id": meta["map_id"], "entities": meta["entities"], "saved": saved})
+    save_map(
+        SnapshotFolder(folder), [scene_part(scene, lambda: 0.0, lambda saved: lambda: None)], {"saved": saved}
+    )
     return folder
 
 
 def loaded(scene):
     """A scene that goes on with another one's saved map, and its feed."""
-    meta, arrays = scene_to_arrays(scene)
+    archive = scene_to_archive(scene)
     other, feed = SceneDictionary(), Feed()
-    other.replace(scene_from_arrays(meta, arrays, other.config, 0.0), 3, "abc", "")
+    other.replace(scene_from_archive(archive, other.config, 0.0).state, 3, "abc")
+    other.flush()
     news = lambda **changes: other.update(feed(map_id=3, session_id="abc+", **changes))  # noqa: E731
     return other, news
 

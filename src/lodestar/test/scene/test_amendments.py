@@ -10,7 +10,7 @@ from lodestar.mapping.records import CaptionVote
 from lodestar.scene.amendments import AmendmentRefused, Edit, EntityEdit, Refusal
 from lodestar.scene.config import SceneConfig
 from lodestar.scene.dictionary import SceneDictionary
-from lodestar.scene.persistence import scene_from_arrays, scene_to_arrays
+from lodestar.scene.persistence import scene_from_archive, scene_to_archive
 from lodestar.scene.records import EntityState, Stated
 from lodestar.scene.relations import Relation, RelationTable
 
@@ -139,9 +139,10 @@ def test_amendments_outlive_a_save(known):
             EntityEdit(Edit.RELATE, relation=HOLDS),
         )
     )
-    meta, arrays = scene_to_arrays(known)
+    archive = scene_to_archive(known)
     again = SceneDictionary()
-    again.replace(scene_from_arrays(meta, arrays, SceneConfig(), np.inf), 1, "", "")
+    again.replace(scene_from_archive(archive, SceneConfig(), np.inf).state, 1, "")
+    again.flush()
     assert again.entities()[1].label == "stool" and state_of(again, 2) is EntityState.ARCHIVED
     assert again.relations == (HOLDS,)
 
@@ -156,7 +157,8 @@ def test_a_persons_word_of_two_things_is_published_with_the_first_and_taken_back
     assert found.delta.updated and known.entities()[1].stated == ()  # the newest statement is no person's
     known.amend(found.inverse)
     assert known.entities()[1].stated == (Stated("On", 2),)
-    meta, arrays = scene_to_arrays(known)
+    archive = scene_to_archive(known)
     again = SceneDictionary()
-    again.replace(scene_from_arrays(meta, arrays, SceneConfig(), np.inf), 1, "", "")
+    again.replace(scene_from_archive(archive, SceneConfig(), np.inf).state, 1, "")
+    again.flush()
     assert again.entities()[1].stated == (Stated("On", 2),)

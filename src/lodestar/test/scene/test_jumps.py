@@ -10,7 +10,6 @@ from scene_builders import camera_at, instance, sighting
 
 from lodestar.geometry.poses import inverse, planar_transform
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.grid.regions import RegionTracker
 from lodestar.mapping.records import Absence
 from lodestar.scene.records import EntityState
 
@@ -106,13 +105,12 @@ def test_ids_of_regions_go_on_through_a_jump(scene, feed):
     cells = np.full((100, 100), 100, np.int8)
     cells[2:48, 2:98] = cells[52:98, 2:98] = 0
     cells[48:52, 45:54] = 0
-    tracker = RegionTracker()
-    scene.find_regions(OccupancyGrid2D(cells, 0.1, (0.0, 0.0)), tracker)
+    scene.find_regions(OccupancyGrid2D(cells, 0.1, (0.0, 0.0)))
     before = {i: r.centroid for i, r in scene.regions.items()}
     scene.update(feed())
     jump = planar_transform(0.0, 4.9, 0.0)  # by a room
     scene.update(feed(map_from_odom=jump))
-    scene.find_regions(OccupancyGrid2D(cells, 0.1, (0.0, 4.9)), tracker)
+    scene.find_regions(OccupancyGrid2D(cells, 0.1, (0.0, 4.9)))
     assert len(before) == 2 and set(scene.regions) == set(before)
     for identity, centroid in before.items():
         assert np.allclose(scene.regions[identity].centroid, np.add(centroid, (0.0, 4.9)), atol=0.2)

@@ -15,7 +15,7 @@ from lodestar.scene.config import SceneConfig
 from lodestar.scene.dictionary import SceneDictionary
 from lodestar.scene.export import entities_to_json
 from lodestar.scene.mirror import SceneMirror
-from lodestar.scene.persistence import BadScene, scene_from_arrays, scene_to_arrays
+from lodestar.scene.persistence import BadScene, scene_from_archive, scene_to_archive
 from lodestar.scene.records import EntityState
 
 CONFIG = SceneConfig()
@@ -42,10 +42,14 @@ def lively(session="abc"):
     return scene, feed
 
 
-def restored(scene, now=1e9, before="", **options):
-    meta, arrays = scene_to_arrays(scene)
+def go_on(scene, archive, now=1e9):
+    saved = scene_from_archive(archive, CONFIG, now)
+    return scene.replace(saved.state, saved.map_id, saved.session_id)
+
+
+def restored(scene, now=1e9, **options):
     other = SceneDictionary(**options)
-    other.replace(scene_from_arrays(meta, arrays, CONFIG, now), meta["map_id"], meta["session_id"], before)
+    go_on(other, scene_to_archive(scene), now)
     while other.flush().updated:
         pass
     return other
@@ -127,11 +131,9 @@ def test_a_dictionary_that_was_started_again_goes_on_where_it_was():
     scene, feed = lively()
     moved = planar_transform(0.5, 0.0, 0.0)
     scene.update(feed(map_id=4, session_id="abc", observations=(sighting(1, stamp=5.0),)))
-    meta, arrays = scene_to_arrays(scene)
+    saved = scene_from_archive(scene_to_archive(scene), CONFIG, np.inf, resumes=True)
     other = SceneDictionary()
-    other.resume(
-        scene_from_arrays(meta, arrays, CONFIG, np.inf, resumes=True), meta["map_id"], meta["session_id"]
-    )
+    other.resume(saved.state, saved.map_id, saved.session_id)
     assert set(other.entities()) == set(scene.entities())
     for identity, entity in scene.entities().items():
         found = other.entities()[identity]
@@ -151,22 +153,34 @@ def test_a_dictionary_that_was_started_again_goes_on_where_it_was():
 
 
 def test_late_deltas_of_the_session_before_do_not_clear_what_was_loaded():
-    meta, arrays = scene_to_arrays(lively()[0])
     running, feed = SceneDictionary(), Feed()
     running.update(feed(session_id="run", updated=(instance(8),)))
-    running.replace(scene_from_arrays(meta, arrays, CONFIG, 1e9), 4, "abc", before="run")
+    go_on(running, scene_to_archive(lively()[0]))
+    running.flush()
     assert running.update(feed(session_id="run", updated=(instance(8),))).removed == ()
     assert 8 not in running.entities() and 1 in running.entities()
 
 
-def test_the_voxel_map_may_have_gone_on_already():
-    meta, arrays = scene_to_arrays(lively()[0])
+def test_a_map_that_is_loaded_again_goes_on_in_the_session_after():
     running, feed = SceneDictionary(map_id=4), Feed()
-    running.update(feed(map_id=4, session_id="abc", updated=(instance(8),)))
-    running.update(feed(map_id=4, session_id="abc+1", updated=(instance(1),)))
-    running.replace(scene_from_arrays(meta, arrays, CONFIG, 1e9), 4, "abc", before="abc")
-    delta = running.update(feed(map_id=4, session_id="abc+1", updated=(instance(9),)))
+    running.update(feed(map_id=4, session_id="abc+1", updated=(instance(8),)))
+    go_on(running, scene_to_archive(lively()[0]))
+    running.flush()
+    assert running.update(feed(map_id=4, session_id="abc+1", updated=(instance(8),))).updated == ()
+    delta = running.update(feed(map_id=4, session_id="abc+2", updated=(instance(9),)))
     assert delta.removed == () and {1, 2, 9} <= set(running.entities())
+
+
+def test_a_load_that_is_taken_back_leaves_what_was():
+    running, feed = lively("run")
+    before, names = running.entities(), (running.map_id, running.session_id, running.revision)
+    take_back = go_on(running, scene_to_archive(lively()[0]))
+    running.flush()
+    take_back()
+    assert (running.map_id, running.session_id, running.revision) == names
+    assert running.entities().keys() == before.keys()
+    delta = running.update(feed(map_id=4, session_id="run", updated=(instance(9),)))
+    assert 9 in {entity.id for entity in delta.updated}, "the voxel map's session is not over"
 
 
 def test_nothing_was_seen_in_the_future():
@@ -184,6 +198,8 @@ def test_nothing_was_seen_in_the_future():
     [
         lambda meta, arrays: arrays.pop("texts"),
         lambda meta, arrays: meta.pop("stamp"),
+        lambda meta, arrays: meta.update(region_names=[["lab", float("nan"), 0.0]]),
+        lambda meta, arrays: arrays.update(region_mask=np.zeros(3, np.uint16)),
         lambda meta, arrays: arrays.update(ids=arrays["ids"][:2]),
         lambda meta, arrays: arrays.update(ids=np.zeros_like(arrays["ids"])),
         lambda meta, arrays: arrays.update(texts=arrays["texts"][:10]),
@@ -193,10 +209,10 @@ def test_nothing_was_seen_in_the_future():
     ],
 )
 def test_what_is_no_scene_is_refused(harm):
-    meta, arrays = scene_to_arrays(lively()[0])
-    harm(meta, arrays)
+    archive = scene_to_archive(lively()[0])
+    harm(archive.meta, archive.arrays)
     with pytest.raises(BadScene):
-        scene_from_arrays(meta, arrays, CONFIG, 1e9)
+        scene_from_archive(archive, CONFIG, 1e9)
 
 
 def test_an_empty_scene_there_and_back():

@@ -20,7 +20,7 @@ from lodestar.perception.captioner import VisionDescriber
 from lodestar.perception.frames import ImageBox
 from lodestar.scene.dictionary import SceneConfig, SceneDictionary
 from lodestar.scene.enrichment import Enricher
-from lodestar.scene.persistence import scene_from_arrays, scene_to_arrays
+from lodestar.scene.persistence import scene_from_archive, scene_to_archive
 from lodestar.scene.vision_captioner import WAITING, VisionCaptioner
 
 RED = np.full((20, 20, 3), (200, 20, 20), np.uint8)
@@ -201,7 +201,7 @@ def test_what_the_model_said_is_saved_with_the_map():
     bench.captioner.work()
     bench.enrich()
     other = SceneDictionary()
-    other.replace(scene_from_arrays(*scene_to_arrays(bench.scene), SceneConfig(), 99.0), 1, "s", "")
+    other.replace(scene_from_archive(scene_to_archive(bench.scene), SceneConfig(), 99.0).state, 1, "s")
     while other.flush().updated:
         pass
     entity = other.entities()[1]

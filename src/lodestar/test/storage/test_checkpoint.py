@@ -8,7 +8,7 @@ import os
 import numpy as np
 import pytest
 
-from lodestar.storage.archive import ForeignFile
+from lodestar.storage.archive import Archive, ForeignFile
 from lodestar.storage.checkpoint import Checkpoint, CheckpointConfig
 from lodestar.storage.private import UnsafeFolder
 
@@ -19,14 +19,14 @@ def config(tmp_path):
 
 
 def open_(config):
-    return Checkpoint(config, "mapping", "test", 1)
+    return Checkpoint(config, "mapping", {"test": 1})
 
 
 def test_the_next_process_of_the_run_goes_on(config):
     first = open_(config)
     assert not first.restarted and first.read() is None
     first.note(next_id=7)
-    first.write({"revision": 3}, {"value": np.arange(4)})
+    first.write(Archive("test", 1, {"revision": 3}, {"value": np.arange(4)}))
     first.note(next_id=9)
     second = open_(config)
     assert second.restarted and second.notes == {"next_id": 9}
@@ -38,7 +38,7 @@ def test_the_next_process_of_the_run_goes_on(config):
 def test_another_run_begins_with_nothing(config):
     first = open_(config)
     first.note(next_id=7)
-    first.write({}, {})
+    first.write(Archive("test", 1, {}, {}))
     other = open_(dataclasses.replace(config, run="run-2"))
     assert not other.restarted and not other.notes and other.read() is None
 
@@ -58,7 +58,7 @@ def test_without_a_run_nothing_is_written(tmp_path):
 
 def test_a_damaged_checkpoint_is_refused_and_damaged_notes_are_none(config, tmp_path):
     first = open_(config)
-    first.write({}, {"value": np.zeros(100)})
+    first.write(Archive("test", 1, {}, {"value": np.zeros(100)}))
     os.truncate(tmp_path / "run" / "mapping.lodestar", 300)
     (tmp_path / "run" / "mapping.json").write_text("{")
     second = open_(config)

@@ -10,7 +10,8 @@ import textwrap
 
 import pytest
 
-from lodestar.storage.private import UnsafeFolder, private_folder, state_home, write_private
+from lodestar.storage.files import write_file
+from lodestar.storage.private import UnsafeFolder, private_folder, state_home
 from lodestar.storage.run_folder import RunFolder
 
 
@@ -27,7 +28,7 @@ def lax_umask():
 
 def test_folders_and_files_are_for_their_owner_alone(tmp_path):
     folder = private_folder(tmp_path / "a" / "b")
-    write_private(folder / "picture.jpg", b"x")
+    write_file(folder / "picture.jpg", [b"x"])
     assert [mode(p) for p in (folder, folder.parent, folder / "picture.jpg")] == [0o700, 0o700, 0o600]
     assert private_folder(folder) == folder
 
@@ -57,8 +58,8 @@ def test_a_folder_of_another_user_is_refused(tmp_path, monkeypatch):
 
 def test_a_planted_link_is_not_written_through(tmp_path):
     (tmp_path / "diary").write_text("dear")
-    (tmp_path / "a.jpg.part").symlink_to(tmp_path / "diary")
-    write_private(tmp_path / "a.jpg", b"x")
+    (tmp_path / ".a.jpg.part").symlink_to(tmp_path / "diary")
+    write_file(tmp_path / "a.jpg", [b"x"])
     assert (tmp_path / "diary").read_text() == "dear"
 
 

@@ -18,14 +18,14 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from lodestar.storage.archive import (
+    Archive,
     ForeignFile,
     OtherVersion,
     meta_of,
     read_archive,
-    whole_file,
     write_archive,
-    write_file,
 )
+from lodestar.storage.files import whole_file, write_file
 from lodestar.storage.snapshot import KEEP, BadFolder, SnapshotFolder
 
 ARRAYS = {
@@ -37,11 +37,11 @@ ARRAYS = {
 
 
 def write(path, kind="test", version=1, arrays=ARRAYS, meta=None):
-    return write_archive(path, kind, version, {"name": "x"} if meta is None else meta, arrays)
+    return write_archive(path, Archive(kind, version, {"name": "x"} if meta is None else meta, arrays))
 
 
 def read(path):
-    return read_archive(path, "test", 1)
+    return read_archive(path, {"test": 1})
 
 
 def assert_equal(found, given):
@@ -171,13 +171,13 @@ def test_another_kind_and_another_version_are_told_apart(tmp_path):
 
 def save(folder, value):
     part = folder.begin()
-    write_archive(part / "data", "test", 1, {}, {"value": np.full(1000, value)})
+    write_archive(part / "data", Archive("test", 1, {}, {"value": np.full(1000, value)}))
     return folder.commit(part, {"value": value})
 
 
 def load(folder):
     part, meta = folder.open()
-    values = read_archive(part / "data", "test", 1).arrays["value"]
+    values = read_archive(part / "data", {"test": 1}).arrays["value"]
     assert (values == meta["value"]).all()
     return meta["value"]
 
@@ -278,13 +278,13 @@ def test_another_version_and_an_absent_folder_are_told_apart(tmp_path):
 SAVER = """
     import sys
     import numpy as np
-    from lodestar.storage.archive import write_archive
+    from lodestar.storage.archive import Archive, write_archive
     from lodestar.storage.snapshot import SnapshotFolder
     folder = SnapshotFolder(sys.argv[1])
     for value in range(2, 10**9):
         part = folder.begin()
         for name in ("data", "more"):
-            write_archive(part / name, "test", 1, {}, {"value": np.full(200_000, value)})
+            write_archive(part / name, Archive("test", 1, {}, {"value": np.full(200_000, value)}))
         folder.commit(part, {"value": value})
         print(value, flush=True)
 """

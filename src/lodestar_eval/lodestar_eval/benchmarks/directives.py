@@ -156,7 +156,7 @@ def _parser(options: argparse.Namespace, progress: Callable[[str], None]) -> Cal
         chat = ChatConfig(options.model, options.base_url, key_variable=options.key_variable)
     except ValueError as error:
         raise BadOptions(str(error)) from error
-    model = parts.directive_model(GoalSelectorConfig(parser=ParserConfig("model", chat)), progress)
+    model = parts.directive_model(GoalSelectorConfig(parser=ParserConfig(True, chat)), progress)
     assert model is not None
     return model[0]
 

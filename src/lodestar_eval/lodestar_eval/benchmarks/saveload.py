@@ -18,6 +18,7 @@ from lodestar_eval.registry import Bar, Benchmark, Result, Table
 
 _BOUND_S = 10.0  # issue 3: of saving and of loading
 _MIB = 2**20
+_LATER = 1e9  # s, when it is loaded
 _LOOKS = 3  # frames of every view: the observations that confirm an instance
 
 
@@ -39,7 +40,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
         sizes = _save(place, grid, voxels, scene)
         saves.append(time.perf_counter() - began)
         began = time.perf_counter()
-        free, other, entities = _load(place, voxels.config)
+        free, other, entities = _load(place, voxels)
         loads.append(time.perf_counter() - began)
         if other.voxel_count != voxels.voxel_count or entities != len(scene) or free != _free(grid):
             raise RuntimeError("what was loaded is not what was saved")
@@ -88,55 +89,54 @@ def _free(grid: Any) -> float:
     return 0.0 if grid is None else grid.project(0.0).free_area
 
 
+def _parts(grid: Any, voxels: Any, scene: Any, put: Callable[[Any], Callable[[], None]]) -> tuple[Any, ...]:
+    """Return the parts of the map, as the nodes save and load them. put: takes a loaded grid or voxel map."""
+    from lodestar.mapping.grid_file import grid_archive, grid_part
+    from lodestar.mapping.octomap import OctoMapper
+    from lodestar.mapping.persistence import voxel_part
+    from lodestar.scene.persistence import scene_part
+
+    def use(saved: Any) -> Callable[[], None]:
+        return scene.replace(saved.state, saved.map_id, saved.session_id)  # type: ignore[no-any-return]
+
+    return (
+        scene_part(scene, lambda: _LATER, use),
+        grid_part(lambda: grid_archive(grid, 0.0), lambda saved: OctoMapper.from_arrays(saved.arrays), put),
+        voxel_part(voxels.config, lambda: voxels, put, lambda: _LATER, mark="1"),
+    )
+
+
 def _save(place: Path, grid: Any, voxels: object, scene: object) -> dict[str, float]:
     """Write all parts to a snapshot; return their sizes in bytes."""
-    from lodestar.mapping import persistence as voxel_file
-    from lodestar.mapping.octomap import OctoMapper
-    from lodestar.scene import persistence as scene_file
-    from lodestar.storage.archive import write_archive
+    from lodestar.storage.saved_map import save_map
     from lodestar.storage.snapshot import SnapshotFolder
 
-    snapshot = SnapshotFolder(place)
-    part = snapshot.begin()
-    sizes = {}
-    for name, module, dump in (
-        ("voxels", voxel_file, lambda: voxel_file.map_to_arrays(voxels)),  # type: ignore[arg-type]
-        ("scene", scene_file, lambda: scene_file.scene_to_arrays(scene)),  # type: ignore[arg-type]
-    ):
-        meta, arrays = dump()
-        sizes[name] = float(write_archive(part / name, module.KIND, module.VERSION, meta, arrays))
-    if grid is not None:
-        size = write_archive(part / "grid", OctoMapper.KIND, OctoMapper.VERSION, {}, grid.to_arrays())
-        sizes["grid"] = float(size)
-    snapshot.commit(part, {})
-    return sizes
+    save_map(SnapshotFolder(place), _parts(grid, voxels, scene, _drop), {})
+    part, _ = SnapshotFolder(place).open()
+    return {path.stem: float(path.stat().st_size) for path in part.glob("*.lodestar")}
 
 
-def _load(place: Path, config: object) -> tuple:
+def _drop(_part: object) -> Callable[[], None]:
+    return lambda: None
+
+
+def _load(place: Path, voxels: object) -> tuple:
     """Return the plan's free area, the voxel map and the number of entities."""
     from lodestar.assembly import parts
-    from lodestar.assembly.config import MappingConfig
-    from lodestar.mapping import persistence as voxel_file
-    from lodestar.mapping.grid_archive import read_grid
-    from lodestar.scene import persistence as scene_file
-    from lodestar.scene.config import SceneConfig
-    from lodestar.storage.archive import read_archive
-    from lodestar.storage.snapshot import SnapshotFolder
+    from lodestar.storage.saved_map import load_map
 
-    part, _ = SnapshotFolder(place).open()
-    archive = read_archive(part / "scene", scene_file.KIND, scene_file.VERSION)
-    state = scene_file.scene_from_arrays(archive.meta, archive.arrays, SceneConfig(), 1e9)
-    archive = read_archive(part / "voxels", voxel_file.KIND, voxel_file.VERSION)
-    voxels = voxel_file.map_from_arrays(archive.meta, archive.arrays, config, "+1", 1e9)  # type: ignore[arg-type]
+    found: list[Any] = []
+
+    def put(part: Any) -> Callable[[], None]:
+        found.append(part)
+        return found.pop
+
     scene = parts.scene_dictionary()
-    scene.replace(state, 1, "", "")
+    load_map(place, _parts(None, voxels, scene, put))
     while scene.flush().updated:
         pass
-    grid = None
-    if (part / "grid").exists():
-        kind, archive = read_grid(part / "grid")
-        grid = parts.plan_mapper_from(MappingConfig(), kind, archive.arrays)
-    return _free(grid), voxels, len(scene)
+    grid, loaded = found
+    return _free(grid), loaded, len(scene)
 
 
 BENCHMARK = Benchmark("saveload", "A whole building saved and loaded.", _add_options, _run)

@@ -31,8 +31,8 @@ from lodestar.memory.store import MemoryStore
 from lodestar.models.embedder import SentenceTransformerEmbedder
 from lodestar.models.phrases import PhraseBook
 from lodestar.scene.mirror import SceneMirror
-from lodestar.scene.saved import SavedMap
 from lodestar.storage.archive import ArchiveError
+from lodestar.storage.saved_map import SavedMap
 from lodestar.storage.snapshot import BadFolder
 from lodestar_eval.settings import EpisodeSettings
 

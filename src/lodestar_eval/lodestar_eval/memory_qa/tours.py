@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from lodestar.models.phrases import PhraseBook
-from lodestar.storage.private import private_folder, state_home, write_private
+from lodestar.storage.files import write_file
+from lodestar.storage.private import private_folder, state_home
 from lodestar_eval.memory_qa.happenings import HappeningConfig, with_timed_events
 from lodestar_eval.memory_qa.recorder import record
 from lodestar_eval.memory_qa.recording import KEYFRAMES, Recording
@@ -60,7 +61,8 @@ def tour_of(
     images = home / "keyframes"
     shutil.rmtree(images, ignore_errors=True)  # of a recording that was interrupted
     recording = record(spec, world, seed, phrases(), config, images)
-    write_private(home / _FILE, zlib.compress(pickle.dumps(recording, 5), _COMPRESSION))
+    content = zlib.compress(pickle.dumps(recording, 5), _COMPRESSION)
+    write_file(home / _FILE, [content], durable=False)
     return recording
 
 

@@ -55,7 +55,7 @@ class EgoVlmExpertNode(LodestarNode):
         self.diagnostics.value("views.dropped", lambda: self._views.dropped)
         self.diagnostics.value("views.latency_s", lambda: self._views.latency)
         self._input = SegmentedRgbd(self, declare_config(self, FrameNames, "frames."), self._on_pair)
-        wants_color = config.annotate or config.reasoner.adapter != "offline"
+        wants_color = config.annotate or config.reasoner.asks_model
         self._colors = RecentColors(self, self._input.images) if wants_color else None
 
     def _on_pair(self, frame: RgbdFrame, segmented: SegmentedFrame) -> None:

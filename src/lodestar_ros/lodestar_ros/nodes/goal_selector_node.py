@@ -5,7 +5,6 @@ from __future__ import annotations
 from lodestar.agent.errands.commands import Command
 from lodestar.assembly import selector_parts
 from lodestar.assembly.config import GoalSelectorConfig
-from lodestar.assembly.picture_parts import PicturesConfig
 from lodestar.language.directive import Directive
 from lodestar.models.phrases import PhraseBook
 from lodestar_ros.battery import BatteryConfig, BatteryInput
@@ -64,7 +63,7 @@ class GoalSelectorNode(LodestarNode):
             lambda event: thread.post(lambda: loop.on_navigation(event)),
             declare_config(self, Nav2Config, "navigator."),
         )
-        desk = PictureDesk(declare_config(self, PicturesConfig, "pictures."))
+        desk = PictureDesk(self.shared.pictures)
         watch = ClientWatch(self, "follow_directive", declare_config(self, ClientConfig, "client."))
         self._server = DirectiveServer(
             self,

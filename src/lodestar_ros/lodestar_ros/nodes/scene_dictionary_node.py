@@ -14,8 +14,8 @@ from lodestar.assembly.config import SceneDictionaryConfig
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.mapping.records import InstanceDelta
 from lodestar.scene.records import SceneDelta
-from lodestar.scene.scene_part import SaveConfig
 from lodestar.storage.checkpoint import CheckpointConfig
+from lodestar.storage.saved_map import SaveConfig
 from lodestar_interfaces import msg, srv
 from lodestar_ros import qos
 from lodestar_ros.conversions import grid_from_msg
@@ -56,7 +56,6 @@ class SceneDictionaryNode(LodestarNode):
         self._start = uuid.uuid4().hex[:6]  # identifies this process, at whose start revisions begin
         self._grid: OccupancyGrid2D | None = None
         self._regions_of: OccupancyGrid2D | None = None
-        self._rooms = scene_parts.region_tracker()
         self._entities = self.create_publisher(msg.SceneDelta, "~/entities", qos.EVENT)
         self._regions = self.create_publisher(msg.RegionArray, "~/regions", qos.LATCHED)
         self._worker: QueueWorker = QueueWorker("update", self._update, self.diagnostics.error)
@@ -67,14 +66,14 @@ class SceneDictionaryNode(LodestarNode):
         self._enrichment = SceneEnrichment(self, self._scene, book, config)
         self._fields = SceneFields(self, self._scene, book, lambda: self._grid, config.display_period)
         self._files = MapFiles(
-            self, self._scene, self._rooms, self._worker.submit, self._on_loaded,
+            self, self._scene, self._worker.submit, self._on_loaded,
             declare_config(self, SaveConfig, "saves."), declare_config(self, CheckpointConfig, "checkpoint."),
         )  # fmt: skip
         SceneAmending(
             self, self._scene, self._worker.submit, self._publish, self._files.journal, self._files.hurry
         )
         MovedThingsWatch(self, self._scene, config, self._worker.submit, self._publish)
-        self._naming = RegionNaming(self, self._scene, self._tell_regions)
+        self._naming = RegionNaming(self, self._scene, self._tell_regions, self._files.take_now)
         self._display = SceneDisplay(self, self._scene, config.display_period)
         self.listen(OccupancyGrid, "grid", self._on_grid, qos.LATCHED)
         self.listen(msg.Keyframe, "keyframes", self._on_keyframe, qos.EVENT)
@@ -116,7 +115,7 @@ class SceneDictionaryNode(LodestarNode):
         if callable(item):
             item()
         elif isinstance(item, OccupancyGrid2D):
-            mask, regions = self._scene.find_regions(item, self._rooms)
+            mask, regions = self._scene.find_regions(item)
             self._regions.publish(regions_to_msg(mask, item, regions, self._scene.revision))
             self._publish(self._scene.flush())
         else:

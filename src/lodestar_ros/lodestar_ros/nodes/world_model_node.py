@@ -15,12 +15,13 @@ from lodestar.worldmodel.amendments import ClosedWay
 from lodestar.worldmodel.corrections import Surroundings
 from lodestar.worldmodel.events import WorldEvent
 from lodestar.worldmodel.skills import BadSkills
-from lodestar.worldmodel.transactions import KIND, VERSION
+from lodestar.worldmodel.way_file import way_part
 from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.checkpoints import Checkpointer
 from lodestar_ros.conversions_world import event_to_msg, outcome_from_msg, trace_from_msg, ways_to_msg
 from lodestar_ros.executors import main_of
+from lodestar_ros.map_actions import PartServer, done_on
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import ParameterError, declare_config, declare_part
 from lodestar_ros.remote_scene import RemoteScene
@@ -34,8 +35,8 @@ class WorldModelNode(LodestarNode):
     """Keep actions as transactions, and amend what is believed. Nobody waits for it; it never moves the robot.
 
     Subscribes: ``traces``, ``outcomes``, ``grid``, ``costmap_filter_info``, ``entities``, ``regions``, ``battery``, TF.
-    Publishes: ``~/events``, ``~/closed_ways``. Serves: ``~/validate``. Actions: ``~/correct``, ``~/diagnose``; a client
-    of ``amend``.
+    Publishes: ``~/events``, ``~/closed_ways``. Serves: ``~/validate``.
+    Actions: ``~/correct``, ``~/diagnose``; ``~/save`` and ``~/load`` of the closed ways. A client of ``amend``.
     """
 
     def __init__(self, **kwargs):
@@ -65,11 +66,12 @@ class WorldModelNode(LodestarNode):
         self.listen(msg.ReasoningTrace, "traces", self._on_trace, qos.HISTORY)
         self.listen(msg.TraceOutcome, "outcomes", self._on_outcome, qos.HISTORY)
         self._say_problems(journal)
+        PartServer(self, way_part(lambda: self._world.ways, self._put_ways, lambda: self.now))
         self.steady_timer(self._config.tick_period, lambda: self._worker.submit(self._tick))
 
     def _journal(self, config: CheckpointConfig) -> JournalFile | None:
         """Return the journal in the folder of the run; without a folder nothing outlives the process."""
-        checkpoints = Checkpointer(self, config, KIND, VERSION)
+        checkpoints = Checkpointer(self, config)
         if not (config.folder and config.run):
             return None
         try:
@@ -91,6 +93,12 @@ class WorldModelNode(LodestarNode):
         self.diagnostics.value("staged", lambda: len(transactions.staged))
         self.diagnostics.value("closed_ways", lambda: len(self._told or ()))
         self.diagnostics.status("ready")
+
+    def _put_ways(self, ways: tuple[ClosedWay, ...]) -> Callable[[], None]:
+        """Believe in the closed ways of a loaded map; return what takes that back. On the worker of an action."""
+        submit, name = self._worker.submit, self.get_name()
+        take_back = done_on(submit, lambda: self._world.replace_ways(ways, self.now), name)
+        return lambda: done_on(submit, take_back, name)
 
     def _on_trace(self, message: msg.ReasoningTrace) -> None:
         trace = trace_from_msg(message)

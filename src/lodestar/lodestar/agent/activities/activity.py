@@ -11,7 +11,7 @@ from lodestar.agent.activities.charger_trip import ChargerTrip
 from lodestar.agent.activities.go_to import GoTo, RoomSearch
 from lodestar.agent.activities.transitions import Transitions
 from lodestar.agent.decisions.approach import Arrival
-from lodestar.agent.errands.commands import AskMemory, FollowConstraints, State, WithdrawQuery
+from lodestar.agent.errands.commands import AskMemory, FollowConstraints, OpenQuestion, State, WithdrawQuery
 from lodestar.agent.errands.context import LoopContext
 from lodestar.agent.errands.errand import OpenQuery
 from lodestar.agent.errands.run import EXPLORE, MAX_SENTENCES, CheckVisit, DirectiveRun
@@ -112,15 +112,20 @@ class Steps:
         self._context.account.close(Outcome.REACHED, view, success=found, ended=True)
         self._go_on(run, text, success=True)
 
-    def fail(self, run: DirectiveRun, code: ErrorCode, message: str) -> None:
+    def fail(
+        self, run: DirectiveRun, code: ErrorCode, message: str, question: OpenQuestion | None = None
+    ) -> None:
         """The errand has failed, and the directive with it. A patrol goes on to its next stop, unless it came to none
         of this round; where the last step is to come back, the robot still does. A CHECK hears of its errand's failure.
+
+        question: that the robot asks back where the directive ends with this failure.
         """
         if self._is_visit(run):
             self._come_back(run, code, message)
             return
-        if self._is_stop_missed(run, code, message):
+        if self._is_stop_missed(run, code, message, question):
             return
+        run.question = run.question if run.verdict is not None else question
         last = run.directive.steps[-1]
         if run.verdict is not None or run.itinerary.is_last or last.kind is not StepKind.RETURN:
             self._transitions.finish(run, *(run.verdict or (code, message)))
@@ -174,13 +179,16 @@ class Steps:
         self._transitions.next_errand(run, text, success=code is ErrorCode.NONE)
         run.text = text.splitlines()[0]
 
-    def _is_stop_missed(self, run: DirectiveRun, code: ErrorCode, message: str) -> bool:
+    def _is_stop_missed(
+        self, run: DirectiveRun, code: ErrorCode, message: str, question: OpenQuestion | None
+    ) -> bool:
         """Whether this was one stop of a patrol, which goes on."""
         itinerary = run.itinerary
         stops = itinerary.step.stops
         if not stops or code not in _OF_A_STOP or run.verdict is not None:
             return False
-        run.missed = run.missed or (code, message)
+        if run.missed is None:
+            run.missed, run.question = (code, message), question
         run.missed_here += 1
         came_to_none = itinerary.ends_round and run.missed_here >= len(stops)
         if itinerary.is_last or came_to_none:

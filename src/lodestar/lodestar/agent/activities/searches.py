@@ -23,7 +23,7 @@ class Search(Activity):
 
     def __init__(self, tools: Tools) -> None:
         super().__init__(tools)
-        self._judge = AbsenceJudge(tools.context.config.absence)
+        self._judge = AbsenceJudge(tools.context.config.absence, tools.context.priors)
         self._watch = ShutWayWatch(tools.context)
         self._bounds = SearchBounds(tools, self._judge)
         self._shut: ShutWay | None = None  # that the robot goes to look at

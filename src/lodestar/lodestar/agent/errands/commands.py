@@ -91,6 +91,10 @@ class OpenQuestions:
         expired = question is not None and now - question.asked_at > self._config.question_patience
         return None if expired else question
 
+    def restart_clock(self) -> None:
+        """Time began anew: what was asked before is not open any more, since nobody knows how old it is."""
+        self._open.clear()
+
     def set_aside(self) -> None:
         """A directive begins: a question of before stays open by its id alone."""
         self._newest = ""

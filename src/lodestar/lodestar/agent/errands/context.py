@@ -20,6 +20,7 @@ from lodestar.language.directive import Step
 from lodestar.language.query_graph import VIEWED
 from lodestar.models.phrases import PhraseBook
 from lodestar.query.targets import SceneTargets, Targets, TargetView
+from lodestar.scene.category_priors import CategoryPriors
 from lodestar.selection.admission import Admission
 from lodestar.selection.config import ContextConfig
 from lodestar.selection.context import ContextBuilder
@@ -66,6 +67,7 @@ class LoopContext:
     constraint: ConstraintTracker = field(default_factory=ConstraintTracker)
     commands: list[Command] = field(default_factory=list)
     skills: SkillTable = field(default_factory=load_skills)
+    priors: CategoryPriors = field(default_factory=CategoryPriors)  # of what moves and is removed
     adviser: Adviser | None = None  # a language model that is asked about failures, where one is configured
     search: TargetSearch = field(init=False)
     account: Account = field(init=False)
@@ -123,6 +125,7 @@ def make_context(
     prefix: str = "q",
     adviser: Adviser | None = None,
     skills: SkillTable | None = None,
+    priors: CategoryPriors | None = None,
 ) -> LoopContext:
     """A context in which nothing is known and nothing runs.
 
@@ -153,6 +156,7 @@ def make_context(
         prefix,
         constraint=ConstraintTracker(skills),
         skills=skills,
+        priors=priors or CategoryPriors(),
         adviser=adviser,
     )
 

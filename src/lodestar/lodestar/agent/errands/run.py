@@ -180,7 +180,7 @@ class DirectiveRun:
     report: list[str] = field(default_factory=list)
     verdict: tuple[ErrorCode, str] | None = None
     charging: bool = False
-    question: OpenQuestion | None = None  # that the robot asks back with its result
+    question: OpenQuestion | None = None  # that belongs to the failure that is told
     check: CheckVisit | None = None  # of the step that is worked on
     answers: list[Answer] = field(default_factory=list)
     unanswered: list[str] = field(default_factory=list)  # why, of the questions that are over

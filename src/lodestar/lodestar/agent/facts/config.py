@@ -159,6 +159,7 @@ class LoopConfig:
     covered: float = 0.95  # share of the floor that must have been looked at for it, or for a count (ours)
     recovery: RecoveryConfig = field(default_factory=RecoveryConfig)  # from failed actions
     absence: AbsenceConfig = field(default_factory=AbsenceConfig)  # "not there" as an answer
+    priors_file: str = field(default="", metadata={"shared": "priors_file"})  # of what moves
     # Reports.
     nearest_matches: int = 5  # entities named where the target was not found (ours)
     map_id: int = field(default=1, metadata={"shared": "map_id"})  # of the decision log's records

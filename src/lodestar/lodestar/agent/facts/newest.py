@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from lodestar.agent.facts.config import LoopConfig
-from lodestar.agent.facts.energy import Battery
 from lodestar.agent.facts.times import NEVER, Stamp
 from lodestar.geometry.poses import wrap_angle
 from lodestar.grid.energy import EnergyBudget
@@ -160,7 +159,6 @@ class Facts:
     """
 
     odometer: Odometer
-    battery: Battery = field(default_factory=Battery)
     contacts: ContactSense = field(default_factory=ContactSense)
     pose: np.ndarray | None = None
     stamp: Stamp = NEVER
@@ -175,6 +173,8 @@ class Facts:
     grid_before_jump: OccupancyGrid2D | None = None
     rested: OccupancyGrid2D | None = None
     rested_at: Stamp = NEVER
+    budget: EnergyBudget = field(default_factory=EnergyBudget)  # of the battery, as it was heard last ...
+    budget_driven: float = 0.0  # ... with so many metres driven
     _seen_before: dict[int, float] = field(default_factory=dict)  # entity -> stamp, when the clock began anew
     _older: OccupancyGrid2D | None = None  # a grid that is at least `_OLDER` old, ...
     _kept: OccupancyGrid2D | None = None  # ... and the one that follows it
@@ -203,6 +203,10 @@ class Facts:
             self.rest()
         if self.stamp - self._kept_at >= _OLDER or self._kept is None:
             self._older, self._kept, self._kept_at = self._kept or grid, grid, self.stamp
+
+    def take_energy(self, budget: EnergyBudget) -> None:
+        """The battery lasts for this budget from now on."""
+        self.budget, self.budget_driven = budget, self.odometer.distance
 
     def rest(self) -> None:
         """The robot is where it believes to be; what it sees later is compared with the grid of now."""
@@ -246,7 +250,7 @@ class Facts:
     @property
     def energy(self) -> EnergyBudget:
         """The battery's budget now: the newest one less the distance driven since."""
-        return self.battery.left(self.odometer.distance)
+        return self.budget.after(self.odometer.distance - self.budget_driven)
 
     @property
     def charger(self) -> np.ndarray | None:

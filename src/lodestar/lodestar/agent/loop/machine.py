@@ -209,6 +209,7 @@ class DecisionLoop:
         context.facts.restart_clock(now)
         context.ledger.builder.restart_clock()
         context.searched.restart_clock()
+        context.questions.restart_clock()
 
     # --- facts ----------------------------------------------------------------------------------------------
 
@@ -246,8 +247,7 @@ class DecisionLoop:
 
     def on_energy(self, budget: EnergyBudget) -> None:
         """The battery lasts for this budget from now on."""
-        facts = self._context.facts
-        facts.battery.observe(budget, facts.odometer.distance)
+        self._context.facts.take_energy(budget)
 
     def on_answer(self, answer: Proposal | Rejection) -> None:
         """Take an expert's answer; a late one is kept for the next epoch, one that was not asked for is dropped."""

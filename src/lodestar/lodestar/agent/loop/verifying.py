@@ -140,8 +140,7 @@ class VerifyingState:
             )
         else:
             message = f"I looked at each from close by and cannot tell which is meant: {which}."
-            run.question = self._question(run)
-            self._tools.steps.fail(run, ErrorCode.AMBIGUOUS, message)
+            self._tools.steps.fail(run, ErrorCode.AMBIGUOUS, message, self._question(run))
 
     def _known_beside(self, run: DirectiveRun, entity: Entity) -> Entity | None:
         """Return the one that was known before the directive, where all others that fit have appeared since."""

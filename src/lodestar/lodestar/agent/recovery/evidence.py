@@ -19,7 +19,6 @@ from lodestar.grid.footprint import footprint_free
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.paths import NoPath, plan_path
 from lodestar.models.kinship import same_kind
-from lodestar.scene.category_priors import CategoryPriors
 from lodestar.scene.records import Entity, EntityState
 from lodestar.worldmodel.belief_measures import measured, relations_of
 from lodestar.worldmodel.diagnosis import Evidence
@@ -42,7 +41,6 @@ class EvidenceGatherer:
 
     def __init__(self, context: LoopContext) -> None:
         self._context = context
-        self._priors = CategoryPriors()
 
     def measure(self, run: DirectiveRun, case: OpenCase) -> Evidence:
         """Return the evidence as it is now.
@@ -190,7 +188,7 @@ class EvidenceGatherer:
                 float(box_distance(p, p, e.box_min[:2], e.box_max[:2])) for p in (centre, points[0], points[-1])
             ) <= _BESIDE
         ]  # fmt: skip
-        movers = [e for e in near if self._priors.of(e.label).moves_by_itself]
+        movers = [e for e in near if self._context.priors.of(e.label).moves_by_itself]
         doors = [e for e in near if same_kind(e.label, "door")]
         found = {
             "mover_in_way": bool(movers),

@@ -32,7 +32,7 @@ _EXACT = (AnswerType.NUMBER, AnswerType.DURATION, AnswerType.TIME)
 
 def make_answer_chat(config: AgentConfig) -> OpenAiChat | None:
     """Return the model that the configuration names, None for none. A request takes no longer than an answer may."""
-    if config.adapter == "offline":
+    if not config.asks_model:
         return None
     return OpenAiChat(replace(config.chat, patience=min(config.chat.patience, config.seconds)))
 

@@ -71,8 +71,8 @@ class AnsweringConfig:
     quoted: int = 160  # characters of a quotation; chosen
     places: int = 5  # in one answer; chosen
     proofs: int = 20  # in one answer, as ~/answer's default
-    # how evidence is selected: one of RULES; "ours" merges by the Information Bottleneck
-    selection: str = "without_ib"
+    # how evidence is selected, one of RULES; "ours" merges by the Information Bottleneck, "without_ib" does not
+    selection: str = "ours"
     evidence: BottleneckConfig = field(default_factory=BottleneckConfig)
     query: QueryConfig = field(default_factory=QueryConfig, metadata={"shared": "query"})
     confidence: ConfidenceConfig = field(default_factory=ConfidenceConfig)
@@ -84,9 +84,6 @@ class AnsweringConfig:
             raise ValueError(f"selection is {self.selection!r}; it is one of {', '.join(RULES)}")
 
 
-ADAPTERS = ("offline", "model")
-
-
 def _chat() -> ChatConfig:
     return ChatConfig(spending=SpendingConfig(tokens=40_000))  # chosen: three rounds with pictures take half
 
@@ -95,7 +92,7 @@ def _chat() -> ChatConfig:
 class AgentConfig:
     """The language model that may answer, and limits of the conversation about one question."""
 
-    adapter: str = "offline"  # offline: no model is asked; model: the one behind `chat`
+    asks_model: bool = field(default=False, metadata={"shared": "language_model"})  # the one behind `chat`
     rounds: int = 3  # STaR VI: at most three
     seconds: float = 30.0  # of real time for all rounds; STaR VI: 30 s on average
     sure: float = 0.85  # confidence of the offline answer from which the model is not asked; chosen
@@ -103,7 +100,5 @@ class AgentConfig:
     chat: ChatConfig = field(default_factory=_chat)  # its spending is that of one question
 
     def __post_init__(self) -> None:
-        if self.adapter not in ADAPTERS:
-            raise ValueError(f"adapter is {self.adapter!r}; it is one of {', '.join(ADAPTERS)}")
         if self.rounds < 1 or self.seconds <= 0.0:
             raise ValueError("an answer needs at least one round and some seconds")

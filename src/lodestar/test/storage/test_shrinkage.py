@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lodestar.scene.scene_part import SaveConfig, shrinkage
+from lodestar.storage.saved_map import SaveConfig, shrinkage
 
 CONFIG = SaveConfig()
 

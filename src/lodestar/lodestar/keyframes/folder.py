@@ -1,0 +1,232 @@
+"""Keyframes of one folder: a JPEG and a JSON record each, and an index with their anchor.
+
+Version 2. `keyframes.json` is the index: version, the folder of the valid set ("" = beside the index), the next id, and
+the anchor. Replacing the index replaces all keyframes at once, and moves them all by a correction of the map.
+Version 1 had no index, and poses in map in the records; it is read as a set whose anchor is where the map begins.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from lodestar.geometry.corrections import Anchor
+from lodestar.keyframes.records import AnchoredKeyframe
+from lodestar.storage.archive import ForeignFile, OtherVersion
+from lodestar.storage.files import link_file, write_file
+from lodestar.storage.private import FOLDER_MODE
+
+INDEX = "keyframes.json"
+VERSION = 2
+_BEFORE = ".keyframes.json.before"  # the index before a replacement that may still be undone
+_NEXT = "next_id"  # of version 1: a file with the next id
+_SET = re.compile(r"^set-(\d{6,})$")
+_PAIR = re.compile(r"^\d{8,}\.(json|jpg)$")
+_END_OF_JPEG = b"\xff\xd9"
+
+
+class KeyframeSet:
+    """The keyframes of a folder, in memory and on the disk. Not safe for threads.
+
+    root: the folder with the index; name: of the set's folder in it. damaged: what was left out, as sentences. Reading
+    writes nothing; the index is written before the first record.
+    """
+
+    def __init__(self, root: Path, name: str = "") -> None:
+        self.root, self.name = root, name
+        self.keyframes: dict[int, AnchoredKeyframe] = {}
+        self.sizes: dict[int, int] = {}  # bytes of the JPEGs
+        self.anchor = Anchor()
+        self.next_id = 1
+        self.damaged: tuple[str, ...] = ()
+        self._indexed = False
+
+    @property
+    def folder(self) -> Path:
+        """Return the folder of records and images."""
+        return self.root / self.name
+
+    def path(self, identity: int, kind: str) -> Path:
+        """Return the path of a keyframe's "jpg" or "json"."""
+        return self.folder / f"{identity:08d}.{kind}"
+
+    # --- reading ------------------------------------------------------------------------------------------------
+
+    @staticmethod
+    def read(root: Path) -> KeyframeSet:
+        """Return the valid set of a folder without those that are damaged; an empty one of an empty folder.
+
+        Raises ForeignFile for an index that cannot be read, OtherVersion, OSError.
+        """
+        kept, has_index = KeyframeSet(root), (root / INDEX).exists()
+        if has_index:
+            kept._read_index()
+        elif (root / _NEXT).exists():
+            with contextlib.suppress(ValueError):
+                kept.next_id = int((root / _NEXT).read_text())
+        damaged = []
+        for path in sorted(kept.folder.iterdir()):
+            if not _PAIR.match(path.name) or (path.suffix == ".jpg" and path.with_suffix(".json").exists()):
+                continue
+            try:
+                if path.suffix == ".jpg":
+                    raise ValueError("it has no record")
+                keyframe = AnchoredKeyframe.of_json(json.loads(path.read_text()))
+                if keyframe.size and not has_index:
+                    raise ValueError(f"the index {INDEX} is missing, which tells where it lies")
+                kept._take(keyframe)
+            except (OSError, ValueError, KeyError, TypeError) as error:
+                reason = str(error) if isinstance(error, (OSError, ValueError)) else repr(error)
+                damaged.append(f"keyframe {path.stem} is damaged and was left out: {reason}")
+        kept.damaged = tuple(damaged)
+        kept.next_id = max(kept.next_id, 1 + max(kept.keyframes, default=0))
+        return kept
+
+    def _read_index(self) -> None:
+        try:
+            content = json.loads((self.root / INDEX).read_text())
+            version, name = int(content["version"]), str(content["set"])
+            pose = np.array(content["map_from_anchor"], np.float64)
+            self.next_id = int(content["next_id"])
+            if pose.shape != (4, 4) or not np.isfinite(pose).all() or (name and not _SET.match(name)):
+                raise ValueError("its anchor or the name of its set is none")
+        except (ValueError, KeyError, TypeError) as error:
+            raise ForeignFile(f"{INDEX} of {self.root} cannot be read: {error!r}") from error
+        if version != VERSION:
+            raise OtherVersion(
+                f"{self.root} has version {version} of keyframes, this version reads {VERSION}"
+            )
+        self.name, self.anchor, self._indexed = name, Anchor(pose), True
+
+    def _take(self, keyframe: AnchoredKeyframe) -> None:
+        """Add a record that was read. Raises ValueError, OSError if its image is damaged."""
+        size = _size_of_jpeg(self.path(keyframe.id, "jpg"))
+        if keyframe.size not in (0, size):
+            raise ValueError(f"its image has {size} of {keyframe.size} bytes")
+        self.keyframes[keyframe.id], self.sizes[keyframe.id] = keyframe, size
+
+    # --- writing ------------------------------------------------------------------------------------------------
+
+    def write_index(self, map_from_anchor: np.ndarray | None = None) -> None:
+        """Make this the valid set of its root, with this anchor (4, 4) instead of its own. One file, atomically."""
+        pose = self.anchor.map_from_part if map_from_anchor is None else map_from_anchor
+        content = {
+            "version": VERSION,
+            "set": self.name,
+            "next_id": self.next_id,
+            "map_from_anchor": pose.tolist(),
+        }
+        write_file(self.root / INDEX, [json.dumps(content).encode()], durable=False)
+        self._indexed = True
+
+    def add(self, keyframe: AnchoredKeyframe, image: bytes) -> None:
+        """Write a new keyframe with the next id, the image first. Raises OSError, and then it is not there."""
+        if not self._indexed:
+            self.write_index()
+        write_file(self.path(keyframe.id, "jpg"), [image], durable=False)
+        self.put(replace(keyframe, size=len(image)))
+        self.sizes[keyframe.id] = len(image)
+        self.next_id = keyframe.id + 1
+
+    def put(self, keyframe: AnchoredKeyframe) -> None:
+        """Write a keyframe's record. Raises OSError, and then it is as it was."""
+        content = json.dumps(keyframe.to_json()).encode()
+        write_file(self.path(keyframe.id, "json"), [content], durable=False)
+        self.keyframes[keyframe.id] = keyframe
+
+    def drop(self, identity: int, valid: bool = True) -> None:
+        """Delete a keyframe's files, the image first. Raises OSError, and then the keyframe is still there.
+
+        valid: the index names this set.
+        """
+        if valid and identity == self.next_id - 1:
+            self.write_index()  # a successor does not give its id again
+        for kind in ("jpg", "json"):
+            self.path(identity, kind).unlink(missing_ok=True)
+        del self.keyframes[identity], self.sizes[identity]
+
+    def copy_to(self, root: Path, name: str = "") -> KeyframeSet:
+        """Return a copy in a new folder, without an index; files are hard-linked where the file system allows it.
+
+        A keyframe whose files are gone is left out. Raises OSError, and then nothing of the copy is left.
+        """
+        copy = KeyframeSet(root, name)
+        copy.anchor, copy.next_id = Anchor(self.anchor.map_from_part), self.next_id
+        copy.folder.mkdir(FOLDER_MODE)
+        try:
+            for identity, keyframe in self.keyframes.items():
+                try:
+                    for kind in ("jpg", "json"):
+                        link_file(self.path(identity, kind), copy.path(identity, kind))
+                except FileNotFoundError:
+                    copy.damaged += (f"keyframe {identity:08d} was left out: its files are gone",)
+                    continue
+                copy.keyframes[identity], copy.sizes[identity] = keyframe, self.sizes[identity]
+        except BaseException:
+            shutil.rmtree(copy.folder, ignore_errors=True)
+            raise
+        return copy
+
+    def replace(self, former: KeyframeSet) -> None:
+        """Make this set of the same root the valid one in the place of the former; see `take_back`. Raises OSError."""
+        before = self.root / _BEFORE
+        if not former._indexed:
+            former.write_index()
+        before.unlink(missing_ok=True)
+        link_file(self.root / INDEX, before)
+        self.next_id = max(self.next_id, former.next_id)
+        self.write_index()
+
+    def take_back(self, former: KeyframeSet) -> None:
+        """Make the former set the valid one again, also on a full disk, and delete this one. Raises OSError."""
+        former.next_id = max(self.next_id, former.next_id)
+        with contextlib.suppress(FileNotFoundError):  # it was not replaced
+            os.replace(self.root / _BEFORE, self.root / INDEX)
+        self.delete()
+
+    def delete(self) -> None:
+        """Delete a set that is not valid. Raises nothing: `sweep` deletes what is left."""
+        with contextlib.suppress(OSError):
+            (self.root / _BEFORE).unlink(missing_ok=True)
+            if self.name:
+                shutil.rmtree(self.folder, ignore_errors=True)
+                return
+            for path in self.folder.iterdir():
+                if _PAIR.match(path.name):
+                    path.unlink()
+
+    def new_name(self) -> str:
+        """Return the name of a set that is not in the root yet."""
+        found = [_SET.match(child.name) for child in self.root.iterdir()]
+        return f"set-{max((int(match[1]) for match in found if match), default=0) + 1:06d}"
+
+    def sweep(self) -> None:
+        """Delete what a crash left in the root: other sets, unfinished files and halves of pairs."""
+        for path in {*self.root.iterdir(), *self.folder.iterdir()}:
+            if _SET.match(path.name):
+                if path.name != self.name:
+                    shutil.rmtree(path, ignore_errors=True)
+            elif self._is_left_over(path):
+                path.unlink(missing_ok=True)
+
+    def _is_left_over(self, path: Path) -> bool:
+        if _PAIR.match(path.name):
+            return path.parent != self.folder or int(path.stem) not in self.keyframes
+        return path.suffix == ".part" or path.name == _BEFORE or (path.name == _NEXT and self._indexed)
+
+
+def _size_of_jpeg(path: Path) -> int:
+    """Return the bytes of a JPEG. Raises ValueError for one that is empty or cut off, OSError."""
+    with open(path, "rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - 2))
+        if file.read() != _END_OF_JPEG:
+            raise ValueError(f"its image is empty or cut off after {size} bytes")
+    return size

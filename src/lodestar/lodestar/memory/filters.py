@@ -1,0 +1,96 @@
+"""Filters of a request, as SQL of the database and as Milvus' filter language."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from lodestar.memory.requests import Order, Request
+
+Condition = tuple[str, str, Any]  # column, operator (>=, <=, == or in), value
+
+_ORDERS = {Order.NEWEST: '"start" DESC, "id"', Order.OLDEST: '"start", "id"'}
+_EARLIEST, _LATEST = -1e300, 1e300  # Milvus reads no infinity
+
+
+def conditions(request: Request, session: str = "") -> list[Condition]:
+    """Return what a memory's columns must fulfil, all of it. A circle becomes its square; entities are not in it.
+
+    session: that of a map which was never saved, "" = of any session.
+    """
+    found: list[Condition] = []
+    if request.map is not None:
+        found += [
+            ("map_id", "==", int(request.map.map_id)),
+            ("fingerprint", "==", request.map.fingerprint),
+        ]
+        if session and not request.map.fingerprint:
+            found.append(("session", "==", session))
+    if request.window is not None:
+        first, last = (min(max(float(value), _EARLIEST), _LATEST) for value in request.window)
+        found += [("end", ">=", first), ("start", "<=", last)]
+    if request.near is not None:
+        for name, centre in zip("xy", request.near):
+            found += [(name, ">=", centre - request.radius), (name, "<=", centre + request.radius)]
+    if request.floor is not None:
+        found.append(("floor", "==", int(request.floor)))
+    if request.region_id is not None:
+        found.append(("region_id", "==", int(request.region_id)))
+    if request.region:
+        found.append(("region", "==", request.region.casefold()))
+    if request.kinds:
+        found.append(("kind", "in", sorted(kind.value for kind in request.kinds)))
+    if request.sources:
+        found.append(("source", "in", sorted(source.value for source in request.sources)))
+    return found
+
+
+def sql_of(request: Request, session: str, *, corrected: bool = False) -> tuple[str, list[Any]]:
+    """Return the condition on the table `memory` and its values; exact. corrected: also memories that are not shown."""
+    parts: list[str] = ["true" if corrected else "shown"]
+    values: list[Any] = []
+    for name, operator, value in conditions(request, session):
+        if operator == "in":
+            parts.append(f'"{name}" IN ({", ".join("?" * len(value))})')
+            values += value
+        else:
+            parts.append(f'"{name}" {operator} ?')
+            values.append(value)
+    if request.near is not None:
+        parts.append("(x - ?) * (x - ?) + (y - ?) * (y - ?) <= ?")
+        x, y = map(float, request.near[:2])
+        values += [x, x, y, y, request.radius**2]
+    if request.entity_ids:
+        parts.append("id IN (SELECT memory FROM entity WHERE entity IN (SELECT value FROM json_each(?)))")
+        values.append(json.dumps(sorted(int(i) for i in request.entity_ids)))
+    return " AND ".join(parts), values
+
+
+def sql_order(request: Request) -> str:
+    """Return the order of what is found without words."""
+    if request.order is Order.NEAREST and request.near is not None:
+        x, y = (repr(float(value)) for value in request.near[:2])
+        return f'(x - {x}) * (x - {x}) + (y - {y}) * (y - {y}), "id"'
+    return _ORDERS[Order.NEWEST if request.order is Order.NEAREST else request.order]
+
+
+def milvus_of(request: Request, robots: Iterable[str], session: str = "") -> str:
+    """Return the request as Milvus' filter. A circle becomes its square, which the caller cuts out exactly."""
+    parts = [f"robot in {_literal(list(robots))}"] if robots else []
+    for name, operator, value in conditions(request, session):
+        parts.append(f"{name} {operator} {_literal(value)}")
+    if request.entity_ids:
+        parts.append(f"array_contains_any(entities, {sorted(int(i) for i in request.entity_ids)})")
+    return " and ".join(parts)
+
+
+def distance_to(request: Request, x: float, y: float) -> float:
+    """Return the metres in plan from a place to that of the request, 0 where it names none."""
+    return 0.0 if request.near is None else math.hypot(x - request.near[0], y - request.near[1])
+
+
+def _literal(value: Any) -> str:
+    """Return the value in Milvus' filter language, whatever is in it."""
+    return repr(value) if isinstance(value, float) else json.dumps(value, ensure_ascii=False)

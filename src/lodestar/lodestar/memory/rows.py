@@ -1,0 +1,385 @@
+"""Rows of the memory's database: memories with their vectors, corrections, images, and what was forgotten."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from lodestar.memory.config import StoreConfig
+from lodestar.memory.database import Database
+from lodestar.memory.errors import BadMemory, ForeignStore, NoSuchMemory
+from lodestar.memory.filters import sql_of, sql_order
+from lodestar.memory.record_json import from_json, to_json
+from lodestar.memory.records import EventKind, ImageName, Memory, Source
+from lodestar.memory.requests import Request
+
+NO_EVENT = "none"
+_PART = 200  # memories per transaction, so that `add` waits for milliseconds
+_VECTORS = 4096  # read at a time
+_COLUMNS = (
+    'id, root, shown, pinned, lasting, embedded, start, "end", x, y, floor, region_id, region, source, kind, map_id, '
+    "fingerprint, session, origin"
+)
+_INSERT = f"INSERT INTO memory ({_COLUMNS}) VALUES ({', '.join('?' * 19)})"
+_RECORD = (
+    "SELECT id, pinned, record, data FROM memory JOIN content ON content.memory = id LEFT JOIN vector ON "
+    "vector.memory = id WHERE id IN (SELECT value FROM json_each(?))"
+)
+
+
+class Rows:
+    """Content of the database. Thread-safe. Raises as Database, and ForeignStore for another robot's.
+
+    name: of the store, unique among all robots. unreadable: ids of records so far that are no memory any more, and
+    lines of a journal.
+    """
+
+    def __init__(self, database: Database, config: StoreConfig, name: str) -> None:
+        self.database, self.config = database, config
+        self.unreadable: set[int | str] = set()
+        head = {"store": name, "robot": config.robot, "dimension": config.dimension}
+        with database.write() as connection:
+            connection.executemany("INSERT OR IGNORE INTO meta VALUES (?, ?)", head.items())
+            found = dict(connection.execute("SELECT name, value FROM meta").fetchall())
+        self.name = str(found["store"])
+        self.converted = str(found.get("converted", ""))  # journal of an older version that was taken over
+        check_owner(found, config, str(database.path))
+
+    # --- changes ------------------------------------------------------------------------------------------------
+
+    def add(self, memory: Memory, vector: np.ndarray | None, origin: str = "") -> int:
+        """Insert a memory and return its id; what it corrects, and other corrections of that, are no longer shown.
+
+        Its id 0 becomes one that was never used. Raises NoSuchMemory for a correction of what is not there.
+        """
+        record = to_json(memory)  # may raise, before anything is locked
+        with self.database.write() as connection:
+            root = self._root(connection, memory.corrects) if memory.corrects else None
+            if root is not None:
+                connection.execute("UPDATE memory SET shown = 0 WHERE root = ?", (root,))
+            row = _row_of(memory, origin, root)
+            identity = int(connection.execute(_INSERT, row).lastrowid or 0)
+            if root is None:
+                connection.execute("UPDATE memory SET root = id WHERE id = ?", (identity,))
+            text = json.dumps({**record, "id": identity}, ensure_ascii=False, separators=(",", ":"))
+            connection.execute("INSERT INTO content VALUES (?, ?)", (identity, text))
+            things = {(identity, int(thing)) for thing in memory.entity_ids}
+            connection.executemany("INSERT INTO entity VALUES (?, ?)", things)
+            images = {(identity, *image) for image in memory.images}
+            connection.executemany("INSERT INTO image VALUES (?, ?, ?)", images)
+            if vector is not None:
+                self._embed(connection, identity, vector)
+        return identity
+
+    def embed(self, vectors: Iterable[tuple[int, np.ndarray]]) -> list[int]:
+        """Keep the vectors (D,) of memories by id. Returns the ids of those that are still there."""
+        with self.database.write() as connection:
+            return [identity for identity, vector in vectors if self._embed(connection, identity, vector)]
+
+    def pin(self, identity: int, pinned: bool) -> None:
+        """Note that a memory is pinned, or not any more. Raises NoSuchMemory."""
+        with self.database.write() as connection:
+            self._root(connection, identity)
+            connection.execute("UPDATE memory SET pinned = ? WHERE id = ?", (pinned, identity))
+
+    def forget(self, identities: Sequence[int]) -> None:
+        """Delete memories and leave a tombstone of each, without content, and the images that only they showed."""
+        for part in _parts(identities):
+            with self.database.write() as connection:
+                connection.execute(  # of one that was thinned out this moment too: its content is to be erased
+                    "INSERT OR IGNORE INTO forgotten SELECT value, coalesce((SELECT origin FROM memory WHERE "
+                    "id = value), ? || ':' || value), 0 FROM json_each(?)",
+                    (self.name, part),
+                )
+                images = connection.execute(
+                    "SELECT DISTINCT session, keyframe FROM image WHERE memory IN (SELECT value FROM json_each(?))",
+                    (part,),
+                ).fetchall()
+                self._delete(connection, part)
+                connection.executemany(
+                    "INSERT OR IGNORE INTO loose_image SELECT ?1, ?2 WHERE NOT EXISTS "
+                    "(SELECT 1 FROM image WHERE session = ?1 AND keyframe = ?2)",
+                    images,
+                )
+
+    def drop(self, identities: Sequence[int]) -> list[int]:
+        """Delete memories that are not pinned, without a trace. Returns which."""
+        gone: list[int] = []
+        for part in _parts(identities):
+            with self.database.write() as connection:
+                found = connection.execute(
+                    "SELECT id FROM memory WHERE NOT pinned AND id IN (SELECT value FROM json_each(?))",
+                    (part,),
+                ).fetchall()
+                gone += [identity for (identity,) in found]
+                self._delete(connection, json.dumps([identity for (identity,) in found]))
+        return gone
+
+    def bury(self, identity: int, origin: str, images: Iterable[ImageName]) -> None:
+        """Delete one memory, or one that is not there any more, as `forget` does; its id is not used again."""
+        with self.database.write() as connection:
+            self._delete(connection, json.dumps([identity]))
+            tombstone = (identity, origin or f"{self.name}:{identity}")
+            connection.execute("INSERT OR IGNORE INTO forgotten VALUES (?, ?, 0)", tombstone)
+            connection.executemany("INSERT OR IGNORE INTO loose_image VALUES (?, ?)", images)
+            connection.execute(
+                "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'memory'", (identity,)
+            )
+
+    def take_over(self, name: str, journal: str) -> None:
+        """Be the store of that name, which had this journal."""
+        with self.database.write() as connection:
+            head = (("store", name), ("converted", journal))
+            connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", head)
+            connection.execute("INSERT INTO sqlite_sequence VALUES ('memory', 0)")
+        self.name, self.converted = name, journal
+
+    def loose_images(self) -> list[ImageName]:
+        """Return images that only forgotten memories showed; one that is shown again meanwhile is none any more."""
+        with self.database.write() as connection:
+            connection.execute(
+                "DELETE FROM loose_image WHERE EXISTS (SELECT 1 FROM image "
+                "WHERE image.session = loose_image.session AND image.keyframe = loose_image.keyframe)"
+            )
+            found = connection.execute("SELECT session, keyframe FROM loose_image ORDER BY 1, 2").fetchall()
+        return [ImageName(*image) for image in found]
+
+    def finish(self, identities: Sequence[int], images: Iterable[ImageName]) -> None:
+        """Note that forgotten memories and these images are erased everywhere."""
+        with self.database.write() as connection:
+            connection.executemany("DELETE FROM loose_image WHERE session = ? AND keyframe = ?", images)
+            connection.executemany("UPDATE forgotten SET erased = 1 WHERE id = ?", [(i,) for i in identities])
+
+    # --- what is there ------------------------------------------------------------------------------------------
+
+    def check(self, identity: int) -> None:
+        """Raise NoSuchMemory, which says why, unless the memory is there."""
+        with self.database.read() as connection:
+            self._root(connection, identity)
+
+    def count(self) -> int:
+        """Return the number of memories that are there."""
+        return self._number("SELECT count(*) FROM memory")
+
+    def has(self, identity: int) -> bool:
+        """Return whether the memory is there."""
+        return self._number("SELECT count(*) FROM memory WHERE id = ?", identity) > 0
+
+    def family(self, identities: Iterable[int]) -> list[int]:
+        """Return the ids of memories, of all that they correct and of all that corrects them."""
+        sql = (
+            "SELECT id FROM memory WHERE root IN "
+            "(SELECT root FROM memory WHERE id IN (SELECT value FROM json_each(?)))"
+        )
+        return list(self._ids(sql, json.dumps(list(identities))).tolist())
+
+    def identities(self) -> list[int]:
+        """Return all ids, oldest first."""
+        return sorted(self._ids("SELECT id FROM memory").tolist())
+
+    def matching(self, request: Request, session: str, among: Iterable[int] | None = None) -> np.ndarray:
+        """Return the ids (N,) of the shown memories that pass the request's filters, increasing. among: these alone."""
+        where, values = sql_of(request, session)
+        if among is not None:
+            where += " AND id IN (SELECT value FROM json_each(?))"
+            values.append(json.dumps([int(i) for i in among]))
+        return np.sort(self._ids(f"SELECT id FROM memory WHERE {where}", *values))
+
+    def first(self, request: Request, session: str) -> list[int]:
+        """Return the ids of those that come first in the request's order, at most its limit."""
+        where, values = sql_of(request, session)
+        sql = f"SELECT id FROM memory WHERE {where} ORDER BY {sql_order(request)} LIMIT {int(request.limit)}"
+        return list(self._ids(sql, *values).tolist())
+
+    def vectorless(self, request: Request, session: str, limit: int) -> list[int]:
+        """Return the ids of those without a vector that pass the filters, the newest first."""
+        where, values = sql_of(request, session)
+        sql = f"SELECT id FROM memory WHERE {where} AND NOT embedded ORDER BY id DESC LIMIT {int(limit)}"
+        return list(self._ids(sql, *values).tolist())
+
+    def mentioning(self, words: str, request: Request, session: str) -> list[int]:
+        """Return the ids of what passes the filters and holds the words, shown or corrected, oldest first."""
+        where, values = sql_of(request, session, corrected=True)
+        found: list[int] = []
+        for part in _parts(np.sort(self._ids(f"SELECT id FROM memory WHERE {where}", *values))):
+            with self.database.read() as connection:
+                rows = connection.execute(
+                    "SELECT memory, json_extract(record, '$.text') FROM content "
+                    "WHERE memory IN (SELECT value FROM json_each(?))",
+                    (part,),
+                ).fetchall()
+            found += [identity for identity, text in rows if words in plain_words(str(text))]
+        return found
+
+    def memories(self, identities: Iterable[int]) -> dict[int, tuple[Memory, np.ndarray | None]]:
+        """Return memories and their vectors (D,) float32 by id; those that are not there are left out."""
+        with self.database.read() as connection:
+            rows = connection.execute(_RECORD, (json.dumps([int(i) for i in identities]),)).fetchall()
+        found: dict[int, tuple[Memory, np.ndarray | None]] = {}
+        for identity, pinned, record, data in rows:
+            try:
+                memory = replace(from_json(json.loads(record)), pinned=bool(pinned))
+            except (BadMemory, ValueError):
+                self.unreadable.add(identity)  # damaged on the disk since
+                continue
+            found[identity] = memory, None if data is None else np.frombuffer(data, "<f2").astype(np.float32)
+        return found
+
+    def unembedded(self, limit: int) -> dict[int, str]:
+        """Return the texts of the first memories without a vector, by id."""
+        sql = "SELECT id FROM memory WHERE NOT embedded ORDER BY id LIMIT ?"
+        return {i: memory.text for i, (memory, _) in self.memories(self._ids(sql, limit)).items()}
+
+    def embedded(self) -> np.ndarray:
+        """Return the ids (N,) of the shown memories with a vector."""
+        return self._ids("SELECT id FROM memory WHERE embedded AND shown")
+
+    def vectors(self, identities: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield ids (K,) and vectors (K, D) float16 of those of these memories that have one, in parts."""
+        for begin in range(0, len(identities), _VECTORS):
+            part = json.dumps(identities[begin : begin + _VECTORS].tolist())
+            with self.database.read() as connection:
+                rows = connection.execute(
+                    "SELECT memory, data FROM vector WHERE memory IN (SELECT value FROM json_each(?))",
+                    (part,),
+                ).fetchall()
+            data = b"".join(row[1] for row in rows)
+            yield (
+                np.array([row[0] for row in rows], np.int64),
+                np.frombuffer(data, "<f2").reshape(len(rows), self.config.dimension),
+            )
+
+    def images(self, session: str, limit: int) -> list[int]:
+        """Return the keyframes of a session, those of pinned memories first, then of lasting ones, then the newest."""
+        found: dict[int, None] = {}
+        with self.database.read() as connection:
+            rows = connection.execute(
+                "SELECT keyframe FROM memory CROSS JOIN image ON image.memory = memory.id WHERE image.session = ? "
+                "ORDER BY pinned DESC, lasting DESC, id DESC, keyframe",
+                (session,),
+            )
+            for (keyframe,) in rows:
+                found[keyframe] = None
+                if len(found) >= limit:
+                    break
+            rows.close()
+        return list(found)
+
+    def origin_of(self, identity: int) -> str:
+        """Return where a memory came from: store and id there."""
+        with self.database.read() as connection:
+            row = connection.execute("SELECT origin FROM memory WHERE id = ?", (identity,)).fetchone()
+        return str(row[0]) if row is not None and row[0] else f"{self.name}:{identity}"
+
+    def identity_of(self, origin: str) -> int | None:
+        """Return the id that a memory of that origin has here, or had before it was forgotten; None for any other."""
+        store, _, number = origin.rpartition(":")
+        own = int(number) if store == self.name else 0
+        with self.database.read() as connection:
+            row = connection.execute(
+                "SELECT id FROM memory WHERE origin = ?1 UNION ALL SELECT id FROM forgotten WHERE origin = ?1 "
+                "UNION ALL SELECT id FROM memory WHERE id = ?2 AND origin IS NULL LIMIT 1",
+                (origin, own),
+            ).fetchone()
+        return None if row is None else int(row[0])
+
+    def unfinished(self) -> list[int]:
+        """Return the ids of forgotten memories that are not erased everywhere yet."""
+        return list(self._ids("SELECT id FROM forgotten WHERE NOT erased").tolist())
+
+    def counts(self, request: Request, session: str) -> dict[str, int]:
+        """Return numbers of records, of those that do not pass, without a vector, of forgotten and unerased ones."""
+        where, values = sql_of(request, session, corrected=True)
+        with self.database.read() as connection:
+            row = connection.execute(
+                f"SELECT (SELECT count(*) FROM memory), (SELECT count(*) FROM memory WHERE NOT ({where})), "
+                "(SELECT count(*) FROM memory WHERE NOT embedded), (SELECT count(*) FROM forgotten), "
+                "(SELECT count(*) FROM forgotten WHERE NOT erased)",
+                values,
+            ).fetchone()
+        return dict(zip(("records", "other_maps", "unembedded", "forgotten", "unerased"), row))
+
+    def aged(self, full_time: float, long_time: float) -> list[tuple[Any, ...]]:
+        """Return what may be thinned out, oldest first: id, x, y, map, floor and kind as one text, entities as text."""
+        with self.database.read() as connection:
+            now = connection.execute('SELECT "end" FROM memory ORDER BY id DESC LIMIT 1').fetchone()
+            return connection.execute(
+                "SELECT id, x, y, map_id || ' ' || fingerprint || ' ' || session || ' ' || floor || source || kind, "
+                "(SELECT group_concat(entity) FROM entity WHERE entity.memory = id) FROM memory "
+                'WHERE NOT pinned AND "end" <= ? AND ("end" <= ? OR NOT lasting) ORDER BY "end", id',
+                (now[0] - full_time, now[0] - long_time) if now else (0.0, 0.0),
+            ).fetchall()
+
+    # --- within -------------------------------------------------------------------------------------------------
+
+    def _embed(self, connection: sqlite3.Connection, identity: int, vector: np.ndarray) -> bool:
+        there = connection.execute("UPDATE memory SET embedded = 1 WHERE id = ?", (identity,)).rowcount
+        if there:
+            data = np.asarray(vector, "<f2").tobytes()  # a cosine is off by less than 1e-3
+            connection.execute("INSERT OR REPLACE INTO vector VALUES (?, ?)", (identity, data))
+        return bool(there)
+
+    def _root(self, connection: sqlite3.Connection, identity: int) -> int:
+        row = connection.execute("SELECT root FROM memory WHERE id = ?", (identity,)).fetchone()
+        if row is None:
+            gone = connection.execute("SELECT 1 FROM forgotten WHERE id = ?", (identity,)).fetchone()
+            reason = "was forgotten" if gone else "never existed or was thinned out"
+            raise NoSuchMemory(
+                f"memory {identity} {reason}: search for what you mean and take an id from the answer"
+            )
+        return int(row[0])
+
+    @staticmethod
+    def _delete(connection: sqlite3.Connection, ids: str) -> None:
+        connection.execute("DELETE FROM memory WHERE id IN (SELECT value FROM json_each(?))", (ids,))
+
+    def _ids(self, sql: str, *values: Any) -> np.ndarray:
+        """Return the column `id` (N,), read as one row: each row would wait for the interpreter if others are busy."""
+        with self.database.read() as connection:
+            row = connection.execute(f"SELECT group_concat(id) FROM ({sql})", values).fetchone()
+        return np.fromstring(row[0] or "", np.int64, sep=",")
+
+    def _number(self, sql: str, *values: Any) -> int:
+        with self.database.read() as connection:
+            return int(connection.execute(sql, values).fetchone()[0])
+
+
+def check_owner(head: dict[str, Any], config: StoreConfig, where: str) -> None:
+    """Raise ForeignStore unless the memory is this robot's and its vectors are those of this text model."""
+    if head.get("robot") != config.robot:
+        raise ForeignStore(
+            f"{where} holds the memory of the robot {head.get('robot')!r}, and this one is {config.robot!r}: give "
+            "the folder of this robot, or set its name (robot) back"
+        )
+    if head.get("dimension") != config.dimension:
+        raise ForeignStore(
+            f"the vectors in {where} have {head.get('dimension')} values and the text model gives "
+            f"{config.dimension}: take the model that the memory was made with, or export it and import it into a "
+            "new folder"
+        )
+
+
+def plain_words(text: str) -> str:
+    """Return the text as words are compared: without case, line ends and double spaces."""
+    return " ".join(text.casefold().split())
+
+
+def _row_of(memory: Memory, origin: str, root: int | None) -> tuple[Any, ...]:
+    lasting = memory.event is not None or memory.source is Source.OPERATOR
+    kind = memory.event.value if isinstance(memory.event, EventKind) else NO_EVENT
+    return (
+        memory.id or None, root or 0, True, bool(memory.pinned), lasting, False, float(memory.start),
+        float(memory.end), float(memory.position[0]), float(memory.position[1]), int(memory.floor),
+        int(memory.region_id), memory.region.casefold(), memory.source.value, kind, int(memory.map.map_id),
+        memory.map.fingerprint, memory.session, origin or None,
+    )  # fmt: skip
+
+
+def _parts(identities: Sequence[int] | np.ndarray) -> Iterator[str]:
+    for begin in range(0, len(identities), _PART):
+        yield json.dumps([int(i) for i in identities[begin : begin + _PART]])

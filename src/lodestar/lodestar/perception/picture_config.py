@@ -1,0 +1,65 @@
+"""Configuration of what reads the pictures of a target."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from lodestar.models.config import VisionChatConfig
+from lodestar.perception.config import UltralyticsConfig
+
+ADAPTERS = ("none", "detector", "model")
+
+#: Detectors of perception that cannot read a picture file, and why.
+_BLIND = {
+    "ground_truth": "it knows only the label images of a simulator",
+    "geometric": "it needs depth, and names nothing",
+}
+
+
+@dataclass(frozen=True)
+class PictureConfig:
+    """Limits of pictures; they bound memory and time."""
+
+    max_bytes: int = 20_000_000  # of a file; chosen
+    max_pixels: int = 50_000_000  # before the picture is scaled down; chosen
+    side: int = 1024  # pixels of the longer side after scaling; chosen: above the detectors' 640
+    min_side: int = 16  # pixels of the shorter side below which nothing is recognised; chosen
+
+
+@dataclass(frozen=True)
+class PictureDetectorConfig:
+    """The detector that reads pictures, configured like that of `perception`."""
+
+    adapter: str = "ultralytics"  # the only detector that reads picture files
+    model: str = ""  # path of weights; required by PicturesConfig.adapter detector
+    ultralytics: UltralyticsConfig = field(default_factory=UltralyticsConfig)
+
+    def __post_init__(self) -> None:
+        if self.adapter != "ultralytics" and self.adapter not in _BLIND:
+            raise ValueError(f"adapter is {self.adapter!r}; only ultralytics can read pictures")
+
+
+@dataclass(frozen=True)
+class PicturesConfig:
+    """The describer of pictures of the target."""
+
+    # none: pictures are rejected with a reason; detector: as in perception; model: a vision model behind `chat`
+    adapter: str = "none"
+    limit: int = 5  # pictures of one directive; chosen
+    file: PictureConfig = field(default_factory=PictureConfig)
+    detector: PictureDetectorConfig = field(default_factory=PictureDetectorConfig)
+    chat: VisionChatConfig = field(default_factory=VisionChatConfig)
+
+    def __post_init__(self) -> None:
+        if self.adapter not in ADAPTERS:
+            raise ValueError(f"adapter is {self.adapter!r}; it is one of {', '.join(ADAPTERS)}")
+        if self.adapter != "detector":
+            return
+        if self.detector.adapter in _BLIND:
+            raise ValueError(
+                f"detector.adapter {self.detector.adapter} cannot read a picture: {_BLIND[self.detector.adapter]}; "
+                "set detector.adapter to ultralytics and detector.model to the path of weights, or adapter to model "
+                "or none"
+            )
+        if not self.detector.model:
+            raise ValueError("adapter detector needs detector.model, such as yoloe-11s-seg.pt")

@@ -1,0 +1,96 @@
+"""The writers of files: whole or not at all, durable where asked, and readable by their owner alone."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from lodestar.storage.private import FILE_MODE
+
+
+@contextmanager
+def whole_file(path: Path, *, durable: bool = True, replace: bool = True) -> Iterator[Path]:
+    """Yield the path of an empty file to write; it replaces `path` when the block ends without an error.
+
+    durable: the file survives a power cut from then on. replace: an existing file may be replaced; otherwise it is not
+    changed and FileExistsError is raised.
+    """
+    if not replace and os.path.lexists(path):
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
+    unfinished = path.with_name(f".{path.name}.part")
+    unfinished.unlink(missing_ok=True)
+    # a new file, even if the name was a link
+    os.close(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE))
+    try:
+        yield unfinished
+        if durable:
+            sync_path(unfinished)
+        if replace:
+            os.replace(unfinished, path)
+        else:
+            _put_beside(unfinished, path)
+    except BaseException:
+        with suppress(OSError):
+            unfinished.unlink(missing_ok=True)
+        raise
+    if durable:
+        sync_path(path.parent)
+
+
+def _put_beside(source: Path, target: Path) -> None:
+    """Rename the source to the target, or raise FileExistsError if the target exists."""
+    try:
+        os.link(source, target)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without hard links
+        if os.path.lexists(target):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target)) from None
+        os.rename(source, target)
+    else:
+        with suppress(OSError):
+            source.unlink()
+
+
+def write_file(path: Path, chunks: Iterable[Any], *, durable: bool = True, replace: bool = True) -> int:
+    """Write the chunks of bytes to `path` atomically. Returns the number of bytes written; see `whole_file`."""
+    written = 0
+    with whole_file(path, durable=durable, replace=replace) as unfinished, open(unfinished, "wb") as out:
+        for chunk in chunks:
+            written += out.write(chunk)
+    return written
+
+
+def link_file(source: Path, target: Path) -> None:
+    """Hard-link the source to a new target, or copy it to another file system; only the owner can read it.
+
+    Neither is ever written in place, so that a change of one leaves the other alone.
+    """
+    try:
+        os.link(source, target)
+        target.chmod(FILE_MODE)
+    except FileExistsError:
+        raise
+    except OSError:
+        write_file(target, [source.read_bytes()], durable=False)
+
+
+def sync_tree(folder: Path) -> None:
+    """Make every file and folder below, and the folder itself, durable (fsync). Raises OSError."""
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            sync_path(Path(parent, name))
+        sync_path(Path(parent))
+
+
+def sync_path(path: Path) -> None:
+    """Make a file's content, or a folder's entries, durable (fsync). Raises OSError."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

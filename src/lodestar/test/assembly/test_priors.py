@@ -1,0 +1,35 @@
+"""A user's file of counts of what moves reaches every part that weighs by it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from lodestar.assembly import parts
+from lodestar.assembly.config import RobotConfig, changed
+from lodestar.assembly.prior_parts import category_priors
+from lodestar.assembly.robot import HeadlessRobot
+from lodestar.models.phrases import PhraseBook
+from lodestar.scene.category_priors import BadPriors, CategoryPriors, Watching
+
+
+def test_one_file_reaches_loop_scene_and_expert(tmp_path):
+    path = tmp_path / "moves.json"
+    learned = CategoryPriors().learned([Watching("plant", 3600.0, True)] * 40)
+    learned.save(path)
+    assert learned.of("plant") != CategoryPriors().of("plant")
+    robot = HeadlessRobot(changed(RobotConfig(), shared__priors_file=str(path)), PhraseBook())
+    expert = robot.experts["semantic_map"]
+    context = robot.loop._context
+    for priors in (context.priors, robot.map.scene._priors, expert._priors, expert._last_seen._priors):
+        assert priors.of("plant") == learned.of("plant")
+    robot.close()
+
+
+def test_no_file_is_the_table_and_a_bad_one_is_told(tmp_path):
+    assert category_priors(str(tmp_path / "none.json")).of("plant") == CategoryPriors().of("plant")
+    path = tmp_path / "moves.json"
+    path.write_text(json.dumps({"kind": "something else"}))
+    with pytest.raises(BadPriors, match=r"moves\.json"):
+        parts.scene_dictionary(changed(RobotConfig(), shared__priors_file=str(path)).scene_dictionary)

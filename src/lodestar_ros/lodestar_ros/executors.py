@@ -23,6 +23,8 @@ try:
 except ImportError:  # Humble and Jazzy have none
     EventsExecutor = None
 
+#: Errors in a row after which the executor itself is taken for broken, and the process ends.
+MAX_ERRORS = 100
 #: Timeout of one spin, seconds. It must be finite: without a deadline the events executor of the
 #: ROS 2 wheels never leaves its wait.
 SPIN_TIMEOUT = 0.2
@@ -40,16 +42,37 @@ def make_executor(threads: int = 1, events: bool = True) -> Executor:
 
 
 def spin(node: Node, threads: int = 1, events: bool = True, stop: threading.Event | None = None) -> None:
-    """Run the node's callbacks until its context ends, `stop` is set or the node refuses to continue."""
+    """Run the node's callbacks until its context ends, `stop` is set or the node refuses to continue.
+
+    An error of a callback (timer, message, service, answer) is told and does not end the node.
+    """
     executor = make_executor(threads, events)
     executor.add_node(node)
+    errors = 0
     try:
         while node.context.ok() and not (stop is not None and stop.is_set()) and not _refusal(node):
-            executor.spin_once(timeout_sec=SPIN_TIMEOUT)
+            try:
+                executor.spin_once(timeout_sec=SPIN_TIMEOUT)
+                errors = 0
+            except ExternalShutdownException:
+                raise
+            except Exception as error:
+                errors += 1
+                if errors > MAX_ERRORS:
+                    raise
+                _tell(node, error)
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
     finally:
         executor.remove_node(node)
+
+
+def _tell(node: Node, error: Exception) -> None:
+    diagnostics = getattr(node, "diagnostics", None)
+    if diagnostics is not None:
+        diagnostics.error(error)
+    else:
+        node.get_logger().error(f"{error.__class__.__name__}: {error}", throttle_duration_sec=1.0)
 
 
 def _refusal(node: Node) -> str:

@@ -93,4 +93,4 @@ def distance_to(request: Request, x: float, y: float) -> float:
 
 def _literal(value: Any) -> str:
     """Return the value in Milvus' filter language, whatever is in it."""
-    return repr(value) if isinstance(value, float) else json.dumps(value, ensure_ascii=False)
+    return repr(float(value)) if isinstance(value, float) else json.dumps(value, ensure_ascii=False)

@@ -8,6 +8,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from lodestar.memory import milvus_copy
@@ -51,6 +52,11 @@ def test_milvus_lite_answers_the_filters_and_the_words(lite, monkeypatch):
             {},
             {"window": (300.0, 500.0)},
             {"near": (1.0, 4.0), "radius": 2.0},
+            {
+                "near": tuple(np.array([1.0, 4.0])),
+                "radius": np.float64(2.0),
+                "window": tuple(np.array([0.0, 500.0])),
+            },
             {"floor": 1},
             {"region": 'A "hall', "entity_ids": frozenset({41 % 7, 3})},
         ):

@@ -32,6 +32,7 @@ from lodestar.worldmodel.transactions import (
     Status,
     Transactions,
 )
+from lodestar.worldmodel.way_file import ways_from_archive, ways_to_archive
 from lodestar.worldmodel.world_model import Problem, Reply, WorldModel
 
 GONE = Amendment(Change.ARCHIVE, "depth passes through its place", "recovery", 12)
@@ -412,3 +413,18 @@ def test_a_damaged_move_in_the_journal_is_left_out(tmp_path, jump):
     journal.append({"op": "move", "jump": jump})
     again = WorldModel(Transactions(JournalFile(tmp_path / "world.journal", KIND, VERSION)), Scene())
     assert again.ways == (DOOR,) and len(again.transactions.problems) == 1
+
+
+def test_the_closed_ways_of_a_loaded_map_replace_the_others_and_outlive_a_restart(tmp_path):
+    path = tmp_path / "world.journal"
+    world = WorldModel(Transactions(JournalFile(path, KIND, VERSION)), Scene())
+    here, there = ClosedWay((0.0, 0.0), (1.0, 0.0)), ClosedWay((8.0, 0.0), (9.0, 0.0), 500.0)
+    world.correct((Amendment(Change.CLOSE_WAY, "shut", "operator", way=here),), 1.0, lambda *_: None)
+    saved = ways_from_archive(ways_to_archive((there,), 100.0), 10.0)
+    assert saved == (ClosedWay((8.0, 0.0), (9.0, 0.0), 410.0),), "they expire as long after the load"
+    take_back = world.replace_ways(saved, 10.0)
+    assert world.ways == saved
+    again = WorldModel(Transactions(JournalFile(path, KIND, VERSION)), Scene())
+    assert again.ways == saved
+    take_back()
+    assert world.ways == (here,)

@@ -231,8 +231,8 @@ def _parts() -> set[str]:
     return (_assembled("assembly/*_parts.py").keys() | chained | factories) - _RECORDS
 
 
-#: Called by the assembly and by others too: a record that messages are converted to, and functions.
-_RECORDS = {"RegionMap", "decode_picture", "experts"}
+#: Called by the assembly and by others too: a record that messages are converted to, functions, and periods.
+_RECORDS = {"RegionMap", "decode_picture", "experts", "pages_of", "Periodic", "Phased"}
 
 
 def test_only_the_assembly_constructs_the_parts_of_the_robot() -> None:

@@ -24,6 +24,11 @@ from lodestar_ros import qos
 PATIENCE = 40.0
 
 
+def _token(status: Any) -> str:
+    """What tells a process from its predecessor; without an identity it is empty, and never dead."""
+    return " ".join(status.hardware_id.split(" ")[:-1])
+
+
 class Bed:
     """A node in a context and on a thread of its own. Everything that it hears is kept by topic, with its time."""
 
@@ -33,6 +38,7 @@ class Bed:
         self.node = Node("test_bed", context=self._context)
         self.heard: dict[str, list[tuple[float, Any]]] = defaultdict(list)
         self._clients: dict[str, Any] = {}
+        self._dead: set[str] = set()  # identities of processes, as their diagnostics give them
         self._news = threading.Condition()
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self.node)
@@ -109,9 +115,15 @@ class Bed:
         """The newest diagnostics of a node, key by key, with "message"; empty before the first."""
         for _, array in reversed(self.heard["/diagnostics"]):
             for status in array.status:
-                if status.name == name:
+                if status.name == name and _token(status) not in self._dead:
                     return {"message": status.message} | {item.key: item.value for item in status.values}
         return {}
+
+    def bury(self, name: str) -> None:
+        """Ignore the diagnostics of a node's process, which was killed: they would pass for its successor's."""
+        with self._news:
+            statuses = [one for _, array in self.heard["/diagnostics"] for one in array.status]
+            self._dead |= {_token(one) for one in statuses if one.name == name} - {""}
 
     def count(self, name: str, key: str) -> int:
         """A counter in a node's newest diagnostics, 0 before it is there."""

@@ -79,7 +79,7 @@ class Street:
 
     def page(self, request, response):
         response.delta, _ = scene_to_msg(self.delta(int(request.since_revision)))
-        response.page_count = 1
+        response.until_id = srv.GetEntities.Request.ALL
         return response
 
     def see(self, image=False, **changes):

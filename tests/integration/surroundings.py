@@ -66,7 +66,7 @@ class World:
     def _on_get_entities(self, request, response):
         delta = SceneDelta(time.time(), self.revision, request.since_revision, tuple(self.entities.values()))
         response.delta, _ = scene_to_msg(delta)
-        response.page_count = 1
+        response.until_id = GetEntities.Request.ALL
         return response
 
     def see(self, *entities):

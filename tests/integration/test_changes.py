@@ -43,9 +43,9 @@ def serve(bed, scene):
     """A scene dictionary that has loaded the map of yesterday."""
 
     def answer(request, response):
-        delta, pages = scene.delta_since(request.since_revision, request.page, request.page_size)
+        delta, until = scene.delta_since(request.since_revision, request.since_id, request.page_size)
         response.delta, response.vectors = scene_to_msg(delta, request.include_vectors)
-        response.page_count = pages
+        response.until_id = until.id
         return response
 
     return bed.on_executor(lambda: bed.node.create_service(GetEntities, SERVICE, answer))

@@ -56,7 +56,7 @@ class Flat:
     def page(self, request, response):
         delta = SceneDelta(time.time(), self.revision, 0, tuple(self.known.values()), session_id=SESSION)
         response.delta, _ = scene_to_msg(delta)
-        response.page_count = 1
+        response.until_id = srv.GetEntities.Request.ALL
         return response
 
     def see(self, removed=()):

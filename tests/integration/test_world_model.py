@@ -282,7 +282,7 @@ def test_a_killed_world_model_goes_on_with_its_journal_and_the_grid_stays_as_it_
         stage.robot.scan()
         time.sleep(0.1)
     assert stage.is_closed(), "mapping goes on without the world model"
-    stage.bed.forget("/diagnostics")  # those of the dead process would pass for its successor's
+    stage.bed.bury("world_model")
     stage.processes.starter.start_one("world_model")
     stage.bed.until(lambda: stage.bed.last("world_model/closed_ways"), "the successor tells")
     assert stage.ways() == 1

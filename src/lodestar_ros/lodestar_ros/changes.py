@@ -32,12 +32,11 @@ from lodestar.storage.archive import ArchiveError
 from lodestar.storage.files import write_file
 from lodestar.storage.snapshot import BadFolder
 from lodestar_interfaces import msg
-from lodestar_interfaces.srv import GetEntities
 from lodestar_ros import qos
 from lodestar_ros.conversions import BadMessage, header, point_to_msg
 from lodestar_ros.conversions_regions import regions_from_msg
 from lodestar_ros.conversions_scene import scene_from_msg
-from lodestar_ros.pager import Pager
+from lodestar_ros.scene_client import Parts, entities_client
 from lodestar_ros.terminal import not_heard, parse, terminal_node
 
 SERVER = "scene_dictionary"
@@ -146,14 +145,10 @@ def _report(
 def _heard_scene(node: Node) -> SceneMirror | None:
     """Return the scene of the running stack with its rooms; None where nobody answers."""
     mirror = mirror_parts.scene_mirror()
-    pages: list[list[msg.SceneDelta]] = []
-    pager = Pager(
-        node, GetEntities, f"{SERVER}/get_entities", lambda: 0, lambda response: response.delta, pages.append,
-        include_archived=True,
-    )  # fmt: skip
+    pages: list[Parts] = []
+    entities_client(node, f"{SERVER}/get_entities", pages.append, archived=True)
     regions: list[msg.RegionArray] = []
     node.create_subscription(msg.RegionArray, f"{SERVER}/regions", regions.append, qos.LATCHED)
-    pager.fill()
     begun = time.monotonic()
     while not pages and time.monotonic() - begun < _PATIENCE:
         rclpy.spin_once(node, timeout_sec=0.1)
@@ -163,7 +158,8 @@ def _heard_scene(node: Node) -> SceneMirror | None:
     while not regions and time.monotonic() - begun < _ROOMS:
         rclpy.spin_once(node, timeout_sec=0.1)
     try:
-        mirror.fill([scene_from_msg(page) for page in pages[0]])
+        for _, page in pages[0]:
+            mirror.take(scene_from_msg(page))
         if regions:
             mirror.set_regions(*regions_from_msg(regions[-1], SharedConfig.region_reach))
     except BadMessage as error:

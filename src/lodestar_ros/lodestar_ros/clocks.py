@@ -1,10 +1,37 @@
-"""The decision loop's clock, which continues after the node's clock has stopped."""
+"""Clocks that stop, jump back, or are set back."""
 
 from __future__ import annotations
 
 import threading
 import time
 from collections.abc import Callable
+from typing import Any
+
+from rclpy.clock import JumpThreshold
+from rclpy.duration import Duration
+from rclpy.node import Node
+
+WALL_STEP = (
+    0.5  # s by which the wall clock must be set back to count; chosen: less disturbs no look-up for long
+)
+
+
+def on_jump(node: Node, callback: Callable[[], None]) -> Any:
+    """Call a callback when the node's simulated clock jumps back, begins or ends; keep the returned handle."""
+    threshold = JumpThreshold(min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=True)
+    return node.get_clock().create_jump_callback(threshold, post_callback=lambda _: callback())
+
+
+class WallClockWatch:
+    """Notice a wall clock that is set back, by comparison with the steady one: ROS tells of simulated time only."""
+
+    def __init__(self) -> None:
+        self._ahead = float("-inf")
+
+    def went_back(self, now: float, steady: float) -> bool:
+        """Return whether the clock was set back since the last call. now, steady: seconds of both clocks."""
+        before, self._ahead = self._ahead, now - steady
+        return self._ahead < before - WALL_STEP
 
 
 class PatientClock:

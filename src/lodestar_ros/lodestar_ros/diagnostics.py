@@ -27,15 +27,19 @@ class InputConfig:
     """Limits beyond which a stamped message is dropped."""
 
     max_age: float = 5.0  # s behind the node's clock; an older message is late; chosen
+    max_ahead: float = 5.0  # s before the node's clock; a later stamp is from the future; chosen
     restart_after: int = 10  # ascending stamps below the newest, after which the source was restarted; chosen
 
 
 class InputMonitor:
-    """Count a stream and tell which of its messages to drop: late, duplicate, or older than one before."""
+    """Count a stream and tell which of its messages to drop: from the future, late, duplicate, or out of order.
+
+    restarts: times that its stamps went back for good.
+    """
 
     def __init__(self, name: str, config: InputConfig = InputConfig()) -> None:
         self.name = name
-        self.received = 0
+        self.received = self.restarts = 0
         self.drops: Counter[str] = Counter()
         self.age = 0.0  # s, of the last message when it arrived
         self._config = config
@@ -47,6 +51,8 @@ class InputMonitor:
         """Return whether to use a message; stamp and now in seconds of the node's clock."""
         self.arrived()
         self.age = now - stamp
+        if now > 0.0 and -self.age > self._config.max_ahead:  # a simulated clock that has not begun says 0
+            return self.drop("future")
         if self._newest is not None and stamp == self._newest:
             return self.drop("duplicate")
         if self._newest is not None and stamp < self._newest:
@@ -56,6 +62,7 @@ class InputMonitor:
                 self._regressed = [stamp]
             if len(self._regressed) <= self._config.restart_after:
                 return self.drop("out_of_order")
+            self.restarts += 1
         elif self.age > self._config.max_age:
             self._newest = stamp
             return self.drop("late")
@@ -73,8 +80,8 @@ class InputMonitor:
         self.drops[reason] += 1
         return False
 
-    def restart(self) -> None:
-        """Reset the stamps after a jump of the clock."""
+    def restart_clock(self) -> None:
+        """Accept any stamp: the clock went back."""
         self._newest = None
         self._regressed = []
 
@@ -139,9 +146,9 @@ class Diagnostics:
         self._last = time.monotonic(), text[:200]
         self._node.get_logger().error(text, throttle_duration_sec=1.0)
 
-    def restart(self) -> None:
+    def restart_clock(self) -> None:
         for monitor in self._inputs.values():
-            monitor.restart()
+            monitor.restart_clock()
 
     def _publish_first(self) -> None:
         """Publish where somebody listens by now; a whole period after the start `_publish` does so anyway."""
@@ -155,7 +162,11 @@ class Diagnostics:
         for monitor in self._inputs.values():
             values |= monitor.values()
         for name, read in self._values.items():
-            values[name] = read()
+            try:
+                values[name] = read()
+            except Exception as error:  # of one value; the others are published
+                values[name] = f"{error.__class__.__name__}: {error}"
+                self.error(error)
         until, notice = self._notice
         if time.monotonic() < until:
             level, text = DiagnosticStatus.WARN, f"{notice}; {text}"

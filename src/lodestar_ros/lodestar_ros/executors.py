@@ -15,6 +15,7 @@ from rclpy.executors import Executor, ExternalShutdownException, MultiThreadedEx
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
+from lodestar.scene.category_priors import BadPriors
 from lodestar_ros.parameters import ParameterError, reject_unknown
 
 try:
@@ -22,6 +23,8 @@ try:
 except ImportError:  # Humble and Jazzy have none
     EventsExecutor = None
 
+#: Errors in a row after which the executor itself is taken for broken, and the process ends.
+MAX_ERRORS = 100
 #: Timeout of one spin, seconds. It must be finite: without a deadline the events executor of the
 #: ROS 2 wheels never leaves its wait.
 SPIN_TIMEOUT = 0.2
@@ -39,16 +42,37 @@ def make_executor(threads: int = 1, events: bool = True) -> Executor:
 
 
 def spin(node: Node, threads: int = 1, events: bool = True, stop: threading.Event | None = None) -> None:
-    """Run the node's callbacks until its context ends, `stop` is set or the node refuses to continue."""
+    """Run the node's callbacks until its context ends, `stop` is set or the node refuses to continue.
+
+    An error of a callback (timer, message, service, answer) is told and does not end the node.
+    """
     executor = make_executor(threads, events)
     executor.add_node(node)
+    errors = 0
     try:
         while node.context.ok() and not (stop is not None and stop.is_set()) and not _refusal(node):
-            executor.spin_once(timeout_sec=SPIN_TIMEOUT)
+            try:
+                executor.spin_once(timeout_sec=SPIN_TIMEOUT)
+                errors = 0
+            except ExternalShutdownException:
+                raise
+            except Exception as error:
+                errors += 1
+                if errors > MAX_ERRORS:
+                    raise
+                _tell(node, error)
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
     finally:
         executor.remove_node(node)
+
+
+def _tell(node: Node, error: Exception) -> None:
+    diagnostics = getattr(node, "diagnostics", None)
+    if diagnostics is not None:
+        diagnostics.error(error)
+    else:
+        node.get_logger().error(f"{error.__class__.__name__}: {error}", throttle_duration_sec=1.0)
 
 
 def _refusal(node: Node) -> str:
@@ -62,8 +86,9 @@ def run(
     """Make a node, run it until it is interrupted, and return the process's exit status.
 
     A signal only ends the spinning: messages at the node's close (the gate's zero velocity) are still sent.
-    A parameter that is unknown or does not fit, or an older node of the same name, ends the process with status 2 and
-    one line that says which. A crash below Python leaves every thread's stack on stderr.
+    A parameter that is unknown or does not fit, as one that names a file of other content, or an older node of the same
+    name, ends the process with status 2 and one line that says which. A crash below Python leaves every thread's stack
+    on stderr.
     """
     faulthandler.enable()
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
@@ -79,7 +104,7 @@ def run(
         if _refusal(node):
             node.get_logger().fatal(_refusal(node))
             return 2
-    except ParameterError as error:
+    except (ParameterError, BadPriors) as error:
         rclpy.logging.get_logger("parameters").fatal(str(error))
         return 2
     except (KeyboardInterrupt, ExternalShutdownException):

@@ -9,6 +9,7 @@ from nav_msgs.msg import OccupancyGrid
 from rclpy.node import Node
 
 from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.timing.stamps import Periodic
 from lodestar_ros import qos
 from lodestar_ros.conversions import grid_to_msg
 
@@ -18,7 +19,7 @@ class GridPublisher:
 
     def __init__(self, node: Node, refresh: float) -> None:
         self._publisher = node.create_publisher(OccupancyGrid, "grid", qos.LATCHED)
-        self._refresh, self._due = refresh, 0.0
+        self._refresh = Periodic(refresh)
         self._cells: np.ndarray | None = None
         self._origin = (0.0, 0.0)
 
@@ -29,9 +30,7 @@ class GridPublisher:
 
     def publish(self, grid: OccupancyGrid2D) -> None:
         """Publish the grid if it has changed or the refresh is due."""
-        now = time.monotonic()
-        if now >= self._due or not self._shows(grid):
-            self._due = now + self._refresh
+        if self._refresh.due(time.monotonic()) or not self._shows(grid):
             self._cells, self._origin = grid.cells.copy(), grid.origin
             self._publisher.publish(grid_to_msg(grid))
 

@@ -37,7 +37,7 @@ class KeyframeFiles:
             node.on_close(run.close)
             folder = str(run.path / "images")
         try:
-            self.store = keyframe_parts.keyframe_store(config, node.shared, folder, session)
+            self.store = node.timed(keyframe_parts.keyframe_store(config, node.shared, folder, session))
         except (UnsafeFolder, ArchiveError, OSError) as error:
             raise ParameterError(f"folder: {error}") from error
         checkpointer.say_back(f"with its {len(self.store)} images", restored=True)

@@ -40,7 +40,7 @@ class LabelInput:
         self._config, self._beside = config, _BESIDE[config.by]
         self._images = images
         topics = ("labels", self._beside) if self._beside else ("labels",)
-        self._pairer = StampPairer((*topics, "table"), lambda _stamp, parts: submit(parts))
+        self._pairer = node.timed(StampPairer((*topics, "table"), lambda _stamp, parts: submit(parts)))
         for name in topics:
             node.listen(Image, name, partial(self._on_image, name), qos.SENSOR, stamped=True)
             node.diagnostics.value(f"{name}.unmatched", partial(self._pairer.unmatched.get, name))

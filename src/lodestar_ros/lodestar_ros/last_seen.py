@@ -6,6 +6,7 @@ import time
 
 from lodestar.assembly.memory_chain import MemoryChain
 from lodestar.memory.last_seen import RememberedPlaces
+from lodestar.timing.stamps import Periodic
 from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.conversions import BadMessage
@@ -17,16 +18,15 @@ class LastSeenPublisher:
     """Publish ``~/last_seen``: every place each time, when one has changed, and not more often than each `period`."""
 
     def __init__(self, node: LodestarNode, chain: MemoryChain, period: float) -> None:
-        self._node, self._chain, self._period = node, chain, period
+        self._node, self._chain, self._period = node, chain, Periodic(period)
         self._publisher = node.create_publisher(msg.SceneDelta, "~/last_seen", qos.LATCHED)
-        self._told, self._next = 0, 0.0
+        self._told = 0
         node.diagnostics.value("last_seen.places", lambda: len(chain.last_seen))
 
     def tell(self) -> None:
         """Publish what has changed. On the feed's worker."""
-        if time.monotonic() < self._next:
+        if not self._period.due(time.monotonic()):
             return
-        self._next = time.monotonic() + self._period
         remembered = self._chain.remembered()
         if remembered.revision != self._told:
             self._told = remembered.revision

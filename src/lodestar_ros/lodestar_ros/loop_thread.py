@@ -124,7 +124,7 @@ class LoopThread:
             self._halts.append(halt)
             self._condition.notify()
 
-    def stop_all(self) -> None:
+    def restart_clock(self) -> None:
         """End the current directive and restart time, after the clock went back."""
         self.stop(lambda: self._loop.restart_clock(self._now()))
 

@@ -62,7 +62,7 @@ class MemoryFeed:
         self._worker: QueueWorker[Callable[[], None]] = QueueWorker(
             "memory", self._work, node.diagnostics.error
         )
-        client = SceneClient(node, run=self.post, on_delta=self._on_delta)
+        client = SceneClient(node, self.post, self._on_delta, archived=True)
         self.chain = MemoryChain(config, client.mirror)
         self._in_view: dict[int, int] = {}
         self._camera_frame = ""

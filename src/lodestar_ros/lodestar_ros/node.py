@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
-from rclpy.clock import Clock, JumpThreshold
+from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
-from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import CompressedImage, Image
 
 from lodestar.assembly.shared import SharedConfig
 from lodestar_ros import qos
+from lodestar_ros.clocks import WallClockWatch, on_jump
 from lodestar_ros.conversions import BadMessage, stamp_from_msg
-from lodestar_ros.diagnostics import Diagnostics, InputConfig
+from lodestar_ros.diagnostics import Diagnostics, InputConfig, InputMonitor
 from lodestar_ros.frame_tree import TransformUnavailable
 from lodestar_ros.parameters import declare_config
 from lodestar_ros.transforms import TransformListener
 from lodestar_ros.twins import Presence, TwinWatch
+
+WALL_PERIOD = 1.0  # s between two looks at the wall clock
+
+
+class ClockHolder(Protocol):
+    """A holder of stamps: times, pairs that wait, a trail, a rate."""
+
+    def restart_clock(self) -> None: ...
+
+
+H = TypeVar("H", bound=ClockHolder)
 
 
 @dataclass(frozen=True)
@@ -47,12 +59,10 @@ class LodestarNode(Node):
         self.refusal = ""  # reason for ending itself; see executors.run
         self._twins = TwinWatch(self, presence, self._on_twin)
         self._closers: list[Callable[[], None]] = []
-        threshold = JumpThreshold(
-            min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=True
-        )
-        self._jump_handle = self.get_clock().create_jump_callback(
-            threshold, post_callback=lambda _: self.on_clock_jump()
-        )
+        self._timed: list[Callable[[], object]] = [self.diagnostics.restart_clock]
+        self._jump_handle = on_jump(self, self.restart_clock)
+        self._wall = WallClockWatch()
+        self.steady_timer(WALL_PERIOD, self._watch_wall)
 
     def _on_twin(self, why: str) -> None:
         self.refusal = self.refusal or why
@@ -62,9 +72,28 @@ class LodestarNode(Node):
         """Return seconds of the node's clock."""
         return self.get_clock().now().nanoseconds * 1e-9
 
-    def on_clock_jump(self) -> None:
-        """Handle a clock that went back: a simulator or a replay was restarted."""
-        self.diagnostics.restart()
+    def timed(self, holder: H) -> H:
+        """Return a holder of stamps, whose `restart_clock` is called whenever time begins anew; see `restart_clock`."""
+        self._timed.append(holder.restart_clock)
+        return holder
+
+    def on_clock_restart(self, reset: Callable[[], object]) -> None:
+        """Register what else is to be done then, on the executor."""
+        self._timed.append(reset)
+
+    def restart_clock(self) -> None:
+        """Forget all stamps: simulated time jumped back, the wall clock was set back or an input was restarted."""
+        for reset in self._timed:
+            try:
+                reset()
+            except Exception as error:  # the others must forget too
+                self.diagnostics.error(error)
+
+    def _watch_wall(self) -> None:
+        simulated = self.get_clock().ros_time_is_active
+        if self._wall.went_back(self.now, time.monotonic()) and not simulated:
+            self.get_logger().warning("the wall clock was set back; stamps count from now on")
+            self.restart_clock()
 
     def listen(
         self,
@@ -87,11 +116,28 @@ class LodestarNode(Node):
         def receive(message: Any) -> None:
             if not stamped:
                 monitor.arrived()
-            elif not monitor.accept(stamp_from_msg(message.header.stamp), self.now):
+            elif not self._accept(monitor, stamp_from_msg(message.header.stamp)):
                 return
             self._guarded(topic, lambda: callback(message))
 
         self.create_subscription(CompressedImage if form else message_type, source, receive, profile)
+
+    def _accept(self, monitor: InputMonitor, stamp: float) -> bool:
+        """Return whether to use a message of this stamp; tell of stamps from the future and of a restarted source."""
+        futures, restarts = monitor.drops["future"], monitor.restarts
+        used = monitor.accept(stamp, self.now)
+        if monitor.drops["future"] > futures:
+            text = (
+                f"{monitor.name}: a stamp is {-monitor.age:.1f} s ahead of this node's clock and was dropped"
+            )
+            self.get_logger().warning(text, throttle_duration_sec=5.0)
+            self.diagnostics.notice(text, 5.0)
+        if monitor.restarts > restarts:
+            self.get_logger().warning(
+                f"{monitor.name}: its stamps went back, so its source was started again"
+            )
+            self.restart_clock()
+        return used
 
     def _guarded(self, topic: str, call: Callable[[], None]) -> None:
         """Call a message's handler; errors are counted with the topic's input and do not end the node."""
@@ -109,15 +155,8 @@ class LodestarNode(Node):
             self.diagnostics.error(error)
 
     def steady_timer(self, period: float, callback: Callable[[], None]) -> Any:
-        """Create a timer that also runs while the simulated clock stands; no error in it ends the node."""
-
-        def fire() -> None:
-            try:
-                callback()
-            except Exception as error:
-                self.diagnostics.error(error)
-
-        return self.create_timer(period, fire, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        """Create a timer that also runs while the simulated clock stands."""
+        return self.create_timer(period, callback, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def transforms(
         self, on_change: Callable[[], None] | None = None, *, newest: bool = False
@@ -130,6 +169,7 @@ class LodestarNode(Node):
         listener = TransformListener(
             self, notify, qos.TF_NEWEST if newest else qos.TF, self._on_refused_transform
         )
+        self.on_clock_restart(listener.buffer.clear)
         self.diagnostics.value("tf.refused", lambda: listener.buffer.intake.tree.problems() or "none")
         self.diagnostics.value("tf.rejected", lambda: listener.buffer.intake.rejected)
         self.diagnostics.value("tf.unheard", lambda: self._tell_unheard(listener) or "none")

@@ -14,6 +14,7 @@ from sensor_msgs.msg import CompressedImage, Image
 
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.perception.frames import RgbdFrame
+from lodestar.timing.stamps import SAME_MOMENT
 from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.camera_input import CameraInput
@@ -62,15 +63,16 @@ class RecentColors:
     def __init__(self, node: LodestarNode, images: CameraInput, capacity: int = 8) -> None:
         self._images, self._monitor = images, node.diagnostics.input("image")
         self._kept: deque[tuple[float, Image | CompressedImage]] = deque(maxlen=capacity)
+        node.on_clock_restart(self._kept.clear)
         node.listen(Image, "image", self._on_image, qos.SENSOR, stamped=True)
 
     def _on_image(self, message: Image | CompressedImage) -> None:
         self._kept.append((stamp_from_msg(message.header.stamp), message))
 
-    def at(self, stamp: float, tolerance: float = 0.1) -> np.ndarray | None:
-        """Return (H, W, 3) uint8 of the image nearest to a stamp; None if there is none within `tolerance` seconds."""
+    def at(self, stamp: float) -> np.ndarray | None:
+        """Return (H, W, 3) uint8 of the image of the same moment; None if there is none."""
         near = min(tuple(self._kept), key=lambda kept: abs(kept[0] - stamp), default=None)
-        if near is None or abs(near[0] - stamp) > tolerance:
+        if near is None or abs(near[0] - stamp) > SAME_MOMENT:
             return None
         try:
             return self._images.color(near[1])
@@ -94,11 +96,11 @@ class SegmentedRgbd:
     ) -> None:
         self._node = node
         self._on_pair, self._on_depth = on_pair, on_depth
-        self._queue: PoseQueue = PoseQueue(self._resolve, self._deliver, self._on_drop)
+        self._queue: PoseQueue = node.timed(PoseQueue(self._resolve, self._deliver, self._on_drop))
         listener = node.transforms(self._queue.retry)
         self._poses = CameraPoses(node, listener.buffer, frames)
         self.images = self._poses.images
-        self._pairer = StampPairer(("depth", "segmented"), self._on_moment)
+        self._pairer = node.timed(StampPairer(("depth", "segmented"), self._on_moment))
         self._monitor = node.diagnostics.input("depth")
         node.listen(Image, "depth", self._on_depth_image, qos.SENSOR, stamped=True)
         node.listen(msg.SegmentedImage, "segmented", self._on_segmented, qos.RELIABLE, stamped=True)
@@ -138,11 +140,7 @@ class SegmentedRgbd:
             self._node.diagnostics.input("segmented").drop("malformed")
             self._node.get_logger().warning(f"segmented: {error}", throttle_duration_sec=5.0)
             return
-        if (
-            segmented.stamp != frame.stamp
-        ):  # within the tolerance: the same moment with different stamps of a driver
-            segmented = replace(segmented, stamp=frame.stamp)
-        self._on_pair(frame, segmented)
+        self._on_pair(frame, replace(segmented, stamp=frame.stamp))
 
 
 class ColorBeside:
@@ -155,7 +153,7 @@ class ColorBeside:
         self._node, self._images = node, images
         self._monitor = node.diagnostics.input("image")
         self._hand_on = deliver
-        self._frames: Companions[RgbdFrame] = Companions(self._color, time.monotonic)
+        self._frames: Companions[RgbdFrame] = node.timed(Companions(self._color, time.monotonic))
         node.listen(Image, "image", self._on_image, qos.SENSOR, stamped=True)
         node.steady_timer(0.1, self._frames.expire)
         node.diagnostics.value("geometry.colored", lambda: self._frames.joined)
@@ -164,10 +162,6 @@ class ColorBeside:
     def add(self, frame: RgbdFrame) -> None:
         """Pass a frame on, now or soon."""
         self._frames.add(frame.stamp, frame)
-
-    def clear(self) -> None:
-        """Drop waiting frames after a jump of the clock."""
-        self._frames.clear()
 
     def _on_image(self, message: Image | CompressedImage) -> None:
         self._frames.add_companion(stamp_from_msg(message.header.stamp), message)

@@ -6,11 +6,10 @@ from collections import OrderedDict, deque
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
+from lodestar.timing.stamps import SAME_MOMENT
 from lodestar_ros.frame_tree import Cause, TransformUnavailable
 
 T = TypeVar("T")
-
-TOLERANCE = 0.02  # s between the stamps of one moment
 
 
 class StampPairer:
@@ -24,7 +23,7 @@ class StampPairer:
         self,
         names: tuple[str, ...],
         on_complete: Callable[[float, dict[str, Any]], None],
-        tolerance: float = TOLERANCE,
+        tolerance: float = SAME_MOMENT,
         capacity: int = 5,
     ) -> None:
         self.unmatched = dict.fromkeys(names, 0)
@@ -56,10 +55,12 @@ class StampPairer:
             self._give_up(lambda other: other <= key)
             self._on_complete(key, parts)
         elif len(self._moments) > self._capacity:
-            oldest = min(self._moments)
-            self._give_up(lambda other: other == oldest)
+            first = next(
+                iter(self._moments)
+            )  # to arrive: after the clock went back, the newest stamp is no guide
+            self._give_up(lambda other: other == first)
 
-    def clear(self) -> None:
+    def restart_clock(self) -> None:
         """Drop all waiting messages."""
         self._moments.clear()
 
@@ -86,7 +87,7 @@ class Companions(Generic[T]):
         clock: Callable[[], float],
         patience: float = 0.2,
         gap: float = 1.0,
-        tolerance: float = TOLERANCE,
+        tolerance: float = SAME_MOMENT,
         capacity: int = 3,
     ) -> None:
         self.joined = self.alone = 0
@@ -121,7 +122,7 @@ class Companions(Generic[T]):
             self.joined, self.alone = self.joined + found, self.alone + (not found)
             self._deliver(item, self._companions[near] if found and near is not None else None)
 
-    def clear(self) -> None:
+    def restart_clock(self) -> None:
         """Drop all items and companions."""
         self._waiting.clear()
         self._companions.clear()
@@ -170,5 +171,6 @@ class PoseQueue(Generic[T]):
             self._waiting.popleft()
             self._deliver(resolved)
 
-    def clear(self) -> None:
+    def restart_clock(self) -> None:
+        """Drop all waiting frames."""
         self._waiting.clear()

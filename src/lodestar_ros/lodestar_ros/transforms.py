@@ -8,8 +8,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from rclpy.clock import JumpThreshold
-from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from tf2_msgs.msg import TFMessage
@@ -115,7 +113,7 @@ def make_buffer() -> TransformBuffer:
 
 
 class TransformListener:
-    """Fill a buffer from /tf and /tf_static; a clock that jumps back empties it.
+    """Fill a buffer from /tf and /tf_static.
 
     on_change() is called after every message. on_refused(text) is called with the rejected pairs of frames,
     once per rejected transform.
@@ -136,12 +134,6 @@ class TransformListener:
         self._refused_static: dict[tuple[str, str], Any] = {}  # static ones are sent once
         node.create_subscription(TFMessage, "/tf", self._on_tf, profile)
         node.create_subscription(TFMessage, "/tf_static", self._on_tf_static, qos.TF_STATIC)
-        threshold = JumpThreshold(
-            min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=True
-        )
-        self._jump_handle = node.get_clock().create_jump_callback(
-            threshold, post_callback=lambda _: self.buffer.clear()
-        )
 
     def unheard(self) -> str:
         """Return which publishers of transforms cannot be heard and why, "" for none. On the executor.

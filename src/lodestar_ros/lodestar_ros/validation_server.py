@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 import numpy as np
 
 from lodestar.experts.protocol import Proposal
@@ -26,10 +29,15 @@ from lodestar_ros.workers import ServiceWorker
 
 
 class ValidationServer:
-    """Serves ``~/validate`` on a worker: the trace, or where its skill is empty the proposal."""
+    """Serves ``~/validate`` on a worker: the trace, or where its skill is empty the proposal.
 
-    def __init__(self, node: LodestarNode, validator: TraceValidator) -> None:
-        self._node, self._validator = node, validator
+    has_scene: whether the scene has been heard, without which every entity is unknown.
+    """
+
+    def __init__(
+        self, node: LodestarNode, validator: TraceValidator, has_scene: Callable[[], bool] = lambda: True
+    ) -> None:
+        self._node, self._validator, self._has_scene = node, validator, has_scene
         self._refused = 0
         node.diagnostics.value("validate.refused", lambda: self._refused)
         node.on_close(ServiceWorker(node, ValidateTrace, "~/validate", self._validate).close)
@@ -44,6 +52,8 @@ class ValidationServer:
             verdict = self._validator.check(trace, now)
         except BadMessage as error:
             verdict = Verdict(TraceError.MALFORMED, str(error))
+        if verdict.code is TraceError.UNKNOWN_ENTITY and not self._has_scene():
+            verdict = replace(verdict, reason=f"{verdict.reason}: the scene has not been heard yet")
         self._refused += not verdict.accepted
         response.accepted = verdict.accepted
         response.error_code, response.error_msg = int(verdict.code), verdict.reason

@@ -34,7 +34,7 @@ class WorldFacts:
         self._node, self._on_new_grid = node, on_grid
         self.plan: OccupancyGrid2D | None = None
         self.energy = EnergyBudget()
-        self.scene = SceneClient(node)
+        self.scene = SceneClient(node, archived=True)
         self._frames = declare_config(node, FrameNames, "frames.")
         self._keep_out = KeepOutInput(node)
         self._buffer = node.transforms(newest=True).buffer

@@ -42,7 +42,7 @@ def test_monitor_is_not_fooled_by_a_stream_that_jumps_back_and_forth():
 def test_monitor_after_a_clock_jump():
     monitor = InputMonitor("depth")
     assert monitor.accept(100.0, 100.0)
-    monitor.restart()
+    monitor.restart_clock()
     assert monitor.accept(0.1, 0.1)
 
 

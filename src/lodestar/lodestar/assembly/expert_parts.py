@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from lodestar.assembly.periods import Periodic, Phased
 from lodestar.assembly.prior_parts import category_priors
 from lodestar.experts.protocol import (
     Describer,
@@ -22,6 +21,7 @@ from lodestar.experts.protocol import (
 )
 from lodestar.experts.registry import experts
 from lodestar.experts.specs import ExpertSpec, ExpertTools
+from lodestar.timing.stamps import Periodic, Phased
 
 if TYPE_CHECKING:
     from lodestar.experts.descriptions import SceneDescription

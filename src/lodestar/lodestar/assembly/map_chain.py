@@ -11,13 +11,13 @@ import numpy as np
 
 from lodestar.assembly import parts
 from lodestar.assembly.config import RobotConfig
-from lodestar.assembly.periods import Periodic
 from lodestar.assembly.plan_chain import PlanChain
 from lodestar.assembly.range_turns import RangeTurn
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.overlay import with_keep_out
 from lodestar.language.directive import Directive
 from lodestar.mapping.admission import FrameRejected
+from lodestar.mapping.follower import pages_of
 from lodestar.mapping.grid_file import Mapper, grid_archive, grid_part
 from lodestar.mapping.persistence import voxel_part
 from lodestar.mapping.pillars import PillarMap
@@ -31,6 +31,7 @@ from lodestar.scene.records import SceneDelta
 from lodestar.scene.regions import RegionMap
 from lodestar.storage.archive import Archive
 from lodestar.storage.saved_map import ArchivePart, SavedMap, next_session
+from lodestar.timing.stamps import Periodic
 from lodestar.worldmodel.amendments import ClosedWay
 from lodestar.worldmodel.way_file import way_part
 
@@ -214,10 +215,9 @@ class MapChain:
         saved.load(self._parts(now))
         while self.scene.flush().updated:
             pass
-        pages = [self.scene.delta_since(0)]
-        pages += [self.scene.delta_since(0, page) for page in range(1, pages[0][1])]
         self.mirror.clear()
-        self.mirror.fill(delta for delta, _ in pages)
+        for page in pages_of(self.scene.delta_since):
+            self.mirror.take(page)
         self.grid = self._shown = self.plan.grid
         self._find_rooms()
 

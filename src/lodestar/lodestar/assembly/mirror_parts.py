@@ -8,6 +8,9 @@ from __future__ import annotations
 from lodestar.scene.mirror import SceneMirror
 
 
-def scene_mirror() -> SceneMirror:
-    """Return a copy of the scene that follows its deltas, for a process that only reads it."""
-    return SceneMirror()
+def scene_mirror(archived: bool = True) -> SceneMirror:
+    """Return a copy of the scene that follows its deltas, for a process that only reads it.
+
+    archived: keep archived entities too.
+    """
+    return SceneMirror(archived)

@@ -8,13 +8,13 @@ import numpy as np
 
 from lodestar.assembly.config import MappingConfig
 from lodestar.assembly.mapping_parts import plan_mapper, turn_filter, way_overlay
-from lodestar.assembly.periods import Periodic
 from lodestar.assembly.range_turns import LidarTurn, RangeTurn
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.overlay import confirmed_by, overlay_obstacles
 from lodestar.mapping.octomap import OctoMapper
 from lodestar.mapping.scan_grid import ScanGridMapper
 from lodestar.perception.frames import RgbdFrame
+from lodestar.timing.stamps import Periodic
 from lodestar.worldmodel.amendments import ClosedWay
 
 
@@ -44,7 +44,7 @@ class PlanChain:
 
     def restart_clock(self) -> None:
         """Accept the next input: the clock went back."""
-        self._turns.reset()
+        self._turns.restart_clock()
 
     def take_slam(self, grid: OccupancyGrid2D) -> None:
         """Note SLAM's map, for the next projection; it counts for the source slam only."""

@@ -26,7 +26,6 @@ from lodestar.assembly.local_scene import LocalScene
 from lodestar.assembly.map_chain import MapChain, Stages, unmeasured
 from lodestar.assembly.memory_chain import MemoryChain
 from lodestar.assembly.memory_news import decision_news, directive_outcome
-from lodestar.assembly.periods import Periodic
 from lodestar.experts.protocol import Expert, Proposal, ProposalRequest, Rejection
 from lodestar.geometry.poses import planar_transform
 from lodestar.grid.occupancy import OccupancyGrid2D
@@ -43,6 +42,7 @@ from lodestar.memory.events import DirectiveNews
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 from lodestar.selection.policy import Policy
+from lodestar.timing.stamps import Periodic
 from lodestar.worldmodel.events import WorldEvent
 from lodestar.worldmodel.records import Trace
 

@@ -39,7 +39,7 @@ class Expectation:
         target, anchors = request.step.graphs[0].target.category, tuple(request.step.neighbors)
         named = tuple(n for n in (target, *anchors) if n and not load_lexicon().is_generic(n))
         alike = _likenesses(request) if anchors else ()
-        key = named, alike, mirror.since, grid.cells.shape, grid.origin
+        key = named, alike, mirror.session_id, mirror.revision, grid.cells.shape, grid.origin
         if self._newest is not None and self._newest[0] == key:
             return self._newest[1]
         things = [t for t in mirror.entities.values() if t.state is EntityState.ACTIVE and t.label]

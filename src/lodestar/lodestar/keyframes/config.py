@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lodestar.timing.stamps import SAME_MOMENT
+
 
 @dataclass(frozen=True)
 class KeyframeConfig:
@@ -31,7 +33,7 @@ class KeyframeConfig:
     wanted_share: float = 0.75
     jpeg_quality: int = 88  # 1 to 100; chosen
     # seconds between stamps of an image and its instances; chosen
-    link_tolerance: float = 0.02
+    link_tolerance: float = SAME_MOMENT
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.wanted_share < 1.0:

@@ -7,9 +7,9 @@ from collections import deque
 from typing import Generic, TypeVar
 
 from lodestar.keyframes.config import PickConfig
+from lodestar.timing.stamps import SAME_MOMENT, Periodic
 
 Image = TypeVar("Image")
-SAME = 1e-4  # seconds; stamps closer than this belong to the same image
 
 
 class ImagePicker(Generic[Image]):
@@ -21,31 +21,25 @@ class ImagePicker(Generic[Image]):
     def __init__(self, config: PickConfig = PickConfig()) -> None:
         self._config = config
         self._images: deque[tuple[float, Image]] = deque(maxlen=config.images)
-        self.restart()
+        self._period = Periodic(config.period)
+        self.restart_clock()
 
-    def restart(self) -> None:
+    def restart_clock(self) -> None:
         """Forget all images: stamps start again."""
         self._images.clear()
-        self._next = self._told = -math.inf
+        self._period.reset()
+        self._told = -math.inf
 
     def image(self, stamp: float, image: Image) -> Image | None:
         """Take a new image; return it if it is to be offered now."""
-        if stamp - self._told <= self._config.patience:
-            self._images.append((stamp, image))
-            return None
         self._images.append((stamp, image))
-        return self._due(stamp, image)
+        waits = abs(stamp - self._told) <= self._config.patience
+        return image if not waits and self._period.due(stamp) else None
 
     def told(self, stamp: float) -> Image | None:
         """Take the stamp of an image whose instances are known; return the image if it is to be offered."""
-        self._told = max(self._told, stamp)
-        for known, image in reversed(self._images):
-            if abs(known - stamp) < SAME:
-                return self._due(stamp, image)
-        return None
-
-    def _due(self, stamp: float, image: Image) -> Image | None:
-        if stamp < self._next - SAME:
+        self._told = stamp
+        near = min(self._images, key=lambda known: abs(known[0] - stamp), default=None)
+        if near is None or abs(near[0] - stamp) > SAME_MOMENT or not self._period.due(near[0]):
             return None
-        self._next = stamp + self._config.period
-        return image
+        return near[1]

@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
+from lodestar.timing.stamps import SAME_MOMENT
 
 _IDENTITY = np.eye(3)
 
@@ -72,7 +73,7 @@ def label_lookup(frame: RgbdFrame, segmented: SegmentedFrame) -> np.ndarray:
 
     Raises FrameRejected for segments of another stamp or shape, or with values without a detection.
     """
-    if not abs(segmented.stamp - frame.stamp) <= 1e-3:
+    if not abs(segmented.stamp - frame.stamp) <= SAME_MOMENT:
         raise FrameRejected(RejectReason.STAMP_MISMATCH)
     if segmented.labels.shape != frame.depth.shape or segmented.labels.dtype != np.uint16:
         raise FrameRejected(RejectReason.LABEL_SHAPE)

@@ -84,14 +84,14 @@ class InstanceRegistry:
         self._merged = merges
         self._forward = {merge.loser: merge.winner for _, merge in merges}
 
-    def changed_since(self, revision: int) -> list[int]:
-        """Return the ids, ascending, of the measured instances that changed."""
-        return [i for i in sorted(self.instances) if self.tracks[i].revision > revision]
+    def changes(self) -> list[tuple[int, int]]:
+        """Return (revision of the last change, id) of the measured instances."""
+        return [(self.tracks[i].revision, i) for i in self.instances]
 
-    def merged_since(self, revision: int) -> tuple[Merge, ...]:
-        """Return the merges after a revision, oldest first."""
-        return tuple(merge for at, merge in self._merged if at > revision)
+    def merged_between(self, after: int, until: int) -> tuple[Merge, ...]:
+        """Return the merges after one revision and up to another, oldest first."""
+        return tuple(merge for at, merge in self._merged if after < at <= until)
 
-    def removed_since(self, revision: int) -> tuple[int, ...]:
-        """Return the ids removed after a revision."""
-        return tuple(i for i, at in self._removed.items() if at > revision)
+    def removed_between(self, after: int, until: int) -> tuple[int, ...]:
+        """Return the ids removed after one revision and up to another."""
+        return tuple(i for i, at in self._removed.items() if after < at <= until)

@@ -14,6 +14,7 @@ from lodestar.mapping.admission import FrameRejected, RejectReason, check_frame,
 from lodestar.mapping.association import Masks
 from lodestar.mapping.config import VoxelConfig
 from lodestar.mapping.extraction import extract
+from lodestar.mapping.follower import ALL, PAGE_SIZE, Cursor, page_of
 from lodestar.mapping.instance_factory import to_instance
 from lodestar.mapping.mask_fusion import MaskFusion
 from lodestar.mapping.mesh import Mesh, extract_mesh
@@ -211,31 +212,28 @@ class SemanticVoxelMap:
         with self._lock:
             return self._registry.resolve(instance_id)
 
-    def delta_since(self, revision: int, page: int = 0, page_size: int = 256) -> tuple[InstanceDelta, int]:
-        """Return one page of the changes after `revision`, and the number of pages.
+    def delta_since(
+        self, revision: int = 0, identity: int = ALL, size: int = PAGE_SIZE
+    ) -> tuple[InstanceDelta, Cursor]:
+        """Return the next page of the changes after the cursor (revision, identity), and the cursor behind it.
 
-        The first page has the merges and removals. Raises ValueError for a page that does not exist.
+        The delta's revision is that of the cursor behind it; at the end of all changes that cursor is whole.
         """
         with self._lock:
             registry = self._registry
-            size = page_size if page_size > 0 else 256
-            changed = registry.changed_since(revision)
-            pages = max(1, -(-len(changed) // size))
-            if not 0 <= page < pages:
-                raise ValueError(f"page {page} of {pages}")
-            first = page == 0
+            ids, until = page_of(registry.changes(), Cursor(revision, identity), self.revision, size)
             delta = InstanceDelta(
                 stamp=self._last_fused if np.isfinite(self._last_fused) else 0.0,
-                revision=self.revision,
+                revision=until.revision,
                 previous_revision=revision,
-                updated=tuple(registry.instances[i] for i in changed[page * size : (page + 1) * size]),
-                merges=registry.merged_since(revision) if first else (),
-                removed=registry.removed_since(revision) if first else (),
+                updated=tuple(registry.instances[i] for i in ids),
+                merges=registry.merged_between(revision, until.revision),
+                removed=registry.removed_between(revision, until.revision),
                 map_from_odom=self._anchor.last if self._anchor.last is not None else np.eye(4),
                 map_id=self.map_id,
                 session_id=self.session_id,
             )
-            return delta, pages
+            return delta, until
 
     def cloud(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the voxels of confirmed instances: centres (N, 3) float32 in map, metres, and ids (N,) int32."""

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from lodestar.mapping.config import TurnFilterConfig
+from lodestar.timing.stamps import Periodic
 
 
 class TurnFilter:
@@ -14,19 +15,18 @@ class TurnFilter:
 
     def __init__(self, config: TurnFilterConfig = TurnFilterConfig()) -> None:
         self.config = config
-        self.reset()
+        self._period = Periodic(config.period)
+        self.restart_clock()
 
-    def reset(self) -> None:
+    def restart_clock(self) -> None:
         """Accept the next input."""
-        self._next = self._taken_at = -math.inf
+        self._period.reset()
+        self._taken_at = -math.inf
         self._place: np.ndarray = np.full(3, np.inf)
 
     def due(self, stamp: float) -> bool:
         """Return whether `period` has passed since the last call that returned True."""
-        if stamp < self._next:
-            return False
-        self._next = stamp + self.config.period
-        return True
+        return self._period.due(stamp)
 
     def takes(self, stamp: float, place: np.ndarray) -> bool:
         """Return whether to integrate an input of this stamp, taken at place (3,) in map, metres."""

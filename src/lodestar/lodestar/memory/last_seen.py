@@ -19,6 +19,7 @@ from lodestar.models.kinship import kind_of, looks_agree, same_kind
 from lodestar.models.lexicon import load_lexicon
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity, EntityState
+from lodestar.timing.stamps import Periodic
 
 _SEEN = (None, EventKind.APPEARED, EventKind.MOVED)  # memories whose primitives were seen
 
@@ -84,7 +85,7 @@ class LastSeenPlaces:
         self._by_kind: dict[str, set[int]] = {}
         self._of_entity: dict[tuple[bool, int], int] = {}  # former, entity id -> spot; a hint where former
         self._next = 1
-        self._last_look = -math.inf
+        self._second = Periodic(1.0)
 
     def __len__(self) -> int:
         return len(self._spots)
@@ -172,11 +173,9 @@ class LastSeenPlaces:
 
         Looks within a second count once. A thing of the kind that the scene has there keeps the place from being empty.
         """
-        if stamp < self._last_look - 1.0:
-            self._last_look = -math.inf  # the clock was set back
-        if not (np.isfinite(map_from_camera).all() and math.isfinite(stamp)) or stamp < self._last_look + 1.0:
+        finite = np.isfinite(map_from_camera).all() and math.isfinite(stamp)
+        if not finite or not self._second.due(stamp):
             return ()
-        self._last_look = stamp
         shown = self._shown([s for s in self._spots.values() if not s.empty], map_from_camera, grid)
         told = []
         for spot in self._without(shown, _Present(scene)) if shown else ():
@@ -247,7 +246,7 @@ class LastSeenPlaces:
         self._spots.clear()
         self._by_kind.clear()
         self._of_entity.clear()
-        self._last_look = -math.inf
+        self._second.reset()
         self.revision += 1
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from lodestar.grid.looks import Looks
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.memory.config import EventConfig
+from lodestar.timing.stamps import Periodic
 
 
 class LookedPlaces:
@@ -23,13 +24,13 @@ class LookedPlaces:
         limits = config.look_limits
         near = replace(limits, range=limits.near, fov=limits.near_fov)
         self._looks = Looks(near, enough=config.looks)
-        self._last = -math.inf
+        self._second = Periodic(1.0)
 
     def look(self, stamp: float, map_from_camera: np.ndarray, grid: OccupancyGrid2D) -> None:
         """Note a look of the camera, (4, 4) pose in map; later ones of the same second are not counted again."""
-        if not (np.isfinite(map_from_camera).all() and math.isfinite(stamp)) or stamp < self._last + 1.0:
+        finite = np.isfinite(map_from_camera).all() and math.isfinite(stamp)
+        if not finite or not self._second.due(stamp):
             return
-        self._last = stamp
         axis = map_from_camera[:3, 2]  # optical
         self._looks.set_grid(grid)
         self._looks.look(map_from_camera[:2, 3], math.atan2(axis[1], axis[0]), stamp)
@@ -50,4 +51,4 @@ class LookedPlaces:
     def clear(self) -> None:
         """Forget everything: the map is another one or has moved."""
         self._looks.clear()
-        self._last = -math.inf
+        self._second.reset()

@@ -12,12 +12,12 @@ import numpy as np
 
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.keyframes.records import Keyframe
+from lodestar.mapping.follower import ALL, PAGE_SIZE, Cursor
 from lodestar.mapping.records import InstanceDelta, Merge
 from lodestar.scene.amendments import Amended, EntityEdit, apply_edits, check_edits
 from lodestar.scene.category_priors import CategoryPriors
 from lodestar.scene.config import ChangeConfig, SceneConfig
 from lodestar.scene.enrichment import CHANNEL, EnrichmentTask
-from lodestar.scene.journal import DEFAULT_PAGE
 from lodestar.scene.lifecycle import OPERATOR, EntityRecord
 from lodestar.scene.records import Embedding, Entity, EntityState, Region, SceneDelta
 from lodestar.scene.regions import RegionMap, label_region
@@ -177,22 +177,24 @@ class SceneDictionary:
 
     def delta_since(
         self,
-        revision: int,
-        page: int = 0,
-        page_size: int = DEFAULT_PAGE,
+        revision: int = 0,
+        identity: int = ALL,
+        size: int = PAGE_SIZE,
         ids: Collection[int] = (),
         include_archived: bool = True,
-    ) -> tuple[SceneDelta, int]:
-        """Return one page of the changes after `revision` (0 = all), and the number of pages.
+    ) -> tuple[SceneDelta, Cursor]:
+        """Return the next page of the changes after the cursor (revision, identity), and the cursor behind it.
 
-        ids: only these (merged ones resolve); empty = all. The first page has the merges and removals.
-        Raises ValueError for a page that does not exist.
+        The delta's revision is that of the cursor behind it; at the end of all changes that cursor is whole.
+        ids: only these (merged ones resolve); empty = all. include_archived: if not, archived entities count as
+        removed.
         """
         with self.lock:
             state = self.state
             wanted = {state.resolve(i) for i in ids}
             names = self.map_id, self.session_id
-            return state.journal.page(state.stamp, revision, page, page_size, wanted, include_archived, names)
+            since = Cursor(revision, identity)
+            return state.journal.page(state.stamp, since, size, wanted, include_archived, names)
 
     def resolve(self, identity: int) -> int:
         """Return the current id of an entity, after all merges."""

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from itertools import islice
 
+from lodestar.mapping.follower import Cursor, page_of
 from lodestar.mapping.records import Merge
 from lodestar.scene.records import Entity, EntityState, SceneDelta
-
-DEFAULT_PAGE = 256
 
 
 class Journal:
@@ -45,10 +44,6 @@ class Journal:
         self.forget(identity)
         self._removed[identity] = self.revision + 1
 
-    def returned(self, identity: int) -> None:
-        """Record that a removed id is in use again."""
-        self._removed.pop(identity, None)
-
     def publish(
         self,
         stamp: float,
@@ -69,6 +64,7 @@ class Journal:
             self.revision += 1
         for one in batch:
             del self._dirty[one]
+            self._removed.pop(one, None)  # the id is in use again
             self.published.pop(one, None)
             entity = self.published[one] = make(one)
             self._revisions[one] = self.revision
@@ -88,39 +84,36 @@ class Journal:
     def page(
         self,
         stamp: float,
-        revision: int,
-        page: int,
-        page_size: int,
+        since: Cursor,
+        size: int,
         wanted: Collection[int],
         include_archived: bool,
         identity: tuple[int, str],
-    ) -> tuple[SceneDelta, int]:
+    ) -> tuple[SceneDelta, Cursor]:
         """See SceneDictionary.delta_since."""
-        changed = []
+        changed: list[tuple[int, int]] = []
+        hidden: list[tuple[int, int]] = []
         for one in reversed(self.published):
-            if self._revisions[one] <= revision:
+            at = self._revisions[one]
+            if at < since.revision:
                 break
-            if (not wanted or one in wanted) and (
-                include_archived or self.published[one].state != EntityState.ARCHIVED
-            ):
-                changed.append(one)
-        changed.sort()
-        size = page_size if page_size > 0 else DEFAULT_PAGE
-        pages = max(1, -(-len(changed) // size))
-        if not 0 <= page < pages:
-            raise ValueError(f"there is no page {page}: there are {pages}")
-        first = page == 0
+            if wanted and one not in wanted:
+                continue
+            shown = include_archived or self.published[one].state != EntityState.ARCHIVED
+            (changed if shown else hidden).append((at, one))
+        ids, until = page_of(changed, since, self.revision, size)
+        gone = [*((at, one) for one, at in self._removed.items()), *hidden]
         delta = SceneDelta(
             stamp=stamp,
-            revision=self.revision,
-            previous_revision=revision,
-            updated=tuple(self.published[i] for i in changed[page * size : (page + 1) * size]),
-            merges=tuple(m for r, m in self._merged if r > revision) if first else (),
-            removed=tuple(i for i, r in self._removed.items() if r > revision) if first else (),
+            revision=until.revision,
+            previous_revision=since.revision,
+            updated=tuple(self.published[one] for one in ids),
+            merges=tuple(merge for at, merge in self._merged if since.revision < at <= until.revision),
+            removed=tuple(one for at, one in gone if since < (at, one) <= until),
             map_id=identity[0],
             session_id=identity[1],
         )
-        return delta, pages
+        return delta, until
 
     def restart(self, revision: int, ids: Iterable[int], merges: Iterable[Merge]) -> None:
         """Start anew at this revision: all of `ids` count as changed, and only these merges are known."""

@@ -6,14 +6,17 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from lodestar.scene.records import Entity, Region, SceneDelta
+from lodestar.scene.records import Entity, EntityState, Region, SceneDelta
 from lodestar.scene.regions import RegionMap
 
 
 class SceneMirror:
-    """Entities as received in deltas. Not safe for threads: one thread reads it and applies deltas."""
+    """Entities as received in deltas. Not safe for threads: one thread reads it and applies deltas.
 
-    def __init__(self) -> None:
+    archived: keep archived entities; without, they count as removed.
+    """
+
+    def __init__(self, archived: bool = True) -> None:
         self.revision = 0
         self.stamp = 0.0
         self.map_id = 1
@@ -21,46 +24,32 @@ class SceneMirror:
         self.entities: dict[int, Entity] = {}
         self.regions: dict[int, Region] = {}
         self.rooms: RegionMap | None = None
+        self._archived = archived
         self._forward: dict[int, int] = {}
-        self._outdated = False
-
-    @property
-    def since(self) -> int:
-        """Return the revision to page from; 0 if the scene is not the one of this mirror."""
-        return 0 if self._outdated else self.revision
 
     def apply(self, delta: SceneDelta) -> bool:
-        """Apply a delta. Returns False, without a change, if an earlier delta is missing: page from `since` then.
+        """Apply a delta of a complete stream. Returns False, without a change, if an earlier delta is missing.
 
         A delta without news counts as applied. A delta with previous_revision 0 holds all entities and replaces
         the mirror's if the session changed.
         """
-        if self._is_other(delta):
-            if delta.previous_revision != 0:
-                self._outdated = True
-                return False
-            self.clear()
-        if delta.revision < self.revision:
+        if not self._is_other(delta) and delta.revision < self.revision:
             return True
-        if delta.previous_revision > self.revision:
+        if delta.previous_revision > (0 if self._is_other(delta) else self.revision):
             return False
-        self._take(delta)
-        self.revision = delta.revision
+        self.take(delta)
         return True
 
-    def fill(self, pages: Iterable[SceneDelta]) -> None:
-        """Close a gap with all pages of the changes after `since`; the pages have one revision."""
-        for delta in pages:
-            if self._is_other(delta) or delta.revision < self.revision:
-                self.clear()
-            self._take(delta)
-            self.revision = max(self.revision, delta.revision)
+    def take(self, delta: SceneDelta, *, first: bool = False) -> None:
+        """Take a delta or a page whose order the caller has checked; another session's replaces what is known.
 
-    def _is_other(self, delta: SceneDelta) -> bool:
-        fresh = self.revision == 0 and not self.entities
-        return not fresh and (delta.map_id, delta.session_id) != (self.map_id, self.session_id)
-
-    def _take(self, delta: SceneDelta) -> None:
+        first: it is the first page of everything, and no entity from before stays.
+        """
+        if self._is_other(delta):
+            self.clear()
+        elif first:
+            self.entities.clear()
+            self._forward.clear()
         self.map_id, self.session_id = delta.map_id, delta.session_id
         self.stamp = max(self.stamp, delta.stamp)
         for merge in delta.merges:
@@ -70,14 +59,20 @@ class SceneMirror:
         for identity in delta.removed:
             self.entities.pop(identity, None)
         for entity in delta.updated:
-            if entity.id not in self._forward:
+            if not self._archived and entity.state is EntityState.ARCHIVED:
+                self.entities.pop(entity.id, None)
+            elif entity.id not in self._forward:
                 self.entities[entity.id] = entity
+        self.revision = max(self.revision, delta.revision)
+
+    def _is_other(self, delta: SceneDelta) -> bool:
+        fresh = self.revision == 0 and not self.entities
+        return not fresh and (delta.map_id, delta.session_id) != (self.map_id, self.session_id)
 
     def clear(self) -> None:
         """Forget everything."""
         self.revision = 0
         self.stamp = 0.0
-        self._outdated = False
         self.entities.clear()
         self.regions.clear()
         self.rooms = None
@@ -85,7 +80,7 @@ class SceneMirror:
 
     def snapshot(self) -> SceneMirror:
         """Return a copy that later deltas do not change; it shares the immutable entities."""
-        copy = SceneMirror()
+        copy = SceneMirror(self._archived)
         copy.revision, copy.stamp = self.revision, self.stamp
         copy.map_id, copy.session_id = self.map_id, self.session_id
         copy.entities, copy.regions, copy.rooms = dict(self.entities), dict(self.regions), self.rooms

@@ -149,7 +149,6 @@ class SceneState:
     def _add(self, record: EntityRecord, merges: list[Merge]) -> None:
         identity = record.instance.id
         self.records[identity] = record
-        self.journal.returned(identity)
         self._placed(record)
         self.set_regions([identity])
         self.queue.add(identity)

@@ -154,6 +154,10 @@ def _meant(
     name = re.sub(r"^(?:the|that|this|it)\b ?", "", subject)
     if entity_id:
         thing = next((entity for entity in around.entities if entity.id == entity_id), None)
+        if thing is None and not around.entities:
+            raise NothingMeant(
+                f"the scene holds nothing yet, so there is no entity {entity_id}; see that scene_dictionary has its map"
+            )
         if thing is None:
             raise NothingMeant(f"there is no entity {entity_id}; its marker in RViz shows the id of a thing")
         return thing

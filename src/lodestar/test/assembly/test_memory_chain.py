@@ -94,7 +94,7 @@ def test_a_thing_that_moved_is_an_event(robot, shelf):
 def test_pages_after_a_late_start_are_no_events(robot, shelf):
     robot.chain.take_grid(floor())
     delta = SceneDelta(0.0, 5, 0, (thing(),))
-    robot.chain.scene.fill([delta])
+    robot.chain.scene.take(delta)
     robot.chain.take_page(delta)
     robot.stand(20.0, {})
     assert [memory for memory in shelf.kept if memory.event] == []
@@ -253,7 +253,7 @@ def test_a_successor_goes_on_with_the_snapshots(robot, shelf):
     again = Robot(MemoryChain(CONFIG, SceneMirror(), shelf))
     again.chain.restore_snapshots(state)
     page = SceneDelta(0.0, 5, 0, (thing(),), session_id="one.a")
-    again.chain.scene.fill([page])
+    again.chain.scene.take(page)
     again.chain.take_page(page)
     change = again.stand(0.2)
     assert (change.updated, change.removed) == ((), ()), "without the images nothing can be said"

@@ -66,7 +66,7 @@ def test_a_map_compared_with_itself_says_nothing_of_what_nobody_looked_at(maps):
 
 def test_a_running_scene_is_compared_by_its_mirror(maps):
     scene, mirror = today(), SceneMirror()
-    mirror.fill([replace(scene.delta_since(0)[0], session_id="abc+.f00")])
+    mirror.take(replace(scene.delta_since(0)[0], session_id="abc+.f00"))
     assert kinds(between(maps[0], running_session(mirror, 0.0))) == kinds(between(*maps))
 
 
@@ -80,7 +80,7 @@ def test_an_entity_that_was_merged_into_another_is_no_loss():
 
 def mirror_of(scene):
     mirror = SceneMirror()
-    mirror.fill([scene.delta_since(0)[0]])
+    mirror.take(scene.delta_since(0)[0])
     return mirror
 
 

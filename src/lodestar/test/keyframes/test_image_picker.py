@@ -40,7 +40,7 @@ def test_stamps_that_start_anew():
     picker = ImagePicker()
     picker.image(100.0, "old")
     picker.told(100.0)
-    picker.restart()
+    picker.restart_clock()
     assert picker.image(1.0, "new") == "new" and picker.told(100.0) is None
 
 

@@ -9,6 +9,7 @@ import pytest
 from lodestar.geometry.boxes import box_iou
 from lodestar.geometry.poses import planar_transform, transform_points
 from lodestar.mapping import semantic_voxels
+from lodestar.mapping.follower import pages_of
 from lodestar.mapping.samples import sample
 from lodestar.mapping.semantic_voxels import FrameRejected, RejectReason, SemanticVoxelMap, VoxelConfig
 from lodestar.perception.frames import SegmentedFrame
@@ -288,13 +289,11 @@ def test_pages_hold_every_change_once(box_world, box):
     drive(box_world(boxes), [(0, y, math.pi / 2) for y in np.linspace(-1, 0, 6)], voxels)
     total = len(voxels.instances())
     assert total >= 5
-    first, pages = voxels.delta_since(0, 0, 2)
-    assert pages == -(-total // 2) and first.revision == voxels.revision
-    ids = [i.id for p in range(pages) for i in voxels.delta_since(0, p, 2)[0].updated]
+    pages = list(pages_of(voxels.delta_since, size=2))
+    assert len(pages) == -(-total // 2) and pages[-1].revision == voxels.revision
+    ids = [i.id for page in pages for i in page.updated]
     assert sorted(ids) == sorted(voxels.instances())
     assert voxels.delta_since(voxels.revision)[0].updated == ()
-    with pytest.raises(ValueError, match="page"):
-        voxels.delta_since(0, pages, 2)
 
 
 def test_full_memory_refuses_new_voxels_and_counts_them(box_world, chair, orbit):

@@ -33,5 +33,5 @@ def test_after_a_reset_or_a_clock_that_went_back_the_next_is_taken_in():
     thinning = TurnFilter()
     assert thinning.due(10.0) and thinning.takes(10.0, np.zeros(3))
     assert thinning.takes(1.0, np.zeros(3)), "the clock went back"
-    thinning.reset()
+    thinning.restart_clock()
     assert thinning.due(1.1) and thinning.takes(1.1, np.zeros(3))

@@ -9,6 +9,7 @@ import pytest
 from scene_builders import Feed, camera_at, instance, sighting
 
 from lodestar.geometry.poses import planar_transform
+from lodestar.mapping.follower import pages_of
 from lodestar.mapping.records import Absence, Merge
 from lodestar.scene.config import SceneConfig
 from lodestar.scene.dictionary import SceneDictionary
@@ -94,9 +95,10 @@ def test_followers_of_the_loaded_scene_page_everything():
     scene, _ = lively()
     other = restored(scene)
     mirror = SceneMirror()
-    delta, pages = other.delta_since(0, page_size=2)
-    assert pages == 3
-    mirror.fill([delta, *(other.delta_since(0, p, 2)[0] for p in range(1, pages))])
+    pages = list(pages_of(other.delta_since, size=2))
+    assert len(pages) == 3
+    for page in pages:
+        mirror.take(page)
     assert set(mirror.entities) == set(other.entities())
     assert mirror.resolve(5) == 6
 
@@ -104,12 +106,12 @@ def test_followers_of_the_loaded_scene_page_everything():
 def test_a_follower_of_what_was_before_starts_anew():
     scene, _ = lively("old")
     mirror = SceneMirror()
-    mirror.fill([scene.delta_since(0)[0]])
+    mirror.take(scene.delta_since(0)[0])
     loaded = restored(lively()[0])
     delta = loaded.update(Feed()(map_id=4, session_id="abc+1", updated=(instance(9),)))
     assert not mirror.apply(delta)
-    assert mirror.since == 0 and mirror.entities, "what was known stays until the pages have come"
-    mirror.fill([loaded.delta_since(mirror.since)[0]])
+    assert mirror.entities, "what was known stays until the pages have come"
+    mirror.take(loaded.delta_since(0)[0])
     assert set(mirror.entities) == set(loaded.entities())
 
 

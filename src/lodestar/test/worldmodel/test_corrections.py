@@ -63,6 +63,8 @@ def test_an_id_says_what_it_is_about():
     assert correction_of("it is gone", TABLE, around(pose=False)).entity_id == TABLE
     with pytest.raises(NothingMeant, match="no entity 99"):
         correction_of("it is gone", 99, around())
+    with pytest.raises(NothingMeant, match="holds nothing yet"):
+        correction_of("it is gone", 99, replace(around(), entities=[]))
 
 
 @pytest.mark.parametrize("place", [around(yaw=1.5), around(pose=False), around(entities=())])

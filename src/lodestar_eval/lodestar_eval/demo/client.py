@@ -182,18 +182,21 @@ class DemoClient:
     def entities(self, timeout: float = 5.0) -> dict[int, Entity]:
         """Return all entities, paged from the scene dictionary; those of the deltas if it does not answer."""
         collected: dict[int, Entity] = {}
-        page, pages = 0, 1
-        while page < pages:
+        request = GetEntities.Request()
+        while True:
             answered = threading.Event()
-            future = self._get_entities.call_async(GetEntities.Request(page=page, page_size=256))
+            future = self._get_entities.call_async(request)
             future.add_done_callback(lambda _, event=answered: event.set())
-            if not answered.wait(timeout) or future.result() is None or future.result().error_code:
+            if not answered.wait(timeout) or future.result() is None:
                 with self._lock:
                     return dict(self._entities)
-            delta = scene_from_msg(future.result().delta)
-            collected.update({entity.id: entity for entity in delta.updated})
-            pages, page = future.result().page_count, page + 1
-        return collected
+            page = future.result()
+            for one in (*page.delta.removed, *(merge.loser for merge in page.delta.merges)):
+                collected.pop(one, None)
+            collected.update({entity.id: entity for entity in scene_from_msg(page.delta).updated})
+            if page.until_id == GetEntities.Request.ALL:
+                return collected
+            request = GetEntities.Request(since_revision=page.delta.revision, since_id=page.until_id)
 
     def save_map(self, folder: Path) -> str:
         """Have the stack save its map there; return "" or why it did not."""

@@ -25,6 +25,7 @@ from tf2_msgs.msg import TFMessage
 from lodestar.experts.protocol import Proposal, Rejection, RejectionReason
 from lodestar.experts.registry import FRONTIER, experts
 from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.mapping.follower import Cursor, page_of
 from lodestar.scene.records import Entity, SceneDelta
 from lodestar_interfaces.action import FollowDirective, ProposeGoal
 from lodestar_interfaces.msg import Decision, Heartbeat
@@ -225,11 +226,12 @@ class SelectorSurroundings:
     def _on_get_entities(
         self, request: GetEntities.Request, response: GetEntities.Response
     ) -> GetEntities.Response:
-        size = request.page_size or 256
-        page = self._entities[request.page * size : (request.page + 1) * size]
-        delta = SceneDelta(time.time(), self._revision, 0, tuple(page))
-        response.delta, _ = scene_to_msg(delta)
-        response.page_count = max(math.ceil(len(self._entities) / size), 1)
+        changed = [(self._revision, entity.id) for entity in self._entities]
+        since = Cursor(request.since_revision, request.since_id)
+        ids, until = page_of(changed, since, self._revision, request.page_size)
+        page = tuple(entity for entity in self._entities if entity.id in set(ids))
+        response.delta, _ = scene_to_msg(SceneDelta(time.time(), until.revision, since.revision, page))
+        response.until_id = until.id
         return response
 
 

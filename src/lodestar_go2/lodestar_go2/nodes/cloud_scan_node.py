@@ -46,7 +46,7 @@ class CloudScanNode(LodestarNode):
             )
         )
         self._scan = ScanPublisher(self, self._config.scan)
-        self._queue: PoseQueue = PoseQueue(self._resolve, self._publish, self._on_drop)
+        self._queue: PoseQueue = self.timed(PoseQueue(self._resolve, self._publish, self._on_drop))
         self._buffer = self.transforms(self._queue.retry).buffer
         self.listen(PointCloud2, "points", self._queue.add, qos.SENSOR, stamped=True)
 

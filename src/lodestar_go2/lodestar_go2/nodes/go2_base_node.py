@@ -11,7 +11,7 @@ from std_srvs.srv import SetBool, Trigger
 from unitree_go.msg import LowState as LowStateMsg
 from unitree_go.msg import SportModeState
 
-from lodestar.assembly.periods import Periodic
+from lodestar.timing.stamps import Periodic
 from lodestar_go2 import conversions
 from lodestar_go2.base import BaseConfig, BaseRules
 from lodestar_go2.intruders import intrusion

@@ -8,11 +8,11 @@ from sensor_msgs.msg import Image
 
 from lodestar.assembly import reasoner_parts
 from lodestar.assembly.expert_parts import expert
-from lodestar.assembly.periods import Phased
 from lodestar.experts.config import EgoVlmExpertConfig
 from lodestar.experts.egocentric import EgocentricExpert
 from lodestar.experts.registry import EGO_VLM
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
+from lodestar.timing.stamps import Periodic, Phased
 from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.conversions_agent import description_to_msg
@@ -42,8 +42,8 @@ class EgoVlmExpertNode(LodestarNode):
         mind = reasoner_parts.reasoner(config.reasoner)
         self.on_close(mind.close)
         self._expert: EgocentricExpert = expert(EGO_VLM, config, book, mind.reasoner)
-        self._view_due = Phased(config.view_period)
-        self._next_description = -float("inf")
+        self._view_due = self.timed(Phased(config.view_period))
+        self._description_due = Periodic(config.description_period)
         book.connect(self)
         self._scene = SceneClient(self)
         self._descriptions = self.create_publisher(msg.SceneDescription, "~/scene_description", qos.EVENT)
@@ -58,11 +58,6 @@ class EgoVlmExpertNode(LodestarNode):
         wants_color = config.annotate or config.reasoner.asks_model
         self._colors = RecentColors(self, self._input.images) if wants_color else None
 
-    def on_clock_jump(self) -> None:
-        super().on_clock_jump()
-        self._view_due.reset()
-        self._next_description = -float("inf")
-
     def _on_pair(self, frame: RgbdFrame, segmented: SegmentedFrame) -> None:
         if self._view_due.due(frame.stamp):
             self._views.submit((frame, segmented))
@@ -75,10 +70,7 @@ class EgoVlmExpertNode(LodestarNode):
             frame = replace(frame, rgb=self._colors.at(stamp))
         with self._server.lock:
             self._expert.set_view(frame, segmented)
-            described = stamp >= self._next_description
-            description = self._expert.describe() if described else None
-        if described:
-            self._next_description = stamp + self._config.description_period
+            description = self._expert.describe() if self._description_due.due(stamp) else None
         if description is not None:
             self._descriptions.publish(description_to_msg(description))
         if self._config.annotate and self._annotated.get_subscription_count():

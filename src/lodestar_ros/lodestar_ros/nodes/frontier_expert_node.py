@@ -9,13 +9,13 @@ from sensor_msgs.msg import CameraInfo
 from visualization_msgs.msg import MarkerArray
 
 from lodestar.assembly.expert_parts import expert
-from lodestar.assembly.periods import Phased
 from lodestar.experts.config import FrontierExpertConfig
 from lodestar.experts.frontier import FrontierExpert
 from lodestar.experts.registry import FRONTIER
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.keyframes.records import Keyframe
 from lodestar.language.priors import everyday_words
+from lodestar.timing.stamps import Phased
 from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.battery import BatteryConfig, BatteryInput
@@ -52,7 +52,7 @@ class FrontierExpertNode(LodestarNode):
         book.connect(self).want(everyday_words())
         self._scene = SceneClient(self)
         self._frames = declare_config(self, FrameNames, "frames.")
-        self._view_due = Phased(config.view_period)
+        self._view_due = self.timed(Phased(config.view_period))
         self._keyframes: deque[Keyframe] = deque(maxlen=config.expert.pieces.snapshots.images)
         self._stored: msg.StoredKeyframes | None = None  # the newest word of which images there are
         self._loads = 0  # of the images that the expert knows
@@ -63,17 +63,13 @@ class FrontierExpertNode(LodestarNode):
         self._views: LatestWorker = LatestWorker("views", self._look, self.diagnostics.error)
         self.on_close(self._views.close)
         monitor = self.diagnostics.input("camera_info")
-        self._queue: PoseQueue = PoseQueue(
-            self._resolve, self._views.submit, lambda error: monitor.drop("no_transform")
+        self._queue: PoseQueue = self.timed(
+            PoseQueue(self._resolve, self._views.submit, lambda error: monitor.drop("no_transform"))
         )
         self._buffer = self.transforms(self._queue.retry).buffer
         self.listen(CameraInfo, "camera_info", self._on_camera_info, qos.SENSOR, stamped=True)
         self.listen(msg.Keyframe, "keyframes", self._on_keyframe, qos.EVENT)
         self.listen(msg.StoredKeyframes, "stored_keyframes", self._on_stored, qos.LATCHED)
-
-    def on_clock_jump(self) -> None:
-        super().on_clock_jump()
-        self._view_due.reset()
 
     def _on_camera_info(self, message: CameraInfo) -> None:
         if self._view_due.due(stamp_from_msg(message.header.stamp)):

@@ -52,11 +52,12 @@ class GoalSelectorNode(LodestarNode):
         self._restarts = RestartNotices(self)
         self._recorder = DecisionRecorder(self, config.decision_log)
         self._embedder = EmbedderClient(self, book)
-        thread = self._thread = LoopThread(
-            loop, clock.now, self._carry_out, config.tick_period, config.loop_patience, self.diagnostics.error
+        on_error = self.diagnostics.error
+        thread = self._thread = self.timed(
+            LoopThread(loop, clock.now, self._carry_out, config.tick_period, config.loop_patience, on_error)
         )
         self._heartbeat = HeartbeatPublisher(self, thread, frames.map)
-        loop.on_scene(SceneClient(self, run=thread.post).mirror)
+        loop.on_scene(SceneClient(self, thread.post, archived=True).mirror)
         self._navigator = Nav2Client(
             self,
             lambda event: thread.post(lambda: loop.on_navigation(event)),
@@ -104,6 +105,7 @@ class GoalSelectorNode(LodestarNode):
         self.steady_timer(config.tick_period, self._on_tick)
         self.steady_timer(config.delivery_period, thread.deliver)
         self.steady_timer(config.feedback_period, self._report)
+        self.on_clock_restart(self._on_stop)
         self.on_close(thread.close)
         thread.start()
 
@@ -125,11 +127,6 @@ class GoalSelectorNode(LodestarNode):
                 part()
             except Exception as error:
                 self.diagnostics.error(error)
-
-    def on_clock_jump(self) -> None:
-        super().on_clock_jump()
-        self._thread.stop_all()
-        self._on_stop()
 
     def _observe_pose(self) -> None:
         try:

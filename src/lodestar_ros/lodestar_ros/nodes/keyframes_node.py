@@ -10,10 +10,11 @@ from sensor_msgs.msg import CompressedImage, Image
 
 from lodestar.assembly import keyframe_parts
 from lodestar.assembly.config import KeyframesConfig
-from lodestar.keyframes.image_picker import SAME, ImagePicker
+from lodestar.keyframes.image_picker import ImagePicker
 from lodestar.keyframes.records import Keyframe
 from lodestar.perception.frames import ImageBox, RgbdFrame
 from lodestar.storage.checkpoint import CheckpointConfig
+from lodestar.timing.stamps import SAME_MOMENT
 from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.conversions import BadMessage, box_from_msg, stamp_from_msg
@@ -44,7 +45,7 @@ class KeyframesNode(LodestarNode):
         frames = declare_config(self, FrameNames, "frames.")
         files = KeyframeFiles(self, config, declare_config(self, CheckpointConfig, "checkpoint."))
         self._store = files.store
-        self._picker: ImagePicker[AnyImage] = keyframe_parts.image_picker(config)
+        self._picker: ImagePicker[AnyImage] = self.timed(keyframe_parts.image_picker(config))
         self._recent: deque[tuple[float, dict[int, ImageBox]]] = deque(maxlen=20)
         self._publisher = self.create_publisher(msg.Keyframe, "~/keyframes", qos.EVENT)
         self._offers: LatestWorker = LatestWorker("offer", self._offer, self._on_error)
@@ -52,8 +53,8 @@ class KeyframesNode(LodestarNode):
         self.on_close(self._offers.close)
         self.on_close(self._links.close)
         self._monitor = self.diagnostics.input("image")
-        self._queue: PoseQueue = PoseQueue(
-            self._resolve, self._offers.submit, lambda error: self._monitor.drop("no_transform")
+        self._queue: PoseQueue = self.timed(
+            PoseQueue(self._resolve, self._offers.submit, lambda error: self._monitor.drop("no_transform"))
         )
         self._poses = CameraPoses(self, self.transforms(self._queue.retry).buffer, frames)
         self.listen(Image, "image", self._on_image, qos.SENSOR, stamped=True)
@@ -61,11 +62,6 @@ class KeyframesNode(LodestarNode):
         KeyframeDesk(self, self._store)
         self.diagnostics.value("kept", lambda: len(self._store))
         self.diagnostics.value("offer.latency_s", lambda: self._offers.latency)
-
-    def on_clock_jump(self) -> None:
-        super().on_clock_jump()
-        self._picker.restart()
-        self._store.restart_clock()
 
     def _on_image(self, message: AnyImage) -> None:
         self._consider(self._picker.image(stamp_from_msg(message.header.stamp), message))
@@ -94,12 +90,14 @@ class KeyframesNode(LodestarNode):
         stamp = stamp_from_msg(message.header.stamp)
         none = np.zeros((0, 0), np.float32)  # the store needs colour and pose only
         frame = RgbdFrame(stamp, camera, none, odom_from_camera, map_from_odom, rgb)
-        shown = next((boxes for known, boxes in list(self._recent) if abs(known - stamp) < SAME), None)
+        shown = next(
+            (boxes for known, boxes in list(self._recent) if abs(known - stamp) <= SAME_MOMENT), None
+        )
         keyframe = self._store.offer(frame, shown)
         if keyframe is not None:
             self._publish(keyframe)
             for known in list(self._recent):  # instances may arrive before their image is stored
-                if known[1] and abs(known[0] - stamp) < SAME:
+                if known[1] and abs(known[0] - stamp) <= SAME_MOMENT:
                     self._links.submit(known)
 
     def _link(self, item: tuple[float, dict[int, ImageBox]]) -> None:

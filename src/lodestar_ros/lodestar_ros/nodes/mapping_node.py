@@ -10,11 +10,11 @@ from octomap_msgs.msg import Octomap
 from sensor_msgs.msg import CompressedImage, Image
 
 from lodestar.assembly.config import MappingConfig
-from lodestar.assembly.periods import Periodic
 from lodestar.assembly.plan_chain import PlanChain
 from lodestar.mapping.octomap import MapExtentError, OctoMapper
 from lodestar.mapping.scan_grid import ScanGridMapper
 from lodestar.storage.checkpoint import CheckpointConfig
+from lodestar.timing.stamps import Periodic
 from lodestar_ros import qos
 from lodestar_ros.conversions import grid_from_msg, stamp_from_msg
 from lodestar_ros.conversions_map import octomap_to_msg
@@ -43,7 +43,7 @@ class MappingNode(LodestarNode):
         super().__init__("mapping", **kwargs)
         self._config = declare_part(self, MappingConfig)
         self._frames = declare_config(self, FrameNames, "frames.")
-        self._chain = PlanChain(self._config)
+        self._chain = self.timed(PlanChain(self._config))
         self._shown = self._chain.grid  # the grid that was published last, or that waits for a first turn
         self._lock = threading.RLock()  # of the chain: a save copies its mapper, a load replaces it
         self._octomap_due = Periodic(self._config.octomap_period)
@@ -52,7 +52,7 @@ class MappingNode(LodestarNode):
         self._octomap = self.create_publisher(Octomap, "~/octomap", qos.LATCHED)
         self._worker: LatestWorker = LatestWorker("map", self._integrate, self._on_error)
         self.on_close(self._worker.close)
-        self._queue: PoseQueue = PoseQueue(self._resolve, self._worker.submit, self._on_drop)
+        self._queue: PoseQueue = self.timed(PoseQueue(self._resolve, self._worker.submit, self._on_drop))
         self._buffer = self.transforms(self._queue.retry).buffer
         if self._config.source == "depth":
             self._poses = CameraPoses(self, self._buffer, self._frames)
@@ -67,10 +67,6 @@ class MappingNode(LodestarNode):
         self.diagnostics.value("integrate.dropped", lambda: self._worker.dropped)
         self.diagnostics.value("integrate.latency_s", lambda: self._worker.latency)
         self.diagnostics.value("drop_offs", lambda: drop_offs(self._config, self._chain.mapper))
-
-    def on_clock_jump(self) -> None:
-        super().on_clock_jump()
-        self._chain.restart_clock()
 
     def _on_input(self, message: Any) -> None:
         if self._chain.is_due(stamp_from_msg(message.header.stamp)):

@@ -52,7 +52,7 @@ class PerceptionNode(LodestarNode):
             self._labels = LabelInput(self, config.components, self._worker.submit, self._images)
         elif config.adapter == "geometric":
             self._geometric = perception_parts.geometric_segmenter(config)
-            self._pairer = StampPairer(("depth", "image"), self._on_rgbd)
+            self._pairer = self.timed(StampPairer(("depth", "image"), self._on_rgbd))
             for name in ("depth", "image"):
                 self.listen(Image, name, partial(self._on_image, name), qos.SENSOR, stamped=True)
             self.diagnostics.value("depth.unmatched", lambda: self._pairer.unmatched["depth"])

@@ -134,15 +134,11 @@ class SceneDictionaryNode(LodestarNode):
     def _on_get_entities(
         self, request: srv.GetEntities.Request, response: srv.GetEntities.Response
     ) -> srv.GetEntities.Response:
-        try:
-            delta, pages = self._scene.delta_since(
-                request.since_revision, request.page, request.page_size, request.ids, request.include_archived
-            )
-        except ValueError as error:
-            response.error_code, response.error_msg = srv.GetEntities.Response.BAD_PAGE, str(error)
-            return response
+        delta, until = self._scene.delta_since(
+            request.since_revision, request.since_id, request.page_size, request.ids, request.include_archived
+        )
         response.delta, response.vectors = scene_to_msg(self._of_this_start(delta), request.include_vectors)
-        response.page_count = pages
+        response.until_id = until.id
         return response
 
 

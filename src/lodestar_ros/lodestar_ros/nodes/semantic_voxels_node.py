@@ -13,6 +13,7 @@ from lodestar.mapping.colors import colors_of
 from lodestar.mapping.semantic_voxels import SemanticVoxelMap
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 from lodestar.storage.checkpoint import CheckpointConfig
+from lodestar.timing.stamps import Periodic
 from lodestar_interfaces import msg, srv
 from lodestar_ros import qos
 from lodestar_ros.conversions_map import pillars_to_msg
@@ -41,8 +42,9 @@ class SemanticVoxelsNode(LodestarNode):
         self._instances = self.create_publisher(msg.InstanceArray, "~/instances", qos.EVENT)
         self._cloud = self.create_publisher(PointCloud2, "~/cloud", qos.LATCHED)
         self._pillars = self.create_publisher(msg.PillarMap, "~/pillars", qos.LATCHED)
-        self._next_geometry = -float("inf")
+        self._geometry_due = Periodic(self._config.geometry_period)
         self._layers_revision = 0
+        self.on_clock_restart(lambda: self._map.restart_clock())
         self._commit = threading.Lock()  # deltas are published in the order of their revisions
         self._files = VoxelFiles(
             self, self._config, self.shared,
@@ -75,13 +77,6 @@ class SemanticVoxelsNode(LodestarNode):
         self._files.keep(lambda: (self._map.session_id, self._map.revision, self._geometry.done))
         self.steady_timer(self._config.layers_period, lambda: self._layers.submit(None))
 
-    def on_clock_jump(self) -> None:
-        super().on_clock_jump()
-        self._next_geometry = -float("inf")
-        if self._color is not None:
-            self._color.clear()
-        self._map.restart_clock()
-
     def _replace(self, loaded: SemanticVoxelMap) -> None:
         """Continue with a map, such as a loaded one; the next delta has its session, so followers page it."""
         with self._commit:
@@ -89,8 +84,7 @@ class SemanticVoxelsNode(LodestarNode):
             self._layers_revision = -1
 
     def _on_depth(self, frame: RgbdFrame) -> None:
-        if frame.stamp >= self._next_geometry:
-            self._next_geometry = frame.stamp + self._config.geometry_period
+        if self._geometry_due.due(frame.stamp):
             (self._color.add if self._color is not None else self._geometry.submit)(frame)
 
     def _integrate(self, frame: RgbdFrame) -> None:
@@ -118,12 +112,8 @@ class SemanticVoxelsNode(LodestarNode):
     def _on_get_instances(
         self, request: srv.GetInstances.Request, response: srv.GetInstances.Response
     ) -> srv.GetInstances.Response:
-        try:
-            delta, pages = self._map.delta_since(request.since_revision, request.page, request.page_size)
-        except ValueError as error:
-            response.error_code, response.error_msg = srv.GetInstances.Response.BAD_PAGE, str(error)
-            return response
-        response.instances, response.page_count = instances_to_msg(delta), pages
+        delta, until = self._map.delta_since(request.since_revision, request.since_id, request.page_size)
+        response.instances, response.until_id = instances_to_msg(delta), until.id
         return response
 
     def _on_error(self, error: Exception) -> None:

@@ -60,7 +60,9 @@ class WorldModelNode(LodestarNode):
             raise ParameterError(f"skills_file: {error}") from error
         self._diagnosis = DiagnosisDesk(self)
         CorrectionDesk(self, self._world, self._worker.submit, self._around, self._config.patience)
-        ValidationServer(self, world_parts.trace_validator(self._config, self._facts))
+        ValidationServer(
+            self, world_parts.trace_validator(self._config, self._facts), lambda: self._facts.scene.is_filled
+        )
         self.listen(msg.ReasoningTrace, "traces", self._on_trace, qos.HISTORY)
         self.listen(msg.TraceOutcome, "outcomes", self._on_outcome, qos.HISTORY)
         self._say_problems(journal)

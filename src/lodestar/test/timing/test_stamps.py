@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lodestar.assembly.periods import Periodic, Phased
+from lodestar.timing.stamps import Periodic, Phased
 
 STAMPS = np.arange(60) * 0.1 + 0.02
 
@@ -26,7 +26,7 @@ def test_a_stamp_on_the_edge_belongs_to_the_period_that_begins():
 def test_after_a_reset_it_is_due_at_once():
     phased = Phased(1.0)
     assert phased.due(5.0) and not phased.due(5.5) and not phased.due(4.0)
-    phased.reset()
+    phased.restart_clock()
     assert phased.due(4.0)
 
 

@@ -16,6 +16,7 @@ from lodestar.assembly.memory_chain import MemoryChain
 from lodestar.assembly.memory_news import decision_news
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.memory.answering.coverage import FloorLooks
+from lodestar.memory.segments import views_of
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import SceneDelta
 from lodestar_interfaces import msg
@@ -165,12 +166,8 @@ class MemoryFeed:
         self.post(partial(self._take_instances, message))
 
     def _take_instances(self, message: msg.InstanceArray) -> None:
-        views: dict[float, dict[int, int]] = {}
-        for one in message.observations:
-            seen = views.setdefault(stamp_from_msg(one.stamp), {})
-            seen[one.instance_id] = seen.get(one.instance_id, 0) + one.pixel_count
-        views = views or {stamp_from_msg(message.header.stamp): {}}
-        for stamp, pixels in sorted(views.items()):
+        seen = ((stamp_from_msg(one.stamp), one.instance_id, one.pixel_count) for one in message.observations)
+        for stamp, pixels in views_of(stamp_from_msg(message.header.stamp), seen):
             self.chain.take_view(stamp, pixels)
             self._in_view = pixels
 

@@ -191,7 +191,8 @@ class MemoryChain:
 
     def take_instances(self, delta: InstanceDelta) -> None:
         """Note what images showed."""
-        for stamp, pixels in sorted(views_of(delta).items()):
+        seen = ((one.stamp, one.instance_id, one.pixel_count) for one in delta.observations)
+        for stamp, pixels in views_of(delta.stamp, seen):
             self.take_view(stamp, pixels)
 
     def take_view(self, stamp: float, pixels: Mapping[int, int]) -> None:

@@ -37,7 +37,7 @@ def convert_journal(folder: Path, rows: Rows) -> None:
     sizes = [[path.name, path.stat().st_size] for path in segments]
     taken = json.loads(rows.converted or "[]")
     if any(size not in taken for size in sizes):  # else what a killed owner has not deleted yet
-        if rows.converted or rows.count():
+        if taken or rows.was_used():
             raise ForeignStore(
                 f"{folder} has a memory of this version and the journal of an older one beside it: move the "
                 f"{_PATTERN} files into a folder of their own, export them with the older version, and import the "

@@ -174,6 +174,10 @@ class Rows:
         """Return the number of memories that are there."""
         return self._number("SELECT count(*) FROM memory")
 
+    def was_used(self) -> bool:
+        """Return whether it ever had a memory; that may be forgotten or thinned out now."""
+        return self._number("SELECT count(*) FROM sqlite_sequence") > 0
+
     def has(self, identity: int) -> bool:
         """Return whether the memory is there."""
         return self._number("SELECT count(*) FROM memory WHERE id = ?", identity) > 0

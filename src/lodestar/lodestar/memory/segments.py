@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from lodestar.mapping.records import InstanceDelta
 from lodestar.memory.config import SegmentConfig
 from lodestar.memory.deeds import STANDING, deeds_done
 from lodestar.memory.records import MapName, Memory, Primitive
@@ -22,16 +21,17 @@ from lodestar.scene.records import Entity
 _FIRST_MAP = MapName(1)
 
 
-def views_of(delta: InstanceDelta) -> dict[float, dict[int, int]]:
-    """Return what each image of a delta showed: stamp -> entity id -> pixels of its mask, for `take_view`.
+def views_of(stamp: float, seen: Iterable[tuple[float, int, int]]) -> list[tuple[float, dict[int, int]]]:
+    """Return what each image showed, oldest first: its stamp, and entity id -> pixels of its mask, for `take_view`.
 
-    A delta without observations is one of an image that showed nothing.
+    stamp: of the change of the map that tells what was seen; without anything it is one of an image that showed
+    nothing. seen: stamp, id and pixels of each observation.
     """
     views: dict[float, dict[int, int]] = {}
-    for observation in delta.observations:
-        seen = views.setdefault(observation.stamp, {})
-        seen[observation.instance_id] = seen.get(observation.instance_id, 0) + observation.pixel_count
-    return views or {delta.stamp: {}}
+    for when, identity, pixels in seen:
+        view = views.setdefault(when, {})
+        view[identity] = view.get(identity, 0) + pixels
+    return sorted(views.items()) or [(stamp, {})]
 
 
 @dataclass

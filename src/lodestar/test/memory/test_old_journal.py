@@ -116,12 +116,17 @@ def test_what_cannot_be_taken_over_is_refused_and_left(config, journal):
         assert len(store.identities()) == 5
 
 
-def test_a_journal_beside_a_database_that_has_memories_is_refused_and_both_stay(config, tmp_path):
+@pytest.mark.parametrize("there", [["new"], []])
+def test_a_journal_beside_a_database_that_has_or_had_memories_is_refused_and_both_stay(
+    config, tmp_path, there
+):
     with MemoryStore.open(config) as store:
-        store.add(fakes.memory("new"))
+        identity = store.add(fakes.memory("new"))
+        if not there:
+            store.forget(identity)
     path = write(config, 1, [head(config), added(1, "old")])
     with pytest.raises(ForeignStore, match="export them with the older version"):
         MemoryStore.open(config)
     path.rename(tmp_path / path.name)
     with MemoryStore.open(config) as store:
-        assert [hit.memory.text for hit in store.search(Request())] == ["new"]
+        assert [hit.memory.text for hit in store.search(Request())] == there

@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 from memory_builders import SceneFeed, entity, region
 
-from lodestar.mapping.records import InstanceDelta, Merge, Observation
+from lodestar.mapping.records import Merge
 from lodestar.memory.config import SegmentConfig
 from lodestar.memory.records import MapName
 from lodestar.memory.segments import Segmenter, views_of
-from lodestar.perception.frames import ImageBox
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.regions import RegionMap
 
@@ -269,11 +268,7 @@ def test_a_pause_of_the_sensors_is_no_reset(segmenter):
 # --- the stack's records -------------------------------------------------------------------------------------
 
 
-def test_views_come_from_the_observations_of_a_delta():
-    box = ImageBox(0, 0, 10, 10)
-    seen = [
-        Observation(i, 5.0, np.eye(4), box, pixels, "mug", "red mug", 0.9, 2.0)
-        for i, pixels in ((1, 40), (2, 70), (1, 10))
-    ]
-    assert views_of(InstanceDelta(5.0, 1, 0, observations=tuple(seen))) == {5.0: {1: 50, 2: 70}}
-    assert views_of(InstanceDelta(6.0, 1, 0)) == {6.0: {}}
+def test_views_come_from_what_was_observed_in_the_order_of_their_stamps():
+    seen = [(5.0, 1, 40), (5.0, 2, 70), (4.0, 1, 3), (5.0, 1, 10)]
+    assert views_of(5.0, seen) == [(4.0, {1: 3}), (5.0, {1: 50, 2: 70})]
+    assert views_of(6.0, []) == [(6.0, {})]

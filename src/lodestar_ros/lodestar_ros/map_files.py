@@ -178,7 +178,9 @@ class MapFiles:
         others = (*self._others, self._voxels)
         parts: tuple[MapPart, ...] = (self._part, *(other.asked_by(job) for other in others))
         journal = Exchange(lambda _: self.journal.clear(), None)
-        _, left_out = load_map(job.request.path, parts, [("journal of amendments", lambda: journal)])
+        unfinished = f"it was loading {job.request.path}: grid and things may be of two maps, load it again"
+        with self._checkpoints.until_done(unfinished):
+            _, left_out = load_map(job.request.path, parts, [("journal of amendments", lambda: journal)])
         self._tell_followers()
         return {
             "map_id": self._scene.map_id,

@@ -70,8 +70,8 @@ class MapPart(Protocol):
         """Write the part as it is now; not durably. Raises OSError."""
         ...
 
-    def prepare(self, path: Path) -> Replacement | None:
-        """Return what replaces the part by a saved one, None where nobody has it. Nothing has changed then.
+    def prepare(self, path: Path) -> Replacement:
+        """Return what replaces the part by a saved one. Nothing has changed then.
 
         Raises ForeignFile, OtherVersion, OSError.
         """
@@ -142,7 +142,7 @@ def save_map(
 def load_map(
     path: str | Path,
     parts: Sequence[MapPart],
-    beside: Sequence[tuple[str, Callable[[], Replacement | None]]] = (),
+    beside: Sequence[tuple[str, Callable[[], Replacement]]] = (),
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Replace all parts by those of a saved map, or none; return what its manifest says, and what was left out.
 

@@ -15,6 +15,7 @@ from rclpy.executors import Executor, ExternalShutdownException, MultiThreadedEx
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
+from lodestar.scene.category_priors import BadPriors
 from lodestar_ros.parameters import ParameterError, reject_unknown
 
 try:
@@ -85,8 +86,9 @@ def run(
     """Make a node, run it until it is interrupted, and return the process's exit status.
 
     A signal only ends the spinning: messages at the node's close (the gate's zero velocity) are still sent.
-    A parameter that is unknown or does not fit, or an older node of the same name, ends the process with status 2 and
-    one line that says which. A crash below Python leaves every thread's stack on stderr.
+    A parameter that is unknown or does not fit, as one that names a file of other content, or an older node of the same
+    name, ends the process with status 2 and one line that says which. A crash below Python leaves every thread's stack
+    on stderr.
     """
     faulthandler.enable()
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
@@ -102,7 +104,7 @@ def run(
         if _refusal(node):
             node.get_logger().fatal(_refusal(node))
             return 2
-    except ParameterError as error:
+    except (ParameterError, BadPriors) as error:
         rclpy.logging.get_logger("parameters").fatal(str(error))
         return 2
     except (KeyboardInterrupt, ExternalShutdownException):

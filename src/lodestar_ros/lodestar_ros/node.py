@@ -59,7 +59,7 @@ class LodestarNode(Node):
         self.refusal = ""  # reason for ending itself; see executors.run
         self._twins = TwinWatch(self, presence, self._on_twin)
         self._closers: list[Callable[[], None]] = []
-        self._timed: list[Callable[[], None]] = [self.diagnostics.restart_clock]
+        self._timed: list[Callable[[], object]] = [self.diagnostics.restart_clock]
         self._jump_handle = on_jump(self, self.restart_clock)
         self._wall = WallClockWatch()
         self.steady_timer(WALL_PERIOD, self._watch_wall)

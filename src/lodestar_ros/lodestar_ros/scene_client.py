@@ -162,8 +162,9 @@ class SceneClient:
             for part, delta in deltas:
                 self.mirror.take(delta, first=part is Part.FIRST)
             self.is_filled |= any(part is Part.FIRST for part, _ in deltas)
-        for part, delta in deltas if self._on_delta is not None else ():
-            self._on_delta(delta, part is not Part.NEXT)
+        if self._on_delta is not None:
+            for part, delta in deltas:
+                self._on_delta(delta, part is not Part.NEXT)
 
     def _set_regions(self, message: msg.RegionArray) -> None:
         try:

@@ -21,3 +21,20 @@ raise SystemExit(status)
 def test_a_second_ctrl_c_does_not_kill_a_node_that_has_closed():
     ended = subprocess.run([sys.executable, "-c", SECOND_CTRL_C], capture_output=True, text=True, check=False)
     assert ended.returncode == 2, ended.stderr
+
+
+BAD_PRIORS = """
+from lodestar_ros.executors import run
+from lodestar.assembly.prior_parts import category_priors
+raise SystemExit(run(lambda: category_priors("{path}")))
+"""
+
+
+def test_a_bad_file_of_counts_ends_a_node_with_a_sentence(tmp_path):
+    path = tmp_path / "moves.json"
+    path.write_text("{}")
+    ended = subprocess.run(
+        [sys.executable, "-c", BAD_PRIORS.format(path=path)], capture_output=True, text=True, check=False
+    )
+    said = ended.stdout + ended.stderr
+    assert ended.returncode == 2 and "not a file of counts" in said and "Traceback" not in said, said

@@ -34,7 +34,7 @@ _KNOWING = SceneDictionaryConfig()
 
 
 def scene_dictionary(config: SceneDictionaryConfig = _KNOWING) -> SceneDictionary:
-    """Return an empty scene dictionary, which keeps the entities. Raises BadPriors, OSError for a bad `priors_file`."""
+    """Return an empty scene dictionary, which keeps the entities. Raises BadPriors for a bad `priors_file`."""
     return SceneDictionary(config.scene, priors=category_priors(config.scene.priors_file))
 
 

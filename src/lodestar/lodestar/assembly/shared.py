@@ -63,7 +63,7 @@ class SharedConfig:
     # whether a model that sees images judges views, and captions things and memories; likewise
     vision_model: bool = False
     endpoint: EndpointConfig = field(default_factory=EndpointConfig)  # of the language model
-    # of the vision model; untouched = the endpoint above
+    # of the vision model; without a server or key of its own at the endpoint above, also the model where none is named
     vision_endpoint: EndpointConfig = field(default_factory=EndpointConfig)
     pictures: PicturesConfig = field(default_factory=PicturesConfig)  # who reads pictures of a target
     map_id: int = LoopConfig.map_id  # of everything that is recorded or saved
@@ -77,8 +77,12 @@ class SharedConfig:
             )
         if self.pictures.adapter == "model" and not self.vision_model:
             raise ValueError("shared.pictures.adapter model needs a model: set shared.vision_model to on")
-        if self.vision_endpoint == EndpointConfig():
-            object.__setattr__(self, "vision_endpoint", self.endpoint)
+        sees = self.vision_endpoint.model
+        if (
+            replace(self.vision_endpoint, model=EndpointConfig.model) == EndpointConfig()
+        ):  # at the same server
+            own = replace(self.endpoint, model=sees) if sees != EndpointConfig.model else self.endpoint
+            object.__setattr__(self, "vision_endpoint", own)
         for item in fields(self):
             value = getattr(self, item.name)
             if is_dataclass(value):

@@ -24,6 +24,8 @@ from lodestar.scene.room_walls import walled_off
 UNDECIDED = 0.5
 UNVERIFIED = 0.75  # score of predicates that the scene cannot verify: "on the wall", rooms without regions
 _EDGE = 1e-3  # metres; least side of a box
+#: What a relation of one thing to another says of that other to the one.
+_TURNED = {"Near": "Near", "NextTo": "NextTo", "Above": "Below", "Below": "Above"}
 
 
 @dataclass(frozen=True)
@@ -163,6 +165,8 @@ class Pool:
                 if float(gap_in_plan(*pair)[0]) <= self.config.stated_reach:
                     score = 1.0 - self.config.stated if said.negated else self.config.stated
                     found.setdefault(said.predicate, []).append((row, other, score))
+                    if said.predicate in _TURNED:
+                        found.setdefault(_TURNED[said.predicate], []).append((other, row, score))
         return found
 
     @property

@@ -141,7 +141,9 @@ class CategoryPriors:
             if len(kinds) > _MAX_KINDS:
                 raise BadPriors(f"{path} has {len(kinds)} kinds; more than {_MAX_KINDS} are not read")
             return CategoryPriors({str(kind): _counted(entry) for kind, entry in kinds.items()})
-        except (KeyError, TypeError, AttributeError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        except BadPriors:
+            raise
+        except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
             raise BadPriors(f"{path} is not a file of counts ({error}); move it away to begin anew") from None
 
 

@@ -91,7 +91,8 @@ class Journal:
         identity: tuple[int, str],
     ) -> tuple[SceneDelta, Cursor]:
         """See SceneDictionary.delta_since."""
-        changed, hidden = [], []
+        changed: list[tuple[int, int]] = []
+        hidden: list[tuple[int, int]] = []
         for one in reversed(self.published):
             at = self._revisions[one]
             if at < since.revision:

@@ -11,7 +11,9 @@ from lodestar.assembly.config import RobotConfig, changed
 from lodestar.assembly.prior_parts import category_priors
 from lodestar.assembly.robot import HeadlessRobot
 from lodestar.models.phrases import PhraseBook
-from lodestar.scene.category_priors import BadPriors, CategoryPriors, Watching
+from lodestar.scene.category_priors import KIND, VERSION, BadPriors, CategoryPriors, Watching
+
+COUNTS = ("things", "moves", "exposure", "sizes", "sized")
 
 
 def test_one_file_reaches_loop_scene_and_expert(tmp_path):
@@ -30,6 +32,14 @@ def test_one_file_reaches_loop_scene_and_expert(tmp_path):
 def test_no_file_is_the_table_and_a_bad_one_is_told(tmp_path):
     assert category_priors(str(tmp_path / "none.json")).of("plant") == CategoryPriors().of("plant")
     path = tmp_path / "moves.json"
-    path.write_text(json.dumps({"kind": "something else"}))
-    with pytest.raises(BadPriors, match=r"moves\.json"):
-        parts.scene_dictionary(changed(RobotConfig(), shared__priors_file=str(path)).scene_dictionary)
+    for text in (
+        json.dumps({"kind": "something else"}),
+        json.dumps({"kind": KIND, "version": VERSION, "kinds": "plant"}),
+        json.dumps({"kind": KIND, "version": VERSION, "kinds": {"plant": dict.fromkeys(COUNTS, "many")}}),
+        "[1e999]",
+    ):
+        path.write_text(text)
+        with pytest.raises(BadPriors, match=r"not a file of counts.*move it away"):
+            parts.scene_dictionary(changed(RobotConfig(), shared__priors_file=str(path)).scene_dictionary)
+    with pytest.raises(BadPriors, match=str(tmp_path)):
+        category_priors(tmp_path)  # a folder

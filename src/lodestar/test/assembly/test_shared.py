@@ -13,6 +13,7 @@ from lodestar.experts.egocentric import EgocentricConfig
 from lodestar.experts.semantic_map import SemanticMapConfig
 from lodestar.grid.footprint import Footprint
 from lodestar.grid.success_pose import SuccessConfig
+from lodestar.models.config import EndpointConfig
 from lodestar.query.config import QueryConfig
 
 
@@ -75,3 +76,15 @@ def test_no_thing_is_faced_from_beyond_where_it_counts_as_found() -> None:
 def test_one_reach_of_rooms_reaches_the_dictionary_and_its_readers() -> None:
     robot = RobotConfig(shared=SharedConfig(region_reach=0.3))
     assert robot.scene_dictionary.scene.region_reach == robot.shared.region_reach == 0.3
+
+
+def test_images_go_to_the_server_of_the_endpoint_unless_another_is_named() -> None:
+    own = EndpointConfig("llama", "http://robot:11434/v1", "OWN_KEY")
+    assert SharedConfig(endpoint=own).vision_endpoint == own
+    sees = SharedConfig(endpoint=own, vision_endpoint=EndpointConfig(model="qwen2.5vl"))
+    assert sees.vision_endpoint == replace(own, model="qwen2.5vl")
+    other = EndpointConfig(model="gpt-4o", base_url="https://api.openai.com/v1")
+    assert SharedConfig(endpoint=own, vision_endpoint=other).vision_endpoint == other
+    config = RobotConfig(shared=sees)
+    assert config.memory.captions.chat.base_url == own.base_url
+    assert (config.memory.captions.chat.model, config.memory.agent.chat.model) == ("qwen2.5vl", "llama")

@@ -48,6 +48,22 @@ def test_a_denial_refuses_what_the_boxes_show():
     assert best("the mug on the desk", [denied, MUGS[2]]) == 0
 
 
+@pytest.mark.parametrize(
+    ("predicate", "turned"), [("NextTo", "next to"), ("Near", "near"), ("Above", "below"), ("Below", "above")]
+)
+def test_a_statement_says_as_much_of_the_other(predicate, turned):
+    desks = [thing(3, "desk", (0.0, 0.0, 0.5)), thing(4, "desk", (2.5, 0.0, 0.5))]
+    mug = thing(2, "mug", (1.25, 0.0, 0.5))
+    said, denied = (
+        {
+            c.entity_id: c.score
+            for c in score_query(parse_query(f"the desk {turned} the mug"), [one, *desks], PhraseBook())
+        }
+        for one in (replace(mug, stated=(Stated(predicate, 4, negated),)) for negated in (False, True))
+    )
+    assert said[4] >= QueryConfig().accept > max(said[3], denied[4])
+
+
 def test_a_statement_ends_when_one_of_the_two_is_far_away():
     moved = replace(thing(2, "mug", (8.0, 0.0, 0.2)), stated=(Stated("On", 3),))
     assert best("the mug on the desk", [moved, MUGS[2]]) == 0

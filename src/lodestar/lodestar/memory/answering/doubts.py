@@ -42,9 +42,9 @@ def doubt_of(inquiry: Inquiry, answer: Answer) -> str:
 
 def _unread(inquiry: Inquiry, graph: QueryGraph) -> list[str]:
     """Return the words in the name of a thing that name nothing and say nothing of its looks."""
-    phrase = clean_text(graph.target.phrase)
+    phrase = clean_text(graph.target.phrase) or clean_text(graph.target.category)
     lexicon = load_lexicon()
-    if lexicon.canonical(phrase) or lexicon.room(phrase) or inquiry.rooms_called((phrase,)):
+    if not phrase or lexicon.canonical(phrase) or lexicon.room(phrase) or inquiry.rooms_called((phrase,)):
         return []
     words = phrase.split()
     known = lexicon.known_suffix(words)

@@ -11,7 +11,7 @@ from lodestar.memory.answering.inquiry import Inquiry, kind_of_change
 from lodestar.memory.answering.readings import rooms_meant
 from lodestar.memory.answering.selection import When, find, find_changed
 from lodestar.memory.records import WALL_TIME
-from lodestar.memory.requests import Order, Request
+from lodestar.memory.requests import Request
 
 _DAY = 86400.0
 _ON_THE_WAY = ("drive",)  # what the robot did without a thing or a room
@@ -59,7 +59,7 @@ def resolved_window(inquiry: Inquiry) -> Window:
 def clock_of(inquiry: Inquiry) -> Clock:
     """Return now, the last midnight and when the robot started. Simulated time has its days at whole ones.
 
-    The robot started with its oldest memory of the last session; now, where it remembers nothing.
+    The robot started with its oldest memory of the last session, which is looked up where the window counts from it.
     """
     now = inquiry.now
     if now >= WALL_TIME:
@@ -67,11 +67,17 @@ def clock_of(inquiry: Inquiry) -> Clock:
         midnight = day.timestamp()
     else:
         midnight = now - now % _DAY
-    newest = inquiry.tools.memories.search(Request(limit=1, order=Order.NEWEST))
-    oldest = inquiry.tools.memories.search(Request(limit=inquiry.config.events, order=Order.OLDEST))
-    session = newest[0].memory.session if newest else ""
-    starts = [hit.memory.start for hit in oldest if hit.memory.session == session]
-    return Clock(now, midnight, min(starts, default=oldest[0].memory.start if oldest else now))
+    window = inquiry.question.window
+    from_start = any(
+        point is not None and point.basis is TimeBasis.START for point in (window.begin, window.end)
+    )
+    return Clock(now, midnight, _started(inquiry) if from_start else now)
+
+
+def _started(inquiry: Inquiry) -> float:
+    """Return when the oldest memory of the last session began, among as many as are read; now, where there is none."""
+    found = [hit.memory for hit in inquiry.tools.memories.search(Request(limit=inquiry.config.segments))]
+    return min((m.start for m in found if m.session == found[0].session), default=inquiry.now)
 
 
 def event_times(inquiry: Inquiry, event: Event) -> tuple[float, float] | None:

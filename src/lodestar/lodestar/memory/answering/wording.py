@@ -67,7 +67,8 @@ def support_of(inquiry: Inquiry, box: Box, of: Thing | None = None) -> Entity | 
     if not inquiry.tools.use_scene:
         return None
     found = _around(inquiry, box, of)
-    said = () if of is None or of.entity is None or box is not of.box else of.entity.stated
+    is_now = of is not None and not box.has_left(of.box, inquiry.config.moved)
+    said = of.entity.stated if of is not None and of.entity is not None and is_now else ()
     held = {one.other for one in said if one.predicate in _HOLDS and not one.negated}
     stated = next((entity for entity in found if entity.id in held), None)
     if stated is not None:

@@ -232,7 +232,8 @@ class PartServer:
 
     def _load(self, job: Job) -> dict[str, Any]:
         """On the worker of the action. A stage whose answer was lost is asked for again."""
-        stage, goal, left_out = job.request.stage, LoadMap.Goal, ()
+        stage, goal = job.request.stage, LoadMap.Goal
+        left_out: tuple[str, ...] = ()
         if stage in (goal.WHOLE, goal.PREPARE):
             path = path_of(job)
             self._end_former()

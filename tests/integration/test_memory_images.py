@@ -187,15 +187,15 @@ def pictures_of(result):
     return {one.id for one in result.evidence if one.kind == one.KIND_KEYFRAME}
 
 
-def images_of_memories(street, words, folder):
+def images_of_memories(street, words):
     """The images of memories with these words, as an export names them."""
-    path = folder / "memories.jsonl"
+    path = street.folder.parent / "exports" / "images.jsonl"
     assert street.manage(Manage.Request.EXPORT, path=str(path)).error_code == 0
     memories = [json.loads(line)["memory"] for line in path.read_text().splitlines()[1:]]
     return {image for memory in memories if words in memory["text"] for image in memory["keyframes"]}
 
 
-def test_images_of_forgotten_memories_are_erased_also_where_the_keyframes_node_is_away(street, ask, tmp_path):
+def test_images_of_forgotten_memories_are_erased_also_where_the_keyframes_node_is_away(street, ask):
     bed, processes = street.bed, street.processes
     kept = max(stored(bed))
     decision = bed.on_executor(
@@ -214,7 +214,7 @@ def test_images_of_forgotten_memories_are_erased_also_where_the_keyframes_node_i
     )
     processes.kill("keyframes")
     files = images(processes)
-    doomed = images_of_memories(street, "red mug", tmp_path) - {kept}
+    doomed = images_of_memories(street, "red mug") - {kept}
     assert doomed and doomed <= files
     looked = street.manage(Manage.Request.FORGET, text="red mug")
     assert looked.count > 1

@@ -155,7 +155,7 @@ def test_two_robots_share_a_collection_and_neither_answers_for_the_other(python,
             for order, first in ((Order.NEWEST, 16_999), (Order.OLDEST, 0)):
                 found = spot.search(Request(robots=("k9",), order=order, limit=3))
                 assert [hit.memory.start for hit in found] == [3.0 * abs(first - k) for k in range(3)]
-            go2.forget(Request(window=(0.0, 1e6)))
+            go2.forget(go2.mentioning("", (0.0, 1e6)))
             wait(lambda: go2.flush(20.0))
             wait(lambda: not spot.search(Request(vectors=vector(75), robots=("go2",))))
             assert best(spot, 75) == "crate 75" and spot.statistics().records == 100

@@ -20,6 +20,7 @@ from lodestar.memory.errors import (
     StoreLocked,
     StoreUnwritable,
 )
+from lodestar.storage.files import sync_path
 from lodestar.storage.lock_holders import holder_of
 from lodestar.storage.private import FILE_MODE
 
@@ -55,8 +56,10 @@ CREATE INDEX unerased ON forgotten (id) WHERE NOT erased;
 CREATE TABLE loose_image (
     session TEXT NOT NULL, keyframe INTEGER NOT NULL, PRIMARY KEY (session, keyframe)) WITHOUT ROWID;
 """
-_WHOLE = ("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK")
-_PART_OF = ("SAVEPOINT part", "RELEASE part", "ROLLBACK TO part")
+_WHOLE = ("BEGIN IMMEDIATE", "COMMIT", ("ROLLBACK",))
+_PART_OF = ("SAVEPOINT part", "RELEASE part", ("ROLLBACK TO part", "RELEASE part"))
+_TREE_HEADS = {2: 12, 5: 12, 10: 8, 13: 8}  # bytes by the first one; any other page begins with 0
+_WIPED = 1024  # pages read at a time
 _MIGRATIONS: dict[int, str] = {0: _SCHEMA}  # from a version to the next one
 
 
@@ -64,7 +67,7 @@ class Database:
     """Two connections to the file, one that writes and one that reads; each is used by one thread at a time.
 
     `write` is acknowledged once its block has ended: it survives kill -9 then, and a power cut after `save`.
-    Content that was deleted is overwritten with zeros in its page (secure_delete), and is in no file after `purge`.
+    Content that was deleted is in no file after `erase`.
     Raises StoreLocked, StoreFull, StoreUnwritable, ForeignStore, OtherStoreVersion or DamagedStore.
     """
 
@@ -74,10 +77,15 @@ class Database:
         self.changes = 0  # blocks of `write` so far
         self._writing_thread: int | None = None
         self._saved = 0  # of these, the ones that a power cut cannot take
+        self._connections: list[sqlite3.Connection] = []
         with self._told():
-            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE))
-            self._writer, self._reader, self._keeper = (self._connect() for _ in range(3))
+            # stays open as long as they are: to close it would end SQLite's locks of the file
+            self._handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
         try:
+            with self._told():
+                for _ in range(3):
+                    self._connections.append(self._connect())
+            self._writer, self._reader, self._keeper = self._connections
             self._migrate()
         except BaseException:
             self.close()
@@ -98,8 +106,9 @@ class Database:
                 yield self._writer
                 self._writer.execute(end)
             except BaseException:
-                if self._writer.in_transaction:  # a full disk has undone it already
-                    self._writer.execute(undo)
+                if self._writer.in_transaction:  # else a full disk has undone it already
+                    for statement in undo:
+                        self._writer.execute(statement)
                 raise
             finally:
                 self._writing_thread = self._writing_thread if inner else None
@@ -131,7 +140,7 @@ class Database:
         self._saved = changes
 
     def purge(self) -> None:
-        """Empty the write-ahead log into the database, durably, so that deleted content is in neither.
+        """Empty the write-ahead log into the database, durably.
 
         Raises StoreLocked where another program reads the database all the time.
         """
@@ -147,6 +156,22 @@ class Database:
                 raise StoreLocked(self._locked())
             time.sleep(0.05)
 
+    def erase(self) -> None:
+        """Have what was deleted so far in no file, also not where SQLite moved it from one page to another before.
+
+        secure_delete clears a row where it is when it is deleted; copies that moves left are in the unused middle of
+        pages (https://www.sqlite.org/fileformat.html, 1.6), which is cleared here. Raises StoreLocked as `purge`.
+        """
+        self.purge()
+        with self._writing, self._reading, self._told():
+            self.purge()  # what was written meanwhile
+            page = self._keeper.execute("PRAGMA page_size").fetchone()[0]
+            for begin in range(0, os.fstat(self._handle).st_size, _WIPED * page):
+                _wipe(self._handle, begin, page)
+            os.fsync(self._handle)
+            for connection in self._connections:  # their copies of pages would be written again
+                connection.execute("PRAGMA shrink_memory")
+
     @property
     def bytes(self) -> int:
         """Return the size of database and write-ahead log."""
@@ -155,8 +180,11 @@ class Database:
     def close(self) -> None:
         """Write everything into the database, durably, and close it. Safe to repeat."""
         with self._writing, self._reading:
-            for connection in (self._reader, self._keeper, self._writer):
+            for connection in reversed(self._connections):
                 connection.close()
+            if self._handle >= 0:
+                os.close(self._handle)
+                self._handle = -1
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
@@ -194,16 +222,14 @@ class Database:
             )
         with self._told():
             mode = self._writer.execute("PRAGMA journal_mode = WAL").fetchone()[0]
+            for connection in self._connections:  # without a look, they do not know of the write-ahead log
+                connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            sync_path(self.path.parent)  # `save` syncs the log, not its name
         if mode != "wal":
             raise StoreUnwritable(
                 f"the disk of {self.path} has no shared memory for a write-ahead log (a network share?): "
                 "choose a folder on a disk of this computer for the memory"
             )
-        for connection in (
-            self._reader,
-            self._keeper,
-        ):  # without a look, they do not know of the write-ahead log
-            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         for step in range(version, VERSION):
             with self.write() as connection:
                 for statement in _MIGRATIONS[step].split(";"):
@@ -216,13 +242,15 @@ class Database:
         """Turn the errors of SQLite and of the disk into those of the store."""
         try:
             yield
-        except (sqlite3.Error, OSError) as error:
+        except (sqlite3.Error, OSError, OverflowError) as error:
             raise self._error(error) from error
 
     def _error(self, error: Exception) -> StoreError:
         said, folder = str(error), self.path.parent
         if isinstance(error, sqlite3.IntegrityError):
             return BadMemory(f"the memory contradicts another one ({said}) and is not kept")
+        if isinstance(error, OverflowError):
+            return BadMemory("a whole number has more than 64 bits: give one that is in an answer")
         if "locked" in said:
             return StoreLocked(self._locked())
         if "is full" in said or "No space left" in said:
@@ -252,3 +280,16 @@ class Database:
     def _locked(self) -> str:
         holder = holder_of(self.path, os.getpid()) or "another process, which cannot be seen from here"
         return f"{self.path} is locked by {holder}: end that process; the search goes on without the memory"
+
+
+def _wipe(handle: int, begin: int, page: int) -> None:
+    """Clear the unused middle of b-tree pages in the file: between the pointers to the cells and the first cell."""
+    data = os.pread(handle, _WIPED * page, begin)
+    for start in range(0, len(data), page):
+        head = start + (0 if begin or start else 100)  # the file's own header
+        if data[head] in _TREE_HEADS:
+            first = head + _TREE_HEADS[data[head]] + 2 * int.from_bytes(data[head + 3 : head + 5], "big")
+            last = start + (int.from_bytes(data[head + 5 : head + 7], "big") or 65_536)
+            middle = data[first:last]
+            if middle.count(0) < len(middle):
+                os.pwrite(handle, bytes(len(middle)), begin + first)

@@ -29,9 +29,9 @@ class MilvusCopy:
         self._lock = threading.Lock()
         self._unwritten: dict[int, None] = {}
         self._settling: dict[int, float] = {}  # id -> time of its upsert
-        self._undeleted = dict.fromkeys(map(self._key, rows.unfinished()))
+        self._undeleted: dict[str, None] = {}
         self._known = False  # what Milvus has was compared with the database
-        self._unpurged = bool(self._undeleted)
+        self._unpurged = False  # what was deleted because it was forgotten is in Milvus' files
         self._unsealed = 0
         self.problem = ""
 
@@ -59,7 +59,7 @@ class MilvusCopy:
                 self._unwritten.pop(identity, None)
                 self._settling.pop(identity, None)
                 self._undeleted[self._key(identity)] = None
-            self._unpurged |= forgotten
+            self._unpurged |= forgotten and bool(identities)
 
     def nearest(self, queries: np.ndarray, request: Request, session: str) -> Scored:
         """See `VectorIndex`."""

@@ -54,7 +54,6 @@ class MilvusIndex:
         self._doubted = (
             False  # a call of the server failed: it may have been restarted, which unloads the collection
         )
-        self.created = False  # the collection was not there when it connected
 
     @property
     def connected(self) -> bool:
@@ -76,8 +75,7 @@ class MilvusIndex:
             client = pymilvus.MilvusClient(
                 self._where, token=self._config.token, timeout=self._config.timeout
             )
-            self.created = not client.has_collection(self._config.collection)
-            if self.created:
+            if not client.has_collection(self._config.collection):
                 self._create(client, pymilvus)
             self._check(client)
             client.load_collection(self._config.collection)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -12,6 +11,7 @@ from lodestar.memory.records import EventKind, MapName, Memory, Source
 
 EVERY_ROBOT = ("*",)
 MAX_LIMIT = 10_000
+_FARTHEST = 1e9  # metres; Milvus reads no infinity
 
 
 class Order(str, Enum):
@@ -30,8 +30,8 @@ class Request:
     embedder need not be asked. window: first and last second; a memory that reaches into it counts. near: (2,) or
     (3,) in `map`, metres, with `radius` in plan. entity_ids: any of them. kinds: events of these kinds only.
     sources: any of them. map: None = the map that the store is on. robots: () = this robot, EVERY_ROBOT or names
-    need Milvus. Raises ValueError for numbers that are not finite, a window that ends before it starts, a limit
-    outside 1 to 10,000.
+    need Milvus. Raises ValueError for numbers that are not finite or beyond any sense, a window that ends
+    before it starts, a limit outside 1 to 10,000.
     """
 
     phrases: tuple[str, ...] = ()
@@ -54,9 +54,12 @@ class Request:
         if self.window is not None and not self.window[0] <= self.window[1]:  # NaN too
             raise ValueError("the time window must not end before it starts; give (first, last) seconds")
         if self.near is not None:
-            finite = all(math.isfinite(value) for value in self.near)
-            if len(self.near) not in (2, 3) or not finite or not self.radius > 0.0:
-                raise ValueError("near needs finite metres (x, y) and a radius above 0")
+            known = all(abs(value) <= _FARTHEST for value in (*self.near, self.radius))  # NaN is not
+            if len(self.near) not in (2, 3) or not known or not self.radius > 0.0:
+                raise ValueError(f"near needs metres (x, y) and a radius above 0, at most {_FARTHEST:g}")
+        whole = (self.floor or 0, self.region_id or 0, *self.entity_ids, self.map.map_id if self.map else 0)
+        if not all(abs(value) < 2**63 for value in whole):
+            raise ValueError("floor and ids need whole numbers of at most 63 bits")
         if not 1 <= self.limit <= MAX_LIMIT:
             raise ValueError(f"limit must be 1 to {MAX_LIMIT}")
         if self.order is Order.NEAREST and self.near is None:

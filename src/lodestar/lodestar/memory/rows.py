@@ -87,10 +87,17 @@ class Rows:
             self._root(connection, identity)
             connection.execute("UPDATE memory SET pinned = ? WHERE id = ?", (pinned, identity))
 
-    def forget(self, identities: Sequence[int]) -> None:
-        """Delete memories and leave a tombstone of each, without content, and the images that only they showed."""
-        for part in _parts(identities):
+    def forget(self, identities: Sequence[int]) -> list[int]:
+        """Delete memories, all that they correct and all that corrects them; returns the ids. A tombstone of each
+        stays, without content, and the images that only they showed.
+        """
+        gone: set[int] = set()
+        for begin in range(0, len(identities), _PART):
             with self.database.write() as connection:
+                named = identities[begin : begin + _PART]
+                whole = {*named, *self.family(named)}  # in the transaction: nothing is added to it meanwhile
+                gone |= whole
+                part = json.dumps(sorted(whole))
                 connection.execute(  # of one that was thinned out this moment too: its content is to be erased
                     "INSERT OR IGNORE INTO forgotten SELECT value, coalesce((SELECT origin FROM memory WHERE "
                     "id = value), ? || ':' || value), 0 FROM json_each(?)",
@@ -106,6 +113,7 @@ class Rows:
                     "(SELECT 1 FROM image WHERE session = ?1 AND keyframe = ?2)",
                     images,
                 )
+        return sorted(gone)
 
     def drop(self, identities: Sequence[int]) -> list[int]:
         """Delete memories that are not pinned, without a trace. Returns which."""

@@ -133,18 +133,15 @@ class MemoryStore:
         with self._lock:
             self._map, self._session = name, session
 
-    def add(self, memory: Memory, vector: np.ndarray | None = None) -> int:
+    def add(self, memory: Memory, vector: np.ndarray | None = None, origin: str = "") -> int:
         """Keep a memory and return its id: acknowledged, it survives kill -9 now and a power cut after `sync_interval`.
 
         Takes no longer than a write into the page cache. The id of the memory must be 0. vector: (D,), or None for the
-        worker to embed the text. Control characters become spaces; a long text is cut and ends with "… (cut)".
+        worker to embed the text. origin: of one that is imported. Control characters become spaces; a long text is
+        cut and ends with "… (cut)".
         Raises BadMemory, NoSuchMemory for a correction of nothing, StoreFull or StoreUnwritable, and then nothing
         is kept.
         """
-        return self.accept(memory, vector)
-
-    def accept(self, memory: Memory, vector: np.ndarray | None = None, origin: str = "") -> int:
-        """Keep a memory as `add` does, also one from an import with its origin."""
         if memory.id:
             raise BadMemory("a new memory has the id 0; the store gives it one")
         self._check_open()
@@ -225,28 +222,18 @@ class MemoryStore:
         request, session = self._on_map(Request(window=window))
         return self._rows.mentioning(plain_words(words), request, session)
 
-    def forget(self, selector: int | Sequence[int] | Request) -> list[int]:
-        """Forget a memory, several, or all that pass a request's filters, with all that they correct and that corrects
-        them; returns the ids.
+    def forget(self, memories: int | Sequence[int]) -> list[int]:
+        """Forget a memory or several, by id, with all that they correct and that corrects them; returns the ids.
 
-        When it returns, their texts, vectors and images are in no file any more; tombstones without content stay. A
-        request needs filters and no words. Raises NoSuchMemory, BadMemory; NotErased where they are in no answer any
-        more, but an image store or Milvus cannot erase now.
+        When it returns, their texts, vectors and images are in no file any more; tombstones without content stay.
+        Raises NoSuchMemory; NotErased where they are in no answer any more, but an image store or Milvus cannot erase
+        now.
         """
         self._check_open()
-        if isinstance(selector, Request):
-            if selector.by_words or not selector.narrowed:
-                raise BadMemory(
-                    "to forget takes a time, a place, a thing or a source, and no words; or one id"
-                )
-            named = self._rows.matching(*self._on_map(selector)).tolist()
-        else:
-            named = [selector] if isinstance(selector, int) else [int(i) for i in selector]
-            for identity in named:
-                self._rows.check(identity)
-        gone = sorted({*named, *self._rows.family(named)})  # what is thinned out this moment is erased too
-        self._rows.forget(gone)
-        self._index.remove(gone, forgotten=True)
+        named = [memories] if isinstance(memories, int) else [int(i) for i in memories]
+        for identity in named:
+            self._rows.check(identity)
+        gone = self._rows.forget(named)  # what is thinned out this moment is erased too
         wanted = set(gone)
         if wanted and not self._upkeep.flush(_ERASING, lambda: wanted.isdisjoint(self._rows.unfinished())):
             why = "; ".join(self._upkeep.problems.values()) or "the worker of the memory is busy"

@@ -108,7 +108,7 @@ def import_jsonl(store: MemoryStore, path: Path) -> Imported:
             if corrects is not None and not store.has(corrects):
                 forgotten += 1  # its words are about what was forgotten
                 continue
-            store.accept(replace(memory, id=0, corrects=corrects or 0), origin=origin)
+            store.add(replace(memory, id=0, corrects=corrects or 0), origin=origin)
             added += 1
         except (ValueError, RecursionError, NoSuchMemory) as error:
             bad_lines += 1

@@ -39,6 +39,7 @@ class Upkeep:
         self._saved_at = 0.0
         self._counted = -1  # changes of the database when retention last looked
         self._turns = 0
+        self._erasing: set[int] = set()  # forgotten memories that the index was told of
         self._ending = False
         self._called = threading.Event()
         self._done = threading.Condition()
@@ -142,9 +143,11 @@ class Upkeep:
     def _finish_forgetting(self) -> None:
         """Erase forgotten content from every file, then the images, and note it."""
         gone = self._rows.unfinished()
+        self._index.remove([i for i in gone if i not in self._erasing], forgotten=True)
+        self._erasing = set(gone)
         if not gone:
             return
-        self._rows.database.purge()
+        self._rows.database.erase()
         images = self._rows.loose_images()
         if images and self._on_erased is not None:
             self._on_erased(images)

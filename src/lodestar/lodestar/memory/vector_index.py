@@ -10,7 +10,7 @@ import numpy as np
 
 from lodestar.memory.requests import Hit, Request
 from lodestar.memory.rows import Rows
-from lodestar.memory.vector_matrix import VectorMatrix
+from lodestar.memory.vector_matrix import VectorMatrix, cosines
 
 Scored = tuple[np.ndarray, np.ndarray]  # ids (N,), largest cosines (N,), best first
 
@@ -94,9 +94,8 @@ class MatrixIndex:
         """See `VectorIndex`."""
         identities = self._rows.matching(request, session)
         with self._lock:
-            identities = identities[self._matrix.held(identities)]
-            view = self._matrix.view(identities)
-        return best(identities, view.scores(queries), request.limit)
+            held, vectors, rows = self._matrix.view(identities)
+        return best(held, cosines(vectors, rows, queries), request.limit)
 
     def fleet(self, queries: np.ndarray | None, request: Request) -> list[Hit]:
         """Return nothing: the database has this robot's memories alone."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 _CHUNK = 4096  # rows turned into float32 at a time: 6 MiB, which stays in the processor's cache
@@ -54,29 +52,20 @@ class VectorMatrix:
             self._slot_of[identity] = -1
             self._free.append(slot)
 
-    def held(self, identities: np.ndarray) -> np.ndarray:
-        """Return for which ids (N,) it has the vector."""
-        found = np.zeros(len(identities), bool)
-        known = identities < len(self._slot_of)
-        found[known] = self._slot_of[identities[known]] >= 0
-        return found
+    def view(self, identities: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return those ids (K,) of which it has the vector, all vectors (S, D) and the rows (K,) of these ids.
 
-    def view(self, identities: np.ndarray) -> MatrixView:
-        """Return the vectors of held ids as they are now; cosines can be taken while others are put."""
-        return MatrixView(self._vectors, self._slot_of[identities])
+        `cosines` of them can be taken while others are put.
+        """
+        identities = identities[identities < len(self._slot_of)]
+        identities = identities[self._slot_of[identities] >= 0]
+        return identities, self._vectors, self._slot_of[identities]
 
 
-@dataclass(frozen=True)
-class MatrixView:
-    """Vectors (S, D) float16 and the slots (N,) of some ids in them."""
-
-    vectors: np.ndarray
-    slots: np.ndarray
-
-    def scores(self, queries: np.ndarray) -> np.ndarray:
-        """Return the largest cosine (N,) float32 of each id with the queries (M, D)."""
-        best = np.empty(len(self.slots), np.float32)
-        for begin in range(0, len(self.slots), _CHUNK):
-            part = self.vectors[self.slots[begin : begin + _CHUNK]].astype(np.float32)
-            best[begin : begin + _CHUNK] = (part @ queries.T).max(axis=1)
-        return best
+def cosines(vectors: np.ndarray, rows: np.ndarray, queries: np.ndarray) -> np.ndarray:
+    """Return the largest cosine (K,) float32 of these rows (K,) of vectors (S, D) with the queries (M, D)."""
+    best = np.empty(len(rows), np.float32)
+    for begin in range(0, len(rows), _CHUNK):
+        part = vectors[rows[begin : begin + _CHUNK]].astype(np.float32)
+        best[begin : begin + _CHUNK] = (part @ queries.T).max(axis=1)
+    return best

@@ -41,15 +41,14 @@ class FakeMilvus:
 
     def __init__(self) -> None:
         self.rows: dict[str, Entry] = {}
-        self.connected = self.created = False
+        self.connected = False
         self.down = False
         self.fail_after: int | None = None
         self.upserts = self.purges = self.searches = 0
-        self.made = False
 
     def connect(self) -> None:
         self._up()
-        self.created, self.made, self.connected = not self.made, True, True
+        self.connected = True
 
     def close(self) -> None:
         self.connected = False

@@ -380,7 +380,7 @@ def test_a_server_that_comes_back_empty_is_filled_again(on_server, milvus):
         store.add(fakes.memory("thing 20"))
         assert not store.flush(1.0)
         milvus.rows.clear()
-        milvus.down = milvus.made = False
+        milvus.down = False
         assert store.flush() and store.flush()
         assert len(milvus.texts()) == 21
         assert store.statistics().problems == {}

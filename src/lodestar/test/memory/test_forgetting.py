@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from lodestar.memory.errors import BadMemory, NoSuchMemory, NotErased
+from lodestar.memory.errors import NoSuchMemory, NotErased
 from lodestar.memory.records import EventKind, Source
-from lodestar.memory.requests import Request
+from lodestar.memory.requests import MAX_LIMIT, Request
 from lodestar.memory.store import MemoryStore
 from lodestar.memory.transfer import export_jsonl, import_jsonl
 
@@ -164,14 +165,41 @@ def test_a_correction_is_forgotten_with_what_it_corrects(store):
     assert store.search(Request()) == []
 
 
-def test_a_selector_forgets_what_passes_its_filters(store):
-    for i in range(10):
-        store.add(fakes.memory(f"thing {i}", 10.0 * i, (float(i), 0.0, 0.0)))
-    assert store.forget(Request(window=(20.0, 41.0), near=(3.0, 0.0), radius=0.5)) == [4]
-    for selector in (Request(), Request(phrases=("everything",))):
-        with pytest.raises(BadMemory, match="to forget takes"):
-            store.forget(selector)
-    assert len(store.search(Request())) == 9
+def test_a_correction_that_comes_while_its_memory_is_forgotten_is_forgotten_or_refused(store):
+    def correct(identity):
+        try:
+            for number in range(1000):
+                store.correct(identity, f"a toy {number}")
+        except NoSuchMemory:
+            return
+
+    for _ in range(10):
+        first = store.add(fakes.memory("a gun"))
+        with ThreadPoolExecutor() as pool:
+            done = pool.submit(correct, first)
+            while len(store.identities()) < 3 and not done.done():
+                pass
+            store.forget(first)
+            done.result()
+        assert store.identities() == []
+
+
+@pytest.mark.parametrize("words", ["Red  MUG", ""])
+def test_words_and_times_find_all_to_forget_also_beyond_the_longest_answer_and_corrected(config, words):
+    many = MAX_LIMIT + 1
+    with MemoryStore.open(replace(config, max_records=2 * many)) as store:
+        with store._rows.database.write():  # one transaction is faster
+            for i in range(many):
+                store.add(fakes.memory(f"{i} a red mug", float(i)))
+            store.add(fakes.memory("a lamp", many + 100.0))
+        hidden = store.correct(store.correct(1, "a blue mug"), "a cup")
+        assert len(store.search(Request(limit=MAX_LIMIT))) == MAX_LIMIT
+        found = store.mentioning(words, (0.0, many + 50.0))
+        assert found[:many] == list(range(1, many + 1))
+        gone = store.forget(found)
+        assert {1, hidden - 1, hidden, many} <= set(gone) and many + 1 not in gone
+        assert store.mentioning("") == [many + 1]
+        assert on_disk(config, "red mug") == []
 
 
 def aged(config, **more):

@@ -87,10 +87,11 @@ def test_damaged_lines_are_counted(config, journal):
         assert store.statistics().unreadable == 2  # the checksum, the floor
 
 
-def test_an_owner_that_dies_before_the_journal_is_deleted_takes_nothing_twice(config, journal):
+@pytest.mark.parametrize("left", [slice(None), slice(1), slice(1, None)])
+def test_an_owner_that_dies_while_the_journal_is_deleted_takes_nothing_twice(config, journal, left):
     kept = [(path, path.read_bytes()) for path in journal]
     MemoryStore.open(config).close()
-    for path, content in kept:
+    for path, content in kept[left]:
         path.write_bytes(content)
     with MemoryStore.open(config) as store:
         assert len(store.identities()) == 5

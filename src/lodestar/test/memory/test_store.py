@@ -20,6 +20,24 @@ def texts(store: MemoryStore, **request) -> list[str]:
     return [hit.memory.text for hit in store.search(Request(**request))]
 
 
+@pytest.mark.parametrize("number", [2**63, -(2**70)])
+def test_numbers_beyond_any_sense_have_an_error_with_advice(store, number):
+    for work in (store.get, store.pin, store.forget, lambda i: store.correct(i, "no")):
+        with pytest.raises(BadMemory, match="64 bits"):
+            work(number)
+    for filters in (
+        {"floor": number},
+        {"region_id": number},
+        {"entity_ids": {number}},
+        {"map": MapName(number)},
+    ):
+        with pytest.raises(ValueError, match="63 bits"):
+            Request(**filters)
+    for radius in (float("inf"), 1e200):
+        with pytest.raises(ValueError, match="at most"):
+            Request(near=(0.0, 0.0), radius=radius)
+
+
 def test_what_was_added_a_moment_ago_is_found(on_server, milvus):
     milvus.down = True
     with MemoryStore.open(on_server, milvus=milvus) as store:

@@ -68,11 +68,12 @@ def test_bad_lines_are_told_with_their_number_and_skipped(exported, config):
         json.dumps({**values, "memory": {**values["memory"], "end": float("nan")}}),
         good[1],
     ]
-    exported.write_text("\n".join(lines))
     with MemoryStore.open(replace(config, folder=config.folder + "2")) as other:
+        lines.insert(3, json.dumps({**values, "origin": f"{other.name}:{'9' * 40}"}))
+        exported.write_text("\n".join(lines))
         done = import_jsonl(other, exported)
         assert done.added == 1 and len(other.identities()) == 1
-        assert [number for number, _ in done.bad] == [2, 3, 4, 5, 6, 7, 8, 10] and done.bad_lines == 8
+        assert [number for number, _ in done.bad] == [2, 3, 4, 5, 6, 7, 8, 9, 11] and done.bad_lines == 9
 
 
 @pytest.mark.parametrize(

@@ -132,7 +132,7 @@ def test_a_truncated_file_is_refused_and_changes_nothing(bed, robot, tmp_path):
     save = bed.action(SaveMap, "scene_dictionary/save")
     assert save.result(SaveMap.Goal(path=str(folder)), timeout=90.0).error_code == 0
     part = folder / (folder / "CURRENT").read_text().strip()
-    session = entities(bed)[1]
+    start = entities(bed)[1].split(".")[-1]  # of each scene; what is before it follows the voxel map, if late
     for name in ("voxels.lodestar", "scene.lodestar"):
         content = (part / name).read_bytes()
         os.truncate(part / name, len(content) // 2)
@@ -141,7 +141,7 @@ def test_a_truncated_file_is_refused_and_changes_nothing(bed, robot, tmp_path):
         (part / name).write_bytes(content[:-100] + bytes(100))  # of the right size, but damaged
         assert load(bed, folder).error_code == LoadMap.Result.BAD_FORMAT
         (part / name).write_bytes(content)
-    assert entities(bed)[1] == session, "the old scene goes on"
+    assert entities(bed)[1].split(".")[-1] == start, "the old scene goes on"
     assert load(bed, folder).error_code == 0
 
 

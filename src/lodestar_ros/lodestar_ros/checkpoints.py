@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -56,6 +57,18 @@ class Checkpointer:
         """Note facts for a successor; they are written at once."""
         self._files.note(**values)
 
+    @contextmanager
+    def until_done(self, words: str) -> Iterator[None]:
+        """Have a successor say these words, until such a block has ended without an error. Raises OSError."""
+        before = self.notes.get("unfinished", "")
+        self.note(unfinished=words)
+        try:
+            yield
+            before = ""
+        finally:
+            with suppress(OSError):  # a full disk: a successor warns in vain
+                self.note(unfinished=before)
+
     def restore(self, build: Callable[[Archive], T]) -> T | None:
         """Return the result of `build` on the predecessor's part; None if there is none or it cannot be used.
 
@@ -79,7 +92,9 @@ class Checkpointer:
         if not self._files.restarted:
             return
         name = self._node.get_name()
-        text = f"{name} died and came back {with_what}"
+        text = "; ".join(
+            filter(None, (f"{name} died and came back {with_what}", self.notes.get("unfinished")))
+        )
         message = NodeRestart(node=name, restored=restored, age=age, text=text)
         message.header.stamp = self._node.get_clock().now().to_msg()
         self._restarts.publish(message)

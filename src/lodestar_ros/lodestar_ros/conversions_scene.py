@@ -87,7 +87,7 @@ codec(Absence, msg.Absence)
 codec(Miss, msg.Miss)
 codec(CaptionVote, msg.CaptionVote)
 codec(Observation, msg.Observation, names={"odom_from_camera": "camera_pose", "box": "image_box"}, **_FEATURE)
-instance_to_msg, instance_from_msg = codec(Instance, msg.Instance)
+codec(Instance, msg.Instance)
 _delta_to_msg, _delta_from_msg = codec(InstanceDelta, msg.InstanceArray, alone=("features",))
 
 

@@ -156,7 +156,7 @@ class RemoteAction:
                 raise MapError(
                     Codes.NODE_LOST,
                     f"{self.owner} has said nothing for {silent:.0f} s and did not come back: it died or hangs. "
-                    "Nothing was changed; its log says more. Try again when it is up",
+                    f"{'' if undoes else 'Nothing was changed; '}its log says more. Try again when it is up",
                 )
             self._node.get_logger().warning(f"{self._name}: {self.owner} fell silent; it is asked again")
 
@@ -219,7 +219,7 @@ class PartServer:
     def __init__(self, node: LodestarNode, part: MapPart, count: Callable[[], int] = lambda: 0) -> None:
         self._name, self._part, self._count = node.get_name(), part, count
         self._held: Replacement | None = None  # between PREPARE and FINISH or UNDO
-        self._swapped = False
+        self._stage = LoadMap.Goal.WHOLE  # the last that was done of a load in stages
         serve(node, SaveMap, "~/save", self._save)
         serve(node, LoadMap, "~/load", self._load)
 
@@ -231,28 +231,33 @@ class PartServer:
         return {"bytes_written": sum(file.stat().st_size for file in files), "entity_count": self._count()}
 
     def _load(self, job: Job) -> dict[str, Any]:
-        """On the worker of the action."""
+        """On the worker of the action. A stage whose answer was lost is asked for again."""
         stage, goal = job.request.stage, LoadMap.Goal
-        if stage == goal.WHOLE:
+        left_out: tuple[str, ...] = ()
+        if stage in (goal.WHOLE, goal.PREPARE):
             path = path_of(job)
-            left_out = replace_all([(self._part.name, lambda: self._part.prepare(path))])
-            return {"left_out": list(left_out), "entity_count": self._count()}
-        if stage == goal.PREPARE:
-            if self._held is not None:  # of a load whose node died
-                self._held.undo()
-            self._held, self._swapped = None, False
-            self._held = self._part.prepare(path_of(job))
-            return {"left_out": [] if self._held is None else list(self._held.notes)}
-        if self._held is None:
-            raise MapError(Codes.NODE_LOST, f"{self._name} was restarted during the load; load the map again")
-        if stage == goal.SWAP:
-            if not self._swapped:  # it may be asked again where the answer was lost
-                self._held.swap()
-            self._swapped = True
-        else:
-            held, self._held = self._held, None
-            held.undo() if stage == goal.UNDO else held.finish()
-        return {"entity_count": self._count()}
+            self._end_former()
+            if stage == goal.WHOLE:
+                left_out = replace_all([(self._part.name, lambda: self._part.prepare(path))])
+            else:
+                self._held = self._part.prepare(path)
+                left_out = self._held.notes
+        elif stage != self._stage:
+            held = self._held
+            if held is None:
+                raise MapError(
+                    Codes.NODE_LOST, f"{self._name} was restarted during the load; load the map again"
+                )
+            {goal.SWAP: held.swap, goal.UNDO: held.undo, goal.FINISH: held.finish}[stage]()
+            self._held = held if stage == goal.SWAP else None
+        self._stage = stage
+        return {"left_out": list(left_out), "entity_count": self._count()}
+
+    def _end_former(self) -> None:
+        """End a load whose node died, or whose undoing failed. What is in use stays: the robot may have gone on."""
+        held, self._held = self._held, None
+        if held is not None:
+            held.finish() if self._stage == LoadMap.Goal.SWAP else held.undo()
 
 
 def done_on(submit: Callable[[Callable[[], None]], None], work: Callable[[], T], name: str) -> T:

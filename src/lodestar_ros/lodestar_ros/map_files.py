@@ -146,12 +146,17 @@ class MapFiles:
             raise MapError(Codes.NOTHING_TO_SAVE, "the scene is still empty")
         folder = SnapshotFolder(job.request.path, self._saving.keep)
         before = {} if job.request.force else folder.meta()
-        self._refuse_loss(folder, before, {"entities": len(self._scene)})
 
         def check(known: Mapping[str, Any]) -> None:
             if job.cancel_requested:
                 raise MapError(Codes.CANCELLED, "cancelled")
-            self._refuse_loss(folder, before, known)
+            less = shrinkage(before, known, self._saving)
+            if less:
+                raise MapError(
+                    Codes.SMALLER_MAP,
+                    f"this map would replace the one in {folder.path} with {less}: it was not saved. Did a node die? "
+                    "Save it to another folder, or replace that map with --force (`force` of SaveMap)",
+                )
 
         parts: tuple[MapPart, ...] = (
             self._voxels.asked_by(job),
@@ -161,24 +166,14 @@ class MapFiles:
         written, known = save_map(folder, parts, {"saved": time.time()}, check)
         return {"bytes_written": written, "entity_count": known["entities"]}
 
-    def _refuse_loss(
-        self, folder: SnapshotFolder, before: Mapping[str, Any], known: Mapping[str, Any]
-    ) -> None:
-        """Raise MapError if the current map lacks much of the saved one."""
-        less = shrinkage(before, known, self._saving)
-        if less:
-            raise MapError(
-                Codes.SMALLER_MAP,
-                f"this map would replace the one in {folder.path} with {less}: it was not saved. Did a node die? "
-                "Save it to another folder, or replace that map with --force (`force` of SaveMap)",
-            )
-
     def _load(self, job: Job) -> dict[str, Any]:
         """On the worker of the action. The scene is the first to be replaced: it then expects the other voxel map."""
         others = (*self._others, self._voxels)
         parts: tuple[MapPart, ...] = (self._part, *(other.asked_by(job) for other in others))
         journal = Exchange(lambda _: self.journal.clear(), None)
-        _, left_out = load_map(job.request.path, parts, [("journal of amendments", lambda: journal)])
+        unfinished = f"it was loading {job.request.path}: grid and things may be of two maps, load it again"
+        with self._checkpoints.until_done(unfinished):
+            _, left_out = load_map(job.request.path, parts, [("journal of amendments", lambda: journal)])
         self._tell_followers()
         return {
             "map_id": self._scene.map_id,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lodestar.storage.replacement import Replacement, Unchanged
 from lodestar_interfaces.action import LoadMap, SaveMap
 from lodestar_ros.map_actions import PATIENCE, TIMEOUT, Codes, MapError, RemoteAction
 from lodestar_ros.node import LodestarNode
@@ -23,9 +23,9 @@ class RemotePart:
         self.loading = RemoteAction(node, LoadMap, f"load_{actions}", owner)
         self.log = node.get_logger()
 
-    def asked_by(self, job: Job) -> BoundPart:
+    def asked_by(self, job: Job) -> AskedPart:
         """Return the part for one save or load."""
-        return BoundPart(self, job)
+        return AskedPart(self, job)
 
     def is_there(self, action: RemoteAction, job: Job) -> bool:
         """Return whether the node is up. Raises MapError where it must be and is not."""
@@ -35,64 +35,42 @@ class RemotePart:
         return there
 
 
-@dataclass(frozen=True)
-class BoundPart:
-    """A remote part during one save or load; see `MapPart`."""
+class AskedPart:
+    """A remote part during one save or load: a `MapPart`, and the `Replacement` that its node has prepared."""
 
-    remote: RemotePart
-    job: Job
-
-    @property
-    def name(self) -> str:
-        """Return the name of its file or folder."""
-        return self.remote.name
-
-    @property
-    def is_optional(self) -> bool:
-        """Return whether it stays as it is where a saved map lacks it."""
-        return self.remote.is_optional
+    def __init__(self, remote: RemotePart, job: Job) -> None:
+        self.name, self.is_optional = remote.name, remote.is_optional
+        self.notes: tuple[str, ...] = ()
+        self._remote, self._job = remote, job
+        self._swapped = False  # or it may be
 
     def save(self, path: Path) -> None:
         """Have its node write it, if the node is up. Raises MapError."""
-        if self.remote.is_there(self.remote.saving, self.job):
-            self.remote.saving.call(self.job, TIMEOUT, path=str(path))
+        if self._remote.is_there(self._remote.saving, self._job):
+            self._remote.saving.call(self._job, TIMEOUT, path=str(path))
 
-    def prepare(self, path: Path) -> RemoteReplacement | None:
-        """Have its node prepare it; None where the node is not up. Raises MapError."""
-        if not self.remote.is_there(self.remote.loading, self.job):
-            return None
-        prepared = RemoteReplacement(self)
+    def prepare(self, path: Path) -> Replacement:
+        """Have its node prepare it; where the node is not up the part stays, which is told. Raises MapError."""
+        if not self._remote.is_there(self._remote.loading, self._job):
+            told = f"{self.name} was not loaded: {self._remote.loading.owner} is not up"
+            return Unchanged((told,) if path.exists() else ())
         try:
-            prepared.notes = tuple(prepared.call(LoadMap.Goal.PREPARE, path).left_out)
+            self.notes = tuple(self._call(LoadMap.Goal.PREPARE, path=str(path)).left_out)
         except MapError as error:
             if error.code in (Codes.CANCELLED, Codes.UNKNOWN, Codes.NODE_LOST):  # it may have been prepared
-                prepared.undo()
+                self.undo()
             raise
-        return prepared
-
-
-class RemoteReplacement:
-    """A part that another node has prepared; see `Replacement`."""
-
-    def __init__(self, part: BoundPart) -> None:
-        self._part = part
-        self._swapped = False  # or it may be
-        self.notes: tuple[str, ...] = ()
-
-    def call(self, stage: int, path: Path | str = "", *, undoes: bool = False) -> Any:
-        """Have the node do a stage. Raises MapError."""
-        action, job = self._part.remote.loading, self._part.job
-        return action.call(job, TIMEOUT, undoes=undoes, path=str(path), stage=stage)
+        return self
 
     def swap(self) -> None:
         """See `Replacement.swap`."""
         self._swapped = True
-        self.call(LoadMap.Goal.SWAP)
+        self._call(LoadMap.Goal.SWAP)
 
     def undo(self) -> None:
         """See `Replacement.undo`."""
         try:
-            self.call(LoadMap.Goal.UNDO, undoes=True)
+            self._call(LoadMap.Goal.UNDO)
         except MapError:
             if self._swapped:  # otherwise a node that died has nothing to go back from
                 raise
@@ -100,6 +78,11 @@ class RemoteReplacement:
     def finish(self) -> None:
         """See `Replacement.finish`."""
         try:
-            self.call(LoadMap.Goal.FINISH, undoes=True)
+            self._call(LoadMap.Goal.FINISH)
         except MapError as error:  # its successor goes on with what was taken into use
-            self._part.remote.log.warning(f"after the load: {error}")
+            self._remote.log.warning(f"after the load: {error}")
+
+    def _call(self, stage: int, **goal: str) -> Any:
+        """Have the node do a stage. Raises MapError."""
+        ends = stage in (LoadMap.Goal.UNDO, LoadMap.Goal.FINISH)
+        return self._remote.loading.call(self._job, TIMEOUT, undoes=ends, stage=stage, **goal)

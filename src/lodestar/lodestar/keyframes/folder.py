@@ -155,20 +155,23 @@ class KeyframeSet:
     def copy_to(self, root: Path, name: str = "") -> KeyframeSet:
         """Return a copy in a new folder, without an index; files are hard-linked where the file system allows it.
 
-        A keyframe whose files are gone is left out. Raises OSError, and then nothing of the copy is left.
+        A keyframe whose files are gone is left out, such as one deleted meanwhile. Others may use this set during
+        the copy, which takes long on another file system. Raises OSError, and then nothing of the copy is left.
         """
         copy = KeyframeSet(root, name)
         copy.anchor, copy.next_id = Anchor(self.anchor.map_from_part), self.next_id
         copy.folder.mkdir(FOLDER_MODE)
         try:
-            for identity, keyframe in self.keyframes.items():
+            for identity, keyframe in list(self.keyframes.items()):
                 try:
                     for kind in ("jpg", "json"):
                         link_file(self.path(identity, kind), copy.path(identity, kind))
+                    copy.sizes[identity] = copy.path(identity, "jpg").stat().st_size
                 except FileNotFoundError:
+                    copy.path(identity, "jpg").unlink(missing_ok=True)
                     copy.damaged += (f"keyframe {identity:08d} was left out: its files are gone",)
                     continue
-                copy.keyframes[identity], copy.sizes[identity] = keyframe, self.sizes[identity]
+                copy.keyframes[identity] = keyframe
         except BaseException:
             shutil.rmtree(copy.folder, ignore_errors=True)
             raise

@@ -18,7 +18,6 @@ from lodestar.keyframes.records import AnchoredKeyframe, Keyframe
 from lodestar.keyframes.view_changes import ViewChanges
 from lodestar.perception.frames import ImageBox, RgbdFrame
 from lodestar.storage.private import private_folder
-from lodestar.storage.replacement import replace_all
 from lodestar.storage.saved_map import KEYFRAMES
 
 _ROUNDING = 1e-6  # s; stamps at the very interval are due
@@ -48,6 +47,7 @@ class KeyframeStore:
         self._kept = KeyframeSet.read(self.folder)
         self._kept.sweep()
         self._beside: list[KeyframeSet] = []  # sets that may come into use: prepared ones and former ones
+        self._erased = list[tuple[str, tuple[int, ...]]]()  # all that was asked; a load being prepared obeys
         self._wanted: tuple[int, ...] = ()
         self._last_stamp = -math.inf
         self._loads = 0
@@ -141,12 +141,16 @@ class KeyframeStore:
         """
         with self._lock:
             asked = tuple(dict.fromkeys(keyframe_ids))
+            self._erased.append((session_id, asked))
             for kept in (self._kept, *self._beside):
-                for identity in asked:
-                    keyframe = kept.keyframes.get(identity)
-                    if keyframe is not None and keyframe.session_id == session_id:
-                        kept.drop(identity, valid=kept is self._kept)
+                self._erase_from(kept, session_id, asked)
             return asked
+
+    def _erase_from(self, kept: KeyframeSet, session_id: str, keyframe_ids: tuple[int, ...]) -> None:
+        for identity in keyframe_ids:
+            keyframe = kept.keyframes.get(identity)
+            if keyframe is not None and keyframe.session_id == session_id:
+                kept.drop(identity, valid=kept is self._kept)
 
     def link(self, stamp: float, instances: dict[int, ImageBox]) -> Keyframe | None:
         """Record which instances the keyframe of this stamp shows; return None if no image was stored then."""
@@ -177,8 +181,7 @@ class KeyframeStore:
 
         Files are hard-linked where the file system allows it.
         """
-        with self._lock:
-            copy = self._kept.copy_to(Path(folder))
+        copy = self._kept.copy_to(Path(folder))
         copy.write_index()
         return sum(path.stat().st_size for path in copy.folder.iterdir())
 
@@ -188,16 +191,15 @@ class KeyframeStore:
         Damaged keyframes are left out, and told by its notes. Raises ForeignFile, OtherVersion, OSError; then nothing
         changes.
         """
+        erased = len(self._erased)
         saved = KeyframeSet.read(Path(folder))
+        # without the lock, because it is slow from another disk
+        fresh = saved.copy_to(self.folder, self._kept.new_name())
         with self._lock:
-            fresh = saved.copy_to(self.folder, self._kept.new_name())
             self._beside.append(fresh)
-            return KeyframeReplacement(self, fresh, saved.damaged)
-
-    def load_from(self, folder: str | Path) -> int:
-        """Replace the content at once; see `prepare`. Returns the number of keyframes."""
-        replace_all([("keyframes", lambda: self.prepare(folder))])
-        return len(self)
+            for session_id, keyframe_ids in self._erased[erased:]:
+                self._erase_from(fresh, session_id, keyframe_ids)
+        return KeyframeReplacement(self, fresh, (*saved.damaged, *fresh.damaged))
 
     def _use(self, kept: KeyframeSet) -> None:
         """Go on with another set; the next image may have any stamp and another odometry."""
@@ -272,12 +274,14 @@ class KeyframeReplacement:
     def __init__(self, store: KeyframeStore, fresh: KeyframeSet, notes: tuple[str, ...]) -> None:
         self._store, self._fresh, self.notes = store, fresh, notes
         self._former: KeyframeSet | None = None
+        self._wanted: tuple[int, ...] = ()
 
     def swap(self) -> None:
         """Take the prepared keyframes into use: the index is replaced. Raises OSError."""
         store = self._store
         with store._lock:
-            former = self._former = store._kept
+            former, self._wanted = store._kept, store._wanted
+            self._former = former
             self._fresh.replace(former)
             store._use(self._fresh)
             store._beside.remove(self._fresh)
@@ -296,6 +300,7 @@ class KeyframeReplacement:
             if store._kept is self._fresh:
                 store._beside.remove(self._former)
                 store._use(self._former)
+                store._wanted = self._wanted
 
     def finish(self) -> None:
         """Delete the former keyframes."""

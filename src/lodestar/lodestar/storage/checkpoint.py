@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -50,6 +51,7 @@ class Checkpoint:
         self._run, self._versions = config.run, versions
         self._path = self._notes_path = Path()
         self.notes: dict[str, Any] = {}
+        self._noting = threading.Lock()
         self.restarted = False  # a process of this name has already run in this run
         if self.enabled:
             folder = private_folder(config.folder)
@@ -60,12 +62,13 @@ class Checkpoint:
             self.note()
 
     def note(self, **values: Any) -> None:
-        """Update the notes, which survive kill -9; the file is written only if a value changes."""
-        new = {**self.notes, **values}
-        if self.enabled and (new != self.notes or not self._notes_path.exists()):
-            content = json.dumps({"run": self._run, "notes": new}).encode()
-            write_file(self._notes_path, [content], durable=False)
-        self.notes = new
+        """Update the notes, which survive kill -9; the file is written only if a value changes. From any thread."""
+        with self._noting:
+            new = {**self.notes, **values}
+            if self.enabled and (new != self.notes or not self._notes_path.exists()):
+                content = json.dumps({"run": self._run, "notes": new}).encode()
+                write_file(self._notes_path, [content], durable=False)
+            self.notes = new
 
     def write(self, state: Archive) -> int:
         """Write the state of the next checkpoint. Returns its bytes. Raises OSError, and then keeps the last one."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 T = TypeVar("T")
@@ -33,7 +34,7 @@ class Exchange(Generic[T]):
     """A replacement in memory.
 
     put(part): takes a part into use, all or nothing, and returns what takes that back. kept(): makes the part in use
-    outlive the process; it runs after each exchange and may raise.
+    outlive the process, or raises and leaves the one before to a successor.
     """
 
     notes: tuple[str, ...] = ()
@@ -43,28 +44,44 @@ class Exchange(Generic[T]):
     ) -> None:
         self._put, self._part, self._kept = put, part, kept
         self._back: Callable[[], object] | None = None
+        self._outlives = False
 
     def swap(self) -> None:
         """See `Replacement.swap`."""
         self._back = self._put(self._part)
         self._kept()
+        self._outlives = True
 
     def undo(self) -> None:
         """See `Replacement.undo`."""
         if self._back is not None:
             self._back()
             self._back = None
+        if self._outlives:  # on a full disk there is nothing to take back, nor room for it
             self._kept()
+            self._outlives = False
 
     def finish(self) -> None:
         """See `Replacement.finish`."""
         self._back = None
 
 
-def replace_all(parts: Iterable[tuple[str, Callable[[], Replacement | None]]]) -> tuple[str, ...]:
+@dataclass(frozen=True)
+class Unchanged:
+    """A part that stays as it is. notes: why."""
+
+    notes: tuple[str, ...]
+
+    def swap(self) -> None:
+        """Do nothing, as `undo` and `finish`."""
+
+    undo = finish = swap
+
+
+def replace_all(parts: Iterable[tuple[str, Callable[[], Replacement]]]) -> tuple[str, ...]:
     """Replace all parts, or none; return what had to be left out.
 
-    parts: the name of each, and what prepares it; None = it stays as it is.
+    parts: the name of each, and what prepares it.
 
     Raises the first error. The errors of further parts, and of parts that could not go back, are its notes
     (`BaseException.__notes__`).
@@ -74,9 +91,7 @@ def replace_all(parts: Iterable[tuple[str, Callable[[], Replacement | None]]]) -
     try:
         for name, prepare in parts:
             try:
-                made = prepare()
-                if made is not None:
-                    prepared.append((name, made))
+                prepared.append((name, prepare()))
             except Exception as error:  # the others are tried too, so that all that is wrong is told at once
                 if failed is not None:
                     failed.add_note(f"{name}: {error}")

@@ -42,16 +42,14 @@ class SaveConfig:
 def shrinkage(before: Mapping[str, Any], now: Mapping[str, Any], config: SaveConfig) -> str:
     """Return in words what a map lacks against the one saved before; "" if it may replace that one.
 
-    Both are the meta of a save: `entities`, and `free_m2` if a grid is part of it.
+    Both are the meta of a save: `entities`, and `free_m2` if a grid is part of it; no grid, no free floor.
     """
     less = []
     for name, unit, slack in (
         ("entities", "entities", config.slack_entities),
         ("free_m2", "m2 of known floor", config.slack_area),
     ):
-        if name not in before or name not in now:
-            continue
-        was, is_now = float(before[name]), float(now[name])
+        was, is_now = float(before.get(name, 0.0)), float(now.get(name, 0.0))
         if is_now < config.least_share * was and was - is_now >= slack:
             less.append(f"{is_now:.0f} instead of {was:.0f} {unit}")
     return " and ".join(less)
@@ -70,8 +68,8 @@ class MapPart(Protocol):
         """Write the part as it is now; not durably. Raises OSError."""
         ...
 
-    def prepare(self, path: Path) -> Replacement | None:
-        """Return what replaces the part by a saved one, None where nobody has it. Nothing has changed then.
+    def prepare(self, path: Path) -> Replacement:
+        """Return what replaces the part by a saved one. Nothing has changed then.
 
         Raises ForeignFile, OtherVersion, OSError.
         """
@@ -142,7 +140,7 @@ def save_map(
 def load_map(
     path: str | Path,
     parts: Sequence[MapPart],
-    beside: Sequence[tuple[str, Callable[[], Replacement | None]]] = (),
+    beside: Sequence[tuple[str, Callable[[], Replacement]]] = (),
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Replace all parts by those of a saved map, or none; return what its manifest says, and what was left out.
 

@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,10 +18,13 @@ from failing_disk import every_failure, failing_disk
 
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.geometry.poses import BODY_FROM_OPTICAL, planar_transform
+from lodestar.keyframes.config import KeyframeConfig
 from lodestar.keyframes.store import KeyframeStore
 from lodestar.perception.frames import ImageBox, RgbdFrame
 from lodestar.storage.archive import ForeignFile, OtherVersion
+from lodestar.storage.files import link_file
 from lodestar.storage.private import UnsafeFolder
+from lodestar.storage.replacement import replace_all
 from lodestar.storage.snapshot import SnapshotFolder
 
 CAMERA = PinholeCamera(64, 48, 40.0, 40.0, 31.5, 23.5)
@@ -40,11 +44,16 @@ def kept(tmp_path):
     return store
 
 
+def load_into(store, folder):
+    replace_all([("keyframes", lambda: store.prepare(folder))])
+    return len(store)
+
+
 def test_there_and_back(kept, tmp_path):
     assert kept.save_to(tmp_path / "saved") == sum(p.stat().st_size for p in (tmp_path / "saved").iterdir())
     other = KeyframeStore(tmp_path / "second")
     other.offer(frame(50.0, x=9.0))
-    assert other.load_from(tmp_path / "saved") == 4
+    assert load_into(other, tmp_path / "saved") == 4
     for keyframe in kept.keyframes():
         record, image = other.get(keyframe.id)
         assert np.allclose(record.map_from_camera, keyframe.map_from_camera)
@@ -57,7 +66,7 @@ def test_what_was_saved_does_not_change_with_the_store(kept, tmp_path):
     kept.save_to(tmp_path / "saved")
     kept.link(1.0, {7: ImageBox(0, 0, 1, 1)})
     other = KeyframeStore(tmp_path / "second")
-    other.load_from(tmp_path / "saved")
+    load_into(other, tmp_path / "saved")
     assert other.get(1)[0].instances == {}
 
 
@@ -77,7 +86,7 @@ def test_a_damaged_keyframe_is_told_and_left_out(kept, tmp_path, harm):
     harm(tmp_path / "saved")
     other = KeyframeStore(tmp_path / "second")
     other.offer(frame(50.0, x=9.0))
-    assert other.load_from(tmp_path / "saved") == 3
+    assert load_into(other, tmp_path / "saved") == 3
     assert other.ids == (1, 3, 4) and all(other.get(i)[1] == kept.get(i)[1] for i in other.ids)
     (told,) = other.prepare(tmp_path / "saved").notes
     assert told.startswith("keyframe 00000002 is damaged and was left out: ")
@@ -102,7 +111,7 @@ def test_a_damaged_index_or_one_of_a_newer_version_is_refused_and_nothing_change
     other = KeyframeStore(tmp_path / "second")
     other.offer(frame(50.0, x=9.0))
     with pytest.raises(error):
-        other.load_from(tmp_path / "saved")
+        load_into(other, tmp_path / "saved")
     assert other.ids == (1,) and other.get(1)
 
 
@@ -119,7 +128,7 @@ def test_keyframes_of_version_1_go_on(kept, tmp_path):
         record["map_from_camera"] = poses[record["id"]].tolist()
         _write(path, json.dumps(record).encode())
     loaded = KeyframeStore(tmp_path / "second")
-    assert loaded.load_from(folder) == 4
+    assert load_into(loaded, folder) == 4
     for store in (loaded, KeyframeStore(folder), KeyframeStore(loaded.folder)):
         assert {k.id for k in store.keyframes()} == {1, 2, 3, 4} and not store.damaged
         assert all(np.allclose(k.map_from_camera, poses[k.id]) for k in store.keyframes())
@@ -150,7 +159,7 @@ def test_a_load_that_fails_leaves_what_there_was_in_memory_and_on_the_disk(kept,
     stores = []
 
     def load():
-        stores[-1].load_from(tmp_path / "saved")
+        load_into(stores[-1], tmp_path / "saved")
 
     def fresh():
         stores.append(running(tmp_path / f"live-{len(stores)}"))
@@ -193,6 +202,51 @@ def test_a_keyframe_that_is_erased_during_a_load_does_not_come_back(kept, tmp_pa
     assert store.ids == () and KeyframeStore(store.folder).ids == ()
 
 
+@pytest.mark.parametrize("does", ["prepare", "save_to"])
+def test_a_slow_copy_holds_up_nobody_and_brings_nothing_back_that_is_erased(
+    kept, tmp_path, monkeypatch, does
+):
+    """A saved map may lie on another disk, from which images come slowly."""
+    kept.save_to(tmp_path / "saved")
+    store = KeyframeStore(tmp_path / "live") if does == "prepare" else kept
+    linked, asked = [], []
+
+    def slow(source, target):
+        link_file(source, target)
+        linked.append(target)
+        if len(linked) == 3:  # the first pair, and a half
+            with ThreadPoolExecutor(1) as other:
+                asked.append(other.submit(store.offer, frame(200.0, x=90.0)).result(timeout=5.0))
+                asked.append(other.submit(store.erase, "", [2, 3]).result(timeout=5.0))
+
+    monkeypatch.setattr("lodestar.keyframes.folder.link_file", slow)
+    if does == "prepare":
+        load = store.prepare(tmp_path / "saved")
+        assert asked[0].id == 1 and load.notes == ()
+        load.swap()
+        load.finish()
+        assert store.ids == (1, 4) and KeyframeStore(store.folder).ids == (1, 4)
+    else:
+        store.save_to(tmp_path / "again")
+        assert asked[0].id == 5 and store.ids == (1, 4, 5)
+        other = KeyframeStore(tmp_path / "other")
+        assert load_into(other, tmp_path / "again") == 2 and not other.damaged
+
+
+def test_a_load_that_is_taken_back_keeps_what_is_wanted(kept, tmp_path):
+    kept.save_to(tmp_path / "saved")
+    store = KeyframeStore(tmp_path / "live", KeyframeConfig(max_count=3))
+    for step in range(3):
+        store.offer(frame(100.0 + step, x=50.0 + step))
+    store.want([1])
+    load = store.prepare(tmp_path / "saved")
+    load.swap()
+    load.undo()
+    for step in range(3, 9):
+        store.offer(frame(100.0 + step, x=50.0 + step))
+    assert 1 in store.ids
+
+
 def test_a_save_that_fails_leaves_the_one_before(kept, tmp_path):
     folder = SnapshotFolder(tmp_path / "map")
 
@@ -210,7 +264,7 @@ def test_a_save_that_fails_leaves_the_one_before(kept, tmp_path):
     for disk, error in every_failure(save):
         part, meta = folder.open()
         other = KeyframeStore(tmp_path / f"other-{disk.at}-{disk.stays_full}")
-        assert other.load_from(part / "keyframes") == meta["keyframes"] == 4, f"operation {disk.at}: {error}"
+        assert load_into(other, part / "keyframes") == meta["keyframes"] == 4, f"operation {disk.at}: {error}"
         failed += error is not None
     assert failed > 20
 
@@ -288,7 +342,7 @@ def test_only_the_owner_can_read_pictures_wherever_they_lie(kept, tmp_path):
         kept.save_to(tmp_path / "saved")
         os.chmod(tmp_path / "saved" / "00000001.jpg", 0o644)  # as an older version saved it
         other = KeyframeStore(tmp_path / "second")
-        other.load_from(tmp_path / "saved")
+        load_into(other, tmp_path / "saved")
         other.offer(frame(9.0, x=9.0))
     finally:
         os.umask(before)

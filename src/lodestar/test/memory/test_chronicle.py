@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import chronicle_world as world
+import memory_builders as build
 import numpy as np
 import pytest
-from chronicle_world import KINDS, ROOMS, SPOTS, STEP, Rounds, lives, room_of
+from chronicle_world import KINDS, ROOMS, SPOTS, STEP, ListedMemories, Rounds, Words, lives, room_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lodestar.language.question_reader import read_question
+from lodestar.memory.answering.answerer import Answerer
 from lodestar.memory.answering.records import RoomsMeant, Thing
+from lodestar.memory.answering.tools import Tools
+from lodestar.models.phrases import PhraseBook
+from lodestar.scene.mirror import SceneMirror
 
 EXAMPLES = settings(max_examples=40, deadline=None)
 kinds, rooms = st.sampled_from(KINDS), st.sampled_from(sorted(ROOMS))
@@ -43,6 +49,21 @@ def test_visits_of_a_room_are_the_rounds(things, room):
     visits = told.inquiry("what happened?").chronicle.visits(RoomsMeant(ROOMS[room], frozenset({room})))
     rounds = max(len(life.spots) for life in things)
     assert [visit.begin for visit in visits] == [k * STEP + 10.0 * room for k in range(rounds)]
+
+
+def test_a_visit_ends_where_the_robot_was_elsewhere_or_nothing_is_known():
+    """A stay of a day at one place is one visit, in the order of its memories."""
+    times = [*(3.0 * k for k in range(4000)), 12_100.0, 12_103.0]
+    names = ["office"] * 4000 + ["office", "hall"]
+    told = [
+        build.memory(k + 1, "a desk", start, region=name) for k, (start, name) in enumerate(zip(times, names))
+    ]
+    told += [build.memory(9000, "a desk", 12_106.0, region="office")]
+    answerer = Answerer(Tools(ListedMemories(told), PhraseBook(Words()), SceneMirror()))
+    chronicle = answerer.inquiry(read_question("what happened?"), 13_000.0).chronicle
+    visits = chronicle.visits(RoomsMeant("office", frozenset()))
+    assert [visit.span for visit in visits] == [(0.0, 12_000.0), (12_100.0, 12_103.0), (12_106.0, 12_109.0)]
+    assert [m.start for m in visits[0].memories] == times[:4000]
 
 
 @EXAMPLES

@@ -26,7 +26,7 @@ from lodestar.perception.frames import RgbdFrame
 from lodestar.scene.persistence import scene_from_archive, scene_part
 from lodestar.scene.records import EntityState
 from lodestar.storage.archive import ForeignFile
-from lodestar.storage.replacement import Exchange, told
+from lodestar.storage.replacement import Exchange, replace_all, told
 from lodestar.storage.saved_map import GRID, KEYFRAMES, SCENE, VOXELS, WAYS, SavedMap, load_map, save_map
 from lodestar.storage.snapshot import SnapshotFolder
 from lodestar.worldmodel.amendments import Amendment, Change, ClosedWay
@@ -185,6 +185,27 @@ def test_a_part_that_refuses_at_the_last_moment_undoes_all_and_is_told(yesterday
     assert robot.content() == before
     assert told(raised.value) == "its node died; stubborn could not go back to what it had: it is still dead"
     assert robot.scene.state.records[3].state is EntityState.ARCHIVED, "what was acknowledged holds"
+
+
+def test_a_checkpoint_that_finds_no_room_is_told_once_and_its_part_is_back():
+    """Then the one before is still there, and needs no other in its place."""
+    content, written = ["own"], []
+
+    def kept():
+        raise OSError("no space left")
+
+    def put(name):
+        content.append(name)
+        return content.pop
+
+    parts = [
+        ("ways", Exchange(put, "shut", lambda: written.append(content[-1]))),
+        ("grid", Exchange(put, "g", kept)),
+    ]
+    with pytest.raises(OSError, match="no space left") as raised:
+        replace_all([(name, lambda part=part: part) for name, part in parts])
+    assert content == ["own"] and written == ["shut", "own"]
+    assert told(raised.value) == "no space left"
 
 
 def test_the_error_of_each_part_is_told(yesterday, tmp_path):

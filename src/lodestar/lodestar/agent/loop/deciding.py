@@ -25,7 +25,9 @@ from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest, Rej
 from lodestar.experts.reach import Reach
 from lodestar.grid.viewpoints import NoViewpoint
 from lodestar.language.directive import Step, StepKind
+from lodestar.models.english import with_article
 from lodestar.query.targets import TargetView
+from lodestar.scene.captions import clean_text
 from lodestar.scene.records import Entity
 from lodestar.selection.admission import Admission
 from lodestar.worldmodel.records import TraceError, Verdict
@@ -88,9 +90,10 @@ class Inquiry:
     def _objection(self, run: DirectiveRun, heard: HeardAnswer) -> str:
         """Return why an answer is of no use any more; "" where it still holds."""
         context, identity = self._context, heard.answer.entity_id if isinstance(heard.answer, Proposal) else 0
-        if context.search.is_another(run, identity, heard.asked.labels.get(identity, "")):
+        label = heard.asked.labels.get(identity, "")
+        if context.search.is_another(run, identity, label):
             return (
-                f"entity {identity} was a {heard.asked.labels[identity]} when it was asked, and is none now"
+                f"entity {identity} was {with_article(clean_text(label))} when it was asked, and is none now"
             )
         if not heard.is_late:
             return ""

@@ -222,19 +222,18 @@ class Chronicle:
         """Return when the robot was in these rooms, oldest first. It left where it was elsewhere, or nothing is known
         for `gap` seconds.
         """
-        found: list[Visit] = []
-        left = True
+        stays: list[list[Memory]] = []
+        left, end = True, 0.0
         for memory in self.segments:
             if not self._is_in(memory, rooms):
                 left = True
                 continue
-            if found and not left and memory.start - found[-1].end <= self._config.gap:
-                before = found[-1]
-                found[-1] = Visit(before.begin, max(before.end, memory.end), (*before.memories, memory))
-            else:
-                found.append(Visit(memory.start, memory.end, (memory,)))
-            left = False
-        return tuple(found)
+            if left or memory.start - end > self._config.gap:
+                stays.append([])
+                end = memory.end
+            stays[-1].append(memory)
+            left, end = False, max(end, memory.end)
+        return tuple(Visit(stay[0].start, max(m.end for m in stay), tuple(stay)) for stay in stays)
 
     def visits_around(self, point: np.ndarray, radius: float) -> tuple[Visit, ...]:
         """Return when the robot was within `radius` metres of a place, oldest first."""

@@ -136,15 +136,17 @@ class Bed:
         self.until(future.done, what, timeout)
         return future.result()
 
-    def call(self, service_type: Any, name: str, request: Any, timeout: float = PATIENCE) -> Any:
-        """The response of a service."""
+    def call(
+        self, service_type: Any, name: str, request: Any, timeout: float = PATIENCE, each: float = 5.0
+    ) -> Any:
+        """The response of a service, asked again where no answer came within `each` seconds."""
         if name not in self._clients:
             self._clients[name] = self.on_executor(lambda: self.node.create_client(service_type, name))
         client, end = self._clients[name], time.monotonic() + timeout
         while True:
             self.until(client.service_is_ready, f"a server of {name}", timeout)
             try:
-                return self.wait_for(client.call_async(request), f"an answer of {name}", 5.0)
+                return self.wait_for(client.call_async(request), f"an answer of {name}", each)
             except AssertionError:  # a server that was killed is still in the graph for a while
                 if time.monotonic() > end:
                     raise

@@ -19,6 +19,11 @@ pytest.importorskip("openai")
 CAPTION = "A tabby cat sleeps on the radiator."
 
 
+def kept(folder: Path) -> str:
+    """Every byte of the memory's database and of its log, as text."""
+    return "".join(path.read_text(errors="replace") for path in (folder / "memory").rglob("memory.db*"))
+
+
 def test_the_models_words_for_the_image_are_remembered(bed, processes, tmp_path):
     with chat_server((503, "{}"), json.dumps({"caption": CAPTION})) as server:
         street = Street(bed, processes, tmp_path / "memory")
@@ -38,7 +43,6 @@ def test_the_models_words_for_the_image_are_remembered(bed, processes, tmp_path)
         assert street.count("captions.failed") >= 1, "and went on with the next"
         asked = json.dumps(server.requests[-1])
         assert "image_url" in asked and "gray chair" in asked, "the image, and what was composed"
-        text = "".join(
-            path.read_text(errors="replace") for path in (tmp_path / "memory").rglob("journal-*.log")
+        street.bed.until(
+            lambda: "gray chair" in kept(tmp_path) and CAPTION in kept(tmp_path), "both are kept"
         )
-        assert CAPTION in text and "gray chair" in text

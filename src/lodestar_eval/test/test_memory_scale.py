@@ -22,7 +22,7 @@ def report(monkeypatch, tmp_path):
     return lambda: memory_scale._run(Namespace(only=None), tmp_path, lambda told: None)
 
 
-def test_both_kinds_of_milvus_are_in_the_report(report, monkeypatch, tmp_path):
+def test_every_back_end_is_in_the_report(report, monkeypatch, tmp_path):
     @contextmanager
     def server(python, folder):
         yield "http://127.0.0.1:19530", None
@@ -30,8 +30,8 @@ def test_both_kinds_of_milvus_are_in_the_report(report, monkeypatch, tmp_path):
     monkeypatch.setattr(milvus_server, "server_python", lambda root: tmp_path)
     monkeypatch.setattr(milvus_server, "milvus_server", server)
     found = report()
-    assert found.metrics == {"lost.lite": 0, "lost.server": 22}
-    assert [bar.name for bar in found.bars] == ["lost, lite", "lost, server"]
+    assert found.metrics == {"lost.sqlite": 0, "lost.milvus_lite": 0, "lost.milvus": 22}
+    assert [bar.name for bar in found.bars] == ["lost, sqlite", "lost, milvus_lite", "lost, milvus"]
 
 
 def test_a_server_that_is_not_installed_is_told(report, monkeypatch):
@@ -40,7 +40,7 @@ def test_a_server_that_is_not_installed_is_told(report, monkeypatch):
 
     monkeypatch.setattr(milvus_server, "server_python", missing)
     found = report()
-    assert found.metrics == {"lost.lite": 0}
+    assert found.metrics == {"lost.sqlite": 0, "lost.milvus_lite": 0}
     assert "no Milvus server is installed" in found.notes[0]
 
 

@@ -83,14 +83,19 @@ class MapFiles:
         self._on_worker, self._loaded = on_worker, loaded
         self._part = scene_part(scene, lambda: node.now, self._put_scene, self._checkpoints.take_now)
         self._voxels = RemotePart(
-            node, VOXELS, "semantic_voxels", actions="voxels", is_optional=False, required=True
+            node,
+            VOXELS,
+            "semantic_voxels",
+            actions=("save_voxels", "load_voxels"),
+            is_optional=False,
+            required=True,
         )
         self._others = tuple(
             RemotePart(node, name, owner, actions=actions, is_optional=is_optional, required=False)
             for name, owner, actions, is_optional in (
-                (KEYFRAMES, "keyframes", "keyframes", True),
-                (GRID, "mapping", "grid", True),
-                (WAYS, "world_model", "ways", False),
+                (KEYFRAMES, "keyframes", ("save_keyframes", "load_keyframes"), True),
+                (GRID, "mapping", ("save_grid", "load_grid"), True),
+                (WAYS, "world_model", ("save_ways", "load_ways"), False),
             )
         )
         self._export_voxels = RemoteAction(node, ExportMap, "export_voxels", "semantic_voxels")

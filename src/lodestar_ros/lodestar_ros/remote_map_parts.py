@@ -13,14 +13,24 @@ from lodestar_ros.workers import Job
 
 
 class RemotePart:
-    """A part of the map that another node has. is_optional: see `MapPart`. required: the node must be up."""
+    """A part of the map that another node has.
+
+    actions: names of those that save and load it. is_optional: see `MapPart`. required: the node must be up.
+    """
 
     def __init__(
-        self, node: LodestarNode, name: str, owner: str, *, actions: str, is_optional: bool, required: bool
+        self,
+        node: LodestarNode,
+        name: str,
+        owner: str,
+        *,
+        actions: tuple[str, str],
+        is_optional: bool,
+        required: bool,
     ) -> None:
         self.name, self.is_optional, self.required = name, is_optional, required
-        self.saving = RemoteAction(node, SaveMap, f"save_{actions}", owner)
-        self.loading = RemoteAction(node, LoadMap, f"load_{actions}", owner)
+        self.saving = RemoteAction(node, SaveMap, actions[0], owner)
+        self.loading = RemoteAction(node, LoadMap, actions[1], owner)
         self.log = node.get_logger()
 
     def asked_by(self, job: Job) -> AskedPart:

@@ -58,6 +58,11 @@ def written(one: Codec[Any], record: Any) -> tuple[Any, np.ndarray]:
     return message, np.array(rows) if rows else np.zeros((0, 0), np.float32)
 
 
+def read(one: Codec[Any], message: Any, rows: np.ndarray) -> Any:
+    """Return the record of a message, with the rows of its vectors where it has any."""
+    return one.from_msg(message, rows if one.record.__name__ in WITH_ROWS else None)
+
+
 @pytest.mark.parametrize("one", all_codecs(), ids=name_of)
 def test_every_field_has_its_counterpart(one):
     if one.record.__name__ != "DirectiveNews":
@@ -72,7 +77,7 @@ def test_every_field_has_its_counterpart(one):
 def test_all_that_is_in_a_message_is_in_its_record(one, seed):
     message, rows = written(one, Records(seed).record(one.record))
     try:
-        record = one.from_msg(message, rows)
+        record = read(one, message, rows)
     except BadMessage as error:
         assert any(word in str(error) for word in ("names no keyframe", "comes before", "subtask")), error
         return
@@ -88,7 +93,7 @@ def test_garbage_is_read_or_refused_with_a_sentence(one, seed):
     message, rows = written(one, Records(seed).record(one.record))
     spoil(message, random.Random(seed))
     try:
-        one.from_msg(message, rows)
+        read(one, message, rows)
     except BadMessage as error:
         assert str(error)
     except ValueError as error:

@@ -128,7 +128,9 @@ def test_loads_in_any_order_leave_a_map_that_somebody_asked_for(served, seed):
 
 def test_a_node_that_is_not_up_is_told_where_the_map_has_its_part(monkeypatch, tmp_path):
     monkeypatch.setattr("lodestar_ros.remote_map_parts.RemoteAction", lambda *a: MagicMock(owner=a[-1]))
-    remote = RemotePart(MagicMock(), "grid", "mapping", actions="grid", is_optional=True, required=False)
+    remote = RemotePart(
+        MagicMock(), "grid", "mapping", actions=("save_grid", "load_grid"), is_optional=True, required=False
+    )
     remote.loading.is_there.return_value = False
     part = remote.asked_by(MagicMock())
     assert part.prepare(tmp_path / "grid").notes == ()

@@ -25,7 +25,7 @@ PATIENCE = 40.0
 
 
 def _token(status: Any) -> str:
-    """What tells a process from its predecessor; without an identity it is empty, and never dead."""
+    """Return an identity that tells a process from its predecessor; empty, and never dead, where it states none."""
     return " ".join(status.hardware_id.split(" ")[:-1])
 
 

@@ -50,7 +50,7 @@ class Judge:
             raise self.failure(what, error) from error
 
     def stands_at_once(self) -> None:
-        """Where nothing may move, motion is forbidden now."""
+        """Check that motion is forbidden while nothing may move."""
         held = self._stage.loop.held or self._stage.loop.directive is None or self._stage.paused
         if held and self._stage.loop.motion_allowed:
             self.broken("nothing moves that must stand", "motion is allowed after it was forbidden")

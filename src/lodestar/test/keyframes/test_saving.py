@@ -143,7 +143,7 @@ def test_keyframes_of_version_1_go_on(kept, tmp_path):
 
 
 def content(store):
-    """What a store holds: ids, poses and images."""
+    """Return the ids, poses and images of a store."""
     return [(k.id, k.map_from_camera.round(6).tolist(), store.get(k.id)[1]) for k in store.keyframes()]
 
 

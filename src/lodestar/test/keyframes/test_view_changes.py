@@ -1,4 +1,4 @@
-"""What happens before a camera that stands leaves an image."""
+"""Tests that a camera that stands stores its view again when the scene in it changes."""
 
 from __future__ import annotations
 

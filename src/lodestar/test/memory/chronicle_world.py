@@ -48,7 +48,7 @@ class Life:
 
     @property
     def place(self):
-        """Where it was last, (2,)."""
+        """Return its last known position (2,), metres in map."""
         return SPOTS[self.spots[self.seen[-1]]]
 
     @property

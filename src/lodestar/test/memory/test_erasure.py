@@ -1,4 +1,4 @@
-"""What is forgotten is in no file once `forget` has returned: random orders of work, with an owner that is killed."""
+"""Tests of erasure: after `forget` no file holds the text, in random orders of work and after a kill of the owner."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people state of a thing is in the answers while it stands where they said; phrases and starts hard to read."""
+"""Tests of answers about things whose place people stated, and of phrases and starts that are hard to read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person states of two things takes part in queries: it beats the boxes while the things are still near."""
+"""Tests of relations that a person stated: queries take them in place of the boxes while the two things are near."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import pytest
 
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.assembly.config import changed
-from lodestar.selection.decision_log import decision_to_dict
+from lodestar.storage.records import to_values
 from lodestar.worldmodel.amendments import Change
 from lodestar.worldmodel.outcomes import Cause, Result
 from lodestar_eval.disturbance import disturbed
@@ -118,7 +118,7 @@ def test_where_nothing_fails_recovery_changes_no_decision(world, seed):
         runner = EpisodeRunner(phrase_book(), replace(SETTINGS, robot=robot))
         done = runner.run(world, Task("find the red chair", (CHAIR,), START), seed)
         assert done.outcome.success
-        logs.append([decision_to_dict(decision) for decision in done.decisions])
+        logs.append([to_values(decision) for decision in done.decisions])
     assert logs[0] == logs[1]
 
 

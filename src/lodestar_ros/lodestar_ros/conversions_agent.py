@@ -10,11 +10,11 @@ from geometry_msgs.msg import PoseStamped
 
 from lodestar.agent.errands.commands import DirectiveResult, Feedback
 from lodestar.experts.descriptions import AnnotatedPoint, SceneDescription
-from lodestar.experts.protocol import Proposal, ProposalRequest, Rejection, RejectionReason
+from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest, Rejection, RejectionReason
 from lodestar.language.directive import Directive
-from lodestar.selection.decision_log import ArmRecord, Decision
+from lodestar.selection.decision_log import ArmRecord, Decision, Outcome
 from lodestar_interfaces import action, msg
-from lodestar_ros.codec import BadMessage, codec
+from lodestar_ros.codec import BadMessage, codec, convert_values
 from lodestar_ros.conversions import (
     MAP,
     header,
@@ -86,6 +86,8 @@ def question_from_msg(message: msg.Question) -> tuple[ProposalRequest, tuple[str
     return _request_from_question(message), tuple(message.experts)
 
 
+for _names in (ActionKind, Outcome):  # in the order of the message's constants
+    convert_values(_names, "uint8", list(_names).index, list(_names).__getitem__)
 proposal_to_msg, proposal_from_msg = codec(Proposal, msg.Proposal)
 
 

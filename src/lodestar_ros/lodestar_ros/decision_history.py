@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 from lodestar.scene.captions import clean_text
-from lodestar.selection.decision_log import ArmRecord, Decision, Outcome, decision_from_dict
+from lodestar.selection.decision_log import ArmRecord, Decision, Outcome, Record
 from lodestar.worldmodel.amendment_words import amendment_in_words
-from lodestar.worldmodel.outcome_json import KIND as OUTCOME_KIND
-from lodestar.worldmodel.outcome_json import outcome_from_dict
 from lodestar.worldmodel.outcome_sentences import (
     causes_in_words,
     discrepancy_in_words,
@@ -22,7 +17,6 @@ from lodestar.worldmodel.outcome_sentences import (
 )
 from lodestar.worldmodel.outcomes import ActionOutcome
 from lodestar.worldmodel.records import Trace
-from lodestar.worldmodel.trace_json import KIND, trace_from_dict
 from lodestar.worldmodel.trace_sentences import (
     action_in_words,
     belief_in_words,
@@ -33,8 +27,6 @@ from lodestar.worldmodel.trace_sentences import (
 #: Prefix of the process, and its directive, in the ids that `LoopContext.trace_id` gives.
 _TRACE_ID = re.compile(r"(?P<prefix>.*)-d(?P<directive>\d{1,9})-t\d{1,9}")
 
-Record = Decision | Trace | ActionOutcome
-_READERS: dict[str, Callable[[Any], Record]] = {KIND: trace_from_dict, OUTCOME_KIND: outcome_from_dict}
 _OUTCOMES = {
     Outcome.PENDING: "not known yet",
     Outcome.REACHED: "the goal was reached",
@@ -108,21 +100,6 @@ class _DirectiveCount:
         if decision is not None and decision.directive != self._text:
             self._newest, self._text = self._newest + 1, decision.directive
         return max(self._newest, 1)
-
-
-def read_history(path: str | Path) -> Iterator[Record]:
-    """Yield the decisions, traces and outcomes of a log. Raises OSError, and ValueError with the line's number."""
-    with Path(path).open(encoding="utf-8") as file:
-        for number, line in enumerate(file, start=1):
-            if not line.strip():
-                continue
-            try:
-                record = json.loads(line)
-                yield _READERS.get(record.get("kind", ""), decision_from_dict)(record)
-            except (ValueError, KeyError, TypeError, AttributeError) as error:
-                raise ValueError(
-                    f"{path}:{number} is neither a decision nor a trace nor an outcome: {error}"
-                ) from error
 
 
 def why(episode: Episode) -> list[str]:

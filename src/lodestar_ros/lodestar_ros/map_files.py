@@ -125,8 +125,6 @@ class MapFiles:
         except (OSError, UnsafeFolder) as error:
             raise ParameterError(f"checkpoint.folder: {error}") from error
         self._node.on_close(file.close)
-        for problem in file.problems:
-            self._node.get_logger().warning(f"journal of amendments: {problem}")
         return SceneJournal(file)
 
     def _resume(self, archive: Archive) -> bool:

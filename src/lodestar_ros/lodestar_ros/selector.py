@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import dataclass
-from typing import Any
 
 from lodestar.agent.errands.commands import (
     AskMemory,
@@ -28,14 +27,12 @@ from lodestar.assembly import selector_parts
 from lodestar.assembly.config import GoalSelectorConfig
 from lodestar.memory.answer import AnswerOutcome
 from lodestar.models.phrases import PhraseBook
-from lodestar.selection.decision_log import Decision, DecisionLog, decision_to_dict
+from lodestar.selection.decision_log import Decision, DecisionLog, Record
 from lodestar.selection.linucb import LinUcb, save_state
 from lodestar.selection.policy import Policy
-from lodestar.worldmodel.outcome_json import outcome_to_dict
 from lodestar.worldmodel.outcomes import ActionOutcome
 from lodestar.worldmodel.records import Trace
 from lodestar.worldmodel.skills import BadSkills
-from lodestar.worldmodel.trace_json import trace_to_dict
 from lodestar_interfaces import msg
 from lodestar_ros import memory_client, qos, skill_client
 from lodestar_ros.conversions_agent import decision_to_msg, question_to_msg
@@ -149,9 +146,9 @@ class DecisionRecorder:
         self._outcomes = node.create_publisher(msg.TraceOutcome, "~/outcomes", qos.HISTORY)
         self._questions = node.create_publisher(msg.Question, "~/question", qos.EVENT)
         self.display = DecisionDisplay(node)
-        self._writer: QueueWorker[dict[str, Any]] | None = None
+        self._writer: QueueWorker[Record] | None = None
         if log:
-            self._writer = QueueWorker("decision_log", DecisionLog(log).append, node.diagnostics.error)
+            self._writer = QueueWorker("decision_log", DecisionLog(log).write, node.diagnostics.error)
             node.on_close(self._writer.close)
 
     def asked(self, command: RequestProposals) -> None:
@@ -163,18 +160,18 @@ class DecisionRecorder:
         self.display.decided(decision)
         self._publisher.publish(decision_to_msg(decision))
         if self._writer is not None:
-            self._writer.submit(decision_to_dict(decision))
+            self._writer.submit(decision)
 
     def record_trace(self, trace: Trace) -> None:
         """Record the reasoning behind a goal."""
         self._traces.publish(trace_to_msg(trace))
         self.display.traced(trace)
         if self._writer is not None:
-            self._writer.submit(trace_to_dict(trace))
+            self._writer.submit(trace)
 
     def record_outcome(self, outcome: ActionOutcome) -> None:
         """Record what came of an action."""
         self._outcomes.publish(outcome_to_msg(outcome))
         self.display.ended(outcome)
         if self._writer is not None:
-            self._writer.submit(outcome_to_dict(outcome))
+            self._writer.submit(outcome)

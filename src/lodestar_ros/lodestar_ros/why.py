@@ -15,12 +15,13 @@ from typing import Any
 
 import rclpy
 
+from lodestar.selection.decision_log import Record, read_records
 from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.conversions import BadMessage
 from lodestar_ros.conversions_agent import decision_from_msg
 from lodestar_ros.conversions_world import outcome_from_msg, trace_from_msg
-from lodestar_ros.decision_history import Episode, Record, episodes, read_history, why
+from lodestar_ros.decision_history import Episode, episodes, why
 from lodestar_ros.terminal import not_heard, parse, terminal_node
 
 # Seconds of wall time.
@@ -41,7 +42,7 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error(f"--at needs seconds, HH:MM or HH:MM:SS, not {options.at!r}")
     if options.log is not None:
         try:
-            records = list(read_history(options.log))
+            records = list(read_records(options.log))
         except (OSError, ValueError) as error:
             parser.error(f"the log cannot be read: {error}")
     else:

@@ -11,7 +11,6 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
 from lodestar.selection.decision_log import Decision, DecisionLog
 from lodestar.worldmodel.amendments import Amendment, Change, ClosedWay
-from lodestar.worldmodel.outcome_json import outcome_to_dict
 from lodestar.worldmodel.outcomes import (
     ActionOutcome,
     Cause,
@@ -99,7 +98,7 @@ def test_what_came_of_an_action_is_told_with_its_causes(tmp_path, capsys):
         (Amendment(Change.CLOSE_WAY, "it is shut", "recovery", way=way),), "no way (208)",
     )  # fmt: skip
     for outcome in (doubtful, settled):
-        log.append(outcome_to_dict(outcome))
+        log.write(outcome)
     assert main(["--log", str(log.path)]) == 0
     told = capsys.readouterr().out
     assert "ended      failed: no way (208)" in told

@@ -179,7 +179,7 @@ class MemoryChain:
 
     def _miss(self, stamp: float, place: LastSeen) -> None:
         """Remember that a thing of a former session is not where it was."""
-        thing = replace(place.thing, entity_id=0)  # its id then may be another thing's now
+        thing = place.thing._replace(entity_id=0)  # its id then may be another thing's now
         region = self.scene.regions.get(self.scene.region_at(thing.centre))
         change = SceneChange(
             EventKind.VANISHED, stamp, thing, name_in_words(thing.caption, thing.label),

@@ -25,7 +25,7 @@ from lodestar.scene.enrichment import Captioner, Enricher, EnrichmentTask, Templ
 from lodestar.scene.moved_things import MovedThings
 from lodestar.scene.vision_captioner import VisionCaptioner
 from lodestar.storage.journal_file import JournalFile
-from lodestar.worldmodel.scene_journal import KIND, VERSION
+from lodestar.worldmodel.scene_journal import KIND, OLDER, VERSION, Request
 
 JOURNAL = "scene_dictionary.journal"  # name of the file in its folder
 
@@ -43,12 +43,12 @@ def moved_things(config: SceneDictionaryConfig, scene: SceneDictionary) -> Moved
     return MovedThings(scene) if config.archive_moved else None
 
 
-def journal_file(folder: Path, run: str) -> JournalFile:
+def journal_file(folder: Path, run: str) -> JournalFile[Request]:
     """Return the journal of the scene's amendments in the folder of a run; one of another run is put aside.
 
     Raises OSError, UnsafeFolder.
     """
-    return JournalFile(folder / JOURNAL, f"{KIND} of run {run}", VERSION)
+    return JournalFile(folder / JOURNAL, f"{KIND} of run {run}", VERSION, Request, OLDER)
 
 
 def enricher(

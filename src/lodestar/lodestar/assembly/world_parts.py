@@ -14,16 +14,16 @@ from lodestar.storage.journal_file import JournalFile
 from lodestar.worldmodel.closed_ways import WayBook
 from lodestar.worldmodel.events import WorldEvent
 from lodestar.worldmodel.skills import skills_with
-from lodestar.worldmodel.transactions import KIND, VERSION, Transactions
+from lodestar.worldmodel.transactions import KIND, OLDER, VERSION, Line, Transactions
 from lodestar.worldmodel.validation import TraceValidator, World
 from lodestar.worldmodel.world_model import SceneWriter, WorldModel
 
 JOURNAL = "world_model.journal"  # name of the file in its folder
 
 
-def journal_file(folder: Path) -> JournalFile:
+def journal_file(folder: Path) -> JournalFile[Line]:
     """Return the journal in a folder, which is made where it is missing. Raises OSError, UnsafeFolder."""
-    return JournalFile(folder / JOURNAL, KIND, VERSION)
+    return JournalFile(folder / JOURNAL, KIND, VERSION, Line, OLDER)
 
 
 def trace_validator(config: WorldModelConfig, world: World) -> TraceValidator:
@@ -39,7 +39,7 @@ def world_model(
     writer: SceneWriter,
     tell: Callable[[WorldEvent], None],
     mirror: SceneMirror,
-    journal: JournalFile | None = None,
+    journal: JournalFile[Line] | None = None,
 ) -> WorldModel:
     """Return the world model, which goes on from what its journal holds. tell: hears every event. Raises BadSkills."""
     return WorldModel(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum, IntEnum
+from enum import Enum
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from lodestar.scene.mirror import SceneMirror
 
 
-class ActionKind(IntEnum):
-    """Action that a proposal asks for (RoboAtlas eq. 22)."""
+class ActionKind(Enum):
+    """Action that a proposal asks for (RoboAtlas eq. 22), in the order of Proposal.msg's constants."""
 
-    GO = 0
-    TURN_LEFT = 1
-    TURN_RIGHT = 2
-    TURN_AROUND = 3
+    GO = "GO"
+    TURN_LEFT = "TURN_LEFT"
+    TURN_RIGHT = "TURN_RIGHT"
+    TURN_AROUND = "TURN_AROUND"
 
 
 class RejectionReason(Enum):

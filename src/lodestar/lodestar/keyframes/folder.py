@@ -8,20 +8,22 @@ Version 1 had no index, and poses in map in the records; it is read as a set who
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from lodestar.geometry.corrections import Anchor
 from lodestar.keyframes.records import AnchoredKeyframe
 from lodestar.storage.archive import ForeignFile, OtherVersion
 from lodestar.storage.files import link_file, write_file
 from lodestar.storage.private import FOLDER_MODE
+from lodestar.storage.records import decode, encode, of_values
 
 INDEX = "keyframes.json"
 VERSION = 2
@@ -30,6 +32,13 @@ _NEXT = "next_id"  # of version 1: a file with the next id
 _SET = re.compile(r"^set-(\d{6,})$")
 _PAIR = re.compile(r"^\d{8,}\.(json|jpg)$")
 _END_OF_JPEG = b"\xff\xd9"
+
+
+class _Index(Struct):
+    version: int
+    set: str
+    next_id: int
+    map_from_anchor: np.ndarray
 
 
 class KeyframeSet:
@@ -78,32 +87,29 @@ class KeyframeSet:
             try:
                 if path.suffix == ".jpg":
                     raise ValueError("it has no record")
-                keyframe = AnchoredKeyframe.of_json(json.loads(path.read_text()))
+                keyframe = _read_record(path)
                 if keyframe.size and not has_index:
                     raise ValueError(f"the index {INDEX} is missing, which tells where it lies")
                 kept._take(keyframe)
-            except (OSError, ValueError, KeyError, TypeError) as error:
-                reason = str(error) if isinstance(error, (OSError, ValueError)) else repr(error)
-                damaged.append(f"keyframe {path.stem} is damaged and was left out: {reason}")
+            except (OSError, ValueError) as error:
+                damaged.append(f"keyframe {path.stem} is damaged and was left out: {error}")
         kept.damaged = tuple(damaged)
         kept.next_id = max(kept.next_id, 1 + max(kept.keyframes, default=0))
         return kept
 
     def _read_index(self) -> None:
         try:
-            content = json.loads((self.root / INDEX).read_text())
-            version, name = int(content["version"]), str(content["set"])
-            pose = np.array(content["map_from_anchor"], np.float64)
-            self.next_id = int(content["next_id"])
-            if pose.shape != (4, 4) or not np.isfinite(pose).all() or (name and not _SET.match(name)):
+            index = decode((self.root / INDEX).read_bytes(), _Index)
+            if index.map_from_anchor.shape != (4, 4) or (index.set and not _SET.match(index.set)):
                 raise ValueError("its anchor or the name of its set is none")
-        except (ValueError, KeyError, TypeError) as error:
-            raise ForeignFile(f"{INDEX} of {self.root} cannot be read: {error!r}") from error
-        if version != VERSION:
+        except ValueError as error:
+            raise ForeignFile(f"{INDEX} of {self.root} cannot be read: {error}") from error
+        if index.version != VERSION:
             raise OtherVersion(
-                f"{self.root} has version {version} of keyframes, this version reads {VERSION}"
+                f"{self.root} has version {index.version} of keyframes, this version reads {VERSION}"
             )
-        self.name, self.anchor, self._indexed = name, Anchor(pose), True
+        self.name, self.anchor, self.next_id = index.set, Anchor(index.map_from_anchor), index.next_id
+        self._indexed = True
 
     def _take(self, keyframe: AnchoredKeyframe) -> None:
         """Add a record that was read. Raises ValueError, OSError if its image is damaged."""
@@ -117,13 +123,8 @@ class KeyframeSet:
     def write_index(self, map_from_anchor: np.ndarray | None = None) -> None:
         """Make this the valid set of its root, with this anchor (4, 4) instead of its own. One file, atomically."""
         pose = self.anchor.map_from_part if map_from_anchor is None else map_from_anchor
-        content = {
-            "version": VERSION,
-            "set": self.name,
-            "next_id": self.next_id,
-            "map_from_anchor": pose.tolist(),
-        }
-        write_file(self.root / INDEX, [json.dumps(content).encode()], durable=False)
+        index = _Index(VERSION, self.name, self.next_id, pose)
+        write_file(self.root / INDEX, [encode(index)], durable=False)
         self._indexed = True
 
     def add(self, keyframe: AnchoredKeyframe, image: bytes) -> None:
@@ -137,8 +138,7 @@ class KeyframeSet:
 
     def put(self, keyframe: AnchoredKeyframe) -> None:
         """Write a keyframe's record. Raises OSError, and then it is as it was."""
-        content = json.dumps(keyframe.to_json()).encode()
-        write_file(self.path(keyframe.id, "json"), [content], durable=False)
+        write_file(self.path(keyframe.id, "json"), [encode(keyframe)], durable=False)
         self.keyframes[keyframe.id] = keyframe
 
     def drop(self, identity: int, valid: bool = True) -> None:
@@ -223,6 +223,17 @@ class KeyframeSet:
         if _PAIR.match(path.name):
             return path.parent != self.folder or int(path.stem) not in self.keyframes
         return path.suffix == ".part" or path.name == _BEFORE or (path.name == _NEXT and self._indexed)
+
+
+def _read_record(path: Path) -> AnchoredKeyframe:
+    """Return a record. Raises ValueError, OSError. Version 1 had poses in map; their anchor is where the map begins."""
+    values = decode(path.read_bytes(), dict[str, Any])
+    if "size" not in values:
+        values["anchor_from_camera"] = values.get("map_from_camera")
+    keyframe = of_values(values, AnchoredKeyframe)
+    if keyframe.anchor_from_camera.shape != (4, 4):
+        raise ValueError(f"a pose of shape {keyframe.anchor_from_camera.shape}")
+    return keyframe
 
 
 def _size_of_jpeg(path: Path) -> int:

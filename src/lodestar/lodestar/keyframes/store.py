@@ -118,7 +118,6 @@ class KeyframeStore:
                 {},
                 self.map_id,
                 self.session_id,
-                0,
             )
             kept.add(keyframe, self._encode(frame.rgb))
             self._last_stamp = frame.stamp

@@ -153,7 +153,7 @@ class LastSeenPlaces:
                 self._vacate(thing, before)
 
     def _vacate(self, thing: Primitive, place: np.ndarray) -> None:
-        gone = replace(thing, centre=place)
+        gone = thing._replace(centre=place)
         if _is_usable(gone):
             for index in self._by_kind.get(kind_of(thing.label), ()):
                 if self._is_near(self._spots[index], gone):
@@ -236,7 +236,7 @@ class LastSeenPlaces:
         """Move everything by (4, 4), in map: the map was corrected."""
         for spot in self._spots.values():
             low, high = transform_box(jump, *spot.seen.box)
-            thing = replace(spot.seen.thing, centre=(low + high) / 2.0, size=high - low)
+            thing = spot.seen.thing._replace(centre=(low + high) / 2.0, size=high - low)
             eye = jump[:3, :3] @ spot.seen.eye + jump[:3, 3]
             spot.seen, spot.looks = replace(spot.seen, thing=thing, eye=eye), 0
         self.revision += 1

@@ -23,6 +23,7 @@ from lodestar.memory.records import Memory
 from lodestar.memory.requests import EVERY_ROBOT, Hit, Order, Request
 from lodestar.memory.rows import NO_EVENT
 from lodestar.storage.lock_holders import holder_of
+from lodestar.storage.records import decode
 
 _PAGE = 4096  # keys listed or deleted per call
 _ROWS = 500  # whole records read per call; chosen: 1.5 MB
@@ -156,7 +157,9 @@ class MilvusIndex:
             rows = self._first(request, robots, names)
         hits: dict[str, Hit] = {}
         for row in rows:
-            values = row["record"] if isinstance(row["record"], dict) else json.loads(row["record"])
+            values = (
+                row["record"] if isinstance(row["record"], dict) else decode(row["record"], dict[str, Any])
+            )
             hit = Hit(from_json(values), float(row.get("score", 0.0)), np.asarray(row["vector"], np.float32))
             near = distance_to(request, *map(float, hit.memory.position[:2])) <= request.radius
             if near and hit.score >= hits.get(row["key"], hit).score:

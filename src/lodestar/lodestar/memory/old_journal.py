@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -16,8 +15,9 @@ from lodestar.memory.errors import BadMemory, ForeignStore, NoSuchMemory, OtherS
 from lodestar.memory.record_json import checked_vector, from_json
 from lodestar.memory.records import ImageName
 from lodestar.memory.rows import Rows, check_owner
-from lodestar.storage.checked_lines import parse_line
+from lodestar.storage.checked_lines import checked_body
 from lodestar.storage.files import sync_path
+from lodestar.storage.records import BadRecord, decode, encode
 
 _PATTERN = "journal-*.log"
 _FORMAT, _VERSION = "lodestar-memory", 1
@@ -35,7 +35,7 @@ def convert_journal(folder: Path, rows: Rows) -> None:
     if not segments:
         return
     sizes = [[path.name, path.stat().st_size] for path in segments]
-    taken = json.loads(rows.converted or "[]")
+    taken = decode(rows.converted or "[]", list[list[Any]])
     if any(size not in taken for size in sizes):  # else what a killed owner has not deleted yet
         if taken or rows.was_used():
             raise ForeignStore(
@@ -44,7 +44,7 @@ def convert_journal(folder: Path, rows: Rows) -> None:
                 "file here"
             )
         with rows.database.write():
-            _take_over(segments, rows, json.dumps(sizes))
+            _take_over(segments, rows, encode(sizes).decode())
     rows.database.erase()  # in the database, durably, before the journal goes; without what it says was forgotten
     for pattern in (_PATTERN, *_REST):
         for path in folder.glob(pattern):
@@ -73,7 +73,7 @@ def _head(segments: list[Path]) -> dict[str, Any]:
         first, newline, _ = data.partition(b"\n")
         if not newline and len(data) < _TORN_HEAD and path == segments[-1] and len(segments) > 1:
             continue  # ended while the segment was begun
-        line = parse_line(first)
+        line = _values(first)
         if line is None or line.get("format") != _FORMAT:
             raise ForeignStore(
                 f"{path.name} is no journal of a Lodestar memory: move {path.parent} away or choose another folder for "
@@ -93,7 +93,15 @@ def _lines(segments: list[Path]) -> Iterator[tuple[str, dict[str, Any] | None]]:
     for path in segments:
         whole = path.read_bytes().split(b"\n")[:-1]  # what follows the last newline was not acknowledged
         for number, raw in enumerate(whole, 1):
-            yield f"{path.name}:{number}", parse_line(raw)
+            yield f"{path.name}:{number}", _values(raw)
+
+
+def _values(line: bytes) -> dict[str, Any] | None:
+    body = checked_body(line)
+    try:
+        return None if body is None else decode(body, dict[str, Any])
+    except BadRecord:
+        return None
 
 
 def _apply(rows: Rows, line: dict[str, Any], images: dict[int, list[ImageName]]) -> None:

@@ -10,90 +10,48 @@ from typing import Any
 import numpy as np
 
 from lodestar.memory.errors import BadMemory
-from lodestar.memory.records import EventKind, MapName, Memory, Primitive, Source
+from lodestar.memory.records import Memory
+from lodestar.storage.records import BadRecord, of_values, to_values
 
 _CUT = "… (cut)"
 _MAX_WORDS = 500  # characters of a label, caption, name or fact
-_MAX_TIME = 1e11  # seconds of a stamp: the year 5138
-_MAX_LENGTH = 1e7  # metres or radians; beyond any place
-_MAX_NUMBER = 2**31 - 1  # of a floor, region or pixel count
-_MAX_ID = 2**63 - 1  # of what has an id
+_MAX_LENGTH = 1e7  # metres; as `Length`
+_NAMES = {"keyframe_ids": "keyframes"}  # field -> its name in JSON
 _CONTROL = dict.fromkeys((*range(32), *range(127, 160), 8232, 8233), " ")
 _KEPT = str.maketrans({**_CONTROL, 0x0A: "\n"})  # a text may have lines
 
 
 def to_json(memory: Memory) -> dict[str, Any]:
-    """Return the memory as JSON values. Raises BadMemory for a number that is not finite, or beyond
-    any sense.
-    """
-    primitives = [
-        [
-            _whole(p.entity_id, _MAX_ID),
-            p.label,
-            _numbers(p.centre, 3),
-            _numbers(p.size, 3),
-            p.caption,
-            _whole(p.pixels),
-        ]
-        for p in memory.primitives
-    ]
-    return {
-        "id": memory.id,
-        "text": memory.text,
-        "start": _number(memory.start, _MAX_TIME),
-        "end": _number(memory.end, _MAX_TIME),
-        "position": _numbers(memory.position, 3),
-        "heading": _number(memory.heading),
-        "floor": _whole(memory.floor),
-        "region_id": _whole(memory.region_id),
-        "region": memory.region,
-        "primitives": primitives,
-        "keyframes": [_whole(identity, _MAX_ID) for identity in memory.keyframe_ids],
-        "source": memory.source.value,
-        "event": memory.event.value if memory.event else None,
-        "facts": dict(memory.facts),
-        "robot": memory.robot,
-        "session": memory.session,
-        "map": [_whole(memory.map.map_id, _MAX_ID), memory.map.fingerprint],
-        "pinned": bool(memory.pinned),
-        "corrects": int(memory.corrects),
-        "keyframe_session": memory.keyframe_session,
-    }
+    """Return the memory as JSON values. Raises BadMemory for a number that is not finite, or beyond any sense."""
+    _check_places(memory)
+    try:
+        values = to_values(memory)
+    except BadRecord as error:
+        raise BadMemory(f"this memory is not kept: {error}") from error
+    return {_NAMES.get(name, name): value for name, value in values.items()}
 
 
 def from_json(values: Mapping[str, Any]) -> Memory:
     """Return the memory. Raises BadMemory for what is no memory."""
+    names = {name: field for field, name in _NAMES.items()}
     try:
-        primitives = tuple(
-            Primitive(
-                int(i), str(label), np.array(centre, float), np.array(size, float), str(caption), int(pixels)
+        memory = of_values({names.get(name, name): value for name, value in values.items()}, Memory)
+    except (BadRecord, AttributeError) as error:
+        raise BadMemory(f"this is no memory: {error}") from error
+    _check_places(memory)
+    return memory
+
+
+def _check_places(memory: Memory) -> None:
+    """Raise BadMemory unless its places, and those of its primitives, are three numbers of sense."""
+    boxes = (array for primitive in memory.primitives for array in (primitive.centre, primitive.size))
+    for place in (memory.position, *boxes):
+        if np.shape(place) != (3,):
+            raise BadMemory(f"a place in a memory needs 3 numbers, this one has shape {np.shape(place)}")
+        if not max(map(abs, place)) <= _MAX_LENGTH:  # NaN too
+            raise BadMemory(
+                f"a number of a memory must lie between -{_MAX_LENGTH:g} and {_MAX_LENGTH:g}; {list(place)} is not kept"
             )
-            for i, label, centre, size, caption, pixels in values["primitives"]
-        )
-        return Memory(
-            id=int(values["id"]),
-            text=str(values["text"]),
-            start=float(values["start"]),
-            end=float(values["end"]),
-            position=np.array(_numbers(values["position"], 3)),
-            heading=float(values["heading"]),
-            floor=int(values["floor"]),
-            region_id=int(values["region_id"]),
-            region=str(values["region"]),
-            primitives=primitives,
-            keyframe_ids=tuple(int(identity) for identity in values["keyframes"]),
-            source=Source(values["source"]),
-            event=EventKind(values["event"]) if values["event"] else None,
-            facts={str(key): str(value) for key, value in values["facts"].items()},
-            robot=str(values["robot"]),
-            session=str(values["session"]),
-            map=MapName(int(values["map"][0]), str(values["map"][1])),
-            pinned=bool(values["pinned"]),
-            corrects=int(values["corrects"]),
-            keyframe_session=str(values.get("keyframe_session", "")),
-        )
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise BadMemory(f"this is no memory: {type(error).__name__}: {error}") from error
 
 
 def cleaned(memory: Memory, max_text: int, max_primitives: int) -> tuple[Memory, bool]:
@@ -108,7 +66,7 @@ def cleaned(memory: Memory, max_text: int, max_primitives: int) -> tuple[Memory,
     kept = memory.primitives
     if len(kept) > max_primitives:
         kept = tuple(sorted(kept, key=lambda primitive: -primitive.pixels)[:max_primitives])
-    primitives = tuple(replace(p, label=_words(p.label), caption=_words(p.caption)) for p in kept)
+    primitives = tuple(p._replace(label=_words(p.label), caption=_words(p.caption)) for p in kept)
     changed = replace(
         memory,
         text=text if len(text) <= max_text else text[: max(1, max_text - len(_CUT))] + _CUT,
@@ -140,26 +98,3 @@ def _printable(text: str, lines: bool = False) -> str:
 def _words(text: str) -> str:
     words = _printable(text).strip()
     return words if len(words) <= _MAX_WORDS else words[: _MAX_WORDS - len(_CUT)] + _CUT
-
-
-def _number(value: Any, most: float = _MAX_LENGTH) -> float:
-    if not abs(number := float(value)) <= most:  # NaN too
-        raise BadMemory(
-            f"a number of a memory must lie between -{most:g} and {most:g}; {number!r} is not kept"
-        )
-    return number
-
-
-def _numbers(values: Any, count: int) -> list[float]:
-    numbers = [_number(value) for value in values]
-    if len(numbers) != count:
-        raise BadMemory(f"a place in a memory needs {count} numbers, this one has {len(numbers)}")
-    return numbers
-
-
-def _whole(value: Any, most: int = _MAX_NUMBER) -> int:
-    if not abs(number := int(value)) <= most:
-        raise BadMemory(
-            f"a whole number of a memory must lie between -{most} and {most}; {number} is not kept"
-        )
-    return number

@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lodestar.storage.records import Identity, Length, Number, Stamp
+
 WALL_TIME = 1e9  # seconds of a stamp from which it is wall time: the year 2001
 
 
@@ -45,19 +47,18 @@ class ImageName(NamedTuple):
     id: int
 
 
-@dataclass(frozen=True)
-class Primitive:
+class Primitive(NamedTuple):
     """An entity as it was when it was remembered (STaR IV-A): its later moves do not change it.
 
     centre, size: (3,) of its axis-aligned box in `map`, metres. pixels: largest area in the segment's images.
     """
 
-    entity_id: int
+    entity_id: Identity
     label: str
     centre: np.ndarray
     size: np.ndarray
     caption: str = ""  # untrusted text
-    pixels: int = 0
+    pixels: Number = 0
 
     def distance(self, point: np.ndarray) -> float:
         """Distance from a point (3,) to the box, metres; 0 inside."""
@@ -65,15 +66,17 @@ class Primitive:
         return float(np.linalg.norm(outside))
 
 
-@dataclass(frozen=True)
-class MapName:
+class MapName(NamedTuple):
     """Name of the map that a memory belongs to: memories of another map are not mixed in.
 
     fingerprint: of the saved map's content; "" = this session's map, not saved yet.
     """
 
-    map_id: int
+    map_id: Identity
     fingerprint: str = ""
+
+
+FIRST_MAP = MapName(1)  # of a session that loads none
 
 
 def map_name_of(map_id: int, session_id: str) -> MapName:
@@ -93,25 +96,25 @@ class Memory:
     Raises ValueError for a text without letters, times that are not finite or end before they start.
     """
 
-    id: int  # from 1, increasing in the order of acceptance; 0 = not accepted yet
+    id: Identity  # from 1, increasing in the order of acceptance; 0 = not accepted yet
     text: str
-    start: float
-    end: float
+    start: Stamp
+    end: Stamp
     position: np.ndarray
-    heading: float = 0.0
-    floor: int = 0
-    region_id: int = 0
+    heading: Length = 0.0
+    floor: Number = 0
+    region_id: Number = 0
     region: str = ""  # label of the region then
     primitives: tuple[Primitive, ...] = ()
-    keyframe_ids: tuple[int, ...] = ()
+    keyframe_ids: tuple[Identity, ...] = ()
     source: Source = Source.DETECTOR
     event: EventKind | None = None
     facts: dict[str, str] = field(default_factory=dict)  # of an event: its fields as words, for exact answers
     robot: str = "robot"
     session: str = ""
-    map: MapName = MapName(1)
+    map: MapName = FIRST_MAP
     pinned: bool = False
-    corrects: int = 0
+    corrects: Identity = 0
     keyframe_session: str = ""
 
     def __post_init__(self) -> None:

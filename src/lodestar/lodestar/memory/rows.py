@@ -17,6 +17,7 @@ from lodestar.memory.filters import sql_of, sql_order
 from lodestar.memory.record_json import from_json, to_json
 from lodestar.memory.records import EventKind, ImageName, Memory, Source
 from lodestar.memory.requests import Request
+from lodestar.storage.records import decode, encode
 
 NO_EVENT = "none"
 _PART = 200  # memories per transaction, so that `add` waits for milliseconds
@@ -66,7 +67,7 @@ class Rows:
             identity = int(connection.execute(_INSERT, row).lastrowid or 0)
             if root is None:
                 connection.execute("UPDATE memory SET root = id WHERE id = ?", (identity,))
-            text = json.dumps({**record, "id": identity}, ensure_ascii=False, separators=(",", ":"))
+            text = encode({**record, "id": identity}).decode()
             connection.execute("INSERT INTO content VALUES (?, ?)", (identity, text))
             things = {(identity, int(thing)) for thing in memory.entity_ids}
             connection.executemany("INSERT INTO entity VALUES (?, ?)", things)
@@ -235,7 +236,7 @@ class Rows:
         found: dict[int, tuple[Memory, np.ndarray | None]] = {}
         for identity, pinned, record, data in rows:
             try:
-                memory = replace(from_json(json.loads(record)), pinned=bool(pinned))
+                memory = replace(from_json(decode(record, dict[str, Any])), pinned=bool(pinned))
             except (BadMemory, ValueError):
                 self.unreadable.add(identity)  # damaged on the disk since
                 continue

@@ -11,14 +11,12 @@ import numpy as np
 
 from lodestar.memory.config import SegmentConfig
 from lodestar.memory.deeds import STANDING, deeds_done
-from lodestar.memory.records import MapName, Memory, Primitive
+from lodestar.memory.records import FIRST_MAP, MapName, Memory, Primitive
 from lodestar.memory.segment_captions import Compose, SeenThing, SegmentContent, compose_caption
 from lodestar.memory.whereabouts import Pose, PoseTrack
 from lodestar.scene.captions import clean_text
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity
-
-_FIRST_MAP = MapName(1)
 
 
 def views_of(stamp: float, seen: Iterable[tuple[float, int, int]]) -> list[tuple[float, dict[int, int]]]:
@@ -64,7 +62,7 @@ class Segmenter:
         compose: Compose = compose_caption,
         robot: str = "robot",
         session: str = "",
-        map_name: MapName = _FIRST_MAP,
+        map_name: MapName = FIRST_MAP,
     ) -> None:
         self.config, self.counts = config, Counter[str]()
         self.track = PoseTrack(config)

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
+
+from msgspec import Struct, field
 
 from lodestar.memory.errors import BadMemory, NoSuchMemory
 from lodestar.memory.record_json import from_json, to_json
 from lodestar.memory.store import MemoryStore
 from lodestar.storage.files import whole_file
 from lodestar.storage.private import FILE_MODE, UnsafeFolder, private_folder
+from lodestar.storage.records import decode, encode
 
 FORMAT = "lodestar-memory-export"
 VERSION = 1
 _LONGEST = 4 * 2**20  # characters of a line that is read; chosen: 10 times the longest that is written
 _MOST_TOLD = 100  # bad lines that are told one by one
+
+
+class _Line(Struct, omit_defaults=True):
+    """A line of the file: its head with format and version, or a memory."""
+
+    origin: str = ""
+    corrects: str = ""
+    memory: dict[str, Any] = field(default_factory=dict)
+    format: str = ""
+    version: int = 0
 
 
 @dataclass(frozen=True)
@@ -60,9 +73,9 @@ def export_jsonl(store: MemoryStore, path: Path) -> int:
     they are computed again from the words.
     """
     count = 0
-    with whole_file(path, replace=False) as unfinished, open(unfinished, "w", encoding="utf-8") as out:
+    with whole_file(path, replace=False) as unfinished, open(unfinished, "wb") as out:
         unfinished.chmod(FILE_MODE)
-        out.write(json.dumps({"format": FORMAT, "version": VERSION, "store": store.name}) + "\n")
+        out.write(encode({"format": FORMAT, "version": VERSION, "store": store.name}) + b"\n")
         for identity in store.identities():
             try:
                 memory = store.get(identity)
@@ -70,8 +83,7 @@ def export_jsonl(store: MemoryStore, path: Path) -> int:
                 continue
             origin = store.origin_of(identity)
             corrects = store.origin_of(memory.corrects) if memory.corrects else ""
-            line = {"origin": origin, "corrects": corrects, "memory": to_json(memory)}
-            out.write(json.dumps(line, allow_nan=False) + "\n")
+            out.write(encode(_Line(origin, corrects, to_json(memory))) + b"\n")
             count += 1
     return count
 
@@ -88,29 +100,25 @@ def import_jsonl(store: MemoryStore, path: Path) -> Imported:
         try:
             if text is None:
                 raise BadMemory(f"the line has more than {_LONGEST} characters")
-            values = json.loads(text)
-            if not isinstance(values, dict):
-                raise BadMemory("this is no memory: a line needs an object with origin and memory")
-            if values.get("format") == FORMAT:
-                if values.get("version") != VERSION:
-                    raise BadMemory(
-                        f"version {values.get('version')} of the format, this version reads {VERSION}"
-                    )
+            line = decode(text, _Line)
+            if line.format == FORMAT:
+                if line.version != VERSION:
+                    raise BadMemory(f"version {line.version} of the format, this version reads {VERSION}")
                 continue
-            origin = _origin(values.get("origin"))
+            origin = _origin(line.origin)
             here = store.identity_of(origin)
             if here is not None:
                 known += store.has(here)
                 forgotten += not store.has(here)
                 continue
-            memory = from_json(values.get("memory") or {})
-            corrects = store.identity_of(_origin(values["corrects"])) if values.get("corrects") else None
+            memory = from_json(line.memory)
+            corrects = store.identity_of(_origin(line.corrects)) if line.corrects else None
             if corrects is not None and not store.has(corrects):
                 forgotten += 1  # its words are about what was forgotten
                 continue
             store.add(replace(memory, id=0, corrects=corrects or 0), origin=origin)
             added += 1
-        except (ValueError, RecursionError, NoSuchMemory) as error:
+        except (ValueError, NoSuchMemory) as error:
             bad_lines += 1
             if len(bad) < _MOST_TOLD:
                 bad.append((number, str(error)))
@@ -132,9 +140,8 @@ def _lines(path: Path) -> Iterator[tuple[int, str | None]]:
                 yield number, text
 
 
-def _origin(value: object) -> str:
+def _origin(text: str) -> str:
     """Return the origin of a memory, as STORE:ID. Raises BadMemory."""
-    text = value if isinstance(value, str) else ""
     store, _, identity = text.rpartition(":")
     if not (store and identity.isdecimal() and len(text) <= 200):
         raise BadMemory(f"its origin {text[:40]!r} is none; it needs the form STORE:NUMBER")

@@ -10,12 +10,15 @@ import fcntl
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
 
 from lodestar.missions.records import Outcome, Step, StepKind, Verdict
-from lodestar.storage.checked_lines import Line
 from lodestar.storage.journal_file import JournalFile
 from lodestar.storage.lock_holders import holder_of
 from lodestar.storage.private import FILE_MODE, private_folder
+from lodestar.storage.records import Stamp
 
 FILE, LOCK, REPORTS = "journal", "LOCK", "reports"
 _KIND, _VERSION = "mission", 1
@@ -26,16 +29,58 @@ class JournalBusy(RuntimeError):
     """Another process runs this mission."""
 
 
-@dataclass(frozen=True)
-class Begun:
-    """An attempt without an end. token: names the goal that was sent. until: end of a wait, seconds since the epoch."""
+class _Line(Struct, frozen=True, tag_field="op"):
+    """A line of the journal. at: seconds since the epoch."""
+
+
+class _Run(_Line, frozen=True, tag="run"):
+    run: int
+    at: Stamp
+    failed: bool = False
+
+
+class _RunEnd(_Line, frozen=True, tag="run_end"):
+    at: Stamp
+
+
+class _Round(_Line, frozen=True, tag="round"):
+    number: int
+    due: Stamp
+    at: Stamp
+
+
+class _RoundEnd(_Line, frozen=True, tag="round_end"):
+    at: Stamp
+
+
+class Begun(_Line, frozen=True, tag="begin"):
+    """An attempt without an end. token: names the goal that was sent. until: end of a wait, seconds since the epoch.
+
+    words: of the step.
+    """
 
     step: int
     kind: StepKind
     attempt: int
     token: str
-    at: float
-    until: float = 0.0
+    at: Stamp
+    until: Stamp = 0.0
+    words: str = ""
+
+
+class _End(_Line, frozen=True, tag="end"):
+    step: int
+    over: bool
+    at: Stamp
+    title: str
+    kind: StepKind
+    verdict: Verdict
+    code: int
+    text: str
+    data: dict[str, Any]
+
+
+Line = _Run | _RunEnd | _Round | _RoundEnd | Begun | _End
 
 
 @dataclass(frozen=True)
@@ -87,7 +132,7 @@ class MissionJournal:
             os.close(self._lock)
             holder = holder_of(folder / LOCK) or "another process"
             raise JournalBusy(f"{holder} runs this mission: it holds {folder / LOCK}") from error
-        self._file = JournalFile(folder / FILE, _KIND, _VERSION, MAX_BYTES)
+        self._file = JournalFile[Line](folder / FILE, _KIND, _VERSION, Line, max_bytes=MAX_BYTES)
         self.problems = self._file.problems
         self.run, self.run_begun, self.run_over = 0, 0.0, True
         self.failed = False  # a step of the run failed and the run went on
@@ -98,20 +143,19 @@ class MissionJournal:
 
     def begin_run(self, at: float) -> None:
         """Begin a new run; the lines of older ones are dropped."""
-        line = {"op": "run", "run": self.run + 1, "at": at}
+        line = _Run(self.run + 1, at)
         self._file.rewrite([line])
         self._apply(line)
 
     def end_run(self, at: float) -> None:
         """The mission is complete, or given up."""
-        self._write({"op": "run_end", "at": at})
+        self._write(_RunEnd(at))
 
     def begin_round(self, number: int, due: float, at: float) -> RoundState:
         """Begin a round; the journal of an endless mission is kept small."""
-        line = {"op": "round", "number": number, "due": due, "at": at}
+        line = _Round(number, due, at)
         if self._file.is_full:
-            head = {"op": "run", "run": self.run, "at": self.run_begun, "failed": self.failed}
-            self._file.rewrite([head, line])
+            self._file.rewrite([_Run(self.run, self.run_begun, self.failed), line])
             self._apply(line)
         else:
             self._write(line)
@@ -120,21 +164,16 @@ class MissionJournal:
 
     def end_round(self, at: float) -> None:
         """The round is over."""
-        self._write({"op": "round_end", "at": at})
+        self._write(_RoundEnd(at))
 
-    def begin_step(self, begun: Begun, words: str) -> None:
+    def begin_step(self, begun: Begun) -> None:
         """Tell what is done next, before it is done."""
-        self._write(
-            {"op": "begin", "step": begun.step, "kind": begun.kind.value, "attempt": begun.attempt,
-             "token": begun.token, "at": begun.at, "until": begun.until, "words": words}
-        )  # fmt: skip
+        self._write(begun)
 
     def end_step(self, number: int, step: Step, outcome: Outcome, at: float, over: bool) -> None:
         """Tell the outcome of the attempt. over: the step is not tried again."""
-        self._write(
-            {"op": "end", "step": number, "over": over, "at": at, "title": step.title, "kind": step.kind.value,
-             "verdict": outcome.verdict.value, "code": outcome.code, "text": outcome.text, "data": dict(outcome.data)}
-        )  # fmt: skip
+        facts = outcome.verdict, outcome.code, outcome.text, dict(outcome.data)
+        self._write(_End(number, over, at, step.title, step.kind, *facts))
 
     def changed_step(self, steps: tuple[Step, ...]) -> int:
         """Return the index of the first step of the open round that the file has otherwise now, -1 for none."""
@@ -158,39 +197,34 @@ class MissionJournal:
 
     def _apply(self, line: Line) -> None:
         """Follow a line. One that does not fit, because lines before it were damaged, changes nothing."""
-        op, state = line.get("op"), self.round
-        if op == "run":
-            self.run, self.run_begun, self.run_over = int(line["run"]), float(line["at"]), False
-            self.failed, self.round, self.last = bool(line.get("failed", False)), None, None
-        elif op == "run_end":
+        state = self.round
+        if isinstance(line, _Run):
+            self.run, self.run_begun, self.run_over = line.run, line.at, False
+            self.failed, self.round, self.last = line.failed, None, None
+        elif isinstance(line, _RunEnd):
             self.run_over, self.round = True, None
-        elif op == "round":
-            self.round = self.last = RoundState(int(line["number"]), float(line["due"]), float(line["at"]))
-        elif op == "round_end":
+        elif isinstance(line, _Round):
+            self.round = self.last = RoundState(line.number, line.due, line.at)
+        elif isinstance(line, _RoundEnd):
             self.round = None
-        elif op == "begin" and state is not None and line["step"] == state.next_step:
-            state.open = Begun(
-                int(line["step"]), StepKind(line["kind"]), int(line["attempt"]), str(line["token"]),
-                float(line["at"]), float(line["until"]),
-            )  # fmt: skip
-            state.first = state.first or state.open.at
-            state.words[state.next_step :] = [str(line["words"])]
-        elif op == "end" and state is not None and line["step"] == state.next_step:
-            self._apply_end(line, state)
+        elif state is not None and line.step == state.next_step:
+            if isinstance(line, _End):
+                self._apply_end(line, state)
+                return
+            state.open = line
+            state.first = state.first or line.at
+            state.words[state.next_step :] = [line.words]
 
-    def _apply_end(self, line: Line, state: RoundState) -> None:
-        verdict = Verdict(line["verdict"])
-        counts = verdict in (Verdict.DONE, Verdict.FAILED)
-        state.attempts += counts
+    def _apply_end(self, line: _End, state: RoundState) -> None:
+        state.attempts += line.verdict in (Verdict.DONE, Verdict.FAILED)
         state.open = None
-        outcome = Outcome(verdict, str(line["text"]), int(line["code"]), dict(line["data"]))
+        outcome = Outcome(line.verdict, line.text, line.code, line.data)
         record = StepRecord(
-            state.next_step, str(line["title"]), StepKind(line["kind"]).value, outcome, state.attempts,
-            state.first, float(line["at"]),
-        )  # fmt: skip
-        if not line["over"]:
+            state.next_step, line.title, line.kind.value, outcome, state.attempts, state.first, line.at
+        )
+        if not line.over:
             state.pending = record
             return
-        self.failed |= verdict is not Verdict.DONE
+        self.failed |= line.verdict is not Verdict.DONE
         state.records.append(record)
         state.pending, state.attempts, state.first = None, 0, 0.0

@@ -185,7 +185,7 @@ class MissionRunner:
         if step.kind is StepKind.WAIT:
             until = left_open.until if left_open is not None and left_open.until else now + step.seconds
         token = uuid.uuid4().hex
-        self._journal.begin_step(Begun(number, step.kind, state.attempts + 1, token, now, until), step.words)
+        self._journal.begin_step(Begun(number, step.kind, state.attempts + 1, token, now, until, step.words))
         if step.kind is StepKind.WAIT:
             whole = self._wait_until(min(until, now + step.seconds))
             return Outcome(Verdict.DONE if whole else Verdict.INTERRUPTED)

@@ -1,27 +1,31 @@
-"""Records of decisions and their JSON lines file."""
+"""Records of decisions, and the log of decisions, traces and outcomes: a file of JSON lines."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from enum import IntEnum
+from dataclasses import dataclass, field, replace
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+from lodestar.experts.protocol import Proposal
+from lodestar.storage.records import BadRecord, decode, encode, of_values, to_values
+from lodestar.worldmodel.old_layouts import outcome_of_1
+from lodestar.worldmodel.outcomes import ActionOutcome
+from lodestar.worldmodel.records import Trace
 
-from lodestar.experts.protocol import ActionKind, Proposal
+VERSION = 2  # of a line; version 1 did not tell its version, nor that it is a decision
+_MAX_TEXT = 2000  # characters of a text of a line
 
 
-class Outcome(IntEnum):
-    """Outcome of a decision; values of Decision.msg's constants."""
+class Outcome(Enum):
+    """Outcome of a decision, in the order of Decision.msg's constants."""
 
-    PENDING = 0
-    REACHED = 1
-    ABORTED = 2
-    PREEMPTED = 3
-    CANCELLED = 4
+    PENDING = "PENDING"
+    REACHED = "REACHED"
+    ABORTED = "ABORTED"
+    PREEMPTED = "PREEMPTED"
+    CANCELLED = "CANCELLED"
 
 
 @dataclass(frozen=True)
@@ -57,80 +61,61 @@ class Decision:
     explanation: str = ""
 
 
-def _proposal_to_dict(proposal: Proposal) -> dict[str, Any]:
-    record = dict(vars(proposal))
-    record["goal"] = [float(x) for x in proposal.goal]
-    record["action"] = proposal.action.name
-    return record
-
-
-def _proposal_from_dict(record: dict[str, Any]) -> Proposal:
-    record = dict(record)
-    record["goal"] = np.asarray(record["goal"], dtype=np.float64)
-    record["action"] = ActionKind[record["action"]]
-    for name in ("evidence_entities", "evidence_keyframes"):
-        record[name] = tuple(record[name])
-    return Proposal(**record)
-
-
-def decision_to_dict(decision: Decision) -> dict[str, Any]:
-    """Return the decision as JSON types; `decision_from_dict` is the inverse."""
-    record = dict(vars(decision))
-    record["outcome"] = decision.outcome.name
-    record["arms"] = [
-        {**vars(arm), "proposal": _proposal_to_dict(arm.proposal) if arm.proposal else None}
-        for arm in decision.arms
-    ]
-    return record
-
-
-def decision_from_dict(record: dict[str, Any]) -> Decision:
-    """Return the decision of a record. Raises KeyError or TypeError if the record is not a decision."""
-    record = dict(record)
-    record["outcome"] = Outcome[record["outcome"]]
-    arms = []
-    for arm in record["arms"]:
-        proposal = arm.get("proposal")
-        arms.append(ArmRecord(**{**arm, "proposal": _proposal_from_dict(proposal) if proposal else None}))
-    record["arms"] = tuple(arms)
-    for name in ("evidence_entities", "evidence_keyframes"):
-        record[name] = tuple(record[name])
-    return Decision(**record)
+Record = Decision | Trace | ActionOutcome
+_KINDS: dict[str, Any] = {"decision": Decision, "trace": Trace, "outcome": ActionOutcome}
 
 
 class DecisionLog:
-    """Append one JSON line per record to `path`; every line is flushed, so that a crash loses none.
-
-    Beside decisions it takes the traces of actions; theirs have a `kind`.
-    """
+    """Append one JSON line per record to `path`; every line is flushed, so that a crash loses none."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self.path.parent.mkdir(parents=True, exist_ok=True)
 
-    def write(self, decision: Decision) -> None:
-        """Write the decision to disk."""
-        self.append(decision_to_dict(decision))
+    def write(self, record: Record) -> None:
+        """Write a record to disk; its texts are cut to 2000 characters. Raises OSError, BadRecord."""
+        if isinstance(record, Trace):
+            record = replace(record, confidence=min(max(record.confidence, 0.0), 1.0))
+        (kind,) = (name for name, made in _KINDS.items() if isinstance(record, made))
+        line = encode({"kind": kind, "version": VERSION, **_cut(to_values(record))})
+        with self.path.open("ab") as file:
+            file.write(line + b"\n")
 
-    def append(self, record: dict[str, Any]) -> None:
-        """Write a record of JSON types to disk."""
-        line = json.dumps(record, ensure_ascii=False, sort_keys=True)
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(line + "\n")
+
+def _cut(value: Any) -> Any:
+    """Return JSON values with texts of bounded length."""
+    if isinstance(value, dict):
+        return {name: _cut(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return list(map(_cut, value))
+    return value[:_MAX_TEXT] if isinstance(value, str) else value
 
 
-def read_decisions(path: str | Path) -> Iterator[Decision]:
-    """Yield the decisions of a log; the last record of an epoch in a run holds its outcome.
-
-    Raises ValueError with the line number for a line that is not a decision.
-    """
-    with Path(path).open(encoding="utf-8") as file:
+def read_records(path: str | Path) -> Iterator[Record]:
+    """Yield the records of a log. Raises OSError, and ValueError with the line's number for one that is none."""
+    with Path(path).open(encoding="utf-8", errors="replace") as file:
         for number, line in enumerate(file, start=1):
             if not line.strip():
                 continue
             try:
-                record = json.loads(line)
-                if "kind" not in record:
-                    yield decision_from_dict(record)
-            except (ValueError, KeyError, TypeError) as error:
-                raise ValueError(f"{path}:{number} is not a decision: {error}") from error
+                yield _record(decode(line, dict[str, Any]))
+            except (ValueError, LookupError, TypeError, AttributeError) as error:
+                raise ValueError(
+                    f"{path}:{number} is neither a decision nor a trace nor an outcome ({error}); delete the line to "
+                    "read the rest"
+                ) from error
+
+
+def _record(values: dict[str, Any]) -> Record:
+    kind, version = values.get("kind", "decision"), values.get("version", 1)
+    if kind not in _KINDS or version not in (1, VERSION):
+        raise BadRecord(f"it is a {kind!r} of version {version}, and this version reads {VERSION}")
+    if kind == "outcome" and version == 1:
+        values = outcome_of_1(values)
+    record: Record = of_values(values, _KINDS[kind])
+    return record
+
+
+def read_decisions(path: str | Path) -> Iterator[Decision]:
+    """Yield the decisions of a log; the last record of an epoch in a run holds its outcome. See `read_records`."""
+    return (record for record in read_records(path) if isinstance(record, Decision))

@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-import json
 import os
 import zlib
 from typing import Any
 
-Line = dict[str, Any]
+from lodestar.storage.records import encode
 
 
-def format_line(line: Line) -> bytes:
-    """Return the line as bytes. Raises ValueError for a number that is not finite."""
-    body = json.dumps(line, separators=(",", ":"), allow_nan=False).encode("ascii")
+def format_line(record: Any) -> bytes:
+    """Return a record as a line. Raises BadRecord for one that could not be read back."""
+    body = encode(record)
     return b"%08x %s\n" % (zlib.crc32(body), body)
 
 
-def parse_line(data: bytes) -> Line | None:
-    """Return the values of a line without its newline, None where its checksum does not match."""
-    if len(data) < 10 or data[8:9] != b" ":
-        return None
+def checked_body(data: bytes) -> bytes | None:
+    """Return the JSON of a line without its newline, None where its checksum does not match."""
     try:
-        if int(data[:8], 16) != zlib.crc32(data[9:]):
-            return None
-        line = json.loads(data[9:])
+        whole = data[8:9] == b" " and int(data[:8], 16) == zlib.crc32(data[9:])
     except ValueError:
         return None
-    return line if isinstance(line, dict) else None
+    return data[9:] if whole else None
 
 
 def write_all(handle: int, data: bytes) -> None:

@@ -7,6 +7,7 @@ from enum import Enum
 
 import numpy as np
 
+from lodestar.storage.records import Length, Until
 from lodestar.worldmodel.records import Belief
 
 
@@ -34,9 +35,9 @@ class ClosedWay:
     seen_free_opens: whether depth that passes through it opens it before.
     """
 
-    start: tuple[float, float]
-    end: tuple[float, float]
-    expires: float = float("inf")
+    start: tuple[Length, Length]
+    end: tuple[Length, Length]
+    expires: Until = float("inf")
     cause: str = ""
     seen_free_opens: bool = True
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from lodestar.storage.records import Share, Stamp
 from lodestar.worldmodel.amendments import Amendment
 from lodestar.worldmodel.records import Belief, Phase
 
@@ -81,7 +82,7 @@ class CauseEstimate:
     """A cause with its probability in [0, 1]."""
 
     cause: Cause
-    probability: float
+    probability: Share
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,7 @@ class ActionOutcome:
     """
 
     trace_id: str
-    stamp: float
+    stamp: Stamp
     result: Result
     diagnosis: Diagnosis | None = None
     recovery: str = ""

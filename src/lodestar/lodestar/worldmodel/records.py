@@ -8,15 +8,16 @@ from typing import ClassVar
 
 import numpy as np
 
+from lodestar.storage.records import Share, Stamp, Until
+
 ROBOT = "robot"
 _ENTITY, _REGION = "entity:", "region:"
 
 
-@dataclass(frozen=True)
-class Skill:
+class Skill(str):
     """Kind of an action, by its name in a `SkillTable`. Those of a robot that walks stand here (VLM-DEWM table 1)."""
 
-    value: str
+    __slots__ = ()
 
     GO_TO: ClassVar[Skill]  # arguments: an entity, or none for a place
     SEARCH: ClassVar[Skill]  # go where unknown space is seen
@@ -24,6 +25,11 @@ class Skill:
     RETURN: ClassVar[Skill]  # to the start
     CHARGE: ClassVar[Skill]
     STEP_ASIDE: ClassVar[Skill]
+
+    @property
+    def value(self) -> str:
+        """Return the name."""
+        return str(self)
 
 
 Skill.GO_TO, Skill.SEARCH, Skill.TURN = Skill("GoTo"), Skill("Search"), Skill("Turn")
@@ -96,7 +102,7 @@ class Expectation:
     about: str = ""
     beliefs: tuple[Belief, ...] = ()
     visible: tuple[int, ...] = ()
-    by: float = float("inf")
+    by: Until = float("inf")
 
 
 @dataclass(frozen=True)
@@ -105,11 +111,11 @@ class Trace:
 
     id: str
     epoch: int
-    stamp: float
+    stamp: Stamp
     proposer: str
     action: Action
     expectation: Expectation
-    confidence: float
+    confidence: Share
     beliefs: tuple[Belief, ...] = ()
     reason: str = ""
     fallback: str = ""

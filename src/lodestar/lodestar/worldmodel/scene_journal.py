@@ -9,33 +9,30 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from lodestar.scene.amendments import AmendmentRefused, Refusal
 from lodestar.scene.dictionary import SceneDictionary
 from lodestar.scene.records import SceneDelta
-from lodestar.worldmodel.amendment_json import BadAmendment, amendment_from_dict, amendment_to_dict
+from lodestar.storage.journal_file import JournalFile
 from lodestar.worldmodel.amendments import Amendment
+from lodestar.worldmodel.old_layouts import line_of_1
 from lodestar.worldmodel.scene_edits import SceneAmended, amend_scene, check_amendments
-from lodestar.worldmodel.transactions import Journal
 
-KIND, VERSION = "lodestar-scene-amendments", 1  # of the journal's file
+KIND, VERSION = "lodestar-scene-amendments", 2  # of the journal's file
+OLDER = {1: line_of_1}
 KEPT = 1000  # requests that a full journal keeps; checkpoints are seconds old and hold the others
 _WAITING = -1  # as a revision: not carried out yet
 
 
-@dataclass(frozen=True)
-class _Request:
+class Request(Struct, frozen=True, tag_field="op", tag="amend"):
     """Amendments that belong together. revision: of the scene with them; session: of the voxel map then."""
 
     amendments: tuple[Amendment, ...]
     revision: int
     session: str
-
-    def to_line(self) -> dict[str, Any]:
-        dicts = [amendment_to_dict(amendment) for amendment in self.amendments]
-        return {"op": "amend", "revision": self.revision, "session": self.session, "amendments": dicts}
 
 
 class SceneJournal:
@@ -45,18 +42,12 @@ class SceneJournal:
     refused when they were carried out again.
     """
 
-    def __init__(self, journal: Journal | None = None) -> None:
+    def __init__(self, journal: JournalFile[Request] | None = None) -> None:
         self._journal = journal
-        self.problems: list[str] = []
+        self.problems = list(journal.problems) if journal is not None else []
         self._lock = threading.RLock()  # taken before the scene's
-        self._requests: list[_Request] = []
-        self._waiting: list[_Request] = []  # of things that the scene does not have yet
-        for number, line in enumerate(journal.lines if journal is not None else (), 2):
-            try:
-                made = tuple(map(amendment_from_dict, line["amendments"]))
-                self._requests.append(_Request(made, int(line["revision"]), str(line["session"])))
-            except (BadAmendment, KeyError, TypeError, ValueError) as error:
-                self.problems.append(f"line {number} was left out: {error.__class__.__name__}: {error}"[:200])
+        self._requests = list(journal.lines) if journal is not None else []
+        self._waiting: list[Request] = []  # of things that the scene does not have yet
 
     def amend(
         self, scene: SceneDictionary, amendments: Sequence[Amendment], expected_revision: int = 0
@@ -64,9 +55,9 @@ class SceneJournal:
         """Write amendments and carry them out, all or none; see `amend_scene`. Raises AmendmentRefused, OSError."""
         with self._lock, scene.lock:  # a checkpoint holds either both or neither
             check_amendments(scene, amendments, expected_revision)
-            request = _Request(tuple(amendments), scene.revision + 1, _base(scene.session_id))
+            request = Request(tuple(amendments), scene.revision + 1, _base(scene.session_id))
             if self._journal is not None:
-                self._journal.append(request.to_line())
+                self._journal.append(request)
                 self._requests.append(request)
             made = amend_scene(scene, amendments, expected_revision)
             if self._journal is not None and self._journal.is_full:
@@ -100,7 +91,7 @@ class SceneJournal:
             return self._settle(scene) if self._waiting else []
 
     def _settle(self, scene: SceneDictionary) -> list[SceneDelta]:
-        deltas, still, blocked = list[SceneDelta](), list[_Request](), set[int]()
+        deltas, still, blocked = list[SceneDelta](), list[Request](), set[int]()
         for request in self._waiting:
             things = {amendment.entity_id for amendment in request.amendments}
             try:
@@ -132,7 +123,7 @@ class SceneJournal:
 
         return take_back
 
-    def _replace(self, requests: Sequence[_Request], waiting: Sequence[_Request]) -> None:
+    def _replace(self, requests: Sequence[Request], waiting: Sequence[Request]) -> None:
         """Have these requests instead of all, or raise OSError and have those there were."""
         former = self._requests, self._waiting
         self._waiting = list(waiting)
@@ -143,11 +134,11 @@ class SceneJournal:
             self._requests, self._waiting = former
             raise
 
-    def _rewrite(self, requests: Sequence[_Request]) -> None:
+    def _rewrite(self, requests: Sequence[Request]) -> None:
         assert self._journal is not None
         self._requests = list(requests)
         waiting = [replace(request, revision=_WAITING) for request in self._waiting]
-        self._journal.rewrite([request.to_line() for request in (*self._requests, *waiting)])
+        self._journal.rewrite([*self._requests, *waiting])
 
 
 def _base(session_id: str) -> str:

@@ -8,36 +8,82 @@ out again by its successor.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Any, Protocol
 
 import numpy as np
+from msgspec import Struct
 
-from lodestar.worldmodel.amendment_json import BadAmendment, amendment_from_dict, amendment_to_dict
+from lodestar.storage.journal_file import JournalFile
+from lodestar.storage.records import BadRecord, Stamp, decode
 from lodestar.worldmodel.amendments import OF_STATE, Amendment, Change, moved_amendment
+from lodestar.worldmodel.old_layouts import line_of_1
 from lodestar.worldmodel.records import Action, Skill
 
-KIND, VERSION = "lodestar-world-model", 2  # of the journal's file
+KIND, VERSION = "lodestar-world-model", 3  # of the journal's file
+OLDER = {2: line_of_1}
 MAX_ENTRIES = 1000  # that can be undone; older ones are forgotten
 MAX_ACTIONS = 2000  # whose ends are remembered, so that one that is told again changes nothing
 
-Line = dict[str, Any]
+
+class _Line(Struct, frozen=True, tag_field="op", tag=str.lower):
+    """A line of the journal, tagged with its class."""
 
 
-class Journal(Protocol):
-    """Port to the file of the journal; `storage.journal_file.JournalFile` is one."""
+class Begin(_Line, frozen=True):
+    """An action is under way."""
 
-    lines: list[Line]
+    trace_id: str
+    stamp: Stamp
+    skill: Skill
+    arguments: tuple[str, ...]
 
-    @property
-    def is_full(self) -> bool: ...
 
-    def append(self, line: Line) -> None: ...
+class End(_Line, frozen=True):
+    """An action is over."""
 
-    def rewrite(self, lines: list[Line]) -> None: ...
+    trace_id: str
+
+
+class Opened(_Line, frozen=True, tag="entry"):
+    """An entry that is to be carried out."""
+
+    number: int
+    stamp: Stamp
+    trace_id: str
+    undoes: int
+    amendments: tuple[Amendment, ...]
+
+
+class Done(_Line, frozen=True):
+    """An entry was carried out; inverse: what takes it back."""
+
+    number: int
+    inverse: tuple[Amendment, ...]
+
+
+class Refused(_Line, frozen=True):
+    """An entry could not be carried out."""
+
+    number: int
+    reason: str
+
+
+class Move(_Line, frozen=True):
+    """The map was corrected by (4, 4), in map."""
+
+    jump: np.ndarray
+
+
+class _Numbered(Struct):
+    """What is read of a line that is no record of its kind."""
+
+    number: int = 0
+
+
+Line = Begin | End | Opened | Done | Refused | Move
 
 
 class Status(Enum):
@@ -93,15 +139,18 @@ class Transactions:
     """The staged actions and the entries, in memory and in a journal. Raises what the journal raises, and then
     nothing has changed."""
 
-    def __init__(self, journal: Journal | None = None) -> None:
+    def __init__(self, journal: JournalFile[Line] | None = None) -> None:
         self._journal = journal
         self.staged: OrderedDict[str, Staged] = OrderedDict()  # by trace id
         self.entries: OrderedDict[int, Entry] = OrderedDict()
-        self.problems: list[str] = []  # lines of the journal that could not be taken
+        self.problems = list(journal.problems) if journal is not None else []  # lines that could not be taken
         self.ended: OrderedDict[str, None] = OrderedDict()  # trace ids of actions that are over
         self._next = 1
-        for number, line in enumerate(journal.lines if journal is not None else (), 2):
-            self._replay(number, line)
+        for line in journal.lines if journal is not None else ():
+            self._replay(line)
+        for body in journal.left_out if journal is not None else ():
+            with suppress(BadRecord):
+                self._next = max(self._next, decode(body, _Numbered).number + 1)
         if journal is not None and journal.is_full:
             journal.rewrite(list(self._lines()))
 
@@ -112,7 +161,7 @@ class Transactions:
         if trace_id in self.staged or trace_id in self.ended:
             return False
         staged = Staged(stamp, Action(action.skill, action.arguments))
-        self._write(_staged_line(trace_id, staged))
+        self._write(Begin(trace_id, stamp, action.skill, action.arguments))
         self._stage(trace_id, staged)
         return True
 
@@ -120,7 +169,7 @@ class Transactions:
         """End an action; return False where it ended before. One that nobody staged ends as well."""
         if trace_id in self.ended:
             return False
-        self._write({"op": "end", "trace_id": trace_id})
+        self._write(End(trace_id))
         self._over(trace_id)
         return True
 
@@ -168,7 +217,7 @@ class Transactions:
     def done(self, entry: Entry, inverse: Iterable[Amendment], words: tuple[str, ...] = ()) -> Entry:
         """Close an entry that was carried out."""
         made = replace(entry, status=Status.DONE, inverse=tuple(inverse), words=words)
-        self._write({"op": "done", "number": entry.number, "inverse": _dicts(made.inverse)})
+        self._write(Done(entry.number, made.inverse))
         self._keep(made)
         self._undone(made)
         return made
@@ -176,14 +225,14 @@ class Transactions:
     def refused(self, entry: Entry, reason: str) -> Entry:
         """Close an entry that could not be carried out; nothing of it was."""
         made = replace(entry, status=Status.REFUSED, reason=reason)
-        self._write({"op": "refused", "number": entry.number, "reason": reason})
+        self._write(Refused(entry.number, reason))
         self._keep(made)
         return made
 
     def move(self, jump: np.ndarray) -> None:
         """Follow a correction of the map by (4, 4), in map: an entry closes and opens the same way as before."""
         if any(a.way is not None for e in self.entries.values() for a in (*e.amendments, *e.inverse)):
-            self._write({"op": "move", "jump": np.asarray(jump, float).tolist()})
+            self._write(Move(np.asarray(jump, float)))
             self._moved(jump)
 
     def _moved(self, jump: np.ndarray) -> None:
@@ -211,56 +260,45 @@ class Transactions:
     def _lines(self) -> Iterable[Line]:
         """Yield the lines that a small journal needs: staged actions, the ends of others, and entries."""
         for trace_id in self.ended:
-            yield {"op": "end", "trace_id": trace_id}
+            yield End(trace_id)
         for trace_id, staged in self.staged.items():
-            yield _staged_line(trace_id, staged)
+            yield Begin(trace_id, staged.stamp, staged.action.skill, staged.action.arguments)
         for entry in self.entries.values():
             yield _entry_line(entry)
             if entry.status in (Status.DONE, Status.UNDONE):
-                yield {"op": "done", "number": entry.number, "inverse": _dicts(entry.inverse)}
+                yield Done(entry.number, entry.inverse)
             elif entry.status is Status.REFUSED:
-                yield {"op": "refused", "number": entry.number, "reason": entry.reason}
+                yield Refused(entry.number, entry.reason)
 
-    def _replay(self, number: int, line: Line) -> None:
+    def _replay(self, line: Line) -> None:
         try:
-            _REPLAYS[line["op"]](self, line)
-        except (BadAmendment, KeyError, TypeError, ValueError) as error:
-            self.problems.append(
-                f"entry in line {number} was left out: {error.__class__.__name__}: {str(error)[:200]}"
+            self._follow(line)
+        except (LookupError, ValueError) as error:
+            self.problems.append(f"a line was left out: {type(error).__name__}: {error}: {line}"[:300])
+
+    def _follow(self, line: Line) -> None:
+        """Take a line of the journal. Raises LookupError for one about an entry that is not there, ValueError."""
+        if isinstance(line, Begin):
+            self._stage(line.trace_id, Staged(line.stamp, Action(line.skill, line.arguments)))
+        elif isinstance(line, End):
+            self._over(line.trace_id)
+        elif isinstance(line, Opened):
+            self._next = max(self._next, line.number + 1)
+            self._keep(
+                Entry(line.number, line.stamp, line.amendments, line.trace_id, line.undoes, replayed=True)
             )
-
-    def _replay_begin(self, line: Line) -> None:
-        action = Action(Skill(str(line["skill"])), tuple(map(str, line["arguments"])))
-        self._stage(str(line["trace_id"]), Staged(float(line["stamp"]), action))
-
-    def _replay_end(self, line: Line) -> None:
-        self._over(str(line["trace_id"]))
-
-    def _replay_entry(self, line: Line) -> None:
-        number = int(line["number"])
-        self._next = max(self._next, number + 1)  # a number is never given twice, also of a damaged entry
-        amendments = tuple(map(amendment_from_dict, line["amendments"]))
-        trace_id = str(line["trace_id"])
-        entry = Entry(number, float(line["stamp"]), amendments, trace_id, int(line["undoes"]), replayed=True)
-        self._keep(entry)
-        if entry.trace_id:
-            self._over(entry.trace_id)
-
-    def _replay_done(self, line: Line) -> None:
-        inverse = tuple(map(amendment_from_dict, line["inverse"]))
-        made = replace(self.entries[int(line["number"])], status=Status.DONE, inverse=inverse)
-        self._keep(made)
-        self._undone(made)
-
-    def _replay_move(self, line: Line) -> None:
-        jump = np.asarray(line["jump"], float)
-        if jump.shape != (4, 4) or not np.isfinite(jump).all():
-            raise ValueError("the correction of the map is none")
-        self._moved(jump)
-
-    def _replay_refused(self, line: Line) -> None:
-        entry = self.entries[int(line["number"])]
-        self._keep(replace(entry, status=Status.REFUSED, reason=str(line["reason"])))
+            if line.trace_id:
+                self._over(line.trace_id)
+        elif isinstance(line, Done):
+            made = replace(self.entries[line.number], status=Status.DONE, inverse=line.inverse)
+            self._keep(made)
+            self._undone(made)
+        elif isinstance(line, Refused):
+            self._keep(replace(self.entries[line.number], status=Status.REFUSED, reason=line.reason))
+        else:
+            if line.jump.shape != (4, 4):
+                raise ValueError("the correction of the map is none")
+            self._moved(line.jump)
 
     def _stage(self, trace_id: str, staged: Staged) -> None:
         self.staged[trace_id] = staged
@@ -308,37 +346,5 @@ def default_inverse(amendments: Iterable[Amendment]) -> tuple[Amendment, ...]:
     return tuple(inverse)
 
 
-def _staged_line(trace_id: str, staged: Staged) -> Line:
-    action = staged.action
-    return {
-        "op": "begin",
-        "trace_id": trace_id,
-        "stamp": staged.stamp,
-        "skill": action.skill.value,
-        "arguments": list(action.arguments),
-    }
-
-
-def _entry_line(entry: Entry) -> Line:
-    return {
-        "op": "entry",
-        "number": entry.number,
-        "stamp": entry.stamp,
-        "trace_id": entry.trace_id,
-        "undoes": entry.undoes,
-        "amendments": _dicts(entry.amendments),
-    }
-
-
-def _dicts(amendments: Iterable[Amendment]) -> list[dict[str, Any]]:
-    return [amendment_to_dict(amendment) for amendment in amendments]
-
-
-_REPLAYS: Mapping[str, Callable[[Transactions, Line], None]] = {
-    "begin": Transactions._replay_begin,
-    "end": Transactions._replay_end,
-    "entry": Transactions._replay_entry,
-    "done": Transactions._replay_done,
-    "refused": Transactions._replay_refused,
-    "move": Transactions._replay_move,
-}
+def _entry_line(entry: Entry) -> Opened:
+    return Opened(entry.number, entry.stamp, entry.trace_id, entry.undoes, entry.amendments)

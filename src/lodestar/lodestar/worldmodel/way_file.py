@@ -6,16 +6,18 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from lodestar.storage.archive import Archive, ForeignFile
+from lodestar.storage.records import of_values, to_values
 from lodestar.storage.saved_map import WAYS, ArchivePart
-from lodestar.worldmodel.amendment_json import way_from_values, way_to_values
 from lodestar.worldmodel.amendments import ClosedWay
+from lodestar.worldmodel.old_layouts import way_of_list
 
 KIND, VERSION = "closed_ways", 1
 
 
 def ways_to_archive(ways: Iterable[ClosedWay], now: float) -> Archive:
     """Return the archive of closed ways. now: seconds; when it is saved."""
-    return Archive(KIND, VERSION, {"ways": [way_to_values(way) for way in ways], "stamp": now}, {})
+    lists = [list(values.values()) for values in to_values(tuple(ways))]
+    return Archive(KIND, VERSION, {"ways": lists, "stamp": now}, {})
 
 
 def ways_from_archive(archive: Archive, now: float) -> tuple[ClosedWay, ...]:
@@ -25,10 +27,10 @@ def ways_from_archive(archive: Archive, now: float) -> tuple[ClosedWay, ...]:
     """
     try:
         shift = min(0.0, now - float(archive.meta["stamp"]))
-        ways = [way_from_values(*values) for values in archive.meta["ways"]]
+        found = of_values(list(map(way_of_list, archive.meta["ways"])), tuple[ClosedWay, ...])
     except (KeyError, TypeError, ValueError) as error:
         raise ForeignFile(f"closed ways: {error.__class__.__name__}: {error}") from error
-    return tuple(replace(way, expires=way.expires + shift) for way in ways)
+    return tuple(replace(way, expires=way.expires + shift) for way in found)
 
 
 def way_part(

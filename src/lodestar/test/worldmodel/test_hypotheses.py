@@ -15,7 +15,7 @@ from lodestar.worldmodel.corrections import NothingMeant, Surroundings, correcti
 from lodestar.worldmodel.hypotheses import captioned
 from lodestar.worldmodel.outcomes import ActionOutcome, Result
 from lodestar.worldmodel.records import Action, Belief, Expectation, Phase, Skill, Trace
-from lodestar.worldmodel.transactions import KIND, VERSION, Transactions
+from lodestar.worldmodel.transactions import KIND, VERSION, Line, Transactions
 from lodestar.worldmodel.world_model import Reply, WorldModel
 
 ON = Belief("On", ("entity:2", "entity:1"))  # the cup on the table: so it is
@@ -31,7 +31,7 @@ class Bench:
         self.start()
 
     def start(self):
-        journal = None if self.path is None else JournalFile(self.path, KIND, VERSION)
+        journal = None if self.path is None else JournalFile(self.path, KIND, VERSION, Line)
         self.model = WorldModel(Transactions(journal), self, self.events.append, scene=self)
 
     @property

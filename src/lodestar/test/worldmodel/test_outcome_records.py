@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 
 from lodestar.scene.records import Entity
+from lodestar.storage.records import BadRecord, decode, encode, of_values, to_values
 from lodestar.worldmodel.amendments import Amendment, Change, ClosedWay
 from lodestar.worldmodel.discrepancies import discrepancy
-from lodestar.worldmodel.outcome_json import BadOutcome, outcome_from_dict, outcome_to_dict
 from lodestar.worldmodel.outcome_sentences import (
     causes_in_words,
     discrepancy_in_words,
@@ -82,27 +80,37 @@ def _outcome(look: Look = Look.NONE, recovery: str = "go_round") -> ActionOutcom
     )  # fmt: skip
 
 
+CLOSED = to_values(_outcome().amendments[0])
+
+
 def test_an_outcome_survives_json():
     for outcome in (_outcome(), ActionOutcome("q-t1", 1.0, Result.COMMITTED)):
-        assert outcome_from_dict(json.loads(json.dumps(outcome_to_dict(outcome)))) == outcome
+        assert decode(encode(outcome), ActionOutcome) == outcome
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("change", "field"),
     [
-        {"result": "MAYBE"},
-        {"stamp": float("nan")},
-        {"trace_id": None, "diagnosis": 3},
-        {"amendments": [{"change": "EXPLODE"}]},
-        {"diagnosis": {**outcome_to_dict(_outcome())["diagnosis"], "causes": {"DOOR_CLOSED": 7.0}}},
-        {"diagnosis": {**outcome_to_dict(_outcome())["diagnosis"], "causes": {"GREMLINS": 1.0}}},
+        ({"result": "MAYBE"}, "result"),
+        ({"stamp": float("nan")}, "stamp"),
+        ({"trace_id": None, "diagnosis": 3}, "trace_id"),
+        ({"amendments": [{"change": "EXPLODE"}]}, r"amendments\[0\].change"),
+        ({"diagnosis": {"causes": [{"cause": "DOOR_CLOSED", "probability": 7.0}]}}, "diagnosis"),
+        (
+            {
+                "amendments": [
+                    {**to_values(_outcome().amendments[0]), "way": {"start": [1.0], "end": [1.0, 2.0]}}
+                ]
+            },
+            "way.start",
+        ),
     ],
 )
-def test_a_bad_record_is_refused(change):
-    with pytest.raises(BadOutcome):
-        outcome_from_dict(outcome_to_dict(_outcome()) | change)
-    with pytest.raises(BadOutcome):
-        outcome_from_dict([])
+def test_a_bad_record_is_refused_with_its_field(change, field):
+    with pytest.raises(BadRecord, match=field):
+        of_values(to_values(_outcome()) | change, ActionOutcome)
+    with pytest.raises(BadRecord):
+        of_values([], ActionOutcome)
 
 
 def test_a_look_makes_an_outcome_preliminary():

@@ -15,6 +15,7 @@ from lodestar.worldmodel.amendments import ClosedWay
 from lodestar.worldmodel.corrections import Surroundings
 from lodestar.worldmodel.events import WorldEvent
 from lodestar.worldmodel.skills import BadSkills
+from lodestar.worldmodel.transactions import Line
 from lodestar.worldmodel.way_file import way_part
 from lodestar_interfaces import msg
 from lodestar_ros import qos
@@ -65,11 +66,11 @@ class WorldModelNode(LodestarNode):
         )
         self.listen(msg.ReasoningTrace, "traces", self._on_trace, qos.HISTORY)
         self.listen(msg.TraceOutcome, "outcomes", self._on_outcome, qos.HISTORY)
-        self._say_problems(journal)
+        self._say_problems()
         PartServer(self, way_part(lambda: self._world.ways, self._put_ways, lambda: self.now))
         self.steady_timer(self._config.tick_period, lambda: self._worker.submit(self._tick))
 
-    def _journal(self, config: CheckpointConfig) -> JournalFile | None:
+    def _journal(self, config: CheckpointConfig) -> JournalFile[Line] | None:
         """Return the journal in the folder of the run; without a folder nothing outlives the process."""
         checkpoints = Checkpointer(self, config)
         if not (config.folder and config.run):
@@ -82,9 +83,9 @@ class WorldModelNode(LodestarNode):
         checkpoints.say_back(f"with {len(journal.lines)} lines of its journal", restored=True)
         return journal
 
-    def _say_problems(self, journal: JournalFile | None) -> None:
+    def _say_problems(self) -> None:
         transactions = self._world.transactions
-        problems = [*(() if journal is None else journal.problems), *transactions.problems]
+        problems = transactions.problems
         for problem in problems:
             self.get_logger().warning(problem)
         self.diagnostics.value("journal.problems", lambda: "; ".join(problems) or "none")

@@ -219,7 +219,8 @@ def _is_part(name: str, module: str) -> bool:
     """Whether a name is a class with a state of its own: no function, and no record that anyone may make."""
     path = SOURCE / "lodestar" / f"{module.replace('.', '/')}.py"
     kinds = [node for node in ast.walk(tree_of(path)) if isinstance(node, ast.ClassDef)]
-    return any(kind.name == name and not kind.decorator_list for kind in kinds)
+    tuples = {kind.name for kind in kinds if any(ast.unparse(base) == "NamedTuple" for base in kind.bases)}
+    return any(kind.name == name and not kind.decorator_list for kind in kinds if name not in tuples)
 
 
 def _parts() -> set[str]:

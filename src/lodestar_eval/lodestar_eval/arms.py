@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lodestar.selection.context import AREA
-from lodestar.selection.decision_log import Decision, Outcome
+from lodestar.selection.decisions import Decision, Outcome
 from lodestar_eval.metrics import share
 
 STAGES = ("low", "mid", "high")

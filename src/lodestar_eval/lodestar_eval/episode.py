@@ -33,7 +33,7 @@ from lodestar.experts.protocol import Proposal, Rejection
 from lodestar.experts.registry import expert_spec
 from lodestar.language.directive import Directive, StepKind, main_kind
 from lodestar.models.phrases import PhraseBook
-from lodestar.selection.decision_log import Decision
+from lodestar.selection.decisions import Decision
 from lodestar.selection.policy import Policy
 from lodestar.storage.saved_map import SavedMap
 from lodestar.worldmodel.outcomes import ActionOutcome

@@ -9,7 +9,8 @@ import numpy as np
 
 from lodestar.agent.errands.commands import DirectiveResult
 from lodestar.assembly.map_chain import MapChain
-from lodestar.selection.decision_log import Decision, DecisionLog
+from lodestar.selection.decisions import Decision
+from lodestar.worldmodel.decision_log import DecisionLog
 from lodestar.worldmodel.outcomes import ActionOutcome
 from lodestar.worldmodel.records import Trace
 from lodestar_eval.outcomes import EpisodeOutcome

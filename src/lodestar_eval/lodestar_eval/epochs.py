@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from lodestar.selection.decision_log import Decision, Outcome
+from lodestar.selection.decisions import Decision, Outcome
 
 
 class EpochTimes:

@@ -14,7 +14,7 @@ import numpy as np
 
 from lodestar.assembly import parts
 from lodestar.selection.context import ARM_FEATURES, FEATURE_SETS, feature_names
-from lodestar.selection.decision_log import Decision
+from lodestar.selection.decisions import Decision
 from lodestar.selection.policy import Policy
 from lodestar.selection.reward import REWARDS, Turn, credit_shares
 

@@ -13,7 +13,7 @@ from lodestar.agent.facts.times import Stamp
 from lodestar.agent.loop.deciding import Inquiry
 from lodestar.experts.protocol import ProposalRequest
 from lodestar.language.directive import Directive
-from lodestar.selection.decision_log import Decision, Outcome
+from lodestar.selection.decisions import Decision, Outcome
 
 _EXCLUDED = "the other robot excludes it"
 

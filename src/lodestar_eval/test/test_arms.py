@@ -7,7 +7,7 @@ import pytest
 
 from lodestar.experts.protocol import Proposal
 from lodestar.selection.context import AREA
-from lodestar.selection.decision_log import ArmRecord, Decision, Outcome
+from lodestar.selection.decisions import ArmRecord, Decision, Outcome
 from lodestar_eval.arms import (
     Pick,
     allocation,

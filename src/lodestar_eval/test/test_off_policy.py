@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lodestar.selection.context import FEATURES
-from lodestar.selection.decision_log import ArmRecord, Decision, Outcome
+from lodestar.selection.decisions import ArmRecord, Decision, Outcome
 from lodestar.selection.policies import make_policy
 from lodestar.selection.reward import SequenceConfig
 from lodestar_eval.off_policy import (

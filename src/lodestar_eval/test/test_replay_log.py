@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from lodestar.selection.context import FEATURES
-from lodestar.selection.decision_log import ArmRecord, Decision, DecisionLog, Outcome
+from lodestar.selection.decisions import ArmRecord, Decision, Outcome
 from lodestar.selection.policies import make_policy
+from lodestar.worldmodel.decision_log import DecisionLog
 from lodestar_eval.__main__ import main
 
 ARMS = ("frontier", "semantic_map", "ego_vlm")
@@ -117,7 +118,7 @@ def test_logs_of_one_reward_each_are_judged_by_its_rules_and_not_together(tmp_pa
 
 @pytest.mark.parametrize(
     ("text", "policy", "says"),
-    [("{\n", "frontier", "is not a decision"), ("", "frontier", "no decision with a reward"),
+    [("{\n", "frontier", "neither a decision"), ("", "frontier", "no decision with a reward"),
      ("", "oracle", "known: bandit")],
 )  # fmt: skip
 def test_what_is_no_log_and_no_policy_is_named(tmp_path, capsys, text, policy, says):

@@ -11,7 +11,7 @@ from lodestar.agent.facts.config import LoopConfig
 from lodestar.experts.protocol import Proposal, ProposalRequest, Rejection, RejectionReason
 from lodestar.selection.baselines import SingleExpert
 from lodestar.selection.context import FEATURES
-from lodestar.selection.decision_log import Outcome
+from lodestar.selection.decisions import Outcome
 from lodestar.selection.linucb import LinUcb, LinUcbConfig
 from lodestar_eval.shadow import ShadowSelector
 

@@ -13,7 +13,7 @@ from lodestar.experts.registry import expert_names
 from lodestar.models.phrases import PhraseBook
 from lodestar.selection.config import SelectionConfig
 from lodestar.selection.context import feature_names
-from lodestar.selection.decision_log import read_decisions
+from lodestar.worldmodel.decision_log import read_decisions
 from lodestar_eval import episode, trials
 from lodestar_eval.arms import picks_of
 from lodestar_eval.benchmarks.episodes import BENCHMARK

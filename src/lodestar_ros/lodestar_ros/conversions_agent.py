@@ -12,7 +12,7 @@ from lodestar.agent.errands.commands import DirectiveResult, Feedback
 from lodestar.experts.descriptions import AnnotatedPoint, SceneDescription
 from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest, Rejection, RejectionReason
 from lodestar.language.directive import Directive
-from lodestar.selection.decision_log import ArmRecord, Decision, Outcome
+from lodestar.selection.decisions import ArmRecord, Decision, Outcome
 from lodestar_interfaces import action, msg
 from lodestar_ros.codec import BadMessage, codec, convert_values
 from lodestar_ros.conversions import (

@@ -10,7 +10,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from lodestar.agent.errands.commands import OpenQuestion
 from lodestar.scene.captions import clean_text
-from lodestar.selection.decision_log import Decision
+from lodestar.selection.decisions import Decision
 from lodestar.worldmodel.outcomes import ActionOutcome, Result
 from lodestar.worldmodel.records import Trace
 from lodestar_ros import qos

@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from lodestar.scene.captions import clean_text
-from lodestar.selection.decision_log import ArmRecord, Decision, Outcome, Record
+from lodestar.selection.decisions import ArmRecord, Decision, Outcome
 from lodestar.worldmodel.amendment_words import amendment_in_words
+from lodestar.worldmodel.decision_log import Record
 from lodestar.worldmodel.outcome_sentences import (
     causes_in_words,
     discrepancy_in_words,

@@ -27,9 +27,10 @@ from lodestar.assembly import selector_parts
 from lodestar.assembly.config import GoalSelectorConfig
 from lodestar.memory.answer import AnswerOutcome
 from lodestar.models.phrases import PhraseBook
-from lodestar.selection.decision_log import Decision, DecisionLog, Record
+from lodestar.selection.decisions import Decision
 from lodestar.selection.linucb import LinUcb, save_state
 from lodestar.selection.policy import Policy
+from lodestar.worldmodel.decision_log import DecisionLog, Record
 from lodestar.worldmodel.outcomes import ActionOutcome
 from lodestar.worldmodel.records import Trace
 from lodestar.worldmodel.skills import BadSkills

@@ -15,7 +15,7 @@ from typing import Any
 
 import rclpy
 
-from lodestar.selection.decision_log import Record, read_records
+from lodestar.worldmodel.decision_log import Record, read_records
 from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.conversions import BadMessage

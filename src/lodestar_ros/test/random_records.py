@@ -16,6 +16,7 @@ from lodestar.geometry.camera import PinholeCamera
 from lodestar.geometry.poses import planar_transform
 from lodestar.language.query_graph import PREDICATES, Predicate, QueryGraph, QueryVariable
 from lodestar.language.time_windows import TimeBasis, TimePoint
+from lodestar.storage.records import Until
 from lodestar.worldmodel.records import Skill
 
 TEXTS = ("chair", "red chair", "", "Küche", "a\nb", "desk")
@@ -74,7 +75,7 @@ class Records:
         return self._single(kind, field)
 
     def _single(self, kind: Any, field: str) -> Any:
-        draw = self._draw
+        draw, kind = self._draw, float if kind is Until else kind
         if kind is float and field in LIMITS and draw.random() < 0.3:
             return LIMITS[field]
         if kind is float and (field in STAMPS or field in LIMITS):

@@ -11,7 +11,7 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
 from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest, Rejection, RejectionReason
 from lodestar.language.grammar import parse_directive
-from lodestar.selection.decision_log import ArmRecord, Decision, Outcome
+from lodestar.selection.decisions import ArmRecord, Decision, Outcome
 from lodestar_interfaces.action import FollowDirective, ProposeGoal
 from lodestar_ros import conversions_agent as c
 from lodestar_ros.conversions import BadMessage

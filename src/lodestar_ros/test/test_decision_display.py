@@ -11,7 +11,7 @@ from lodestar.agent.errands.commands import Choice, OpenQuestion
 from lodestar.language.grammar import parse_directive
 from lodestar.scene.records import Region
 from lodestar.scene.regions import RegionMap
-from lodestar.selection.decision_log import Decision
+from lodestar.selection.decisions import Decision
 from lodestar.worldmodel.outcomes import ActionOutcome, Result
 from lodestar.worldmodel.records import Action, Expectation, Phase, Skill, Trace
 from lodestar_ros.decision_display import question_markers, reason_markers, trace_markers

@@ -9,14 +9,8 @@ from agent_fakes import TARGET, World, exploring, find, towards_target
 from lodestar.agent.errands.commands import RecordDecision, RecordTrace
 from lodestar.experts.protocol import Proposal
 from lodestar.language.directive import Directive, Step, StepKind
-from lodestar.selection.decision_log import (
-    ArmRecord,
-    Decision,
-    DecisionLog,
-    Outcome,
-    read_decisions,
-    read_records,
-)
+from lodestar.selection.decisions import ArmRecord, Decision, Outcome
+from lodestar.worldmodel.decision_log import DecisionLog, read_decisions, read_records
 from lodestar.worldmodel.records import Action, Belief, Expectation, Phase, Skill, Trace
 from lodestar_ros.decision_history import episodes, why
 

@@ -9,8 +9,9 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
-from lodestar.selection.decision_log import Decision, DecisionLog
+from lodestar.selection.decisions import Decision
 from lodestar.worldmodel.amendments import Amendment, Change, ClosedWay
+from lodestar.worldmodel.decision_log import DecisionLog
 from lodestar.worldmodel.outcomes import (
     ActionOutcome,
     Cause,

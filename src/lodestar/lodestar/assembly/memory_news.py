@@ -8,7 +8,7 @@ from lodestar.agent.errands.commands import DirectiveResult
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.experts.protocol import ActionKind
 from lodestar.memory.events import BeliefNews, DecisionNews, DirectiveNews
-from lodestar.selection.decision_log import Decision, Outcome
+from lodestar.selection.decisions import Decision, Outcome
 from lodestar.worldmodel.events import WorldEvent
 
 

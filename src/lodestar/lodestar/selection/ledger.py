@@ -21,7 +21,7 @@ from lodestar.query.targets import TargetView
 from lodestar.scene.records import Entity, EntityState
 from lodestar.selection.admission import Admission
 from lodestar.selection.context import AREA, ContextBuilder
-from lodestar.selection.decision_log import ArmRecord, Decision, Outcome
+from lodestar.selection.decisions import ArmRecord, Decision, Outcome
 from lodestar.selection.perceived import Match, Perceived, TaskState
 from lodestar.selection.policy import Choice, Policy
 from lodestar.selection.reward import RewardModel, SubtaskEnd, Turn, credit_shares

@@ -78,7 +78,7 @@ class Move(_Line, frozen=True):
 
 
 class _Numbered(Struct):
-    """What is read of a line that is no record of its kind."""
+    """The number of an entry whose line is no record of its kind."""
 
     number: int = 0
 

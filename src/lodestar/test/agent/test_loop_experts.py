@@ -13,7 +13,7 @@ from lodestar.agent.errands.commands import EmbedPhrases, RecordDecision, Reques
 from lodestar.agent.errands.context import make_context
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.experts.protocol import ActionKind
-from lodestar.selection.decision_log import Outcome
+from lodestar.selection.decisions import Outcome
 from lodestar.worldmodel.records import TraceError, Verdict
 
 

@@ -17,7 +17,7 @@ from lodestar.agent.errands.commands import (
 )
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.errors import ErrorCode
-from lodestar.selection.decision_log import Outcome
+from lodestar.selection.decisions import Outcome
 
 
 def test_aborted_goals_are_excluded_with_the_reason_and_another_is_tried():

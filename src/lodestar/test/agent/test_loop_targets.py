@@ -32,7 +32,7 @@ from lodestar.agent.facts.errors import ErrorCode
 from lodestar.experts.protocol import Rejection, RejectionReason
 from lodestar.selection.baselines import SingleExpert
 from lodestar.selection.context import FEATURES
-from lodestar.selection.decision_log import Outcome
+from lodestar.selection.decisions import Outcome
 
 
 def test_a_known_target_is_approached_and_confirmed(known_target):

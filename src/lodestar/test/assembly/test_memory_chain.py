@@ -18,7 +18,7 @@ from lodestar.memory.records import EventKind, ImageName, MapName, Source, map_n
 from lodestar.perception.frames import ImageBox
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import SceneDelta
-from lodestar.selection.decision_log import ArmRecord, Decision, Outcome
+from lodestar.selection.decisions import ArmRecord, Decision, Outcome
 
 
 @pytest.fixture

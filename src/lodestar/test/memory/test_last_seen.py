@@ -94,16 +94,16 @@ def test_a_thing_of_this_session_is_at_one_place_only(places):
 def test_ids_of_former_sessions_are_no_names(places):
     recall(places, memory(mug()), memory(mug((-2.0, 0.0, 0.4)), identity=2))
     assert len(places.places(EMPTY)) == 2
-    places.take(memory(replace(mug((0.0, 3.0, 0.4)), label="plant", caption="plant")))
+    places.take(memory(mug((0.0, 3.0, 0.4))._replace(label="plant", caption="plant")))
     assert len(places.places(EMPTY)) == 3, "the id 7 is a plant's now, and the mugs stay where they were"
 
 
 def test_what_the_scene_has_there_is_its_own_affair(places):
     places.take(memory(mug()))
     assert places.places(scene(entity(mug()))) == ()
-    cup = replace(mug(), label="cup")
+    cup = mug()._replace(label="cup")
     assert places.places(scene(entity(cup))) == (), "a wider noun is the same thing"
-    plate = replace(mug(), label="plate", caption="plate")
+    plate = mug()._replace(label="plate", caption="plate")
     assert len(places.places(scene(entity(plate)))) == 1
     assert len(places.places(scene(entity(mug((2.0, 1.5, 0.4)))))) == 1, "another mug, elsewhere"
 
@@ -206,7 +206,7 @@ def test_no_more_places_than_allowed_are_kept_and_told_and_the_oldest_go_first()
 
 
 def test_walls_and_boxes_that_make_no_sense_are_no_places(places):
-    places.take(memory(replace(mug(), label="wall"), replace(mug(), label="")))
+    places.take(memory(mug()._replace(label="wall"), mug()._replace(label="")))
     places.take(memory(mug((np.nan, 0.0, 0.0)), mug(size=(-1.0, 0.1, 0.1))))
     assert len(places) == 0
 

@@ -14,7 +14,7 @@ from lodestar.query.targets import TargetView
 from lodestar.query.verdict import Candidate
 from lodestar.selection.admission import Admission, Arm
 from lodestar.selection.context import ContextBuilder, ContextConfig
-from lodestar.selection.decision_log import Outcome
+from lodestar.selection.decisions import Outcome
 from lodestar.selection.ledger import Ledger, modality_of, perceive
 from lodestar.selection.linucb import LinUcb, LinUcbConfig
 from lodestar.selection.perceived import Match, Perceived

@@ -16,9 +16,10 @@ from lodestar.keyframes.records import AnchoredKeyframe
 from lodestar.memory.record_json import from_json, to_json
 from lodestar.memory.records import EventKind, MapName, Memory, Primitive, Source
 from lodestar.perception.frames import ImageBox
-from lodestar.selection.decision_log import Outcome, read_records
+from lodestar.selection.decisions import Outcome
 from lodestar.storage.archive import Archive
 from lodestar.worldmodel.amendments import Amendment, Change, ClosedWay
+from lodestar.worldmodel.decision_log import read_records
 from lodestar.worldmodel.outcomes import (
     ActionOutcome,
     Cause,

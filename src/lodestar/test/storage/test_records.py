@@ -20,11 +20,12 @@ from lodestar.memory.errors import BadMemory
 from lodestar.memory.record_json import from_json, to_json
 from lodestar.memory.records import Memory
 from lodestar.missions import journal as missions
-from lodestar.selection.decision_log import Decision, DecisionLog, read_records
+from lodestar.selection.decisions import Decision
 from lodestar.storage.journal_file import JournalFile
 from lodestar.storage.records import BadRecord, Until, decode, encode, of_values, to_values
 from lodestar.worldmodel import scene_journal, transactions
 from lodestar.worldmodel.amendments import ClosedWay
+from lodestar.worldmodel.decision_log import DecisionLog, read_records
 from lodestar.worldmodel.outcomes import ActionOutcome
 from lodestar.worldmodel.records import Trace
 

@@ -227,7 +227,7 @@ def _compared(
     """Return the result with the rows of all settings and policies, their tables, bars and plots."""
     from dataclasses import replace
 
-    from lodestar.selection.decision_log import DecisionLog, read_decisions
+    from lodestar.worldmodel.decision_log import DecisionLog, read_decisions
     from lodestar_eval import policy_tables as tables
     from lodestar_eval.arms import Pick, picks_of
     from lodestar_eval.delay_tables import delay_bars, delay_metrics, delay_tables

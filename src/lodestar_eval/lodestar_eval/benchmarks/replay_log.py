@@ -10,9 +10,9 @@ import numpy as np
 
 from lodestar.selection.config import policy_names
 from lodestar.selection.context import feature_names
-from lodestar.selection.decision_log import read_decisions
 from lodestar.selection.linucb import ForeignState, LinUcb
 from lodestar.selection.policies import make_policy
+from lodestar.worldmodel.decision_log import read_decisions
 from lodestar_eval.off_policy import (
     Estimate,
     Evaluation,

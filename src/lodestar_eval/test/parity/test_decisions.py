@@ -14,7 +14,7 @@ from lodestar.language.query_graph import QueryGraph, QueryVariable
 from lodestar.models.phrases import PhraseBook
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity, SceneDelta
-from lodestar.selection.decision_log import ArmRecord, Decision, Outcome
+from lodestar.selection.decisions import ArmRecord, Decision, Outcome
 from lodestar_eval.live.parity.decisions import DecisionReplay
 from lodestar_eval.settings import robot_config
 from lodestar_ros.conversions_agent import decision_to_msg, question_to_msg

@@ -24,7 +24,7 @@ from lodestar.language.time_windows import TimeBasis, TimePoint, TimeWindow
 from lodestar.memory.answer import Answer, AnswerCode, AnswerOutcome, ProofKind
 from lodestar.query.targets import TargetView
 from lodestar.selection.admission import Admission
-from lodestar.selection.decision_log import Outcome
+from lodestar.selection.decisions import Outcome
 
 
 class MemoryLine:

@@ -15,7 +15,7 @@ from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.grid.energy import EnergyBudget
 from lodestar.language.directive import StepKind
-from lodestar.selection.decision_log import Outcome
+from lodestar.selection.decisions import Outcome
 
 _LATE = 1.0  # m that the robot drives between two looks at the battery; chosen
 

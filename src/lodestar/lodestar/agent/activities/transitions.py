@@ -42,7 +42,7 @@ from lodestar.experts.protocol import Proposal
 from lodestar.geometry.poses import apart
 from lodestar.language.directive import StepKind
 from lodestar.query.targets import TargetView
-from lodestar.selection.decision_log import Outcome
+from lodestar.selection.decisions import Outcome
 from lodestar.worldmodel.constraint_state import ConstraintTracker
 from lodestar.worldmodel.outcomes import Result
 from lodestar.worldmodel.records import Trace, Verdict

@@ -15,7 +15,7 @@ from lodestar.experts.protocol import ProposalRequest
 from lodestar.language.directive import Directive
 from lodestar.language.question import Question
 from lodestar.memory.answer import Answer
-from lodestar.selection.decision_log import Decision
+from lodestar.selection.decisions import Decision
 from lodestar.worldmodel.outcomes import ActionOutcome
 from lodestar.worldmodel.records import Trace
 

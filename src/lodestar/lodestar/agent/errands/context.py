@@ -24,7 +24,7 @@ from lodestar.scene.category_priors import CategoryPriors
 from lodestar.selection.admission import Admission
 from lodestar.selection.config import ContextConfig
 from lodestar.selection.context import ContextBuilder
-from lodestar.selection.decision_log import Decision, Outcome
+from lodestar.selection.decisions import Decision, Outcome
 from lodestar.selection.ledger import Ledger, perceive
 from lodestar.selection.perceived import Perceived
 from lodestar.selection.policy import Policy

@@ -22,7 +22,7 @@ from lodestar.experts.protocol import Proposal
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.memory.answer import AnswerOutcome
 from lodestar.query.targets import TargetView
-from lodestar.selection.decision_log import Decision
+from lodestar.selection.decisions import Decision
 from lodestar.worldmodel.cause_table import Recovery
 from lodestar.worldmodel.outcomes import Diagnosis, Look
 from lodestar.worldmodel.records import Belief, Trace

@@ -19,7 +19,7 @@ from lodestar.agent.loop.navigating import NavigatorNews
 from lodestar.experts.protocol import Proposal
 from lodestar.grid.footprint import footprint_free
 from lodestar.grid.paths import NoPath, plan_path
-from lodestar.selection.decision_log import Outcome
+from lodestar.selection.decisions import Outcome
 from lodestar.worldmodel.cause_table import Recovery
 from lodestar.worldmodel.outcomes import Cause, Diagnosis, Look
 from lodestar.worldmodel.recovery_places import viewpoint_beyond

@@ -47,7 +47,7 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import Directive
 from lodestar.memory.answer import AnswerOutcome
 from lodestar.scene.mirror import SceneMirror
-from lodestar.selection.decision_log import Outcome
+from lodestar.selection.decisions import Outcome
 from lodestar.worldmodel.skill_steps import with_skills
 from lodestar.worldmodel.validation import TraceValidator
 

@@ -25,7 +25,7 @@ from lodestar.query.targets import TargetView
 from lodestar.scene.captions import clean_text
 from lodestar.scene.floor_height import foot_height
 from lodestar.scene.records import Entity
-from lodestar.selection.decision_log import Outcome
+from lodestar.selection.decisions import Outcome
 from lodestar.worldmodel.outcomes import Look, Result
 
 _REACHED = "reached, and it showed nothing"

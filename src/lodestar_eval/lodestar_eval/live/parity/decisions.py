@@ -14,7 +14,7 @@ from lodestar.experts.protocol import Proposal, ProposalRequest, Rejection
 from lodestar.experts.registry import FRONTIER
 from lodestar.language.directive import Directive
 from lodestar.scene.mirror import SceneMirror
-from lodestar.selection.decision_log import ArmRecord, Decision, Outcome
+from lodestar.selection.decisions import ArmRecord, Decision, Outcome
 from lodestar_eval.live.parity.agreement import counterpart, goals_equal
 from lodestar_eval.live.parity.policy import FollowingPolicy
 from lodestar_eval.live.parity.recording import LiveRecording

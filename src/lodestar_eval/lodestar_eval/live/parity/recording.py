@@ -14,7 +14,7 @@ from rosbags.highlevel import AnyReader
 from lodestar.assembly import parts
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import Directive
-from lodestar.selection.decision_log import Decision
+from lodestar.selection.decisions import Decision
 from lodestar_eval.live.parity.topics import DECISION, DIRECTIVE, ENTITIES, GRID, TF, TF_STATIC, TOPICS
 from lodestar_eval.recordings import BadRecording
 from lodestar_ros.bag_files import UnreadableBag, messages_of, open_bag

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from lodestar.experts.protocol import ActionKind, Proposal
-from lodestar.selection.decision_log import ArmRecord, Decision, DecisionLog, Outcome, read_decisions
+from lodestar.selection.decisions import ArmRecord, Decision, Outcome
+from lodestar.worldmodel.decision_log import DecisionLog, read_decisions
 
 
 def decision(epoch: int) -> Decision:

@@ -1,14 +1,13 @@
-"""Records of decisions, and the log of decisions, traces and outcomes: a file of JSON lines."""
+"""The log of decisions, traces and outcomes: a file of JSON lines."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from enum import Enum
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from lodestar.experts.protocol import Proposal
+from lodestar.selection.decisions import Decision
 from lodestar.storage.records import BadRecord, decode, encode, of_values, to_values
 from lodestar.worldmodel.old_layouts import outcome_of_1
 from lodestar.worldmodel.outcomes import ActionOutcome
@@ -16,50 +15,6 @@ from lodestar.worldmodel.records import Trace
 
 VERSION = 2  # of a line; version 1 did not tell its version, nor that it is a decision
 _MAX_TEXT = 2000  # characters of a text of a line
-
-
-class Outcome(Enum):
-    """Outcome of a decision, in the order of Decision.msg's constants."""
-
-    PENDING = "PENDING"
-    REACHED = "REACHED"
-    ABORTED = "ABORTED"
-    PREEMPTED = "PREEMPTED"
-    CANCELLED = "CANCELLED"
-
-
-@dataclass(frozen=True)
-class ArmRecord:
-    """One arm at one decision. propensity: probability with which the logging policy chooses it."""
-
-    expert: str
-    admissible: bool
-    reason: str = ""
-    estimate: float = 0.0
-    bound: float = 0.0
-    propensity: float = 0.0
-    proposal: Proposal | None = None
-
-
-@dataclass(frozen=True)
-class Decision:
-    """A decision with all data to replay it and to evaluate another policy offline (DESIGN section 3)."""
-
-    epoch: int
-    stamp: float
-    directive: str
-    subtask: int
-    context: dict[str, float]
-    arms: tuple[ArmRecord, ...]
-    chosen: str
-    map_id: int = 1
-    reward: dict[str, float] = field(default_factory=dict)
-    evidence_entities: tuple[int, ...] = ()
-    evidence_keyframes: tuple[int, ...] = ()
-    trace_id: str = ""
-    outcome: Outcome = Outcome.PENDING
-    explanation: str = ""
-
 
 Record = Decision | Trace | ActionOutcome
 _KINDS: dict[str, Any] = {"decision": Decision, "trace": Trace, "outcome": ActionOutcome}

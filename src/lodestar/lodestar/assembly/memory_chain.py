@@ -15,7 +15,7 @@ from lodestar.assembly.config import MemoryConfig
 from lodestar.assembly.memory_handover import Keeper, MemoryHandover
 from lodestar.assembly.memory_images import MemoryImages
 from lodestar.assembly.memory_news import belief_news
-from lodestar.assembly.memory_state_parts import floor_looks, snapshot_upkeep
+from lodestar.assembly.parts import floor_looks, snapshot_upkeep
 from lodestar.geometry.corrections import Anchor
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.keyframes.records import Keyframe

@@ -132,7 +132,8 @@ import json, sys, types
 from lodestar.assembly import mind_parts
 from lodestar_bringup.loading import load_parts
 import lodestar.assembly.session_maps as one, lodestar.assembly.local_scene as other
-print(json.dumps([sorted(load_parts([one, other])), "lodestar.scene.dictionary" in sys.modules, "lodestar.language.likely_questions" in sys.modules]))
+named, there = sorted(load_parts([one, other])), sys.modules.keys()
+print(json.dumps([named, "lodestar.scene.dictionary" in there, "lodestar.language.likely_questions" in there]))
 """
     told_of = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     named, loaded, stranger = json.loads(told_of.stdout)

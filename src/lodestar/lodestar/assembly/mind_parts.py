@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lodestar.assembly.config import GoalSelectorConfig, MemoryConfig, SceneDictionaryConfig
-from lodestar.assembly.parts import category_priors, picture_detector
+from lodestar.assembly.parts import category_priors
 from lodestar.assembly.shared import SharedConfig
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from lodestar.perception.config import UltralyticsConfig
     from lodestar.perception.frames import Detector
     from lodestar.perception.picture_config import PicturesConfig
+    from lodestar.perception.ultralytics import UltralyticsDetector
     from lodestar.query.targets import SceneTargets
     from lodestar.query.verdict import PoolCache
     from lodestar.scene.mirror import SceneMirror
@@ -279,8 +280,15 @@ def query_parser(config: SceneDictionaryConfig, chat: OpenAiChat, warn: Callable
     return make_parser(config.parser, warn, chat)[0]
 
 
+def picture_detector(model: str, config: UltralyticsConfig) -> UltralyticsDetector:
+    """Return the detector for pictures that come with a directive. model: path of weights."""
+    from lodestar.perception.ultralytics import UltralyticsDetector
+
+    return UltralyticsDetector(model, config)
+
+
 def picture_reader(
-    config: PicturesConfig, detector_of: Callable[[str, UltralyticsConfig], Detector] = picture_detector
+    config: PicturesConfig, detector_of: Callable[[str, UltralyticsConfig], Detector] | None = None
 ) -> PictureReader:
     """Return the reader of picture files of a target. Nothing is loaded or connected to before the first picture."""
     from lodestar.language.model_reasoner import ModelPictures
@@ -290,5 +298,6 @@ def picture_reader(
     if config.adapter == "model":
         return ModelPictures(OpenAiChat(config.chat), config.file)
     if config.adapter == "detector":
+        detector_of = detector_of or picture_detector
         return DetectedPictures(detector_of(config.detector.model, config.detector.ultralytics), config.file)
     return lambda image: unread(image, config.file)

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from lodestar.memory.snapshot_upkeep import SnapshotUpkeep
     from lodestar.models.chat import OpenAiChat
     from lodestar.models.phrases import PhraseBook
-    from lodestar.perception.config import UltralyticsConfig
     from lodestar.perception.geometric import GeometricSegmenter
     from lodestar.perception.ground_truth import GroundTruthDetector
     from lodestar.perception.ultralytics import UltralyticsDetector
@@ -78,16 +77,11 @@ def geometric_segmenter(config: PerceptionConfig = _SEEING) -> GeometricSegmente
 
 def ultralytics_detector(config: PerceptionConfig) -> UltralyticsDetector:
     """Return the RGB detector; its model is loaded with the first image. Raises DetectorUnavailable."""
-    detector = picture_detector(config.model, config.ultralytics)
-    detector.check()
-    return detector
-
-
-def picture_detector(model: str, config: UltralyticsConfig) -> UltralyticsDetector:
-    """Return the detector for pictures that come with a directive. model: path of weights."""
     from lodestar.perception.ultralytics import UltralyticsDetector
 
-    return UltralyticsDetector(model, config)
+    detector = UltralyticsDetector(config.model, config.ultralytics)
+    detector.check()
+    return detector
 
 
 def keyframe_store(

@@ -7,10 +7,11 @@ from pathlib import Path
 
 from lodestar.assembly import keyframe_parts
 from lodestar.assembly.config import KeyframesConfig
+from lodestar.keyframes.remembered import RememberedImages
 from lodestar.keyframes.store import KeyframePart
 from lodestar.storage.archive import ArchiveError
 from lodestar.storage.checkpoint import CheckpointConfig
-from lodestar.storage.private import UnsafeFolder
+from lodestar.storage.private import UnsafeFolder, state_home
 from lodestar.storage.run_folder import RunFolder
 from lodestar_ros.checkpoints import Checkpointer
 from lodestar_ros.map_actions import PartServer
@@ -21,8 +22,9 @@ from lodestar_ros.parameters import ParameterError
 class KeyframeFiles:
     """Open the store and serve its ``~/save`` and ``~/load``.
 
-    config.folder: of the images; empty = a private folder of this run of the stack, which a restarted node
-    continues. The store's own files are its checkpoint. Raises ParameterError for a folder that is not private.
+    config.folder: of the images; empty = a private folder of this run of the stack, which a restarted node continues.
+    Those of memories are linked into `config.remembered_folder`. The store's own files are its checkpoint. Raises
+    ParameterError for a folder that is not private.
     """
 
     def __init__(self, node: LodestarNode, config: KeyframesConfig, checkpoints: CheckpointConfig) -> None:
@@ -36,8 +38,12 @@ class KeyframeFiles:
             run = RunFolder()
             node.on_close(run.close)
             folder = str(run.path / "images")
+        beyond = Path(config.remembered_folder).expanduser()
         try:
-            self.store = node.timed(keyframe_parts.keyframe_store(config, node.shared, folder, session))
+            remembered = RememberedImages(beyond if beyond.is_absolute() else state_home() / beyond)
+            self.store = node.timed(
+                keyframe_parts.keyframe_store(config, node.shared, folder, session, remembered)
+            )
         except (UnsafeFolder, ArchiveError, OSError) as error:
             raise ParameterError(f"folder: {error}") from error
         checkpointer.say_back(f"with its {len(self.store)} images", restored=True)

@@ -10,14 +10,19 @@ from pathlib import Path
 from lodestar.assembly.config import KeyframesConfig
 from lodestar.assembly.shared import SharedConfig
 from lodestar.keyframes.image_picker import ImagePicker
+from lodestar.keyframes.remembered import RememberedImages
 from lodestar.keyframes.store import KeyframeStore
 
 
 def keyframe_store(
-    config: KeyframesConfig, shared: SharedConfig, folder: str | Path, session_id: str = ""
+    config: KeyframesConfig,
+    shared: SharedConfig,
+    folder: str | Path,
+    session_id: str = "",
+    remembered: RememberedImages | None = None,
 ) -> KeyframeStore:
     """Return the store of keyframes in a folder. Raises OSError."""
-    return KeyframeStore(folder, config.store, shared.map_id, session_id)
+    return KeyframeStore(folder, config.store, shared.map_id, session_id, remembered)
 
 
 def image_picker(config: KeyframesConfig) -> ImagePicker:

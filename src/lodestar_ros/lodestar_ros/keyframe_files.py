@@ -7,11 +7,10 @@ from pathlib import Path
 
 from lodestar.assembly import keyframe_parts
 from lodestar.assembly.config import KeyframesConfig
-from lodestar.keyframes.remembered import RememberedImages
 from lodestar.keyframes.store import KeyframePart
 from lodestar.storage.archive import ArchiveError
 from lodestar.storage.checkpoint import CheckpointConfig
-from lodestar.storage.private import UnsafeFolder, state_home
+from lodestar.storage.private import UnsafeFolder
 from lodestar.storage.run_folder import RunFolder
 from lodestar_ros.checkpoints import Checkpointer
 from lodestar_ros.map_actions import PartServer
@@ -38,9 +37,8 @@ class KeyframeFiles:
             run = RunFolder()
             node.on_close(run.close)
             folder = str(run.path / "images")
-        beyond = Path(config.remembered_folder).expanduser()
         try:
-            remembered = RememberedImages(beyond if beyond.is_absolute() else state_home() / beyond)
+            remembered = keyframe_parts.remembered_images(config)
             self.store = node.timed(
                 keyframe_parts.keyframe_store(config, node.shared, folder, session, remembered)
             )

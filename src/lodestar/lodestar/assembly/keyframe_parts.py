@@ -12,6 +12,7 @@ from lodestar.assembly.shared import SharedConfig
 from lodestar.keyframes.image_picker import ImagePicker
 from lodestar.keyframes.remembered import RememberedImages
 from lodestar.keyframes.store import KeyframeStore
+from lodestar.storage.private import state_home
 
 
 def keyframe_store(
@@ -23,6 +24,12 @@ def keyframe_store(
 ) -> KeyframeStore:
     """Return the store of keyframes in a folder. Raises OSError."""
     return KeyframeStore(folder, config.store, shared.map_id, session_id, remembered)
+
+
+def remembered_images(config: KeyframesConfig) -> RememberedImages:
+    """Return the images that outlive the run, in the configured folder. Raises UnsafeFolder, OSError."""
+    folder = Path(config.remembered_folder).expanduser()
+    return RememberedImages(folder if folder.is_absolute() else state_home() / folder)
 
 
 def image_picker(config: KeyframesConfig) -> ImagePicker:

@@ -57,8 +57,8 @@ class KeyframeDesk:
         """On a worker."""
         sessions = message.sessions
         named = zip(message.session_index, message.remembered)
-        images = [ImageName(sessions[at], int(one)) for at, one in named if at < len(sessions)]
-        self._store.remember(message.memory, images)
+        images = ((sessions[at], int(one)) for at, one in named if at < len(sessions))
+        self._store.remember(message.memory, list(map(ImageName._make, images)))
 
     def _on_frontiers(self, message: msg.FrontierArray) -> None:
         self._want("frontiers", tuple(int(one.keyframe_id) for one in message.frontiers if one.keyframe_id))

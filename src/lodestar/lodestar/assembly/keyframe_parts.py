@@ -12,7 +12,6 @@ from lodestar.assembly.shared import SharedConfig
 from lodestar.keyframes.image_picker import ImagePicker
 from lodestar.keyframes.remembered import RememberedImages
 from lodestar.keyframes.store import KeyframeStore
-from lodestar.storage.private import state_home
 
 
 def keyframe_store(
@@ -28,8 +27,7 @@ def keyframe_store(
 
 def remembered_images(config: KeyframesConfig) -> RememberedImages:
     """Return the images that outlive the run, in the configured folder. Raises UnsafeFolder, OSError."""
-    folder = Path(config.remembered_folder).expanduser()
-    return RememberedImages(folder if folder.is_absolute() else state_home() / folder)
+    return RememberedImages(config.remembered_folder)
 
 
 def image_picker(config: KeyframesConfig) -> ImagePicker:

@@ -15,7 +15,7 @@ from lodestar.keyframes.folder import INDEX, KeyframeSet, is_whole_jpeg
 from lodestar.keyframes.records import ImageName, Keyframe
 from lodestar.storage.archive import ArchiveError, ForeignFile
 from lodestar.storage.files import sync_path
-from lodestar.storage.private import private_folder
+from lodestar.storage.private import private_folder, state_home
 
 _NAME = re.compile(r"^[A-Za-z0-9_-]{1,64}$")  # of a memory or a session; they come over the network
 
@@ -23,12 +23,13 @@ _NAME = re.compile(r"^[A-Za-z0-9_-]{1,64}$")  # of a memory or a session; they c
 class RememberedImages:
     """The images in `folder`/memory/session. Not safe for threads; `KeyframeStore` guards it.
 
-    A session's folder is a set of keyframes with the poses that they had in its map. Sessions number their keyframes
-    anew, so ids of two never meet. damaged: what could not be read, as sentences. Raises UnsafeFolder, OSError.
+    folder: one that is not absolute lies in the user's state folder. A session's is a set of keyframes with the poses
+    that they had in its map. Sessions number their keyframes anew, so ids of two never meet. damaged: what could not
+    be read, as sentences. Raises UnsafeFolder, OSError.
     """
 
     def __init__(self, folder: str | Path) -> None:
-        self.folder = private_folder(folder)
+        self.folder = private_folder(state_home() / Path(folder).expanduser())
         self.damaged: tuple[str, ...] = ()
         self._sets: dict[tuple[str, str], KeyframeSet] = {}  # by memory and session
         for path in sorted(self.folder.glob("*/*")):

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from lodestar.assembly.directive_fields import DirectiveFields
     from lodestar.grid.zone_growth import ZoneGrowth
     from lodestar.keyframes.image_picker import ImagePicker
+    from lodestar.keyframes.remembered import RememberedImages
     from lodestar.keyframes.store import KeyframeStore
     from lodestar.mapping.grid_file import Mapper
     from lodestar.mapping.semantic_voxels import SemanticVoxelMap
@@ -85,12 +86,23 @@ def ultralytics_detector(config: PerceptionConfig) -> UltralyticsDetector:
 
 
 def keyframe_store(
-    config: KeyframesConfig, shared: SharedConfig, folder: str | Path, session_id: str = ""
+    config: KeyframesConfig,
+    shared: SharedConfig,
+    folder: str | Path,
+    session_id: str = "",
+    remembered: RememberedImages | None = None,
 ) -> KeyframeStore:
     """Return the store of keyframes in a folder. Raises OSError."""
     from lodestar.keyframes.store import KeyframeStore
 
-    return KeyframeStore(folder, config.store, shared.map_id, session_id)
+    return KeyframeStore(folder, config.store, shared.map_id, session_id, remembered)
+
+
+def remembered_images(config: KeyframesConfig) -> RememberedImages:
+    """Return the images that outlive the run, in the configured folder. Raises UnsafeFolder, OSError."""
+    from lodestar.keyframes.remembered import RememberedImages
+
+    return RememberedImages(config.remembered_folder)
 
 
 def image_picker(config: KeyframesConfig) -> ImagePicker:

@@ -21,6 +21,7 @@ setup(
     zip_safe=False,
     install_requires=[
         "numpy>=1.23",
+        "msgspec>=0.18",
         "scipy>=1.10",
         "numba>=0.58",
         "scikit-image>=0.20",

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lodestar.keyframes.records import ImageName
 from lodestar.storage.records import Identity, Length, Number, Stamp
 
 WALL_TIME = 1e9  # seconds of a stamp from which it is wall time: the year 2001
@@ -38,13 +39,6 @@ class EventKind(str, Enum):
 
 #: Events of the scene.
 CHANGES = frozenset({EventKind.APPEARED, EventKind.MOVED, EventKind.VANISHED})
-
-
-class ImageName(NamedTuple):
-    """Name of a keyframe that no other run gives again: ids begin anew with each session of the keyframe store."""
-
-    session: str
-    id: int
 
 
 class Primitive(NamedTuple):

@@ -1,6 +1,6 @@
 """Records as JSON and back: the fields, types and bounds of a record's class are the format (ADR 0073).
 
-A record is a dataclass, a NamedTuple (a JSON list) or a `msgspec.Struct`. Arrays are lists of finite numbers. Types are
+A record is a dataclass, a NamedTuple (a JSON list) or a `msgspec.Struct`. Arrays are lists of finite numbers, float64. Types are
 strict: "3" and 3.0 are no int. A field with a default may be missing, and a field that the class lacks is ignored, so
 that a version reads what an older or a newer one wrote as long as a field keeps its meaning.
 """
@@ -87,9 +87,9 @@ def _read(kind: Any, value: Any) -> Any:
     """Return a value of a type that `msgspec` does not know."""
     if kind is np.ndarray:
         array = np.array(value)
-        if array.dtype.kind not in "if" or not np.isfinite(array).all():
+        if array.dtype.kind not in "if":  # NaN is null in JSON
             raise ValueError("Expected a list of finite numbers")
-        return array.astype(np.float64)
+        return array if array.dtype == np.float64 else array.astype(np.float64)
     if kind is Until and (value is None or (isinstance(value, (int, float)) and abs(value) <= _LATEST)):
         return Until(np.inf if value is None else value)
     if issubclass(kind, str) and isinstance(value, str):

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lodestar.assembly import scene_parts, world_parts
+from lodestar.assembly import parts
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.keyframes.folder import KeyframeSet
 from lodestar.keyframes.records import AnchoredKeyframe
@@ -76,7 +76,7 @@ def test_memories():
 def test_the_journal_of_the_world_model_is_converted_once_and_the_old_one_kept(folder):
     before = (folder / "world_model.journal").read_bytes()
     for _ in range(2):  # converted, and read again
-        journal = world_parts.journal_file(folder)
+        journal = parts.world_journal(folder)
         found = Transactions(journal)
         journal.close()
         assert found.problems == []
@@ -103,7 +103,7 @@ def test_the_journal_of_the_world_model_is_converted_once_and_the_old_one_kept(f
 
 def test_the_journal_of_the_scene_is_converted(folder):
     for _ in range(2):
-        journal = scene_parts.journal_file(folder, "r1")
+        journal = parts.scene_journal(folder, "r1")
         journal.close()
         assert journal.lines == [Request((GONE, OFF), 12, "s-1"), Request((CUP,), -1, "s-1")]
         assert journal.problems == []

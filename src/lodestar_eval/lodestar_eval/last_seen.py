@@ -55,6 +55,10 @@ class ListedMemories:
         own = [Hit(memory) for memory in reversed(self.memories) if memory.map == self.map]
         return own[: request.limit]
 
+    def last_sights(self, limit: int) -> list[Memory]:
+        """Return all memories of the map, oldest first: in a list, the older sights are no cost."""
+        return [memory for memory in self.memories if memory.map == self.map]
+
     def images(self, session: str, limit: int) -> list[int]:
         """Return the keyframes of a session, the newest first."""
         own = [memory for memory in reversed(self.memories) if memory.keyframe_session == session]

@@ -289,6 +289,12 @@ class FakeRobot:
         depth[window], labels[window] = 2.0, 1
         return depth, labels
 
+    def _seen_colours(self, labels: np.ndarray) -> np.ndarray:
+        """An image whose first pixels are of that image alone."""
+        image = np.dstack([labels * 200 + 20] * 3).astype(np.uint8)
+        image[:8, :16] = self._rng.integers(0, 256, (8, 16, 3))
+        return image
+
     def look(
         self,
         stamp: float | None = None,
@@ -314,7 +320,7 @@ class FakeRobot:
                 image_to_msg(depth * 1000.0 if encoding == "16UC1" else depth, encoding, stamp, OPTICAL)
             ),
             "color": lambda: self._color.publish(
-                image_to_msg(np.dstack([labels * 200 + 20] * 3).astype(np.uint8), "rgb8", stamp, OPTICAL)
+                image_to_msg(self._seen_colours(labels), "rgb8", stamp, OPTICAL)
             ),
         }
         for part in parts:

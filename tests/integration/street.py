@@ -70,8 +70,9 @@ class Street:
 
     def start(self, *more, **settings):
         """Start the memory, with more nodes and with further parameters of its own."""
-        parameters = {"store.folder": str(self.folder), "retry_period": 0.5, **settings}
-        self.processes.start(*NODES, *more, parameters={"memory": parameters})
+        memory = {"store.folder": str(self.folder), "retry_period": 0.5, **settings}
+        keyframes = {"remembered_folder": str(self.folder / "images")}
+        self.processes.start(*NODES, *more, parameters={"memory": memory, "keyframes": keyframes})
         self.bed.until(lambda: self.bed.diagnosis("memory"), "the memory's diagnostics")
 
     def delta(self, since=0):

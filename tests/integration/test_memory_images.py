@@ -17,7 +17,7 @@ from lodestar.perception.frames import ImageBox
 from lodestar.scene.records import View
 from lodestar_interfaces import msg, srv
 from lodestar_ros import qos
-from lodestar_ros.conversions import header
+from lodestar_ros.conversions import header, stamp_to_msg
 from lodestar_ros.conversions_scene import snapshots_from_msg
 
 pytestmark = pytest.mark.slow
@@ -79,11 +79,16 @@ def stored(bed):
     return set(bed.last("keyframes/stored").ids)
 
 
-def images(processes):
-    """The files of images in the folder of the run."""
+def images_folder(processes):
+    """The folder of images of the run."""
     line = Path(f"/proc/{processes.starter.pid('memory')}/cmdline").read_text().split("\0")
     folder = next(word.split(":=", 1)[1] for word in line if word.startswith("checkpoint.folder:="))
-    return {int(path.stem) for path in (Path(json.loads(folder)) / "images").glob("*.jpg")}
+    return Path(json.loads(folder)) / "images"
+
+
+def images(processes):
+    """The files of images in the folder of the run."""
+    return {int(path.stem) for path in images_folder(processes).glob("*.jpg")}
 
 
 def dies_and_comes_back(street, name):
@@ -145,7 +150,7 @@ def test_a_picture_of_an_earlier_run_is_not_taken_for_one_of_this(street):
     request = srv.GetKeyframe.Request(id=min(stored(street.bed)), session_id="another run")
     response = street.bed.call(srv.GetKeyframe, "keyframes/get", request)
     assert response.error_code == srv.GetKeyframe.Response.IMAGE_GONE
-    assert "earlier run" in response.error_msg
+    assert "of session another run is not stored any more" in response.error_msg
 
 
 def test_a_killed_memory_has_the_snapshots_that_it_had(street):
@@ -220,7 +225,7 @@ def test_images_of_forgotten_memories_are_erased_also_where_the_keyframes_node_i
     assert looked.count > 1
     wish = Manage.Request(what=Manage.Request.FORGET, text="red mug", expected=looked.count)
     done = bed.call(Manage, "memory/manage", wish, each=40.0)
-    assert done.error_code == Manage.Response.STORE_UNAVAILABLE, "it is not told as done before it is"
+    assert done.error_code == Manage.Response.NOT_ERASED, "it is not told as done before it is"
     assert "forgotten, but not erased everywhere yet" in done.error_msg
     assert "keyframes node does not answer" in done.error_msg
     bed.until(lambda: street.count("store.unerased") > 0, "images wait to be erased")
@@ -260,3 +265,47 @@ def test_a_picture_that_was_erased_is_told_by_the_command(street, ask, tmp_path)
     code, text = ask("where is the red mug?", "--save-pictures", str(tmp_path / "proof"))
     assert code == 0 and f"picture {gone}: the image of keyframe {gone} is gone" in text, text
     street.processes.assert_alive(besides=("memory", "keyframes"))
+
+
+def files_with(content, *folders):
+    """The files below the folders that hold these bytes."""
+    found = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
+    return [path for path in found if content in path.read_bytes()]
+
+
+def test_the_next_run_shows_the_image_of_a_memory_until_it_is_forgotten(street):
+    bed, processes = street.bed, street.processes
+    shown = max(stored(bed))
+    session = next(message.session_id for _, message in reversed(bed.heard[KEYFRAMES]) if message.id == shown)
+    request = srv.GetKeyframe.Request(id=shown, session_id=session)
+    image = bytes(bed.call(srv.GetKeyframe, "keyframes/get", request).image.data)
+    decision = bed.on_executor(
+        lambda: bed.node.create_publisher(msg.Decision, "goal_selector/decision", qos.EVENT)
+    )
+    bed.until(lambda: decision.get_subscription_count() > 0, "the memory listens")
+    decision.publish(
+        msg.Decision(
+            header=header(time.time(), "map"), epoch=9, map_id=1, directive="find the dragon", chosen="",
+            evidence_keyframes=[shown], explanation="the dragon court is near",
+        )
+    )  # fmt: skip
+    kept = street.folder / "images"
+    street.look_until(lambda: files_with(image, kept), "the image is kept beyond the run", image=True)
+    processes.stop()  # the run's folder goes
+    bed.forget("/diagnostics")
+    street.start("keyframes", wanted_period=0.5)
+    bed.until(lambda: bed.diagnosis("keyframes"), "the keyframes of the next run")
+    street.look_until(lambda: street.count("store.records") > 0, "its memories", image=True)
+    found = bed.call(srv.GetKeyframe, "keyframes/get", request)
+    assert found.error_code == 0 and bytes(found.image.data) == image
+    assert found.keyframe.session_id == session
+    wish = {"to_stamp": stamp_to_msg(time.time() - 5.0)}  # the street goes on
+    fitting = street.manage(Manage.Request.FORGET, **wish)
+    assert fitting.count
+    done = street.manage(Manage.Request.FORGET, **wish, expected=fitting.count)
+    assert done.error_code == 0, done.error_msg
+    run = images_folder(processes).parent
+    assert not files_with(image, street.folder, run) and not files_with(b"dragon court", street.folder, run)
+    assert (
+        bed.call(srv.GetKeyframe, "keyframes/get", request).error_code == srv.GetKeyframe.Response.IMAGE_GONE
+    )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
+from lodestar.keyframes.records import ImageName
 from lodestar.memory.records import MapName, Memory
 from lodestar.memory.requests import Hit, Request
 from lodestar.memory.store import Statistics
@@ -59,10 +60,11 @@ class ListedMemories:
         """Return all memories of the map, oldest first: in a list, the older sights are no cost."""
         return [memory for memory in self.memories if memory.map == self.map]
 
-    def images(self, session: str, limit: int) -> list[int]:
-        """Return the keyframes of a session, the newest first."""
-        own = [memory for memory in reversed(self.memories) if memory.keyframe_session == session]
-        return list(dict.fromkeys(i for memory in own for i in memory.keyframe_ids))[:limit]
+    name = "list"
+
+    def images(self, limit: int) -> list[ImageName]:
+        """Return the keyframes, the newest first."""
+        return list(dict.fromkeys(image for one in reversed(self.memories) for image in one.images))[:limit]
 
     def statistics(self) -> Statistics:
         """Return the number of memories, and how many belong to another map."""

@@ -187,6 +187,7 @@ class _Asker:
             )
             return
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        ids = [identity for identity, _ in images]
         for identity, session in images:
             future = client.call_async(GetKeyframe.Request(id=int(identity), session_id=session))
             _wait(self._node, future, _CANCEL_TIMEOUT)
@@ -194,7 +195,8 @@ class _Asker:
             if found is None or found.error_code:
                 print(f"  picture {identity}: {found.error_msg if found else 'no answer'}")
                 continue
-            path = folder / f"keyframe_{identity}.jpg"
+            run = "_" + "".join(filter(str.isalnum, session)) if ids.count(identity) > 1 else ""
+            path = folder / f"keyframe_{identity}{run}.jpg"  # two runs may have given the same number
             write_file(path, [found.image.data], durable=False)
             print(f"  picture: {path}")
 
@@ -226,15 +228,18 @@ class _Desk:
             if response is None:
                 return _gone(self._node)
         if response.error_code:
+            if response.error_code == ManageMemory.Response.NOT_ERASED:
+                are = "is" if response.count == 1 else "are"
+                print(
+                    f"{_counted(response.count)} {are} in no answer any more, but not erased everywhere yet."
+                )
             print(f"error {response.error_code}: {response.error_msg}", file=sys.stderr)
             return EXIT_NO
         ids = f" (id {response.ids[0]})" if len(response.ids) == 1 else ""
         to = (
             f" to {clean_text(response.texts[0])}" if request.what == _KINDS.EXPORT and response.texts else ""
         )
-        print(
-            f"{_DONE[request.what]} {response.count} {'memory' if response.count == 1 else 'memories'}{ids}{to}."
-        )
+        print(f"{_DONE[request.what]} {_counted(response.count)}{ids}{to}.")
         return 0
 
     def _call(self, request: Any) -> Any:
@@ -252,6 +257,10 @@ _DONE = {
     _KINDS.EXPORT: "Exported",
     _KINDS.IMPORT: "Imported",
 }
+
+
+def _counted(count: int) -> str:
+    return f"{count} {'memory' if count == 1 else 'memories'}"
 
 
 def _agreed(count: int) -> bool:

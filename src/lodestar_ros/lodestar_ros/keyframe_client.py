@@ -10,10 +10,10 @@ from functools import partial
 from typing import Any
 
 from lodestar.assembly.config import MemoryConfig
-from lodestar.keyframes.records import Keyframe
+from lodestar.assembly.memory_images import WantedImages
+from lodestar.keyframes.records import ImageName, Keyframe
 from lodestar.memory.errors import StoreError
 from lodestar.memory.keyframe_contours import annotated_jpeg
-from lodestar.memory.records import ImageName
 from lodestar_interfaces import msg, srv
 from lodestar_ros import qos
 from lodestar_ros.conversions import stamp_to_msg
@@ -60,13 +60,13 @@ class KeyframeClient:
         self._listing: Any = None
         self._listed: list[Keyframe] = []
         self._list_at = 0.0
-        self._wanted: tuple[int, ...] | None = None
+        self._wanted: WantedImages | None = None
         self._wishes = node.create_publisher(msg.WantedKeyframes, "~/wanted_keyframes", qos.LATCHED)
         node.listen(msg.StoredKeyframes, "stored_keyframes", self._on_stored, qos.LATCHED)
         node.steady_timer(TURN, self._turn)
         node.steady_timer(config.wanted_period, lambda: feed.post(self._wish))
         node.diagnostics.value("images.known", lambda: len(feed.chain.snapshots.keyframe_ids))
-        node.diagnostics.value("images.wanted", lambda: len(self._wanted or ()))
+        node.diagnostics.value("images.wanted", lambda: len(self._wanted.ids if self._wanted else ()))
 
     # --- which are stored ---------------------------------------------------------------------------------------
 
@@ -119,7 +119,14 @@ class KeyframeClient:
         wanted = self._feed.chain.wanted_images()
         if wanted == self._wanted:
             return
-        message = msg.WantedKeyframes(ids=wanted)
+        sessions = {session: at for at, session in enumerate({image.session for image in wanted.remembered})}
+        message = msg.WantedKeyframes(
+            ids=wanted.ids,
+            memory=wanted.memory,
+            sessions=list(sessions),
+            remembered=[image.id for image in wanted.remembered],
+            session_index=[sessions[image.session] for image in wanted.remembered],
+        )
         message.header.stamp = stamp_to_msg(self._node.now)
         self._wishes.publish(message)
         self._wanted = wanted

@@ -6,6 +6,7 @@ from typing import Any
 
 from sensor_msgs.msg import CompressedImage
 
+from lodestar.keyframes.records import ImageName
 from lodestar.keyframes.store import KeyframeStore
 from lodestar_interfaces import msg, srv
 from lodestar_ros import qos
@@ -31,6 +32,8 @@ class KeyframeDesk:
         self._stored = node.create_publisher(msg.StoredKeyframes, "~/stored", qos.LATCHED)
         self._teller: LatestWorker = LatestWorker("stored", self._tell, node.diagnostics.error)
         node.on_close(self._teller.close)
+        self._rememberer: LatestWorker = LatestWorker("remember", self._remember, node.diagnostics.error)
+        node.on_close(self._rememberer.close)
         services = (
             (srv.GetKeyframe, "~/get", self._get),
             (srv.ListKeyframes, "~/list", self._list),
@@ -47,6 +50,15 @@ class KeyframeDesk:
 
     def _on_wanted(self, message: msg.WantedKeyframes) -> None:
         self._want("memory", tuple(int(identity) for identity in message.ids))
+        if message.memory:
+            self._rememberer.submit(message)
+
+    def _remember(self, message: msg.WantedKeyframes) -> None:
+        """On a worker."""
+        sessions = message.sessions
+        named = zip(message.session_index, message.remembered)
+        images = ((sessions[at], int(one)) for at, one in named if at < len(sessions))
+        self._store.remember(message.memory, list(map(ImageName._make, images)))
 
     def _on_frontiers(self, message: msg.FrontierArray) -> None:
         self._want("frontiers", tuple(int(one.keyframe_id) for one in message.frontiers if one.keyframe_id))
@@ -71,21 +83,11 @@ class KeyframeDesk:
     def _get(self, request: srv.GetKeyframe.Request, response: srv.GetKeyframe.Response) -> Any:
         codes = srv.GetKeyframe.Response
         try:
-            keyframe, image = self._store.get(request.id)
-        except KeyError:
-            gone = self._store.was_stored(request.id)
+            keyframe, image = self._store.get(request.id, request.session_id)
+        except KeyError as error:
+            gone = request.session_id or self._store.was_stored(request.id)
             response.error_code = codes.IMAGE_GONE if gone else codes.UNKNOWN_KEYFRAME
-            response.error_msg = (
-                f"the image of keyframe {request.id} is gone: it was erased, or the bounded store has dropped it"
-                if gone
-                else f"there is no keyframe {request.id}"
-            )
-            return response
-        if request.session_id and request.session_id != keyframe.session_id:
-            response.error_code = codes.IMAGE_GONE
-            response.error_msg = (
-                f"keyframe {request.id} was of an earlier run, whose images are not stored any more"
-            )
+            response.error_msg = str(error.args[0])
             return response
         response.keyframe = keyframe_to_msg(keyframe)
         response.image = CompressedImage(header=header(keyframe.stamp, "map"), format="jpeg", data=image)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from pathlib import Path
 
-from lodestar.assembly import keyframe_parts
+from lodestar.assembly import parts
 from lodestar.assembly.config import KeyframesConfig
 from lodestar.keyframes.store import KeyframePart
 from lodestar.storage.archive import ArchiveError
@@ -21,8 +21,9 @@ from lodestar_ros.parameters import ParameterError
 class KeyframeFiles:
     """Open the store and serve its ``~/save`` and ``~/load``.
 
-    config.folder: of the images; empty = a private folder of this run of the stack, which a restarted node
-    continues. The store's own files are its checkpoint. Raises ParameterError for a folder that is not private.
+    config.folder: of the images; empty = a private folder of this run of the stack, which a restarted node continues.
+    Those of memories are linked into `config.remembered_folder`. The store's own files are its checkpoint. Raises
+    ParameterError for a folder that is not private.
     """
 
     def __init__(self, node: LodestarNode, config: KeyframesConfig, checkpoints: CheckpointConfig) -> None:
@@ -37,7 +38,8 @@ class KeyframeFiles:
             node.on_close(run.close)
             folder = str(run.path / "images")
         try:
-            self.store = node.timed(keyframe_parts.keyframe_store(config, node.shared, folder, session))
+            remembered = parts.remembered_images(config)
+            self.store = node.timed(parts.keyframe_store(config, node.shared, folder, session, remembered))
         except (UnsafeFolder, ArchiveError, OSError) as error:
             raise ParameterError(f"folder: {error}") from error
         checkpointer.say_back(f"with its {len(self.store)} images", restored=True)

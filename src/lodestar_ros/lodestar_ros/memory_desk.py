@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from lodestar.memory.errors import BadMemory, NoSuchMemory, StoreError
+from lodestar.memory.errors import BadMemory, NoSuchMemory, NotErased, StoreError
 from lodestar.memory.rows import plain_words
 from lodestar.memory.store import MemoryStore
 from lodestar.memory.transfer import export_file, export_jsonl, import_jsonl
@@ -62,6 +62,9 @@ class MemoryDesk:
             response.error_code, response.error_msg = Codes.NO_SUCH_MEMORY, str(error)
         except BadMemory as error:
             response.error_code, response.error_msg = Codes.BAD_REQUEST, str(error)
+        except NotErased as error:
+            response.error_code, response.error_msg = Codes.NOT_ERASED, str(error)
+            response.count, response.ids = len(error.ids), list(error.ids[:SHOWN_IDS])
         except StoreError as error:
             response.error_code, response.error_msg = Codes.STORE_UNAVAILABLE, str(error)
         except (OSError, ValueError) as error:

@@ -90,6 +90,8 @@ class KeyframesConfig:
     """Selection and storage of keyframes."""
 
     folder: str = ""  # of the images; empty = a private folder of this run of the stack
+    # of the images of memories; not absolute = in the user's state folder, and best in that of the memory
+    remembered_folder: str = "memory/images"
     store: KeyframeConfig = field(default_factory=KeyframeConfig)
     offer: PickConfig = field(default_factory=PickConfig)
 

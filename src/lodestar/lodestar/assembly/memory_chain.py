@@ -13,12 +13,12 @@ import numpy as np
 
 from lodestar.assembly.config import MemoryConfig
 from lodestar.assembly.memory_handover import Keeper, MemoryHandover
-from lodestar.assembly.memory_images import MemoryImages
+from lodestar.assembly.memory_images import MemoryImages, WantedImages
 from lodestar.assembly.memory_news import belief_news
-from lodestar.assembly.memory_state_parts import floor_looks, snapshot_upkeep
+from lodestar.assembly.parts import floor_looks, snapshot_upkeep
 from lodestar.geometry.corrections import Anchor
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.keyframes.records import Keyframe
+from lodestar.keyframes.records import ImageName, Keyframe
 from lodestar.mapping.records import InstanceDelta
 from lodestar.memory.answering.records import name_in_words
 from lodestar.memory.deeds import DRIVING, purpose_of
@@ -202,15 +202,16 @@ class MemoryChain:
         """Note a keyframe, or a newer record of one."""
         self.images.take_keyframe(keyframe)
 
-    def wanted_images(self) -> tuple[int, ...]:
-        """Return the keyframes that are to be kept, at most `max_wanted`, the most important first: the snapshots, then
-        those of memories, as the store orders them.
-        """
+    def wanted_images(self) -> WantedImages:
+        """Return the keyframes that are to be kept, at most `max_wanted` for the run and as many beyond it."""
         limit = self.config.max_wanted
-        wanted = dict.fromkeys(sorted(self.snapshots.wanted))
+        remembered: tuple[ImageName, ...] = ()
         if self.store is not None:
-            wanted.update(dict.fromkeys(self.store.images(self.images.session, limit)))
-        return tuple(wanted)[:limit]
+            under_way = [ImageName(self.images.session, one) for one in self.segmenter.keyframe_ids]
+            remembered = tuple(dict.fromkeys([*under_way, *self.store.images(limit)]))[:limit]
+        own = (image.id for image in remembered if image.session == self.images.session)
+        wanted = tuple(dict.fromkeys([*sorted(self.snapshots.wanted), *own]))[:limit]
+        return WantedImages(wanted, "" if self.store is None else self.store.name, remembered)
 
     # --- a successor of this process ----------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
+from lodestar.keyframes.records import ImageName
 from lodestar.memory.errors import BadMemory, NoSuchMemory, StoreError
 from lodestar.memory.records import MapName, Memory
 from lodestar.memory.requests import MAX_LIMIT, Hit, Request
@@ -32,8 +33,13 @@ class Keeper(Protocol):
         """Return the last memories of the things that were remembered last; see `MemoryStore.last_sights`."""
         ...
 
-    def images(self, session: str, limit: int) -> list[int]:
-        """Return the keyframes of a session that memories refer to, the most important first."""
+    @property
+    def name(self) -> str:
+        """Return the store's unique name."""
+        ...
+
+    def images(self, limit: int) -> list[ImageName]:
+        """Return the keyframes that memories refer to, of every run, the most important first."""
         ...
 
     def statistics(self) -> Statistics:

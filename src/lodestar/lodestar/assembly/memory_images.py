@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from lodestar.keyframes.records import Keyframe
-from lodestar.memory.records import ImageName, Memory
+from lodestar.keyframes.records import ImageName, Keyframe
+from lodestar.memory.records import Memory
 from lodestar.memory.segments import Segmenter
 from lodestar.memory.snapshot_upkeep import SnapshotUpkeep
+
+
+@dataclass(frozen=True)
+class WantedImages:
+    """Images that are to be kept, the most important first.
+
+    ids: of this run: of snapshots, of the segments under way, then of memories as the store orders them. memory: name
+    of the store that remembers; "" = there is none now. remembered: its images of every run, which outlive the run.
+    """
+
+    ids: tuple[int, ...]
+    memory: str = ""
+    remembered: tuple[ImageName, ...] = ()
 
 
 class MemoryImages:

@@ -31,6 +31,8 @@ class KeyframeConfig:
     # share of max_count and of max_bytes up to which wanted images are never deleted, 0..1; chosen: the rest is for new
     # images, so that a full store still takes in what the robot sees now
     wanted_share: float = 0.75
+    # of it, share of both limits for images of memories, which outlive their run, 0..1; chosen: the rest is this run's
+    remembered_share: float = 0.5
     jpeg_quality: int = 88  # 1 to 100; chosen
     # seconds between stamps of an image and its instances; chosen
     link_tolerance: float = SAME_MOMENT
@@ -38,6 +40,8 @@ class KeyframeConfig:
     def __post_init__(self) -> None:
         if not 0.0 <= self.wanted_share < 1.0:
             raise ValueError("wanted_share must be at least 0 and below 1: new images need some room")
+        if self.remembered_share < 0.0:
+            raise ValueError("remembered_share must be at least 0; 0 = images end with their run")
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,6 @@ _BEFORE = ".keyframes.json.before"  # the index before a replacement that may st
 _NEXT = "next_id"  # of version 1: a file with the next id
 _SET = re.compile(r"^set-(\d{6,})$")
 _PAIR = re.compile(r"^\d{8,}\.(json|jpg)$")
-_END_OF_JPEG = b"\xff\xd9"
 
 
 class KeyframeSet:
@@ -126,14 +125,28 @@ class KeyframeSet:
         write_file(self.root / INDEX, [json.dumps(content).encode()], durable=False)
         self._indexed = True
 
-    def add(self, keyframe: AnchoredKeyframe, image: bytes) -> None:
-        """Write a new keyframe with the next id, the image first. Raises OSError, and then it is not there."""
+    def add(self, keyframe: AnchoredKeyframe, image: bytes | Path) -> None:
+        """Write a new keyframe, the image first. Raises OSError, and then it is not there.
+
+        image: a JPEG, or the path of one to link.
+        """
         if not self._indexed:
             self.write_index()
-        write_file(self.path(keyframe.id, "jpg"), [image], durable=False)
-        self.put(replace(keyframe, size=len(image)))
-        self.sizes[keyframe.id] = len(image)
-        self.next_id = keyframe.id + 1
+        path = self.path(keyframe.id, "jpg")
+        try:
+            if isinstance(image, Path):
+                path.unlink(missing_ok=True)
+                link_file(image, path)
+            else:
+                write_file(path, [image], durable=False)
+            size = path.stat().st_size
+            self.put(replace(keyframe, size=size))
+        except OSError:
+            with contextlib.suppress(OSError):
+                path.unlink(missing_ok=True)
+            raise
+        self.sizes[keyframe.id] = size
+        self.next_id = max(self.next_id, keyframe.id + 1)
 
     def put(self, keyframe: AnchoredKeyframe) -> None:
         """Write a keyframe's record. Raises OSError, and then it is as it was."""
@@ -150,7 +163,8 @@ class KeyframeSet:
             self.write_index()  # a successor does not give its id again
         for kind in ("jpg", "json"):
             self.path(identity, kind).unlink(missing_ok=True)
-        del self.keyframes[identity], self.sizes[identity]
+        self.keyframes.pop(identity, None)
+        self.sizes.pop(identity, None)
 
     def copy_to(self, root: Path, name: str = "") -> KeyframeSet:
         """Return a copy in a new folder, without an index; files are hard-linked where the file system allows it.
@@ -225,11 +239,16 @@ class KeyframeSet:
         return path.suffix == ".part" or path.name == _BEFORE or (path.name == _NEXT and self._indexed)
 
 
+def is_whole_jpeg(end: bytes) -> bool:
+    """Return whether these bytes end as a JPEG does, which an emptied one or one cut off does not."""
+    return end.endswith(b"\xff\xd9")
+
+
 def _size_of_jpeg(path: Path) -> int:
     """Return the bytes of a JPEG. Raises ValueError for one that is empty or cut off, OSError."""
     with open(path, "rb") as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - 2))
-        if file.read() != _END_OF_JPEG:
+        if not is_whole_jpeg(file.read()):
             raise ValueError(f"its image is empty or cut off after {size} bytes")
     return size

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.perception.frames import ImageBox
+
+
+class ImageName(NamedTuple):
+    """Name of a keyframe that no other run gives again: ids begin anew with each session of the keyframe store."""
+
+    session: str
+    id: int
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ import numpy as np
 from lodestar.geometry.poses import inverse
 from lodestar.keyframes.config import KeyframeConfig
 from lodestar.keyframes.folder import KeyframeSet
-from lodestar.keyframes.records import AnchoredKeyframe, Keyframe
+from lodestar.keyframes.records import AnchoredKeyframe, ImageName, Keyframe
+from lodestar.keyframes.remembered import RememberedImages
 from lodestar.keyframes.view_changes import ViewChanges
 from lodestar.perception.frames import ImageBox, RgbdFrame
 from lodestar.storage.private import private_folder
@@ -27,6 +28,7 @@ class KeyframeStore:
     """Records in memory, one JPEG and one JSON file per keyframe in a folder. Thread-safe.
 
     Poses hang on one anchor and move with jumps of map <- odom, all or none.
+    remembered: images of memories, which outlive the run; they count in both limits; None = there are none.
     Files are replaced as a whole, so that a crash leaves no half of one, and only their owner can read them. What an
     earlier process left in the folder goes on; incomplete pairs are deleted, and told by `damaged`. Raises UnsafeFolder
     where others could read or change what is in the folder, ForeignFile, OtherVersion.
@@ -38,12 +40,14 @@ class KeyframeStore:
         config: KeyframeConfig = KeyframeConfig(),
         map_id: int = 1,
         session_id: str = "",
+        remembered: RememberedImages | None = None,
     ):
         self.config = config
         self.folder = private_folder(folder)
         self.map_id = map_id
         self.session_id = session_id
         self.rejected = 0  # images without colour, with a non-finite pose or a stamp that is not newer
+        self._remembered = remembered
         self._kept = KeyframeSet.read(self.folder)
         self._kept.sweep()
         self._beside: list[KeyframeSet] = []  # sets that may come into use: prepared ones and former ones
@@ -59,8 +63,8 @@ class KeyframeStore:
 
     @property
     def damaged(self) -> tuple[str, ...]:
-        """Return what could not be read when the folder was opened, as sentences."""
-        return self._kept.damaged
+        """Return what could not be read when the folders were opened, as sentences."""
+        return self._kept.damaged + (() if self._remembered is None else self._remembered.damaged)
 
     @property
     def ids(self) -> tuple[int, ...]:
@@ -75,8 +79,17 @@ class KeyframeStore:
 
     @property
     def disk_bytes(self) -> int:
-        """Return the bytes of stored images."""
-        return sum(self._kept.sizes.values())
+        """Return the bytes of stored images, also of those of former runs."""
+        with self._lock:
+            alone, remembered = self._shares()
+        return sum(alone.values()) + sum(remembered.values())
+
+    def _shares(self) -> tuple[dict[int, int], dict[ImageName, int]]:
+        """Return the bytes of images by id that end with the run, and of the others by name."""
+        remembered = {} if self._remembered is None else self._remembered.sizes
+        kept, sizes = self._kept.keyframes, self._kept.sizes
+        alone = {i: sizes[i] for i in kept if ImageName(kept[i].session_id, i) not in remembered}
+        return alone, remembered
 
     def keyframes(self) -> tuple[Keyframe, ...]:
         """Return all records, oldest first."""
@@ -133,6 +146,20 @@ class KeyframeStore:
             dict.fromkeys(keyframe_ids)
         )  # without the lock, which is held while the disk is slow
 
+    def remember(self, memory: str, images: Sequence[ImageName]) -> None:
+        """Keep these images beyond the run, and no others of that memory: those that fit into `remembered_share` of the
+        limits, the most important first. memory: its unique name. Raises OSError; then a later call goes on.
+        """
+        if self._remembered is None:
+            return
+        share = min(self.config.remembered_share, self.config.wanted_share)
+        count, room = int(self.config.max_count * share), self.config.max_bytes * share
+        with self._lock:
+            missing = self._remembered.missing(memory, images, count, room, self._kept)
+        for image in missing:
+            with self._lock:  # an image at a time, so that the camera does not wait
+                self._remembered.add(memory, image, self._kept)
+
     def erase(self, session_id: str, keyframe_ids: Iterable[int]) -> tuple[int, ...]:
         """Delete keyframes of a session with their images; return those that are not stored any more, or never were.
 
@@ -144,6 +171,8 @@ class KeyframeStore:
             self._erased.append((session_id, asked))
             for kept in (self._kept, *self._beside):
                 self._erase_from(kept, session_id, asked)
+            if self._remembered is not None:
+                self._remembered.erase(session_id, asked)
             return asked
 
     def _erase_from(self, kept: KeyframeSet, session_id: str, keyframe_ids: tuple[int, ...]) -> None:
@@ -167,14 +196,29 @@ class KeyframeStore:
         """Return whether a keyframe of this id has ever been stored here."""
         return 0 < keyframe_id < self._kept.next_id
 
-    def get(self, keyframe_id: int) -> tuple[Keyframe, bytes]:
-        """Return record and JPEG of a keyframe. Raises KeyError if it is not stored."""
+    def get(self, keyframe_id: int, session_id: str = "") -> tuple[Keyframe, bytes]:
+        """Return record and JPEG of a keyframe of a session, "" = of any in use; an old one's pose is in its own map.
+
+        Raises KeyError, with a sentence, if it is not stored.
+        """
         with self._lock:
-            keyframe = self._in_map(self._kept.keyframes[keyframe_id])
+            found = self._kept.keyframes.get(keyframe_id)
+            if found is None or session_id not in ("", found.session_id):
+                return self._get_remembered(ImageName(session_id, keyframe_id))
+            keyframe = self._in_map(found)
             try:
                 return keyframe, self._kept.path(keyframe_id, "jpg").read_bytes()
             except OSError as error:
                 raise KeyError(f"the image of keyframe {keyframe_id} is missing: {error}") from error
+
+    def _get_remembered(self, name: ImageName) -> tuple[Keyframe, bytes]:
+        if self._remembered is not None and name.session:
+            return self._remembered.get(name)
+        if self.was_stored(name.id):
+            raise KeyError(
+                f"the image of keyframe {name.id} is gone: it was erased, or the bounded store has dropped it"
+            )
+        raise KeyError(f"there is no keyframe {name.id}")
 
     def save_to(self, folder: str | Path) -> int:
         """Write every record and image to a new folder. Returns their bytes. Raises OSError.
@@ -234,15 +278,20 @@ class KeyframeStore:
         return buffer.tobytes()
 
     def _bound(self, newest: int) -> None:
-        """Delete keyframes until the limits hold: of the two most similar views that are not kept, the older one."""
-        while len(self) > 1 and (
-            len(self) > self.config.max_count or self.disk_bytes > self.config.max_bytes
-        ):
-            kept = self._protected()
-            old = sorted(i for i in self._kept.keyframes if i != newest)
+        """Delete keyframes until the limits hold: of the two most similar views that are not kept, the older one.
+
+        Images of memories are not deleted; `remember` bounds them.
+        """
+        alone, remembered = self._shares()
+        count = self.config.max_count - len(remembered)
+        room = self.config.max_bytes - sum(remembered.values())
+        while len(alone) > 1 and (len(alone) > count or sum(alone.values()) > room):
+            kept = self._protected(alone, remembered)
+            old = sorted(i for i in alone if i != newest)
             ids = [i for i in old if i not in kept] or old
             if len(ids) == 1:
                 self._kept.drop(ids[0])
+                del alone[ids[0]]
                 continue
             poses = np.array([self._kept.keyframes[i].anchor_from_camera for i in ids])
             # metres equivalent to one radian
@@ -250,15 +299,17 @@ class KeyframeStore:
             places = np.hstack([poses[:, :3, 3], poses[:, :3, 2] * turn]).astype(np.float32)
             gaps, others = cv2.batchDistance(places, places, cv2.CV_32F, normType=cv2.NORM_L2, K=2)
             first = int(gaps[:, 1].argmin())
-            self._kept.drop(ids[min(first, int(others[first].max()))])
+            dropped = ids[min(first, int(others[first].max()))]
+            self._kept.drop(dropped)
+            del alone[dropped]
 
-    def _protected(self) -> set[int]:
+    def _protected(self, alone: dict[int, int], remembered: dict[ImageName, int]) -> set[int]:
         """Return the wanted keyframes that fit into their share of the limits, the most important first."""
-        count = int(self.config.max_count * self.config.wanted_share)
-        room = self.config.max_bytes * self.config.wanted_share
+        count = int(self.config.max_count * self.config.wanted_share) - len(remembered)
+        room = self.config.max_bytes * self.config.wanted_share - sum(remembered.values())
         kept: set[int] = set()
         for identity in self._wanted:
-            size = self._kept.sizes.get(identity)
+            size = alone.get(identity)
             if size is None:
                 continue
             if len(kept) >= count or size > room:

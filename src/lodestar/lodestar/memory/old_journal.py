@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from lodestar.keyframes.records import ImageName
 from lodestar.memory.errors import BadMemory, ForeignStore, NoSuchMemory, OtherStoreVersion
 from lodestar.memory.record_json import checked_vector, from_json
-from lodestar.memory.records import ImageName
 from lodestar.memory.rows import Rows, check_owner
 from lodestar.storage.checked_lines import parse_line
 from lodestar.storage.files import sync_path

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import NamedTuple
 
 import numpy as np
+
+from lodestar.keyframes.records import ImageName
 
 WALL_TIME = 1e9  # seconds of a stamp from which it is wall time: the year 2001
 
@@ -38,13 +39,6 @@ class EventKind(str, Enum):
 CHANGES = frozenset({EventKind.APPEARED, EventKind.MOVED, EventKind.VANISHED})
 #: Kinds of memories, None = a segment, whose primitives were seen there.
 SEEN = (None, EventKind.APPEARED, EventKind.MOVED)
-
-
-class ImageName(NamedTuple):
-    """Name of a keyframe that no other run gives again: ids begin anew with each session of the keyframe store."""
-
-    session: str
-    id: int
 
 
 @dataclass(frozen=True)

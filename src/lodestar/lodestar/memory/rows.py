@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from lodestar.keyframes.records import ImageName
 from lodestar.memory.config import StoreConfig
 from lodestar.memory.database import Database
 from lodestar.memory.errors import BadMemory, ForeignStore, NoSuchMemory
 from lodestar.memory.filters import sql_of, sql_order
 from lodestar.memory.record_json import from_json, to_json
-from lodestar.memory.records import SEEN, EventKind, ImageName, Memory, Source
+from lodestar.memory.records import SEEN, EventKind, Memory, Source
 from lodestar.memory.requests import Request
 
 NO_EVENT = "none"
@@ -278,17 +279,16 @@ class Rows:
                 np.frombuffer(data, "<f2").reshape(len(rows), self.config.dimension),
             )
 
-    def images(self, session: str, limit: int) -> list[int]:
-        """Return the keyframes of a session, those of pinned memories first, then of lasting ones, then the newest."""
-        found: dict[int, None] = {}
+    def images(self, limit: int) -> list[ImageName]:
+        """Return the first keyframes, those of pinned memories first, then of lasting ones, then the newest."""
+        found: dict[ImageName, None] = {}
         with self.database.read() as connection:
             rows = connection.execute(
-                "SELECT keyframe FROM memory CROSS JOIN image ON image.memory = memory.id WHERE image.session = ? "
-                "ORDER BY pinned DESC, lasting DESC, id DESC, keyframe",
-                (session,),
+                "SELECT image.session, keyframe FROM memory CROSS JOIN image ON image.memory = memory.id "
+                "ORDER BY pinned DESC, lasting DESC, id DESC, image.session, keyframe"
             )
-            for (keyframe,) in rows:
-                found[keyframe] = None
+            for session, keyframe in rows:
+                found[ImageName(session, keyframe)] = None
                 if len(found) >= limit:
                     break
             rows.close()

@@ -121,6 +121,13 @@ class Segmenter:
             self._begin_anew()
         self.map, self.floor = map_name, floor
 
+    @property
+    def keyframe_ids(self) -> list[int]:
+        """Return the keyframes of the segments under way, the newest first."""
+        return sorted(
+            (i for window in self._windows.values() for i in window.keyframes.values()), reverse=True
+        )
+
     def drop_keyframes(self) -> None:
         """Forget the keyframes that were noted: their store begins anew, and their ids mean others."""
         for window in self._windows.values():

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from lodestar.keyframes.records import ImageName
 from lodestar.memory.config import StoreConfig
 from lodestar.memory.database import Database
 from lodestar.memory.errors import BadMemory, NoQueryVectors, NoSuchMemory, NotErased, StoreError
@@ -21,7 +22,7 @@ from lodestar.memory.milvus_index import MilvusIndex
 from lodestar.memory.old_journal import convert_journal
 from lodestar.memory.owner import StoreOwner
 from lodestar.memory.record_json import checked_vector, cleaned
-from lodestar.memory.records import EventKind, ImageName, MapName, Memory, Source
+from lodestar.memory.records import EventKind, MapName, Memory, Source
 from lodestar.memory.requests import EVERY_ROBOT, Hit, Request
 from lodestar.memory.rows import Rows, plain_words
 from lodestar.memory.upkeep import Embed, Upkeep
@@ -251,11 +252,11 @@ class MemoryStore:
             )
         return gone
 
-    def images(self, session: str, limit: int) -> list[int]:
-        """Return the keyframes of a session that memories refer to, at most `limit`, the most important first: those of
+    def images(self, limit: int) -> list[ImageName]:
+        """Return the keyframes of every run that memories refer to, at most `limit`, the most important first: those of
         pinned memories, then of operator's words and events, then of the others; the newest first.
         """
-        return self._rows.images(session, limit)
+        return self._rows.images(limit)
 
     def identities(self) -> list[int]:
         """Return the ids of everything that is there, oldest first."""

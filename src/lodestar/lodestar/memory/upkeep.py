@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from lodestar.keyframes.records import ImageName
 from lodestar.memory.errors import BadMemory, StoreError
 from lodestar.memory.record_json import checked_vector
-from lodestar.memory.records import ImageName
 from lodestar.memory.retention import Candidates, thinned
 from lodestar.memory.rows import Rows
 from lodestar.memory.vector_index import VectorIndex

@@ -34,9 +34,10 @@ class Shelf:
     def use_map(self, name, session=""):
         self.maps.append(name)
 
-    def images(self, session, limit):
-        found = [k for m in reversed(self.kept) if m.keyframe_session == session for k in m.keyframe_ids]
-        return found[:limit]
+    name = "shelf"
+
+    def images(self, limit):
+        return [image for memory in reversed(self.kept) for image in memory.images][:limit]
 
     def search(self, request):
         kept = [replace(memory, id=number) for number, memory in enumerate(self.kept, start=1)]

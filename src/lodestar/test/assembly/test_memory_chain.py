@@ -12,9 +12,9 @@ from lodestar.assembly.memory_news import decision_news
 from lodestar.experts.protocol import ActionKind, Proposal
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.geometry.poses import BODY_FROM_OPTICAL, planar_transform
-from lodestar.keyframes.records import Keyframe
+from lodestar.keyframes.records import ImageName, Keyframe
 from lodestar.memory.events import DecisionNews, DirectiveNews
-from lodestar.memory.records import EventKind, ImageName, MapName, Source, map_name_of
+from lodestar.memory.records import EventKind, MapName, Source, map_name_of
 from lodestar.perception.frames import ImageBox
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import SceneDelta
@@ -240,7 +240,20 @@ def test_images_of_snapshots_and_memories_are_wanted_up_to_a_bound(shelf):
         robot.stand(3.0, {1: 500})
         robot.chain.take_keyframe(image(identity, robot.now, instances=(1,) if identity == 2 else ()))
     robot.stand(5.0, {1: 500})
-    assert robot.chain.wanted_images() == (2, 5, 4), "the snapshot first, then the newest memories"
+    wanted = robot.chain.wanted_images()
+    assert wanted.ids == (2, 5, 4), "the snapshot first, then the newest memories"
+    assert wanted.memory == "shelf" and wanted.remembered == tuple(ImageName("run", i) for i in (5, 4, 3))
+
+
+def test_an_image_is_kept_before_its_memory_is_made(robot, shelf):
+    robot.delta(thing())
+    robot.stand(1.0, {1: 500})
+    robot.chain.take_keyframe(image(7, robot.now))
+    assert shelf.kept == [] and robot.chain.wanted_images().remembered == (ImageName("run", 7),)
+
+
+def test_without_a_store_it_is_unknown_which_images_are_remembered():
+    assert Robot(MemoryChain(CONFIG, SceneMirror())).chain.wanted_images().memory == ""
 
 
 def test_a_successor_goes_on_with_the_snapshots(robot, shelf):

@@ -122,7 +122,7 @@ def test_images_of_another_run_with_the_same_numbers_stay(config):
         store.forget(old)
         assert store.flush()
         assert store.statistics().unerased == 0
-        assert store.images("now", 9) == [1, 3] and store.images("before", 9) == []
+        assert store.images(9) == [("now", 1), ("now", 3)]
     assert erased == [("before", 1), ("before", 2)]
 
 
@@ -152,9 +152,9 @@ def test_images_that_are_worth_most_come_first(config):
         for i in range(4, 9):
             store.add(fakes.memory(f"seen {i}", 10.0 * i, keyframe_ids=(i, 3)))
         store.pin(pinned)
-        assert store.images("", 99) == [1, 3, 2, 8, 7, 6, 5, 4]
-        assert store.images("", 3) == [1, 3, 2]
-        assert store.images("another run", 99) == []
+        store.add(fakes.memory("another run", 90.0, keyframe_ids=(3,), keyframe_session="before"))
+        assert [image.id for image in store.images(99) if not image.session] == [1, 3, 2, 8, 7, 6, 5, 4]
+        assert store.images(4) == [("", 1), ("", 3), ("", 2), ("before", 3)]
 
 
 def test_a_correction_is_forgotten_with_what_it_corrects(store):

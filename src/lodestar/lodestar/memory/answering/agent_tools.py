@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from lodestar.keyframes.records import ImageName
 from lodestar.language.directive_errors import DirectiveError
 from lodestar.language.question_reader import read_question
 from lodestar.memory.answering.inquiry import Inquiry
 from lodestar.memory.answering.records import Thing, name_in_words
 from lodestar.memory.answering.selection import When, find
 from lodestar.memory.answering.wording import ago_in_words, place_in_words
-from lodestar.memory.records import ImageName, Memory
+from lodestar.memory.records import Memory
 from lodestar.memory.requests import Order, Request
 from lodestar.scene.captions import clean_text
 

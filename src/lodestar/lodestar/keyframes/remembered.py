@@ -1,0 +1,142 @@
+"""Images of memories, which outlive the run that took them: links to keyframes, by memory and session (ADR 0071)."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from lodestar.keyframes.folder import INDEX, KeyframeSet, is_whole_jpeg
+from lodestar.keyframes.records import ImageName, Keyframe
+from lodestar.storage.archive import ArchiveError, ForeignFile
+from lodestar.storage.files import sync_path
+from lodestar.storage.private import private_folder, state_home
+
+_NAME = re.compile(r"^[A-Za-z0-9_-]{1,64}$")  # of a memory or a session; they come over the network
+
+
+class RememberedImages:
+    """The images in `folder`/memory/session. Not safe for threads; `KeyframeStore` guards it.
+
+    folder: one that is not absolute lies in the user's state folder. A session's is a set of keyframes with the poses
+    that they had in its map. Sessions number their keyframes anew, so ids of two never meet. damaged: what could not
+    be read, as sentences. Raises UnsafeFolder, OSError.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = private_folder(state_home() / Path(folder).expanduser())
+        self.damaged: tuple[str, ...] = ()
+        self._sets: dict[tuple[str, str], KeyframeSet] = {}  # by memory and session
+        for path in sorted(self.folder.glob("*/*")):
+            key = (path.parent.name, path.name)
+            if path.is_dir() and all(map(_NAME.match, key)):
+                self._read(key, path)
+
+    def _read(self, key: tuple[str, str], path: Path) -> None:
+        try:
+            kept = _read_set(private_folder(path))
+        except ArchiveError as error:
+            self.damaged += (f"the images of session {path.name} cannot be shown: {error}",)
+            return
+        kept.sweep()
+        self._sets[key] = kept
+        self.damaged += tuple(f"session {path.name}: {problem}" for problem in kept.damaged)
+
+    @property
+    def sizes(self) -> dict[ImageName, int]:
+        """Return the bytes of each image."""
+        return {
+            ImageName(session, identity): size
+            for (_, session), kept in self._sets.items()
+            for identity, size in kept.sizes.items()
+        }
+
+    def missing(
+        self, memory: str, names: Iterable[ImageName], count: int, room: float, live: KeyframeSet
+    ) -> list[ImageName]:
+        """Return the images of a set that are to be added with `add`; delete those that are not named any more.
+
+        names: of what the memory remembers, the most important first; the first `count` that fit into `room` bytes
+        stay. Images of other memories follow, the newest first. Raises OSError.
+        """
+        have, wanted = self.sizes, dict[ImageName, None]()
+        for name in (*names, *self._others(memory)):
+            size = have.get(name) or _live_size(live, name)
+            if name in wanted or not size or not all(map(_NAME.match, (memory, name.session))):
+                continue
+            if len(wanted) >= count or size > room:
+                break
+            wanted[name] = None
+            room -= size
+        for name in have.keys() - wanted.keys():
+            self.erase(name.session, (name.id,))
+        return [name for name in wanted if name not in have]
+
+    def _others(self, memory: str) -> list[ImageName]:
+        found = [
+            (keyframe.stamp, ImageName(session, identity))
+            for (other, session), kept in self._sets.items()
+            if other != memory
+            for identity, keyframe in kept.keyframes.items()
+        ]
+        return [name for _, name in sorted(found, reverse=True)]
+
+    def add(self, memory: str, name: ImageName, live: KeyframeSet) -> None:
+        """Link a keyframe of the live set, if it is still there. Raises OSError; then it is not there."""
+        if not _live_size(live, name):
+            return
+        keyframe = live.keyframes[name.id]
+        key = (memory, name.session)
+        if key not in self._sets:
+            folder = private_folder(self.folder / memory / name.session)
+            self._sets[key] = KeyframeSet(folder)
+        pose = live.anchor.map_from_part @ keyframe.anchor_from_camera
+        self._sets[key].add(replace(keyframe, anchor_from_camera=pose), live.path(name.id, "jpg"))
+
+    def get(self, name: ImageName) -> tuple[Keyframe, bytes]:
+        """Return record and JPEG. Raises KeyError where it is not there, or damaged."""
+        for (_, session), kept in self._sets.items():
+            if session == name.session and name.id in kept.keyframes:
+                try:
+                    image = kept.path(name.id, "jpg").read_bytes()
+                except OSError as error:
+                    raise KeyError(f"the image of keyframe {name.id} is missing: {error}") from error
+                if not is_whole_jpeg(image):
+                    raise KeyError(f"the image of keyframe {name.id} is damaged on the disk")
+                return kept.keyframes[name.id].in_map(np.eye(4)), image
+        raise KeyError(f"keyframe {name.id} of session {name.session} is not stored any more")
+
+    def erase(self, session: str, keyframe_ids: Sequence[int]) -> None:
+        """Delete images for ever, also after a power cut, and also what another process has put there.
+
+        Raises OSError where a file cannot be deleted.
+        """
+        if not _NAME.match(session):
+            return
+        for folder in self.folder.glob(f"*/{session}"):
+            kept = self._sets.get((folder.parent.name, session)) or KeyframeSet(folder)
+            for identity in keyframe_ids:
+                kept.drop(identity, valid=False)
+            sync_path(folder)
+            if not kept.keyframes and (folder.parent.name, session) in self._sets:
+                del self._sets[folder.parent.name, session]
+                shutil.rmtree(folder)
+
+
+def _read_set(path: Path) -> KeyframeSet:
+    """Return a session's set; its index is made anew where it is damaged, because it says nothing: poses are in map."""
+    with suppress(ForeignFile):
+        if (path / INDEX).exists():
+            return KeyframeSet.read(path)
+    KeyframeSet(path).write_index()
+    return KeyframeSet.read(path)
+
+
+def _live_size(live: KeyframeSet, name: ImageName) -> int:
+    keyframe = live.keyframes.get(name.id)
+    return live.sizes[name.id] if keyframe is not None and keyframe.session_id == name.session else 0

@@ -1,0 +1,38 @@
+"""What a person reads when the memory was told to forget."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from lodestar_interfaces.srv import ManageMemory
+from lodestar_ros.ask import EXIT_NO, _Desk
+
+FORGET = ManageMemory.Request(what=ManageMemory.Request.FORGET, text="the safe")
+
+
+def told(capsys, *answers):
+    """Exit status and text of a request that the memory answers so."""
+    desk, left = _Desk.__new__(_Desk), list(answers)
+    desk._client = SimpleNamespace(wait_for_service=lambda seconds: True)
+    desk._call = lambda request: left.pop(0)
+    status = desk.run(FORGET, confirmed=True)
+    captured = capsys.readouterr()
+    return status, captured.out + captured.err
+
+
+@pytest.mark.parametrize(("count", "words"), [(1, "1 memory is"), (3, "3 memories are")])
+def test_what_is_forgotten_but_not_erased_everywhere_is_told_as_that(capsys, count, words):
+    Response = ManageMemory.Response
+    why = "forgotten, but not erased everywhere yet; that is tried again: the keyframes node does not answer"
+    failed = Response(error_code=Response.NOT_ERASED, error_msg=why, count=count)
+    status, text = told(capsys, Response(count=count, texts=["x"] * count), failed)
+    assert status == EXIT_NO and f"{words} in no answer any more" in text and why in text
+    assert "Forgot" not in text
+
+
+def test_what_is_erased_is_told_as_done(capsys):
+    Response = ManageMemory.Response
+    status, text = told(capsys, Response(count=2, texts=["x", "y"]), Response(count=2))
+    assert status == 0 and "Forgot 2 memories" in text and "error" not in text

@@ -45,13 +45,14 @@ def from_json(values: Mapping[str, Any]) -> Memory:
 def _check_places(memory: Memory) -> None:
     """Raise BadMemory unless its places, and those of its primitives, are three numbers of sense."""
     boxes = (array for primitive in memory.primitives for array in (primitive.centre, primitive.size))
-    for place in (memory.position, *boxes):
-        if np.shape(place) != (3,):
-            raise BadMemory(f"a place in a memory needs 3 numbers, this one has shape {np.shape(place)}")
-        if not max(map(abs, place)) <= _MAX_LENGTH:  # NaN too
-            raise BadMemory(
-                f"a number of a memory must lie between -{_MAX_LENGTH:g} and {_MAX_LENGTH:g}; {list(place)} is not kept"
-            )
+    try:
+        places = np.array([memory.position, *boxes], np.float64)
+    except ValueError:
+        places = np.empty(0)
+    if places.shape[1:] != (3,):
+        raise BadMemory("a place in a memory, or a size, is not three numbers")
+    if not np.abs(places).max() <= _MAX_LENGTH:  # NaN too
+        raise BadMemory(f"a place in a memory lies beyond {_MAX_LENGTH:g} metres, or nowhere")
 
 
 def cleaned(memory: Memory, max_text: int, max_primitives: int) -> tuple[Memory, bool]:

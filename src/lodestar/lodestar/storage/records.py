@@ -1,4 +1,4 @@
-"""Records as JSON and back: the fields, types and bounds of a record's class are the format (ADR 0073).
+"""Records as JSON and back: the fields, types and bounds of a record's class are the format (ADR 0072).
 
 A record is a dataclass, a NamedTuple (a JSON list) or a `msgspec.Struct`. Arrays are lists of finite numbers, read as
 float64. Types are strict: "3" and 3.0 are no int. A field with a default may be missing, and a field that the class

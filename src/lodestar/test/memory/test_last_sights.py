@@ -28,7 +28,7 @@ def random_life(rng: random.Random, count: int) -> list[Memory]:
         kind = rng.choice(_KINDS)
         one = fakes.memory(f"thing {i}", float(i), things=things, event=kind, session=f"s{3 * i // count}")
         placed = tuple(
-            replace(thing, centre=np.array([4.0 * thing.entity_id, 0.0, 0.5])) for thing in one.primitives
+            thing._replace(centre=np.array([4.0 * thing.entity_id, 0.0, 0.5])) for thing in one.primitives
         )
         life.append(replace(one, primitives=placed, map=MapName(1 + (rng.random() < 0.1))))
     return life

@@ -7,7 +7,7 @@ untrusted; only their words are taken.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,10 +48,6 @@ class SegmentContent:
     driven: float = 0.0
     region: str = ""
     rooms: RegionMap | None = None  # whose walls keep things from being next to each other
-
-
-#: Returns the caption of a segment, "" if there is nothing to say.
-Compose = Callable[[SegmentContent, SegmentConfig], str]
 
 
 def name_of(entity: Entity) -> str:

@@ -24,7 +24,6 @@ from lodestar.mapping.records import InstanceDelta
 from lodestar.models.phrases import MissingPhrases, PhraseBook
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 from lodestar.scene.amendments import AmendmentRefused, Refusal
-from lodestar.scene.enrichment import EnrichmentTask
 from lodestar.scene.records import SceneDelta
 from lodestar.scene.regions import RegionMap
 from lodestar.storage.saved_map import ArchivePart, SavedMap
@@ -50,9 +49,9 @@ def unmeasured(_name: str) -> AbstractContextManager[Any]:
 class LocalMap:
     """`PlanChain`, `VoxelChain` and `SceneChain`, each fed with what the others return.
 
-    grid: the last published plan, with the keep-out zones. crops(task): images for captions. seen: the instances of the
-    last segmented frame. followers: are told every change of the scene. use_ways(ways): takes the closed ways of a
-    loaded map into use, and returns what takes that back; by default they are laid over the grid.
+    grid: the last published plan, with the keep-out zones. seen: the instances of the last segmented frame.
+    followers: are told every change of the scene. use_ways(ways): takes the closed ways of a loaded map into use, and
+    returns what takes that back; by default they are laid over the grid.
     """
 
     def __init__(
@@ -60,7 +59,6 @@ class LocalMap:
         config: RobotConfig,
         phrases: PhraseBook,
         *,
-        crops: Callable[[EnrichmentTask], Sequence[np.ndarray]] = lambda task: [],
         stages: Stages = unmeasured,
         use_ways: Callable[[tuple[ClosedWay, ...]], Callable[[], object]] | None = None,
     ) -> None:
@@ -68,7 +66,6 @@ class LocalMap:
         self.plan = PlanChain(config.mapping)
         self.voxels = VoxelChain(config.semantic_voxels, config.shared)
         self.scene = SceneChain(config.scene_dictionary, config.shared, phrases)
-        self.scene.caption_by(crops)
         self.mirror = parts.scene_mirror()
         self.seen: InstanceDelta | None = None
         self.followers: list[Callable[[SceneDelta], None]] = []

@@ -66,9 +66,7 @@ class WorldModelNode(LodestarNode):
         self.listen(msg.ReasoningTrace, "traces", self._on_trace, qos.HISTORY)
         self.listen(msg.TraceOutcome, "outcomes", self._on_outcome, qos.HISTORY)
         self._say_problems(journal)
-        put_ways = put_on(
-            self._worker.submit, lambda ways: self._world.replace_ways(ways, self.now), self.get_name()
-        )
+        put_ways = put_on(self._worker.submit, self._use_ways, self.get_name())
         PartServer(self, way_part(lambda: self._world.ways, put_ways, lambda: self.now))
         self.steady_timer(self._config.tick_period, lambda: self._worker.submit(self._tick))
 
@@ -96,6 +94,10 @@ class WorldModelNode(LodestarNode):
         self.diagnostics.value("staged", lambda: len(transactions.staged))
         self.diagnostics.value("closed_ways", lambda: len(self._told or ()))
         self.diagnostics.status("ready")
+
+    def _use_ways(self, ways: tuple[ClosedWay, ...]) -> Callable[[], None]:
+        """Believe in the closed ways of a loaded map; return what takes that back. On the worker."""
+        return self._world.replace_ways(ways, self.now)
 
     def _on_trace(self, message: msg.ReasoningTrace) -> None:
         trace = trace_from_msg(message)

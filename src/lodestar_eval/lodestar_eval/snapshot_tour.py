@@ -13,7 +13,7 @@ import numpy as np
 from lodestar.assembly import parts
 from lodestar.assembly.local_map import LocalMap
 from lodestar.memory.config import SnapshotConfig
-from lodestar.memory.snapshots import cover_clusters
+from lodestar.memory.snapshots.clusters import cover_clusters
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.frames import ImageBox, RgbdFrame
 from lodestar.scene.records import EntityState

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from lodestar.memory.answering.config import AgentConfig, AnsweringConfig
     from lodestar.memory.answering.coverage import FloorLooks
     from lodestar.memory.answering.tools import Memories
-    from lodestar.memory.evidence import Selection
+    from lodestar.memory.evidence.selection import Selection
     from lodestar.memory.records import Memory
     from lodestar.memory.vision_captions import VisionCaptions
     from lodestar.models.chat import OpenAiChat

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from lodestar.agent.errands.commands import DirectiveResult
-from lodestar.assembly.map_chain import MapChain
+from lodestar.assembly.local_map import LocalMap
 from lodestar.selection.decisions import Decision
 from lodestar.worldmodel.decision_log import DecisionLog
 from lodestar.worldmodel.outcomes import ActionOutcome
@@ -32,7 +32,7 @@ class EpisodeRun:
     result: DirectiveResult
     path: np.ndarray
     decisions: tuple[Decision, ...]
-    map: MapChain
+    map: LocalMap
     drivers: tuple[str, ...] = ()
     traces: tuple[Trace, ...] = ()
     outcomes: tuple[ActionOutcome, ...] = ()

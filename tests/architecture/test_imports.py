@@ -223,12 +223,12 @@ def _is_part(name: str, module: str) -> bool:
 
 
 def _parts() -> set[str]:
-    """Classes and factories that `assembly/*_parts.py` calls, and classes that `assembly/*_chain.py` and the factories
+    """Classes and factories that `assembly/*parts.py` calls, and classes that `assembly/*_chain.py` and the factories
     of the experts construct.
     """
     chained = {name for name, module in _assembled("assembly/*_chain.py").items() if _is_part(name, module)}
     factories = {name for name, module in _assembled("experts/registry.py").items() if _is_part(name, module)}
-    return (_assembled("assembly/*_parts.py").keys() | chained | factories) - _RECORDS
+    return (_assembled("assembly/*parts.py").keys() | chained | factories) - _RECORDS
 
 
 #: Called by the assembly and by others too: a record that messages are converted to, functions, and periods.

@@ -24,7 +24,7 @@ HEAVY = {
     "trimesh",
 }
 
-#: Node: the heavy libraries that it needs, all from its start on.
+#: Node: the heavy libraries that it needs, all from its start on; those of its parts are loaded before it is forked.
 NODES = {
     "lodestar_ros.nodes.motion_gate_node": set(),
     "lodestar_ros.nodes.keyframes_node": set(),
@@ -51,6 +51,11 @@ NODES = {
     "lodestar_go2.nodes.cloud_scan_node": set(),
     "lodestar_bringup.__main__": set(),
 }
+
+MAKERS = (
+    "parts",
+    "mind_parts",
+)  # modules whose functions import what they make; the warm process does so before
 
 #: Those who read sentences; the grammar's tables and WordNet take 30 MiB.
 READERS = {
@@ -88,12 +93,41 @@ def loaded_names(tree: ast.AST) -> set[str]:
     return names
 
 
+def named_makers(tree: ast.AST) -> set[str]:
+    """Dotted names of the makers of parts that a file names anywhere: it calls them, and they import then."""
+    return {
+        f"lodestar.assembly.{node.value.id}.{node.attr}"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in MAKERS
+    }
+
+
+def makers() -> dict[str, frozenset[str]]:
+    """Dotted name of every maker of parts, and the names that it imports and the makers that it calls."""
+    homes = {home: ast.parse(sources()[f"lodestar.assembly.{home}"].read_text()) for home in MAKERS}
+    found = [
+        (home, node)
+        for home, tree in homes.items()
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef)
+    ]
+    names = {node.name: f"lodestar.assembly.{home}.{node.name}" for home, node in found}
+    return {
+        names[node.name]: frozenset(
+            loaded_names(ast.Module(node.body, []))
+            | {names[one.id] for one in ast.walk(node) if isinstance(one, ast.Name) and one.id in names}
+        )
+        for _, node in found
+    }
+
+
 @lru_cache(maxsize=1)
 def graph() -> dict[str, frozenset[str]]:
-    return {
-        name: frozenset(loaded_names(ast.parse(path.read_text(), str(path))))
-        for name, path in sources().items()
-    }
+    found = makers()
+    for name, path in sources().items():
+        tree = ast.parse(path.read_text(), str(path))
+        found[name] = frozenset(loaded_names(tree) | named_makers(tree))
+    return found
 
 
 def chains(start: str) -> dict[str, str]:

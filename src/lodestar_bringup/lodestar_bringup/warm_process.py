@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lodestar_bringup.loading import OURS, load_kernels, load_tables, load_type_supports
+from lodestar_bringup.loading import OURS, load_kernels, load_parts, load_tables, load_type_supports
 from lodestar_bringup.process_title import list_as
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
@@ -120,6 +120,9 @@ def load(module: str) -> str:
     before = set(sys.modules)
     try:
         importlib.import_module(module)
+        load_parts(
+            [one for name, one in list(sys.modules.items()) if name.startswith(OURS) and name not in before]
+        )
     except Exception as error:
         return f"{module} cannot be loaded: {error.__class__.__name__}: {error}"
     new = [sys.modules[name] for name in sorted(set(sys.modules) - before)]

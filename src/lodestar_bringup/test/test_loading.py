@@ -55,6 +55,25 @@ print(json.dumps({"mains": sorted(mains), "problems": problems, "threads": threa
                   "files": sorted(files)}))
 """
 
+PARTS = """
+import json, sys
+from lodestar_bringup.warm_process import load
+names = ("semantic_voxels", "scene_dictionary", "goal_selector")
+problems = [load(f"lodestar_ros.nodes.{name}_node") for name in names]
+known = set(sys.modules)
+from lodestar.assembly import mind_parts, parts
+from lodestar.assembly.config import RobotConfig
+from lodestar.models.phrases import PhraseBook
+config, phrases = RobotConfig(), PhraseBook()
+scene = parts.scene_dictionary(config.scene_dictionary)
+made = [parts.voxel_map(config.semantic_voxels, config.shared), parts.moved_things(config.scene_dictionary, scene),
+        parts.directive_fields(phrases, config.shared), parts.zone_growth(config.shared),
+        parts.enricher(scene, phrases, lambda task: []), mind_parts.directive_parser(),
+        mind_parts.query_parser(config.scene_dictionary, mind_parts.query_chat(config.scene_dictionary), print),
+        mind_parts.decision_loop(config.goal_selector, config.shared, phrases, mind_parts.policy(config.goal_selector))]
+print(json.dumps({"problems": problems, "late": sorted(set(sys.modules) - known), "made": len(made)}))
+"""
+
 
 def told(code: str, folder: Path, **variables: str) -> dict[str, Any]:
     """Run a Python program; return what it prints as JSON."""
@@ -97,3 +116,26 @@ def test_no_library_of_any_node_starts_a_thread_or_keeps_a_file_open(tmp_path: P
     assert len(seen["mains"]) > 15
     assert all(seen["mains"]), "every node of the stacks can be forked"
     assert (seen["problems"], seen["threads"], seen["files"]) == ([], 1, [])
+
+
+@pytest.mark.ros
+def test_what_the_makers_of_a_nodes_parts_import_is_there_before_the_fork(tmp_path: Path) -> None:
+    pytest.importorskip("rclpy", reason="ROS 2 is not installed")
+    pytest.importorskip("lodestar_interfaces", reason="the workspace is not built")
+    seen = told(PARTS, tmp_path, NUMBA_CACHE_DIR=os.environ.get("NUMBA_CACHE_DIR", ""))
+    assert seen == {"problems": ["", "", ""], "late": [], "made": 8}
+
+
+def test_makers_that_a_module_names_are_found_with_those_that_they_call() -> None:
+    code = """
+import json, sys, types
+from lodestar.assembly import mind_parts
+from lodestar_bringup.loading import load_parts
+import lodestar.assembly.session_maps as one, lodestar.assembly.local_scene as other
+named, there = sorted(load_parts([one, other])), sys.modules.keys()
+print(json.dumps([named, "lodestar.scene.dictionary" in there, "lodestar.language.likely_questions" in there]))
+"""
+    told_of = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    named, loaded, stranger = json.loads(told_of.stdout)
+    assert named == ["category_priors", "plan_mapper_from", "scene_dictionary"]
+    assert loaded and not stranger, "nobody here asks for it"

@@ -56,6 +56,10 @@ class ListedMemories:
         own = [Hit(memory) for memory in reversed(self.memories) if memory.map == self.map]
         return own[: request.limit]
 
+    def last_sights(self, limit: int) -> list[Memory]:
+        """Return all memories of the map, oldest first: in a list, the older sights are no cost."""
+        return [memory for memory in self.memories if memory.map == self.map]
+
     name = "list"
 
     def images(self, limit: int) -> list[ImageName]:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import random
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
+from lodestar_bringup.process_spec import ONE_THREAD
 from lodestar_eval.memory import peak_bytes, reset_peak, resident_bytes
 from lodestar_eval.memory_records import base_captions, cues_of, life, queries
 
@@ -39,9 +42,21 @@ class Trial:
 
 
 def measure(trial: Trial) -> dict[str, float]:
-    """Return the metrics of a trial, measured in a new process."""
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
+    """Return the metrics of a trial, measured in a new process with the variables that every node gets."""
+    with _environment(ONE_THREAD), multiprocessing.get_context("spawn").Pool(1) as pool:
         return pool.apply(_measure, (trial,))
+
+
+@contextmanager
+def _environment(variables: Mapping[str, str]) -> Iterator[None]:
+    """Set variables for the processes that are started within."""
+    before = dict(os.environ)
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
 
 
 def _measure(trial: Trial) -> dict[str, float]:
@@ -77,7 +92,7 @@ def _measure(trial: Trial) -> dict[str, float]:
         found.update(_ask(store, trial, captions, rng, embedder))
         found["rss_mib"] = (resident_bytes() - before) / 2**20
         found.update(_forget(store, rng))
-        found["peak_mib"] = (peak_bytes() - before) / 2**20
+        found["peak_mib"] = peak_bytes() / 2**20
         found["cache_mib"] = store.statistics().cache_bytes / 2**20
         found["store_mib"] = store.statistics().store_bytes / 2**20
         began = time.perf_counter()
@@ -124,7 +139,10 @@ def _work_off(store) -> None:  # type: ignore[no-untyped-def]
 def _ask(  # type: ignore[no-untyped-def]
     store, trial: Trial, captions: list[str], rng: np.random.Generator, embedder
 ) -> dict[str, float]:
-    """Return p50 and p95 in milliseconds of each kind of request; words are embedded within."""
+    """Return p50 and p95 in milliseconds of each kind of request, also of processor time; words are embedded within.
+
+    With evidence they are embedded once, for the search and for the selection, as a question's are.
+    """
     from lodestar.memory.config import BottleneckConfig
     from lodestar.memory.evidence import bottleneck_evidence
     from lodestar.memory.requests import Request
@@ -147,9 +165,8 @@ def _ask(  # type: ignore[no-untyped-def]
 
     def evidence(request: Request) -> int:
         cues = things.vectors(cues_of(request.phrases[0]))
-        return len(
-            bottleneck_evidence(store.search(request), cues, things.vectors, BottleneckConfig()).pieces
-        )
+        found = store.search(replace(request, vectors=cues[:1]))
+        return len(bottleneck_evidence(found, cues, things.vectors, BottleneckConfig()).pieces)
 
     def hits(request: Request) -> int:
         return len(store.search(request))
@@ -168,15 +185,17 @@ def _ask(  # type: ignore[no-untyped-def]
     }
     found = {}
     for kind, (make, answer) in kinds.items():
-        taken, count = [], 0
+        taken, computed, count = [], [], 0
         for k in range(trial.queries + _WARM_UP):
             request = make()
-            begun = time.perf_counter()
+            begun, cpu = time.perf_counter(), time.process_time()
             number = answer(request)
             if k >= _WARM_UP:
                 taken.append(time.perf_counter() - begun)
+                computed.append(time.process_time() - cpu)
                 count += number
         found[f"{kind}_ms_p50"], found[f"{kind}_ms_p95"] = _ms(taken, 50), _ms(taken, 95)
+        found[f"{kind}_cpu_ms_p50"], found[f"{kind}_cpu_ms_p95"] = _ms(computed, 50), _ms(computed, 95)
         found[f"{kind}_hits"] = count / trial.queries
     return found
 

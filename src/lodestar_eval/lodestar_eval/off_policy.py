@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lodestar.assembly import parts
+from lodestar.assembly import mind_parts
 from lodestar.selection.context import ARM_FEATURES, FEATURE_SETS, feature_names
 from lodestar.selection.decision_log import Decision
 from lodestar.selection.policy import Policy
@@ -100,7 +100,7 @@ def reward_of(decisions: Iterable[Decision]) -> str:
 
     Raises ValueError for different rewards: their totals have no common unit.
     """
-    known = {name: parts.reward_model(name).turn(Turn()).keys() for name in REWARDS}
+    known = {name: mind_parts.reward_model(name).turn(Turn()).keys() for name in REWARDS}
     found: str | None = None
     for decision in decisions:
         terms = decision.reward.keys() - {"success", "total"}
@@ -123,7 +123,7 @@ def _shown(reward: str | None) -> str:
 
 def decay_of(reward: str) -> float:
     """Return the gamma with which a reward of this name shares a success (eq. 24); 0 for an unknown name."""
-    return parts.reward_model(reward).decay if reward else 0.0
+    return mind_parts.reward_model(reward).decay if reward else 0.0
 
 
 def samples_of(logs: Iterable[Iterable[Decision]], decay: float) -> tuple[list[Sample], tuple[str, ...], str]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from lodestar.assembly import memory_parts
+from lodestar.assembly import mind_parts
 from lodestar.assembly.config import MemoryConfig
-from lodestar.assembly.picture_parts import picture_reader
+from lodestar.assembly.mind_parts import picture_reader
 from lodestar.language.directive_errors import DirectiveError, EmptyDirective
 from lodestar.language.likely_questions import LikelyQuestions
 from lodestar.language.picture_goals import Described, item_of
@@ -50,7 +50,7 @@ class AnswerServer:
     ) -> None:
         self._node, self._feed, self._keeper, self._images = node, feed, keeper, images
         self._config, self._book = config, book
-        self._chat = memory_parts.answer_chat(config.agent)
+        self._chat = mind_parts.answer_chat(config.agent)
         self._asked = self._unaided = 0  # questions to the model, and those that it was no help with
         if self._chat is not None:
             chat = self._chat
@@ -58,7 +58,7 @@ class AnswerServer:
             node.diagnostics.value("agent.unaided", lambda: self._unaided)
             node.diagnostics.value("agent.tokens", lambda: chat.spending.tokens)
         self._read_picture = picture_reader(node.shared.pictures)
-        self._likely = memory_parts.likely_questions(book, config.answering)
+        self._likely = mind_parts.likely_questions(book, config.answering)
         self._loaded = False
         worker = action(
             node,
@@ -109,7 +109,7 @@ class AnswerServer:
         store = self._keeper.store
         if store is None:
             return _refuse(Result.STORE_UNAVAILABLE, self._keeper.problem)
-        answerer = memory_parts.answerer(
+        answerer = mind_parts.answerer(
             store,
             self._book,
             around.scene,
@@ -132,7 +132,7 @@ class AnswerServer:
         if chat is None:
             return offline
         job.when_cancelled(chat.cancel)
-        return memory_parts.model_answerer(
+        return mind_parts.model_answerer(
             offline,
             chat,
             self._config.agent,

@@ -17,8 +17,8 @@ from pathlib import Path
 import rclpy
 from rclpy.node import Node
 
-from lodestar.assembly import mirror_parts
-from lodestar.assembly.prior_parts import category_priors
+from lodestar.assembly import parts
+from lodestar.assembly.parts import category_priors
 from lodestar.assembly.session_maps import running_session, saved_session
 from lodestar.assembly.shared import SharedConfig
 from lodestar.models.english import duration_in_words
@@ -66,7 +66,8 @@ def main(arguments: list[str] | None = None) -> int:
     if options.hours is not None and not (math.isfinite(options.hours) and options.hours > 0.0):
         parser.error("--hours needs a number above 0")
     try:
-        priors = category_priors(options.priors or "")
+        begins = options.learn and options.priors is not None and not options.priors.expanduser().exists()
+        priors = category_priors("" if begins else options.priors or "")
         before = saved_session(options.before)
         if options.after is not None:
             return _report(options, before, saved_session(options.after), priors)
@@ -144,7 +145,7 @@ def _report(
 
 def _heard_scene(node: Node) -> SceneMirror | None:
     """Return the scene of the running stack with its rooms; None where nobody answers."""
-    mirror = mirror_parts.scene_mirror()
+    mirror = parts.scene_mirror()
     pages: list[Parts] = []
     entities_client(node, f"{SERVER}/get_entities", pages.append, archived=True)
     regions: list[msg.RegionArray] = []

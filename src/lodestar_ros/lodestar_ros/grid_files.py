@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from lodestar.assembly.config import MappingConfig
-from lodestar.assembly.mapping_parts import plan_mapper_from
+from lodestar.assembly.parts import plan_mapper_from
 from lodestar.mapping.grid_file import VERSIONS, Mapper, grid_archive, grid_part, resume_odometry
 from lodestar.storage.archive import Archive
 from lodestar.storage.checkpoint import CheckpointConfig

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from pathlib import Path
 
-from lodestar.assembly import keyframe_parts
+from lodestar.assembly import parts
 from lodestar.assembly.config import KeyframesConfig
 from lodestar.keyframes.store import KeyframePart
 from lodestar.storage.archive import ArchiveError
@@ -38,10 +38,8 @@ class KeyframeFiles:
             node.on_close(run.close)
             folder = str(run.path / "images")
         try:
-            remembered = keyframe_parts.remembered_images(config)
-            self.store = node.timed(
-                keyframe_parts.keyframe_store(config, node.shared, folder, session, remembered)
-            )
+            remembered = parts.remembered_images(config)
+            self.store = node.timed(parts.keyframe_store(config, node.shared, folder, session, remembered))
         except (UnsafeFolder, ArchiveError, OSError) as error:
             raise ParameterError(f"folder: {error}") from error
         checkpointer.say_back(f"with its {len(self.store)} images", restored=True)

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from lodestar.assembly import scene_parts
+from lodestar.assembly import parts
 from lodestar.scene.dictionary import SceneDictionary
 from lodestar.scene.export import entities_to_json
 from lodestar.scene.persistence import (
@@ -121,7 +121,7 @@ class MapFiles:
         if not (config.folder and config.run):
             return SceneJournal()
         try:
-            file = scene_parts.journal_file(Path(config.folder), config.run)
+            file = parts.scene_journal(Path(config.folder), config.run)
         except (OSError, UnsafeFolder) as error:
             raise ParameterError(f"checkpoint.folder: {error}") from error
         self._node.on_close(file.close)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from lodestar.assembly import scene_parts
+from lodestar.assembly import parts
 from lodestar.assembly.config import SceneDictionaryConfig
 from lodestar.scene.dictionary import SceneDictionary
 from lodestar.scene.moved_things import MovedThings, SeenElsewhere
@@ -25,7 +25,7 @@ class MovedThingsWatch:
         publish: Callable[[SceneDelta], None],
     ) -> None:
         self._submit, self._publish, self._archived = submit, publish, 0
-        moved = scene_parts.moved_things(config, scene)
+        moved = parts.moved_things(config, scene)
         if moved is None:
             return
         worker: LatestWorker[MovedThings] = LatestWorker("moved", self._compare, node.diagnostics.error)

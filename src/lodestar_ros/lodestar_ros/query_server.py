@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from lodestar.assembly import scene_parts
+from lodestar.assembly import mind_parts
 from lodestar.assembly.config import SceneDictionaryConfig
 from lodestar.language.directive import EmptyDirective, NotUnderstood
 from lodestar.models.phrases import MissingPhrases, PhraseBook
@@ -49,10 +49,10 @@ class QueryServer:
     ) -> None:
         self._entities, self._rooms, self._phrases = entities, rooms, phrases
         self._config = node.shared.query
-        self._pools = scene_parts.query_pools()
+        self._pools = mind_parts.query_pools()
         self._warn = node.get_logger().warning
-        self._seeing, self._chat = config.rerank, scene_parts.query_chat(config)
-        self._parser = scene_parts.query_parser(config, self._chat, self._warn)
+        self._seeing, self._chat = config.rerank, mind_parts.query_chat(config)
+        self._parser = mind_parts.query_parser(config, self._chat, self._warn)
         node.on_close(self._chat.cancel)
         worker = action(
             node,

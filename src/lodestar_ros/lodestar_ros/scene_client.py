@@ -12,7 +12,7 @@ from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
 from rclpy.node import Node
 
-from lodestar.assembly import mirror_parts
+from lodestar.assembly import parts
 from lodestar.mapping.follower import PAGE_SIZE, Follower, Part, Request
 from lodestar.mapping.records import InstanceDelta
 from lodestar.scene.mirror import SceneMirror
@@ -130,7 +130,7 @@ class SceneClient:
         *,
         archived: bool = False,
     ) -> None:
-        self.mirror = mirror_parts.scene_mirror(archived)
+        self.mirror = parts.scene_mirror(archived)
         self.is_filled = False  # everything was paged once
         self._node, self._on_delta = node, on_delta
         self._region_reach = node.shared.region_reach

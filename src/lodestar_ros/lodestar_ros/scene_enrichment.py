@@ -13,7 +13,7 @@ from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
 from rclpy.node import Node
 
-from lodestar.assembly import scene_parts
+from lodestar.assembly import parts
 from lodestar.assembly.config import SceneDictionaryConfig
 from lodestar.models.phrases import MissingPhrases
 from lodestar.scene.dictionary import SceneDictionary
@@ -96,7 +96,7 @@ class SceneEnrichment:
         self._node, self._scene = node, scene
         self._images = KeyframeImages(node)
         vision = config.captions.asks_model
-        self._enricher = scene_parts.enricher(
+        self._enricher = parts.enricher(
             scene, book, self._images.crops, self._vision(config) if vision else None
         )
         self._worker: LatestWorker = LatestWorker("enrich", self._work, node.diagnostics.error)
@@ -107,7 +107,7 @@ class SceneEnrichment:
     def _vision(self, config: SceneDictionaryConfig) -> VisionCaptioner:
         """Return a captioner that asks the model on a worker, which ends with the node."""
         node = self._node
-        captioner, chat = scene_parts.vision_captioner(
+        captioner, chat = parts.vision_captioner(
             config, self._scene, lambda task: self._images.crops(task, MARGIN)
         )
         asking: LatestWorker = LatestWorker("describe", lambda _: captioner.work(), node.diagnostics.error)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from nav_msgs.msg import OccupancyGrid
 
-from lodestar.assembly import scene_parts
+from lodestar.assembly import parts
 from lodestar.geometry.poses import yaw_of
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import Directive
@@ -47,7 +47,7 @@ class SceneFields:
         period: float,
     ) -> None:
         self._node, self._scene, self._grid = node, scene, grid
-        self._fields = scene_parts.directive_fields(book, node.shared)
+        self._fields = parts.directive_fields(book, node.shared)
         self._directive: Directive | None = None
         self._pillars: PillarMap | None = None
         self._layers = {
@@ -56,7 +56,7 @@ class SceneFields:
         }
         self._keep_out = KeepOutPublisher(node)
         self._zones: OccupancyGrid2D | None = None  # the newest, as wanted
-        self._growth = scene_parts.zone_growth(node.shared)
+        self._growth = parts.zone_growth(node.shared)
         self._said = ""
         self._frames = declare_config(node, FrameNames, "frames.")
         self._transforms = node.transforms(newest=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from lodestar.assembly import memory_parts
+from lodestar.assembly import mind_parts
 from lodestar.assembly.config import MemoryConfig
 from lodestar.memory.records import Memory
 from lodestar_ros.keyframe_client import KeyframeClient
@@ -22,7 +22,7 @@ class SegmentCaptions:
         self, node: LodestarNode, feed: MemoryFeed, config: MemoryConfig, images: KeyframeClient
     ) -> None:
         self._images = images
-        made = memory_parts.segment_captions(config, self._image_of)
+        made = mind_parts.segment_captions(config, self._image_of)
         if made is None:
             return
         captions, chat = made

@@ -24,7 +24,7 @@ from lodestar.agent.errands.commands import (
     WithdrawQuery,
 )
 from lodestar.agent.loop.machine import DecisionLoop
-from lodestar.assembly import selector_parts
+from lodestar.assembly import mind_parts
 from lodestar.assembly.config import GoalSelectorConfig
 from lodestar.memory.answer import AnswerOutcome
 from lodestar.models.phrases import PhraseBook
@@ -60,15 +60,15 @@ def make_loop(
     `shared.skills_file` none of skills.
     """
     try:
-        policy = selector_parts.policy(config)
+        policy = mind_parts.policy(config)
     except (ValueError, OSError) as error:
         raise ParameterError(f"selection: {error}") from error
-    adviser = selector_parts.adviser(config, node.get_logger().warning)
+    adviser = mind_parts.adviser(config, node.get_logger().warning)
     if adviser is not None:
         node.on_close(adviser.close)
     prefix = uuid.uuid4().hex[:8]
     try:
-        loop = selector_parts.decision_loop(config, node.shared, book, policy, prefix, adviser)
+        loop = mind_parts.decision_loop(config, node.shared, book, policy, prefix, adviser)
     except BadSkills as error:
         raise ParameterError(f"shared.skills_file: {error}") from error
     return loop, PolicyKeeper(node, policy, config.selection.policy_state)

@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
-from lodestar.assembly import voxel_parts
+from lodestar.assembly import parts
 from lodestar.assembly.config import SemanticVoxelsConfig
 from lodestar.assembly.shared import SharedConfig
 from lodestar.mapping.export import write_glb, write_instance_ply
@@ -60,7 +60,7 @@ class VoxelFiles:
         """Return an empty map; after a restart its ids continue those of the predecessor."""
         notes = self._checkpoints.notes
         session = next_session(str(notes["session"])) if notes else uuid.uuid4().hex[:12]
-        voxels = voxel_parts.voxel_map(self._config, self._shared, session)
+        voxels = parts.voxel_map(self._config, self._shared, session)
         voxels.reserve_ids(int(notes.get("next_id", 1)))
         return voxels
 

@@ -25,7 +25,7 @@ def test_a_second_ctrl_c_does_not_kill_a_node_that_has_closed():
 
 BAD_PRIORS = """
 from lodestar_ros.executors import run
-from lodestar.assembly.prior_parts import category_priors
+from lodestar.assembly.parts import category_priors
 raise SystemExit(run(lambda: category_priors("{path}")))
 """
 

@@ -15,7 +15,7 @@ from lodestar.assembly.config import MemoryConfig
 from lodestar.assembly.memory_handover import Keeper, MemoryHandover
 from lodestar.assembly.memory_images import MemoryImages, WantedImages
 from lodestar.assembly.memory_news import belief_news
-from lodestar.assembly.memory_state_parts import floor_looks, snapshot_upkeep
+from lodestar.assembly.parts import floor_looks, snapshot_upkeep
 from lodestar.geometry.corrections import Anchor
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.keyframes.records import ImageName, Keyframe
@@ -111,23 +111,22 @@ class MemoryChain:
     def _recall(self) -> None:
         """Take up where the robot looked on this map before, so that "not seen" counts it, and where things were."""
         try:
-            memories = self._handover.all_kept()
+            if len(self.looks) == 0:
+                self.looks.take(self._handover.newest_kept())
+            self.recall_places()
         except StoreError as error:
             self._handover.problem = str(error)
-            return
-        if len(self.looks) == 0:
-            self.looks.take(memories)
-        self._recall_places(memories)
 
     def recall_places(self) -> None:
-        """Take the places of things from the store anew, after memories were forgotten or imported."""
-        if self.store is not None:
-            self._recall_places(self._handover.all_kept())
-
-    def _recall_places(self, memories: list[Memory]) -> None:
+        """Take the places of things from the store anew, as after memories were forgotten or imported: of the
+        `LastSeenConfig.max_places` things that were remembered last. Raises StoreError.
+        """
+        if self.store is None:
+            return
+        memories = self._handover.last_sights(self.config.last_seen.max_places)
         self.last_seen.clear()
         jumps = list(self._jumps)
-        for memory in sorted(memories, key=lambda each: each.id):
+        for memory in memories:
             while jumps and memory.id > jumps[0][0]:  # it was told in the corrected map
                 self.last_seen.move(jumps.pop(0)[1])
             self.last_seen.take(memory, former=not self._handover.is_own(memory.id))

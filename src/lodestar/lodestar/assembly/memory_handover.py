@@ -29,6 +29,10 @@ class Keeper(Protocol):
         """Return what passes the request's filters."""
         ...
 
+    def last_sights(self, limit: int) -> list[Memory]:
+        """Return the last memories of the things that were remembered last; see `MemoryStore.last_sights`."""
+        ...
+
     @property
     def name(self) -> str:
         """Return the store's unique name."""
@@ -90,11 +94,17 @@ class MemoryHandover:
             self.problem = ""
         return identity
 
-    def all_kept(self) -> list[Memory]:
-        """Return what the store has of this map, at most `MAX_LIMIT`; none without a store. Raises StoreError."""
-        found = (
-            [] if self.store is None else [hit.memory for hit in self.store.search(Request(limit=MAX_LIMIT))]
-        )
+    def newest_kept(self) -> list[Memory]:
+        """Return the newest memories of this map in the store, at most `MAX_LIMIT`. Raises StoreError."""
+        if self.store is None:
+            return []
+        return self._noted([hit.memory for hit in self.store.search(Request(limit=MAX_LIMIT))])
+
+    def last_sights(self, limit: int) -> list[Memory]:
+        """Return the last memories in the store of the things that were remembered last. Raises StoreError."""
+        return [] if self.store is None else self._noted(self.store.last_sights(limit))
+
+    def _noted(self, found: list[Memory]) -> list[Memory]:
         self.newest = max([self.newest, *(memory.id for memory in found)])
         return found
 

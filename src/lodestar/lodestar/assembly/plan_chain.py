@@ -7,15 +7,17 @@ from collections.abc import Iterable
 import numpy as np
 
 from lodestar.assembly.config import MappingConfig
-from lodestar.assembly.mapping_parts import plan_mapper, turn_filter, way_overlay
+from lodestar.assembly.parts import plan_mapper
 from lodestar.assembly.range_turns import LidarTurn, RangeTurn
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.overlay import confirmed_by, overlay_obstacles
 from lodestar.mapping.octomap import OctoMapper
 from lodestar.mapping.scan_grid import ScanGridMapper
+from lodestar.mapping.turn_filter import TurnFilter
 from lodestar.perception.frames import RgbdFrame
 from lodestar.timing.stamps import Periodic
 from lodestar.worldmodel.amendments import ClosedWay
+from lodestar.worldmodel.closed_ways import WayOverlay
 
 
 class PlanChain:
@@ -29,9 +31,9 @@ class PlanChain:
     def __init__(self, config: MappingConfig) -> None:
         self.config = config
         self.mapper: OctoMapper | ScanGridMapper = plan_mapper(config)
-        self._turns = turn_filter(config)
+        self._turns = TurnFilter(config.thinning)
         self._due = Periodic(config.grid_period)
-        self._ways = way_overlay(config)
+        self._ways = WayOverlay(config.ways)
         self._slam: OccupancyGrid2D | None = None
         self._place: np.ndarray | None = None  # (3,) of the sensor in map
         self._projected = self.mapper.project(0.0)  # without the closed ways

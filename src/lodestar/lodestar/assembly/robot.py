@@ -20,8 +20,9 @@ from lodestar.agent.errands.commands import (
 )
 from lodestar.agent.errands.words import directive_in_words
 from lodestar.agent.loop.machine import OWN_PARTS, PartKinds
-from lodestar.assembly import parts
+from lodestar.assembly import mind_parts, parts
 from lodestar.assembly.config import RobotConfig
+from lodestar.assembly.expert_panel import ExpertPanel
 from lodestar.assembly.local_scene import LocalScene
 from lodestar.assembly.map_chain import MapChain, Stages, unmeasured
 from lodestar.assembly.memory_chain import MemoryChain
@@ -73,14 +74,14 @@ class HeadlessRobot:
         self.config, self.phrases, self._stages = config, phrases, stages
         self._remembers, self._run_skill = remembers, run_skill
         self._reasoner = reasoner
-        model = parts.directive_model(config.goal_selector)
-        self._parse = parts.directive_parser() if model is None else model[0]
+        model = mind_parts.directive_model(config.goal_selector)
+        self._parse = mind_parts.directive_parser() if model is None else model[0]
         self._closing = ExitStack()
-        adviser = parts.adviser(config.goal_selector)
+        adviser = mind_parts.adviser(config.goal_selector)
         if adviser is not None:
             self._closing.callback(adviser.close)
-        chooser = policy or parts.policy(config.goal_selector)
-        self.loop = parts.decision_loop(
+        chooser = policy or mind_parts.policy(config.goal_selector)
+        self.loop = mind_parts.decision_loop(
             config.goal_selector, config.shared, phrases, chooser, advises=adviser, kinds=kinds
         )
         self.forget()
@@ -102,7 +103,7 @@ class HeadlessRobot:
         self.map.use_ways = lambda ways: self.world.replace_ways(ways, self.world.now)
         self._directive = DirectiveNews(0.0, "")
         self._turn = Periodic(config.memory.tick_period)
-        self.panel = parts.ExpertPanel(config.experts, phrases, self._mind)
+        self.panel = ExpertPanel(config.experts, phrases, self._mind)
         self.panel.use_memory(self.memory)
         self._given: OccupancyGrid2D | None = None
         self._pose: np.ndarray | None = None
@@ -114,7 +115,7 @@ class HeadlessRobot:
     def _mind(self, config: ReasonerConfig) -> Reasoner:
         if self._reasoner is not None:
             return self._reasoner()
-        handle = parts.reasoner(config)
+        handle = mind_parts.reasoner(config)
         self._closing.callback(handle.close)
         return handle.reasoner
 
@@ -244,7 +245,7 @@ class HeadlessRobot:
                 else memory.problem or "the memory has no store yet"
             )
             return AnswerOutcome(AnswerCode.STORE_UNAVAILABLE, why=why)
-        answerer = parts.answerer(
+        answerer = mind_parts.answerer(
             memory.store,
             self.phrases,
             memory.scene,

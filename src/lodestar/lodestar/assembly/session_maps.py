@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from lodestar.assembly.config import MappingConfig, SceneDictionaryConfig
-from lodestar.assembly.mapping_parts import plan_mapper_from
-from lodestar.assembly.scene_parts import scene_dictionary
+from lodestar.assembly.parts import plan_mapper_from, scene_dictionary
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.mapping.scan_grid import ScanGridMapper
 from lodestar.scene.mirror import SceneMirror

@@ -54,6 +54,15 @@ class Described:
     neighbors: tuple[str, ...] = ()
 
 
+def unread(image: bytes, config: PictureConfig) -> Item:
+    """Refuse a picture, for want of a reader. Raises BadPicture, also for what is no picture."""
+    decode_picture(image, config)
+    raise BadPicture(
+        "no picture reader is configured: set shared.pictures.adapter to detector or model "
+        "(docs/how-to/send-a-goal.md), or describe the target in words"
+    )
+
+
 def goal_of(segmented: SegmentedFrame, config: PictureGoalConfig = PictureGoalConfig()) -> Item:
     """The thing in the middle of a segmented picture. Raises BadPicture where nothing there has a name."""
     named = [d for d in segmented.detections if clean_text(d.label)]

@@ -47,16 +47,24 @@ def conditions(request: Request, session: str = "") -> list[Condition]:
     return found
 
 
-def sql_of(request: Request, session: str, *, corrected: bool = False) -> tuple[str, list[Any]]:
-    """Return the condition on the table `memory` and its values; exact. corrected: also memories that are not shown."""
+def sql_of(
+    request: Request, session: str, *, corrected: bool = False, among: Iterable[int] | None = None
+) -> tuple[str, list[Any]]:
+    """Return the condition on the table `memory` and its values; exact.
+
+    corrected: also memories that are not shown. among: these ids alone.
+    """
     parts: list[str] = ["true" if corrected else "shown"]
     values: list[Any] = []
+    # SQLite would walk all times of the map even for a few ids or things; + keeps it from that index
+    free = "+" if request.entity_ids or among is not None else ""
     for name, operator, value in conditions(request, session):
+        name = f'{free}"{name}"'
         if operator == "in":
-            parts.append(f'"{name}" IN ({", ".join("?" * len(value))})')
+            parts.append(f"{name} IN ({', '.join('?' * len(value))})")
             values += value
         else:
-            parts.append(f'"{name}" {operator} ?')
+            parts.append(f"{name} {operator} ?")
             values.append(value)
     if request.near is not None:
         parts.append("(x - ?) * (x - ?) + (y - ?) * (y - ?) <= ?")
@@ -65,6 +73,9 @@ def sql_of(request: Request, session: str, *, corrected: bool = False) -> tuple[
     if request.entity_ids:
         parts.append("id IN (SELECT memory FROM entity WHERE entity IN (SELECT value FROM json_each(?)))")
         values.append(json.dumps(sorted(int(i) for i in request.entity_ids)))
+    if among is not None:
+        parts.append("id IN (SELECT value FROM json_each(?))")
+        values.append(json.dumps([int(i) for i in among]))
     return " AND ".join(parts), values
 
 

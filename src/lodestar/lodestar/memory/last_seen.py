@@ -14,14 +14,12 @@ from lodestar.geometry.poses import inverse
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.visibility import line_of_sight
 from lodestar.memory.config import LastSeenConfig
-from lodestar.memory.records import WALL_TIME, EventKind, MapName, Memory, Primitive
+from lodestar.memory.records import SEEN, WALL_TIME, EventKind, MapName, Memory, Primitive
 from lodestar.models.kinship import kind_of, looks_agree, same_kind
 from lodestar.models.lexicon import load_lexicon
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity, EntityState
 from lodestar.timing.stamps import Periodic
-
-_SEEN = (None, EventKind.APPEARED, EventKind.MOVED)  # memories whose primitives were seen
 
 
 @dataclass(frozen=True)
@@ -94,7 +92,7 @@ class LastSeenPlaces:
 
     def take(self, memory: Memory, *, former: bool = False) -> None:
         """Note what a memory says of places. former: it was kept before this process began."""
-        if memory.event in _SEEN:
+        if memory.event in SEEN:
             if memory.event is EventKind.MOVED:
                 self._leave(memory)
             known = not former or memory.end >= WALL_TIME

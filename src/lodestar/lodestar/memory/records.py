@@ -37,6 +37,8 @@ class EventKind(str, Enum):
 
 #: Events of the scene.
 CHANGES = frozenset({EventKind.APPEARED, EventKind.MOVED, EventKind.VANISHED})
+#: Kinds of memories, None = a segment, whose primitives were seen there.
+SEEN = (None, EventKind.APPEARED, EventKind.MOVED)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from lodestar.memory.database import Database
 from lodestar.memory.errors import BadMemory, ForeignStore, NoSuchMemory
 from lodestar.memory.filters import sql_of, sql_order
 from lodestar.memory.record_json import from_json, to_json
-from lodestar.memory.records import EventKind, Memory, Source
+from lodestar.memory.records import SEEN, EventKind, Memory, Source
 from lodestar.memory.requests import Request
 
 NO_EVENT = "none"
@@ -197,10 +196,7 @@ class Rows:
 
     def matching(self, request: Request, session: str, among: Iterable[int] | None = None) -> np.ndarray:
         """Return the ids (N,) of the shown memories that pass the request's filters, increasing. among: these alone."""
-        where, values = sql_of(request, session)
-        if among is not None:
-            where += " AND id IN (SELECT value FROM json_each(?))"
-            values.append(json.dumps([int(i) for i in among]))
+        where, values = sql_of(request, session, among=among)
         return np.sort(self._ids(f"SELECT id FROM memory WHERE {where}", *values))
 
     def first(self, request: Request, session: str) -> list[int]:
@@ -209,11 +205,27 @@ class Rows:
         sql = f"SELECT id FROM memory WHERE {where} ORDER BY {sql_order(request)} LIMIT {int(request.limit)}"
         return list(self._ids(sql, *values).tolist())
 
+    def last_sights(self, request: Request, session: str) -> list[int]:
+        """Return the ids of the last memory that shows each thing of each session, and of the last that tells that it
+        is gone, among those that pass the filters; of the `limit` things that were remembered last, oldest first.
+        """
+        where, values = sql_of(request, session)
+        seen = [NO_EVENT if kind is None else kind.value for kind in SEEN]
+        sql = (  # 0 is the id of all things without one
+            "SELECT max(iif(kind = ?, 0, id)), max(iif(kind = ?, id, 0)) FROM entity JOIN memory ON id = entity.memory "
+            f"WHERE kind IN (?, ?, ?, ?) AND {where} GROUP BY memory.session, entity, iif(entity, 0, id) "
+            "ORDER BY max(id) DESC, memory.session, entity LIMIT ?"
+        )
+        gone = EventKind.VANISHED.value
+        with self.database.read() as connection:
+            rows = connection.execute(sql, (gone, gone, gone, *seen, *values, request.limit)).fetchall()
+        return sorted({identity for row in rows for identity in row if identity})
+
     def vectorless(self, request: Request, session: str, limit: int) -> list[int]:
         """Return the ids of those without a vector that pass the filters, the newest first."""
         where, values = sql_of(request, session)
-        sql = f"SELECT id FROM memory WHERE {where} AND NOT embedded ORDER BY id DESC LIMIT {int(limit)}"
-        return list(self._ids(sql, *values).tolist())
+        sql = f"SELECT id FROM memory INDEXED BY unembedded WHERE {where} AND NOT embedded ORDER BY id DESC LIMIT ?"
+        return list(self._ids(sql, *values, limit).tolist())
 
     def mentioning(self, words: str, request: Request, session: str) -> list[int]:
         """Return the ids of what passes the filters and holds the words, shown or corrected, oldest first."""
@@ -236,8 +248,8 @@ class Rows:
         found: dict[int, tuple[Memory, np.ndarray | None]] = {}
         for identity, pinned, record, data in rows:
             try:
-                memory = replace(from_json(json.loads(record)), pinned=bool(pinned))
-            except (BadMemory, ValueError):
+                memory = from_json({**json.loads(record), "pinned": pinned})
+            except (BadMemory, TypeError, ValueError):
                 self.unreadable.add(identity)  # damaged on the disk since
                 continue
             found[identity] = memory, None if data is None else np.frombuffer(data, "<f2").astype(np.float32)

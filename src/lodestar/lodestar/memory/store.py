@@ -195,6 +195,15 @@ class MemoryStore:
                 ids.update((identity, 0.0) for identity in rest if identity not in ids)
         return self._hits(ids, queries)
 
+    def last_sights(self, limit: int) -> list[Memory]:
+        """Return the last memory of this map that shows each thing of each session, and the last that tells that it is
+        gone; of the `limit` things that were remembered last, oldest first.
+        """
+        self._check_open()
+        request, session = self._on_map(Request(limit=limit))
+        found = self._rows.memories(self._rows.last_sights(request, session))
+        return [memory for _, (memory, _) in sorted(found.items())]
+
     def pin(self, identity: int, pinned: bool = True) -> None:
         """Keep a memory from being thinned out, or allow it again. Raises NoSuchMemory."""
         self._check_open()

@@ -92,10 +92,21 @@ class MatrixIndex:
 
     def nearest(self, queries: np.ndarray, request: Request, session: str) -> Scored:
         """See `VectorIndex`."""
-        identities = self._rows.matching(request, session)
+        if request.narrowed:
+            return self._best_of(self._rows.matching(request, session), queries, request.limit)
+        # Nearly all memories pass: it is quicker to ask the database for the best than for all that pass.
+        with self._lock:
+            every = self._matrix.identities
+        likely, scores = self._best_of(every, queries, 2 * request.limit)
+        pass_too = np.isin(likely, self._rows.matching(request, session, likely))
+        if np.count_nonzero(pass_too) < min(request.limit, len(every)):
+            return self._best_of(self._rows.matching(request, session), queries, request.limit)
+        return likely[pass_too][: request.limit], scores[pass_too][: request.limit]
+
+    def _best_of(self, identities: np.ndarray, queries: np.ndarray, limit: int) -> Scored:
         with self._lock:
             held, vectors, rows = self._matrix.view(identities)
-        return best(held, cosines(vectors, rows, queries), request.limit)
+        return best(held, cosines(vectors, rows, queries), limit)
 
     def fleet(self, queries: np.ndarray | None, request: Request) -> list[Hit]:
         """Return nothing: the database has this robot's memories alone."""

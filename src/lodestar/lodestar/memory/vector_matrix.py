@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-_CHUNK = 4096  # rows turned into float32 at a time: 6 MiB, which stays in the processor's cache
+_CHUNK = 512  # rows turned into float32 at a time: 0.8 MiB, which stays in the processor's second cache
 _GROWTH = 1.2
+# float16 as float32, by their bits: the sign goes to bit 31, exponent and fraction to bits 27 to 13. The exponent is
+# smaller then by the difference of the biases, 127 - 15.
+_SHIFT = 13
+_KEPT_BITS = np.int32(-0x70002000)  # 0x8FFFE000
+_SCALE = np.float32(2.0**112)
 
 
 class VectorMatrix:
@@ -52,6 +57,11 @@ class VectorMatrix:
             self._slot_of[identity] = -1
             self._free.append(slot)
 
+    @property
+    def identities(self) -> np.ndarray:
+        """Return the ids (N,) of which it has the vector, increasing."""
+        return np.flatnonzero(self._slot_of >= 0)
+
     def view(self, identities: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return those ids (K,) of which it has the vector, all vectors (S, D) and the rows (K,) of these ids.
 
@@ -63,9 +73,18 @@ class VectorMatrix:
 
 
 def cosines(vectors: np.ndarray, rows: np.ndarray, queries: np.ndarray) -> np.ndarray:
-    """Return the largest cosine (K,) float32 of these rows (K,) of vectors (S, D) with the queries (M, D)."""
+    """Return the largest cosine (K,) float32 of these rows (K,) of float16 vectors (S, D) with unit queries (M, D).
+
+    Half of the time of `astype` and a product, with the same result: NumPy converts float16 one by one.
+    """
+    halves, scaled = vectors.view(np.int16), np.ascontiguousarray((queries * _SCALE).T)
+    some = np.empty((min(_CHUNK, len(rows)), vectors.shape[1]), np.int16)
+    wide = np.empty(some.shape, np.int32)
     best = np.empty(len(rows), np.float32)
     for begin in range(0, len(rows), _CHUNK):
-        part = vectors[rows[begin : begin + _CHUNK]].astype(np.float32)
-        best[begin : begin + _CHUNK] = (part @ queries.T).max(axis=1)
+        count = len(part := rows[begin : begin + _CHUNK])
+        np.take(halves, part, axis=0, out=some[:count], mode="clip")  # "raise" would copy
+        np.left_shift(some[:count], _SHIFT, out=wide[:count], dtype=np.int32)
+        wide &= _KEPT_BITS
+        best[begin : begin + count] = (wide[:count].view(np.float32) @ scaled).max(axis=1)
     return best

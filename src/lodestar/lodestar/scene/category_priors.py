@@ -130,7 +130,7 @@ class CategoryPriors:
 
     @staticmethod
     def load(path: Path) -> CategoryPriors:
-        """Return the priors with the counts of a file. Raises BadPriors, or OSError where it cannot be read."""
+        """Return the table joined with the counts of a file. Raises BadPriors for one that is not there or not good."""
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
             if data["kind"] != KIND or data["version"] != VERSION:
@@ -143,6 +143,13 @@ class CategoryPriors:
             return CategoryPriors({str(kind): _counted(entry) for kind, entry in kinds.items()})
         except BadPriors:
             raise
+        except FileNotFoundError:
+            raise BadPriors(
+                f"there is no file of counts {path}: `python -m lodestar_ros.changes BEFORE AFTER --learn --priors "
+                f"{path}` begins one; without shared.priors_file the built-in table holds"
+            ) from None
+        except OSError as error:
+            raise BadPriors(f"the file of counts cannot be read: {error}") from error
         except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
             raise BadPriors(f"{path} is not a file of counts ({error}); move it away to begin anew") from None
 

@@ -43,6 +43,9 @@ class Shelf:
         kept = [replace(memory, id=number) for number, memory in enumerate(self.kept, start=1)]
         return [Hit(memory) for memory in reversed(kept) if memory.map == self.maps[-1]]
 
+    def last_sights(self, limit):
+        return [hit.memory for hit in reversed(self.search(None))]
+
 
 def thing(identity=1, label="mug", place=(1.0, 0.0, 0.8), seen=0.0):
     place = np.array(place, float)

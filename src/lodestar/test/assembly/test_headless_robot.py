@@ -138,6 +138,9 @@ class _Shelf:
     def search(self, request: Request) -> list[Hit]:
         return []
 
+    def last_sights(self, limit: int) -> list[Memory]:
+        return []
+
 
 @pytest.mark.parametrize(
     ("arm", "code", "why"),

@@ -12,7 +12,7 @@ from scene_builders import sighting
 from session_builders import loaded, thing, yesterday
 
 from lodestar.assembly.config import SceneDictionaryConfig
-from lodestar.assembly.scene_parts import moved_things
+from lodestar.assembly.parts import moved_things
 from lodestar.scene.amendments import Edit, EntityEdit
 from lodestar.scene.moved_things import MovedThings
 from lodestar.scene.records import EntityState

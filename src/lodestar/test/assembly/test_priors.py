@@ -8,7 +8,7 @@ import pytest
 
 from lodestar.assembly import parts
 from lodestar.assembly.config import RobotConfig, changed
-from lodestar.assembly.prior_parts import category_priors
+from lodestar.assembly.parts import category_priors
 from lodestar.assembly.robot import HeadlessRobot
 from lodestar.models.phrases import PhraseBook
 from lodestar.scene.category_priors import KIND, VERSION, BadPriors, CategoryPriors, Watching
@@ -30,7 +30,9 @@ def test_one_file_reaches_loop_scene_and_expert(tmp_path):
 
 
 def test_no_file_is_the_table_and_a_bad_one_is_told(tmp_path):
-    assert category_priors(str(tmp_path / "none.json")).of("plant") == CategoryPriors().of("plant")
+    assert category_priors("").of("plant") == CategoryPriors().of("plant")
+    with pytest.raises(BadPriors, match=r"there is no file of counts .*none\.json.*--learn"):
+        category_priors(tmp_path / "none.json")
     path = tmp_path / "moves.json"
     for text in (
         json.dumps({"kind": "something else"}),

@@ -12,7 +12,7 @@ import pytest
 from failing_disk import every_failure
 from scene_builders import Feed, instance
 
-from lodestar.assembly import parts, scene_parts
+from lodestar.assembly import parts
 from lodestar.assembly.config import MappingConfig
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.geometry.poses import planar_transform
@@ -47,7 +47,7 @@ class Robot:
         wall = np.column_stack([np.full(50, 2.0 + offset), np.linspace(-1.0, 1.0, 50), np.full(50, 0.3)])
         self.mapper.insert_points(wall, planar_transform(0.0, 0.0, 0.0, 0.4), planar_transform(0.0, 0.0, 0.0))
         self.voxels = SemanticVoxelMap(session_id=f"s{thing}")
-        self.scene = scene_parts.scene_dictionary()
+        self.scene = parts.scene_dictionary()
         self.feed = Feed()
         self.scene.update(self.feed(updated=(instance(thing),), session_id=f"s{thing}"))
         self.find_rooms()
@@ -61,7 +61,7 @@ class Robot:
             nothing = np.zeros((0, 0), np.float32)
             self.keyframes.offer(RgbdFrame(1.0 + step, CAMERA, nothing, pose, rgb=image))
         self.ways: tuple[ClosedWay, ...] = (DOOR,) if names else ()
-        self.journal = SceneJournal(scene_parts.journal_file(folder / "run", "run"))
+        self.journal = SceneJournal(parts.scene_journal(folder / "run", "run"))
 
     def find_rooms(self) -> None:
         self.scene.find_regions(OccupancyGrid2D(np.zeros((60, 60), np.int8), 0.1, (-3.0, -3.0)))
@@ -103,7 +103,7 @@ class Robot:
             "names": names, "things": things, "ways": self.ways, "base": scene.session_id.split("+")[0],
             "free": self.mapper.project(0.0).cells.tobytes(), "voxels": self.voxels.session_id.split("+")[0],
             "images": [[store.get(i)[1] for i in store.ids] for store in stores],
-            "journal": len(scene_parts.journal_file(self.folder / "run", "run").lines),
+            "journal": len(parts.scene_journal(self.folder / "run", "run").lines),
         }  # fmt: skip
 
 

@@ -45,7 +45,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
-    from lodestar.assembly.prior_parts import category_priors
+    from lodestar.assembly.parts import category_priors
     from lodestar_eval.visited_rooms import BadVisits, Noise, load_visits
 
     if not options.hours > 0.0:
@@ -74,7 +74,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
 
 def _lessons(episodes: Sequence[Visits], noise: Noise, elapsed: float, seed: int) -> CategoryPriors:
     """Return the priors with what our own reports on the development scenes teach."""
-    from lodestar.assembly.prior_parts import category_priors
+    from lodestar.assembly.parts import category_priors
     from lodestar.scene.config import ChangeConfig
     from lodestar.scene.session_changes import compare_sessions, watchings_of
     from lodestar_eval.visited_rooms import observe

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lodestar.assembly import parts
+from lodestar.assembly import mind_parts, parts
 from lodestar.assembly.config import RobotConfig
 from lodestar.assembly.map_chain import MapChain
 from lodestar.assembly.memory_chain import map_name_of
@@ -64,7 +64,7 @@ def main(arguments: list[str] | None = None) -> int:
         )
     try:
         book = PhraseBook(SentenceTransformerEmbedder())
-        question = read_question(options.question, likely=parts.likely_questions(book))
+        question = read_question(options.question, likely=mind_parts.likely_questions(book))
         saved = options.map or options.memory.parent / "map"
         answer, now = answered(question, options.memory, saved, book)
     except (DirectiveError, StoreError) as error:
@@ -97,7 +97,7 @@ def answered(
         around = _around(saved, config, book, last)
         looks = parts.floor_looks(config.memory.answering)
         looks.take(hit.memory for hit in store.search(Request(limit=MAX_LIMIT)))
-        answerer = parts.answerer(
+        answerer = mind_parts.answerer(
             store,
             book,
             around.scene,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lodestar.assembly import parts
+from lodestar.assembly import mind_parts
 from lodestar.assembly.memory_chain import MemoryChain
 from lodestar.geometry.poses import yaw_of
 from lodestar.language.directive_errors import DirectiveError
@@ -65,7 +65,7 @@ class OwnAnswerer:
 
     def __init__(self, phrases: PhraseBook) -> None:
         self._phrases = phrases
-        self._likely = parts.likely_questions(phrases)
+        self._likely = mind_parts.likely_questions(phrases)
         self._folder = tempfile.TemporaryDirectory(prefix="memory-qa-")
 
     def remember(self, stream: Stream) -> Remembered:
@@ -98,7 +98,7 @@ class OwnAnswerer:
         """Return an answer for each question, in their order."""
         full = evidence_rule == FULL
         stream = memory.stream
-        answerer = parts.answerer(
+        answerer = mind_parts.answerer(
             memory.store, self._phrases, stream.scene, grid=stream.grid, looks=memory.looks,
             use_scene=full, select=None if full else SELECTIONS[evidence_rule],
         )  # fmt: skip

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from sensor_msgs.msg import Image
 
-from lodestar.assembly import reasoner_parts
-from lodestar.assembly.expert_parts import expert
+from lodestar.assembly import mind_parts
+from lodestar.assembly.mind_parts import expert
 from lodestar.experts.config import EgoVlmExpertConfig
 from lodestar.experts.egocentric import EgocentricExpert
 from lodestar.experts.registry import EGO_VLM
@@ -39,7 +39,7 @@ class EgoVlmExpertNode(LodestarNode):
         super().__init__(EGO_VLM.node, **kwargs)
         book = RemotePhraseBook()
         config = self._config = declare_part(self, EgoVlmExpertConfig)
-        mind = reasoner_parts.reasoner(config.reasoner)
+        mind = mind_parts.reasoner(config.reasoner)
         self.on_close(mind.close)
         self._expert: EgocentricExpert = expert(EGO_VLM, config, book, mind.reasoner)
         self._view_due = self.timed(Phased(config.view_period))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from lodestar.assembly import reasoner_parts
-from lodestar.assembly.expert_parts import expert
+from lodestar.assembly import mind_parts
+from lodestar.assembly.mind_parts import expert
 from lodestar.experts.protocol import SceneReader
 from lodestar.experts.registry import expert_spec
 from lodestar_ros.embedder_client import RemotePhraseBook
@@ -32,7 +32,7 @@ class ExpertNode(LodestarNode):
         config: Any = declare_part(self, spec.config)
         mind = None
         if spec.reasons:
-            mind = reasoner_parts.reasoner(config.reasoner)
+            mind = mind_parts.reasoner(config.reasoner)
             self.on_close(mind.close)
         self._expert = expert(spec, config, book, mind.reasoner if mind is not None else None)
         book.connect(self)

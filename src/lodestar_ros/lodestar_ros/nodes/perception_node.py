@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sensor_msgs.msg import CompressedImage, Image
 
-from lodestar.assembly import perception_parts
+from lodestar.assembly import parts
 from lodestar.assembly.config import PerceptionConfig
 from lodestar.perception.frames import SegmentedFrame
 from lodestar.perception.painting import paint_segments
@@ -48,17 +48,17 @@ class PerceptionNode(LodestarNode):
         self._images = CameraInput(self)
         self._input = {"ground_truth": "labels", "geometric": "depth"}.get(config.adapter, "image")
         if config.adapter == "ground_truth":
-            self._truth = perception_parts.ground_truth_detector(config)
+            self._truth = parts.ground_truth_detector(config)
             self._labels = LabelInput(self, config.components, self._worker.submit, self._images)
         elif config.adapter == "geometric":
-            self._geometric = perception_parts.geometric_segmenter(config)
+            self._geometric = parts.geometric_segmenter(config)
             self._pairer = self.timed(StampPairer(("depth", "image"), self._on_rgbd))
             for name in ("depth", "image"):
                 self.listen(Image, name, partial(self._on_image, name), qos.SENSOR, stamped=True)
             self.diagnostics.value("depth.unmatched", lambda: self._pairer.unmatched["depth"])
         else:
             try:
-                self._detector = perception_parts.ultralytics_detector(config)
+                self._detector = parts.ultralytics_detector(config)
             except DetectorUnavailable as error:
                 raise ParameterError(f"adapter ultralytics: {error}") from error
             self.listen(Image, "image", self._worker.submit, qos.SENSOR, stamped=True)

@@ -9,7 +9,7 @@ from functools import partial
 
 from nav_msgs.msg import OccupancyGrid
 
-from lodestar.assembly import scene_parts
+from lodestar.assembly import parts
 from lodestar.assembly.config import SceneDictionaryConfig
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.mapping.records import InstanceDelta
@@ -50,7 +50,7 @@ class SceneDictionaryNode(LodestarNode):
     def __init__(self, **kwargs):
         super().__init__("scene_dictionary", **kwargs)
         config = declare_part(self, SceneDictionaryConfig)
-        self._scene = scene_parts.scene_dictionary(config)
+        self._scene = parts.scene_dictionary(config)
         book = RemotePhraseBook()
         book.connect(self)
         self._start = uuid.uuid4().hex[:6]  # identifies this process, at whose start revisions begin

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 
-from lodestar.assembly import reasoner_parts
-from lodestar.assembly.expert_parts import expert
+from lodestar.assembly import mind_parts
+from lodestar.assembly.mind_parts import expert
 from lodestar.experts.config import SemanticMapExpertConfig
 from lodestar.experts.descriptions import SceneDescription
 from lodestar.experts.registry import SEMANTIC_MAP
@@ -33,7 +33,7 @@ class SemanticMapExpertNode(LodestarNode):
         super().__init__(SEMANTIC_MAP.node, **kwargs)
         book = RemotePhraseBook()
         config = declare_part(self, SemanticMapExpertConfig)
-        mind = reasoner_parts.reasoner(config.reasoner)
+        mind = mind_parts.reasoner(config.reasoner)
         self.on_close(mind.close)
         self._expert: SemanticMapExpert = expert(SEMANTIC_MAP, config, book, mind.reasoner)
         book.connect(self).want(everyday_words())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from lodestar.assembly import world_parts
+from lodestar.assembly import parts
 from lodestar.assembly.config import WorldModelConfig
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.storage.checkpoint import CheckpointConfig
@@ -53,7 +53,7 @@ class WorldModelNode(LodestarNode):
         journal = self._journal(declare_config(self, CheckpointConfig, "checkpoint."))
         writer = RemoteScene(self, self._worker.submit, self._config.patience)
         try:
-            self._world = world_parts.world_model(
+            self._world = parts.world_model(
                 self._config, writer, self._tell, self._facts.scene.mirror, journal
             )
         except BadSkills as error:
@@ -61,7 +61,7 @@ class WorldModelNode(LodestarNode):
         self._diagnosis = DiagnosisDesk(self)
         CorrectionDesk(self, self._world, self._worker.submit, self._around, self._config.patience)
         ValidationServer(
-            self, world_parts.trace_validator(self._config, self._facts), lambda: self._facts.scene.is_filled
+            self, parts.trace_validator(self._config, self._facts), lambda: self._facts.scene.is_filled
         )
         self.listen(msg.ReasoningTrace, "traces", self._on_trace, qos.HISTORY)
         self.listen(msg.TraceOutcome, "outcomes", self._on_outcome, qos.HISTORY)
@@ -75,7 +75,7 @@ class WorldModelNode(LodestarNode):
         if not (config.folder and config.run):
             return None
         try:
-            journal = world_parts.journal_file(Path(config.folder))
+            journal = parts.world_journal(Path(config.folder))
         except (OSError, UnsafeFolder) as error:
             raise ParameterError(f"checkpoint.folder: {error}") from error
         self.on_close(journal.close)

@@ -23,15 +23,13 @@ from lodestar.memory.answering.records import (
     stays_of,
 )
 from lodestar.memory.answering.tools import Tools
-from lodestar.memory.records import CHANGES, EventKind, Memory
+from lodestar.memory.records import CHANGES, SEEN, EventKind, Memory
 from lodestar.memory.requests import Order, Request
 from lodestar.models.kinship import looks_agree, same_kind
 from lodestar.models.lexicon import load_lexicon
 from lodestar.scene.captions import attributes_of
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity, EntityState
-
-SEEN = (None, EventKind.APPEARED, EventKind.MOVED)  # memories whose primitives were seen
 
 
 class Asked(Protocol):

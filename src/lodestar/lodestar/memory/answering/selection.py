@@ -12,7 +12,7 @@ import numpy as np
 
 from lodestar.language.items import ANYWHERE, Item, Scope
 from lodestar.language.query_graph import QueryGraph
-from lodestar.memory.answering.chronicle import SEEN, sightings_in, thing_of_sightings
+from lodestar.memory.answering.chronicle import sightings_in, thing_of_sightings
 from lodestar.memory.answering.inquiry import Inquiry
 from lodestar.memory.answering.readings import (
     readings_apart,
@@ -22,7 +22,7 @@ from lodestar.memory.answering.readings import (
     without_relations,
 )
 from lodestar.memory.answering.records import Box, Search, Thing
-from lodestar.memory.records import EventKind, Memory, Primitive
+from lodestar.memory.records import SEEN, EventKind, Memory, Primitive
 from lodestar.models.lexicon import load_lexicon
 from lodestar.query.pool import Pool
 from lodestar.query.terms import ranks

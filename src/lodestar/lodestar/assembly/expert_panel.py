@@ -1,14 +1,11 @@
-"""Makes the experts, each by the factory of its `ExpertSpec`, and hands them facts.
-
-The configuration has its shared values filled in already (`RobotConfig` and the nodes' parameters do so).
-"""
+"""All experts of one robot, and the facts that each gets."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from lodestar.assembly.prior_parts import category_priors
+from lodestar.assembly import mind_parts
 from lodestar.experts.protocol import (
     Describer,
     Expert,
@@ -20,7 +17,6 @@ from lodestar.experts.protocol import (
     ViewReader,
 )
 from lodestar.experts.registry import experts
-from lodestar.experts.specs import ExpertSpec, ExpertTools
 from lodestar.timing.stamps import Periodic, Phased
 
 if TYPE_CHECKING:
@@ -31,20 +27,6 @@ if TYPE_CHECKING:
     from lodestar.models.phrases import PhraseBook
     from lodestar.perception.frames import RgbdFrame, SegmentedFrame
     from lodestar.scene.mirror import SceneMirror
-
-
-def expert(
-    spec: ExpertSpec, config: Any = None, phrases: PhraseBook | None = None, mind: Reasoner | None = None
-) -> Any:
-    """Return the expert of a spec. config: None = its defaults. mind: what it asks, where its configuration has a
-    `reasoner`. Raises what the factory raises, ValueError where the expert goes by another name than its spec.
-    """
-    made = spec.make(config or spec.config(), ExpertTools(phrases, mind, category_priors))
-    if made.name != spec.name:
-        raise ValueError(
-            f"the expert of the spec {spec.name!r} calls itself {made.name!r}: one name for both"
-        )
-    return made
 
 
 class ExpertPanel:
@@ -61,7 +43,7 @@ class ExpertPanel:
         self._described: dict[ViewReader, Periodic] = {}
         for spec in experts():
             config = configs[spec.node]
-            made = expert(spec, config, phrases, mind(config.reasoner) if spec.reasons else None)
+            made = mind_parts.expert(spec, config, phrases, mind(config.reasoner) if spec.reasons else None)
             self.experts[spec.name] = made
             if isinstance(made, ViewReader):
                 self._views.append((made, Phased(config.view_period)))

@@ -12,8 +12,9 @@ from lodestar.memory.config import SnapshotConfig
 from lodestar.memory.prefilter import Described, Prefilter
 from lodestar.memory.snapshot_sights import sight_score
 from lodestar.memory.snapshot_text import snapshot_text
-from lodestar.memory.snapshots import Clusters, Sights, cover_clusters, covisibility_clusters
+from lodestar.memory.snapshots import Clusters, Sights, cover_clusters
 from lodestar.models.phrases import PhraseBook
+from lodestar_eval.covisibility import covisibility_clusters
 from lodestar_eval.reverie import Building
 
 RECALLS = (1, 5, 10)

@@ -13,10 +13,11 @@ import numpy as np
 from lodestar.assembly import parts
 from lodestar.assembly.map_chain import MapChain
 from lodestar.memory.config import SnapshotConfig
-from lodestar.memory.snapshots import cover_clusters, covisibility_clusters
+from lodestar.memory.snapshots import cover_clusters
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.frames import ImageBox, RgbdFrame
 from lodestar.scene.records import EntityState
+from lodestar_eval.covisibility import covisibility_clusters
 from lodestar_eval.range_sensors import RangeSensors
 from lodestar_eval.settings import robot_config
 from lodestar_eval.snapshot_images import greedy_cover

@@ -185,7 +185,6 @@ class BottleneckConfig:
     same_worth: float = 0.8
     evidence: int = 6  # K of eq. 10 (ReMEmbR's window, STaR VI-2)
     keyframes: int = 6  # images at most that go with the evidence; one per piece
-    diversity: float = 0.5  # weight of redundancy in the rival MMR; the usual lambda of 0.5
 
 
 @dataclass(frozen=True)

@@ -1,26 +1,16 @@
-"""Evidence for an answer: few memories that say much and not the same (STaR eq. 8 to 11), and its rivals.
-
-All selections have one signature, so that a benchmark changes nothing but the selection.
-"""
+"""Evidence for an answer: few memories that say much and not the same (STaR eq. 8 to 11)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 from lodestar.memory.bottleneck import information, merge, neighbours, task_conditional
 from lodestar.memory.config import BottleneckConfig
-from lodestar.memory.induction import (
-    Embed,
-    InducedPrimitives,
-    above_threshold,
-    best_first,
-    induce,
-    similarities,
-)
+from lodestar.memory.induction import Embed, InducedPrimitives, induce, similarities
 from lodestar.memory.records import Memory, Primitive
 from lodestar.memory.requests import Hit
 
@@ -44,7 +34,7 @@ class Evidence:
 
 
 class Selection(Protocol):
-    """A way to select evidence. cues: (m, D) float32 unit rows of the question's phrases."""
+    """A way to select evidence; a benchmark has others. cues: (m, D) float32 unit rows of the question's phrases."""
 
     def __call__(
         self, hits: Sequence[Hit], cues: np.ndarray, embed: Embed, config: BottleneckConfig
@@ -115,7 +105,7 @@ def _by_groups(
     ranked = _in_time(ranked, induced, labels, best, config)
     ranked = _filled(ranked, induced, labels, _by_time(order, worth, induced, config), config.evidence)
     pieces = [Piece(induced.hits[i], _shown(induced, i, labels, best)) for i in ranked]
-    return _evidence(pieces, config, len(induced.primitives), int(labels.max(initial=-1)) + 1)
+    return evidence_of(pieces, config, len(induced.primitives), int(labels.max(initial=-1)) + 1)
 
 
 def _worth(induced: InducedPrimitives, cosines: np.ndarray, share: float) -> np.ndarray:
@@ -235,98 +225,14 @@ def _sound(memory: Memory) -> list[Primitive]:
     return [p for p in memory.primitives if np.isfinite(p.centre).all() and np.isfinite(p.size).all()]
 
 
-def _evidence(
+def evidence_of(
     pieces: Sequence[Piece], config: BottleneckConfig, induced: int = 0, clusters: int = 0
 ) -> Evidence:
-    ids = [
-        memory.keyframe_ids[len(memory.keyframe_ids) // 2]
-        for memory in _memories(pieces)
-        if memory.keyframe_ids
-    ]
+    """Return the pieces with an image of each: the keyframe in its middle."""
+    memories = [piece.hit.memory for piece in pieces]
+    ids = [memory.keyframe_ids[len(memory.keyframe_ids) // 2] for memory in memories if memory.keyframe_ids]
     return Evidence(tuple(pieces), tuple(dict.fromkeys(ids))[: config.keyframes], induced, clusters)
 
 
-def _memories(pieces: Sequence[Piece]) -> list[Memory]:
-    return [piece.hit.memory for piece in pieces]
-
-
-# --- rivals ---------------------------------------------------------------------------------------------------------
-
-
-def cosine_evidence(
-    hits: Sequence[Hit], cues: np.ndarray, embed: Embed, config: BottleneckConfig
-) -> Evidence:
-    """ReMEmbR's way: the captions with the highest scores."""
-    return _evidence([_whole(hit) for hit in best_first(hits)[: config.evidence]], config)
-
-
-def object_caption_evidence(
-    hits: Sequence[Hit], cues: np.ndarray, embed: Embed, config: BottleneckConfig
-) -> Evidence:
-    """OpenGraph's way: the objects whose captions are nearest to a cue, each in the memory that shows it largest."""
-    induced = induce(hits, _unbounded(config))
-    best = similarities(induced, cues, embed).max(axis=1, initial=-1.0)
-    order = np.lexsort((induced.owners, -induced.pixels, induced.rows))
-    firsts = np.unique(induced.rows[order], return_index=True)[1]
-    largest = induced.owners[order][firsts]  # by row
-    pieces: dict[int, Piece] = {}
-    for row in np.argsort(-best, kind="stable"):
-        owner = int(largest[row])
-        if owner not in pieces and len(pieces) < config.evidence:
-            pieces[owner] = Piece(induced.hits[owner], (induced.primitives[row],))
-    return _evidence(list(pieces.values()), config, len(induced.primitives))
-
-
-def _unbounded(config: BottleneckConfig) -> BottleneckConfig:
-    """Every caption counts: objects are ranked by their own words alone."""
-    return replace(config, threshold=-np.inf, max_primitives=10 * config.max_primitives)
-
-
-def mmr_evidence(hits: Sequence[Hit], cues: np.ndarray, embed: Embed, config: BottleneckConfig) -> Evidence:
-    """Maximal marginal relevance (Carbonell and Goldstein 1998) over the captions' vectors."""
-    ranked = best_first(hits)
-    if not ranked:
-        return Evidence()
-    scores = np.array([hit.score for hit in ranked])
-    width = max((len(hit.vector) for hit in ranked if hit.vector is not None), default=1)
-    vectors = np.stack([np.zeros(width) if hit.vector is None else hit.vector for hit in ranked])
-    chosen: list[int] = []
-    likeness = np.zeros(len(ranked))
-    for _ in range(min(config.evidence, len(ranked))):
-        value = (1.0 - config.diversity) * scores - config.diversity * likeness
-        value[chosen] = -np.inf
-        best = int(np.argmax(value))
-        chosen.append(best)
-        likeness = (
-            np.maximum(likeness, vectors @ vectors[best]) if len(chosen) > 1 else vectors @ vectors[best]
-        )
-    return _evidence([_whole(ranked[i]) for i in chosen], config)
-
-
-def stratified_evidence(
-    hits: Sequence[Hit], cues: np.ndarray, embed: Embed, config: BottleneckConfig
-) -> Evidence:
-    """The best caption above the threshold from each of `evidence` equal parts of the time that the hits span."""
-    ranked = above_threshold(hits, config.threshold)
-    if not ranked:
-        return Evidence()
-    starts = np.array([hit.memory.start for hit in ranked])
-    span = max(float(np.ptp(starts)), 1e-9)
-    part = np.minimum((starts - starts.min()) / span * config.evidence, config.evidence - 1).astype(int)
-    firsts = sorted(np.unique(part, return_index=True)[1])
-    return _evidence([_whole(ranked[i]) for i in firsts], config)
-
-
-def _whole(hit: Hit) -> Piece:
-    return Piece(hit, hit.memory.primitives)
-
-
-#: The rows of the benchmark.
-SELECTIONS: dict[str, Selection] = {
-    "ours": bottleneck_evidence,
-    "without_ib": unclustered_evidence,
-    "cosine": cosine_evidence,
-    "object_captions": object_caption_evidence,
-    "mmr": mmr_evidence,
-    "time_stratified": stratified_evidence,
-}
+#: The rules by name, as `AnsweringConfig.selection` has them.
+SELECTIONS: dict[str, Selection] = {"ours": bottleneck_evidence, "without_ib": unclustered_evidence}

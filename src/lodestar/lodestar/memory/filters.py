@@ -7,12 +7,32 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
+from lodestar.memory.records import Memory
 from lodestar.memory.requests import Order, Request
 
+NO_EVENT = "none"
 Condition = tuple[str, str, Any]  # column, operator (>=, <=, == or in), value
 
 _ORDERS = {Order.NEWEST: '"start" DESC, "id"', Order.OLDEST: '"start", "id"'}
 _EARLIEST, _LATEST = -1e300, 1e300  # Milvus reads no infinity
+
+
+def columns_of(memory: Memory) -> dict[str, Any]:
+    """Return the values of a memory that filters are about, by column."""
+    return {
+        "start": float(memory.start),
+        "end": float(memory.end),
+        "x": float(memory.position[0]),
+        "y": float(memory.position[1]),
+        "floor": int(memory.floor),
+        "region_id": int(memory.region_id),
+        "region": memory.region.casefold(),
+        "source": memory.source.value,
+        "kind": memory.event.value if memory.event is not None else NO_EVENT,
+        "map_id": int(memory.map.map_id),
+        "fingerprint": memory.map.fingerprint,
+        "session": memory.session,
+    }
 
 
 def conditions(request: Request, session: str = "") -> list[Condition]:

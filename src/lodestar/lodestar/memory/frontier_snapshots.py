@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +11,6 @@ from lodestar.geometry.poses import wrap_angle
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.visibility import line_of_sight
 from lodestar.memory.config import FrontierSnapshotConfig
-from lodestar.memory.records import FrontierSnapshot
 
 
 class FrontierImages:
@@ -115,18 +114,3 @@ def overlap(a: np.ndarray, b: np.ndarray) -> float:
     shared = len(np.intersect1d(a, b, assume_unique=True))
     union = len(a) + len(b) - shared
     return shared / union if union else 0.0
-
-
-def frontier_snapshots(
-    frontiers: Iterable[tuple[int, int]], poses: Mapping[int, np.ndarray]
-) -> tuple[FrontierSnapshot, ...]:
-    """Return a snapshot for each pair of frontier id and keyframe id whose keyframe is stored, with the pose of the
-    observation.
-
-    poses: keyframe id -> (4, 4) map <- camera.
-    """
-    return tuple(
-        FrontierSnapshot(frontier, keyframe, poses[keyframe])
-        for frontier, keyframe in frontiers
-        if keyframe in poses
-    )

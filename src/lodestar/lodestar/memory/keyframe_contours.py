@@ -20,29 +20,24 @@ def color_of(entity_id: int) -> tuple[int, int, int]:
     return int(red), int(green), int(blue)
 
 
-def draw_contours(
-    image: np.ndarray, boxes: Mapping[int, ImageBox], masks: Mapping[int, np.ndarray] | None = None
-) -> np.ndarray:
+def draw_contours(image: np.ndarray, boxes: Mapping[int, ImageBox]) -> np.ndarray:
     """Return a copy of an image (H, W, 3) uint8 RGB with a contour and the id of every entity.
 
-    boxes: entity id -> box in the image, pixels; parts outside are cut, a box outside is left out. masks: entity id ->
-    (H, W) bool; an entity with one gets its outline in place of the box. The smallest is drawn last.
-    Raises ValueError for an image or a mask of another shape.
+    boxes: entity id -> box in the image, pixels; parts outside are cut, a box outside is left out. The smallest is
+    drawn last. Raises ValueError for an image of another shape.
     """
     if image.ndim != 3 or image.shape[2] != 3 or image.dtype != np.uint8:
         raise ValueError(f"an image is (H, W, 3) uint8, not {image.shape} {image.dtype}")
     picture = np.ascontiguousarray(image.copy())
-    outlines = {
-        i: _outline(boxes.get(i), (masks or {}).get(i), image.shape) for i in {*boxes, *(masks or {})}
-    }
-    drawn = {i: outline for i, outline in outlines.items() if outline}
+    outlines = {i: _outline(box, image.shape) for i, box in boxes.items()}
+    drawn = {i: outline for i, outline in outlines.items() if outline is not None}
     width = max(round(min(image.shape[:2]) / 240), 1)
-    ordered = sorted(drawn, key=lambda i: (-sum(cv2.contourArea(part) for part in drawn[i]), i))
+    ordered = sorted(drawn, key=lambda i: (-cv2.contourArea(drawn[i]), i))
     for identity in ordered:
-        cv2.drawContours(picture, drawn[identity], -1, (0, 0, 0), width + 2, cv2.LINE_AA)
-        cv2.drawContours(picture, drawn[identity], -1, color_of(identity), width, cv2.LINE_AA)
+        cv2.drawContours(picture, [drawn[identity]], -1, (0, 0, 0), width + 2, cv2.LINE_AA)
+        cv2.drawContours(picture, [drawn[identity]], -1, color_of(identity), width, cv2.LINE_AA)
     for identity in ordered:
-        _write(picture, str(identity), np.concatenate(drawn[identity]), color_of(identity))
+        _write(picture, str(identity), drawn[identity], color_of(identity))
     return picture
 
 
@@ -57,22 +52,15 @@ def annotated_jpeg(image: bytes, boxes: Mapping[int, ImageBox], quality: int = 8
     return encoded.tobytes() if done else None
 
 
-def _outline(box: ImageBox | None, mask: np.ndarray | None, shape: tuple[int, ...]) -> list[np.ndarray]:
-    """Return closed contours (N, 1, 2) int32, pixels; none for what is not in the image."""
+def _outline(box: ImageBox, shape: tuple[int, ...]) -> np.ndarray | None:
+    """Return a closed contour (4, 1, 2) int32, pixels; None for what is not in the image."""
     height, width = shape[:2]
-    if mask is not None:
-        if mask.shape != (height, width):
-            raise ValueError(f"a mask has the image's size {(height, width)}, not {mask.shape}")
-        found, _ = cv2.findContours(mask.astype(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
-        return list(found)
-    if box is None:
-        return []
     left, top = max(box.x, 0), max(box.y, 0)
     right, bottom = min(box.x + box.width, width) - 1, min(box.y + box.height, height) - 1
     if right <= left or bottom <= top:
-        return []
+        return None
     corners = [(left, top), (right, top), (right, bottom), (left, bottom)]
-    return [np.array(corners, np.int32).reshape(-1, 1, 2)]
+    return np.array(corners, np.int32).reshape(-1, 1, 2)
 
 
 def _write(picture: np.ndarray, text: str, outline: np.ndarray, color: tuple[int, int, int]) -> None:

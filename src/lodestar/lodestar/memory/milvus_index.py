@@ -19,11 +19,10 @@ import numpy as np
 
 from lodestar.memory.config import StoreConfig
 from lodestar.memory.errors import IndexUnavailable
-from lodestar.memory.filters import distance_to, milvus_of
+from lodestar.memory.filters import columns_of, distance_to, milvus_of
 from lodestar.memory.record_json import from_json, to_json
 from lodestar.memory.records import Memory
 from lodestar.memory.requests import EVERY_ROBOT, Hit, Order, Request
-from lodestar.memory.rows import NO_EVENT
 from lodestar.storage.lock_holders import holder_of
 
 _PAGE = 4096  # keys listed or deleted per call
@@ -324,18 +323,7 @@ def _row(entry: Entry) -> dict[str, Any]:
         "id": memory.id,
         "robot": memory.robot,
         "vector": entry.vector,
-        "start": memory.start,
-        "end": memory.end,
-        "x": float(memory.position[0]),
-        "y": float(memory.position[1]),
-        "floor": memory.floor,
-        "region_id": memory.region_id,
-        "region": memory.region.casefold(),
-        "source": memory.source.value,
-        "kind": memory.event.value if memory.event else NO_EVENT,
-        "map_id": memory.map.map_id,
-        "fingerprint": memory.map.fingerprint,
-        "session": memory.session,
         "entities": sorted(set(memory.entity_ids))[:_MAX_ENTITIES],
         "record": to_json(memory),
+        **columns_of(memory),
     }

@@ -14,8 +14,9 @@ import numpy as np
 
 from lodestar.keyframes.records import ImageName
 from lodestar.memory.errors import BadMemory, ForeignStore, NoSuchMemory, OtherStoreVersion
+from lodestar.memory.owner import check_owner
 from lodestar.memory.record_json import checked_vector, from_json
-from lodestar.memory.rows import Rows, check_owner
+from lodestar.memory.rows import Rows
 from lodestar.storage.checked_lines import parse_line
 from lodestar.storage.files import sync_path
 

@@ -9,7 +9,9 @@ import os
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
+from lodestar.memory.config import StoreConfig
 from lodestar.memory.errors import ForeignStore, StoreFull, StoreLocked, StoreUnwritable
 from lodestar.storage.lock_holders import holder_of
 from lodestar.storage.private import FILE_MODE, UnsafeFolder, private_folder
@@ -71,6 +73,21 @@ class StoreOwner:
             os.pwrite(self._handle, text.encode(), 0)
         except OSError:
             return
+
+
+def check_owner(head: dict[str, Any], config: StoreConfig, where: str) -> None:
+    """Raise ForeignStore unless the memory is this robot's and its vectors are those of this text model."""
+    if head.get("robot") != config.robot:
+        raise ForeignStore(
+            f"{where} holds the memory of the robot {head.get('robot')!r}, and this one is {config.robot!r}: give "
+            "the folder of this robot, or set its name (robot) back"
+        )
+    if head.get("dimension") != config.dimension:
+        raise ForeignStore(
+            f"the vectors in {where} have {head.get('dimension')} values and the text model gives "
+            f"{config.dimension}: take the model that the memory was made with, or export it and import it into a "
+            "new folder"
+        )
 
 
 def _owner(handle: int) -> str:

@@ -66,8 +66,7 @@ class Prefilter:
 
     def categories(self, text: str, categories: Iterable[str]) -> list[str]:
         """Return the K categories that matter most to the text, best first."""
-        scores = self._likeness(text, categories)
-        return sorted(scores, key=lambda category: (-scores[category], category))[: self._config.categories]
+        return self._best(self._likeness(text, categories))
 
     def choose(self, text: str, snapshots: Mapping[int, Described]) -> list[int]:
         """Return the ids of the snapshots that show one of the K categories, best first; none for a text without words.
@@ -78,9 +77,7 @@ class Prefilter:
         if not text.strip() or not snapshots:
             return []
         scores = self._likeness(text, (label for one in snapshots.values() for label in one.labels))
-        kept = set(
-            sorted(scores, key=lambda category: (-scores[category], category))[: self._config.categories]
-        )
+        kept = set(self._best(scores))
         ids = [identity for identity, one in snapshots.items() if kept.intersection(one.labels)]
         if not ids:
             return []
@@ -90,6 +87,9 @@ class Prefilter:
         said = [sum(value.get(label, 0.0) for label in set(snapshots[i].labels)) for i in ids]
         order = np.argsort(-(captions + np.array(said)), kind="stable")
         return [ids[int(row)] for row in order]
+
+    def _best(self, scores: Mapping[str, float]) -> list[str]:
+        return sorted(scores, key=lambda category: (-scores[category], category))[: self._config.categories]
 
     def _likeness(self, text: str, categories: Iterable[str]) -> dict[str, float]:
         """Return the greatest cosine of each category with a phrase of the text."""

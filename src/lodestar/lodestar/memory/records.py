@@ -149,12 +149,3 @@ class SnapshotDelta:
     previous_revision: int
     updated: tuple[Snapshot, ...] = ()
     removed: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True)
-class FrontierSnapshot:
-    """An image towards a frontier (SnapMem App. 8). pose: (4, 4) map <- camera of the observation."""
-
-    frontier_id: int
-    keyframe_id: int
-    pose: np.ndarray

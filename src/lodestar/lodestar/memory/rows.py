@@ -12,20 +12,15 @@ import numpy as np
 from lodestar.keyframes.records import ImageName
 from lodestar.memory.config import StoreConfig
 from lodestar.memory.database import Database
-from lodestar.memory.errors import BadMemory, ForeignStore, NoSuchMemory
-from lodestar.memory.filters import sql_of, sql_order
+from lodestar.memory.errors import BadMemory, NoSuchMemory
+from lodestar.memory.filters import NO_EVENT, columns_of, sql_of, sql_order
+from lodestar.memory.owner import check_owner
 from lodestar.memory.record_json import from_json, to_json
 from lodestar.memory.records import SEEN, EventKind, Memory, Source
 from lodestar.memory.requests import Request
 
-NO_EVENT = "none"
 _PART = 200  # memories per transaction, so that `add` waits for milliseconds
 _VECTORS = 4096  # read at a time
-_COLUMNS = (
-    'id, root, shown, pinned, lasting, embedded, start, "end", x, y, floor, region_id, region, source, kind, map_id, '
-    "fingerprint, session, origin"
-)
-_INSERT = f"INSERT INTO memory ({_COLUMNS}) VALUES ({', '.join('?' * 19)})"
 _RECORD = (
     "SELECT id, pinned, record, data FROM memory JOIN content ON content.memory = id LEFT JOIN vector ON "
     "vector.memory = id WHERE id IN (SELECT value FROM json_each(?))"
@@ -63,7 +58,9 @@ class Rows:
             if root is not None:
                 connection.execute("UPDATE memory SET shown = 0 WHERE root = ?", (root,))
             row = _row_of(memory, origin, root)
-            identity = int(connection.execute(_INSERT, row).lastrowid or 0)
+            names, marks = ", ".join(f'"{name}"' for name in row), ", ".join("?" * len(row))
+            sql = f"INSERT INTO memory ({names}) VALUES ({marks})"
+            identity = int(connection.execute(sql, tuple(row.values())).lastrowid or 0)
             if root is None:
                 connection.execute("UPDATE memory SET root = id WHERE id = ?", (identity,))
             text = json.dumps({**record, "id": identity}, ensure_ascii=False, separators=(",", ":"))
@@ -373,35 +370,23 @@ class Rows:
             return int(connection.execute(sql, values).fetchone()[0])
 
 
-def check_owner(head: dict[str, Any], config: StoreConfig, where: str) -> None:
-    """Raise ForeignStore unless the memory is this robot's and its vectors are those of this text model."""
-    if head.get("robot") != config.robot:
-        raise ForeignStore(
-            f"{where} holds the memory of the robot {head.get('robot')!r}, and this one is {config.robot!r}: give "
-            "the folder of this robot, or set its name (robot) back"
-        )
-    if head.get("dimension") != config.dimension:
-        raise ForeignStore(
-            f"the vectors in {where} have {head.get('dimension')} values and the text model gives "
-            f"{config.dimension}: take the model that the memory was made with, or export it and import it into a "
-            "new folder"
-        )
-
-
 def plain_words(text: str) -> str:
     """Return the text as words are compared: without case, line ends and double spaces."""
     return " ".join(text.casefold().split())
 
 
-def _row_of(memory: Memory, origin: str, root: int | None) -> tuple[Any, ...]:
-    lasting = memory.event is not None or memory.source is Source.OPERATOR
-    kind = memory.event.value if isinstance(memory.event, EventKind) else NO_EVENT
-    return (
-        memory.id or None, root or 0, True, bool(memory.pinned), lasting, False, float(memory.start),
-        float(memory.end), float(memory.position[0]), float(memory.position[1]), int(memory.floor),
-        int(memory.region_id), memory.region.casefold(), memory.source.value, kind, int(memory.map.map_id),
-        memory.map.fingerprint, memory.session, origin or None,
-    )  # fmt: skip
+def _row_of(memory: Memory, origin: str, root: int | None) -> dict[str, Any]:
+    """Return the row of a memory in the table `memory`, by column."""
+    return {
+        "id": memory.id or None,
+        "root": root or 0,
+        "shown": True,
+        "pinned": bool(memory.pinned),
+        "lasting": memory.event is not None or memory.source is Source.OPERATOR,
+        "embedded": False,
+        "origin": origin or None,
+        **columns_of(memory),
+    }
 
 
 def _parts(identities: Sequence[int] | np.ndarray) -> Iterator[str]:

@@ -7,14 +7,14 @@ untrusted; only their words are taken.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from lodestar.language.item_words import plural
 from lodestar.memory.config import SegmentConfig
-from lodestar.models.english import listed, with_article
+from lodestar.models.english import NUMBERS, listed, number_in_words, with_article
 from lodestar.models.lexicon import load_lexicon
 from lodestar.query.relations import PAIRS, Boxes
 from lodestar.query.table import load_table
@@ -24,21 +24,6 @@ from lodestar.scene.regions import RegionMap
 from lodestar.scene.room_walls import walled_off
 
 _ATTRIBUTES = 2  # that are added to a caption without them
-_NUMBERS = (
-    "no",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-)
 _SUPPORTS = (("On", "on"), ("Inside", "in"))
 _DEED_LETTERS = 160
 
@@ -63,10 +48,6 @@ class SegmentContent:
     driven: float = 0.0
     region: str = ""
     rooms: RegionMap | None = None  # whose walls keep things from being next to each other
-
-
-#: Returns the caption of a segment, "" if there is nothing to say.
-Compose = Callable[[SegmentContent, SegmentConfig], str]
 
 
 def name_of(entity: Entity) -> str:
@@ -124,7 +105,7 @@ def _places_in_words(places: Mapping[str, Sequence[str]]) -> str:
     parts: list[str] = []
     for label in sorted(places, key=lambda name: not name):
         phrases = places[label]
-        verb = "are" if len(phrases) > 1 or phrases[0].split(" ", 1)[0] in _NUMBERS[2:] else "is"
+        verb = "are" if len(phrases) > 1 or phrases[0].split(" ", 1)[0] in NUMBERS[2:] else "is"
         where = f"in the {label} there {verb}" if label else f"there {verb}"
         also = "" if label or not parts else " also"
         parts.append(f"{where}{also} {listed(phrases)}")
@@ -226,7 +207,7 @@ def _counted(name: str, count: int) -> str:
     if load_lexicon().is_plural(name):
         return name
     if count > 1:
-        return f"{_NUMBERS[count] if count < len(_NUMBERS) else count} {plural(name)}"
+        return f"{number_in_words(count, most=12)} {plural(name)}"
     return with_article(name)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from lodestar.memory.config import SegmentConfig
 from lodestar.memory.deeds import STANDING, deeds_done
 from lodestar.memory.records import MapName, Memory, Primitive
-from lodestar.memory.segment_captions import Compose, SeenThing, SegmentContent, compose_caption
+from lodestar.memory.segment_captions import SeenThing, SegmentContent, compose_caption
 from lodestar.memory.whereabouts import Pose, PoseTrack
 from lodestar.scene.captions import clean_text
 from lodestar.scene.mirror import SceneMirror
@@ -61,7 +61,6 @@ class Segmenter:
         scene: SceneMirror,
         config: SegmentConfig,
         *,
-        compose: Compose = compose_caption,
         robot: str = "robot",
         session: str = "",
         map_name: MapName = _FIRST_MAP,
@@ -70,7 +69,7 @@ class Segmenter:
         self.track = PoseTrack(config)
         self.map = map_name
         self.floor = 0
-        self._scene, self._compose = scene, compose
+        self._scene = scene
         self._robot, self._session = robot, session
         self._windows: dict[int, _Window] = {}
         self._newest = -math.inf
@@ -228,7 +227,7 @@ class Segmenter:
         if not things and deeds == (STANDING,):
             return None
         content = SegmentContent(things, labels, deeds, driven, region, self._scene.rooms)
-        text = self._compose(content, self.config)
+        text = compose_caption(content, self.config)
         if not text.strip():
             return None
         return Memory(

@@ -47,10 +47,6 @@ class SightTable:
             identity = self._forward[identity]
         return identity
 
-    def is_shown(self, identity: int) -> bool:
-        """Return whether any image shows an entity now."""
-        return identity in self._counting
-
     @property
     def shown(self) -> set[int]:
         """Return the entities that any image shows now."""

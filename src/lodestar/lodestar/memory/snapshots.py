@@ -1,40 +1,13 @@
-"""Clusters of entities that one image shows together: SnapMem Algorithm 1, and a rule that needs fewer images."""
+"""Clusters of entities that one image shows together: those of SnapMem Algorithm 1, with fewer images."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
-import numpy as np
-
 #: Image id -> entity id -> how well it is shown, in (0, 1].
 Sights = Mapping[int, Mapping[int, float]]
 #: Image id -> the entities for which it is the memory's image. Every entity has at most one image.
 Clusters = dict[int, frozenset[int]]
-
-_ROUNDS = 20  # of 2-means at most
-
-
-def covisibility_clusters(places: Mapping[int, np.ndarray], sights: Sights) -> Clusters:
-    """Return SnapMem's Algorithm 1 as printed: the largest cluster gets an image that shows all of it, or is split in
-    two by 2-means.
-
-    places: (2,) of each entity in plan, metres. Entities that no image shows are left out. F is the number of entities
-    in an image, then the sum of their scores, then the smaller id.
-    """
-    shown = _images_of(places, sights)
-    clusters = [sorted(shown)] if shown else []
-    found: dict[int, set[int]] = {}
-    while clusters:
-        largest = max(range(len(clusters)), key=lambda i: len(clusters[i]))
-        cluster = clusters.pop(largest)
-        capable = set.intersection(*(shown[entity] for entity in cluster))
-        if capable:
-            best = max(capable, key=lambda image: (len(sights[image]), sum(sights[image].values()), -image))
-            found.setdefault(best, set()).update(cluster)  # two clusters of one image are one snapshot
-        else:
-            second = _second_of_two(np.array([places[entity] for entity in cluster], np.float64))
-            clusters += [[e for e, is_in in zip(cluster, second) if is_in == side] for side in (False, True)]
-    return {image: frozenset(entities) for image, entities in found.items()}
 
 
 def cover_clusters(
@@ -50,7 +23,7 @@ def cover_clusters(
     The worth of an image is the sum over the entities without an image yet of (1 - w) + w * score; that of `held`
     images is multiplied by `keep_bonus`. Entities that no image shows are left out.
     """
-    shown = _images_of(entities, sights)
+    shown = images_of(entities, sights)
     worth: dict[int, float] = {}
     for entity, images in shown.items():
         for image in images:
@@ -68,7 +41,7 @@ def cover_clusters(
     return _assigned(shown, sights, _needed(chosen, shown, sights))
 
 
-def _images_of(entities: Iterable[int], sights: Sights) -> dict[int, set[int]]:
+def images_of(entities: Iterable[int], sights: Sights) -> dict[int, set[int]]:
     """Return entity -> images that show it, for those that any shows."""
     wanted = set(entities)
     shown: dict[int, set[int]] = {}
@@ -101,21 +74,3 @@ def _assigned(shown: Mapping[int, set[int]], sights: Sights, needed: set[int]) -
         best = max(images & needed, key=lambda image: (sights[image][entity], -image))
         found.setdefault(best, set()).add(entity)
     return {image: frozenset(found[image]) for image in sorted(found)}
-
-
-def _second_of_two(places: np.ndarray) -> np.ndarray:
-    """Return which of the places (N, 2), N > 1, are in the second of two clusters, (N,) bool; none is empty."""
-    first = places[((places - places.mean(axis=0)) ** 2).sum(axis=1).argmax()]
-    middles = np.stack([first, places[((places - first) ** 2).sum(axis=1).argmax()]])
-    second: np.ndarray = np.zeros(len(places), bool)
-    for _ in range(_ROUNDS):
-        away = ((places[:, None] - middles) ** 2).sum(axis=2)
-        second, before = away[:, 0] > away[:, 1], second
-        if second.all() or not second.any():
-            return np.asarray(
-                np.arange(len(places)) >= len(places) // 2
-            )  # all in one place: K-Means cannot split
-        if (second == before).all():
-            break
-        middles = np.stack([places[~second].mean(axis=0), places[second].mean(axis=0)])
-    return second

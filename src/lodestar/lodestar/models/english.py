@@ -7,6 +7,21 @@ from collections.abc import Iterable
 from lodestar.models.lexicon import load_lexicon
 
 ARTICLES = frozenset({"a", "an", "the", "some"})
+NUMBERS = (
+    "no",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+)
 _DAY = 86400.0  # seconds
 
 
@@ -27,6 +42,11 @@ def listed(parts: Iterable[str], link: str = "and") -> str:
     """Return "a, b and c", "" of nothing. link: the word before the last."""
     said = list(parts)
     return f"{', '.join(said[:-1])} {link} {said[-1]}" if len(said) > 1 else "".join(said)
+
+
+def number_in_words(count: int, most: int = 10) -> str:
+    """Return "three", "14"; in digits above `most`, and above twelve."""
+    return NUMBERS[count] if 0 <= count <= min(most, len(NUMBERS) - 1) else str(count)
 
 
 def duration_in_words(seconds: float) -> str:

@@ -35,15 +35,6 @@ def places(evidence):
     return {round(float(p.primitives[0].centre[0])) for p in evidence.pieces}
 
 
-def test_cosine_returns_one_place_six_times_and_ours_six_places():
-    hits = one_desk_often_and_five_more()
-    assert places(SELECTIONS["cosine"](hits, CUES, embed, CONFIG)) == {0}
-    ours = bottleneck_evidence(hits, CUES, embed, CONFIG)
-    assert places(ours) == {0, 10, 20, 30, 40, 50}
-    assert ours.clusters == 6
-    assert len(ours.pieces) == CONFIG.evidence
-
-
 def test_neighbours_that_mean_the_same_are_one_piece_with_the_bottleneck_and_many_without():
     """Eight red mugs stand on one table, two lie far away."""
     memories = [
@@ -170,30 +161,6 @@ def test_captions_below_the_threshold_induce_nothing():
     ]
     evidence = bottleneck_evidence(hits_of(memories, "a red mug"), CUES, embed, CONFIG)
     assert [p.hit.memory.id for p in evidence.pieces] == [1]
-
-
-def test_object_captions_rank_by_the_things_own_words_and_take_their_largest_sight():
-    memories = [
-        memory(1, "much to see", 0.0, [primitive(1, caption="red mug", pixels=50)]),
-        memory(2, "much to see", 3.0, [primitive(1, caption="red mug", pixels=900)]),
-        memory(3, "a red mug", 6.0, [primitive(2, "sofa", (5, 0, 0))]),
-    ]
-    config = replace(CONFIG, evidence=1)
-    evidence = SELECTIONS["object_captions"](hits_of(memories, "a red mug"), CUES, embed, config)
-    assert [p.hit.memory.id for p in evidence.pieces] == [2]
-
-
-def test_mmr_prefers_another_text_and_strata_another_time():
-    hits = one_desk_often_and_five_more()
-    texts = {p.hit.memory.text for p in SELECTIONS["mmr"](hits, CUES, embed, CONFIG).pieces}
-    assert len(texts) > 1
-    assert {p.hit.memory.text for p in SELECTIONS["cosine"](hits, CUES, embed, CONFIG).pieces} == {
-        "a red mug"
-    }
-    config = replace(CONFIG, threshold=0.0, evidence=2)
-    strata = SELECTIONS["time_stratified"](hits, CUES, embed, config)
-    starts = [p.hit.memory.start for p in strata.pieces]
-    assert min(starts) < 57.0 < 60.0 <= max(starts) + 3.0
 
 
 @pytest.mark.parametrize("name", SELECTIONS)

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from snapshot_scenes import camera_at
 
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.memory.config import FrontierSnapshotConfig
-from lodestar.memory.frontier_snapshots import FrontierImageChoice, frontier_snapshots, overlap
+from lodestar.memory.frontier_snapshots import FrontierImageChoice, overlap
 
 CELLS = np.arange(100)
 PLACE = np.array([4.0, 2.0])
@@ -61,13 +60,6 @@ def test_an_explored_frontier_is_forgotten_and_its_id_may_mean_another():
     made.keep({6})
     made.images.add(2, 3.0, 2.0, 0.0, 1.2)
     assert made.refresh(5, CELLS, grid(2.0), PLACE) == (2, 2.0)
-
-
-def test_a_snapshot_has_the_pose_of_the_observation_and_none_where_the_image_is_gone():
-    poses = {1: camera_at(1.0, 2.0, 0.0)}
-    (only,) = frontier_snapshots([(5, 1), (6, 0), (7, 3)], poses)
-    assert (only.frontier_id, only.keyframe_id) == (5, 1) and only.pose is poses[1]
-    assert frontier_snapshots([], poses) == ()
 
 
 @settings(max_examples=100, deadline=None)

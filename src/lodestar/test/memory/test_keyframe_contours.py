@@ -27,14 +27,6 @@ def test_a_box_gets_a_contour_in_its_colour_and_the_image_stays():
     assert changed(picture)[60:80, 100:120].any()
 
 
-def test_a_mask_is_outlined_in_place_of_its_box():
-    mask = np.zeros((240, 320), bool)
-    mask[150:200, 200:260] = True
-    picture = draw_contours(GRAY, {7: ImageBox(10, 10, 50, 50)}, {7: mask})
-    assert changed(picture)[149:152, 230].any()
-    assert not changed(picture)[:100, :100].any()
-
-
 def test_colours_tell_successive_ids_apart():
     colours = [color_of(i) for i in range(1, 7)]
     assert len(set(colours)) == 6
@@ -68,16 +60,7 @@ def test_what_is_no_image_gives_none(data):
     assert annotated_jpeg(data, {}) is None
 
 
-def test_an_empty_mask_draws_nothing():
-    assert not changed(draw_contours(GRAY, {}, {3: np.zeros((240, 320), bool)})).any()
-
-
 @pytest.mark.parametrize("image", [np.zeros((4, 4), np.uint8), np.zeros((4, 4, 3), float)])
 def test_other_images_are_refused(image):
     with pytest.raises(ValueError, match="uint8"):
         draw_contours(image, {})
-
-
-def test_a_mask_of_another_size_is_refused():
-    with pytest.raises(ValueError, match="size"):
-        draw_contours(GRAY, {}, {1: np.zeros((10, 10), bool)})

@@ -38,6 +38,7 @@ from lodestar_eval.memory_qa.questions import (
     Evidence,
 )
 from lodestar_eval.memory_qa.recording import Stream, TourStep
+from lodestar_eval.memory_qa.rivals import RIVALS
 from lodestar_eval.settings import robot_config
 
 FULL = "full"  # the rule that lets the scene answer too
@@ -100,7 +101,7 @@ class OwnAnswerer:
         stream = memory.stream
         answerer = mind_parts.answerer(
             memory.store, self._phrases, stream.scene, grid=stream.grid, looks=memory.looks,
-            use_scene=full, select=None if full else SELECTIONS[evidence_rule],
+            use_scene=full, select=None if full else {**SELECTIONS, **RIVALS}[evidence_rule],
         )  # fmt: skip
         return [self._answer(answerer, stream, asked) for asked in questions]
 

@@ -17,6 +17,7 @@ from lodestar.memory.answering.records import Box, Sighting, Thing
 from lodestar.memory.answering.replies import proofs_of_memories, proofs_of_things
 from lodestar.memory.answering.wording import place_in_words
 from lodestar.memory.records import Memory
+from lodestar.models.english import NUMBERS
 from lodestar.models.kinship import same_kind
 from lodestar.models.lexicon import load_lexicon, words_of
 from lodestar.models.wordnet import load_wordnet
@@ -25,43 +26,12 @@ from lodestar.scene.captions import clean_text
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
 _SLACK = 5.0  # seconds between a claimed time and a cited note (STaR V)
 _NEAR = 1.0  # metres between a claimed place and a cited box; chosen: the robot's own accuracy of a goal
-_NUMBERS = {
-    "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
-    "eleven": 11, "twelve": 12,
-}  # fmt: skip
 #: Nouns that say when, where or how many, and name nothing.
-_TELLING = frozenset(
-    (
-        "second",
-        "minute",
-        "hour",
-        "day",
-        "time",
-        "moment",
-        "yesterday",
-        "today",
-        "left",
-        "right",
-        "front",
-        "side",
-        "top",
-        "bottom",
-        "middle",
-        "way",
-        "one",
-        "metre",
-        "meter",
-        "robot",
-        "person",
-        "somebody",
-        "thing",
-        "place",
-        "room",
-        "here",
-        "there",
-        "ago",
-    )
+_TELLING_TEXT = (
+    "second minute hour day time moment yesterday today left right front side top bottom middle way one "
+    "metre meter robot person somebody thing place room here there ago"
 )
+_TELLING = frozenset(_TELLING_TEXT.split())
 
 
 class BadClaim(ValueError):
@@ -205,7 +175,7 @@ def _unknown_nouns(text: str) -> set[str]:
     return {
         word for word in _singulars(text)
         if wordnet.is_noun(word) and not wordnet.is_verb(word)
-        and lexicon.canonical(word) is None and lexicon.attribute(word) is None and word not in _NUMBERS
+        and lexicon.canonical(word) is None and lexicon.attribute(word) is None and word not in NUMBERS[2:]
         and word not in _TELLING
     }  # fmt: skip
 
@@ -229,6 +199,6 @@ def _check_numbers(text: str, claim: dict[str, Any], number: float | None) -> No
         allowed |= {float(round(ago / unit)) for unit in (1.0, 60.0, 3600.0, 86400.0)}
     allowed |= {round(float(value), 1) for value in claim["place"] or ()}
     said = {float(match.replace(",", ".")) for match in _NUMBER.findall(text)}
-    said |= {float(_NUMBERS[word]) for word in words_of(text) if word in _NUMBERS}
+    said |= {float(NUMBERS.index(word)) for word in words_of(text) if word in NUMBERS[2:]}
     if not said <= allowed:
         raise BadClaim("its text has a number that nothing shows")

@@ -22,8 +22,8 @@ from lodestar.memory.answering.replies import (
     unknown,
 )
 from lodestar.memory.answering.selection import When, find
-from lodestar.memory.answering.wording import ago_in_words, number_in_words, place_in_words, support_of
-from lodestar.models.english import the
+from lodestar.memory.answering.wording import ago_in_words, place_in_words, support_of
+from lodestar.models.english import number_in_words, the
 from lodestar.scene.captions import clean_text
 
 

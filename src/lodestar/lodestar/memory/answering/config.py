@@ -12,7 +12,7 @@ from lodestar.models.config import ChatConfig, SpendingConfig
 from lodestar.query.config import QueryConfig
 
 #: Ways to select evidence: the keys of `evidence.SELECTIONS`, which loads more than a configuration needs.
-RULES = ("ours", "without_ib", "cosine", "object_captions", "mmr", "time_stratified")
+RULES = ("ours", "without_ib")
 
 
 @dataclass(frozen=True)

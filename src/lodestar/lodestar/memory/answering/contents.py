@@ -34,10 +34,10 @@ from lodestar.memory.answering.replies import (
     unknown,
 )
 from lodestar.memory.answering.selection import When, find, when_asked
-from lodestar.memory.answering.wording import ago_in_words, number_in_words, place_in_words, support_of
+from lodestar.memory.answering.wording import ago_in_words, place_in_words, support_of
 from lodestar.memory.records import EventKind
 from lodestar.memory.requests import Order, Request
-from lodestar.models.english import listed, the, with_article
+from lodestar.models.english import listed, number_in_words, the, with_article
 from lodestar.models.kinship import same_kind
 from lodestar.models.lexicon import load_lexicon
 from lodestar.scene.records import EntityState

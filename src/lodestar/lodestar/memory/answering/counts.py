@@ -23,7 +23,8 @@ from lodestar.memory.answering.replies import (
     reply,
 )
 from lodestar.memory.answering.selection import When, find
-from lodestar.memory.answering.wording import ago_in_words, number_in_words, place_in_words
+from lodestar.memory.answering.wording import ago_in_words, place_in_words
+from lodestar.models.english import number_in_words
 
 
 def how_many(inquiry: Inquiry) -> Answer:

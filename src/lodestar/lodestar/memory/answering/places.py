@@ -34,9 +34,9 @@ from lodestar.memory.answering.replies import (
     unknown,
 )
 from lodestar.memory.answering.selection import When, find, find_changed
-from lodestar.memory.answering.wording import ago_in_words, metres_in_words, number_in_words, place_in_words
+from lodestar.memory.answering.wording import ago_in_words, metres_in_words, place_in_words
 from lodestar.memory.records import EventKind
-from lodestar.models.english import listed, the
+from lodestar.models.english import listed, number_in_words, the
 
 
 def where(inquiry: Inquiry) -> Answer:

@@ -28,15 +28,9 @@ from lodestar.memory.answering.replies import (
     unknown,
 )
 from lodestar.memory.answering.selection import When, find, find_changed
-from lodestar.memory.answering.wording import (
-    CHANGED,
-    ago_in_words,
-    clock_in_words,
-    number_in_words,
-    place_in_words,
-)
+from lodestar.memory.answering.wording import CHANGED, ago_in_words, clock_in_words, place_in_words
 from lodestar.memory.records import WALL_TIME, EventKind
-from lodestar.models.english import duration_in_words, listed, the
+from lodestar.models.english import duration_in_words, listed, number_in_words, the
 from lodestar.models.lexicon import load_lexicon
 from lodestar.scene.captions import clean_text
 

@@ -18,7 +18,6 @@ from lodestar.query.table import load_table
 from lodestar.scene.records import Entity, EntityState
 
 CHANGED = {EventKind.MOVED: "was moved", EventKind.VANISHED: "was gone", EventKind.APPEARED: "appeared"}
-_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _HOLDS = ("On", "Inside")
 _RESTS = 0.5  # score from which a thing is on or in another, half true (FARM D.2)
 
@@ -39,11 +38,6 @@ def clock_in_words(stamp: float, now: float) -> str:
     days = (today.date() - then.date()).days
     clock = f"at {then:%H:%M}"
     return clock if days == 0 else f"yesterday {clock}" if days == 1 else f"on {then:%Y-%m-%d} {clock}"
-
-
-def number_in_words(count: int) -> str:
-    """Return "three", "12"."""
-    return _NUMBERS[count] if 0 <= count < len(_NUMBERS) else str(count)
 
 
 def capital(sentence: str) -> str:

@@ -257,15 +257,18 @@ def test_an_export_overwrites_nothing_without_force(bed, robot, tmp_path, form):
 
 
 @pytest.mark.parametrize("halted", ["mapping", "semantic_voxels"])
-def test_a_load_whose_leader_is_killed_is_done_by_its_successor(bed, robot, processes, saved, halted):
+def test_a_load_whose_leader_is_killed_is_done_by_its_successor(bed, robot, processes, tmp_path, halted):
     """The halted node holds the load up in its middle: others have prepared their parts."""
+    saved = tmp_path / "map"
+    assert save(bed, saved).error_code == 0
     notes = run_folder(processes, "scene_dictionary") / "scene_dictionary.json"
-    noted = lambda: json.loads(notes.read_text())  # noqa: E731
+    noted = lambda: json.loads(notes.read_text())["notes"]  # noqa: E731
     content = json.loads((saved / (saved / "CURRENT").read_text().strip() / "manifest.json").read_text())
     load = bed.action(LoadMap, "scene_dictionary/load")
     processes.starter.send(halted, signal.SIGSTOP)
     goal = load.send(LoadMap.Goal(path=str(saved)))
-    bed.until(lambda: goal.feedback and noted().get("loading"), "the load is under way")
+    bed.until(lambda: goal.future.done() or noted().get("loading"), "the load is under way")
+    assert not goal.future.done(), goal.future.result()
     time.sleep(1.0)
     told = dies(bed, processes, "scene_dictionary")
     processes.starter.send(halted, signal.SIGCONT)

@@ -131,7 +131,7 @@ def test_makers_that_a_module_names_are_found_with_those_that_they_call() -> Non
 import json, sys, types
 from lodestar.assembly import mind_parts
 from lodestar_bringup.loading import load_parts
-import lodestar.assembly.session_maps as one, lodestar.assembly.local_scene as other
+import lodestar.assembly.session_maps as one, lodestar.assembly.range_turns as other
 named, there = sorted(load_parts([one, other])), sys.modules.keys()
 print(json.dumps([named, "lodestar.scene.dictionary" in there, "lodestar.language.likely_questions" in there]))
 """

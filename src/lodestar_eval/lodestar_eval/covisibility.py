@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from lodestar.memory.snapshots import Clusters, Sights, images_of
+from lodestar.memory.snapshots.clusters import Clusters, Sights, images_of
 
 _ROUNDS = 20  # of 2-means at most
 

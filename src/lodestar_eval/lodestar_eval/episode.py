@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import math
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -27,7 +27,7 @@ from lodestar.agent.errands.commands import (
 )
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.assembly import mind_parts
-from lodestar.assembly.map_chain import MapChain
+from lodestar.assembly.local_map import LocalMap
 from lodestar.assembly.memory_handover import Keeper
 from lodestar.experts.protocol import Proposal, Rejection
 from lodestar.experts.registry import expert_spec
@@ -167,7 +167,7 @@ class Episode:
         self.began = self.simulator.time
         self.driven_before = self.simulator.path_length
         self._collisions_before = self.simulator.collisions
-        self._rejected_before = Counter(self.map.rejected)
+        self._rejected_before = self.map.rejected
         self._goal_epoch = 0
         self._driver = ""
         self._pending: list[tuple[float, Proposal | Rejection]] = []
@@ -194,7 +194,7 @@ class Episode:
         return self.world.at(self.simulator.time) if self.world.events else self.world
 
     @property
-    def map(self) -> MapChain:
+    def map(self) -> LocalMap:
         """Return the robot's map."""
         return self.robot.headless.map
 
@@ -325,7 +325,7 @@ class Episode:
             setup_cpu=setup, collisions=simulator.collisions - self._collisions_before,
             coverage=known_share(floor, self.robot.grid), floor_m2=len(floor) * CELL**2,
             epochs=result.epochs, frames=self.frames,
-            rejected=dict(Counter(self.map.rejected) - self._rejected_before),
+            rejected=dict(self.map.rejected - self._rejected_before),
             decisions=_by_expert(self.decisions), stages=self.clock.totals(),
             driven={name: m for name, m in self.driven.items() if m > 0.0}, way=way.row() if way else {},
             epoch_seconds=tuple(self.epochs.seconds), falls=simulator.falls,

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from lodestar.agent.errands.commands import DirectiveResult
-from lodestar.assembly.map_chain import MapChain
+from lodestar.assembly.local_map import LocalMap
 from lodestar.selection.decision_log import Decision, DecisionLog
 from lodestar.worldmodel.outcomes import ActionOutcome
 from lodestar.worldmodel.records import Trace
@@ -31,7 +31,7 @@ class EpisodeRun:
     result: DirectiveResult
     path: np.ndarray
     decisions: tuple[Decision, ...]
-    map: MapChain
+    map: LocalMap
     drivers: tuple[str, ...] = ()
     traces: tuple[Trace, ...] = ()
     outcomes: tuple[ActionOutcome, ...] = ()

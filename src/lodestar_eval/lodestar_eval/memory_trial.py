@@ -144,7 +144,7 @@ def _ask(  # type: ignore[no-untyped-def]
     With evidence they are embedded once, for the search and for the selection, as a question's are.
     """
     from lodestar.memory.config import BottleneckConfig
-    from lodestar.memory.evidence import bottleneck_evidence
+    from lodestar.memory.evidence.selection import bottleneck_evidence
     from lodestar.memory.requests import Request
     from lodestar.models.phrases import PhraseBook
 

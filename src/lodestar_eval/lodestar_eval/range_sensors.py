@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lodestar.assembly.config import MappingConfig
-from lodestar.assembly.map_chain import MapChain, Stages, unmeasured
+from lodestar.assembly.local_map import LocalMap, Stages, unmeasured
 from lodestar.assembly.plan_chain import PlanChain
 from lodestar.assembly.range_turns import LidarTurn, RangeTurn, ScannerTurn
 from lodestar.geometry.poses import planar_transform
@@ -20,7 +20,7 @@ class RangeSensors:
         height = sensors.scan.z if self._planar else sensors.lidar.z
         self._base_from_sensor = simulator.base_from_ground @ planar_transform(0.0, 0.0, 0.0, height)
 
-    def give(self, chain: MapChain | PlanChain) -> None:
+    def give(self, chain: LocalMap | PlanChain) -> None:
         """Pass the current turn to the chain, if it wants one."""
         simulator, now = self._simulator, self._simulator.time
         if not chain.wants_turn(now, simulator.map_from_base @ self._base_from_sensor):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from lodestar.assembly import parts
-from lodestar.assembly.map_chain import unmeasured
+from lodestar.assembly.local_map import unmeasured
 from lodestar.assembly.memory_handover import Keeper
 from lodestar.assembly.robot import HeadlessRobot
 from lodestar.geometry.poses import yaw_of

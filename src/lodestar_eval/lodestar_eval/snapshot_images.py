@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lodestar.memory.cluster_upkeep import ClusterUpkeep
 from lodestar.memory.config import SnapshotConfig
-from lodestar.memory.prefilter import Described, Prefilter
-from lodestar.memory.snapshot_sights import sight_score
-from lodestar.memory.snapshot_text import snapshot_text
-from lodestar.memory.snapshots import Clusters, Sights, cover_clusters
+from lodestar.memory.snapshots.cluster_upkeep import ClusterUpkeep
+from lodestar.memory.snapshots.clusters import Clusters, Sights, cover_clusters
+from lodestar.memory.snapshots.prefilter import Described, Prefilter
+from lodestar.memory.snapshots.sights import sight_score
+from lodestar.memory.snapshots.text import snapshot_text
 from lodestar.models.phrases import PhraseBook
 from lodestar_eval.covisibility import covisibility_clusters
 from lodestar_eval.reverie import Building

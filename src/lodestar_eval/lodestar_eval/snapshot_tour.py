@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 
 from lodestar.assembly import parts
-from lodestar.assembly.map_chain import MapChain
+from lodestar.assembly.local_map import LocalMap
 from lodestar.memory.config import SnapshotConfig
-from lodestar.memory.snapshots import cover_clusters
+from lodestar.memory.snapshots.clusters import cover_clusters
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.frames import ImageBox, RgbdFrame
 from lodestar.scene.records import EntityState
@@ -70,7 +70,7 @@ class SnapshotTour:
             TourConfig(frame_interval=FRAME_PERIOD, limit=seconds, rounds=_ROUNDS),
         )
         robot = robot_config()
-        self._chain = MapChain(robot, PhraseBook())
+        self._chain = LocalMap(robot, PhraseBook())
         self._ranges = RangeSensors(self._tour.simulator, robot.mapping)
         self._detector = parts.ground_truth_detector(robot.perception, np.random.default_rng([seed, 7]))
         self._store = parts.keyframe_store(robot.keyframes, robot.shared, folder)

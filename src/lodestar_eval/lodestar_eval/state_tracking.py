@@ -182,7 +182,7 @@ def _drive(
             robot.look()
         simulator.step(max(scenario.interval * (visit + 1) - simulator.time, 0.01))
         chain.work(simulator.time)
-        changes = chain.scene.changes_since_load(MOST_COMPARED) if visit >= first else None
+        changes = chain.scene.dictionary.changes_since_load(MOST_COMPARED) if visit >= first else None
         yield _Moment(visit, dict(chain.mirror.entities), changes)
 
 

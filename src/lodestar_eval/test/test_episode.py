@@ -147,15 +147,15 @@ def test_a_frame_without_depth_is_counted_and_dropped(world, task):
     robot = SimulatedRobot(
         simulator, EpisodeSettings(), PhraseBook(LetterEmbedder()), np.random.default_rng(0)
     )
-    rejected = robot.headless.map.rejected
+    seen = robot.headless.map
     image = simulator.render(rgb=False, width=320, height=240)
     robot.turn()
     robot.see(replace(image, depth=np.zeros_like(image.depth)))
-    assert rejected == {"NO_DEPTH": 2}, "neither the surfaces nor the instances take it"
+    assert seen.rejected == {"NO_DEPTH": 2}, "neither the surfaces nor the instances take it"
     assert robot.grid.free_area > 1.0, "the grid does not wait for depth"
     robot.see(replace(image, stamp=1.0))
     robot.see(replace(image, stamp=1.0))
-    assert rejected == {"NO_DEPTH": 2, "STALE": 1}
+    assert seen.rejected == {"NO_DEPTH": 2, "STALE": 1}
 
 
 def test_a_target_behind_a_locked_door_is_reported_absent_with_what_was_seen_instead():

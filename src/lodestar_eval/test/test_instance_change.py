@@ -61,7 +61,7 @@ class Watcher:
         settings = EpisodeSettings(robot=robot_config(NOISES[noise]))
         self.robot = SimulatedRobot(self.simulator, settings, PhraseBook(), np.random.default_rng(seed))
         self.map = self.robot.headless.map
-        self.voxels, self.scene = self.map.voxels, self.map.scene
+        self.voxels, self.scene = self.map.voxels.map, self.map.scene.dictionary
 
     def look_until(self, stamp: float, interval: float = LOOK) -> None:
         while self.simulator.time + interval <= stamp + 1e-6:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from lodestar.memory.config import BottleneckConfig
-from lodestar.memory.evidence import bottleneck_evidence
+from lodestar.memory.evidence.selection import bottleneck_evidence
 from lodestar.memory.requests import Hit
 from lodestar_eval.memory_qa.rivals import RIVALS
 

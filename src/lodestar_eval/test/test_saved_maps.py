@@ -46,7 +46,7 @@ def world():
 def explored(world):
     run = robot_in(world)
     look_around(run)
-    assert len(run.headless.map.scene) > 2 and run.grid.free_area > 5.0
+    assert len(run.headless.map.scene.dictionary) > 2 and run.grid.free_area > 5.0
     return run.headless
 
 
@@ -59,9 +59,9 @@ def test_a_fresh_run_knows_what_was_saved_at_once(explored, world, tmp_path):
         np.array_equal(fresh.grid.cells, run.plan.mapper.project(0.0).cells)
         and fresh.grid.origin == run.grid.origin
     )
-    assert set(fresh.mirror.entities) == set(run.scene.entities())
-    assert set(fresh.scene.regions) == set(run.scene.regions) and fresh.mirror.regions
-    assert fresh.voxels.voxel_count == run.voxels.voxel_count
+    assert set(fresh.mirror.entities) == set(run.scene.dictionary.entities())
+    assert set(fresh.scene.dictionary.regions) == set(run.scene.dictionary.regions) and fresh.mirror.regions
+    assert fresh.voxels.map.voxel_count == run.voxels.map.voxel_count
     assert max(e.last_seen for e in fresh.mirror.entities.values()) <= 0.0, "nothing was seen in the future"
 
 

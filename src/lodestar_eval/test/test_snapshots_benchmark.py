@@ -9,7 +9,7 @@ import pytest
 from embedders import LetterEmbedder
 
 from lodestar.memory.config import SnapshotConfig
-from lodestar.memory.prefilter import Prefilter
+from lodestar.memory.snapshots.prefilter import Prefilter
 from lodestar.models.phrases import PhraseBook
 from lodestar_eval.__main__ import main
 from lodestar_eval.referit import BadData

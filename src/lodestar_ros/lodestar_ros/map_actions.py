@@ -310,6 +310,18 @@ def done_on(submit: Callable[[Callable[[], None]], None], work: Callable[[], T],
     return results[0]
 
 
+def put_on(
+    submit: Callable[[Callable[[], None]], None], put: Callable[[T], Callable[[], object]], name: str
+) -> Callable[[T], Callable[[], object]]:
+    """Return what puts a part on a node's worker, and returns what takes that back there; see `done_on`."""
+
+    def put_there(part: T) -> Callable[[], object]:
+        take_back = done_on(submit, lambda: put(part), name)
+        return lambda: done_on(submit, take_back, name)
+
+    return put_there
+
+
 def path_of(job: Job) -> Path:
     """Return the absolute path of a goal. Raises MapError without a path."""
     if not job.request.path.strip():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import threading
 import time
@@ -12,19 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from lodestar.assembly import parts
-from lodestar.scene.dictionary import SceneDictionary
+from lodestar.assembly.scene_chain import SceneChain
 from lodestar.scene.export import entities_to_json
-from lodestar.scene.persistence import (
-    KIND,
-    VERSION,
-    SavedScene,
-    scene_from_archive,
-    scene_part,
-    scene_to_archive,
-)
-from lodestar.storage.archive import Archive
+from lodestar.scene.persistence import KIND, VERSION, SavedScene
 from lodestar.storage.checkpoint import CheckpointConfig
 from lodestar.storage.files import write_file
+from lodestar.storage.journal_file import JournalFile
 from lodestar.storage.private import UnsafeFolder
 from lodestar.storage.replacement import Exchange
 from lodestar.storage.saved_map import (
@@ -39,11 +31,10 @@ from lodestar.storage.saved_map import (
     shrinkage,
 )
 from lodestar.storage.snapshot import SnapshotFolder
-from lodestar.worldmodel.scene_journal import SceneJournal
 from lodestar_interfaces.action import ExportMap, LoadMap, SaveMap
 from lodestar_ros.checkpoints import Checkpointer
 from lodestar_ros.load_again import LoadAgain
-from lodestar_ros.map_actions import TIMEOUT, Codes, MapError, RemoteAction, done_on, path_of, serve
+from lodestar_ros.map_actions import TIMEOUT, Codes, MapError, RemoteAction, path_of, put_on, serve
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import ParameterError
 from lodestar_ros.remote_map_parts import RemotePart
@@ -52,8 +43,6 @@ from lodestar_ros.workers import Job
 
 class MapFiles:
     """Serve ``~/save``, ``~/load`` and ``~/export``, and take checkpoints of the scene's own part.
-
-    journal: of amendments, replayed over the checkpoint.
 
     Calls: ``save_voxels``, ``load_voxels``, ``export_voxels``; if they are served, ``save_grid``, ``load_grid``,
     ``save_keyframes``, ``load_keyframes``, ``save_ways``, ``load_ways``.
@@ -64,25 +53,24 @@ class MapFiles:
     def __init__(
         self,
         node: LodestarNode,
-        scene: SceneDictionary,
+        chain: SceneChain,
         on_worker: Callable[[Callable[[], None]], None],
         loaded: Callable[[Any], None],
         saving: SaveConfig,
         checkpoints: CheckpointConfig,
     ) -> None:
-        self._node, self._scene, self._saving = node, scene, saving
-        self._resumed = 0  # revision of the checkpoint that the scene goes on from
+        self._node, self._chain, self._saving = node, chain, saving
+        self._scene = scene = chain.dictionary
         self._checkpoints = Checkpointer(node, checkpoints, {KIND: VERSION})
-        self.journal = self._journal(checkpoints)
-        self._checkpoints.restore(self._resume)
-        self.journal.replay(scene, self._resumed)
-        for problem in self.journal.problems:
+        journal = self._journal(checkpoints)
+        self._checkpoints.restore(chain.resume)
+        for problem in chain.replay(journal):
             node.get_logger().warning(f"journal of amendments: {problem}")
-        self._checkpoints.keep(
-            lambda: scene_to_archive(scene), lambda: (scene.session_id, scene.revision, scene.names_changed)
-        )
         self._on_worker, self._loaded = on_worker, loaded
-        self._part = scene_part(scene, lambda: node.now, self._put_scene, self._checkpoints.take_now)
+        self._part = chain.part(lambda: node.now, self._checkpoints.take_now, self._put_scene)
+        self._checkpoints.keep(
+            self._part.capture, lambda: (scene.session_id, scene.revision, scene.names_changed)
+        )
         self._voxels = RemotePart(
             node,
             VOXELS,
@@ -118,25 +106,16 @@ class MapFiles:
         """Take a checkpoint before returning. Raises OSError."""
         self._checkpoints.take_now()
 
-    def _journal(self, config: CheckpointConfig) -> SceneJournal:
+    def _journal(self, config: CheckpointConfig) -> JournalFile | None:
         """Return the journal of amendments in the folder of the run; without a folder nothing outlives the process."""
         if not (config.folder and config.run):
-            return SceneJournal()
+            return None
         try:
             file = parts.scene_journal(Path(config.folder), config.run)
         except (OSError, UnsafeFolder) as error:
             raise ParameterError(f"checkpoint.folder: {error}") from error
         self._node.on_close(file.close)
-        for problem in file.problems:
-            self._node.get_logger().warning(f"journal of amendments: {problem}")
-        return SceneJournal(file)
-
-    def _resume(self, archive: Archive) -> bool:
-        """Continue with a predecessor's checkpoint of this run."""
-        saved = scene_from_archive(archive, self._scene.config, math.inf, resumes=True)
-        self._scene.resume(saved.state, saved.map_id, saved.session_id)
-        self._resumed = saved.revision
-        return True
+        return file
 
     def _alone(self, name: str, work: Callable[[Job], dict[str, Any]], job: Job) -> dict[str, Any]:
         if not self._busy.acquire(blocking=False):
@@ -177,7 +156,7 @@ class MapFiles:
         """On the worker of the action. The scene is the first to be replaced: it then expects the other voxel map."""
         others = (*self._others, self._voxels)
         parts: tuple[MapPart, ...] = (self._part, *(other.asked_by(job) for other in others))
-        journal = Exchange(lambda _: self.journal.clear(), None)
+        journal = Exchange(lambda _: self._chain.journal.clear(), None)
         with self._again.until_done(job.request.path):
             _, left_out = load_map(job.request.path, parts, [("journal of amendments", lambda: journal)])
         self._tell_followers()
@@ -189,14 +168,10 @@ class MapFiles:
 
     def _put_scene(self, saved: SavedScene) -> Callable[[], None]:
         """Take a scene into use; return what takes that back. On the worker of the action."""
-
-        def put() -> Callable[[], None]:
-            return self._scene.replace(saved.state, saved.map_id, saved.session_id)
-
-        take_back = done_on(self._on_worker, put, "scene_dictionary")
+        take_back = put_on(self._on_worker, self._chain.use, "scene_dictionary")(saved)
 
         def undo() -> None:
-            done_on(self._on_worker, take_back, "scene_dictionary")
+            take_back()
             self._tell_followers()
 
         return undo

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from lodestar.assembly import parts
-from lodestar.assembly.config import SceneDictionaryConfig
-from lodestar.scene.dictionary import SceneDictionary
 from lodestar.scene.moved_things import MovedThings, SeenElsewhere
 from lodestar.scene.records import SceneDelta
 from lodestar_ros.node import LodestarNode
@@ -19,18 +16,17 @@ class MovedThingsWatch:
     def __init__(
         self,
         node: LodestarNode,
-        scene: SceneDictionary,
-        config: SceneDictionaryConfig,
+        moved: MovedThings | None,
+        period: float,
         submit: Callable[[Callable[[], None]], None],
         publish: Callable[[SceneDelta], None],
     ) -> None:
         self._submit, self._publish, self._archived = submit, publish, 0
-        moved = parts.moved_things(config, scene)
         if moved is None:
             return
         worker: LatestWorker[MovedThings] = LatestWorker("moved", self._compare, node.diagnostics.error)
         node.on_close(worker.close)
-        node.steady_timer(config.changes_period, lambda: worker.submit(moved))
+        node.steady_timer(period, lambda: worker.submit(moved))
         node.diagnostics.value("archived.seen_elsewhere", lambda: self._archived)
 
     def _compare(self, moved: MovedThings) -> None:

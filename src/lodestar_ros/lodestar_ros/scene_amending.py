@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from lodestar.assembly.scene_chain import SceneChain
 from lodestar.scene.amendments import AmendmentRefused, Refusal
-from lodestar.scene.dictionary import SceneDictionary
 from lodestar.scene.records import SceneDelta
-from lodestar.worldmodel.scene_journal import SceneJournal
 from lodestar_interfaces.srv import AmendScene
 from lodestar_ros.conversions import BadMessage
 from lodestar_ros.conversions_world import amendment_to_msg, amendments_from_msg
@@ -24,28 +23,26 @@ _CODES = {
 class SceneAmending:
     """Serves ``~/amend`` on the worker that publishes the scene's changes, so that they go out in their order.
 
-    journal: written before the answer, because nobody sees again what was amended. keep(): a checkpoint is to follow.
+    Its journal is written before the answer, because nobody sees again what was amended.
+    keep(): a checkpoint is to follow.
     """
 
     def __init__(
         self,
         node: LodestarNode,
-        scene: SceneDictionary,
+        chain: SceneChain,
         submit: Callable[[Callable[[], None]], None],
         publish: Callable[[SceneDelta], None],
-        journal: SceneJournal,
         keep: Callable[[], None],
     ) -> None:
-        self._scene, self._publish, self._journal, self._keep = scene, publish, journal, keep
+        self._chain, self._publish, self._keep = chain, publish, keep
         self._service = ServiceWorker(node, AmendScene, "~/amend", self._answer, submit)
 
     def _answer(self, request: AmendScene.Request, response: AmendScene.Response) -> AmendScene.Response:
         """On the worker."""
         response.error_code, response.error_msg = AmendScene.Response.UNKNOWN, "amending failed; see the log"
         try:
-            made = self._journal.amend(
-                self._scene, amendments_from_msg(request.amendments), int(request.expected_revision)
-            )
+            made = self._chain.amend(amendments_from_msg(request.amendments), int(request.expected_revision))
         except BadMessage as error:
             response.error_code, response.error_msg = AmendScene.Response.BAD_REQUEST, str(error)
             return response

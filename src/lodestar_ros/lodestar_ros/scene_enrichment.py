@@ -15,12 +15,11 @@ from rclpy.node import Node
 
 from lodestar.assembly import parts
 from lodestar.assembly.config import SceneDictionaryConfig
+from lodestar.assembly.scene_chain import SceneChain
 from lodestar.models.phrases import MissingPhrases
-from lodestar.scene.dictionary import SceneDictionary
 from lodestar.scene.enrichment import EnrichmentTask, crop_of
 from lodestar.scene.vision_captioner import VisionCaptioner
 from lodestar_interfaces.srv import GetKeyframe
-from lodestar_ros.embedder_client import RemotePhraseBook
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.workers import LatestWorker
 
@@ -89,19 +88,15 @@ class SceneEnrichment:
     def __init__(
         self,
         node: LodestarNode,
-        scene: SceneDictionary,
-        book: RemotePhraseBook,
+        chain: SceneChain,
         config: SceneDictionaryConfig,
     ) -> None:
-        self._node, self._scene = node, scene
+        self._node, self._chain, self._scene = node, chain, chain.dictionary
         self._images = KeyframeImages(node)
-        vision = config.captions.asks_model
-        self._enricher = parts.enricher(
-            scene, book, self._images.crops, self._vision(config) if vision else None
-        )
+        chain.caption_by(self._images.crops, self._vision(config) if config.captions.asks_model else None)
         self._worker: LatestWorker = LatestWorker("enrich", self._work, node.diagnostics.error)
         node.on_close(self._worker.close)
-        node.diagnostics.value("enrichments.waiting", lambda: scene.enrichments_waiting)
+        node.diagnostics.value("enrichments.waiting", lambda: self._scene.enrichments_waiting)
         node.steady_timer(config.enrich_period, self._wake)
 
     def _vision(self, config: SceneDictionaryConfig) -> VisionCaptioner:
@@ -130,7 +125,7 @@ class SceneEnrichment:
     def _work(self, _item: None) -> None:
         """On the worker."""
         try:
-            self._enricher.work()
+            self._chain.enricher.work()
         except MissingPhrases as error:
             self._node.diagnostics.status(f"waiting for the text embedder: {error}", ok=False)
         else:

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 from nav_msgs.msg import OccupancyGrid
 
 from lodestar.assembly import parts
+from lodestar.assembly.scene_chain import SceneChain
 from lodestar.geometry.poses import yaw_of
-from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.language.directive import Directive
-from lodestar.mapping.pillars import PillarMap
 from lodestar.models.phrases import MissingPhrases
 from lodestar.query.fields import LAYERS
-from lodestar.scene.dictionary import SceneDictionary
 from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.conversions_language import directive_from_msg
 from lodestar_ros.conversions_map import pillars_from_msg, similarity_to_msg
-from lodestar_ros.embedder_client import RemotePhraseBook
 from lodestar_ros.frame_tree import TransformUnavailable
 from lodestar_ros.keep_out import KeepOutPublisher
 from lodestar_ros.node import FrameNames, LodestarNode
@@ -35,27 +30,21 @@ class SceneFields:
 
     A zone that appears where the robot stands is laid as the robot leaves it (`ZoneGrowth`).
     Subscribes: ``pillars``, ``directive``, TF. Publishes: ``~/similarity/{target,neighbor,constraint}``,
-    ``~/keep_out_mask``, ``~/costmap_filter_info``. grid(): the newest grid, None before the first.
+    ``~/keep_out_mask``, ``~/costmap_filter_info``.
     """
 
     def __init__(
         self,
         node: LodestarNode,
-        scene: SceneDictionary,
-        book: RemotePhraseBook,
-        grid: Callable[[], OccupancyGrid2D | None],
+        chain: SceneChain,
         period: float,
     ) -> None:
-        self._node, self._scene, self._grid = node, scene, grid
-        self._fields = parts.directive_fields(book, node.shared)
-        self._directive: Directive | None = None
-        self._pillars: PillarMap | None = None
+        self._node, self._chain = node, chain
         self._layers = {
             layer: node.create_publisher(OccupancyGrid, f"~/similarity/{layer}", qos.LATCHED)
             for layer in LAYERS
         }
         self._keep_out = KeepOutPublisher(node)
-        self._zones: OccupancyGrid2D | None = None  # the newest, as wanted
         self._growth = parts.zone_growth(node.shared)
         self._said = ""
         self._frames = declare_config(node, FrameNames, "frames.")
@@ -69,39 +58,38 @@ class SceneFields:
         node.steady_timer(period, lambda: self._worker.submit(None))
 
     def _on_pillars(self, message: msg.PillarMap) -> None:
-        self._pillars = pillars_from_msg(message)
+        self._chain.pillars = pillars_from_msg(message)
 
     def _on_directive(self, message: msg.Directive) -> None:
-        self._directive = directive_from_msg(message)
+        self._chain.directive = directive_from_msg(message)
         self._worker.submit(None)
 
     def _refresh(self, _item: None) -> None:
         """On the worker."""
-        pillars, stamp = self._pillars, self._node.now
+        stamp = self._node.now
         try:
-            update = self._fields.refresh(self._scene, self._directive, pillars, self._grid(), stamp=stamp)
+            update = self._chain.refresh(stamp)
         except MissingPhrases as error:
             self._node.diagnostics.status(f"waiting for the text embedder: {error}", ok=False)
             return
         if update is not None and update.zones is not None:
-            self._zones = update.zones
             self._lay(changed=True)
         elif self._growth.held:
             self._lay(changed=False)
-        if update is None:
+        if update is None or update.pillars is None:
             return
         for layer, field in update.layers.items():
-            assert pillars is not None
-            self._layers[layer].publish(similarity_to_msg(field, pillars.resolution, pillars.origin, stamp))
+            resolution, origin = update.pillars.resolution, update.pillars.origin
+            self._layers[layer].publish(similarity_to_msg(field, resolution, origin, stamp))
 
     def _lay(self, *, changed: bool) -> None:
         """Publish the zones, without what the robot needs to leave them, and say so. On the worker.
 
         changed: the zones are others than before, and not the robot's place alone.
         """
-        assert self._zones is not None
-        before = self._growth.held
-        laid = self._growth.lay(self._zones, self._grid(), self._pose())
+        zones, before = self._chain.zones, self._growth.held
+        assert zones is not None
+        laid = self._growth.lay(zones, self._chain.grid, self._pose())
         if changed or self._growth.held != before:
             self._keep_out.publish(replace(laid, stamp=self._node.now))
         said = self._growth.sentence

@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "lodestar" / "test" / "scene"
 from session_builders import loaded, thing, yesterday
 
 from lodestar.assembly.config import SceneDictionaryConfig
+from lodestar.assembly.parts import moved_things
 from lodestar.scene.records import EntityState
 from lodestar_ros.moved_things_watch import MovedThingsWatch
 
@@ -56,7 +57,9 @@ def shell():
 
 def watch(shell, scene, **options):
     config = SceneDictionaryConfig(**options)
-    MovedThingsWatch(shell, scene, config, shell.jobs.append, shell.told.append)
+    MovedThingsWatch(
+        shell, moved_things(config, scene), config.changes_period, shell.jobs.append, shell.told.append
+    )
     return config
 
 

@@ -24,11 +24,12 @@ NO_FENCE = FenceConfig()
 @dataclass(frozen=True)
 class FieldUpdate:
     """layers: name -> (rows, columns) float32 scores on the pillars. zones: the forbidden cells, occupied on the plan
-    grid; None = unchanged.
+    grid; None = unchanged. pillars: those of the layers.
     """
 
     layers: Mapping[str, np.ndarray] = field(default_factory=dict)
     zones: OccupancyGrid2D | None = None
+    pillars: PillarMap | None = None
 
 
 class DirectiveFields:
@@ -90,7 +91,7 @@ class DirectiveFields:
                 mask = _both(mask, told)
         zones = None if grid is None else self._changed_zones(grid, mask, stamp)
         self._state = state
-        return FieldUpdate(drawn, zones)
+        return FieldUpdate(drawn, zones, pillars)
 
     def _layers(
         self, directive: Directive, pillars: PillarMap, scene: SceneDictionary

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from lodestar.keyframes.records import ImageName, Keyframe
 from lodestar.memory.records import Memory
 from lodestar.memory.segments import Segmenter
-from lodestar.memory.snapshot_upkeep import SnapshotUpkeep
+from lodestar.memory.snapshots.upkeep import SnapshotUpkeep
 
 
 @dataclass(frozen=True)

@@ -31,15 +31,12 @@ if TYPE_CHECKING:
     from lodestar.memory.answering.config import AgentConfig, AnsweringConfig
     from lodestar.memory.answering.coverage import FloorLooks
     from lodestar.memory.answering.tools import Memories
-    from lodestar.memory.evidence import Selection
+    from lodestar.memory.evidence.selection import Selection
     from lodestar.memory.records import Memory
     from lodestar.memory.vision_captions import VisionCaptions
     from lodestar.models.chat import OpenAiChat
     from lodestar.models.phrases import PhraseBook
-    from lodestar.perception.config import UltralyticsConfig
-    from lodestar.perception.frames import Detector
     from lodestar.perception.picture_config import PicturesConfig
-    from lodestar.perception.ultralytics import UltralyticsDetector
     from lodestar.query.targets import SceneTargets
     from lodestar.query.verdict import PoolCache
     from lodestar.scene.mirror import SceneMirror
@@ -280,24 +277,16 @@ def query_parser(config: SceneDictionaryConfig, chat: OpenAiChat, warn: Callable
     return make_parser(config.parser, warn, chat)[0]
 
 
-def picture_detector(model: str, config: UltralyticsConfig) -> UltralyticsDetector:
-    """Return the detector for pictures that come with a directive. model: path of weights."""
-    from lodestar.perception.ultralytics import UltralyticsDetector
-
-    return UltralyticsDetector(model, config)
-
-
-def picture_reader(
-    config: PicturesConfig, detector_of: Callable[[str, UltralyticsConfig], Detector] | None = None
-) -> PictureReader:
+def picture_reader(config: PicturesConfig) -> PictureReader:
     """Return the reader of picture files of a target. Nothing is loaded or connected to before the first picture."""
     from lodestar.language.model_reasoner import ModelPictures
     from lodestar.language.picture_goals import DetectedPictures, unread
     from lodestar.models.chat import OpenAiChat
+    from lodestar.perception.ultralytics import UltralyticsDetector
 
     if config.adapter == "model":
         return ModelPictures(OpenAiChat(config.chat), config.file)
     if config.adapter == "detector":
-        detector_of = detector_of or picture_detector
-        return DetectedPictures(detector_of(config.detector.model, config.detector.ultralytics), config.file)
+        detector = UltralyticsDetector(config.detector.model, config.detector.ultralytics)
+        return DetectedPictures(detector, config.file)
     return lambda image: unread(image, config.file)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from lodestar.memory.answering.config import AnsweringConfig
     from lodestar.memory.answering.coverage import FloorLooks
     from lodestar.memory.config import SnapshotConfig
-    from lodestar.memory.snapshot_upkeep import SnapshotUpkeep
+    from lodestar.memory.snapshots.upkeep import SnapshotUpkeep
     from lodestar.models.chat import OpenAiChat
     from lodestar.models.phrases import PhraseBook
     from lodestar.perception.geometric import GeometricSegmenter
@@ -287,7 +287,7 @@ def world_model(
 
 def snapshot_upkeep(config: SnapshotConfig) -> SnapshotUpkeep:
     """Return what selects the images that stand for all entities; it knows none yet."""
-    from lodestar.memory.snapshot_upkeep import SnapshotUpkeep
+    from lodestar.memory.snapshots.upkeep import SnapshotUpkeep
 
     return SnapshotUpkeep(config)
 

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
 
 import numpy as np
 
 from lodestar.assembly.config import MappingConfig
-from lodestar.assembly.parts import plan_mapper
+from lodestar.assembly.parts import plan_mapper, plan_mapper_from
 from lodestar.assembly.range_turns import LidarTurn, RangeTurn
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.overlay import confirmed_by, overlay_obstacles
+from lodestar.mapping.grid_file import Mapper, grid_archive, grid_part, resume_odometry
 from lodestar.mapping.octomap import OctoMapper
 from lodestar.mapping.scan_grid import ScanGridMapper
 from lodestar.mapping.turn_filter import TurnFilter
 from lodestar.perception.frames import RgbdFrame
+from lodestar.storage.archive import Archive
+from lodestar.storage.saved_map import ArchivePart
 from lodestar.timing.stamps import Periodic
 from lodestar.worldmodel.amendments import ClosedWay
 from lodestar.worldmodel.closed_ways import WayOverlay
@@ -30,7 +35,7 @@ class PlanChain:
 
     def __init__(self, config: MappingConfig) -> None:
         self.config = config
-        self.mapper: OctoMapper | ScanGridMapper = plan_mapper(config)
+        self.mapper: Mapper = plan_mapper(config)
         self._turns = TurnFilter(config.thinning)
         self._due = Periodic(config.grid_period)
         self._ways = WayOverlay(config.ways)
@@ -39,10 +44,39 @@ class PlanChain:
         self._projected = self.mapper.project(0.0)  # without the closed ways
         self.grid: OccupancyGrid2D = self._projected
 
-    def go_on_with(self, mapper: OctoMapper | ScanGridMapper, stamp: float) -> None:
-        """Replace the mapper, and project its grid at once."""
-        self.mapper = mapper
+    def use(self, mapper: Mapper, stamp: float) -> Callable[[], None]:
+        """Take another mapper into use, and project its grid at once; return what takes that back."""
+        former, self.mapper = self.mapper, mapper
         self._show(stamp)
+
+        def take_back() -> None:
+            self.mapper = former
+            self._show(stamp)
+
+        return take_back
+
+    def resume(self, archive: Archive, stamp: float) -> bool:
+        """Go on from a predecessor's mapper; the odometry is the same. Raises ForeignFile."""
+        self.use(resume_odometry(self._fitting(archive), archive), stamp)
+        return True
+
+    def part(
+        self,
+        now: Callable[[], float],
+        kept: Callable[[], object] = lambda: None,
+        put: Callable[[Mapper], Callable[[], object]] | None = None,
+        lock: AbstractContextManager[Any] | None = None,
+    ) -> ArchivePart[Mapper]:
+        """Return the part of a saved map. put: by default `use`. lock: held while the mapper is copied."""
+
+        def capture() -> Archive:
+            with lock or nullcontext():
+                return grid_archive(self.mapper, now())
+
+        return grid_part(capture, self._fitting, put or (lambda mapper: self.use(mapper, now())), kept)
+
+    def _fitting(self, archive: Archive) -> Mapper:
+        return plan_mapper_from(self.config, archive.kind, archive.arrays)
 
     def restart_clock(self) -> None:
         """Accept the next input: the clock went back."""
@@ -71,6 +105,12 @@ class PlanChain:
         """Lay these closed ways over the grid from now on, in place of the former ones."""
         if self._ways.follow(ways):
             self._lay_ways()
+
+    def use_ways(self, ways: tuple[ClosedWay, ...]) -> Callable[[], None]:
+        """Lay the closed ways of a loaded map over the grid; return what takes that back."""
+        former = self.ways
+        self.follow_ways(ways)
+        return lambda: self.follow_ways(former)
 
     def _lay_ways(self) -> None:
         self.grid = self._ways.laid_over(self._projected, self._place)
@@ -138,9 +178,7 @@ class PlanChain:
         self._lay_ways()
 
 
-def _on_slam(
-    slam: OccupancyGrid2D, points: OccupancyGrid2D, mapper: OctoMapper | ScanGridMapper
-) -> OccupancyGrid2D:
+def _on_slam(slam: OccupancyGrid2D, points: OccupancyGrid2D, mapper: Mapper) -> OccupancyGrid2D:
     """Return SLAM's map with the obstacles in the points; with a floor layer, free only where they show floor."""
     seen = isinstance(mapper, OctoMapper) and mapper.sees_drop_offs
     return confirmed_by(slam, points) if seen else overlay_obstacles(slam, points)

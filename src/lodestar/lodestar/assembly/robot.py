@@ -23,8 +23,7 @@ from lodestar.agent.loop.machine import OWN_PARTS, PartKinds
 from lodestar.assembly import mind_parts, parts
 from lodestar.assembly.config import RobotConfig
 from lodestar.assembly.expert_panel import ExpertPanel
-from lodestar.assembly.local_scene import LocalScene
-from lodestar.assembly.map_chain import MapChain, Stages, unmeasured
+from lodestar.assembly.local_map import LocalMap, Stages, unmeasured
 from lodestar.assembly.memory_chain import MemoryChain
 from lodestar.assembly.memory_news import decision_news, directive_outcome
 from lodestar.experts.protocol import Expert, Proposal, ProposalRequest, Rejection
@@ -44,6 +43,7 @@ from lodestar.models.phrases import PhraseBook
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 from lodestar.selection.policy import Policy
 from lodestar.timing.stamps import Periodic
+from lodestar.worldmodel.amendments import ClosedWay
 from lodestar.worldmodel.events import WorldEvent
 from lodestar.worldmodel.records import Trace
 
@@ -89,24 +89,21 @@ class HeadlessRobot:
     def forget(self) -> None:
         """Forget the map and the entities; the policy keeps what it has learned, and a directive continues."""
         config, phrases = self.config, self.phrases
-        self.map = MapChain(config, phrases, stages=self._stages)
+        self.map = LocalMap(config, phrases, stages=self._stages, use_ways=self._use_ways)
         self.memory: MemoryChain | None = None
         if self._remembers:
             self.memory = MemoryChain(config.memory, self.map.mirror)
             self.map.followers.append(self.memory.take_delta)
-        self.world = parts.world_model(
-            config.world_model,
-            LocalScene(self.map.scene, self.map.tell),
-            self._hear_event,
-            self.map.mirror,
-        )
-        self.map.use_ways = lambda ways: self.world.replace_ways(ways, self.world.now)
+        self.world = parts.world_model(config.world_model, self.map, self._hear_event, self.map.mirror)
         self._directive = DirectiveNews(0.0, "")
         self._turn = Periodic(config.memory.tick_period)
         self.panel = ExpertPanel(config.experts, phrases, self._mind)
         self.panel.use_memory(self.memory)
         self._given: OccupancyGrid2D | None = None
         self._pose: np.ndarray | None = None
+
+    def _use_ways(self, ways: tuple[ClosedWay, ...]) -> Callable[[], None]:
+        return self.world.replace_ways(ways, self.world.now)
 
     def _hear_event(self, event: WorldEvent) -> None:
         if self.memory is not None:

@@ -13,7 +13,7 @@ from scipy import ndimage
 
 from lodestar.experts.config import FrontierTrackerConfig
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.memory.frontier_snapshots import FrontierImageChoice
+from lodestar.memory.snapshots.frontiers import FrontierImageChoice
 
 _EIGHT = np.ones((3, 3), np.uint8)
 

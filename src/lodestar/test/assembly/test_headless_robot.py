@@ -88,10 +88,10 @@ def test_a_directive_that_contradicts_itself_is_refused_as_the_node_does(robot: 
 def test_nothing_is_kept_away_from_once_the_directive_is_over(robot: HeadlessRobot) -> None:
     robot.start("find the mug; keep away from the sofa", 1.0)
     robot.tick(1.1)
-    assert robot.map.directive is not None
+    assert robot.map.scene.directive is not None
     robot.loop.cancel(1.5)
     assert any(isinstance(command, Finish) for command in robot.tick(2.0))
-    assert robot.map.directive is None
+    assert robot.map.scene.directive is None
 
 
 def test_what_is_forgotten_is_the_map_and_not_the_directive(robot: HeadlessRobot) -> None:

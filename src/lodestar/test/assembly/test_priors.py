@@ -24,7 +24,12 @@ def test_one_file_reaches_loop_scene_and_expert(tmp_path):
     robot = HeadlessRobot(changed(RobotConfig(), shared__priors_file=str(path)), PhraseBook())
     expert = robot.experts["semantic_map"]
     context = robot.loop._context
-    for priors in (context.priors, robot.map.scene._priors, expert._priors, expert._last_seen._priors):
+    for priors in (
+        context.priors,
+        robot.map.scene.dictionary._priors,
+        expert._priors,
+        expert._last_seen._priors,
+    ):
         assert priors.of("plant") == learned.of("plant")
     robot.close()
 

@@ -10,7 +10,7 @@ import pytest
 
 from lodestar.assembly import mind_parts, parts
 from lodestar.assembly.config import MappingConfig, RobotConfig, changed
-from lodestar.assembly.map_chain import MapChain
+from lodestar.assembly.local_map import LocalMap
 from lodestar.grid.occupancy import FREE
 from lodestar.mapping.grid_file import VERSIONS
 from lodestar.mapping.octomap import OctoMapper
@@ -36,13 +36,13 @@ def test_the_grid_of_the_mapping_node_goes_on(saved: Path) -> None:
 
 
 def test_the_map_of_an_episode_goes_on_where_the_planar_scan_is_the_source(saved: Path) -> None:
-    chain = MapChain(changed(RobotConfig(), mapping__source="scan"), PhraseBook())
+    chain = LocalMap(changed(RobotConfig(), mapping__source="scan"), PhraseBook())
     chain.go_on_from(SavedMap.read(saved / "headless_map"))
     assert np.count_nonzero(chain.grid.cells == FREE) > 1000
 
 
 def test_the_map_of_an_episode_is_refused_by_an_octree_and_says_what_to_do(saved: Path) -> None:
-    chain = MapChain(RobotConfig(), PhraseBook())
+    chain = LocalMap(RobotConfig(), PhraseBook())
     before = chain.plan.mapper
     with pytest.raises(ForeignFile, match=r"planar scan.*set mapping\.source to scan, or explore anew"):
         chain.go_on_from(SavedMap.read(saved / "headless_map"))

@@ -49,7 +49,7 @@ def outcome(*amendments):
 def robot():
     config = changed(RobotConfig(), mapping=MappingConfig(source="scan"))
     robot = HeadlessRobot(config, PhraseBook(), remembers=True)
-    robot.map.tell(robot.map.scene.update(InstanceDelta(1.0, 1, 0, (chair(),))))
+    robot.map.tell(*robot.map.scene.take_instances(InstanceDelta(1.0, 1, 0, (chair(),))))
     turn(robot, 1.0)
     yield robot
     robot.close()

@@ -8,7 +8,7 @@ from lodestar.geometry.camera import PinholeCamera
 from lodestar.geometry.poses import BODY_FROM_OPTICAL, planar_transform
 from lodestar.keyframes.records import Keyframe
 from lodestar.memory.config import SnapshotConfig
-from lodestar.memory.snapshot_upkeep import SnapshotUpkeep
+from lodestar.memory.snapshots.upkeep import SnapshotUpkeep
 from lodestar.perception.frames import ImageBox
 from lodestar.scene.records import Entity, EntityState, SceneDelta
 

@@ -27,7 +27,7 @@ from lodestar.memory.events import (
     remember_directive,
     remember_word,
 )
-from lodestar.memory.evidence import SELECTIONS, Evidence
+from lodestar.memory.evidence.selection import SELECTIONS, Evidence
 from lodestar.memory.records import MapName
 from lodestar.scene.captions import clean_text
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from lodestar.geometry.boxes import box_distance
-from lodestar.memory.bottleneck import information, merge, neighbours, task_conditional
+from lodestar.memory.evidence.bottleneck import information, merge, neighbours, task_conditional
 
 ALPHA, TOP = 0.3, 2
 

@@ -10,7 +10,7 @@ from memory_builders import embed, hits_of, memory, primitive
 
 from lodestar.memory.answering.config import RULES, AnsweringConfig
 from lodestar.memory.config import BottleneckConfig
-from lodestar.memory.evidence import SELECTIONS, bottleneck_evidence
+from lodestar.memory.evidence.selection import SELECTIONS, bottleneck_evidence
 from lodestar.memory.requests import Hit
 from lodestar.models.phrases import MissingPhrases
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.memory.config import FrontierSnapshotConfig
-from lodestar.memory.frontier_snapshots import FrontierImageChoice, overlap
+from lodestar.memory.snapshots.frontiers import FrontierImageChoice, overlap
 
 CELLS = np.arange(100)
 PLACE = np.array([4.0, 2.0])

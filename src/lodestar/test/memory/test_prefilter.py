@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from lodestar.memory.config import SnapshotConfig
-from lodestar.memory.prefilter import Described, Prefilter, phrases_of
-from lodestar.memory.snapshot_text import snapshot_text
+from lodestar.memory.snapshots.prefilter import Described, Prefilter, phrases_of
+from lodestar.memory.snapshots.text import snapshot_text
 from lodestar.models.phrases import MissingPhrases, PhraseBook
 from lodestar.perception.frames import ImageBox
 

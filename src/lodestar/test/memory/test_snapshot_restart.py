@@ -7,7 +7,7 @@ import json
 import pytest
 from snapshot_scenes import FIRST, PAIR, camera_at, delta, shot, snapshot_of, thing, upkeep
 
-from lodestar.memory.snapshot_upkeep import SnapshotUpkeep
+from lodestar.memory.snapshots.upkeep import SnapshotUpkeep
 
 
 def successor(made, things, keyframes):

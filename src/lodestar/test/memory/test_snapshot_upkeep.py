@@ -13,8 +13,8 @@ from snapshot_scenes import CAMERA, FIRST, PAIR, camera_at, delta, holds, shot, 
 
 from lodestar.mapping.records import Merge
 from lodestar.memory.config import SnapshotConfig
-from lodestar.memory.snapshot_upkeep import SnapshotUpkeep
-from lodestar.memory.snapshots import cover_clusters
+from lodestar.memory.snapshots.clusters import cover_clusters
+from lodestar.memory.snapshots.upkeep import SnapshotUpkeep
 from lodestar.perception.frames import ImageBox
 from lodestar.scene.records import EntityState
 
@@ -325,7 +325,7 @@ def test_an_update_costs_the_change_and_not_the_scene(monkeypatch):
         made = upkeep(things, (shot(i + 1, camera_at(1.0 * i, -1.0, 1.57), things) for i in range(length)))
         made.commit(1.0)
         looked = []
-        import lodestar.memory.cluster_upkeep as module
+        import lodestar.memory.snapshots.cluster_upkeep as module
 
         def counted(entities, sights, *rest, looked=looked):
             looked.append(sum(len(scores) for scores in sights.values()))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lodestar.memory.snapshots import cover_clusters
+from lodestar.memory.snapshots.clusters import cover_clusters
 
 SCORES = st.floats(0.01, 1.0)
 SIGHTS = st.dictionaries(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -13,24 +12,23 @@ from failing_disk import every_failure
 from scene_builders import Feed, instance
 
 from lodestar.assembly import parts
-from lodestar.assembly.config import MappingConfig
+from lodestar.assembly.config import RobotConfig
+from lodestar.assembly.local_map import LocalMap
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.geometry.poses import planar_transform
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.keyframes.folder import KeyframeSet
 from lodestar.keyframes.store import KeyframePart, KeyframeStore
-from lodestar.mapping.grid_file import grid_archive, grid_part
-from lodestar.mapping.persistence import map_to_arrays, voxel_part
-from lodestar.mapping.semantic_voxels import SemanticVoxelMap
+from lodestar.mapping.persistence import map_to_arrays
+from lodestar.models.phrases import PhraseBook
 from lodestar.perception.frames import RgbdFrame
-from lodestar.scene.persistence import scene_from_archive, scene_part
+from lodestar.scene.persistence import scene_from_archive
 from lodestar.scene.records import EntityState
 from lodestar.storage.archive import ForeignFile
 from lodestar.storage.replacement import Exchange, replace_all, told
 from lodestar.storage.saved_map import GRID, KEYFRAMES, SCENE, VOXELS, WAYS, SavedMap, load_map, save_map
 from lodestar.storage.snapshot import SnapshotFolder
 from lodestar.worldmodel.amendments import Amendment, Change, ClosedWay
-from lodestar.worldmodel.scene_journal import SceneJournal
 from lodestar.worldmodel.way_file import way_part
 
 CAMERA = PinholeCamera(32, 24, 30.0, 30.0, 16.0, 12.0)
@@ -43,11 +41,13 @@ class Robot:
 
     def __init__(self, folder: Path, thing: int, offset: float, names: bool = False) -> None:
         self.folder = folder
-        self.mapper = parts.plan_mapper(MappingConfig())
+        self.map = LocalMap(RobotConfig(), PhraseBook())
         wall = np.column_stack([np.full(50, 2.0 + offset), np.linspace(-1.0, 1.0, 50), np.full(50, 0.3)])
-        self.mapper.insert_points(wall, planar_transform(0.0, 0.0, 0.0, 0.4), planar_transform(0.0, 0.0, 0.0))
-        self.voxels = SemanticVoxelMap(session_id=f"s{thing}")
-        self.scene = parts.scene_dictionary()
+        self.map.plan.mapper.insert_points(
+            wall, planar_transform(0.0, 0.0, 0.0, 0.4), planar_transform(0.0, 0.0, 0.0)
+        )
+        self.map.voxels.map.session_id = f"s{thing}"
+        self.scene = self.map.scene.dictionary
         self.feed = Feed()
         self.scene.update(self.feed(updated=(instance(thing),), session_id=f"s{thing}"))
         self.find_rooms()
@@ -60,30 +60,22 @@ class Robot:
             image = np.full((24, 32, 3), thing, np.uint8)
             nothing = np.zeros((0, 0), np.float32)
             self.keyframes.offer(RgbdFrame(1.0 + step, CAMERA, nothing, pose, rgb=image))
-        self.ways: tuple[ClosedWay, ...] = (DOOR,) if names else ()
-        self.journal = SceneJournal(parts.scene_journal(folder / "run", "run"))
+        self.map.follow_ways((DOOR,) if names else ())
+        assert self.map.scene.replay(parts.scene_journal(folder / "run", "run")) == ()
+        self.journal = self.map.scene.journal
 
     def find_rooms(self) -> None:
         self.scene.find_regions(OccupancyGrid2D(np.zeros((60, 60), np.int8), 0.1, (-3.0, -3.0)))
 
-    def _use(self, name: str) -> Callable[[object], Callable[[], object]]:
-        def put(part: object) -> Callable[[], object]:
-            former = getattr(self, name)
-            setattr(self, name, part)
-            return lambda: setattr(self, name, former)
-
-        return put
+    @property
+    def ways(self) -> tuple[ClosedWay, ...]:
+        return self.map.plan.ways
 
     def parts(self) -> tuple:
-        fit = lambda saved: parts.plan_mapper_from(MappingConfig(), saved.kind, saved.arrays)  # noqa: E731
-        put = lambda one: self.scene.replace(one.state, one.map_id, one.session_id)  # noqa: E731
-        return (
-            scene_part(self.scene, lambda: 1e9, put),
-            grid_part(lambda: grid_archive(self.mapper, 0.0), fit, self._use("mapper")),
-            voxel_part(self.voxels.config, lambda: self.voxels, self._use("voxels"), lambda: 1e9),
-            KeyframePart(self.keyframes),
-            way_part(lambda: self.ways, self._use("ways"), lambda: 0.0),
-        )
+        plan, later = self.map.plan, lambda: 1e9
+        ways = way_part(lambda: plan.ways, plan.use_ways, lambda: 0.0)
+        chains = self.map.scene.part(later), plan.part(lambda: 0.0), self.map.voxels.part(later)
+        return (*chains, KeyframePart(self.keyframes), ways)
 
     def save(self, path: Path) -> None:
         save_map(SnapshotFolder(path, keep=2), self.parts(), {"saved": 1.0})
@@ -101,7 +93,8 @@ class Robot:
         stores = self.keyframes, KeyframeStore(self.folder / "images")
         return {
             "names": names, "things": things, "ways": self.ways, "base": scene.session_id.split("+")[0],
-            "free": self.mapper.project(0.0).cells.tobytes(), "voxels": self.voxels.session_id.split("+")[0],
+            "free": self.map.plan.mapper.project(0.0).cells.tobytes(),
+            "voxels": self.map.voxels.map.session_id.split("+")[0],
             "images": [[store.get(i)[1] for i in store.ids] for store in stores],
             "journal": len(parts.scene_journal(self.folder / "run", "run").lines),
         }  # fmt: skip
@@ -279,7 +272,7 @@ def test_a_read_only_folder_is_refused_and_the_next_save_works(yesterday, tmp_pa
 
 def test_voxels_that_are_taken_back_are_those_there_were(yesterday, tmp_path):
     robot = fresh(tmp_path)
-    before = map_to_arrays(robot.voxels)[0]
+    before = map_to_arrays(robot.map.voxels.map)[0]
     with pytest.raises(RuntimeError):
         robot.load(tmp_path / "map", Stubborn())
-    assert map_to_arrays(robot.voxels)[0] == before
+    assert map_to_arrays(robot.map.voxels.map)[0] == before

@@ -12,6 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from lodestar.assembly.config import RobotConfig
+from lodestar.assembly.local_map import LocalMap
+from lodestar.models.phrases import PhraseBook
+from lodestar.storage.saved_map import ArchivePart, load_map, save_map
+from lodestar.storage.snapshot import SnapshotFolder
 from lodestar_eval.map_size_building import add_building_options, open_building
 from lodestar_eval.options import positive_int
 from lodestar_eval.registry import Bar, Benchmark, Result, Table
@@ -19,6 +24,7 @@ from lodestar_eval.registry import Bar, Benchmark, Result, Table
 _BOUND_S = 10.0  # issue 3: of saving and of loading
 _MIB = 2**20
 _LATER = 1e9  # s, when it is loaded
+_ROBOT = RobotConfig()
 _LOOKS = 3  # frames of every view: the observations that confirm an instance
 
 
@@ -32,17 +38,22 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
     _, world = open_building(options)
-    grid, voxels, scene = _mapped(world, options, progress)
+    made = _mapped(world, options, progress)
+    voxels, scene = made.voxels.map, made.scene.dictionary
     place = folder / "map"
     saves, loads, sizes = [], [], {}
     for number in range(options.rounds):
         began = time.perf_counter()
-        sizes = _save(place, grid, voxels, scene)
+        sizes = _save(place, made)
         saves.append(time.perf_counter() - began)
+        other = LocalMap(_ROBOT, PhraseBook())
         began = time.perf_counter()
-        free, other, entities = _load(place, voxels)
+        _load(place, other)
         loads.append(time.perf_counter() - began)
-        if other.voxel_count != voxels.voxel_count or entities != len(scene) or free != _free(grid):
+        same = other.voxels.map.voxel_count == voxels.voxel_count and len(other.scene.dictionary) == len(
+            scene
+        )
+        if not same or _free(other) != _free(made):
             raise RuntimeError("what was loaded is not what was saved")
         progress(f"round {number + 1}: saved in {saves[-1]:.1f} s, loaded in {loads[-1]:.1f} s")
     shutil.rmtree(place)
@@ -62,15 +73,14 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
     return Result(metrics, bars, (Table("Saving and loading", ("what", "value"), rows),), notes=notes)
 
 
-def _mapped(world: object, options: argparse.Namespace, progress: Callable[[str], None]) -> tuple:
-    """Return grid, voxels and scene after a sweep through the building."""
-    from lodestar.assembly import parts
-    from lodestar.assembly.config import MappingConfig
+def _mapped(world: object, options: argparse.Namespace, progress: Callable[[str], None]) -> LocalMap:
+    """Return the map after a sweep through the building."""
     from lodestar_eval.sweep import Sweep, SweepConfig
 
     sweep = Sweep(world, options.seed, SweepConfig(views=options.views, width=320, height=240))  # type: ignore[arg-type]
-    voxels, scene = parts.voxel_map(), parts.scene_dictionary()
-    grid: Any = parts.plan_mapper(MappingConfig())
+    made = LocalMap(_ROBOT, PhraseBook())
+    voxels, scene = made.voxels.map, made.scene.dictionary
+    grid: Any = made.plan.mapper
     for number, (frame, segmented) in enumerate(sweep.frames()):
         for look in range(_LOOKS):
             stamp = frame.stamp + look * sweep.config.interval / _LOOKS
@@ -79,64 +89,31 @@ def _mapped(world: object, options: argparse.Namespace, progress: Callable[[str]
         grid.insert_depth(frame)
         if number % 200 == 0:
             progress(f"frame {number} of {len(sweep)}: {len(scene)} entities")
-    while scene.flush().updated:
-        pass
-    return grid, voxels, scene
+    made.scene.flush()
+    return made
 
 
-def _free(grid: Any) -> float:
+def _free(made: LocalMap) -> float:
     """Return the free area of the plan in m^2."""
-    return 0.0 if grid is None else grid.project(0.0).free_area
+    return made.plan.mapper.project(0.0).free_area
 
 
-def _parts(grid: Any, voxels: Any, scene: Any, put: Callable[[Any], Callable[[], None]]) -> tuple[Any, ...]:
-    """Return the parts of the map, as the nodes save and load them. put: takes a loaded grid or voxel map."""
-    from lodestar.mapping.grid_file import grid_archive, grid_part
-    from lodestar.mapping.octomap import OctoMapper
-    from lodestar.mapping.persistence import voxel_part
-    from lodestar.scene.persistence import scene_part
-
-    def use(saved: Any) -> Callable[[], None]:
-        return scene.replace(saved.state, saved.map_id, saved.session_id)  # type: ignore[no-any-return]
-
-    return (
-        scene_part(scene, lambda: _LATER, use),
-        grid_part(lambda: grid_archive(grid, 0.0), lambda saved: OctoMapper.from_arrays(saved.arrays), put),
-        voxel_part(voxels.config, lambda: voxels, put, lambda: _LATER, mark="1"),
-    )
+def _parts(made: LocalMap) -> tuple[ArchivePart[Any], ...]:
+    """Return the parts of the map, as the nodes save and load them."""
+    later = lambda: _LATER  # noqa: E731
+    return made.scene.part(later), made.plan.part(lambda: 0.0), made.voxels.part(later)
 
 
-def _save(place: Path, grid: Any, voxels: object, scene: object) -> dict[str, float]:
+def _save(place: Path, made: LocalMap) -> dict[str, float]:
     """Write all parts to a snapshot; return their sizes in bytes."""
-    from lodestar.storage.saved_map import save_map
-    from lodestar.storage.snapshot import SnapshotFolder
-
-    save_map(SnapshotFolder(place), _parts(grid, voxels, scene, _drop), {})
+    save_map(SnapshotFolder(place), _parts(made), {})
     part, _ = SnapshotFolder(place).open()
     return {path.stem: float(path.stat().st_size) for path in part.glob("*.lodestar")}
 
 
-def _drop(_part: object) -> Callable[[], None]:
-    return lambda: None
-
-
-def _load(place: Path, voxels: object) -> tuple:
-    """Return the plan's free area, the voxel map and the number of entities."""
-    from lodestar.assembly import parts
-    from lodestar.storage.saved_map import load_map
-
-    found: list[Any] = []
-
-    def put(part: Any) -> Callable[[], None]:
-        found.append(part)
-        return found.pop
-
-    scene = parts.scene_dictionary()
-    load_map(place, _parts(None, voxels, scene, put))
-    while scene.flush().updated:
-        pass
-    grid, loaded = found
-    return _free(grid), loaded, len(scene)
+def _load(place: Path, into: LocalMap) -> None:
+    load_map(place, _parts(into))
+    into.scene.flush()
 
 
 BENCHMARK = Benchmark("saveload", "A whole building saved and loaded.", _add_options, _run)

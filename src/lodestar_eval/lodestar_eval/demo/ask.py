@@ -16,7 +16,7 @@ import numpy as np
 
 from lodestar.assembly import mind_parts, parts
 from lodestar.assembly.config import RobotConfig
-from lodestar.assembly.map_chain import MapChain
+from lodestar.assembly.local_map import LocalMap
 from lodestar.assembly.memory_chain import map_name_of
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive_errors import DirectiveError
@@ -115,7 +115,7 @@ def _around(saved: Path | None, config: RobotConfig, book: PhraseBook, last: Mem
     nothing = _Around(parts.scene_mirror())
     if saved is None or not saved.is_dir():
         return nothing
-    chain = MapChain(config, book)
+    chain = LocalMap(config, book)
     try:
         chain.go_on_from(SavedMap.read(saved), last.end)
     except (BadFolder, ArchiveError, OSError) as error:

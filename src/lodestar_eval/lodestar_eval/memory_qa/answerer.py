@@ -20,7 +20,7 @@ from lodestar.memory import answer as memory_answer
 from lodestar.memory.answering.answerer import Answerer as MemoryAnswerer
 from lodestar.memory.answering.coverage import FloorLooks
 from lodestar.memory.answering.tools import Shown
-from lodestar.memory.evidence import SELECTIONS
+from lodestar.memory.evidence.selection import SELECTIONS
 from lodestar.memory.records import Memory
 from lodestar.memory.store import MemoryStore
 from lodestar.models.phrases import PhraseBook

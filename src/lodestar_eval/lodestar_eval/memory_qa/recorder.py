@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from lodestar.assembly import parts
-from lodestar.assembly.map_chain import MapChain
+from lodestar.assembly.local_map import LocalMap
 from lodestar.mapping.records import Observation
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.frames import RgbdFrame
@@ -55,7 +55,7 @@ class _Recorder:
     def __init__(self, tour: Tour, seed: int, phrases: PhraseBook, keyframe_folder: Path) -> None:
         robot = robot_config()
         self._tour, self._folder = tour, keyframe_folder
-        self.chain = MapChain(robot, phrases)
+        self.chain = LocalMap(robot, phrases)
         self._ranges = RangeSensors(tour.simulator, robot.mapping)
         self._detector = parts.ground_truth_detector(robot.perception, np.random.default_rng([seed, 7]))
         self._keyframes = keyframe_store(keyframe_folder)
@@ -138,7 +138,7 @@ class _Recorder:
         if kept is None:
             return 0
         linked = self._keyframes.link(frame.stamp, {s.entity_id: s.box for s in sightings})
-        self.chain.scene.link_keyframe(linked or kept)
+        self.chain.scene.dictionary.link_keyframe(linked or kept)
         return kept.id
 
     def stream(self) -> Stream:

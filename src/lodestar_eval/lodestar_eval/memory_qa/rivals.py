@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from lodestar.memory.config import BottleneckConfig
-from lodestar.memory.evidence import Evidence, Piece, Selection, evidence_of
-from lodestar.memory.induction import Embed, above_threshold, best_first, induce, similarities
+from lodestar.memory.evidence.induction import Embed, above_threshold, best_first, induce, similarities
+from lodestar.memory.evidence.selection import Evidence, Piece, Selection, evidence_of
 from lodestar.memory.requests import Hit
 
 _DIVERSITY = 0.5  # weight of redundancy in MMR; the usual lambda

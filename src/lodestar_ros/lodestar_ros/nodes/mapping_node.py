@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Any
 
 from nav_msgs.msg import OccupancyGrid
@@ -11,17 +12,18 @@ from sensor_msgs.msg import CompressedImage, Image
 
 from lodestar.assembly.config import MappingConfig
 from lodestar.assembly.plan_chain import PlanChain
+from lodestar.mapping.grid_file import VERSIONS, Mapper
 from lodestar.mapping.octomap import MapExtentError, OctoMapper
-from lodestar.mapping.scan_grid import ScanGridMapper
 from lodestar.storage.checkpoint import CheckpointConfig
 from lodestar.timing.stamps import Periodic
 from lodestar_ros import qos
+from lodestar_ros.checkpoints import Checkpointer
 from lodestar_ros.conversions import grid_from_msg, stamp_from_msg
 from lodestar_ros.conversions_map import octomap_to_msg
 from lodestar_ros.executors import main_of
 from lodestar_ros.frame_tree import TransformUnavailable
-from lodestar_ros.grid_files import GridFiles
 from lodestar_ros.grid_publisher import GridPublisher
+from lodestar_ros.map_actions import PartServer
 from lodestar_ros.map_source import PosedMessage, drop_offs, listen_to_source, posed
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.parameters import declare_config, declare_part
@@ -59,11 +61,7 @@ class MappingNode(LodestarNode):
         self._input = listen_to_source(self, self._config, self._on_input)
         if self._config.source == "slam":
             self.listen(OccupancyGrid, "map", self._on_slam_map, qos.LATCHED)
-        checkpoints = declare_config(self, CheckpointConfig, "checkpoint.")
-        self._files = GridFiles(
-            self, self._config, checkpoints, self._lock, lambda: self._chain.mapper, self._replace,
-            lambda: self._worker.done,
-        )  # fmt: skip
+        self._serve_part()
         self.diagnostics.value("integrate.dropped", lambda: self._worker.dropped)
         self.diagnostics.value("integrate.latency_s", lambda: self._worker.latency)
         self.diagnostics.value("drop_offs", lambda: drop_offs(self._config, self._chain.mapper))
@@ -75,11 +73,34 @@ class MappingNode(LodestarNode):
     def _on_slam_map(self, message: OccupancyGrid) -> None:
         self._chain.take_slam(grid_from_msg(message))
 
-    def _replace(self, loaded: OctoMapper | ScanGridMapper) -> None:
-        """Continue with a loaded map and publish it at once."""
-        self._chain.go_on_with(loaded, self.now)
+    def _serve_part(self) -> None:
+        """Serve the grid's part of a saved map and take checkpoints, after going on from a predecessor's."""
+        kind = self._chain.mapper.KIND
+        files = Checkpointer(
+            self, declare_config(self, CheckpointConfig, "checkpoint."), {kind: VERSIONS[kind]}
+        )
+        if files.restore(lambda archive: self._chain.resume(archive, self.now)):
+            self._show_replaced()
+        part = self._chain.part(lambda: self.now, files.take_now, self._put, self._lock)
+        files.keep(part.capture, lambda: self._worker.done)
+        PartServer(self, part)
+
+    def _put(self, mapper: Mapper) -> Callable[[], None]:
+        """Take a mapper into use and publish it at once; return what takes that back."""
+        with self._lock:
+            take_back = self._chain.use(mapper, self.now)
+            self._show_replaced()
+
+        def undo() -> None:
+            with self._lock:
+                take_back()
+                self._show_replaced()
+
+        return undo
+
+    def _show_replaced(self) -> None:
         self._octomap_due.reset()
-        if loaded.is_empty and not self._grid.has_published:
+        if self._chain.mapper.is_empty and not self._grid.has_published:
             self._shown = self._chain.grid
         else:
             self._publish(self.now)

@@ -9,9 +9,8 @@ from functools import partial
 
 from nav_msgs.msg import OccupancyGrid
 
-from lodestar.assembly import parts
 from lodestar.assembly.config import SceneDictionaryConfig
-from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.assembly.scene_chain import SceneChain
 from lodestar.mapping.records import InstanceDelta
 from lodestar.scene.records import SceneDelta
 from lodestar.storage.checkpoint import CheckpointConfig
@@ -50,12 +49,11 @@ class SceneDictionaryNode(LodestarNode):
     def __init__(self, **kwargs):
         super().__init__("scene_dictionary", **kwargs)
         config = declare_part(self, SceneDictionaryConfig)
-        self._scene = parts.scene_dictionary(config)
         book = RemotePhraseBook()
         book.connect(self)
+        self._chain = SceneChain(config, self.shared, book)
+        self._scene = self._chain.dictionary
         self._start = uuid.uuid4().hex[:6]  # identifies this process, at whose start revisions begin
-        self._grid: OccupancyGrid2D | None = None
-        self._regions_of: OccupancyGrid2D | None = None
         self._entities = self.create_publisher(msg.SceneDelta, "~/entities", qos.EVENT)
         self._regions = self.create_publisher(msg.RegionArray, "~/regions", qos.LATCHED)
         self._worker: QueueWorker = QueueWorker("update", self._update, self.diagnostics.error)
@@ -63,39 +61,39 @@ class SceneDictionaryNode(LodestarNode):
         self.create_service(srv.GetEntities, "~/get_entities", self._on_get_entities)
         self._instances = InstanceClient(self, self._worker.submit, self._on_whole)
         self._queries = QueryServer(self, self._scene.entities, lambda: self._scene.rooms, book, config)
-        self._enrichment = SceneEnrichment(self, self._scene, book, config)
-        self._fields = SceneFields(self, self._scene, book, lambda: self._grid, config.display_period)
+        self._enrichment = SceneEnrichment(self, self._chain, config)
+        self._fields = SceneFields(self, self._chain, config.display_period)
         self._files = MapFiles(
-            self, self._scene, self._worker.submit, self._on_loaded,
+            self, self._chain, self._worker.submit, self._on_loaded,
             declare_config(self, SaveConfig, "saves."), declare_config(self, CheckpointConfig, "checkpoint."),
         )  # fmt: skip
-        SceneAmending(
-            self, self._scene, self._worker.submit, self._publish, self._files.journal, self._files.hurry
-        )
-        MovedThingsWatch(self, self._scene, config, self._worker.submit, self._publish)
-        self._naming = RegionNaming(self, self._scene, self._tell_regions, self._files.take_now)
+        SceneAmending(self, self._chain, self._worker.submit, self._publish, self._files.hurry)
+        MovedThingsWatch(self, self._chain.moved, config.changes_period, self._worker.submit, self._publish)
+        self._naming = RegionNaming(self, self._scene, self._chain.divide_again, self._files.take_now)
         self._display = SceneDisplay(self, self._scene, config.display_period)
         self.listen(OccupancyGrid, "grid", self._on_grid, qos.LATCHED)
         self.listen(msg.Keyframe, "keyframes", self._on_keyframe, qos.EVENT)
-        self.steady_timer(config.regions_period, self._find_regions)
+        self.steady_timer(config.regions_period, self._look_for_rooms)
         self.diagnostics.value("entities", lambda: len(self._scene))
         for count in ("source_restarts", "orphans"):
             self.diagnostics.value(f"instances.{count}", partial(self._count, count))
 
     def _on_grid(self, message: OccupancyGrid) -> None:
-        self._grid = grid_from_msg(message)
+        self._chain.grid = grid_from_msg(message)
 
     def _on_keyframe(self, message: msg.Keyframe) -> None:
         self._scene.link_keyframe(keyframe_from_msg(message))
 
-    def _find_regions(self) -> None:
-        if self._grid is not None and self._grid is not self._regions_of:
-            self._regions_of = self._grid
-            self._worker.submit(self._grid)
+    def _look_for_rooms(self) -> None:
+        if self._chain.rooms_wait:
+            self._worker.submit(self._find_rooms)
 
-    def _tell_regions(self) -> None:
-        """They are found and told anew with the next look."""
-        self._regions_of = None
+    def _find_rooms(self) -> None:
+        """On the worker."""
+        found = self._chain.find_rooms()
+        if found is not None:
+            self._regions.publish(regions_to_msg(found.mask, found.grid, found.regions, found.revision))
+            self._publish(found.delta)
 
     def _count(self, name: str) -> int:
         return self._scene.counts[name]
@@ -107,21 +105,16 @@ class SceneDictionaryNode(LodestarNode):
         """Publish a loaded scene and request all instances of the voxel map again. On the worker."""
         self._start = uuid.uuid4().hex[:6]
         self._instances.restart()
-        self._regions_of = None
+        self._chain.divide_again()
         self._publish(delta)
 
-    def _update(self, item: InstanceDelta | OccupancyGrid2D | Callable[[], None]) -> None:
+    def _update(self, item: InstanceDelta | Callable[[], None]) -> None:
         """On the worker, in the order of arrival."""
         if callable(item):
             item()
-        elif isinstance(item, OccupancyGrid2D):
-            mask, regions = self._scene.find_regions(item)
-            self._regions.publish(regions_to_msg(mask, item, regions, self._scene.revision))
-            self._publish(self._scene.flush())
-        else:
-            self._publish(self._scene.update(item))
-            for delta in self._files.journal.settle(self._scene):
-                self._publish(delta)
+            return
+        for delta in self._chain.take_instances(item):
+            self._publish(delta)
 
     def _publish(self, delta: SceneDelta) -> None:
         if delta.updated or delta.merges or delta.removed:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import threading
+import uuid
 from functools import partial
 
 from sensor_msgs.msg import PointCloud2
 
 from lodestar.assembly.config import SemanticVoxelsConfig
+from lodestar.assembly.voxel_chain import VoxelChain
 from lodestar.mapping.admission import FrameRejected
 from lodestar.mapping.colors import colors_of
 from lodestar.mapping.semantic_voxels import SemanticVoxelMap
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 from lodestar.storage.checkpoint import CheckpointConfig
-from lodestar.timing.stamps import Periodic
 from lodestar_interfaces import msg, srv
 from lodestar_ros import qos
 from lodestar_ros.conversions_map import pillars_to_msg
@@ -38,19 +39,17 @@ class SemanticVoxelsNode(LodestarNode):
     def __init__(self, **kwargs):
         super().__init__("semantic_voxels", **kwargs)
         self._config = declare_part(self, SemanticVoxelsConfig)
-        self._map: SemanticVoxelMap
+        self._chain = VoxelChain(self._config, self.shared, uuid.uuid4().hex[:12])
         self._instances = self.create_publisher(msg.InstanceArray, "~/instances", qos.EVENT)
         self._cloud = self.create_publisher(PointCloud2, "~/cloud", qos.LATCHED)
         self._pillars = self.create_publisher(msg.PillarMap, "~/pillars", qos.LATCHED)
-        self._geometry_due = Periodic(self._config.geometry_period)
-        self._layers_revision = 0
-        self.on_clock_restart(lambda: self._map.restart_clock())
+        self._layers_of = ("", 0)  # session and revision that were published last
+        self.timed(self._chain)
         self._commit = threading.Lock()  # deltas are published in the order of their revisions
         self._files = VoxelFiles(
-            self, self._config, self.shared,
-            declare_config(self, CheckpointConfig, "checkpoint."), lambda: self._map, self._replace,
-        )  # fmt: skip
-        self._geometry: LatestWorker = LatestWorker("geometry", self._integrate, self._on_error)
+            self, self._chain, declare_config(self, CheckpointConfig, "checkpoint."), self._commit
+        )
+        self._geometry: LatestWorker = LatestWorker("geometry", self._chain.take_depth, self._on_error)
         self._semantics: LatestWorker = LatestWorker("semantics", self._fuse, self._on_error)
         self._layers: LatestWorker = LatestWorker("layers", self._publish_layers, self.diagnostics.error)
         for name, worker in (
@@ -77,34 +76,29 @@ class SemanticVoxelsNode(LodestarNode):
         self._files.keep(lambda: (self._map.session_id, self._map.revision, self._geometry.done))
         self.steady_timer(self._config.layers_period, lambda: self._layers.submit(None))
 
-    def _replace(self, loaded: SemanticVoxelMap) -> None:
-        """Continue with a map, such as a loaded one; the next delta has its session, so followers page it."""
-        with self._commit:
-            self._map = loaded
-            self._layers_revision = -1
+    @property
+    def _map(self) -> SemanticVoxelMap:
+        return self._chain.map
 
     def _on_depth(self, frame: RgbdFrame) -> None:
-        if self._geometry_due.due(frame.stamp):
+        if self._chain.wants_depth(frame.stamp):
             (self._color.add if self._color is not None else self._geometry.submit)(frame)
-
-    def _integrate(self, frame: RgbdFrame) -> None:
-        self._map.integrate_depth(frame)
 
     def _fuse(self, pair: tuple[RgbdFrame, SegmentedFrame]) -> None:
         with self._commit:
-            delta = self._map.fuse(*pair)
+            delta = self._chain.take_segments(*pair)
             self._files.note_ids()
             self._instances.publish(instances_to_msg(delta))
         self.diagnostics.status(f"{len(self._map.instances())} instances")
 
     def _publish_layers(self, _item: None) -> None:
-        revision = self._map.revision
-        if revision == self._layers_revision:
+        shown = self._map.session_id, self._map.revision
+        if shown == self._layers_of:
             return
-        self._layers_revision = revision
+        self._layers_of = shown
         stamp = self.now
         if self._pillars.get_subscription_count() > 0:
-            self._pillars.publish(pillars_to_msg(self._map.pillars(self._config.pillar_resolution), stamp))
+            self._pillars.publish(pillars_to_msg(self._chain.pillars(), stamp))
         if self._cloud.get_subscription_count() > 0:
             points, ids = self._map.cloud()
             self._cloud.publish(cloud_to_msg(points, stamp, "map", colors_of(ids)))

@@ -21,7 +21,7 @@ from lodestar_ros import qos
 from lodestar_ros.checkpoints import Checkpointer
 from lodestar_ros.conversions_world import event_to_msg, outcome_from_msg, trace_from_msg, ways_to_msg
 from lodestar_ros.executors import main_of
-from lodestar_ros.map_actions import PartServer, done_on
+from lodestar_ros.map_actions import PartServer, put_on
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import ParameterError, declare_config, declare_part
 from lodestar_ros.remote_scene import RemoteScene
@@ -66,7 +66,8 @@ class WorldModelNode(LodestarNode):
         self.listen(msg.ReasoningTrace, "traces", self._on_trace, qos.HISTORY)
         self.listen(msg.TraceOutcome, "outcomes", self._on_outcome, qos.HISTORY)
         self._say_problems(journal)
-        PartServer(self, way_part(lambda: self._world.ways, self._put_ways, lambda: self.now))
+        put_ways = put_on(self._worker.submit, self._use_ways, self.get_name())
+        PartServer(self, way_part(lambda: self._world.ways, put_ways, lambda: self.now))
         self.steady_timer(self._config.tick_period, lambda: self._worker.submit(self._tick))
 
     def _journal(self, config: CheckpointConfig) -> JournalFile | None:
@@ -94,11 +95,9 @@ class WorldModelNode(LodestarNode):
         self.diagnostics.value("closed_ways", lambda: len(self._told or ()))
         self.diagnostics.status("ready")
 
-    def _put_ways(self, ways: tuple[ClosedWay, ...]) -> Callable[[], None]:
-        """Believe in the closed ways of a loaded map; return what takes that back. On the worker of an action."""
-        submit, name = self._worker.submit, self.get_name()
-        take_back = done_on(submit, lambda: self._world.replace_ways(ways, self.now), name)
-        return lambda: done_on(submit, take_back, name)
+    def _use_ways(self, ways: tuple[ClosedWay, ...]) -> Callable[[], None]:
+        """Believe in the closed ways of a loaded map; return what takes that back. On the worker."""
+        return self._world.replace_ways(ways, self.now)
 
     def _on_trace(self, message: msg.ReasoningTrace) -> None:
         trace = trace_from_msg(message)

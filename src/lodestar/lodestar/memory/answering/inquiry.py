@@ -19,7 +19,7 @@ from lodestar.memory.answering.config import AnsweringConfig
 from lodestar.memory.answering.evidence_scope import EvidenceScope
 from lodestar.memory.answering.records import Search
 from lodestar.memory.answering.tools import Shown, Tools, unit_rows
-from lodestar.memory.evidence import SELECTIONS, Piece
+from lodestar.memory.evidence.selection import SELECTIONS, Piece
 from lodestar.memory.records import EventKind, Memory
 from lodestar.memory.requests import Hit, Order, Request
 from lodestar.query.verdict import PoolCache

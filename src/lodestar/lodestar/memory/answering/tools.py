@@ -11,7 +11,7 @@ import numpy as np
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.items import Item
 from lodestar.memory.answering.coverage import FloorLooks
-from lodestar.memory.evidence import Selection
+from lodestar.memory.evidence.selection import Selection
 from lodestar.memory.requests import Hit, Request
 from lodestar.models.phrases import PhraseBook
 from lodestar.scene.mirror import SceneMirror

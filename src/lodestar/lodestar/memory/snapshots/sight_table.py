@@ -9,7 +9,7 @@ import numpy as np
 from lodestar.keyframes.records import Keyframe
 from lodestar.mapping.records import Merge
 from lodestar.memory.config import SnapshotConfig
-from lodestar.memory.snapshot_sights import sight_score, still_shown
+from lodestar.memory.snapshots.sights import sight_score, still_shown
 from lodestar.perception.frames import ImageBox
 from lodestar.scene.records import Entity, EntityState
 

@@ -8,9 +8,9 @@ from typing import Protocol
 
 import numpy as np
 
-from lodestar.memory.bottleneck import information, merge, neighbours, task_conditional
 from lodestar.memory.config import BottleneckConfig
-from lodestar.memory.induction import Embed, InducedPrimitives, induce, similarities
+from lodestar.memory.evidence.bottleneck import information, merge, neighbours, task_conditional
+from lodestar.memory.evidence.induction import Embed, InducedPrimitives, induce, similarities
 from lodestar.memory.records import Memory, Primitive
 from lodestar.memory.requests import Hit
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lodestar.memory.bottleneck_kernels import among_nearest, merge_greedily, near_pairs
+from lodestar.memory.evidence.bottleneck_kernels import among_nearest, merge_greedily, near_pairs
 
 _NOTHING = 1e-12  # nats; rounding of a loss
 

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from lodestar.keyframes.records import Keyframe
-from lodestar.memory.cluster_upkeep import ClusterUpkeep
 from lodestar.memory.config import SnapshotConfig
 from lodestar.memory.records import Snapshot, SnapshotDelta
-from lodestar.memory.sight_table import SightTable
-from lodestar.memory.snapshot_journal import SnapshotJournal
-from lodestar.memory.snapshot_text import snapshot_text
-from lodestar.memory.snapshots import Sights
+from lodestar.memory.snapshots.cluster_upkeep import ClusterUpkeep
+from lodestar.memory.snapshots.clusters import Sights
+from lodestar.memory.snapshots.journal import SnapshotJournal
+from lodestar.memory.snapshots.sight_table import SightTable
+from lodestar.memory.snapshots.text import snapshot_text
 from lodestar.scene.records import SceneDelta
 
 

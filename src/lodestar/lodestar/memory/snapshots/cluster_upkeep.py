@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 
 from lodestar.memory.config import SnapshotConfig
 from lodestar.memory.records import Snapshot
-from lodestar.memory.snapshots import cover_clusters
+from lodestar.memory.snapshots.clusters import cover_clusters
 
 
 class ClusterUpkeep:

@@ -1,0 +1,222 @@
+"""The chains of the map in one process, at the rates of their nodes, by the stamps of what comes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from lodestar.assembly import parts
+from lodestar.assembly.config import RobotConfig
+from lodestar.assembly.plan_chain import PlanChain
+from lodestar.assembly.range_turns import RangeTurn
+from lodestar.assembly.scene_chain import SceneChain
+from lodestar.assembly.voxel_chain import VoxelChain
+from lodestar.grid.overlay import with_keep_out
+from lodestar.language.directive import Directive
+from lodestar.mapping.admission import FrameRejected
+from lodestar.mapping.follower import pages_of
+from lodestar.mapping.records import InstanceDelta
+from lodestar.models.phrases import MissingPhrases, PhraseBook
+from lodestar.perception.frames import RgbdFrame, SegmentedFrame
+from lodestar.scene.amendments import AmendmentRefused, Refusal
+from lodestar.scene.records import SceneDelta
+from lodestar.scene.regions import RegionMap
+from lodestar.storage.saved_map import ArchivePart, SavedMap
+from lodestar.timing.stamps import Periodic
+from lodestar.worldmodel.amendments import Amendment, ClosedWay
+from lodestar.worldmodel.way_file import way_part
+from lodestar.worldmodel.world_model import Problem, Reply
+
+#: Opens a stage whose time may be measured.
+Stages = Callable[[str], AbstractContextManager[Any]]
+_PROBLEMS = {
+    Refusal.UNKNOWN_ENTITY: Problem.UNKNOWN_ENTITY,
+    Refusal.STALE: Problem.CONFLICT,
+    Refusal.BAD_REQUEST: Problem.BAD_REQUEST,
+}
+
+
+def unmeasured(_name: str) -> AbstractContextManager[Any]:
+    """Return a stage without measurement."""
+    return nullcontext()
+
+
+class LocalMap:
+    """`PlanChain`, `VoxelChain` and `SceneChain`, each fed with what the others return.
+
+    grid: the last published plan, with the keep-out zones. seen: the instances of the last segmented frame.
+    followers: are told every change of the scene. use_ways(ways): takes the closed ways of a loaded map into use, and
+    returns what takes that back; by default they are laid over the grid.
+    """
+
+    def __init__(
+        self,
+        config: RobotConfig,
+        phrases: PhraseBook,
+        *,
+        stages: Stages = unmeasured,
+        use_ways: Callable[[tuple[ClosedWay, ...]], Callable[[], object]] | None = None,
+    ) -> None:
+        self.config, self._stages, self._use_ways = config, stages, use_ways
+        self.plan = PlanChain(config.mapping)
+        self.voxels = VoxelChain(config.semantic_voxels, config.shared)
+        self.scene = SceneChain(config.scene_dictionary, config.shared, phrases)
+        self.mirror = parts.scene_mirror()
+        self.seen: InstanceDelta | None = None
+        self.followers: list[Callable[[SceneDelta], None]] = []
+        self.grid = self.scene.grid = self.plan.grid
+        scene = config.scene_dictionary
+        self._layers_due = Periodic(config.semantic_voxels.layers_period)
+        self._regions_due = Periodic(scene.regions_period)
+        self._display_due = Periodic(scene.display_period)
+        self._enrich_due = Periodic(scene.enrich_period)
+        self._changes_due = Periodic(scene.changes_period)
+
+    # --- ranges and images --------------------------------------------------------------------------------
+
+    def wants_turn(self, stamp: float, map_from_sensor: np.ndarray) -> bool:
+        """See `PlanChain.wants_turn`."""
+        return self.plan.wants_turn(stamp, map_from_sensor)
+
+    def take_turn(self, turn: RangeTurn) -> None:
+        """See `PlanChain.take_turn`."""
+        with self._stages("grid"):
+            self._planned(self.plan.take_turn(turn))
+
+    def follow_ways(self, ways: Iterable[ClosedWay]) -> None:
+        """See `PlanChain.follow_ways`."""
+        self.plan.follow_ways(ways)
+        self._planned()
+
+    def _planned(self, jumped: bool = False) -> None:
+        """Update `grid` after the plan may have changed."""
+        if jumped:
+            self._regions_due.reset()  # the rooms have moved too
+            self._display_due.reset()
+        if self.plan.grid is not self.scene.grid:
+            self.scene.grid = self.plan.grid
+            self.grid = with_keep_out(self.plan.grid, self.scene.zones)
+
+    def take_depth(self, frame: RgbdFrame, odom_from_base: np.ndarray | None = None) -> None:
+        """Integrate depth without segments, at its own rate."""
+        if self.plan.wants_depth(frame.stamp):
+            with self._stages("grid"):
+                self._planned(self.plan.take_depth(frame, odom_from_base))
+        if self.voxels.wants_depth(frame.stamp):
+            with self._stages("geometry"), suppress(FrameRejected):
+                self.voxels.take_depth(frame)
+
+    def take_segments(self, frame: RgbdFrame, segmented: SegmentedFrame) -> bool:
+        """Update instances and entities by a segmented frame; return False if the map rejected it."""
+        with self._stages("fuse"):
+            try:
+                self.seen = self.voxels.take_segments(frame, segmented)
+            except FrameRejected:
+                return False
+        with self._stages("scene"):
+            self.tell(*self.scene.take_instances(self.seen))
+        return True
+
+    @property
+    def rejected(self) -> Counter[str]:
+        """Return how many frames the voxel map in use has rejected, by reason."""
+        return Counter({reason.name: count for reason, count in self.voxels.map.rejected.items()})
+
+    def tell(self, *deltas: SceneDelta) -> None:
+        """Apply changes of the scene to the mirror, and tell the followers."""
+        for delta in deltas:
+            if not self.mirror.apply(delta):
+                raise RuntimeError(f"the scene's revisions have a gap before {delta.revision}")
+            for follower in self.followers:
+                follower(delta)
+
+    def amend(self, amendments: Sequence[Amendment], answered: Callable[[Reply], None]) -> None:
+        """Carry out all amendments of the scene, or refuse all, before returning."""
+        try:
+            made = self.scene.amend(amendments)
+        except AmendmentRefused as refused:
+            answered(Reply(problem=_PROBLEMS[refused.refusal], why=str(refused)))
+            return
+        self.tell(made.delta)
+        answered(Reply(made.inverse))
+
+    # --- periodic work ------------------------------------------------------------------------------------
+
+    def work(self, stamp: float) -> None:
+        """Do the periodic work that is due: captions, rooms, moved things, pillars, zones.
+
+        Work without phrases is retried when next due.
+        """
+        scene = self.scene
+        if self._enrich_due.due(stamp) and scene.dictionary.enrichments_waiting:
+            with self._stages("enrich"), suppress(MissingPhrases):
+                scene.enricher.work()
+        if self._regions_due.due(stamp) and scene.rooms_wait:
+            with self._stages("regions"):
+                self._find_rooms()
+        if scene.moved is not None and self._changes_due.due(stamp):
+            with self._stages("changes"):
+                self.tell(*scene.archive_moved())
+        if scene.directive is not None and self._layers_due.due(stamp):
+            with self._stages("pillars"):
+                scene.pillars = self.voxels.pillars()
+        if self._display_due.due(stamp):
+            with self._stages("keep_out"), suppress(MissingPhrases):
+                self._find_zones(stamp)
+
+    def _find_rooms(self) -> None:
+        found = self.scene.find_rooms()
+        if found is not None:
+            rooms = RegionMap(self.config.scene_dictionary.scene.region_reach)
+            rooms.set_mask(found.mask, found.grid.origin, found.grid.resolution)
+            self.mirror.set_regions(found.regions, rooms)
+            self.tell(found.delta)
+
+    def _find_zones(self, stamp: float) -> None:
+        scene = self.scene
+        if scene.directive is None and scene.zones is None and not scene.fields.is_fenced:
+            return
+        update = scene.refresh(stamp, layers=False)
+        if update is not None and update.zones is not None:
+            self.grid = with_keep_out(self.plan.grid, update.zones)
+
+    def follow(self, directive: Directive | None) -> None:
+        """Follow the keep-out zones of this directive; None removes them."""
+        self.scene.directive = directive
+        self._layers_due.reset()
+        self._display_due.reset()
+
+    # --- saved maps ---------------------------------------------------------------------------------------
+
+    def saved(self) -> SavedMap:
+        """Return the current map, for `go_on_from` in this process or a later one."""
+        return SavedMap.of(self._parts(0.0))
+
+    def go_on_from(self, saved: SavedMap, now: float = 0.0) -> None:
+        """Replace the map by a saved one; the next poses give the robot's place in it.
+
+        now: seconds; no sighting is later. Raises ForeignFile if it does not fit the configuration; then nothing has
+        changed.
+        """
+        saved.load(self._parts(now))
+        self.scene.flush()
+        self.mirror.clear()
+        for page in pages_of(self.scene.dictionary.delta_since):
+            self.mirror.take(page)
+        self.grid = self.scene.grid = self.plan.grid
+        self.scene.divide_again()
+        self._find_rooms()
+
+    def _parts(self, now: float) -> tuple[ArchivePart[Any], ...]:
+        clock = lambda: now  # noqa: E731
+        return (
+            self.scene.part(clock, put=partial(self.scene.use, mark="")),
+            self.plan.part(clock),
+            self.voxels.part(clock, mark=""),
+            way_part(lambda: self.plan.ways, self._use_ways or self.plan.use_ways, clock),
+        )

@@ -1,0 +1,158 @@
+"""From instances to entities, rooms, moved things, and the layers and zones of a directive."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lodestar.assembly import parts
+from lodestar.assembly.config import SceneDictionaryConfig
+from lodestar.assembly.directive_fields import FieldUpdate
+from lodestar.assembly.shared import SharedConfig
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.language.directive import Directive
+from lodestar.mapping.pillars import PillarMap
+from lodestar.mapping.records import InstanceDelta
+from lodestar.models.phrases import PhraseBook
+from lodestar.scene.enrichment import Captioner, EnrichmentTask
+from lodestar.scene.persistence import SavedScene, scene_from_archive, scene_part
+from lodestar.scene.records import Region, SceneDelta
+from lodestar.storage.archive import Archive
+from lodestar.storage.journal_file import JournalFile
+from lodestar.storage.saved_map import ArchivePart, next_session
+from lodestar.worldmodel.amendments import Amendment
+from lodestar.worldmodel.scene_edits import SceneAmended
+from lodestar.worldmodel.scene_journal import SceneJournal
+
+
+@dataclass(frozen=True)
+class FoundRooms:
+    """The rooms of a grid. mask: (rows, columns) uint16 ids, 0 = none. revision: of the scene before its change."""
+
+    grid: OccupancyGrid2D
+    mask: np.ndarray
+    regions: tuple[Region, ...]
+    revision: int
+    delta: SceneDelta
+
+
+class SceneChain:
+    """The scene dictionary and what is made of it. The dictionary locks itself.
+
+    `grid`, `pillars` and `directive` are set as they come. What returns a delta belongs on one thread, which publishes
+    in the order of the revisions; `enricher.work`, `moved.find` and `refresh` may have a thread each.
+    """
+
+    def __init__(self, config: SceneDictionaryConfig, shared: SharedConfig, phrases: PhraseBook) -> None:
+        self._phrases = phrases
+        self.dictionary = parts.scene_dictionary(config)
+        self.moved = parts.moved_things(config, self.dictionary)
+        self.fields = parts.directive_fields(phrases, shared)
+        self.journal = SceneJournal()
+        self.grid: OccupancyGrid2D | None = None  # without the zones
+        self.pillars: PillarMap | None = None
+        self.directive: Directive | None = None
+        self.zones: OccupancyGrid2D | None = None  # the newest: forbidden cells are occupied
+        self._divided: OccupancyGrid2D | None = None  # the last grid that was divided into rooms
+        self._resumed = 0  # revision of the checkpoint that the scene goes on from
+        self.caption_by(lambda task: [])
+
+    def caption_by(
+        self, crops: Callable[[EnrichmentTask], Sequence[np.ndarray]], captioner: Captioner | None = None
+    ) -> None:
+        """Caption entities by this captioner from now on; None = by templates. crops: images of an entity."""
+        self.enricher = parts.enricher(self.dictionary, self._phrases, crops, captioner)
+
+    # --- instances ----------------------------------------------------------------------------------------
+
+    def take_instances(self, delta: InstanceDelta) -> list[SceneDelta]:
+        """Update the entities; return the change, and the amendments that waited for one of them."""
+        return [self.dictionary.update(delta), *self.journal.settle(self.dictionary)]
+
+    def amend(self, amendments: Sequence[Amendment], expected_revision: int = 0) -> SceneAmended:
+        """Write amendments to the journal and carry them out, all or none. Raises AmendmentRefused, OSError."""
+        return self.journal.amend(self.dictionary, amendments, expected_revision)
+
+    def archive_moved(self) -> list[SceneDelta]:
+        """Archive the things of a loaded map that were seen elsewhere, at once."""
+        return [] if self.moved is None else list(self.moved.archive(self.moved.find()))
+
+    def flush(self) -> list[SceneDelta]:
+        """Return all changes that wait to be published."""
+        deltas = [self.dictionary.flush()]
+        while deltas[-1].updated:
+            deltas.append(self.dictionary.flush())
+        return deltas
+
+    # --- rooms --------------------------------------------------------------------------------------------
+
+    @property
+    def rooms_wait(self) -> bool:
+        """Return whether there is a grid that was not divided into rooms yet."""
+        return self.grid is not None and self.grid is not self._divided
+
+    def divide_again(self) -> None:
+        """Have the rooms found again: their names or the scene are others."""
+        self._divided = None
+
+    def find_rooms(self) -> FoundRooms | None:
+        """Divide the newest grid into rooms; None where that was done already."""
+        grid = self.grid
+        if grid is None or grid is self._divided:
+            return None
+        self._divided = grid
+        mask, regions = self.dictionary.find_regions(grid)
+        revision = self.dictionary.revision
+        return FoundRooms(grid, mask, regions, revision, self.dictionary.flush())
+
+    # --- layers and zones ---------------------------------------------------------------------------------
+
+    def refresh(self, stamp: float, *, layers: bool = True) -> FieldUpdate | None:
+        """Return the layers and zones that have changed; None if no input has. Raises MissingPhrases.
+
+        The next call tries again then. layers: also compute the similarity layers.
+        """
+        update = self.fields.refresh(
+            self.dictionary, self.directive, self.pillars, self.grid, stamp=stamp, layers=layers
+        )
+        if update is not None and update.zones is not None:
+            self.zones = update.zones
+        return update
+
+    # --- successors and saved maps ------------------------------------------------------------------------
+
+    def resume(self, archive: Archive) -> bool:
+        """Go on from a predecessor's checkpoint of this run. Raises ForeignFile."""
+        saved = scene_from_archive(archive, self.dictionary.config, math.inf, resumes=True)
+        self.dictionary.resume(saved.state, saved.map_id, saved.session_id)
+        self._resumed = saved.revision
+        return True
+
+    def replay(self, file: JournalFile | None) -> tuple[str, ...]:
+        """Carry out the amendments in a journal that the checkpoint lacks, and keep it from now on; after `resume`.
+
+        file: None = nothing outlives the process. Returns the problems as sentences.
+        """
+        self.journal = SceneJournal(file)
+        self.journal.replay(self.dictionary, self._resumed)
+        return (*(() if file is None else file.problems), *self.journal.problems)
+
+    def use(self, saved: SavedScene, mark: str | None = None) -> Callable[[], None]:
+        """Take another scene into use; return what takes that back. The voxel map's next session is expected.
+
+        mark: of that session, where it is known already (`next_session`).
+        """
+        session = saved.session_id if mark is None else next_session(saved.session_id, mark)
+        return self.dictionary.replace(saved.state, saved.map_id, session)
+
+    def part(
+        self,
+        now: Callable[[], float],
+        kept: Callable[[], object] = lambda: None,
+        put: Callable[[SavedScene], Callable[[], object]] | None = None,
+    ) -> ArchivePart[SavedScene]:
+        """Return the part of a saved map. put: by default `use`. kept: see `Exchange`."""
+        return scene_part(self.dictionary, now, put or self.use, kept)

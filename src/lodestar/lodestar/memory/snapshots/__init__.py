@@ -1,0 +1,1 @@
+"""Snapshots: the images that stand for entities and frontiers (SnapMem)."""

@@ -9,6 +9,8 @@ from lodestar_ros.twins import Identity
 
 #: Seconds without a status after which a node is silent; chosen: it says one each second, and machines are busy.
 SILENT = 5.0
+#: Seconds in which a process that runs is heard again; chosen: its period and a late message.
+FRESH = 2.5
 
 
 @dataclass
@@ -38,7 +40,7 @@ class NodeLives:
 
     def statuses(self, now: float) -> dict[str, Status]:
         """Return what the running process of each node said last; nothing of one that is silent."""
-        newest = {name: self._newest(name) for name in self._lives}
+        newest = {name: self._newest(name, now) for name in self._lives}
         return {
             name: life.status
             for name, (token, life) in newest.items()
@@ -49,7 +51,7 @@ class NodeLives:
         """Return which nodes have ended, or were started again, since they were first heard."""
         found: dict[str, NodeChange] = {}
         for name, lives in self._lives.items():
-            token, life = self._newest(name)
+            token, life = self._newest(name, now)
             if token and now - life.heard > SILENT:
                 found[name] = NodeChange(silent=now - life.heard)
             elif any(
@@ -60,5 +62,13 @@ class NodeLives:
                 found[name] = NodeChange(restarted=now - life.begun)
         return found
 
-    def _newest(self, name: str) -> tuple[str, _Life]:
-        return max(self._lives[name].items(), key=lambda one: one[1].begun)
+    def _newest(self, name: str, now: float) -> tuple[str, _Life]:
+        """Return the process that began last of those that were just heard; without any, the one that was heard last.
+
+        When one began is not sure where its only word was late.
+        """
+        lives = self._lives[name].items()
+        fresh = [one for one in lives if now - one[1].heard <= FRESH]
+        if fresh:
+            return max(fresh, key=lambda one: one[1].begun)
+        return max(lives, key=lambda one: one[1].heard)

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from nav_msgs.msg import OccupancyGrid
 
+from integration.commands import Command
 from integration.fakes import FakeRobot
 from lodestar_interfaces import msg
 from lodestar_interfaces.action import ExportMap, LoadMap, SaveMap
@@ -253,3 +254,37 @@ def test_an_export_overwrites_nothing_without_force(bed, robot, tmp_path, form):
     assert file.read_text() == "dear" and list(tmp_path.iterdir()) == [file]
     done = export.result(ExportMap.Goal(path=str(file), format=form, force=True), timeout=90.0)
     assert done.error_code == 0 and done.bytes_written == file.stat().st_size
+
+
+@pytest.mark.parametrize("halted", ["mapping", "semantic_voxels"])
+def test_a_load_whose_leader_is_killed_is_done_by_its_successor(bed, robot, processes, tmp_path, halted):
+    """The halted node holds the load up in its middle: others have prepared their parts."""
+    saved = tmp_path / "map"
+    assert save(bed, saved).error_code == 0
+    notes = run_folder(processes, "scene_dictionary") / "scene_dictionary.json"
+    noted = lambda: json.loads(notes.read_text())["notes"]  # noqa: E731
+    content = json.loads((saved / (saved / "CURRENT").read_text().strip() / "manifest.json").read_text())
+    load = bed.action(LoadMap, "scene_dictionary/load")
+    processes.starter.send(halted, signal.SIGSTOP)
+    goal = load.send(LoadMap.Goal(path=str(saved)))
+    bed.until(lambda: goal.future.done() or noted().get("loading"), "the load is under way")
+    assert not goal.future.done(), goal.future.result()
+    time.sleep(1.0)
+    told = dies(bed, processes, "scene_dictionary")
+    processes.starter.send(halted, signal.SIGCONT)
+    assert f"it was loading {saved}" in told.text and "it is loaded again now" in told.text
+    bed.until(lambda: not noted().get("loading"), "the successor has loaded it", 120.0)
+    assert not noted()["unfinished"]
+    assert len(entities(bed)) == content["meta"]["entities"]
+    processes.assert_alive(besides=KEEPERS)
+
+
+def test_the_doctor_tells_who_ended_while_it_looked(bed, robot, processes, domain):
+    doctor = Command("lodestar_ros.doctor", "--seconds", "10", environment={"ROS_DOMAIN_ID": str(domain)})
+    bed.until(lambda: any("doctor" in name for name in bed.node.get_node_names()), "the doctor listens")
+    time.sleep(3.0)  # it has heard all of them
+    processes.kill("keyframes")
+    doctor.ends(90.0)
+    assert "keyframes" in doctor.text
+    assert "its last word" in doctor.text or "keyframes has said nothing for" in doctor.text, doctor.text
+    processes.starter.start_one("keyframes")

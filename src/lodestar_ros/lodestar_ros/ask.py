@@ -33,6 +33,7 @@ from lodestar_ros.terminal import not_heard, parse, terminal_node
 _SERVER_TIMEOUT = 15.0
 _ANSWER_TIMEOUT = 90.0  # the grammar's tables take seconds once, a language model up to 30
 _CALL_TIMEOUT = 60.0
+_FILE_TIMEOUT = 6 * 3600.0  # to write or read every memory: a GB takes minutes
 _CANCEL_TIMEOUT = 5.0
 EXIT_NO, EXIT_USAGE, EXIT_GONE, EXIT_CANCELLED = 1, 2, 3, 130
 _KINDS = ManageMemory.Request
@@ -244,7 +245,8 @@ class _Desk:
 
     def _call(self, request: Any) -> Any:
         future = self._client.call_async(request)
-        _wait(self._node, future, _CALL_TIMEOUT)
+        of_file = request.what in (_KINDS.EXPORT, _KINDS.IMPORT)
+        _wait(self._node, future, _FILE_TIMEOUT if of_file else _CALL_TIMEOUT)
         return future.result() if future.done() else None
 
 

@@ -18,7 +18,7 @@ from lodestar.storage.saved_map import MapPart
 from lodestar.storage.snapshot import BadFolder
 from lodestar_interfaces.action import LoadMap, SaveMap
 from lodestar_ros.node import LodestarNode
-from lodestar_ros.workers import Job, action
+from lodestar_ros.workers import Job, LatestWorker, action
 
 T = TypeVar("T")
 Codes = SaveMap.Result  # LoadMap and ExportMap have the same ones
@@ -28,6 +28,8 @@ POLL = 0.02  # s
 SETTLING = 10.0  # s after a node's start, in which running nodes may not be discovered yet
 PULSE = 0.5  # s between two feedback messages of a busy server
 SILENCE = 4.0  # s without feedback, after which a server has died or hangs
+# s that a prepared part waits for its leader's next stage; the other parts of the map take `TIMEOUT` each at most
+HELD = 5 * TIMEOUT
 RETURN = 20.0  # s for a silent server to return: it is restarted after 0.5 s
 
 
@@ -220,6 +222,11 @@ class PartServer:
         self._name, self._part, self._count = node.get_name(), part, count
         self._held: Replacement | None = None  # between PREPARE and FINISH or UNDO
         self._stage = LoadMap.Goal.WHOLE  # the last that was done of a load in stages
+        self._asked = 0.0  # real time of the last stage
+        self._lock = threading.Lock()  # of these
+        tidier: LatestWorker = LatestWorker("held_part", lambda _: self.end_unasked(), node.diagnostics.error)
+        node.on_close(tidier.close)
+        node.steady_timer(HELD / 10, lambda: tidier.submit(None))
         serve(node, SaveMap, "~/save", self._save)
         serve(node, LoadMap, "~/load", self._load)
 
@@ -232,6 +239,19 @@ class PartServer:
 
     def _load(self, job: Job) -> dict[str, Any]:
         """On the worker of the action. A stage whose answer was lost is asked for again."""
+        with self._lock:
+            try:
+                return self._do(job)
+            finally:
+                self._asked = time.monotonic()
+
+    def end_unasked(self) -> None:
+        """End a load whose leader has not been heard for `HELD` seconds. On another worker."""
+        with self._lock:
+            if self._held is not None and time.monotonic() - self._asked > HELD:
+                self._end_former()
+
+    def _do(self, job: Job) -> dict[str, Any]:
         stage, goal = job.request.stage, LoadMap.Goal
         left_out: tuple[str, ...] = ()
         if stage in (goal.WHOLE, goal.PREPARE):

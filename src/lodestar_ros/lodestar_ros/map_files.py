@@ -34,6 +34,7 @@ from lodestar.storage.snapshot import SnapshotFolder
 from lodestar.worldmodel.scene_journal import Request
 from lodestar_interfaces.action import ExportMap, LoadMap, SaveMap
 from lodestar_ros.checkpoints import Checkpointer
+from lodestar_ros.load_again import LoadAgain
 from lodestar_ros.map_actions import TIMEOUT, Codes, MapError, RemoteAction, path_of, put_on, serve
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import ParameterError
@@ -88,6 +89,7 @@ class MapFiles:
             )
         )
         self._export_voxels = RemoteAction(node, ExportMap, "export_voxels", "semantic_voxels")
+        self._again = LoadAgain(node, self._checkpoints)
         self._busy = threading.Lock()
         self._doing = ""  # the current request
         for action_type, name, work in (
@@ -156,8 +158,7 @@ class MapFiles:
         others = (*self._others, self._voxels)
         parts: tuple[MapPart, ...] = (self._part, *(other.asked_by(job) for other in others))
         journal = Exchange(lambda _: self._chain.journal.clear(), None)
-        unfinished = f"it was loading {job.request.path}: grid and things may be of two maps, load it again"
-        with self._checkpoints.until_done(unfinished):
+        with self._again.until_done(job.request.path):
             _, left_out = load_map(job.request.path, parts, [("journal of amendments", lambda: journal)])
         self._tell_followers()
         return {

@@ -34,6 +34,7 @@ from lodestar_ros.doctor.findings import (
     Level,
     LocalProcess,
     Machine,
+    NodeChange,
     Observation,
     Picture,
 )
@@ -52,6 +53,14 @@ FAULTS: dict[str, tuple[Callable[[Observation], Observation], str]] = {
     "missing_node": (
         lambda s: replace(s, nodes=s.nodes - Counter({"/perception": 1})),
         "perception does not run",
+    ),
+    "node_silent": (
+        lambda s: put(s, "changes", "memory", NodeChange(silent=7.2)),
+        "memory has said nothing for 7 s: it ended, or hangs",
+    ),
+    "node_restarted": (
+        lambda s: put(s, "changes", "memory", NodeChange(restarted=2.9)),
+        "memory was started again 3 s ago",
     ),
     "node_twice": (lambda s: replace(s, nodes=s.nodes + Counter({"/mapping": 1})), "/mapping runs 2 times"),
     "qos_mismatch": (

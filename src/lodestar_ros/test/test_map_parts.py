@@ -11,10 +11,11 @@ from builtin_interfaces.msg import Time
 
 from lodestar.storage.archive import ForeignFile
 from lodestar.storage.checkpoint import CheckpointConfig
-from lodestar.storage.replacement import Exchange
+from lodestar.storage.replacement import Exchange, replace_all
 from lodestar_interfaces.action import LoadMap
-from lodestar_ros import map_actions
+from lodestar_ros import load_again, map_actions
 from lodestar_ros.checkpoints import Checkpointer
+from lodestar_ros.load_again import LoadAgain
 from lodestar_ros.map_actions import Codes, MapError, PartServer
 from lodestar_ros.remote_map_parts import RemotePart
 
@@ -58,13 +59,7 @@ def served(monkeypatch):
     monkeypatch.setattr(map_actions, "serve", lambda *_: None)
     part = Part()
 
-    def successor():
-        server = PartServer(MagicMock(), part)
-        return lambda stage, path="": server._load(
-            SimpleNamespace(request=SimpleNamespace(stage=stage, path=path))
-        )
-
-    return successor, part
+    return lambda: asker(part), part
 
 
 def test_a_part_goes_on_with_what_it_uses_when_a_load_ended_without_its_leader(served):
@@ -162,3 +157,182 @@ def test_a_successor_says_what_was_not_finished_until_it_is_repeated(tmp_path):
     with third.until_done("it was loading a map"):
         pass
     assert start()[1] == ["scene_dictionary died and came back with an empty map"]
+
+
+def test_what_is_held_for_a_dead_leader_is_dropped_after_its_time(served, monkeypatch):
+    """Prepared: nothing has changed. Swapped: the robot goes on with it."""
+    now = [100.0]
+    monkeypatch.setattr(map_actions.time, "monotonic", lambda: now[0])
+    successor, part = served
+    ask = successor()
+    for stages, content in (([GOAL.PREPARE], "own"), ([GOAL.PREPARE, GOAL.SWAP], "map")):
+        for stage in stages:
+            ask(stage, "/map")
+        now[0] += map_actions.HELD - 1.0
+        ask.server.end_unasked()
+        assert part.prepared == 1, "its leader may be slow"
+        now[0] += 2.0
+        ask.server.end_unasked()
+        assert part.prepared == 0 and part.content == content
+
+
+class Killed(BaseException):
+    """The process is gone: nothing of it runs on."""
+
+
+class Stack:
+    """A leader's own part and three of other nodes. What is in use and was checkpointed outlives a process.
+
+    die_at: number of the call in which the leader is killed, before or after it was carried out; 0 = in none.
+    """
+
+    def __init__(self, successor_of, chance, notes):
+        self.notes = notes
+        self.parts = [Part() for _ in range(4)]
+        self.asks = [successor_of(part) for part in self.parts[1:]]
+        self.successor_of, self.chance = successor_of, chance
+        self.calls = self.die_at = 0
+        self.kept = "own"  # the leader's checkpoint
+
+    def load(self, name):
+        """The leader's load, as `MapFiles` does it."""
+        own = self.parts[0]
+
+        def prepare_own():
+            made = Exchange(own._put, name, lambda: setattr(self, "kept", own.content))
+            made.swap = self.mortal(made.swap)
+            made.undo = self.mortal(made.undo)
+            return made
+
+        def remote(ask):
+            def do(stage):
+                self.mortal(lambda: ask(stage, f"/{name}"))()
+
+            def prepare():
+                do(GOAL.PREPARE)
+                stages = {"swap": GOAL.SWAP, "undo": GOAL.UNDO, "finish": GOAL.FINISH}
+                return SimpleNamespace(
+                    notes=(), **{key: (lambda stage=stage: do(stage)) for key, stage in stages.items()}
+                )
+
+            return prepare
+
+        replace_all([("own", prepare_own), *((str(k), remote(ask)) for k, ask in enumerate(self.asks))])
+
+    def mortal(self, call):
+        def made():
+            self.calls += 1
+            if self.die_at and self.calls >= self.die_at:
+                if self.calls == self.die_at and self.chance.random() < 0.5:
+                    call()
+                self.notes.dead = True
+                raise Killed
+            call()
+
+        return made
+
+    def leader_comes_back(self):
+        self.parts[0].content = self.kept
+        self.notes.dead = False
+        self.calls = self.die_at = 0
+
+    def node_dies(self, number):
+        """Of another part: its successor has what was in use."""
+        self.asks[number] = self.successor_of(self.parts[1 + number])
+        self.parts[1 + number].prepared = 0
+
+    @property
+    def contents(self):
+        return {part.content for part in self.parts}
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_leader_that_is_killed_anywhere_leaves_one_map_when_its_successor_has_repeated_the_load(
+    monkeypatch, seed
+):
+    """The load is noted before it begins, and repeated; another node may be killed with the leader."""
+    monkeypatch.setattr(map_actions, "serve", lambda *_: None)
+    chance = random.Random(seed)
+    monkeypatch.setattr(load_again, "ActionClient", MagicMock())
+    notes = Notes()
+    stack = Stack(asker, chance, notes)
+    before = "own"
+    for number in range(4):
+        name = chance.choice((f"map-{number}", f"map-{number}", "damaged"))
+        stack.die_at = chance.choice((0, *range(1, 13)))
+        again = LoadAgain(MagicMock(), notes)
+        try:
+            with again.until_done(f"/{name}"):
+                stack.load(name)
+        except ForeignFile:
+            assert stack.contents == {before}, "all former"
+        except Killed:
+            assert notes.notes["loading"] == [f"/{name}", 1]
+            if chance.random() < 0.3:
+                stack.node_dies(chance.randrange(3))
+            stack.leader_comes_back()
+            sent = repeated(notes)
+            assert sent == [f"/{name}"]
+            try:
+                with LoadAgain(MagicMock(), notes).until_done(f"/{name}"):
+                    stack.load(name)
+            except ForeignFile:
+                assert name == "damaged"
+        assert stack.contents in ({before}, {name}), "nothing is mixed"
+        assert all(part.prepared == 0 for part in stack.parts), "nothing is held"
+        assert not notes.notes["loading"] and not repeated(notes)
+        (before,) = stack.contents
+
+
+def test_a_load_that_kills_its_leader_again_is_not_tried_for_ever(monkeypatch):
+    monkeypatch.setattr(load_again, "ActionClient", MagicMock())
+    notes = Notes()
+    for tries in (1, 2):
+        with pytest.raises(Killed), LoadAgain(MagicMock(), notes).until_done("/deadly"):
+            notes.dead = True
+            raise Killed
+        notes.dead = False
+        assert notes.notes["loading"] == ["/deadly", tries]
+        assert repeated(notes) == (["/deadly"] if tries == 1 else [])
+    assert "load it again" in notes.notes["unfinished"]
+    with LoadAgain(MagicMock(), notes).until_done("/sound"):
+        assert notes.notes["loading"] == ["/sound", 1]
+    assert not notes.notes["unfinished"]
+
+
+def repeated(notes):
+    """The paths that a leader's successor loads again."""
+    node, sent = MagicMock(), []
+    node.steady_timer.side_effect = lambda seconds, call: sent.append(call) or MagicMock()
+    again = LoadAgain(node, notes)
+    if not sent:
+        return []
+    again._client = MagicMock()
+    sent[0]()
+    return [call.args[0].path for call in again._client.send_goal_async.call_args_list]
+
+
+class Notes(Checkpointer):
+    """The facts that outlive a process, without its files. A dead process notes nothing more."""
+
+    def __init__(self):
+        self.kept, self.dead = {}, False
+
+    @property
+    def notes(self):
+        return self.kept
+
+    def note(self, **values):
+        if not self.dead:
+            self.kept.update(values)
+
+
+def asker(part):
+    """Return what asks a new process for stages of a part."""
+    server = PartServer(MagicMock(), part)
+
+    def ask(stage, path=""):
+        return server._load(SimpleNamespace(request=SimpleNamespace(stage=stage, path=path)))
+
+    ask.server = server
+    return ask

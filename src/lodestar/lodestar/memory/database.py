@@ -118,7 +118,8 @@ class Database:
     def read(self) -> Iterator[sqlite3.Connection]:
         """Yield the connection to read what was written so far; `write` does not wait for it."""
         if self._writing_thread == threading.get_ident():
-            yield self._writer
+            with self._told():
+                yield self._writer
             return
         with self._reading, self._told():
             yield self._reader

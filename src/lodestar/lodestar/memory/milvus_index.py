@@ -5,9 +5,11 @@ The only module that imports pymilvus (0.7 s and 106 MiB), and only when a conne
 
 from __future__ import annotations
 
+import fcntl
 import json
 import logging
 import os
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +32,7 @@ _MAX_ENTITIES = 256
 _MAX_SHORT = 512  # bytes of a name
 MAX_WINDOW = 16_384  # results of one search; Milvus' own limit
 FILE = "milvus.db"  # of Milvus Lite
+_LITE_LOCK = "LOCK"  # in it
 
 
 @dataclass(frozen=True)
@@ -51,9 +54,7 @@ class MilvusIndex:
         self._lite = config.backend == "milvus_lite"
         self._where = str(folder / FILE) if self._lite else config.uri
         self._client: Any = None
-        self._doubted = (
-            False  # a call of the server failed: it may have been restarted, which unloads the collection
-        )
+        self._doubted = False  # a call failed: a server may have been restarted, which unloads the collection
 
     @property
     def connected(self) -> bool:
@@ -82,7 +83,10 @@ class MilvusIndex:
         except IndexUnavailable:
             raise
         except Exception as error:  # pymilvus, grpc and Milvus Lite have no common base
-            raise self._told(error) from error
+            told = self._told(error)
+            if self._lite:  # a process that was killed in mid-write has left it damaged
+                self._empty_lite()
+            raise told from error
         self._client, self._doubted = client, False
 
     def close(self) -> None:
@@ -117,13 +121,15 @@ class MilvusIndex:
         """Erase deleted records from Milvus' files. Returns whether the collection is empty now and is to be
         filled anew.
 
-        Milvus Lite keeps deleted rows in its files, so its collection is dropped. A server is told to compact.
+        Milvus Lite keeps deleted rows in its files, so these are deleted. A server is told to compact.
         """
         if not self._lite:
             self.seal()
             self._call(lambda client, name: client.compact(name))
             return False
-        self.drop()
+        self._disconnect()
+        if not self._empty_lite():
+            raise self._told(OSError(f"{self._where} cannot be emptied"))
         self.connect()
         return True
 
@@ -224,7 +230,7 @@ class MilvusIndex:
         try:
             return work(client, self._config.collection)
         except Exception as error:
-            self._doubted = not self._lite
+            self._doubted = True
             raise self._told(error) from error
 
     def _disconnect(self) -> None:
@@ -270,9 +276,26 @@ class MilvusIndex:
                 f"{self._config.dimension}: it was made with another text model; set another name (collection)"
             )
 
+    def _empty_lite(self) -> bool:
+        """Delete Milvus Lite's files, which are a copy of the database. Returns whether they are gone.
+
+        What another process has, and what is no folder of Milvus Lite, stays.
+        """
+        _release_lite(self._where)
+        folder = Path(self._where)
+        if not folder.exists():
+            return True
+        try:
+            with open(folder / _LITE_LOCK, "rb") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(folder)
+        except OSError:
+            return False
+        return True
+
     def _told(self, error: Exception) -> IndexUnavailable:
         reason = " ".join(str(getattr(error, "message", "") or error).split())[:200]
-        holder = holder_of(Path(self._where) / "LOCK") if self._lite and not self.connected else ""
+        holder = holder_of(Path(self._where) / _LITE_LOCK) if self._lite and not self.connected else ""
         if holder and not holder.startswith(f"process {os.getpid()} "):
             advice = f"{self._where} is open in {holder}: end that process; the memory goes on without Milvus"
         elif self._lite:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import shutil
 import threading
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -159,6 +160,17 @@ class MemoryStore:
             self._clock_steps += kept.start < self._last_start
             self._last_start = kept.start
         return identity
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Keep what the block adds all at once or, where it raises, nothing of it; a record alone writes ten pages.
+
+        Other threads that add wait for the block. It adds no corrections and no vectors, of which the index hears at
+        once.
+        """
+        self._check_open()
+        with self._rows.database.write():
+            yield
 
     def get(self, identity: int) -> Memory:
         """Return a memory, also one that was corrected. Raises NoSuchMemory."""

@@ -135,3 +135,27 @@ def test_another_process_that_has_the_file_of_milvus_is_named_and_the_memory_goe
             process.kill()
             process.wait()
             assert store.flush(60.0), store.statistics().problems
+
+
+@pytest.mark.parametrize("damage", ["folder", "missing", "cut"])
+def test_what_a_kill_left_of_milvus_lite_is_filled_anew_and_no_old_row_stays(lite, damage):
+    """It is a copy. Milvus Lite itself does not open again what was killed at some moments."""
+    where = Path(lite.folder) / "milvus.db"
+    with MemoryStore.open(lite, fakes.embed) as store:
+        kept = store.add(fakes.memory("a mug"))
+        assert store.flush()
+    collection = where / "collections" / lite.collection
+    if damage == "folder":  # of a collection that is not listed
+        shutil.rmtree(collection)
+        (collection / "_pk_0").mkdir(parents=True)
+        (collection / "_pk_0" / "rows.parquet").write_bytes(b"SECRET")
+    else:
+        for path in collection.rglob("*.parquet" if damage == "missing" else "*.json"):
+            path.unlink() if damage == "missing" else path.write_bytes(path.read_bytes()[:20])
+    with MemoryStore.open(lite, fakes.embed) as store:
+        while not store.flush(5.0):
+            assert store.search(Request(phrases=("a mug",)))[0].memory.text == "a mug"
+        assert store.search(Request(phrases=("a mug",)))[0].memory.text == "a mug"
+        assert not store.statistics().problems
+    assert listed(lite) == [kept]
+    assert not any(b"SECRET" in path.read_bytes() for path in where.rglob("*") if path.is_file())

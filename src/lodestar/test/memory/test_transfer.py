@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import random
 from dataclasses import replace
 
 import pytest
 
+from lodestar.memory import transfer
+from lodestar.memory.errors import StoreFull
 from lodestar.memory.records import EventKind, MapName, Source
 from lodestar.memory.requests import Request
 from lodestar.memory.store import MemoryStore
@@ -134,3 +137,61 @@ def test_a_binary_file_adds_nothing(config, store, tmp_path):
     path.write_bytes(bytes(range(256)) * 40)
     done = import_jsonl(store, path)
     assert done.added == 0 and done.bad_lines > 0
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_lines_that_are_kept_together_become_what_single_ones_become(tmp_path, config, monkeypatch, seed):
+    """Good lines, bad ones, corrections and repetitions in any order, in groups of any size."""
+    chance, path = random.Random(seed), tmp_path / "in.jsonl"
+    with MemoryStore.open(replace(config, folder=str(tmp_path / "from"))) as source:
+        for number in range(60):
+            source.add(fakes.memory(f"thing {number}", float(number)))
+            if chance.random() < 0.2:
+                source.correct(chance.choice(source.identities()), f"no, {number}")
+        path.unlink(missing_ok=True)
+        export_jsonl(source, path)
+    lines = path.read_text().splitlines()
+    for bad in (
+        "no JSON",
+        "[" * 100_000,
+        "[1]",
+        lines[1].replace('"start": 0.0', '"start": 1e300'),
+        lines[3],
+    ):
+        lines.insert(chance.randrange(1, len(lines)), bad)
+    path.write_text("\n".join(lines) + "\n")
+
+    def taken(size):
+        monkeypatch.setattr(transfer, "_TOGETHER", size)
+        with MemoryStore.open(replace(config, folder=str(tmp_path / f"to-{size}"))) as store:
+            done = import_jsonl(store, path)
+            again = import_jsonl(store, path)
+            assert again.added == 0 and again.known == done.added + done.known
+            return done, [(m.id, m.text, m.corrects, m.start) for m in map(store.get, store.identities())]
+
+    assert taken(1) == taken(chance.randrange(2, 9)) == taken(100)
+
+
+def test_a_disk_that_fills_up_in_an_import_keeps_whole_groups_and_a_repetition_completes(
+    tmp_path, config, monkeypatch
+):
+    path = tmp_path / "in.jsonl"
+    with MemoryStore.open(replace(config, folder=str(tmp_path / "from"))) as source:
+        for number in range(30):
+            source.add(fakes.memory(f"thing {number}", float(number)))
+        export_jsonl(source, path)
+    monkeypatch.setattr(transfer, "_TOGETHER", 7)
+    with MemoryStore.open(replace(config, folder=str(tmp_path / "to"))) as store:
+        add, left = store.add, [12]
+
+        def full(*given, **more):
+            left[0] -= 1
+            if not left[0]:
+                raise StoreFull("the disk is full")
+            return add(*given, **more)
+
+        monkeypatch.setattr(store, "add", full)
+        with pytest.raises(StoreFull):
+            import_jsonl(store, path)
+        assert [store.get(i).text for i in store.identities()] == [f"thing {i}" for i in range(7)]
+        assert import_jsonl(store, path).added == 23 and len(store.identities()) == 30

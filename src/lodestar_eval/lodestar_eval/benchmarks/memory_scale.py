@@ -1,5 +1,5 @@
-"""Store of the memory at the size of a day and of 30 days: insert, flush, retrieval, bytes, and an owner that is
-killed.
+"""Store of the memory at the size of a day and of 30 days: insert, flush, retrieval, bytes, an owner that is killed,
+and what is left of what was forgotten.
 """
 
 from __future__ import annotations
@@ -32,6 +32,12 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--queries", type=positive_int, default=60, metavar="N", help="per kind of request")
     parser.add_argument(
         "--kills", type=positive_int, default=20, metavar="N", help="of the owner in mid-write"
+    )
+    parser.add_argument(
+        "--erasures", type=positive_int, default=20, metavar="N", help="interleavings of forgetting and kills"
+    )
+    parser.add_argument(
+        "--forgotten", type=positive_int, default=1000, metavar="N", help="texts in each of them"
     )
     parser.add_argument("--seed", type=positive_int, default=1)
     parser.add_argument("--records", type=positive_int, default=int(_DAY / _SEGMENT), help="of the day")
@@ -84,6 +90,7 @@ def _measured(
     kind: str, uri: str, scratch: Path, options: argparse.Namespace, progress: Callable[[str], None]
 ) -> tuple[dict[str, float], list[Bar], list[tuple[str, ...]]]:
     """Return metrics, bars and rows of the table of one back end."""
+    from lodestar_eval.erasure_trial import erasure
     from lodestar_eval.memory_trial import Trial, kill_owner, measure
 
     data = os.environ.get("LODESTAR_DATA", "")
@@ -95,6 +102,13 @@ def _measured(
         told = f"{name} in {options.kills} kills, {kind}"
         bars.append(Bar(told, metrics[f"{name}.{kind}"], 0.0, at_least=False))
     _drop(uri)
+    if kind != "milvus":  # a server's files are its own
+        done = erasure(
+            scratch / f"{kind}-erased", kind, options.forgotten, options.erasures, options.seed, progress
+        )
+        metrics |= {f"{name}.{kind}": float(getattr(done, name)) for name in ("forgotten", "found")}
+        told = f"of {done.forgotten} forgotten texts found in files, {options.erasures} interleavings, {kind}"
+        bars.append(Bar(told, float(done.found), 0.0, at_least=False))
     for size, span, records, most in _sizes(options):
         at = str(scratch / f"{kind}-{size}")
         found = measure(Trial(at, kind, uri, records, span, most, options.queries, options.seed, data))

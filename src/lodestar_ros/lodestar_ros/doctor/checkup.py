@@ -16,6 +16,7 @@ def checkup(seen: Observation, inputs: dict[str, str]) -> list[Finding]:
         return [*found, *machine_checks.middleware(seen), *machine_checks.space(seen)]
     info = inputs.get("camera_info", "")
     for check in (
+        graph_checks.lives,
         graph_checks.quality_of_service,
         graph_checks.velocities,
         graph_checks.bases,

@@ -101,11 +101,27 @@ class Machine:
     processes: tuple[LocalProcess, ...] = ()
 
 
+#: Level (0 to 2), text and values of a node's diagnostics.
+Status = tuple[int, str, dict[str, str]]
+
+
+@dataclass(frozen=True)
+class NodeChange:
+    """A node that ended or was started again while it was observed. Seconds; NaN where it is the other.
+
+    silent: since it said anything. restarted: since its new process began.
+    """
+
+    silent: float = math.nan
+    restarted: float = math.nan
+
+
 @dataclass(frozen=True)
 class Observation:
     """State of graph and machine that the checks look at. Names of topics and nodes are full.
 
-    parameters: by node and name, as far as they were asked for. diagnostics: by node: level (0 to 2), text, values.
+    parameters: by node and name, as far as they were asked for. diagnostics: by node that runs.
+    changes: by node.
     lifecycle: state of Nav2's nodes. weights: node -> (path, first bytes of the file; None = there is none).
     """
 
@@ -117,7 +133,8 @@ class Observation:
     streams: dict[str, Stream] = field(default_factory=dict)
     frames: tuple[FrameEdge, ...] = ()
     doubled: tuple[tuple[str, str], ...] = ()  # transforms (parent, child) that two publishers send
-    diagnostics: dict[str, tuple[int, str, dict[str, str]]] = field(default_factory=dict)
+    diagnostics: dict[str, Status] = field(default_factory=dict)
+    changes: dict[str, NodeChange] = field(default_factory=dict)
     parameters: dict[str, dict[str, object]] = field(default_factory=dict)
     lifecycle: dict[str, str] = field(default_factory=dict)
     weights: dict[str, tuple[str, bytes | None]] = field(default_factory=dict)

@@ -24,6 +24,7 @@ from lodestar_ros.conversions_sensors import scan_from_msg
 from lodestar_ros.doctor.camera_reading import read_image, read_info
 from lodestar_ros.doctor.findings import Endpoint, FrameEdge, Observation, Picture, Stream
 from lodestar_ros.doctor.graph_checks import CORE, deciding
+from lodestar_ros.doctor.lives import NodeLives
 from lodestar_ros.doctor.machine import head_of, observe_machine
 from lodestar_ros.twins import identity_from
 
@@ -70,7 +71,7 @@ class GraphObserver:
         self._edges: dict[tuple[str, str], tuple[bool, float, int]] = {}
         self._rotations: dict[tuple[str, str], tuple[float, float, float, float]] = {}  # the newest
         self._senders: dict[tuple[str, str, str], set[bytes]] = {}  # by topic, parent, child; moving ones
-        self._diagnostics: dict[str, tuple[int, str, dict[str, str]]] = {}
+        self._lives = NodeLives()
 
     def observe(self, seconds: float) -> tuple[Observation, dict[str, str]]:
         """Return what was seen in so many seconds, and the topics of the stack's inputs."""
@@ -91,7 +92,8 @@ class GraphObserver:
         self._first.clear()
         self._senders.clear()
         self._spin(seconds)
-        span = time.monotonic() - began
+        heard = time.monotonic()
+        span = heard - began
         publishers, subscriptions = self._endpoints()
         seen = Observation(
             seconds=span,
@@ -102,7 +104,8 @@ class GraphObserver:
             streams={topic: self._stream(name, topic, span, inputs) for name, (topic, _) in inputs.items()},
             frames=tuple(self._frame_edges(seconds + _DISCOVERY)),
             doubled=tuple(sorted({key[1:] for key, senders in self._senders.items() if len(senders) > 1})),
-            diagnostics=self._diagnostics,
+            diagnostics=self._lives.statuses(heard),
+            changes=self._lives.changes(heard),
             parameters=parameters,
             lifecycle=lifecycle,
             weights=self._weights(parameters),
@@ -153,7 +156,8 @@ class GraphObserver:
             if who is not None and who.name != self._full(status.name):
                 continue  # a node of another robot: /diagnostics is shared, and `name` has no namespace
             level = status.level[0] if isinstance(status.level, bytes) else int(status.level)
-            self._diagnostics[status.name] = (level, status.message, {v.key: v.value for v in status.values})
+            said = (level, status.message, {v.key: v.value for v in status.values})
+            self._lives.take(status.name, who, said, time.monotonic())
 
     def _frames_of(self, topic: str, static: bool) -> Callable[[TFMessage, dict[str, Any]], None]:
         def on_frames(message: TFMessage, information: dict[str, Any]) -> None:

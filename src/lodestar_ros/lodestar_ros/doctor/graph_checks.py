@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from lodestar.experts.registry import experts
@@ -46,8 +47,10 @@ def nodes(seen: Observation) -> Iterator[Finding]:
     wanted = (*CORE, *deciding()) if any(seen.runs(name) for name in deciding()) else CORE
     for name in wanted:
         if not seen.runs(name):
+            silent = seen.changes[name].silent if name in seen.changes else math.nan
+            last = "" if math.isnan(silent) else f"; it said its last word {silent:.0f} s ago"
             yield Finding(
-                Level.FAULT, "missing_node", f"{name} does not run.",
+                Level.FAULT, "missing_node", f"{name} does not run{last}.",
                 f"look at its log for the reason ({name}.log); the launch file starts it again",
             )  # fmt: skip
     for name, count in seen.nodes.items():
@@ -55,6 +58,21 @@ def nodes(seen: Observation) -> Iterator[Finding]:
             yield Finding(
                 Level.FAULT, "node_twice", f"{name} runs {count} times.",
                 "stop the second stack, or give it a ROS_DOMAIN_ID or a namespace of its own",
+            )  # fmt: skip
+
+
+def lives(seen: Observation) -> Iterator[Finding]:
+    """Find nodes that ended, hang or were started again while we looked."""
+    for name, change in seen.changes.items():
+        if change.silent >= 0.0 and (seen.runs(name) or name not in (*CORE, *deciding())):
+            yield Finding(
+                Level.FAULT, "node_silent", f"{name} has said nothing for {change.silent:.0f} s: it ended, or hangs.",
+                f"look at its log for the reason ({name}.log); what it said before is not told here",
+            )  # fmt: skip
+        elif change.restarted >= 0.0:
+            yield Finding(
+                Level.WARNING, "node_restarted", f"{name} was started again {change.restarted:.0f} s ago.",
+                f"look at its log for why it ended ({name}.log); what is told of it is its new process's word",
             )  # fmt: skip
 
 

@@ -1,0 +1,193 @@
+"""Erasure by bytes: after `forget` is acknowledged no file of the folder holds the text or the vector, whatever the
+owner did before, does beside or is killed in.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import multiprocessing
+import random
+import re
+import shutil
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+_DIMENSION = 16
+_FOUND = re.compile(rb"SECRET-[0-9]+-[0-9]+-[0-9a-f]+\.")
+_LIFE = {
+    "sqlite": 2.0,
+    "milvus_lite": 8.0,
+}  # seconds of an owner at most; Milvus Lite takes 1.5 s for a `forget`
+_LONGER = 1.5  # times that after a life in which nothing was acknowledged, on a busy machine
+_LOOKS = 0.1  # share of acknowledgements after which the files are searched while the owner goes on
+_DEEDS = ("add", "add", "add", "forget", "forget", "correct", "flush", "pin", "again")
+_IMPORTED = ("lodestar.memory.store", "lodestar_eval.erasure_trial")
+
+
+@dataclass(frozen=True)
+class Erasure:
+    """Outcome: texts whose forgetting was acknowledged, those whose text or vector was found, kills, searches."""
+
+    forgotten: int
+    found: int
+    kills: int
+    searches: int
+
+
+def erasure(
+    folder: Path, backend: str, texts: int, interleavings: int, seed: int, progress: Callable[[str], None]
+) -> Erasure:
+    """Run owners until `texts` are forgotten in each of the interleavings, each until it is killed, and search the
+    files.
+    """
+    context = multiprocessing.get_context(
+        "forkserver"
+    )  # an owner starts in milliseconds, and is a process of its own
+    milvus = ("pymilvus", "milvus_lite.server_manager") if backend == "milvus_lite" else ()
+    context.set_forkserver_preload([*_IMPORTED, *milvus])
+    rng = random.Random(seed)
+    forgotten = found = kills = searches = 0
+    for number in range(interleavings):
+        at = folder / str(number)
+        gone: set[bytes] = set()
+        most = _LIFE[backend]
+        while len(gone) < texts:
+            kills, before = kills + 1, len(gone)
+            seconds = rng.uniform(0.0, most)
+            told, looks = _one_life(context, at, backend, 1000 * seed + kills, gone, seconds, rng)
+            most = _LIFE[backend] if len(gone) > before else most * _LONGER
+            found += told
+            searches += looks
+        found += len(_texts(at) & gone) + _vectors(at, gone)
+        searches += 1
+        forgotten += len(gone)
+        progress(
+            f"{backend}, interleaving {number + 1} of {interleavings}: {len(gone)} forgotten, "
+            f"{kills} kills so far, {found} found"
+        )
+        shutil.rmtree(at)
+    return Erasure(forgotten, found, kills, searches)
+
+
+def _one_life(
+    context: Any, at: Path, backend: str, life: int, gone: set[bytes], seconds: float, rng: random.Random
+) -> tuple[int, int]:
+    """Run an owner and kill it (SIGKILL); add what it acknowledged. Returns texts found while it ran, and searches."""
+    found = searches = 0
+    ours, its = context.Pipe(duplex=False)
+    process = context.Process(target=_own, args=(its, str(at), backend, life), daemon=True)
+    process.start()
+    its.close()
+    try:
+        ours.recv()  # it is open
+        ends = time.monotonic() + seconds
+        while (left := ends - time.monotonic()) > 0.0:
+            if ours.poll(left):
+                gone.update(ours.recv())
+                if rng.random() < _LOOKS:
+                    found += len(_texts(at) & gone)
+                    searches += 1
+        process.kill()
+        while True:
+            gone.update(ours.recv())  # what it had said before
+    except EOFError:
+        process.join()
+        if process.exitcode != -9:
+            raise RuntimeError(
+                f"an owner of the memory ended with {process.exitcode}: see the lines above"
+            ) from None
+    finally:
+        process.kill()
+        process.join()
+        ours.close()
+    return found, searches
+
+
+def _own(pipe: Connection, folder: str, backend: str, life: int) -> None:
+    """Remember, correct, pin, flush, reopen and forget in random order, and say what is forgotten. Never ends."""
+    from lodestar.memory.config import StoreConfig
+    from lodestar.memory.errors import NotErased
+    from lodestar.memory.store import MemoryStore
+
+    config = StoreConfig(
+        folder=folder, backend=backend, dimension=_DIMENSION, flush_interval=0.01, sync_interval=0.02, retry=0.05,
+        max_records=300, full_time=100.0, long_time=200.0,
+    )  # fmt: skip
+
+    def new() -> MemoryStore:
+        return MemoryStore.open(config, vectors_of, on_erased=lambda images: None)
+
+    rng, store, step = random.Random(life), new(), 0
+    pipe.send(())
+    while True:
+        step += 1
+        deed, there = rng.choice(_DEEDS), store.identities()
+        if deed == "add":
+            for _ in range(rng.randrange(60)):
+                secret = f"SECRET-{life}-{step}-{uuid.UUID(int=rng.getrandbits(128)).hex}."
+                memory = _secret_memory(secret, rng.randrange(rng.choice((5, 1500))), float(step))
+                store.add(memory, vectors_of([secret])[0])
+        elif deed == "forget" and there:
+            chosen = rng.sample(there, min(len(there), rng.choice((1, 5, 60, 150))))
+            secrets = [str(store.get(i).facts.get("what", "")).encode() for i in chosen]
+            try:
+                store.forget(chosen)
+                pipe.send(secrets)
+            except NotErased:  # not acknowledged; it is tried again, also after a kill
+                continue
+        elif deed == "correct" and there:
+            store.correct(rng.choice(there), f"no, it was another thing {rng.random()}", facts={})
+        elif deed == "flush":
+            store.flush(rng.random())
+        elif deed == "pin" and there:
+            store.pin(rng.choice(there), rng.random() < 0.5)
+        elif deed == "again" and rng.random() < 0.3:
+            store.close()
+            store = new()
+
+
+def vectors_of(texts: Sequence[str]) -> np.ndarray:
+    """Return a unit vector (N, 16) of each text, the same in every process."""
+    rows = []
+    for text in texts:
+        seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
+        rows.append(np.random.default_rng(seed).normal(size=_DIMENSION))
+    vectors = np.array(rows, np.float32).reshape(len(texts), _DIMENSION)
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def _secret_memory(secret: str, filling: int, start: float) -> Any:
+    """Return a memory whose text begins and ends with the secret, which stands in its facts too."""
+    from lodestar.memory.records import Memory, Primitive
+
+    seen = tuple(Primitive(i, "box", np.zeros(3), np.ones(3), pixels=i) for i in range(filling % 5))
+    text = secret + " x" * filling + secret
+    return Memory(0, text, start, start + 3.0, np.zeros(3), primitives=seen, facts={"what": secret})
+
+
+def _texts(folder: Path) -> set[bytes]:
+    return {text for content in _contents(folder) for text in _FOUND.findall(content)}
+
+
+def _vectors(folder: Path, gone: set[bytes]) -> int:
+    """Return how many vectors of these texts are in a file, as half or single precision."""
+    contents = list(_contents(folder))
+    rows = vectors_of([text.decode() for text in sorted(gone - {b""})])
+    needles = ((row.astype("<f2").tobytes(), row.astype("<f4").tobytes()) for row in rows)
+    return sum(any(needle in content for content in contents for needle in pair) for pair in needles)
+
+
+def _contents(folder: Path) -> Iterator[bytes]:
+    for path in folder.rglob("*"):
+        try:
+            if path.is_file():
+                yield path.read_bytes()
+        except FileNotFoundError:  # replaced meanwhile
+            continue

@@ -158,7 +158,7 @@ class MapFiles:
         others = (*self._others, self._voxels)
         parts: tuple[MapPart, ...] = (self._part, *(other.asked_by(job) for other in others))
         journal = Exchange(lambda _: self._chain.journal.clear(), None)
-        with self._again.until_done(job.request.path):
+        with self._again.until_done(job.request.path, job.goal_id):
             _, left_out = load_map(job.request.path, parts, [("journal of amendments", lambda: journal)])
         self._tell_followers()
         return {

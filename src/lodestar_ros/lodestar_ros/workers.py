@@ -135,6 +135,11 @@ class Job:
         self._said: Any = None  # the last feedback
 
     @property
+    def goal_id(self) -> bytes:
+        """Return the goal's unique id, 16 bytes."""
+        return bytes(self._goal_handle.goal_id.uuid)
+
+    @property
     def cancel_requested(self) -> bool:
         """Return whether the client has cancelled the goal; the work should end soon."""
         return self._canceled.is_set()
@@ -247,7 +252,7 @@ class ActionWorker:
         job = Job(goal_handle, self._mailbox)
         self._mailbox.expect()
         with self._condition:
-            self._active[bytes(goal_handle.goal_id.uuid)] = job
+            self._active[job.goal_id] = job
             self._jobs.append(job)
             self._condition.notify()
 

@@ -300,6 +300,122 @@ def test_a_load_that_kills_its_leader_again_is_not_tried_for_ever(monkeypatch):
     assert not notes.notes["unfinished"]
 
 
+class Leader:
+    """A successor in whose `~/load` goals wait in order: its own repetition and those of persons."""
+
+    def __init__(self, notes):
+        node = MagicMock()
+        self.again = LoadAgain(node, notes)
+        self.turn = node.steady_timer.call_args.args[1]
+        self.again._client = MagicMock()
+        self.loaded = []
+
+    @property
+    def sent(self):
+        return [
+            (call.args[0].path, bytes(call.kwargs["goal_uuid"].uuid))
+            for call in self.again._client.send_goal_async.call_args_list
+        ]
+
+    def load(self, path, goal=b"a person's", fails=False):
+        with self.again.until_done(path, goal):
+            self.turn()  # the timer goes on meanwhile
+            if fails:
+                raise ForeignFile("it is damaged")
+            self.loaded.append(path)
+
+
+def died_in(path):
+    notes = Notes()
+    with pytest.raises(Killed), LoadAgain(MagicMock(), notes).until_done(path):
+        notes.dead = True
+        raise Killed
+    notes.dead = False
+    return notes
+
+
+@pytest.fixture
+def no_client(monkeypatch):
+    monkeypatch.setattr(load_again, "ActionClient", MagicMock())
+
+
+@pytest.mark.parametrize("newer", ["/newer", "/old"])
+def test_a_load_that_comes_before_the_repetition_is_sent_stands(no_client, newer):
+    leader = Leader(died_in("/old"))
+    leader.load(newer)
+    for _ in range(3):
+        leader.turn()
+    assert leader.loaded == [newer] and leader.sent == []
+
+
+def test_a_load_that_comes_before_the_repetition_begins_stands(no_client):
+    leader = Leader(died_in("/old"))
+    leader.turn()
+    ((path, goal),) = leader.sent
+    leader.load("/newer")
+    with pytest.raises(MapError, match="another map was loaded"):
+        leader.load(path, goal)
+    assert leader.loaded == ["/newer"] and not repeated(leader.again._checkpoints)
+
+
+@pytest.mark.parametrize("before_it_is_sent", [True, False])
+def test_a_load_that_fails_leaves_the_repetition_due(no_client, before_it_is_sent):
+    """It changes nothing, so that the parts are still of two maps."""
+    leader = Leader(died_in("/old"))
+    if not before_it_is_sent:
+        leader.turn()
+    with pytest.raises(ForeignFile):
+        leader.load("/damaged", fails=True)
+    leader.turn()
+    leader.turn()
+    ((path, goal),) = leader.sent
+    leader.load(path, goal)
+    assert leader.loaded == ["/old"] and not repeated(leader.again._checkpoints)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_after_loads_of_any_course_the_map_of_the_last_one_stands(no_client, seed):
+    """Persons load at any time of a successor's life, the disk is full at times, and successors die and follow."""
+    chance, notes = random.Random(seed), died_in("/old")
+    last, leader, waiting = None, Leader(notes), []
+    for number in range(30):
+        what = chance.choice(("turn", "turn", "ask", "begin", "begin", "die"))
+        if what == "turn":
+            leader.turn()
+            waiting += leader.sent
+            leader.again._client.reset_mock()
+        elif what == "ask":
+            waiting.append((f"/map-{number}", bytes([number])))
+        elif what == "begin" and waiting:
+            path, goal = waiting.pop(0)
+            full = chance.random() < 0.3
+            try:
+                with leader.again.until_done(path, goal):
+                    notes.full = full
+                last = path if last is None or path != "/old" else "mixed up"
+            except MapError:
+                assert path == "/old" and last not in (None, "/old")
+            notes.full = False
+            if full:
+                leader.turn()  # before it dies
+                waiting += leader.sent
+                leader.again._client.reset_mock()
+        elif what == "die":
+            leader, waiting = Leader(notes), []
+    assert last != "mixed up"
+
+
+def test_a_disk_that_is_full_at_the_end_of_a_load_repeats_nothing_later(no_client):
+    notes = Notes()
+    leader = Leader(notes)
+    with leader.again.until_done("/map"):
+        notes.full = True
+    leader.turn()
+    notes.full = False
+    leader.turn()
+    assert not notes.notes["loading"] and not repeated(notes)
+
+
 def repeated(notes):
     """The paths that a leader's successor loads again."""
     node, sent = MagicMock(), []
@@ -316,13 +432,15 @@ class Notes(Checkpointer):
     """The facts that outlive a process, without its files. A dead process notes nothing more."""
 
     def __init__(self):
-        self.kept, self.dead = {}, False
+        self.kept, self.dead, self.full = {}, False, False
 
     @property
     def notes(self):
         return self.kept
 
     def note(self, **values):
+        if self.full:
+            raise OSError(28, "No space left on device")
         if not self.dead:
             self.kept.update(values)
 

@@ -10,6 +10,8 @@ import numpy as np
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.perception.frames import ImageBox
 
+MAX_KEYFRAME = 2**32 - 1  # the messages that name a keyframe carry no larger id
+
 
 class ImageName(NamedTuple):
     """Name of a keyframe that no other run gives again: ids begin anew with each session of the keyframe store."""

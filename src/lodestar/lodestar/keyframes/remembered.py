@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -11,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
-from lodestar.keyframes.folder import INDEX, KeyframeSet, is_whole_jpeg
+from lodestar.keyframes.folder import INDEX, KeyframeSet, is_pair, is_whole_jpeg
 from lodestar.keyframes.records import ImageName, Keyframe
 from lodestar.storage.archive import ArchiveError, ForeignFile
 from lodestar.storage.files import sync_path
-from lodestar.storage.private import private_folder, state_home
+from lodestar.storage.private import UnsafeFolder, private_folder, state_home
 
 _NAME = re.compile(r"^[A-Za-z0-9_-]{1,64}$")  # of a memory or a session; they come over the network
 
@@ -25,25 +24,38 @@ class RememberedImages:
 
     folder: one that is not absolute lies in the user's state folder. A session's is a set of keyframes with the poses
     that they had in its map. Sessions number their keyframes anew, so ids of two never meet. damaged: what could not
-    be read, as sentences. Raises UnsafeFolder, OSError.
+    be read, as sentences; a folder that cannot be used is tried again by each call, which raises OSError then.
     """
 
     def __init__(self, folder: str | Path) -> None:
-        self.folder = private_folder(state_home() / Path(folder).expanduser())
+        self.folder = state_home() / Path(folder).expanduser()
         self.damaged: tuple[str, ...] = ()
         self._sets: dict[tuple[str, str], KeyframeSet] = {}  # by memory and session
-        for path in sorted(self.folder.glob("*/*")):
-            key = (path.parent.name, path.name)
-            if path.is_dir() and all(map(_NAME.match, key)):
-                self._read(key, path)
+        self._is_open = False
+        try:
+            self._open()
+        except OSError as error:
+            self.damaged = (f"images of memories do not outlive this run: {error}",)
+
+    def _open(self) -> None:
+        """Read what is there, once. Raises OSError, also for a folder that is not private."""
+        if self._is_open:
+            return
+        if self.folder.exists():
+            _private(self.folder)
+            for path in sorted(self.folder.glob("*/*")):
+                key = (path.parent.name, path.name)
+                if path.is_dir() and all(map(_NAME.match, key)):
+                    self._read(key, path)
+        self._is_open = True
 
     def _read(self, key: tuple[str, str], path: Path) -> None:
         try:
-            kept = _read_set(private_folder(path))
-        except ArchiveError as error:
+            kept = _read_set(_private(path))
+            kept.sweep()
+        except (ArchiveError, OSError) as error:
             self.damaged += (f"the images of session {path.name} cannot be shown: {error}",)
             return
-        kept.sweep()
         self._sets[key] = kept
         self.damaged += tuple(f"session {path.name}: {problem}" for problem in kept.damaged)
 
@@ -64,10 +76,22 @@ class RememberedImages:
         names: of what the memory remembers, the most important first; the first `count` that fit into `room` bytes
         stay. Images of other memories follow, the newest first. Raises OSError.
         """
+        if not _NAME.match(memory):
+            return []
+        self._open()
+        return self._bound([*names, *self._newest(besides=memory)], count, room, live)
+
+    def trim(self, count: int, room: float) -> None:
+        """Keep the newest `count` images that fit into `room` bytes. Raises OSError."""
+        self._bound(self._newest(), count, room, KeyframeSet(self.folder))
+
+    def _bound(
+        self, names: Iterable[ImageName], count: int, room: float, live: KeyframeSet
+    ) -> list[ImageName]:
         have, wanted = self.sizes, dict[ImageName, None]()
-        for name in (*names, *self._others(memory)):
+        for name in names:
             size = have.get(name) or _live_size(live, name)
-            if name in wanted or not size or not all(map(_NAME.match, (memory, name.session))):
+            if name in wanted or not size or not _NAME.match(name.session):
                 continue
             if len(wanted) >= count or size > room:
                 break
@@ -77,11 +101,11 @@ class RememberedImages:
             self.erase(name.session, (name.id,))
         return [name for name in wanted if name not in have]
 
-    def _others(self, memory: str) -> list[ImageName]:
+    def _newest(self, besides: str = "") -> list[ImageName]:
         found = [
             (keyframe.stamp, ImageName(session, identity))
             for (other, session), kept in self._sets.items()
-            if other != memory
+            if other != besides
             for identity, keyframe in kept.keyframes.items()
         ]
         return [name for _, name in sorted(found, reverse=True)]
@@ -92,9 +116,8 @@ class RememberedImages:
             return
         keyframe = live.keyframes[name.id]
         key = (memory, name.session)
-        if key not in self._sets:
-            folder = private_folder(self.folder / memory / name.session)
-            self._sets[key] = KeyframeSet(folder)
+        folder = _private(self.folder / memory / name.session)  # another process may have removed it
+        self._sets.setdefault(key, KeyframeSet(folder))
         pose = live.anchor.map_from_part @ keyframe.anchor_from_camera
         self._sets[key].add(replace(keyframe, anchor_from_camera=pose), live.path(name.id, "jpg"))
 
@@ -118,14 +141,15 @@ class RememberedImages:
         """
         if not _NAME.match(session):
             return
+        self._open()
         for folder in self.folder.glob(f"*/{session}"):
             kept = self._sets.get((folder.parent.name, session)) or KeyframeSet(folder)
             for identity in keyframe_ids:
                 kept.drop(identity, valid=False)
             sync_path(folder)
-            if not kept.keyframes and (folder.parent.name, session) in self._sets:
-                del self._sets[folder.parent.name, session]
-                shutil.rmtree(folder)
+            if not kept.keyframes:
+                self._sets.pop((folder.parent.name, session), None)
+                _remove_empty(folder)
 
 
 def _read_set(path: Path) -> KeyframeSet:
@@ -135,6 +159,21 @@ def _read_set(path: Path) -> KeyframeSet:
             return KeyframeSet.read(path)
     KeyframeSet(path).write_index()
     return KeyframeSet.read(path)
+
+
+def _remove_empty(folder: Path) -> None:
+    """Remove a session's folder that has no images, unless another process adds some this moment."""
+    if not any(is_pair(path.name) for path in folder.iterdir()):
+        (folder / INDEX).unlink(missing_ok=True)  # it is made anew where it is missing
+        with suppress(OSError):
+            folder.rmdir()
+
+
+def _private(folder: Path) -> Path:
+    try:
+        return private_folder(folder)
+    except UnsafeFolder as error:
+        raise OSError(str(error)) from error
 
 
 def _live_size(live: KeyframeSet, name: ImageName) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from lodestar.keyframes.records import AnchoredKeyframe, ImageName, Keyframe
 from lodestar.keyframes.remembered import RememberedImages
 from lodestar.keyframes.view_changes import ViewChanges
 from lodestar.perception.frames import ImageBox, RgbdFrame
+from lodestar.storage.files import sync_path
 from lodestar.storage.private import private_folder
 from lodestar.storage.saved_map import KEYFRAMES
 
@@ -57,6 +59,9 @@ class KeyframeStore:
         self._loads = 0
         self._views = ViewChanges(config)
         self._lock = threading.RLock()
+        if remembered is not None:
+            with suppress(OSError):  # what cannot be deleted now is so by `remember`
+                remembered.trim(*self._remembered_limits())
 
     def __len__(self) -> int:
         return len(self._kept.keyframes)
@@ -151,16 +156,18 @@ class KeyframeStore:
         """
         if self._remembered is None:
             return
-        share = min(self.config.remembered_share, self.config.wanted_share)
-        count, room = int(self.config.max_count * share), self.config.max_bytes * share
         with self._lock:
-            missing = self._remembered.missing(memory, images, count, room, self._kept)
+            missing = self._remembered.missing(memory, images, *self._remembered_limits(), self._kept)
         for image in missing:
             with self._lock:  # an image at a time, so that the camera does not wait
                 self._remembered.add(memory, image, self._kept)
 
+    def _remembered_limits(self) -> tuple[int, float]:
+        share = min(self.config.remembered_share, self.config.wanted_share)
+        return int(self.config.max_count * share), self.config.max_bytes * share
+
     def erase(self, session_id: str, keyframe_ids: Iterable[int]) -> tuple[int, ...]:
-        """Delete keyframes of a session with their images; return those that are not stored any more, or never were.
+        """Delete keyframes of a session with their images, also after a power cut; return those that are not stored any more, or never were.
 
         Keyframes of other sessions with the same ids stay. Raises OSError where a file cannot be deleted; what was
         deleted before stays deleted.
@@ -179,6 +186,7 @@ class KeyframeStore:
             keyframe = kept.keyframes.get(identity)
             if keyframe is not None and keyframe.session_id == session_id:
                 kept.drop(identity, valid=kept is self._kept)
+        sync_path(kept.folder)
 
     def link(self, stamp: float, instances: dict[int, ImageBox]) -> Keyframe | None:
         """Record which instances the keyframe of this stamp shows; return None if no image was stored then."""

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from lodestar.keyframes.records import MAX_KEYFRAME
 from lodestar.memory.errors import (
     BadMemory,
     DamagedStore,
@@ -25,7 +26,7 @@ from lodestar.storage.lock_holders import holder_of
 from lodestar.storage.private import FILE_MODE
 
 FILE = "memory.db"
-VERSION = 1
+VERSION = 2
 _APPLICATION = 0x4C6F6465  # "Lode", in the header of the file
 _BUSY = 10.0  # seconds of real time that one connection waits for another
 _CACHE = 16_384  # KiB of pages per connection; chosen
@@ -60,7 +61,17 @@ _WHOLE = ("BEGIN IMMEDIATE", "COMMIT", ("ROLLBACK",))
 _PART_OF = ("SAVEPOINT part", "RELEASE part", ("ROLLBACK TO part", "RELEASE part"))
 _TREE_HEADS = {2: 12, 5: 12, 10: 8, 13: 8}  # bytes by the first one; any other page begins with 0
 _WIPED = 1024  # pages read at a time
-_MIGRATIONS: dict[int, str] = {0: _SCHEMA}  # from a version to the next one
+# Own memories first: imported ones have the newest ids. And no number of a keyframe beyond `MAX_KEYFRAME`.
+_OWN_FIRST = f"""
+DROP INDEX worth;
+CREATE INDEX worth ON memory (origin IS NOT NULL, pinned DESC, lasting DESC, id DESC);
+UPDATE content SET record = json_set(record, '$.keyframes', json((
+    SELECT json_group_array(value) FROM json_each(record, '$.keyframes') WHERE value BETWEEN 0 AND {MAX_KEYFRAME})))
+    WHERE memory IN (SELECT memory FROM image WHERE keyframe NOT BETWEEN 0 AND {MAX_KEYFRAME}) AND json_valid(record);
+DELETE FROM image WHERE keyframe NOT BETWEEN 0 AND {MAX_KEYFRAME};
+DELETE FROM loose_image WHERE keyframe NOT BETWEEN 0 AND {MAX_KEYFRAME};
+"""
+_MIGRATIONS: dict[int, str] = {0: _SCHEMA, 1: _OWN_FIRST}  # from a version to the next one
 
 
 class Database:

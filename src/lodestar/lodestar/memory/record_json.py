@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from lodestar.keyframes.records import MAX_KEYFRAME
 from lodestar.memory.errors import BadMemory
 from lodestar.memory.records import Memory
 from lodestar.storage.records import BadRecord, of_values, to_values
@@ -58,8 +59,12 @@ def _check_places(memory: Memory) -> None:
 def cleaned(memory: Memory, max_text: int, max_primitives: int) -> tuple[Memory, bool]:
     """Return the memory without control characters and within the limits, and whether anything was cut.
 
-    A text that was cut ends with "… (cut)". Raises BadMemory for a text of nothing but control characters.
+    A text that was cut ends with "… (cut)". Raises BadMemory for a text of nothing but control characters, and for a
+    keyframe of no possible id.
     """
+    for identity in memory.keyframe_ids:
+        if not 0 <= identity <= MAX_KEYFRAME:
+            raise BadMemory(f"a memory names keyframe {identity}: ids are 0 to {MAX_KEYFRAME}")
     text = _printable(memory.text, lines=True).strip()
     if not text:
         raise BadMemory("a memory needs words; this text has only control characters")

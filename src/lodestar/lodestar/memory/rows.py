@@ -278,12 +278,12 @@ class Rows:
             )
 
     def images(self, limit: int) -> list[ImageName]:
-        """Return the first keyframes, those of pinned memories first, then of lasting ones, then the newest."""
+        """Return the first keyframes, those of own memories first, pinned ones, then lasting ones, then the newest."""
         found: dict[ImageName, None] = {}
         with self.database.read() as connection:
             rows = connection.execute(
                 "SELECT image.session, keyframe FROM memory CROSS JOIN image ON image.memory = memory.id "
-                "ORDER BY pinned DESC, lasting DESC, id DESC, image.session, keyframe"
+                "ORDER BY origin IS NOT NULL, pinned DESC, lasting DESC, id DESC, image.session, keyframe"
             )
             for session, keyframe in rows:
                 found[ImageName(session, keyframe)] = None

@@ -266,7 +266,8 @@ class MemoryStore:
 
     def images(self, limit: int) -> list[ImageName]:
         """Return the keyframes of every run that memories refer to, at most `limit`, the most important first: those of
-        pinned memories, then of operator's words and events, then of the others; the newest first.
+        own memories before imported ones, of pinned memories, then of operator's words and events, then of the others;
+        the newest first.
         """
         return self._rows.images(limit)
 

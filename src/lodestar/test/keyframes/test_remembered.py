@@ -179,6 +179,95 @@ def test_names_that_come_over_the_network_lead_nowhere_else(tmp_path, memory, se
     assert not list((house.home / "memory").rglob("*.jpg"))
 
 
+@pytest.mark.parametrize("memory", ["", "../../x", "bad/name", "x" * 65])
+def test_a_memory_without_a_proper_name_deletes_nothing(house, memory):
+    store = house.run("one")
+    names = [house.look(store) for _ in range(3)]
+    store.remember("mine", names)
+    store.remember(memory, [])
+    store.remember(memory, names[:1])
+    house.end()
+    assert all(house.holds(name) for name in names)
+
+
+def test_another_process_that_deletes_what_it_knows_leaves_the_rest(tmp_path):
+    house = House(tmp_path)
+    first = house.run("one")
+    names = [house.look(first)]
+    first.remember("mine", names)
+    other = House(tmp_path / "other")
+    other.remembered = house.remembered
+    second = other.run("two")
+    names += [house.look(first), house.look(first)]
+    first.remember("mine", names)
+    second.remember("theirs", [])
+    second.erase("one", [names[0].id])
+    kept = RememberedImages(house.home / "memory" / "images")
+    assert kept.sizes.keys() == {names[1], names[2]} and not kept.damaged
+    second.erase("one", [name.id for name in names])
+    names.append(house.look(first))
+    first.remember("mine", names[3:])  # the folder was removed
+    assert RememberedImages(house.home / "memory" / "images").sizes.keys() == {names[3]}
+
+
+def test_lowered_limits_hold_from_the_start_without_a_memory(tmp_path):
+    house = House(tmp_path, max_count=20)
+    store = house.run("one")
+    names = [house.look(store) for _ in range(8)]
+    store.remember("mine", names)
+    house.end()
+    house.config = KeyframeConfig(refresh=0.5, max_count=6)
+    house.run("two")
+    assert [house.holds(name) for name in names] == [False] * 5 + [True] * 3, "the newest, half of the limit"
+
+
+def test_a_folder_that_cannot_be_used_costs_no_run_and_is_tried_again(house):
+    """Without a place to link to, images end with their run; and nothing is told as erased that may be there."""
+    first = house.run("one")
+    old = house.look(first)
+    first.remember("mine", [old])
+    house.end()
+    folder = house.home / "memory" / "images"
+    folder.chmod(0o777)
+    store = house.run("two")
+    assert any("do not outlive this run" in problem and "chmod" in problem for problem in store.damaged)
+    new = house.look(store)
+    with pytest.raises(OSError, match="chmod"):
+        store.remember("mine", [new])
+    with pytest.raises(OSError, match="chmod"):
+        store.erase("one", [old.id])
+    folder.chmod(0o700)
+    store.remember("mine", [new, old])
+    assert RememberedImages(folder).sizes.keys() == {new, old}
+    assert store.get(old.id, "one")[1] == house.shown[old]
+    assert store.erase("one", [old.id]) == (1,) and not house.holds(old)
+
+
+def test_a_share_of_nothing_makes_no_folder(tmp_path):
+    house = House(tmp_path, remembered_share=0.0)
+    store = house.run("one")
+    store.remember("mine", [house.look(store)])
+    store.erase("one", [1])
+    assert not (tmp_path / "memory").exists()
+
+
+def test_a_power_cut_brings_no_erased_image_back(house, monkeypatch):
+    """The folders of both links are synced after the files are gone, before the call returns."""
+    store = house.run("one")
+    name = house.look(store)
+    store.remember("mine", [name])
+    synced = []
+
+    def sync(path):
+        synced.append((path, list(path.glob("*.jpg"))))
+
+    for module in ("store", "remembered"):
+        monkeypatch.setattr(f"lodestar.keyframes.{module}.sync_path", sync)
+    store.erase("one", [name.id])
+    folders = [house.home / "run" / "images", house.home / "memory" / "images" / "mine" / "one"]
+    assert synced == [(folder, []) for folder in folders]
+
+
 @pytest.mark.parametrize("damage", ["emptied", "cut", "missing", "no record", "record", "no index", "index"])
 @pytest.mark.parametrize("while_open", [False, True])
 def test_a_damaged_image_is_told_and_the_others_are_shown(house, damage, while_open):

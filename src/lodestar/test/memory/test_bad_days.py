@@ -204,6 +204,30 @@ def test_a_database_that_cannot_be_written_is_told_and_can_be_read(config):
         assert [hit.memory.text for hit in store.search(Request())] == ["before"]
 
 
+def test_keyframes_of_impossible_numbers_go_with_the_version_that_took_them(config):
+    """Version 1 kept them, and no message could be made of the images that are to be kept or erased."""
+    with MemoryStore.open(config) as store:
+        kept = store.add(fakes.memory("a mug", keyframe_ids=(7, 8), keyframe_session="one"))
+    with sqlite3.connect(database(config)) as connection:
+        connection.execute("DROP INDEX worth")
+        connection.execute("CREATE INDEX worth ON memory (pinned DESC, lasting DESC, id DESC)")
+        connection.execute("UPDATE content SET record = replace(record, '[7,8]', '[7,4294967296,8,-3]')")
+        for identity in (4294967296, -3):
+            connection.execute("INSERT INTO image VALUES (?, 'one', ?)", (kept, identity))
+        connection.execute("INSERT INTO loose_image VALUES ('one', 5000000000)")
+        connection.execute("INSERT INTO forgotten VALUES (99, 'x:99', 0)")
+        connection.execute("PRAGMA user_version = 1")
+    connection.close()
+    erased = []
+    with MemoryStore.open(config, on_erased=erased.extend) as store:
+        assert store.images(9) == [("one", 7), ("one", 8)]
+        assert store.get(kept).keyframe_ids == (7, 8)
+        store.flush(5.0)
+        assert store.statistics().unerased == 0
+        store.forget(kept)
+    assert erased == [("one", 7), ("one", 8)]
+
+
 def test_another_version_and_another_file_are_left_alone(config):
     filled(config)
     path = database(config)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -86,8 +88,20 @@ def question_from_msg(message: msg.Question) -> tuple[ProposalRequest, tuple[str
     return _request_from_question(message), tuple(message.experts)
 
 
-for _names in (ActionKind, Outcome):  # in the order of the message's constants
-    convert_values(_names, "uint8", list(_names).index, list(_names).__getitem__)
+def _of_number(kind: type[Enum]) -> Callable[[int], Enum]:
+    """Return the function from a message's constant to a member; members stand in the order of the constants."""
+    members = list(kind)
+
+    def member(number: int) -> Enum:
+        if number >= len(members):
+            raise BadMessage(f"{number} is no {kind.__name__}; the last one is {len(members) - 1}")
+        return members[number]
+
+    return member
+
+
+for _kind in (ActionKind, Outcome):
+    convert_values(_kind, "uint8", list(_kind).index, _of_number(_kind))
 proposal_to_msg, proposal_from_msg = codec(Proposal, msg.Proposal)
 
 

@@ -116,7 +116,8 @@ def _step_item(message: msg.Subtask, read: ItemReader | None) -> Item | None:
     if not message.item:
         return None
     item = item_from_msg(message.item[0], _after(LIST if lists else FIND, read))
-    return None if lists and not item.alternatives and not item.images else item  # None: everything
+    everything = lists and not (item.alternatives or item.excluded or item.images)
+    return None if everything else item
 
 
 codec(

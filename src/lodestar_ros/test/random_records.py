@@ -14,6 +14,7 @@ import numpy as np
 
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.geometry.poses import planar_transform
+from lodestar.language.directive import Item, Step
 from lodestar.language.query_graph import PREDICATES, Predicate, QueryGraph, QueryVariable
 from lodestar.language.time_windows import TimeBasis, TimePoint
 from lodestar.storage.records import Until
@@ -56,6 +57,8 @@ class Records:
             return {"variables": tuple(self.record(QueryVariable) for _ in range(3))}
         if kind is TimePoint and values["basis"] is not TimeBasis.EVENT:
             return {"event": None}
+        if kind is Step and values["item"] == Item(count=getattr(values["item"], "count", 1)):
+            return {"item": None}  # which says the same
         return {}
 
     def _value(self, kind: Any, field: str) -> Any:

@@ -15,11 +15,12 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
-from hypothesis import given, settings
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from random_records import Records
 from rclpy.serialization import deserialize_message, serialize_message
 
+from lodestar.language.directive import CannotObey, NotUnderstood
 from lodestar.mapping.records import InstanceDelta
 from lodestar.scene.records import SceneDelta
 from lodestar_interfaces import msg
@@ -78,9 +79,9 @@ def test_all_that_is_in_a_message_is_in_its_record(one, seed):
     message, rows = written(one, Records(seed).record(one.record))
     try:
         record = read(one, message, rows)
-    except BadMessage as error:
+    except BadMessage as error:  # what the random record says cannot be sent; few of them may
         assert any(word in str(error) for word in ("names no keyframe", "comes before", "subtask")), error
-        return
+        reject()
     again, rows_again = written(one, record)
     alike(again, message, one.message.__name__)
     assert np.array_equal(rows, rows_again)
@@ -94,10 +95,8 @@ def test_garbage_is_read_or_refused_with_a_sentence(one, seed):
     spoil(message, random.Random(seed))
     try:
         read(one, message, rows)
-    except BadMessage as error:
+    except (BadMessage, CannotObey, NotUnderstood) as error:
         assert str(error)
-    except ValueError as error:
-        assert type(error).__name__ in ("CannotObey", "EmptyDirective"), repr(error)
 
 
 def spoil(message: Any, draw: random.Random) -> None:

@@ -55,6 +55,9 @@ def test_an_answer_that_makes_no_sense_is_a_rejection():
     result = c.answer_to_result(proposal())
     result.proposal.goal.orientation.w = result.proposal.goal.orientation.z = 0.0
     assert c.answer_from_result(result, "frontier", 4).reason is RejectionReason.UNKNOWN
+    newer = c.answer_to_result(proposal())
+    newer.proposal.action = 200
+    assert "200 is no ActionKind" in c.answer_from_result(newer, "frontier", 4).message
 
 
 def test_every_reason_is_a_code_of_the_action():

@@ -17,8 +17,9 @@ from lodestar.language.query_graph import PATH
 
 
 def check_directive(directive: Directive) -> None:
-    """Raises NotUnderstood for a directive without steps, for a search for any thing at all and for one that may not go
-    to its target, CannotObey for a manner, a text that forbids the robot to move, and a path that cannot be told.
+    """Check it. Raises NotUnderstood for a directive without steps, for a search for any thing at all, for an item of
+    exceptions alone and for a directive that contradicts itself, CannotObey for a manner, a text that forbids the robot
+    to move, and a path that cannot be told.
     """
     check_text(directive.text)
     if not directive.steps:
@@ -34,6 +35,8 @@ def check_directive(directive: Directive) -> None:
             raise NotUnderstood(
                 "it does not say what kind of thing to look for; name it, or send a picture of it"
             )
+        if step.item is not None and step.item.excluded and not (step.item.graphs or step.item.images):
+            raise NotUnderstood("it says what is not meant, and nothing that is; name the kind of thing too")
     both = contradiction(directive.steps, directive.constraints)
     if both:
         raise NotUnderstood(why_contradictory(both))

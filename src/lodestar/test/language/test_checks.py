@@ -100,3 +100,10 @@ def test_a_path_is_barred_between_two_things_or_refused():
         check_directive(Directive("t", explore, (Constraint(ConstraintKind.KEEP_AWAY, path()),)))
     with pytest.raises(CannotObey, match="without saying what"):
         check_directive(Directive("t", explore, (Constraint(ConstraintKind.STAY_OUT, Item()),)))
+
+
+def test_exceptions_alone_name_nothing_to_look_for():
+    alone = Item(excluded=(QueryGraph((QueryVariable("red chair", "chair"),), ()),))
+    for kind in (StepKind.LIST, StepKind.COUNT):
+        with pytest.raises(NotUnderstood, match="nothing that is"):
+            check_directive(Directive("t", (Step(kind, alone),)))

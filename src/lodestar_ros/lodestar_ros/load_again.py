@@ -60,7 +60,7 @@ class LoadAgain:
         self._end(None)
 
     def _end(self, note: list[Any] | None) -> None:
-        """Note that this process has lived to see the load's end; a full disk notes it later. note: of a former load."""
+        """Note that this process has lived to see the load's end; on a full disk later. note: of a former load."""
         try:
             self._note(note)
         except OSError:

@@ -167,7 +167,8 @@ class KeyframeStore:
         return int(self.config.max_count * share), self.config.max_bytes * share
 
     def erase(self, session_id: str, keyframe_ids: Iterable[int]) -> tuple[int, ...]:
-        """Delete keyframes of a session with their images, also after a power cut; return those that are not stored any more, or never were.
+        """Delete keyframes of a session with their images, also after a power cut; return those that are not stored any
+        more, or never were.
 
         Keyframes of other sessions with the same ids stay. Raises OSError where a file cannot be deleted; what was
         deleted before stays deleted.

@@ -255,11 +255,6 @@ def _read_record(path: Path) -> AnchoredKeyframe:
     return keyframe
 
 
-def is_pair(name: str) -> bool:
-    """Return whether a file of this name is a keyframe's record or image."""
-    return bool(_PAIR.match(name))
-
-
 def is_whole_jpeg(end: bytes) -> bool:
     """Return whether these bytes end as a JPEG does, which an emptied one or one cut off does not."""
     return end.endswith(b"\xff\xd9")

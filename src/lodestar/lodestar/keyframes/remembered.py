@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lodestar.keyframes.folder import INDEX, KeyframeSet, is_pair, is_whole_jpeg
+from lodestar.keyframes.folder import INDEX, KeyframeSet, is_whole_jpeg
 from lodestar.keyframes.records import ImageName, Keyframe
 from lodestar.storage.archive import ArchiveError, ForeignFile
 from lodestar.storage.files import sync_path
@@ -163,7 +163,7 @@ def _read_set(path: Path) -> KeyframeSet:
 
 def _remove_empty(folder: Path) -> None:
     """Remove a session's folder that has no images, unless another process adds some this moment."""
-    if not any(is_pair(path.name) for path in folder.iterdir()):
+    if all(path.name == INDEX for path in folder.iterdir()):
         (folder / INDEX).unlink(missing_ok=True)  # it is made anew where it is missing
         with suppress(OSError):
             folder.rmdir()

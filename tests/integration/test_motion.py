@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 
 import pytest
@@ -13,6 +12,9 @@ from std_srvs.srv import SetBool
 
 from integration.commands import Command
 from integration.surroundings import TIMES, World, another_place_each_time, chair
+from lodestar.selection.decisions import Decision, Outcome
+from lodestar.worldmodel.decision_log import read_records
+from lodestar.worldmodel.records import Trace
 from lodestar_interfaces.action import FollowDirective
 from lodestar_ros import qos
 
@@ -322,14 +324,13 @@ def test_the_target_is_reached_seen_again_and_claimed(world):
     result = goal.result()
     assert (result.error_code, result.success, list(result.entity_ids)) == (Result.NONE, True, [7])
     assert goal.status == GoalStatus.STATUS_SUCCEEDED
-    records = [json.loads(line) for line in world.log.read_text().splitlines()]
-    lines = [record for record in records if "kind" not in record]
-    traces = {record["id"] for record in records if record.get("kind") == "trace"}
-    assert {line["trace_id"] for line in lines} <= traces, "every decision that was driven has its trace"
-    assert lines[-1]["outcome"] == "REACHED"
-    assert lines[-1]["chosen"] == "semantic_map"
-    assert sum(arm["propensity"] for arm in lines[-1]["arms"]) == pytest.approx(1.0)
-    assert {line["epoch"] for line in lines if line["outcome"] == "PENDING"} >= {lines[-1]["epoch"]}
+    records = list(read_records(world.log))
+    decisions = [record for record in records if isinstance(record, Decision)]
+    traces = {record.id for record in records if isinstance(record, Trace)}
+    assert {one.trace_id for one in decisions} <= traces, "every decision that was driven has its trace"
+    assert (decisions[-1].outcome, decisions[-1].chosen) == (Outcome.REACHED, "semantic_map")
+    assert sum(arm.propensity for arm in decisions[-1].arms) == pytest.approx(1.0)
+    assert decisions[-1].epoch in {one.epoch for one in decisions if one.outcome is Outcome.PENDING}
 
 
 def test_a_target_that_is_not_there_on_arrival_is_not_claimed(world):

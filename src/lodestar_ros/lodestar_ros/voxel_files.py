@@ -53,12 +53,12 @@ class VoxelFiles:
     def _put(self, voxels: SemanticVoxelMap) -> Callable[[], None]:
         """Take a loaded map into use; return what takes that back, in a session that followers have not heard."""
         with self._lock:
-            take_back = self._chain.use(voxels)
+            former, take_back = self._chain.map, self._chain.use(voxels)
 
         def undo() -> None:
             with self._lock:
+                former.session_id = next_session(former.session_id)
                 take_back()
-                self._chain.map.session_id = next_session(self._chain.map.session_id)
 
         return undo
 

@@ -209,7 +209,10 @@ class LocalMap:
         for page in pages_of(self.scene.dictionary.delta_since):
             self.mirror.take(page)
         self.grid = self.scene.grid = self.plan.grid
-        self.scene.divide_again()
+        self.scene.forget_layers()
+        self.seen = None
+        self._layers_due.reset()
+        self._display_due.reset()
         self._find_rooms()
 
     def _parts(self, now: float) -> tuple[ArchivePart[Any], ...]:

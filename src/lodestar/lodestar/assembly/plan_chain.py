@@ -26,7 +26,8 @@ from lodestar.worldmodel.closed_ways import WayOverlay
 
 
 class PlanChain:
-    """Mapper, turn filter, closed ways and the grid that was projected last. Not safe for threads, but for `is_due`.
+    """Mapper, turn filter, closed ways and the grid that was projected last. Not safe for threads, but for
+    `is_due`, `restart_clock`, `take_slam` and `opened_ways`, which each do one thing.
 
     Poses are (4, 4). `take_turn` and `take_depth` return whether the map has jumped, and raise ValueError for a pose
     that is not finite or lies out of bounds. `grid` is another object whenever it was projected or ways were laid over
@@ -44,20 +45,20 @@ class PlanChain:
         self._projected = self.mapper.project(0.0)  # without the closed ways
         self.grid: OccupancyGrid2D = self._projected
 
-    def use(self, mapper: Mapper, stamp: float) -> Callable[[], None]:
+    def use(self, mapper: Mapper, now: Callable[[], float]) -> Callable[[], None]:
         """Take another mapper into use, and project its grid at once; return what takes that back."""
         former, self.mapper = self.mapper, mapper
-        self._show(stamp)
+        self._show(now())
 
         def take_back() -> None:
             self.mapper = former
-            self._show(stamp)
+            self._show(now())
 
         return take_back
 
     def resume(self, archive: Archive, stamp: float) -> bool:
         """Go on from a predecessor's mapper; the odometry is the same. Raises ForeignFile."""
-        self.use(resume_odometry(self._fitting(archive), archive), stamp)
+        self.use(resume_odometry(self._fitting(archive), archive), lambda: stamp)
         return True
 
     def part(
@@ -73,7 +74,7 @@ class PlanChain:
             with lock or nullcontext():
                 return grid_archive(self.mapper, now())
 
-        return grid_part(capture, self._fitting, put or (lambda mapper: self.use(mapper, now())), kept)
+        return grid_part(capture, self._fitting, put or (lambda mapper: self.use(mapper, now)), kept)
 
     def _fitting(self, archive: Archive) -> Mapper:
         return plan_mapper_from(self.config, archive.kind, archive.arrays)

@@ -98,6 +98,10 @@ class SceneChain:
         """Have the rooms found again: their names or the scene are others."""
         self._divided = None
 
+    def forget_layers(self) -> None:
+        """Have rooms, zones and pillars found again: another map is in use, in which those of before lie elsewhere."""
+        self.zones = self.pillars = self._divided = None
+
     def find_rooms(self) -> FoundRooms | None:
         """Divide the newest grid into rooms; None where that was done already."""
         grid = self.grid

@@ -23,7 +23,7 @@ from lodestar.keyframes.records import AnchoredKeyframe
 from lodestar.storage.archive import ForeignFile, OtherVersion
 from lodestar.storage.files import link_file, write_file
 from lodestar.storage.private import FOLDER_MODE
-from lodestar.storage.records import decode, encode, of_values
+from lodestar.storage.records import BadRecord, decode, encode, of_values
 
 INDEX = "keyframes.json"
 VERSION = 2
@@ -132,7 +132,7 @@ class KeyframeSet:
         self._indexed = True
 
     def add(self, keyframe: AnchoredKeyframe, image: bytes | Path) -> None:
-        """Write a new keyframe, the image first. Raises OSError, and then it is not there.
+        """Write a new keyframe, the image first. Raises OSError, BadRecord, and then it is not there.
 
         image: a JPEG, or the path of one to link.
         """
@@ -147,7 +147,7 @@ class KeyframeSet:
                 write_file(path, [image], durable=False)
             size = path.stat().st_size
             self.put(replace(keyframe, size=size))
-        except OSError:
+        except (OSError, BadRecord):
             with contextlib.suppress(OSError):
                 path.unlink(missing_ok=True)
             raise

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import zlib
 from typing import Any
 
@@ -11,7 +10,11 @@ from lodestar.storage.records import encode
 
 def format_line(record: Any) -> bytes:
     """Return a record as a line. Raises BadRecord for one that could not be read back."""
-    body = encode(record)
+    return checked_line(encode(record))
+
+
+def checked_line(body: bytes) -> bytes:
+    """Return the JSON of a record as a line."""
     return b"%08x %s\n" % (zlib.crc32(body), body)
 
 
@@ -22,10 +25,3 @@ def checked_body(data: bytes) -> bytes | None:
     except ValueError:
         return None
     return data[9:] if whole else None
-
-
-def write_all(handle: int, data: bytes) -> None:
-    """Write all bytes to an open file. Raises OSError; then a part may be written."""
-    done = os.write(handle, data)
-    while done < len(data):  # a full disk takes a part, then refuses the rest
-        done += os.write(handle, data[done:])

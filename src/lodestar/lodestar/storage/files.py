@@ -94,3 +94,31 @@ def sync_path(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def write_all(handle: int, data: bytes) -> None:
+    """Write all bytes to an open file. Raises OSError; then a part may be written."""
+    done = os.write(handle, data)
+    while done < len(data):  # a full disk takes a part, then refuses the rest
+        done += os.write(handle, data[done:])
+
+
+def append(handle: int, data: bytes) -> None:
+    """Write at the end of a file that is open for appending. Raises OSError, and then the file is as it was."""
+    size = os.fstat(handle).st_size
+    try:
+        write_all(handle, data)
+    except OSError:
+        os.ftruncate(handle, size)
+        raise
+
+
+def append_line(path: Path, line: bytes) -> None:
+    """Append a line, on a line of its own also where a crash has cut off the last one. Raises OSError as `append`."""
+    handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)  # less the umask
+    try:
+        size = os.fstat(handle).st_size
+        torn = size > 0 and os.pread(handle, 1, size - 1) != b"\n"
+        append(handle, b"\n" * torn + line + b"\n")
+    finally:
+        os.close(handle)

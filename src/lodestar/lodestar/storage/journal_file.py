@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 
-from lodestar.storage.checked_lines import checked_body, format_line, write_all
-from lodestar.storage.files import link_file, whole_file
+from lodestar.storage.checked_lines import checked_body, checked_line, format_line
+from lodestar.storage.files import append, link_file, whole_file, write_all
 from lodestar.storage.private import FILE_MODE, private_folder
 from lodestar.storage.records import BadRecord, decode, of_values
 
@@ -61,7 +61,7 @@ class JournalFile(Generic[L]):
             aside = path.with_name(f"{path.name}.version-{found.version}")
             aside.unlink(missing_ok=True)
             link_file(path, aside)
-            self.rewrite(self.lines)
+            self.rewrite(self.lines, self.left_out)
 
     def _replay(self, data: bytes) -> _Head:
         """Take the whole lines; return the head. A torn last line is cut off, others that are damaged are named."""
@@ -113,12 +113,7 @@ class JournalFile(Generic[L]):
 
     def append(self, line: L) -> None:
         """Write one line. Raises OSError, or BadRecord, and then nothing of it is kept."""
-        size = os.fstat(self._handle).st_size
-        try:
-            write_all(self._handle, format_line(line))
-        except OSError:
-            os.ftruncate(self._handle, size)
-            raise
+        append(self._handle, format_line(line))
 
     def sync(self) -> None:
         """Have the disk keep what was appended, also where the power fails. Raises OSError."""
@@ -129,9 +124,12 @@ class JournalFile(Generic[L]):
         """Return whether the file has passed its size; `rewrite` makes it small."""
         return os.fstat(self._handle).st_size > self._max_bytes
 
-    def rewrite(self, lines: list[L]) -> None:
-        """Replace the content by these lines, in one step. Raises OSError, and then it is as it was."""
-        handle, data = -1, b"".join(map(format_line, (self._head, *lines)))
+    def rewrite(self, lines: list[L], kept: Iterable[bytes] = ()) -> None:
+        """Replace the content by these lines, in one step. Raises OSError, and then it is as it was.
+
+        kept: JSON of lines that are kept as they are, behind them.
+        """
+        handle, data = -1, b"".join([*map(format_line, (self._head, *lines)), *map(checked_line, kept)])
         try:
             with whole_file(self.path, durable=False) as part:
                 handle = os.open(part, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)

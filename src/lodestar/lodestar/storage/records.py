@@ -7,6 +7,7 @@ lacks is ignored, so that a version reads what an older or a newer one wrote as 
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -42,8 +43,22 @@ def encode(record: Any) -> bytes:
         data = msgspec.json.encode(record, enc_hook=_written)
     except (TypeError, ValueError, OverflowError) as error:
         raise BadRecord(f"{type(record).__name__} cannot be written: {error}") from error
-    decode(data, type(record))
+    _check(record, data)
     return data
+
+
+def _check(value: Any, data: bytes | None = None) -> None:
+    """Raise BadRecord for what could not be read back. data: the value as JSON."""
+    kind = type(value)
+    if kind in (dict, list, tuple):  # which say nothing of what is in them
+        for part in value.values() if kind is dict else value:
+            _check(part)
+    elif kind is float and not math.isfinite(value):
+        raise BadRecord(f"{value} is not finite")
+    elif data is not None:
+        decode(data, kind)
+    elif value is not None and kind not in (str, int, bool, float):
+        encode(value)
 
 
 def decode(data: bytes | str, kind: type[R]) -> R:

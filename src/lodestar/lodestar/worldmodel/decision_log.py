@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from lodestar.selection.decisions import Decision
+from lodestar.storage.files import append_line
 from lodestar.storage.records import BadRecord, decode, encode, of_values, to_values
 from lodestar.worldmodel.old_layouts import outcome_of_1
 from lodestar.worldmodel.outcomes import ActionOutcome
@@ -21,20 +22,23 @@ _KINDS: dict[str, Any] = {"decision": Decision, "trace": Trace, "outcome": Actio
 
 
 class DecisionLog:
-    """Append one JSON line per record to `path`; every line is flushed, so that a crash loses none."""
+    """Append one JSON line per record to `path`. A crash loses the line that it cuts off, and no other."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self.path.parent.mkdir(parents=True, exist_ok=True)
 
     def write(self, record: Record) -> None:
-        """Write a record to disk; its texts are cut to 2000 characters. Raises OSError, BadRecord."""
-        if isinstance(record, Trace):
-            record = replace(record, confidence=min(max(record.confidence, 0.0), 1.0))
-        (kind,) = (name for name, made in _KINDS.items() if isinstance(record, made))
-        line = encode({"kind": kind, "version": VERSION, **_cut(to_values(record))})
-        with self.path.open("ab") as file:
-            file.write(line + b"\n")
+        """Write a record to disk. Raises OSError, BadRecord, and then nothing of it is kept."""
+        append_line(self.path, encode(values_of(record)))
+
+
+def values_of(record: Record) -> dict[str, Any]:
+    """Return the JSON values of a line; texts are cut to 2000 characters. Raises BadRecord."""
+    if isinstance(record, Trace):
+        record = replace(record, confidence=min(max(record.confidence, 0.0), 1.0))
+    (kind,) = (name for name, made in _KINDS.items() if isinstance(record, made))
+    return {"kind": kind, "version": VERSION, **_cut(to_values(record))}
 
 
 def _cut(value: Any) -> Any:
@@ -48,12 +52,19 @@ def _cut(value: Any) -> Any:
 
 def read_records(path: str | Path) -> Iterator[Record]:
     """Yield the records of a log. Raises OSError, and ValueError with the line's number for one that is none."""
+    return _records(path, _KINDS)
+
+
+def _records(path: str | Path, kinds: Collection[str]) -> Iterator[Record]:
+    """Yield the records of these kinds; a line that says that it is of another kind is passed over."""
     with Path(path).open(encoding="utf-8", errors="replace") as file:
         for number, line in enumerate(file, start=1):
             if not line.strip():
                 continue
             try:
-                yield _record(decode(line, dict[str, Any]))
+                values = decode(line, dict[str, Any])
+                if kinds is _KINDS or values.get("kind", "decision") in kinds:
+                    yield _record(values)
             except (ValueError, LookupError, TypeError, AttributeError) as error:
                 raise ValueError(
                     f"{path}:{number} is neither a decision nor a trace nor an outcome ({error}); delete the line to "
@@ -72,5 +83,8 @@ def _record(values: dict[str, Any]) -> Record:
 
 
 def read_decisions(path: str | Path) -> Iterator[Decision]:
-    """Yield the decisions of a log; the last record of an epoch in a run holds its outcome. See `read_records`."""
-    return (record for record in read_records(path) if isinstance(record, Decision))
+    """Yield the decisions of a log; the last record of an epoch in a run holds its outcome. See `read_records`.
+
+    Lines of other kinds are not read.
+    """
+    return (record for record in _records(path, ("decision",)) if isinstance(record, Decision))

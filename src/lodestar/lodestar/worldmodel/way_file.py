@@ -16,7 +16,7 @@ KIND, VERSION = "closed_ways", 1
 
 def ways_to_archive(ways: Iterable[ClosedWay], now: float) -> Archive:
     """Return the archive of closed ways. now: seconds; when it is saved."""
-    lists = [list(values.values()) for values in to_values(tuple(ways))]
+    lists = [list(to_values(way).values()) for way in ways]
     return Archive(KIND, VERSION, {"ways": lists, "stamp": now}, {})
 
 

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 from lodestar.assembly.config import RobotConfig, SceneDictionaryConfig, SemanticVoxelsConfig, changed
 from lodestar.assembly.local_map import LocalMap
+from lodestar.assembly.parts import plan_mapper
+from lodestar.assembly.plan_chain import PlanChain
 from lodestar.assembly.scene_chain import SceneChain
 from lodestar.assembly.shared import SharedConfig
 from lodestar.assembly.voxel_chain import VoxelChain
@@ -207,6 +209,22 @@ def test_a_map_goes_on_in_another_process_with_its_ids_and_closed_ways(chain: Lo
     known = set(other.mirror.entities)
     look(other, first=last + 1.0)
     assert set(other.mirror.entities) == known, "the same thing keeps its id"
+
+
+def test_zones_and_views_of_before_are_not_laid_over_a_loaded_map(chain: LocalMap) -> None:
+    last = look(chain)
+    chain.scene.zones, chain.scene.pillars = FLOOR, chain.voxels.pillars()
+    chain.go_on_from(chain.saved(), last)
+    assert chain.scene.zones is None and chain.scene.pillars is None and chain.seen is None
+
+
+def test_a_grid_that_is_taken_back_has_the_stamp_of_that_moment() -> None:
+    plan, clock = PlanChain(ROBOT.mapping), [10.0]
+    take_back = plan.use(plan_mapper(ROBOT.mapping), lambda: clock[0])
+    assert plan.grid.stamp == 10.0
+    clock[0] = 50.0
+    take_back()
+    assert plan.grid.stamp == 50.0
 
 
 def _fails(name: str) -> SavedMap:

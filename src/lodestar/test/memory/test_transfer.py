@@ -151,13 +151,9 @@ def test_lines_that_are_kept_together_become_what_single_ones_become(tmp_path, c
         path.unlink(missing_ok=True)
         export_jsonl(source, path)
     lines = path.read_text().splitlines()
-    for bad in (
-        "no JSON",
-        "[" * 100_000,
-        "[1]",
-        lines[1].replace('"start": 0.0', '"start": 1e300'),
-        lines[3],
-    ):
+    late = json.loads(lines[1])
+    late["origin"], late["memory"]["start"] = "other:10000", 1e300
+    for bad in ("no JSON", "[" * 100_000, "[1]", json.dumps(late), lines[3]):
         lines.insert(chance.randrange(1, len(lines)), bad)
     path.write_text("\n".join(lines) + "\n")
 
@@ -167,6 +163,7 @@ def test_lines_that_are_kept_together_become_what_single_ones_become(tmp_path, c
             done = import_jsonl(store, path)
             again = import_jsonl(store, path)
             assert again.added == 0 and again.known == done.added + done.known
+            assert done.bad_lines == 4, done.bad
             return done, [(m.id, m.text, m.corrects, m.start) for m in map(store.get, store.identities())]
 
     assert taken(1) == taken(chance.randrange(2, 9)) == taken(100)

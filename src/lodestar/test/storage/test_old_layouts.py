@@ -18,6 +18,7 @@ from lodestar.memory.records import EventKind, MapName, Memory, Primitive, Sourc
 from lodestar.perception.frames import ImageBox
 from lodestar.selection.decisions import Outcome
 from lodestar.storage.archive import Archive
+from lodestar.storage.checked_lines import checked_line
 from lodestar.worldmodel.amendments import Amendment, Change, ClosedWay
 from lodestar.worldmodel.decision_log import read_records
 from lodestar.worldmodel.outcomes import (
@@ -99,6 +100,17 @@ def test_the_journal_of_the_world_model_is_converted_once_and_the_old_one_kept(f
         assert list(found.staged) == ["q-t3"] and list(found.ended) == ["q-t2", "q-t1"]
         assert found.staged["q-t3"].action.skill == Skill("Grasp")
     assert (folder / "world_model.journal.version-2").read_bytes() == before
+
+
+def test_a_line_that_cannot_be_converted_stays_and_its_number_is_not_given_again(folder):
+    path = folder / "world_model.journal"
+    with path.open("ab") as file:
+        file.write(checked_line(b'{"op":"entry","number":9,"stamp":"never"}'))
+    journal = parts.world_journal(folder)
+    journal.close()
+    journal = parts.world_journal(folder)
+    assert Transactions(journal).open(20.0, (GONE,)).number == 10
+    journal.close()
 
 
 def test_the_journal_of_the_scene_is_converted(folder):

@@ -28,6 +28,7 @@ from lodestar.worldmodel.amendments import ClosedWay
 from lodestar.worldmodel.decision_log import DecisionLog, read_records
 from lodestar.worldmodel.outcomes import ActionOutcome
 from lodestar.worldmodel.records import Trace
+from lodestar.worldmodel.way_file import ways_to_archive
 
 KINDS = [
     Memory, Decision, Trace, ActionOutcome, ClosedWay, AnchoredKeyframe, scene_journal.Request,
@@ -172,3 +173,17 @@ def test_the_texts_of_a_log_are_bounded_and_its_errors_name_file_line_and_field(
         ValueError, match=r"decisions.jsonl:2 .*stamp: expected `float`, got `str`.*delete the line"
     ):
         list(read_records(log.path))
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, 1e400])
+def test_what_is_not_finite_is_refused_in_bare_containers_too(bad):
+    for record in ({"a": bad}, [1, [bad]], ({"b": (None, "x", bad)},)):
+        with pytest.raises(BadRecord, match="not finite"):
+            encode(record)
+    assert encode({"a": [1.0, None, True, "x"]}) == b'{"a":[1.0,null,true,"x"]}'
+
+
+def test_a_way_that_could_not_be_read_back_is_not_saved():
+    way = dataclasses.replace(invented(ClosedWay, np.random.default_rng(3)), end=(1.0, 2e7))
+    with pytest.raises(BadRecord):
+        ways_to_archive([way], 0.0)

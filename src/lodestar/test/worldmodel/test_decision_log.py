@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
+import os
+
 import numpy as np
 import pytest
 
 from lodestar.experts.protocol import ActionKind, Proposal
 from lodestar.selection.decisions import ArmRecord, Decision, Outcome
-from lodestar.worldmodel.decision_log import DecisionLog, read_decisions
+from lodestar.worldmodel.decision_log import DecisionLog, read_decisions, read_records
 
 
 def decision(epoch: int) -> Decision:
@@ -58,3 +61,44 @@ def test_a_broken_line_is_named(tmp_path, line):
         file.write(line + "\n")
     with pytest.raises(ValueError, match=r"d\.jsonl:2"):
         list(read_decisions(log.path))
+
+
+@pytest.mark.parametrize("cut", [1, 60])
+def test_a_crash_within_a_line_costs_that_line_alone(tmp_path, cut):
+    log = DecisionLog(tmp_path / "d.jsonl")
+    for epoch in (1, 2):
+        log.write(decision(epoch))
+    os.truncate(log.path, log.path.stat().st_size - cut)
+    log.write(decision(3))
+    first, *_, last = log.path.read_text().splitlines(keepends=True)
+    log.path.write_text(first + last)
+    assert [d.epoch for d in read_decisions(log.path)] == [1, 3]
+
+
+def test_a_full_disk_leaves_no_part_of_a_line(tmp_path, monkeypatch):
+    log = DecisionLog(tmp_path / "d.jsonl")
+    log.write(decision(1))
+    write, room = os.write, [60]
+
+    def filling(handle, data):
+        if not room:
+            raise OSError(errno.ENOSPC, "full")
+        return write(handle, data[: room.pop()])
+
+    with monkeypatch.context() as full:
+        full.setattr(os, "write", filling)
+        with pytest.raises(OSError, match="full"):
+            log.write(decision(2))
+    log.write(decision(3))
+    assert [d.epoch for d in read_decisions(log.path)] == [1, 3]
+
+
+def test_lines_of_other_kinds_are_passed_over_where_decisions_are_read(tmp_path):
+    log = DecisionLog(tmp_path / "d.jsonl")
+    log.write(decision(1))
+    with log.path.open("a") as file:
+        file.write('{"kind": "note"}\n{"kind": "trace", "version": 99}\n')
+    log.write(decision(2))
+    assert [d.epoch for d in read_decisions(log.path)] == [1, 2]
+    with pytest.raises(ValueError, match=r"d\.jsonl:2"):
+        list(read_records(log.path))

@@ -22,7 +22,7 @@ from rclpy.signals import SignalHandlerOptions
 from lodestar.experts.registry import experts
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.scene.records import Entity
-from lodestar.storage.records import to_values
+from lodestar.worldmodel.decision_log import values_of
 from lodestar_interfaces.action import FollowDirective, ProposeGoal, SaveMap
 from lodestar_interfaces.msg import Decision, SceneDelta, SimStatus
 from lodestar_interfaces.srv import EmbedTexts, GetEntities
@@ -253,7 +253,7 @@ class DemoClient:
                 self._entities.pop(gone, None)
 
     def _on_decision(self, message: Decision) -> None:
-        record = to_values(decision_from_msg(message))
+        record = values_of(decision_from_msg(message))
         with self._lock:
             if not self._decisions:
                 self.decided = time.monotonic()

@@ -1,4 +1,4 @@
-"""What each node said last, and which of its processes said it: a dead one's word is not its successor's."""
+"""Last words of each node, with the process that said them: a dead one's word is not its successor's."""
 
 from __future__ import annotations
 

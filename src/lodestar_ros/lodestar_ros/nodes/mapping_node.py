@@ -88,7 +88,7 @@ class MappingNode(LodestarNode):
     def _put(self, mapper: Mapper) -> Callable[[], None]:
         """Take a mapper into use and publish it at once; return what takes that back."""
         with self._lock:
-            take_back = self._chain.use(mapper, self.now)
+            take_back = self._chain.use(mapper, lambda: self.now)
             self._show_replaced()
 
         def undo() -> None:

@@ -154,13 +154,13 @@ def _own(pipe: Connection, folder: str, backend: str, life: int) -> None:
 
 
 def vectors_of(texts: Sequence[str]) -> np.ndarray:
-    """Return a unit vector (N, 16) of each text, the same in every process."""
+    """Return a unit vector (N, 16) of each text, the same bytes in every process and whatever is beside it."""
     rows = []
     for text in texts:
         seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
-        rows.append(np.random.default_rng(seed).normal(size=_DIMENSION))
-    vectors = np.array(rows, np.float32).reshape(len(texts), _DIMENSION)
-    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        row = np.random.default_rng(seed).normal(size=_DIMENSION)
+        rows.append(row / np.linalg.norm(row))
+    return np.array(rows, np.float32).reshape(len(texts), _DIMENSION)
 
 
 def _secret_memory(secret: str, filling: int, start: float) -> Any:
@@ -178,8 +178,11 @@ def _texts(folder: Path) -> set[bytes]:
 
 def _vectors(folder: Path, gone: set[bytes]) -> int:
     """Return how many vectors of these texts are in a file, as half or single precision."""
+    from lodestar.memory.record_json import checked_vector
+
     contents = list(_contents(folder))
-    rows = vectors_of([text.decode() for text in sorted(gone - {b""})])
+    texts = [text.decode() for text in sorted(gone - {b""})]
+    rows = [checked_vector(row, _DIMENSION) for row in vectors_of(texts)]  # as the store keeps them
     needles = ((row.astype("<f2").tobytes(), row.astype("<f4").tobytes()) for row in rows)
     return sum(any(needle in content for content in contents for needle in pair) for pair in needles)
 

@@ -77,7 +77,7 @@ def _measure(trial: Trial) -> dict[str, float]:
     reset_peak()
     most = trial.most or StoreConfig().max_records
     config = StoreConfig(folder=trial.folder, backend=trial.backend, uri=trial.uri, max_records=most)
-    with MemoryStore.open(config, embedder.embed) as store:
+    with MemoryStore.open(config, embedder.embed, on_erased=lambda images: None) as store:
         taken = []
         began = time.perf_counter()
         for memory, vector in life(trial.records, trial.span, captions, vectors, rng):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
 
 from lodestar.agent.loop.machine import OWN_PARTS, PartKinds
 from lodestar.assembly.config import RobotConfig, changed
@@ -13,7 +14,7 @@ from lodestar_bringup.places import config_folder
 from lodestar_sim.navigator import NavigatorConfig
 from lodestar_sim.simulator import SimConfig
 
-__all__ = ["NOISES", "WITHOUT_WORLD_MODEL", "EpisodeSettings", "robot_config"]
+__all__ = ["NOISES", "WITHOUT_WORLD_MODEL", "EpisodeSettings", "memory_in", "robot_config"]
 
 #: Errors of perception by name; "mild" is about those of a good open-vocabulary detector on large objects.
 NOISES = {
@@ -29,6 +30,15 @@ WITHOUT_WORLD_MODEL = {"goal_selector__loop__recovery__enabled": False}
 def robot_config(noise: NoiseConfig = NOISES["mild"]) -> RobotConfig:
     """Return the robot of the simulator's profile with these errors of perception."""
     return changed(_profile(), perception__noise=noise)
+
+
+def memory_in(folder: Path) -> dict[str, dict[str, object]]:
+    """Return the parameters of nodes that have the memory and its images in this folder, by node."""
+    place = folder.absolute()
+    return {
+        "memory": {"store.folder": str(place)},
+        "keyframes": {"remembered_folder": str(place / "images")},
+    }
 
 
 @lru_cache(maxsize=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from lodestar_eval.demo import __main__ as demo
 from lodestar_eval.demo import session
 from lodestar_eval.demo.record import RunRecord
 from lodestar_eval.demo.verdict import judge_run
+from lodestar_eval.settings import memory_in
 from lodestar_eval.tasks import Prepared, prepare
 from lodestar_sim.judge import judge_find
 from lodestar_sim.simulator import Simulator
@@ -230,3 +232,18 @@ def test_coverage_is_the_share_of_the_floor_that_the_grid_knows(prepared):
     assert known_share(floor, grid) == 1.0
     cells[:, shape[1] // 2 :] = -1
     assert 0.2 < known_share(floor, grid) < 0.8
+
+
+def test_the_memory_of_a_demo_and_its_pictures_lie_in_its_folder(tmp_path):
+    """Pictures elsewhere would be those of all demos, and each would delete the others'."""
+    parameters = session._stack_options(tmp_path, 3).parameters
+    memory = parameters["memory"]["store.folder"]
+    assert memory == str(tmp_path / "memory")
+    assert parameters["keyframes"]["remembered_folder"] == f"{memory}/images"
+    assert memory_in(tmp_path / "memory").items() <= parameters.items()
+
+
+@pytest.mark.parametrize("module", ["demo/session", "demo/replay", "live/go2_run", "live/replay_run"])
+def test_a_program_that_places_the_memory_places_its_pictures_too(module):
+    source = (Path(session.__file__).parents[1] / f"{module}.py").read_text()
+    assert "store.folder" not in source and "memory_in(" in source

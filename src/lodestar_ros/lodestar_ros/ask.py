@@ -35,6 +35,8 @@ _ANSWER_TIMEOUT = 90.0  # the grammar's tables take seconds once, a language mod
 _CALL_TIMEOUT = 60.0
 _FILE_TIMEOUT = 6 * 3600.0  # to write or read every memory: a GB takes minutes
 _CANCEL_TIMEOUT = 5.0
+_STEP = 0.5  # between two looks whether the memory is there
+_LOST_AFTER = 5.0  # without it, after which no answer comes
 EXIT_NO, EXIT_USAGE, EXIT_GONE, EXIT_CANCELLED = 1, 2, 3, 130
 _KINDS = ManageMemory.Request
 _MOST_PICTURES = 6
@@ -246,7 +248,12 @@ class _Desk:
     def _call(self, request: Any) -> Any:
         future = self._client.call_async(request)
         of_file = request.what in (_KINDS.EXPORT, _KINDS.IMPORT)
-        _wait(self._node, future, _FILE_TIMEOUT if of_file else _CALL_TIMEOUT)
+        ends = heard = time.monotonic()
+        ends += _FILE_TIMEOUT if of_file else _CALL_TIMEOUT
+        while not future.done() and time.monotonic() < min(ends, heard + _LOST_AFTER):
+            _wait(self._node, future, _STEP)
+            if self._client.service_is_ready():
+                heard = time.monotonic()
         return future.result() if future.done() else None
 
 

@@ -15,6 +15,7 @@ from lodestar_ros.conversions_scene import keyframe_to_msg
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.workers import LatestWorker, ServiceWorker
 
+RETRY = 10.0  # s of real time until images that found no room are linked again
 TELL_PERIOD = 0.5  # s of real time between two looks at which keyframes are stored
 PAGE = 256  # records
 
@@ -29,6 +30,7 @@ class KeyframeDesk:
         self._node, self._store = node, store
         self._wanted: dict[str, tuple[int, ...]] = {"frontiers": (), "memory": ()}  # the most important first
         self._told: tuple[int, int, tuple[int, ...]] | None = None
+        self._unkept: msg.WantedKeyframes | None = None  # the memory's last word, until it is done
         self._stored = node.create_publisher(msg.StoredKeyframes, "~/stored", qos.LATCHED)
         self._teller: LatestWorker = LatestWorker("stored", self._tell, node.diagnostics.error)
         node.on_close(self._teller.close)
@@ -44,6 +46,7 @@ class KeyframeDesk:
         node.listen(msg.WantedKeyframes, "wanted_keyframes", self._on_wanted, qos.LATCHED)
         node.listen(msg.FrontierArray, "frontiers", self._on_frontiers, qos.LATCHED)
         node.steady_timer(TELL_PERIOD, lambda: self._teller.submit(None))
+        node.steady_timer(RETRY, lambda: self._rememberer.submit(self._unkept) if self._unkept else None)
         node.diagnostics.value("wanted", lambda: sum(map(len, self._wanted.values())))
 
     # --- what is to be kept -------------------------------------------------------------------------------------
@@ -51,6 +54,7 @@ class KeyframeDesk:
     def _on_wanted(self, message: msg.WantedKeyframes) -> None:
         self._want("memory", tuple(int(identity) for identity in message.ids))
         if message.memory:
+            self._unkept = message
             self._rememberer.submit(message)
 
     def _remember(self, message: msg.WantedKeyframes) -> None:
@@ -59,6 +63,8 @@ class KeyframeDesk:
         named = zip(message.session_index, message.remembered)
         images = ((sessions[at], int(one)) for at, one in named if at < len(sessions))
         self._store.remember(message.memory, list(map(ImageName._make, images)))
+        if self._unkept is message:
+            self._unkept = None
 
     def _on_frontiers(self, message: msg.FrontierArray) -> None:
         self._want("frontiers", tuple(int(one.keyframe_id) for one in message.frontiers if one.keyframe_id))

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from lodestar_interfaces.srv import ManageMemory
+from lodestar_ros import ask
 from lodestar_ros.ask import EXIT_NO, _Desk
 
 FORGET = ManageMemory.Request(what=ManageMemory.Request.FORGET, text="the safe")
@@ -36,3 +37,35 @@ def test_what_is_erased_is_told_as_done(capsys):
     Response = ManageMemory.Response
     status, text = told(capsys, Response(count=2, texts=["x", "y"]), Response(count=2))
     assert status == 0 and "Forgot 2 memories" in text and "error" not in text
+
+
+class Waited:
+    """A memory that answers a file's request after some seconds of a clock, and ends at another."""
+
+    def __init__(self, monkeypatch, answers, ends):
+        self.now, self.ends, self.answers = 0.0, ends, answers
+        self.future = SimpleNamespace(
+            done=lambda: self.answers <= self.now < self.ends, result=lambda: "done"
+        )
+        monkeypatch.setattr(ask, "_wait", self.wait)
+        monkeypatch.setattr(ask.time, "monotonic", lambda: self.now)
+        self.desk = _Desk.__new__(_Desk)
+        self.desk._node = None
+        self.desk._client = SimpleNamespace(
+            service_is_ready=lambda: self.now < self.ends, call_async=lambda request: self.future
+        )
+
+    def wait(self, node, future, seconds):
+        self.now += seconds
+
+
+@pytest.mark.parametrize("what", [ManageMemory.Request.EXPORT, ManageMemory.Request.IMPORT])
+def test_a_memory_that_dies_while_it_reads_or_writes_a_file_is_not_waited_for(monkeypatch, what):
+    waited = Waited(monkeypatch, answers=9e9, ends=600.0)
+    assert waited.desk._call(ManageMemory.Request(what=what)) is None
+    assert 600.0 < waited.now < 610.0
+
+
+def test_a_long_export_is_waited_for(monkeypatch):
+    waited = Waited(monkeypatch, answers=1800.0, ends=9e9)
+    assert waited.desk._call(ManageMemory.Request(what=ManageMemory.Request.EXPORT)) == "done"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 import hypothesis.strategies as st
@@ -14,6 +15,7 @@ from sound_stack import INPUTS, put, sound
 
 from lodestar_ros.doctor.checkup import checkup
 from lodestar_ros.doctor.findings import NodeChange
+from lodestar_ros.doctor.graph_checks import deciding
 from lodestar_ros.doctor.lives import FRESH, SILENT, NodeLives
 from lodestar_ros.twins import Identity
 
@@ -51,6 +53,25 @@ def test_a_node_that_does_not_say_which_process_it_is_is_never_silent():
     lives = NodeLives()
     lives.take("driver", None, (1, "hot", {}), 0.0)
     assert lives.statuses(99.0) == {"driver": (1, "hot", {})} and lives.changes(99.0) == {}
+
+
+def test_a_twin_that_yields_is_no_restart_of_the_older_process():
+    lives = NodeLives()
+    for at in range(1000, 1040):
+        says(lives, "older", 0.0, float(at))
+        if at < 1004:
+            says(lives, "younger", 1000.0, float(at))
+        assert not lives.changes(at + 0.5)
+
+
+def test_deciding_nodes_that_all_ended_are_named():
+    seen = sound()
+    for name in deciding():
+        seen = put(seen, "changes", name, NodeChange(silent=9.0))
+    seen = replace(seen, nodes=Counter({n: c for n, c in seen.nodes.items() if n[1:] not in deciding()}))
+    named = [one for one in checkup(seen, INPUTS) if one.check in ("missing_node", "node_silent")]
+    assert sorted(one.what.split()[0] for one in named) == sorted(deciding())
+    assert all("9 s ago" in one.what for one in named)
 
 
 def test_a_node_that_ended_and_left_the_graph_is_named_once():

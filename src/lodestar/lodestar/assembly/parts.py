@@ -101,7 +101,7 @@ def keyframe_store(
 
 
 def remembered_images(config: KeyframesConfig) -> RememberedImages:
-    """Return the images that outlive the run, in the configured folder. Raises UnsafeFolder, OSError."""
+    """Return the images that outlive the run, in the configured folder."""
     from lodestar.keyframes.remembered import RememberedImages
 
     return RememberedImages(config.remembered_folder)

@@ -91,7 +91,7 @@ class MemoryStore:
         embed: phrases -> (N, D) unit rows, called by the worker, and by `search` for words without vectors; None =
         vectors are given with each memory and request. on_erased: gets the names of keyframes that only forgotten
         memories referred to, so that their images are erased; called by the worker, and again if it raises. None =
-        nobody has images any more. milvus: another client than that of the configuration.
+        their erasure waits for an owner that gives it. milvus: another client than that of the configuration.
         """
         folder = Path(config.folder).expanduser().absolute() if config.folder else state_home() / _FOLDER
         owner = StoreOwner(folder)

@@ -22,7 +22,7 @@ class Upkeep:
     """A thread that works off what waits. What fails is told in `problems` and tried again; nothing is lost by it.
 
     embed: phrases -> (N, D) unit rows; None = vectors are only given. on_erased: gets the names of keyframes that only
-    forgotten memories referred to.
+    forgotten memories referred to; None = their erasure waits for an owner that has it.
     """
 
     def __init__(
@@ -141,7 +141,7 @@ class Upkeep:
         return len(texts) == self._config.embed_batch
 
     def _finish_forgetting(self) -> None:
-        """Erase forgotten content from every file, then the images, and note it."""
+        """Erase forgotten content from every file, then the images, and note it. Raises StoreError."""
         gone = self._rows.unfinished()
         self._index.remove([i for i in gone if i not in self._erasing], forgotten=True)
         self._erasing = set(gone)
@@ -149,6 +149,11 @@ class Upkeep:
             return
         self._rows.database.erase()
         images = self._rows.loose_images()
+        if images and self._on_erased is None:
+            raise StoreError(
+                f"{len(images)} images of forgotten memories are not erased: nobody here erases images; the robot "
+                "does with its next start"
+            )
         if images and self._on_erased is not None:
             self._on_erased(images)
         self._rows.finish([] if self._index.unerased else gone, images)

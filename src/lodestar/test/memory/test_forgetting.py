@@ -113,6 +113,29 @@ def test_what_cannot_be_erased_now_is_erased_later_and_not_acknowledged(on_serve
     assert calls == [[("", 3)], [("", 3)]] and milvus.purges == 1 and milvus.texts() == ["stays"]
 
 
+def test_an_owner_that_erases_no_images_leaves_them_to_the_next_one(config):
+    """Such as a tool that asks the memory of a robot that is switched off."""
+    erased: list[tuple[str, int]] = []
+
+    def away(images):
+        raise OSError("the keyframes node does not answer")
+
+    with MemoryStore.open(config, fakes.embed, on_erased=away) as store, pytest.raises(NotErased):
+        store.forget(store.add(fakes.memory("XSECRETX", keyframe_ids=(3,))))
+    with MemoryStore.open(config, fakes.embed) as store:
+        store.flush(5.0)
+        assert store.statistics().unerased == 1
+        other = store.add(fakes.memory("a plain wall", keyframe_ids=(4,)))
+        with pytest.raises(NotErased, match="nobody here erases images"):
+            store.forget(other)
+        assert on_disk(config, "XSECRETX") == on_disk(config, "plain wall") == []
+    with MemoryStore.open(config, fakes.embed, on_erased=erased.extend) as store:
+        while not store.flush(5.0):
+            pass
+        assert store.statistics().unerased == 0
+    assert erased == [("", 3), ("", 4)]
+
+
 def test_images_of_another_run_with_the_same_numbers_stay(config):
     erased: list[tuple[str, int]] = []
     with MemoryStore.open(config, fakes.embed, on_erased=erased.extend) as store:

@@ -75,11 +75,12 @@ def _play(frames: list[RgbdFrame], options: argparse.Namespace) -> int:
     from lodestar_bringup.stack import StackOptions, stack
     from lodestar_bringup.starter import Starter
     from lodestar_eval.demo.player import Player
+    from lodestar_eval.settings import memory_in
 
     parameters: dict[str, dict[str, object]] = {
         "perception": {"adapter": "geometric"},
         "semantic_voxels": {"geometry_period": 0.0},  # every frame's depth, not five a second
-        "memory": {"store.folder": str((options.memory or options.out / "memory").absolute())},
+        **memory_in(options.memory or options.out / "memory"),
     }
     # The grid needs a LiDAR, which such a recording lacks.
     specs = [spec for spec in stack("replay", StackOptions(parameters=parameters)) if spec.name != "mapping"]

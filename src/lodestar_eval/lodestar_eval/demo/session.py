@@ -19,6 +19,7 @@ from lodestar_eval.demo.client import DemoClient, DirectiveRejected, Progress
 from lodestar_eval.demo.progress import ProgressLine
 from lodestar_eval.demo.record import RunRecord
 from lodestar_eval.map_records import MapEntity
+from lodestar_eval.settings import memory_in
 from lodestar_eval.tasks import Prepared
 from lodestar_sim.worlds import World
 
@@ -86,10 +87,8 @@ def run_session(
 def _stack_options(folder: Path, seed: int) -> StackOptions:
     """Return the options of the stack; the world's start is the task's."""
     world = str((folder / "world.json").resolve())
-    memory = str((folder / MEMORY).resolve())  # of this run alone; `make ask` asks the last one's
-    return StackOptions(
-        world=world, seed=seed, parameters={"sim": {"task": "none"}, "memory": {"store.folder": memory}}
-    )
+    memory = memory_in(folder / MEMORY)  # of this run alone; `make ask` asks the last one's
+    return StackOptions(world=world, seed=seed, parameters={"sim": {"task": "none"}, **memory})
 
 
 def _claim(cleanup: contextlib.ExitStack) -> int:

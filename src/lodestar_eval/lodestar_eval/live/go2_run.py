@@ -25,6 +25,7 @@ from lodestar_eval.demo.record import RunRecord
 from lodestar_eval.demo.session import StackFailed, collect, follow, wait_until_ready
 from lodestar_eval.demo.verdict import judge_run
 from lodestar_eval.live.command_watch import CommandWatch
+from lodestar_eval.settings import memory_in
 from lodestar_eval.tasks import prepare
 
 _NEEDED = ("go2_base", "go2_lidar", "mapping", "motion_gate", "goal_selector")
@@ -128,8 +129,7 @@ def run_beside(
     built = replace(prepared.world, start=prepared.task.start)
     built.save(folder / "world.json")
     robot = _written(folder / "robot.yaml", {"sim": {"task": "none"}})
-    memory = str((folder / "memory").resolve())
-    own = _written(folder / "stack.yaml", {"memory": {"store": {"folder": memory}}})
+    own = _written(folder / "stack.yaml", memory_in(folder / "memory"))
     record = RunRecord(prepared.task.directive, world, seed, prepared.start)
     with contextlib.ExitStack() as cleanup:
         domain = cleanup.enter_context(free_domain())

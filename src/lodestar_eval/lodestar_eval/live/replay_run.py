@@ -27,6 +27,7 @@ from lodestar_eval.demo.client import DemoClient
 from lodestar_eval.demo.progress import ProgressLine
 from lodestar_eval.demo.record import RunRecord
 from lodestar_eval.demo.session import StackFailed, follow, wait_until_ready
+from lodestar_eval.settings import memory_in
 from lodestar_eval.tasks import prepare
 from lodestar_interfaces.msg import SceneDelta
 from lodestar_ros import qos
@@ -63,7 +64,7 @@ def record_live(world: str, seed: int, folder: Path, time_limit: float) -> Path:
     given = {
         "sim": {"task": "none"},
         "recorder": {"folder": str((folder / "live").resolve())},
-        "memory": {"store.folder": str((folder / "live-memory").resolve())},
+        **memory_in(folder / "live-memory"),
     }
     options = StackOptions(
         world=str((folder / "world.json").resolve()), seed=seed, record=True, parameters=given
@@ -94,7 +95,7 @@ def replay(recording: Path, folder: Path, rate: float) -> Path:
     """
     given = {
         "recorder": {"folder": str((folder / "replay").resolve())},
-        "memory": {"store.folder": str((folder / "replay-memory").resolve())},
+        **memory_in(folder / "replay-memory"),
     }
     options = StackOptions(bag=str(recording), rate=rate, record=True, parameters=given)
     bag = _opened(recording)

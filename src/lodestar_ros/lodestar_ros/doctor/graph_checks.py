@@ -44,15 +44,13 @@ def nodes(seen: Observation) -> Iterator[Finding]:
             "start the stack, or give the doctor its ROS_DOMAIN_ID and --namespace",
         )  # fmt: skip
         return
-    wanted = (*CORE, *deciding()) if any(seen.runs(name) for name in deciding()) else CORE
-    for name in wanted:
-        if not seen.runs(name):
-            silent = seen.changes[name].silent if name in seen.changes else math.nan
-            last = "" if math.isnan(silent) else f"; it said its last word {silent:.0f} s ago"
-            yield Finding(
-                Level.FAULT, "missing_node", f"{name} does not run{last}.",
-                f"look at its log for the reason ({name}.log); the launch file starts it again",
-            )  # fmt: skip
+    for name in _missing(seen):
+        silent = seen.changes[name].silent if name in seen.changes else math.nan
+        last = "" if math.isnan(silent) else f"; it said its last word {silent:.0f} s ago"
+        yield Finding(
+            Level.FAULT, "missing_node", f"{name} does not run{last}.",
+            f"look at its log for the reason ({name}.log); the launch file starts it again",
+        )  # fmt: skip
     for name, count in seen.nodes.items():
         if count > 1:
             yield Finding(
@@ -61,10 +59,17 @@ def nodes(seen: Observation) -> Iterator[Finding]:
             )  # fmt: skip
 
 
+def _missing(seen: Observation) -> list[str]:
+    """Return the nodes that do not run: of the core, of those that decide if any does, and those that just ended."""
+    decides = any(seen.runs(name) for name in deciding())
+    wanted = (*CORE, *(name for name in deciding() if decides or name in seen.changes))
+    return [name for name in wanted if not seen.runs(name)]
+
+
 def lives(seen: Observation) -> Iterator[Finding]:
     """Find nodes that ended, hang or were started again while we looked."""
     for name, change in seen.changes.items():
-        if change.silent >= 0.0 and (seen.runs(name) or name not in (*CORE, *deciding())):
+        if change.silent >= 0.0 and name not in _missing(seen):
             yield Finding(
                 Level.FAULT, "node_silent", f"{name} has said nothing for {change.silent:.0f} s: it ended, or hangs.",
                 f"look at its log for the reason ({name}.log); what it said before is not told here",

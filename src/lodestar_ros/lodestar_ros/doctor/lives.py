@@ -55,7 +55,8 @@ class NodeLives:
             if token and now - life.heard > SILENT:
                 found[name] = NodeChange(silent=now - life.heard)
             elif any(
-                other.heard < max(life.begun, now - SILENT)
+                other.heard
+                < max(life.begun, min(life.begun + FRESH, now - SILENT))  # its last word may be late
                 for mark, other in lives.items()
                 if mark not in ("", token)
             ):

@@ -1,0 +1,58 @@
+"""What the memory wants to be kept, on a disk that is full for a while."""
+
+from __future__ import annotations
+
+import time
+from unittest.mock import MagicMock
+
+import pytest
+
+pytest.importorskip("lodestar_interfaces", reason="the workspace is not built")
+
+from lodestar_interfaces import msg
+from lodestar_ros import keyframe_desk
+from lodestar_ros.keyframe_desk import RETRY, KeyframeDesk
+
+
+@pytest.fixture
+def bench(monkeypatch):
+    """The desk with a store whose disk is full as long as `full`; `late` is what its timer does."""
+    monkeypatch.setattr(keyframe_desk, "ServiceWorker", MagicMock())
+    node, store, bench = MagicMock(), MagicMock(), MagicMock()
+    bench.full, bench.kept, bench.tried = True, [], 0
+
+    def remember(memory, images):
+        bench.tried += 1
+        if bench.full:
+            raise OSError(28, "No space left on device")
+        bench.kept.append((memory, images))
+
+    store.remember.side_effect = remember
+    bench.desk = KeyframeDesk(node, store)
+    bench.late = next(call.args[1] for call in node.steady_timer.call_args_list if call.args[0] == RETRY)
+    bench.errors = node.diagnostics.error
+    yield bench
+    bench.desk._rememberer.close()
+    bench.desk._teller.close()
+
+
+def until(condition):
+    ends = time.monotonic() + 10.0
+    while not condition() and time.monotonic() < ends:
+        time.sleep(0.005)
+    assert condition()
+
+
+def test_images_that_found_no_room_are_linked_when_there_is_some_though_nothing_changes(bench):
+    wish = msg.WantedKeyframes(memory="mine", sessions=["one"], remembered=[3], session_index=[0])
+    bench.desk._on_wanted(wish)
+    until(lambda: bench.errors.called)
+    bench.late()
+    until(lambda: bench.tried == 2 and bench.errors.call_count == 2)
+    bench.full = False
+    bench.late()
+    until(lambda: bench.kept and bench.desk._unkept is None)
+    assert bench.kept == [("mine", [("one", 3)])]
+    bench.late()
+    time.sleep(0.1)
+    assert bench.tried == 3, "what is done is not done again"

@@ -61,7 +61,7 @@ def record_live(world: str, seed: int, folder: Path, time_limit: float) -> Path:
     folder.mkdir(parents=True)
     prepared = prepare(world, seed, None)
     replace(prepared.world, start=prepared.task.start).save(folder / "world.json")
-    given = {
+    given: dict[str, dict[str, object]] = {
         "sim": {"task": "none"},
         "recorder": {"folder": str((folder / "live").resolve())},
         **memory_in(folder / "live-memory"),
@@ -93,7 +93,7 @@ def replay(recording: Path, folder: Path, rate: float) -> Path:
 
     Raises StackFailed if a node does not start or dies, or if the replay does not end.
     """
-    given = {
+    given: dict[str, dict[str, object]] = {
         "recorder": {"folder": str((folder / "replay").resolve())},
         **memory_in(folder / "replay-memory"),
     }

@@ -163,6 +163,14 @@ def test_what_an_example_searches_for_is_there(page: str, kind: str, seed: int, 
     )
 
 
+def test_every_module_that_the_architecture_names_is_there() -> None:
+    named = set(re.findall(r"`([\w/]+\.py)`", (declared.ROOT / "ARCHITECTURE.md").read_text()))
+    parts = [declared.ROOT / name for name in ("src", "isaac", "tests")]
+    files = {f"/{path.relative_to(declared.ROOT)}" for part in parts for path in part.rglob("*.py")}
+    assert len(named) > 100
+    assert sorted(name for name in named if not any(file.endswith(f"/{name}") for file in files)) == []
+
+
 def test_decisions_are_listed_by_a_number_of_their_own_and_none_is_missing() -> None:
     files = sorted(path.name for path in DECISIONS.glob("0*.md"))
     listed = re.findall(

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from integration.bed import PATIENCE
 from integration.fakes import CAMERA, FakeRobot
 from lodestar.geometry.poses import BODY_FROM_OPTICAL, planar_transform
 from lodestar.perception.frames import ImageBox
@@ -129,4 +130,6 @@ class Street:
         return self.bed.action(AnswerQuestion, "memory/answer").result(goal, timeout)
 
     def manage(self, what, **fields):
-        return self.bed.call(Manage, "memory/manage", Manage.Request(what=what, **fields))
+        request = Manage.Request(what=what, **fields)
+        once = PATIENCE if "expected" in fields else 5.0  # what was forgotten fits no second time
+        return self.bed.call(Manage, "memory/manage", request, each=once)

@@ -39,12 +39,11 @@ class SemanticVoxelsNode(LodestarNode):
     def __init__(self, **kwargs):
         super().__init__("semantic_voxels", **kwargs)
         self._config = declare_part(self, SemanticVoxelsConfig)
-        self._chain = VoxelChain(self._config, self.shared, uuid.uuid4().hex[:12])
+        self._chain = self.timed(VoxelChain(self._config, self.shared, uuid.uuid4().hex[:12]))
         self._instances = self.create_publisher(msg.InstanceArray, "~/instances", qos.EVENT)
         self._cloud = self.create_publisher(PointCloud2, "~/cloud", qos.LATCHED)
         self._pillars = self.create_publisher(msg.PillarMap, "~/pillars", qos.LATCHED)
         self._layers_of = ("", 0)  # session and revision that were published last
-        self.timed(self._chain)
         self._commit = threading.Lock()  # deltas are published in the order of their revisions
         self._files = VoxelFiles(
             self, self._chain, declare_config(self, CheckpointConfig, "checkpoint."), self._commit

@@ -98,6 +98,7 @@ def test_integrate_compares_with_open3d_on_the_same_frames(tmp_path, monkeypatch
 
 
 @pytest.mark.slow
+@pytest.mark.alone  # with the allocator of a node, which the part that gives way does not have
 def test_growth_tells_memory_and_time_of_the_map_alone(tmp_path):
     arguments = ["growth", "--world", "apartment", "--area", "45"]
     assert command.main([*arguments, "--out", str(tmp_path)]) in (command.EXIT_OK, command.EXIT_BAR_MISSED)

@@ -1,4 +1,4 @@
-"""What a person reads when the memory was told to forget."""
+"""Answers that a person reads after telling the memory to forget."""
 
 from __future__ import annotations
 

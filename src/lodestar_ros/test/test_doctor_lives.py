@@ -1,4 +1,4 @@
-"""What the doctor believes of nodes that end and are started again, in random courses against what really ran."""
+"""The doctor's belief about nodes that end and start again, in random courses against what really ran."""
 
 from __future__ import annotations
 

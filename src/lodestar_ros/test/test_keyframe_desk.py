@@ -1,4 +1,4 @@
-"""What the memory wants to be kept, on a disk that is full for a while."""
+"""Wishes of the memory for images to be kept, on a disk that is full for a while."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def chain() -> LocalMap:
 
 
 def content(chain: LocalMap) -> dict[str, object]:
-    """What a load replaces."""
+    """Return the parts that a load replaces."""
     dictionary = chain.scene.dictionary
     return {
         "voxels": (chain.voxels.map, chain.voxels.map.session_id, chain.voxels.map.revision),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from lodestar.assembly import mind_parts
+from lodestar.assembly import parts
 from lodestar.assembly.config import MemoryConfig
-from lodestar.assembly.mind_parts import picture_reader
+from lodestar.assembly.parts import picture_reader
 from lodestar.language.directive_errors import DirectiveError, EmptyDirective
 from lodestar.language.likely_questions import LikelyQuestions
 from lodestar.language.picture_goals import Described, item_of
@@ -15,6 +15,7 @@ from lodestar.language.question import Question
 from lodestar.language.question_reader import load_questions, read_question
 from lodestar.language.time_windows import TimeBasis, TimePoint, TimeWindow
 from lodestar.memory.answer import AnswerCode, AnswerOutcome
+from lodestar.memory.answering.agent import ModelAnswerer, make_answer_chat
 from lodestar.memory.answering.answerer import Answerer, memory_state
 from lodestar.memory.answering.outcomes import Answers, outcome_of
 from lodestar.memory.answering.tools import Shown
@@ -50,7 +51,7 @@ class AnswerServer:
     ) -> None:
         self._node, self._feed, self._keeper, self._images = node, feed, keeper, images
         self._config, self._book = config, book
-        self._chat = mind_parts.answer_chat(config.agent)
+        self._chat = make_answer_chat(config.agent)
         self._asked = self._unaided = 0  # questions to the model, and those that it was no help with
         if self._chat is not None:
             chat = self._chat
@@ -58,7 +59,7 @@ class AnswerServer:
             node.diagnostics.value("agent.unaided", lambda: self._unaided)
             node.diagnostics.value("agent.tokens", lambda: chat.spending.tokens)
         self._read_picture = picture_reader(node.shared.pictures)
-        self._likely = mind_parts.likely_questions(book, config.answering)
+        self._likely = parts.likely_questions(book, config.answering)
         self._loaded = False
         worker = action(
             node,
@@ -109,7 +110,7 @@ class AnswerServer:
         store = self._keeper.store
         if store is None:
             return _refuse(Result.STORE_UNAVAILABLE, self._keeper.problem)
-        answerer = mind_parts.answerer(
+        answerer = parts.answerer(
             store,
             self._book,
             around.scene,
@@ -132,18 +133,16 @@ class AnswerServer:
         if chat is None:
             return offline
         job.when_cancelled(chat.cancel)
-        return mind_parts.model_answerer(
-            offline,
-            chat,
-            self._config.agent,
-            pictures=self._images.picture,
-            warn=self._on_unaided,
-            begin=lambda: self._on_asked(job),
-        )
 
-    def _on_asked(self, job: Job) -> None:
-        self._asked += 1
-        job.feedback(AnswerQuestion.Feedback(text="asking the language model"))
+        def begin() -> None:
+            chat.begin_task()
+            self._asked += 1
+            job.feedback(AnswerQuestion.Feedback(text="asking the language model"))
+
+        return ModelAnswerer(
+            chat, offline, self._config.agent, pictures=self._images.picture, warn=self._on_unaided, begin=begin,
+            cancel=chat.cancel,
+        )  # fmt: skip
 
     def _on_unaided(self, why: str) -> None:
         self._unaided += 1

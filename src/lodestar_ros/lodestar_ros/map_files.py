@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from lodestar.assembly import parts
 from lodestar.assembly.scene_chain import SceneChain
 from lodestar.scene.export import entities_to_json
 from lodestar.scene.persistence import KIND, VERSION, SavedScene
@@ -31,7 +30,7 @@ from lodestar.storage.saved_map import (
     shrinkage,
 )
 from lodestar.storage.snapshot import SnapshotFolder
-from lodestar.worldmodel.scene_journal import Request
+from lodestar.worldmodel.scene_journal import Request, journal_of_run
 from lodestar_interfaces.action import ExportMap, LoadMap, SaveMap
 from lodestar_ros.checkpoints import Checkpointer
 from lodestar_ros.load_again import LoadAgain
@@ -112,7 +111,7 @@ class MapFiles:
         if not (config.folder and config.run):
             return None
         try:
-            file = parts.scene_journal(Path(config.folder), config.run)
+            file = journal_of_run(Path(config.folder), config.run)
         except (OSError, UnsafeFolder) as error:
             raise ParameterError(f"checkpoint.folder: {error}") from error
         self._node.on_close(file.close)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from lodestar.assembly import mind_parts
 from lodestar.assembly.config import SceneDictionaryConfig
 from lodestar.language.directive import EmptyDirective, NotUnderstood
+from lodestar.language.parsers import make_parser
+from lodestar.models.chat import OpenAiChat
 from lodestar.models.phrases import MissingPhrases, PhraseBook
 from lodestar.query.ambiguity import tell_apart
 from lodestar.query.rerank import rerank
-from lodestar.query.verdict import Candidate, decide, score_pool
+from lodestar.query.verdict import Candidate, PoolCache, decide, score_pool
 from lodestar.scene.records import Entity
 from lodestar.scene.regions import RegionMap
 from lodestar_interfaces import msg
@@ -49,10 +50,10 @@ class QueryServer:
     ) -> None:
         self._entities, self._rooms, self._phrases = entities, rooms, phrases
         self._config = node.shared.query
-        self._pools = mind_parts.query_pools()
+        self._pools = PoolCache()
         self._warn = node.get_logger().warning
-        self._seeing, self._chat = config.rerank, mind_parts.query_chat(config)
-        self._parser = mind_parts.query_parser(config, self._chat, self._warn)
+        self._seeing, self._chat = config.rerank, OpenAiChat(config.parser.chat)
+        self._parser = make_parser(config.parser, self._warn, self._chat)[0]
         node.on_close(self._chat.cancel)
         worker = action(
             node,

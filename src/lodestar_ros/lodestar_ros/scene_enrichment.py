@@ -13,10 +13,10 @@ from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
 from rclpy.node import Node
 
-from lodestar.assembly import parts
 from lodestar.assembly.config import SceneDictionaryConfig
 from lodestar.assembly.scene_chain import SceneChain
 from lodestar.models.phrases import MissingPhrases
+from lodestar.perception.captioner import make_describer
 from lodestar.scene.enrichment import EnrichmentTask, crop_of
 from lodestar.scene.vision_captioner import VisionCaptioner
 from lodestar_interfaces.srv import GetKeyframe
@@ -102,8 +102,9 @@ class SceneEnrichment:
     def _vision(self, config: SceneDictionaryConfig) -> VisionCaptioner:
         """Return a captioner that asks the model on a worker, which ends with the node."""
         node = self._node
-        captioner, chat = parts.vision_captioner(
-            config, self._scene, lambda task: self._images.crops(task, MARGIN)
+        describer, chat = make_describer(config.captions.vision)
+        captioner = VisionCaptioner(
+            describer, self._scene.return_enrichments, lambda task: self._images.crops(task, MARGIN)
         )
         asking: LatestWorker = LatestWorker("describe", lambda _: captioner.work(), node.diagnostics.error)
         node.on_close(asking.close)

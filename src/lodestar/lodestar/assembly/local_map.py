@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from lodestar.assembly import parts
 from lodestar.assembly.config import RobotConfig
 from lodestar.assembly.plan_chain import PlanChain
 from lodestar.assembly.range_turns import RangeTurn
@@ -24,6 +23,7 @@ from lodestar.mapping.records import InstanceDelta
 from lodestar.models.phrases import MissingPhrases, PhraseBook
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 from lodestar.scene.amendments import AmendmentRefused, Refusal
+from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import SceneDelta
 from lodestar.scene.regions import RegionMap
 from lodestar.storage.saved_map import ArchivePart, SavedMap
@@ -66,7 +66,7 @@ class LocalMap:
         self.plan = PlanChain(config.mapping)
         self.voxels = VoxelChain(config.semantic_voxels, config.shared)
         self.scene = SceneChain(config.scene_dictionary, config.shared, phrases)
-        self.mirror = parts.scene_mirror()
+        self.mirror = SceneMirror()
         self.seen: InstanceDelta | None = None
         self.followers: list[Callable[[SceneDelta], None]] = []
         self.grid = self.scene.grid = self.plan.grid

@@ -20,7 +20,7 @@ from lodestar.agent.errands.commands import (
 )
 from lodestar.agent.errands.words import directive_in_words
 from lodestar.agent.loop.machine import OWN_PARTS, PartKinds
-from lodestar.assembly import mind_parts, parts
+from lodestar.assembly import parts
 from lodestar.assembly.config import RobotConfig
 from lodestar.assembly.expert_panel import ExpertPanel
 from lodestar.assembly.local_map import LocalMap, Stages, unmeasured
@@ -34,6 +34,7 @@ from lodestar.language.config import ReasonerConfig
 from lodestar.language.directive import Directive
 from lodestar.language.question import Question
 from lodestar.language.reasoner import Reasoner
+from lodestar.language.reasoners import make_reasoner
 from lodestar.memory.answer import AnswerCode, AnswerOutcome
 from lodestar.memory.answering.answerer import memory_state
 from lodestar.memory.answering.outcomes import outcome_of
@@ -43,6 +44,7 @@ from lodestar.models.phrases import PhraseBook
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 from lodestar.selection.policy import Policy
 from lodestar.timing.stamps import Periodic
+from lodestar.worldmodel.advice import make_adviser
 from lodestar.worldmodel.amendments import ClosedWay
 from lodestar.worldmodel.events import WorldEvent
 from lodestar.worldmodel.records import Trace
@@ -74,14 +76,14 @@ class HeadlessRobot:
         self.config, self.phrases, self._stages = config, phrases, stages
         self._remembers, self._run_skill = remembers, run_skill
         self._reasoner = reasoner
-        model = mind_parts.directive_model(config.goal_selector)
-        self._parse = mind_parts.directive_parser() if model is None else model[0]
+        model = parts.directive_model(config.goal_selector)
+        self._parse = parts.directive_parser() if model is None else model[0]
         self._closing = ExitStack()
-        adviser = mind_parts.adviser(config.goal_selector)
+        adviser = make_adviser(config.goal_selector.advice)
         if adviser is not None:
             self._closing.callback(adviser.close)
-        chooser = policy or mind_parts.policy(config.goal_selector)
-        self.loop = mind_parts.decision_loop(
+        chooser = policy or parts.policy(config.goal_selector)
+        self.loop = parts.decision_loop(
             config.goal_selector, config.shared, phrases, chooser, advises=adviser, kinds=kinds
         )
         self.forget()
@@ -112,7 +114,7 @@ class HeadlessRobot:
     def _mind(self, config: ReasonerConfig) -> Reasoner:
         if self._reasoner is not None:
             return self._reasoner()
-        handle = mind_parts.reasoner(config)
+        handle = make_reasoner(config)
         self._closing.callback(handle.close)
         return handle.reasoner
 
@@ -242,7 +244,7 @@ class HeadlessRobot:
                 else memory.problem or "the memory has no store yet"
             )
             return AnswerOutcome(AnswerCode.STORE_UNAVAILABLE, why=why)
-        answerer = mind_parts.answerer(
+        answerer = parts.answerer(
             memory.store,
             self.phrases,
             memory.scene,

@@ -10,14 +10,15 @@ import numpy as np
 
 from lodestar.assembly import parts
 from lodestar.assembly.config import SceneDictionaryConfig
-from lodestar.assembly.directive_fields import FieldUpdate
+from lodestar.assembly.directive_fields import DirectiveFields, FieldUpdate
 from lodestar.assembly.shared import SharedConfig
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import Directive
 from lodestar.mapping.pillars import PillarMap
 from lodestar.mapping.records import InstanceDelta
 from lodestar.models.phrases import PhraseBook
-from lodestar.scene.enrichment import Captioner, EnrichmentTask
+from lodestar.scene.enrichment import Captioner, Enricher, EnrichmentTask, TemplateCaptioner
+from lodestar.scene.moved_things import MovedThings
 from lodestar.scene.persistence import SavedScene, scene_from_archive, scene_part
 from lodestar.scene.records import Region, SceneDelta
 from lodestar.storage.archive import Archive
@@ -49,8 +50,8 @@ class SceneChain:
     def __init__(self, config: SceneDictionaryConfig, shared: SharedConfig, phrases: PhraseBook) -> None:
         self._phrases = phrases
         self.dictionary = parts.scene_dictionary(config)
-        self.moved = parts.moved_things(config, self.dictionary)
-        self.fields = parts.directive_fields(phrases, shared)
+        self.moved = MovedThings(self.dictionary) if config.archive_moved else None
+        self.fields = DirectiveFields(phrases, shared.query, shared.keep_out_distance, shared.fence)
         self.journal = SceneJournal()
         self.grid: OccupancyGrid2D | None = None  # without the zones
         self.pillars: PillarMap | None = None
@@ -64,7 +65,7 @@ class SceneChain:
         self, crops: Callable[[EnrichmentTask], Sequence[np.ndarray]], captioner: Captioner | None = None
     ) -> None:
         """Caption entities by this captioner from now on; None = by templates. crops: images of an entity."""
-        self.enricher = parts.enricher(self.dictionary, self._phrases, crops, captioner)
+        self.enricher = Enricher(self.dictionary, captioner or TemplateCaptioner(), self._phrases, crops)
 
     # --- instances ----------------------------------------------------------------------------------------
 

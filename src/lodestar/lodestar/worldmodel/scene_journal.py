@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -33,6 +34,11 @@ class Request(Struct, frozen=True, tag_field="op", tag="amend"):
     amendments: tuple[Amendment, ...]
     revision: int
     session: str
+
+
+def journal_of_run(folder: Path, run: str) -> JournalFile[Request]:
+    """Return the journal in the folder of a run; one of another run is put aside. Raises OSError, UnsafeFolder."""
+    return JournalFile(folder / "scene_dictionary.journal", f"{KIND} of run {run}", VERSION, Request, OLDER)
 
 
 class SceneJournal:

@@ -11,7 +11,6 @@ import pytest
 from failing_disk import every_failure
 from scene_builders import Feed, instance
 
-from lodestar.assembly import parts
 from lodestar.assembly.config import RobotConfig
 from lodestar.assembly.local_map import LocalMap
 from lodestar.geometry.camera import PinholeCamera
@@ -29,6 +28,7 @@ from lodestar.storage.replacement import Exchange, replace_all, told
 from lodestar.storage.saved_map import GRID, KEYFRAMES, SCENE, VOXELS, WAYS, SavedMap, load_map, save_map
 from lodestar.storage.snapshot import SnapshotFolder
 from lodestar.worldmodel.amendments import Amendment, Change, ClosedWay
+from lodestar.worldmodel.scene_journal import journal_of_run
 from lodestar.worldmodel.way_file import way_part
 
 CAMERA = PinholeCamera(32, 24, 30.0, 30.0, 16.0, 12.0)
@@ -61,7 +61,7 @@ class Robot:
             nothing = np.zeros((0, 0), np.float32)
             self.keyframes.offer(RgbdFrame(1.0 + step, CAMERA, nothing, pose, rgb=image))
         self.map.follow_ways((DOOR,) if names else ())
-        assert self.map.scene.replay(parts.scene_journal(folder / "run", "run")) == ()
+        assert self.map.scene.replay(journal_of_run(folder / "run", "run")) == ()
         self.journal = self.map.scene.journal
 
     def find_rooms(self) -> None:
@@ -96,7 +96,7 @@ class Robot:
             "free": self.map.plan.mapper.project(0.0).cells.tobytes(),
             "voxels": self.map.voxels.map.session_id.split("+")[0],
             "images": [[store.get(i)[1] for i in store.ids] for store in stores],
-            "journal": len(parts.scene_journal(self.folder / "run", "run").lines),
+            "journal": len(journal_of_run(self.folder / "run", "run").lines),
         }  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lodestar.assembly import mind_parts, parts
+from lodestar.assembly import parts
 from lodestar.assembly.config import RobotConfig
 from lodestar.assembly.local_map import LocalMap
 from lodestar.assembly.memory_chain import map_name_of
@@ -24,6 +24,7 @@ from lodestar.language.question import Question
 from lodestar.language.question_reader import read_question
 from lodestar.memory.answer import Answer
 from lodestar.memory.answer_text import answer_lines
+from lodestar.memory.answering.coverage import FloorLooks
 from lodestar.memory.errors import StoreError
 from lodestar.memory.records import Memory
 from lodestar.memory.requests import MAX_LIMIT, Request
@@ -64,7 +65,7 @@ def main(arguments: list[str] | None = None) -> int:
         )
     try:
         book = PhraseBook(SentenceTransformerEmbedder())
-        question = read_question(options.question, likely=mind_parts.likely_questions(book))
+        question = read_question(options.question, likely=parts.likely_questions(book))
         saved = options.map or options.memory.parent / "map"
         answer, now = answered(question, options.memory, saved, book)
     except (DirectiveError, StoreError) as error:
@@ -95,9 +96,9 @@ def answered(
         last = _last(store)
         store.use_map(last.map)
         around = _around(saved, config, book, last)
-        looks = parts.floor_looks(config.memory.answering)
+        looks = FloorLooks(config.memory.answering.coverage)
         looks.take(hit.memory for hit in store.search(Request(limit=MAX_LIMIT)))
-        answerer = mind_parts.answerer(
+        answerer = parts.answerer(
             store,
             book,
             around.scene,
@@ -112,7 +113,7 @@ def answered(
 
 def _around(saved: Path | None, config: RobotConfig, book: PhraseBook, last: Memory) -> _Around:
     """Return the scene and the plan of the saved map, if it is the one that the memories belong to."""
-    nothing = _Around(parts.scene_mirror())
+    nothing = _Around(SceneMirror())
     if saved is None or not saved.is_dir():
         return nothing
     chain = LocalMap(config, book)

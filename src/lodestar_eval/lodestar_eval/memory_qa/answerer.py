@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lodestar.assembly import mind_parts
+from lodestar.assembly import parts
 from lodestar.assembly.memory_chain import MemoryChain
 from lodestar.geometry.poses import yaw_of
 from lodestar.language.directive_errors import DirectiveError
@@ -66,7 +66,7 @@ class OwnAnswerer:
 
     def __init__(self, phrases: PhraseBook) -> None:
         self._phrases = phrases
-        self._likely = mind_parts.likely_questions(phrases)
+        self._likely = parts.likely_questions(phrases)
         self._folder = tempfile.TemporaryDirectory(prefix="memory-qa-")
 
     def remember(self, stream: Stream) -> Remembered:
@@ -99,7 +99,7 @@ class OwnAnswerer:
         """Return an answer for each question, in their order."""
         full = evidence_rule == FULL
         stream = memory.stream
-        answerer = mind_parts.answerer(
+        answerer = parts.answerer(
             memory.store, self._phrases, stream.scene, grid=stream.grid, looks=memory.looks,
             use_scene=full, select=None if full else {**SELECTIONS, **RIVALS}[evidence_rule],
         )  # fmt: skip

@@ -226,6 +226,7 @@ class PartServer:
         self._lock = threading.Lock()  # of these
         tidier: LatestWorker = LatestWorker("held_part", lambda _: self.end_unasked(), node.diagnostics.error)
         node.on_close(tidier.close)
+        node.on_close(self._end_former)
         node.steady_timer(HELD / 10, lambda: tidier.submit(None))
         serve(node, SaveMap, "~/save", self._save)
         serve(node, LoadMap, "~/load", self._load)
@@ -258,17 +259,21 @@ class PartServer:
             path = path_of(job)
             self._end_former()
             if stage == goal.WHOLE:
-                left_out = replace_all([(self._part.name, lambda: self._part.prepare(path))])
+                left_out = replace_all([(self._part.name, self._part.prepare(path))])
             else:
-                self._held = self._part.prepare(path)
-                left_out = self._held.notes
+                held = self._part.prepare(path)
+                left_out = next(held)
+                self._held = held
         elif stage != self._stage:
             held = self._held
             if held is None:
                 raise MapError(
                     Codes.NODE_LOST, f"{self._name} was restarted during the load; load the map again"
                 )
-            {goal.SWAP: held.swap, goal.UNDO: held.undo, goal.FINISH: held.finish}[stage]()
+            if stage == goal.UNDO:
+                held.close()
+            else:
+                next(held, None)
             self._held = held if stage == goal.SWAP else None
         self._stage = stage
         return {"left_out": list(left_out), "entity_count": self._count()}
@@ -277,7 +282,7 @@ class PartServer:
         """End a load whose node died, or whose undoing failed. What is in use stays: the robot may have gone on."""
         held, self._held = self._held, None
         if held is not None:
-            held.finish() if self._stage == LoadMap.Goal.SWAP else held.undo()
+            next(held, None) if self._stage == LoadMap.Goal.SWAP else held.close()
 
 
 def done_on(submit: Callable[[Callable[[], None]], None], work: Callable[[], T], name: str) -> T:

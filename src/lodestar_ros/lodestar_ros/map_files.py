@@ -17,7 +17,7 @@ from lodestar.storage.checkpoint import CheckpointConfig
 from lodestar.storage.files import write_file
 from lodestar.storage.journal_file import JournalFile
 from lodestar.storage.private import UnsafeFolder
-from lodestar.storage.replacement import Exchange
+from lodestar.storage.replacement import exchange
 from lodestar.storage.saved_map import (
     GRID,
     KEYFRAMES,
@@ -156,9 +156,9 @@ class MapFiles:
         """On the worker of the action. The scene is the first to be replaced: it then expects the other voxel map."""
         others = (*self._others, self._voxels)
         parts: tuple[MapPart, ...] = (self._part, *(other.asked_by(job) for other in others))
-        journal = Exchange(lambda _: self._chain.journal.clear(), None)
+        journal = exchange(lambda _: self._chain.journal.clear(), None)
         with self._again.until_done(job.request.path, job.goal_id):
-            _, left_out = load_map(job.request.path, parts, [("journal of amendments", lambda: journal)])
+            _, left_out = load_map(job.request.path, parts, [("journal of amendments", journal)])
         self._tell_followers()
         return {
             "map_id": self._scene.map_id,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from lodestar.storage.replacement import Replacement, Unchanged
+from lodestar.storage.replacement import Replacement, unchanged, undone_by
 from lodestar_interfaces.action import LoadMap, SaveMap
 from lodestar_ros.map_actions import PATIENCE, TIMEOUT, Codes, MapError, RemoteAction
 from lodestar_ros.node import LodestarNode
@@ -46,13 +46,11 @@ class RemotePart:
 
 
 class AskedPart:
-    """A remote part during one save or load: a `MapPart`, and the `Replacement` that its node has prepared."""
+    """A remote part during one save or load; a `MapPart`."""
 
     def __init__(self, remote: RemotePart, job: Job) -> None:
         self.name, self.is_optional = remote.name, remote.is_optional
-        self.notes: tuple[str, ...] = ()
         self._remote, self._job = remote, job
-        self._swapped = False  # or it may be
 
     def save(self, path: Path) -> None:
         """Have its node write it, if the node is up. Raises MapError."""
@@ -60,33 +58,25 @@ class AskedPart:
             self._remote.saving.call(self._job, TIMEOUT, path=str(path))
 
     def prepare(self, path: Path) -> Replacement:
-        """Have its node prepare it; where the node is not up the part stays, which is told. Raises MapError."""
+        """Have its node replace it; where the node is not up the part stays, which is told. Raises MapError."""
         if not self._remote.is_there(self._remote.loading, self._job):
             told = f"{self.name} was not loaded: {self._remote.loading.owner} is not up"
-            return Unchanged((told,) if path.exists() else ())
-        try:
-            self.notes = tuple(self._call(LoadMap.Goal.PREPARE, path=str(path)).left_out)
-        except MapError as error:
-            if error.code in (Codes.CANCELLED, Codes.UNKNOWN, Codes.NODE_LOST):  # it may have been prepared
-                self.undo()
-            raise
-        return self
+            yield from unchanged(*((told,) if path.exists() else ()))
+            return
+        swapped = False  # or it may be
 
-    def swap(self) -> None:
-        """See `Replacement.swap`."""
-        self._swapped = True
-        self._call(LoadMap.Goal.SWAP)
+        def undo() -> None:
+            try:
+                self._call(LoadMap.Goal.UNDO)
+            except MapError:
+                if swapped:  # otherwise a node that died has nothing to go back from
+                    raise
 
-    def undo(self) -> None:
-        """See `Replacement.undo`."""
-        try:
-            self._call(LoadMap.Goal.UNDO)
-        except MapError:
-            if self._swapped:  # otherwise a node that died has nothing to go back from
-                raise
-
-    def finish(self) -> None:
-        """See `Replacement.finish`."""
+        with undone_by(undo):
+            yield tuple(self._call(LoadMap.Goal.PREPARE, path=str(path)).left_out)
+            swapped = True
+            self._call(LoadMap.Goal.SWAP)
+            yield ()
         try:
             self._call(LoadMap.Goal.FINISH)
         except MapError as error:  # its successor goes on with what was taken into use

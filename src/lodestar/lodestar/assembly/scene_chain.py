@@ -159,5 +159,5 @@ class SceneChain:
         kept: Callable[[], object] = lambda: None,
         put: Callable[[SavedScene], Callable[[], object]] | None = None,
     ) -> ArchivePart[SavedScene]:
-        """Return the part of a saved map. put: by default `use`. kept: see `Exchange`."""
+        """Return the part of a saved map. put: by default `use`. kept: see `exchange`."""
         return scene_part(self.dictionary, now, put or self.use, kept)

@@ -83,5 +83,5 @@ class VoxelChain:
         put: Callable[[SemanticVoxelMap], Callable[[], object]] | None = None,
         mark: str | None = None,
     ) -> ArchivePart[SemanticVoxelMap]:
-        """Return the part of a saved map. put: by default `use`. kept, mark: see `Exchange`, `next_session`."""
+        """Return the part of a saved map. put: by default `use`. kept, mark: see `exchange`, `next_session`."""
         return voxel_part(self.config.voxels, lambda: self.map, put or self.use, now, kept, mark)

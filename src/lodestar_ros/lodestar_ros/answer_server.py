@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from lodestar.assembly import parts
@@ -14,7 +16,6 @@ from lodestar.language.picture_goals import Described, item_of
 from lodestar.language.question import Question
 from lodestar.language.question_reader import load_questions, read_question
 from lodestar.language.time_windows import TimeBasis, TimePoint, TimeWindow
-from lodestar.memory.answer import AnswerCode, AnswerOutcome
 from lodestar.memory.answering.agent import ModelAnswerer, make_answer_chat
 from lodestar.memory.answering.answerer import Answerer, memory_state
 from lodestar.memory.answering.outcomes import Answers, outcome_of
@@ -29,7 +30,7 @@ from lodestar_ros.keyframe_client import KeyframeClient
 from lodestar_ros.memory_feed import MemoryFeed, Surroundings
 from lodestar_ros.memory_keeper import MemoryKeeper
 from lodestar_ros.node import LodestarNode
-from lodestar_ros.workers import Job, action
+from lodestar_ros.workers import ActionWorker, Job, Refused
 
 Result = AnswerQuestion.Result
 
@@ -61,15 +62,14 @@ class AnswerServer:
         self._read_picture = picture_reader(node.shared.pictures)
         self._likely = parts.likely_questions(book, config.answering)
         self._loaded = False
-        worker = action(
+        ActionWorker(
             node,
             AnswerQuestion,
             "~/answer",
             self._answer,
-            fail=lambda error: _refuse(Result.UNKNOWN, f"{error.__class__.__name__}: {error}"),
-            cancelled=lambda: _refuse(Result.CANCELLED, "cancelled"),
+            {DirectiveError: Result.NOT_UNDERSTOOD, BadPicture: Result.NOT_UNDERSTOOD},
+            nothing=partial(Result, number=math.nan, coverage=math.nan),
         )
-        node.on_close(worker.close)
 
     def _answer(self, job: Job) -> Any:
         """On the worker."""
@@ -80,16 +80,13 @@ class AnswerServer:
         try:
             question = question_of(job.request, self._likely)
         except EmptyDirective as error:
-            return _refuse(Result.EMPTY_QUESTION, str(error))
-        except (DirectiveError, ValueError) as error:
-            return _refuse(Result.NOT_UNDERSTOOD, str(error))
+            raise Refused(Result.EMPTY_QUESTION, str(error)) from error
+        except ValueError as error:
+            raise Refused(Result.NOT_UNDERSTOOD, str(error)) from error
         if job.cancel_requested:
-            return _refuse(Result.CANCELLED, "cancelled")
-        try:
-            around = self._feed.surroundings()
-            shown = self._shown(question, job.request, around)
-        except BadPicture as error:
-            return _refuse(Result.NOT_UNDERSTOOD, str(error))
+            raise Refused(Result.CANCELLED, "cancelled")
+        around = self._feed.surroundings()
+        shown = self._shown(question, job.request, around)
         result = self._from_memory(job, question, around, shown)
         result.evidence = result.evidence[: job.request.max_evidence or self._config.answering.proofs]
         return result
@@ -109,7 +106,7 @@ class AnswerServer:
     def _from_memory(self, job: Job, question: Question, around: Surroundings, shown: Shown | None) -> Any:
         store = self._keeper.store
         if store is None:
-            return _refuse(Result.STORE_UNAVAILABLE, self._keeper.problem)
+            raise Refused(Result.STORE_UNAVAILABLE, self._keeper.problem)
         answerer = parts.answerer(
             store,
             self._book,
@@ -122,7 +119,7 @@ class AnswerServer:
         try:
             state = memory_state(store.statistics())
         except StoreError as error:
-            return _refuse(Result.STORE_UNAVAILABLE, str(error))
+            raise Refused(Result.STORE_UNAVAILABLE, str(error)) from error
         used = self._with_model(answerer, job)
         outcome = outcome_of(used, state, question, self._node.now, around.pose, shown)
         return outcome_to_result(outcome)
@@ -159,7 +156,3 @@ def question_of(request: Any, likely: LikelyQuestions | None = None) -> Question
         raise ValueError("the time ends before it begins; give from_stamp and to_stamp in order")
     point = lambda seconds: TimePoint(TimeBasis.STAMP, seconds) if seconds else None  # noqa: E731
     return replace(question, window=TimeWindow(point(begin), point(end)))
-
-
-def _refuse(code: int, message: str) -> Any:
-    return outcome_to_result(AnswerOutcome(AnswerCode(code), why=message))

@@ -13,8 +13,9 @@ from unique_identifier_msgs.msg import UUID
 
 from lodestar_interfaces.action import LoadMap
 from lodestar_ros.checkpoints import Checkpointer
-from lodestar_ros.map_actions import Codes, MapError
+from lodestar_ros.map_actions import Codes
 from lodestar_ros.node import LodestarNode
+from lodestar_ros.workers import Refused
 
 TRIES = 2  # of one load; chosen: one that kills its leader again is not tried for ever
 WAIT = 2.0  # s of real time between two looks; after the start, until the other nodes are discovered
@@ -40,11 +41,11 @@ class LoadAgain:
     def until_done(self, path: str, goal: bytes = b"") -> Iterator[None]:
         """Have a successor repeat the load of this path, or say so, unless the block ends. goal: id of the request.
 
-        Raises OSError; MapError for a repetition, if another map was loaded meanwhile.
+        Raises OSError; Refused for a repetition, if another map was loaded meanwhile.
         """
         before, tries = former = self._noted()
         if goal == self._goal and former != self._due:
-            raise MapError(
+            raise Refused(
                 Codes.CANCELLED, f"the load of {path} is not repeated: another map was loaded since"
             )
         tries = tries + 1 if before == path else 1

@@ -34,11 +34,11 @@ from lodestar.worldmodel.scene_journal import Request, journal_of_run
 from lodestar_interfaces.action import ExportMap, LoadMap, SaveMap
 from lodestar_ros.checkpoints import Checkpointer
 from lodestar_ros.load_again import LoadAgain
-from lodestar_ros.map_actions import TIMEOUT, Codes, MapError, RemoteAction, path_of, put_on, serve
+from lodestar_ros.map_actions import TIMEOUT, Codes, RemoteAction, path_of, put_on, serve
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import ParameterError
 from lodestar_ros.remote_map_parts import RemotePart
-from lodestar_ros.workers import Job
+from lodestar_ros.workers import Job, Refused
 
 
 class MapFiles:
@@ -119,7 +119,7 @@ class MapFiles:
 
     def _alone(self, name: str, work: Callable[[Job], dict[str, Any]], job: Job) -> dict[str, Any]:
         if not self._busy.acquire(blocking=False):
-            raise MapError(Codes.BUSY, f"{self._doing} is under way; try again when it is done")
+            raise Refused(Codes.BUSY, f"{self._doing} is under way; try again when it is done")
         try:
             self._doing = f"a {name} ({job.request.path})"
             return work(job)
@@ -129,16 +129,16 @@ class MapFiles:
     def _save(self, job: Job) -> dict[str, Any]:
         """On the worker of the action."""
         if not len(self._scene):
-            raise MapError(Codes.NOTHING_TO_SAVE, "the scene is still empty")
+            raise Refused(Codes.NOTHING_TO_SAVE, "the scene is still empty")
         folder = SnapshotFolder(job.request.path, self._saving.keep)
         before = {} if job.request.force else folder.meta()
 
         def check(known: Mapping[str, Any]) -> None:
             if job.cancel_requested:
-                raise MapError(Codes.CANCELLED, "cancelled")
+                raise Refused(Codes.CANCELLED, "cancelled")
             less = shrinkage(before, known, self._saving)
             if less:
-                raise MapError(
+                raise Refused(
                     Codes.SMALLER_MAP,
                     f"this map would replace the one in {folder.path} with {less}: it was not saved. Did a node die? "
                     "Save it to another folder, or replace that map with --force (`force` of SaveMap)",
@@ -183,7 +183,7 @@ class MapFiles:
         """On the worker of the action."""
         path, form, force = path_of(job), job.request.format, job.request.force
         if not force and os.path.lexists(path):
-            raise MapError(
+            raise Refused(
                 Codes.FILE_EXISTS, f"{path} is there already; replace it with --force (`force` of ExportMap)"
             )
         if form == ExportMap.Goal.FORMAT_JSON:

@@ -7,9 +7,9 @@ from typing import Any
 
 from lodestar.storage.replacement import Replacement, unchanged, undone_by
 from lodestar_interfaces.action import LoadMap, SaveMap
-from lodestar_ros.map_actions import PATIENCE, TIMEOUT, Codes, MapError, RemoteAction
+from lodestar_ros.map_actions import PATIENCE, TIMEOUT, Codes, RemoteAction
 from lodestar_ros.node import LodestarNode
-from lodestar_ros.workers import Job
+from lodestar_ros.workers import Job, Refused
 
 
 class RemotePart:
@@ -38,10 +38,10 @@ class RemotePart:
         return AskedPart(self, job)
 
     def is_there(self, action: RemoteAction, job: Job) -> bool:
-        """Return whether the node is up. Raises MapError where it must be and is not."""
+        """Return whether the node is up. Raises Refused where it must be and is not."""
         there = action.is_there(job, PATIENCE if self.required else 0.0)
         if self.required and not there:
-            raise MapError(Codes.UNKNOWN, f"{action.owner} is not up; see its log")
+            raise Refused(Codes.UNKNOWN, f"{action.owner} is not up; see its log")
         return there
 
 
@@ -53,12 +53,12 @@ class AskedPart:
         self._remote, self._job = remote, job
 
     def save(self, path: Path) -> None:
-        """Have its node write it, if the node is up. Raises MapError."""
+        """Have its node write it, if the node is up. Raises Refused."""
         if self._remote.is_there(self._remote.saving, self._job):
             self._remote.saving.call(self._job, TIMEOUT, path=str(path))
 
     def prepare(self, path: Path) -> Replacement:
-        """Have its node replace it; where the node is not up the part stays, which is told. Raises MapError."""
+        """Have its node replace it; where the node is not up the part stays, which is told. Raises Refused."""
         if not self._remote.is_there(self._remote.loading, self._job):
             told = f"{self.name} was not loaded: {self._remote.loading.owner} is not up"
             yield from unchanged(*((told,) if path.exists() else ()))
@@ -68,7 +68,7 @@ class AskedPart:
         def undo() -> None:
             try:
                 self._call(LoadMap.Goal.UNDO)
-            except MapError:
+            except Refused:
                 if swapped:  # otherwise a node that died has nothing to go back from
                     raise
 
@@ -79,10 +79,10 @@ class AskedPart:
             yield ()
         try:
             self._call(LoadMap.Goal.FINISH)
-        except MapError as error:  # its successor goes on with what was taken into use
+        except Refused as error:  # its successor goes on with what was taken into use
             self._remote.log.warning(f"after the load: {error}")
 
     def _call(self, stage: int, **goal: str) -> Any:
-        """Have the node do a stage. Raises MapError."""
+        """Have the node do a stage. Raises Refused."""
         ends = stage in (LoadMap.Goal.UNDO, LoadMap.Goal.FINISH)
         return self._remote.loading.call(self._job, TIMEOUT, undoes=ends, stage=stage, **goal)

@@ -40,7 +40,7 @@ class ValidationServer:
         self._node, self._validator, self._has_scene = node, validator, has_scene
         self._refused = 0
         node.diagnostics.value("validate.refused", lambda: self._refused)
-        node.on_close(ServiceWorker(node, ValidateTrace, "~/validate", self._validate).close)
+        ServiceWorker(node, ValidateTrace, "~/validate", self._validate)
 
     def _validate(
         self, request: ValidateTrace.Request, response: ValidateTrace.Response

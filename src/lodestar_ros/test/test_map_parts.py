@@ -16,8 +16,9 @@ from lodestar_interfaces.action import LoadMap
 from lodestar_ros import load_again, map_actions
 from lodestar_ros.checkpoints import Checkpointer
 from lodestar_ros.load_again import LoadAgain
-from lodestar_ros.map_actions import Codes, MapError, PartServer
+from lodestar_ros.map_actions import Codes, PartServer
 from lodestar_ros.remote_map_parts import RemotePart
+from lodestar_ros.workers import Refused
 
 GOAL = LoadMap.Goal
 STAGES = (GOAL.PREPARE, GOAL.SWAP, GOAL.UNDO, GOAL.FINISH)
@@ -88,7 +89,7 @@ def test_a_stage_whose_answer_was_lost_is_no_restart(served, last):
 @pytest.mark.parametrize("stage", STAGES[1:])
 def test_a_successor_knows_of_no_load(served, stage):
     served[0]()(GOAL.PREPARE, "/map")
-    with pytest.raises(MapError) as raised:
+    with pytest.raises(Refused) as raised:
         served[0]()(stage)
     assert raised.value.code == Codes.NODE_LOST
 
@@ -352,7 +353,7 @@ def test_a_load_that_comes_before_the_repetition_begins_stands(no_client):
     leader.turn()
     ((path, goal),) = leader.sent
     leader.load("/newer")
-    with pytest.raises(MapError, match="another map was loaded"):
+    with pytest.raises(Refused, match="another map was loaded"):
         leader.load(path, goal)
     assert leader.loaded == ["/newer"] and not repeated(leader.again._checkpoints)
 
@@ -392,7 +393,7 @@ def test_after_loads_of_any_course_the_map_of_the_last_one_stands(no_client, see
                 with leader.again.until_done(path, goal):
                     notes.full = full
                 last = path if last is None or path != "/old" else "mixed up"
-            except MapError:
+            except Refused:
                 assert path == "/old" and last not in (None, "/old")
             notes.full = False
             if full:

@@ -243,9 +243,9 @@ class PartServer:
             if stage == goal.WHOLE:
                 left_out = replace_all([(self._part.name, self._part.prepare(path))])
             else:
-                held = self._part.prepare(path)
-                left_out = next(held)
-                self._held = held
+                prepared = self._part.prepare(path)
+                left_out = next(prepared)
+                self._held = prepared
         elif stage != self._stage:
             held = self._held
             if held is None:

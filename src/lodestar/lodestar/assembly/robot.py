@@ -18,14 +18,13 @@ from lodestar.agent.errands.commands import (
     RunSkill,
     SkillEnd,
 )
-from lodestar.agent.errands.words import directive_in_words
 from lodestar.agent.loop.machine import OWN_PARTS, PartKinds
 from lodestar.assembly import parts
 from lodestar.assembly.config import RobotConfig
 from lodestar.assembly.expert_panel import ExpertPanel
 from lodestar.assembly.local_map import LocalMap, Stages, unmeasured
 from lodestar.assembly.memory_chain import MemoryChain
-from lodestar.assembly.memory_news import decision_news, directive_outcome
+from lodestar.assembly.memory_news import decision_news, directive_begun, directive_outcome
 from lodestar.experts.protocol import Expert, Proposal, ProposalRequest, Rejection
 from lodestar.geometry.poses import planar_transform
 from lodestar.grid.occupancy import OccupancyGrid2D
@@ -191,7 +190,7 @@ class HeadlessRobot:
         self.loop.start(parsed, now, time_limit)
         self.map.follow(parsed)
         if self.memory is not None:
-            self._directive = DirectiveNews(now, parsed.text, directive_in_words(parsed), now)
+            self._directive = directive_begun(parsed, now)
             self.memory.take_directive(self._directive)
         return parsed
 

@@ -28,10 +28,10 @@ from lodestar.agent.errands.commands import (
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.assembly import parts
 from lodestar.assembly.local_map import LocalMap
+from lodestar.assembly.memory_handover import Keeper
 from lodestar.experts.protocol import Proposal, Rejection
 from lodestar.experts.registry import expert_spec
 from lodestar.language.directive import Directive, StepKind, main_kind
-from lodestar.memory.store import MemoryStore
 from lodestar.models.phrases import PhraseBook
 from lodestar.selection.decisions import Decision
 from lodestar.selection.policy import Policy
@@ -90,7 +90,7 @@ class EpisodeRunner:
         task: Task,
         seed: int,
         saved: SavedMap | None = None,
-        memory: MemoryStore | None = None,
+        memory: Keeper | None = None,
     ) -> EpisodeRun:
         """Run one task from its start; the same seed gives the same run if `thinking` is set.
 
@@ -130,7 +130,7 @@ class Episode:
         policy: PolicyFactory,
         saved: SavedMap | None = None,
         directive: Directive | None = None,
-        memory: MemoryStore | None = None,
+        memory: Keeper | None = None,
     ) -> None:
         self.world, self.seed, self.settings = world, seed, settings
         self._disturbance = current()

@@ -6,11 +6,11 @@ import numpy as np
 
 from lodestar.assembly import parts
 from lodestar.assembly.local_map import unmeasured
+from lodestar.assembly.memory_handover import Keeper
 from lodestar.assembly.robot import HeadlessRobot
 from lodestar.geometry.poses import yaw_of
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.reasoner import OfflineReasoner, Reasoner
-from lodestar.memory.store import MemoryStore
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.frames import RgbdFrame
 from lodestar.scene.mirror import SceneMirror
@@ -36,7 +36,7 @@ class SimulatedRobot:
         rng: np.random.Generator,
         clock: StageClock | None = None,
         policy: Policy | None = None,
-        memory: MemoryStore | None = None,
+        memory: Keeper | None = None,
     ) -> None:
         self.simulator, self.settings = simulator, settings
         self._stages = unmeasured if clock is None else clock.stage

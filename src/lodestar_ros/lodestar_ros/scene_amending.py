@@ -5,19 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from lodestar.assembly.scene_chain import SceneChain
-from lodestar.scene.amendments import AmendmentRefused, Refusal
+from lodestar.scene.amendments import AmendmentRefused
 from lodestar.scene.records import SceneDelta
 from lodestar_interfaces.srv import AmendScene
 from lodestar_ros.conversions import BadMessage
 from lodestar_ros.conversions_world import amendment_to_msg, amendments_from_msg
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.workers import Refused, ServiceWorker
-
-_CODES = {
-    Refusal.UNKNOWN_ENTITY: AmendScene.Response.UNKNOWN_ENTITY,
-    Refusal.STALE: AmendScene.Response.STALE,
-    Refusal.BAD_REQUEST: AmendScene.Response.BAD_REQUEST,
-}
 
 
 class SceneAmending:
@@ -44,7 +38,7 @@ class SceneAmending:
         try:
             made = self._chain.amend(amendments_from_msg(request.amendments), int(request.expected_revision))
         except AmendmentRefused as refused:
-            raise Refused(_CODES[refused.refusal], str(refused)) from refused
+            raise Refused(refused.refusal.value, str(refused)) from refused
         self._publish(made.delta)
         self._keep()
         response.revision = made.delta.revision

@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import replace
 
+from lodestar.scene.amendments import Refusal
 from lodestar.worldmodel.amendment_checks import MalformedAmendment
 from lodestar.worldmodel.corrections import (
     OPERATOR,
@@ -17,7 +18,7 @@ from lodestar.worldmodel.corrections import (
 )
 from lodestar.worldmodel.outcomes import ActionOutcome, Result
 from lodestar.worldmodel.transactions import AlreadyUndone, Entry, NoSuchEntry, Overtaken
-from lodestar.worldmodel.world_model import Problem, Reply, WorldModel
+from lodestar.worldmodel.world_model import Reply, WorldModel
 from lodestar_interfaces.action import CorrectBelief, Diagnose
 from lodestar_ros.conversions import BadMessage
 from lodestar_ros.conversions_world import amendment_from_msg, outcome_to_msg
@@ -28,10 +29,10 @@ Codes = CorrectBelief.Result
 KEPT = 200  # outcomes that can be asked about
 MARGIN = 5.0  # s of real time beyond the write path's patience
 _PROBLEMS = {
-    Problem.UNAVAILABLE: Codes.SCENE_UNAVAILABLE,
-    Problem.UNKNOWN_ENTITY: Codes.UNKNOWN_ENTITY,
-    Problem.CONFLICT: Codes.CONFLICT,
-    Problem.BAD_REQUEST: Codes.NOT_UNDERSTOOD,
+    Refusal.UNAVAILABLE: Codes.SCENE_UNAVAILABLE,
+    Refusal.UNKNOWN_ENTITY: Codes.UNKNOWN_ENTITY,
+    Refusal.STALE: Codes.CONFLICT,
+    Refusal.BAD_REQUEST: Codes.NOT_UNDERSTOOD,
 }
 
 

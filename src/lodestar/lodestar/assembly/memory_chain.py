@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from lodestar.assembly.config import MemoryConfig
-from lodestar.assembly.memory_handover import MemoryHandover
+from lodestar.assembly.memory_handover import Keeper, MemoryHandover
 from lodestar.assembly.memory_images import MemoryImages, WantedImages
 from lodestar.assembly.memory_news import belief_news
 from lodestar.geometry.corrections import Anchor
@@ -40,7 +40,6 @@ from lodestar.memory.records import EventKind, MapName, Memory, Primitive, Snaps
 from lodestar.memory.scene_changes import SceneChanges
 from lodestar.memory.segments import Segmenter, primitive_of, views_of
 from lodestar.memory.snapshots.upkeep import SnapshotUpkeep
-from lodestar.memory.store import MemoryStore
 from lodestar.memory.vision_captions import Captioner, ComposedCaptions
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import SceneDelta
@@ -57,7 +56,7 @@ class MemoryChain:
     kept, dropped or refused, and news that came while the robot was lost, by reason. problem: why memories wait.
     """
 
-    def __init__(self, config: MemoryConfig, scene: SceneMirror, store: MemoryStore | None = None) -> None:
+    def __init__(self, config: MemoryConfig, scene: SceneMirror, store: Keeper | None = None) -> None:
         self.config, self.scene = config, scene
         self.counts = Counter[str]()
         self._handover = MemoryHandover(config.max_waiting, self.counts)
@@ -88,7 +87,7 @@ class MemoryChain:
     # --- the store ----------------------------------------------------------------------------------------------
 
     @property
-    def store(self) -> MemoryStore | None:
+    def store(self) -> Keeper | None:
         """Return the store that keeps the memories; None = they wait."""
         return self._handover.store
 
@@ -102,7 +101,7 @@ class MemoryChain:
         """Return the number of memories that no store has taken yet."""
         return len(self._handover.waiting)
 
-    def use_store(self, store: MemoryStore | None) -> None:
+    def use_store(self, store: Keeper | None) -> None:
         """Keep memories there from now on; None = they wait."""
         self._handover.store = store
         if store is not None:

@@ -3,11 +3,48 @@
 from __future__ import annotations
 
 from collections import Counter, deque
+from typing import Protocol
 
+import numpy as np
+
+from lodestar.keyframes.records import ImageName
 from lodestar.memory.errors import BadMemory, NoSuchMemory, StoreError
-from lodestar.memory.records import Memory
-from lodestar.memory.requests import MAX_LIMIT, Request
-from lodestar.memory.store import MemoryStore
+from lodestar.memory.records import MapName, Memory
+from lodestar.memory.requests import MAX_LIMIT, Hit, Request
+from lodestar.memory.store import Statistics
+
+
+class Keeper(Protocol):
+    """Port of the store: what the chain needs of it."""
+
+    def add(self, memory: Memory, vector: np.ndarray | None = None) -> int:
+        """Keep a memory and return its id; see `MemoryStore.add`."""
+        ...
+
+    def use_map(self, name: MapName, session: str = "") -> None:
+        """Set the map that the robot is on."""
+        ...
+
+    def search(self, request: Request) -> list[Hit]:
+        """Return what passes the request's filters."""
+        ...
+
+    def last_sights(self, limit: int) -> list[Memory]:
+        """Return the last memories of the things that were remembered last; see `MemoryStore.last_sights`."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """Return the store's unique name."""
+        ...
+
+    def images(self, limit: int) -> list[ImageName]:
+        """Return the keyframes that memories refer to, of every run, the most important first."""
+        ...
+
+    def statistics(self) -> Statistics:
+        """Return the state of the store. Raises StoreError."""
+        ...
 
 
 class MemoryHandover:
@@ -18,7 +55,7 @@ class MemoryHandover:
     """
 
     def __init__(self, most: int, counts: Counter[str]) -> None:
-        self.store: MemoryStore | None = None
+        self.store: Keeper | None = None
         self.problem = ""
         self.newest = 0
         self._most, self._counts = most, counts

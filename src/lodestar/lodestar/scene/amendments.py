@@ -27,11 +27,12 @@ class Edit(Enum):
 
 
 class Refusal(Enum):
-    """Reasons for refusing all amendments of a request."""
+    """Reasons why no amendment of a request was carried out; the values are the codes of AmendScene."""
 
-    UNKNOWN_ENTITY = "UNKNOWN_ENTITY"
-    STALE = "STALE"
-    BAD_REQUEST = "BAD_REQUEST"
+    UNKNOWN_ENTITY = 11280
+    STALE = 11281  # the entity has changed since
+    BAD_REQUEST = 11282
+    UNAVAILABLE = 11289  # nobody answers; it may be tried again
 
 
 class AmendmentRefused(ValueError):

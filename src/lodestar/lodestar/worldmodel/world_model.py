@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import Enum
 from typing import Protocol
 
 import numpy as np
 
 from lodestar.geometry.corrections import Anchor
 from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.scene.amendments import Refusal
 from lodestar.scene.records import Entity
 from lodestar.worldmodel.amendment_checks import check_amendment
 from lodestar.worldmodel.amendment_words import amendment_in_words
@@ -26,21 +26,12 @@ from lodestar.worldmodel.trace_sentences import Names, nameless
 from lodestar.worldmodel.transactions import Entry, Transactions, default_inverse
 
 
-class Problem(Enum):
-    """Reasons why the scene was not amended."""
-
-    UNAVAILABLE = "UNAVAILABLE"  # nobody answers; it may be tried again
-    UNKNOWN_ENTITY = "UNKNOWN_ENTITY"
-    CONFLICT = "CONFLICT"  # the entity has changed since
-    BAD_REQUEST = "BAD_REQUEST"
-
-
 @dataclass(frozen=True)
 class Reply:
     """Answer to amendments of the scene. problem: None where they were carried out; then inverse takes them back."""
 
     inverse: tuple[Amendment, ...] = ()
-    problem: Problem | None = None
+    problem: Refusal | None = None
     why: str = ""
 
 
@@ -239,7 +230,7 @@ class WorldModel:
                 check_amendment(amendment)
             words = tuple(amendment_in_words(a, self._names) for a in entry.amendments)  # the names before it
         except (LookupError, TypeError, ValueError) as error:  # it would come again with every tick
-            reply = Reply(problem=Problem.BAD_REQUEST, why=str(error))
+            reply = Reply(problem=Refusal.BAD_REQUEST, why=str(error))
             made = self._close(entry, reply, ())
             if told is not None:
                 told(made, reply)
@@ -248,7 +239,7 @@ class WorldModel:
 
         def answered(reply: Reply) -> None:
             self._under_way.discard(entry.number)
-            if reply.problem is Problem.UNAVAILABLE and told is None:
+            if reply.problem is Refusal.UNAVAILABLE and told is None:
                 return  # `tick` tries again
             made = self._close(entry, reply, words)
             if told is not None:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from lodestar.assembly import parts
 from lodestar.assembly.config import MemoryConfig
 from lodestar.assembly.parts import picture_reader
 from lodestar.language.directive_errors import DirectiveError, EmptyDirective
@@ -19,7 +18,7 @@ from lodestar.language.time_windows import TimeBasis, TimePoint, TimeWindow
 from lodestar.memory.answering.agent import ModelAnswerer, make_answer_chat
 from lodestar.memory.answering.answerer import Answerer, memory_state
 from lodestar.memory.answering.outcomes import Answers, outcome_of
-from lodestar.memory.answering.tools import Shown
+from lodestar.memory.answering.tools import Shown, Tools
 from lodestar.memory.errors import StoreError
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.pictures import BadPicture
@@ -60,7 +59,7 @@ class AnswerServer:
             node.diagnostics.value("agent.unaided", lambda: self._unaided)
             node.diagnostics.value("agent.tokens", lambda: chat.spending.tokens)
         self._read_picture = picture_reader(node.shared.pictures)
-        self._likely = parts.likely_questions(book, config.answering)
+        self._likely = LikelyQuestions(book.vectors, config.answering.likely)
         self._loaded = False
         ActionWorker(
             node,
@@ -107,15 +106,11 @@ class AnswerServer:
         store = self._keeper.store
         if store is None:
             raise Refused(Result.STORE_UNAVAILABLE, self._keeper.problem)
-        answerer = parts.answerer(
-            store,
-            self._book,
-            around.scene,
-            self._config.answering,
-            grid=around.grid,
-            looks=around.looks,
+        tools = Tools(
+            store, self._book, around.scene, grid=around.grid, looks=around.looks,
             cancelled=lambda: job.cancel_requested,
-        )
+        )  # fmt: skip
+        answerer = Answerer(tools, self._config.answering)
         try:
             state = memory_state(store.statistics())
         except StoreError as error:

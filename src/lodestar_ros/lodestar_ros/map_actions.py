@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -272,29 +273,19 @@ def done_on(submit: Callable[[Callable[[], None]], None], work: Callable[[], T],
 
     Raises Refused where the worker is busy for longer than `TIMEOUT`; then the work is not done later either.
     """
-    done, lock = threading.Event(), threading.Lock()
-    results: list[T] = []
-    errors: list[Exception] = []
+    result: Future[T] = Future()
 
     def run() -> None:
-        with lock:
-            if done.is_set():  # nobody waits any more
-                return
+        if result.set_running_or_notify_cancel():  # somebody waits still
             try:
-                results.append(work())
+                result.set_result(work())
             except Exception as error:
-                errors.append(error)
-            done.set()
+                result.set_exception(error)
 
     submit(run)
-    if not done.wait(TIMEOUT):
-        with lock:
-            done.set()
-        if not results and not errors:
-            raise Refused(Codes.UNKNOWN, f"{name} is too busy; nothing was changed, try again")
-    if errors:
-        raise errors[0]
-    return results[0]
+    if not wait([result], TIMEOUT).done and result.cancel():
+        raise Refused(Codes.UNKNOWN, f"{name} is too busy; nothing was changed, try again")
+    return result.result()
 
 
 def put_on(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from lodestar_ros.workers import Job, Refused
 
 
 class RemotePart:
-    """A part of the map that another node has.
+    """A part of the map that another node has: a `MapPart` while a job asks for it.
 
     actions: names of those that save and load it. is_optional: see `MapPart`. required: the node must be up.
     """
@@ -32,10 +33,13 @@ class RemotePart:
         self.saving = RemoteAction(node, SaveMap, actions[0], owner)
         self.loading = RemoteAction(node, LoadMap, actions[1], owner)
         self.log = node.get_logger()
+        self._job: Any = None
 
-    def asked_by(self, job: Job) -> AskedPart:
+    def asked_by(self, job: Job) -> RemotePart:
         """Return the part for one save or load."""
-        return AskedPart(self, job)
+        asked = copy(self)
+        asked._job = job
+        return asked
 
     def is_there(self, action: RemoteAction, job: Job) -> bool:
         """Return whether the node is up. Raises Refused where it must be and is not."""
@@ -44,23 +48,15 @@ class RemotePart:
             raise Refused(Codes.UNKNOWN, f"{action.owner} is not up; see its log")
         return there
 
-
-class AskedPart:
-    """A remote part during one save or load; a `MapPart`."""
-
-    def __init__(self, remote: RemotePart, job: Job) -> None:
-        self.name, self.is_optional = remote.name, remote.is_optional
-        self._remote, self._job = remote, job
-
     def save(self, path: Path) -> None:
         """Have its node write it, if the node is up. Raises Refused."""
-        if self._remote.is_there(self._remote.saving, self._job):
-            self._remote.saving.call(self._job, TIMEOUT, path=str(path))
+        if self.is_there(self.saving, self._job):
+            self.saving.call(self._job, TIMEOUT, path=str(path))
 
     def prepare(self, path: Path) -> Replacement:
         """Have its node replace it; where the node is not up the part stays, which is told. Raises Refused."""
-        if not self._remote.is_there(self._remote.loading, self._job):
-            told = f"{self.name} was not loaded: {self._remote.loading.owner} is not up"
+        if not self.is_there(self.loading, self._job):
+            told = f"{self.name} was not loaded: {self.loading.owner} is not up"
             yield from unchanged(*((told,) if path.exists() else ()))
             return
         swapped = False  # or it may be
@@ -80,9 +76,9 @@ class AskedPart:
         try:
             self._call(LoadMap.Goal.FINISH)
         except Refused as error:  # its successor goes on with what was taken into use
-            self._remote.log.warning(f"after the load: {error}")
+            self.log.warning(f"after the load: {error}")
 
     def _call(self, stage: int, **goal: str) -> Any:
         """Have the node do a stage. Raises Refused."""
         ends = stage in (LoadMap.Goal.UNDO, LoadMap.Goal.FINISH)
-        return self._remote.loading.call(self._job, TIMEOUT, undoes=ends, stage=stage, **goal)
+        return self.loading.call(self._job, TIMEOUT, undoes=ends, stage=stage, **goal)

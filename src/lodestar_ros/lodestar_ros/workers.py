@@ -7,6 +7,8 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
+from concurrent import futures
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -388,3 +390,47 @@ class ServiceWorker:
         except Exception as error:
             response = refuse(self._node, response, error, self._codes)
         self._mailbox.post(lambda: future.set_result(response), done=True)
+
+
+class ServiceCaller:
+    """Calls a service for workers, which wait for the answer; the executor sends the requests."""
+
+    PERIOD = 0.05  # s of real time between two looks for requests
+
+    def __init__(self, node: LodestarNode, service_type: Any, name: str, patience: float) -> None:
+        self._type, self._patience = service_type, patience
+        self._client = node.create_client(service_type, name)
+        self._waiting: deque[tuple[Any, futures.Future[Any]]] = deque()
+        self._open: set[futures.Future[Any]] = set()
+        self._closed = False
+        node.steady_timer(self.PERIOD, self._send)
+
+    def call(self, **fields: Any) -> Any:
+        """Return the response to a request with these fields; None where nobody answers within `patience` s."""
+        if self._closed or not self._client.service_is_ready():
+            return None
+        answer: futures.Future[Any] = futures.Future()
+        self._open.add(answer)
+        self._waiting.append((self._type.Request(**fields), answer))
+        try:
+            return answer.result(self._patience)
+        except (TimeoutError, futures.CancelledError):
+            return None
+        finally:
+            self._open.discard(answer)
+
+    def close(self) -> None:
+        """End all waiting; call it before the workers that wait are closed."""
+        self._closed = True
+        for answer in list(self._open):
+            answer.cancel()
+
+    def _send(self) -> None:
+        while self._waiting:
+            request, answer = self._waiting.popleft()
+            self._client.call_async(request).add_done_callback(partial(_give, answer))
+
+
+def _give(answer: futures.Future[Any], given: Future) -> None:
+    if not answer.cancelled():
+        answer.set_result(given.result() if given.exception() is None else None)

@@ -129,27 +129,30 @@ def test_a_node_that_is_not_up_is_told_where_the_map_has_its_part(monkeypatch, t
     assert note == "grid was not loaded: mapping is not up"
 
 
-def test_a_successor_says_what_was_not_finished_until_it_is_repeated(tmp_path):
+def test_a_successor_says_what_was_not_finished_until_it_is_repeated(tmp_path, no_client):
     def start():
         node = MagicMock()
         node.get_name.return_value = "scene_dictionary"
         node.get_clock.return_value.now.return_value.to_msg.return_value = Time()
         files = Checkpointer(node, CheckpointConfig(str(tmp_path / "run"), "run"))
         files.restore(lambda archive: archive)
+        again = LoadAgain(node, files)
         said = [call.args[0].text for call in node.create_publisher.return_value.publish.call_args_list]
-        return files, said
+        return again, said
 
     first, said = start()
     assert said == []
-    block = first.until_done("it was loading a map")
+    block = first.until_done("/map")
     block.__enter__()  # and is killed
     second, (said,) = start()
-    assert said == "scene_dictionary died and came back with an empty map; it was loading a map"
-    with pytest.raises(ForeignFile), second.until_done("it was loading another"):
+    assert said.startswith(
+        "scene_dictionary died and came back with an empty map; it was loading /map: grid and"
+    )
+    with pytest.raises(ForeignFile), second.until_done("/other"):
         raise ForeignFile("it is damaged")
     third, (again,) = start()
     assert again == said, "a load that failed has repaired nothing"
-    with third.until_done("it was loading a map"):
+    with third.until_done("/map"):
         pass
     assert start()[1] == ["scene_dictionary died and came back with an empty map"]
 

@@ -30,18 +30,11 @@ if TYPE_CHECKING:
     from lodestar.agent.errands.context import LoopContext
     from lodestar.agent.loop.machine import DecisionLoop, PartKinds
     from lodestar.experts.specs import ExpertSpec
-    from lodestar.grid.occupancy import OccupancyGrid2D
     from lodestar.language.directive import Directive
-    from lodestar.language.likely_questions import LikelyQuestions
     from lodestar.language.picture_goals import PictureReader
     from lodestar.language.reasoner import Reasoner
     from lodestar.mapping.grid_file import Mapper
     from lodestar.mapping.semantic_voxels import SemanticVoxelMap
-    from lodestar.memory.answering.answerer import Answerer
-    from lodestar.memory.answering.config import AnsweringConfig
-    from lodestar.memory.answering.coverage import FloorLooks
-    from lodestar.memory.answering.tools import Memories
-    from lodestar.memory.evidence.selection import Selection
     from lodestar.models.phrases import PhraseBook
     from lodestar.perception.geometric import GeometricSegmenter
     from lodestar.perception.ground_truth import GroundTruthDetector
@@ -292,34 +285,6 @@ def expert(
 
 
 # --- memory, queries and pictures ------------------------------------------------------------------------------
-
-
-def answerer(
-    memories: Memories,
-    phrases: PhraseBook,
-    scene: SceneMirror,
-    config: AnsweringConfig | None = None,
-    *,
-    grid: OccupancyGrid2D | None = None,
-    looks: FloorLooks | None = None,
-    use_scene: bool = True,
-    select: Selection | None = None,
-    cancelled: Callable[[], bool] = lambda: False,
-) -> Answerer:
-    """Return what answers over a store, a scene that does not change meanwhile, and the floor; see `Tools`."""
-    from lodestar.memory.answering.answerer import Answerer
-    from lodestar.memory.answering.tools import Tools
-
-    tools = Tools(memories, phrases, scene, select, use_scene, grid, looks, cancelled)
-    return Answerer(tools, config)
-
-
-def likely_questions(phrases: PhraseBook, config: AnsweringConfig | None = None) -> LikelyQuestions:
-    """Return what finds the plain question behind other words; it computes vectors when it is first asked."""
-    from lodestar.language.likely_questions import LikelyQuestions
-    from lodestar.memory.answering.config import AnsweringConfig
-
-    return LikelyQuestions(lambda said: phrases.vectors(tuple(said)), (config or AnsweringConfig()).likely)
 
 
 def picture_reader(config: PicturesConfig) -> PictureReader:

@@ -35,8 +35,9 @@ from lodestar.language.question import Question
 from lodestar.language.reasoner import Reasoner
 from lodestar.language.reasoners import make_reasoner
 from lodestar.memory.answer import AnswerCode, AnswerOutcome
-from lodestar.memory.answering.answerer import memory_state
+from lodestar.memory.answering.answerer import Answerer, memory_state
 from lodestar.memory.answering.outcomes import outcome_of
+from lodestar.memory.answering.tools import Tools
 from lodestar.memory.errors import StoreError
 from lodestar.memory.events import DirectiveNews
 from lodestar.models.phrases import PhraseBook
@@ -243,14 +244,8 @@ class HeadlessRobot:
                 else memory.problem or "the memory has no store yet"
             )
             return AnswerOutcome(AnswerCode.STORE_UNAVAILABLE, why=why)
-        answerer = parts.answerer(
-            memory.store,
-            self.phrases,
-            memory.scene,
-            self.config.memory.answering,
-            grid=memory.grid,
-            looks=memory.looks,
-        )
+        tools = Tools(memory.store, self.phrases, memory.scene, grid=memory.grid, looks=memory.looks)
+        answerer = Answerer(tools, self.config.memory.answering)
         with self._stages("memory"):
             try:
                 state = memory_state(memory.store.statistics())

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lodestar.assembly.config import GoalSelectorConfig, MemoryConfig, SceneDictionaryConfig
-from lodestar.assembly.parts import category_priors
+from lodestar.assembly.parts import category_priors, color_detector
 from lodestar.assembly.shared import SharedConfig
 
 if TYPE_CHECKING:
@@ -282,11 +282,9 @@ def picture_reader(config: PicturesConfig) -> PictureReader:
     from lodestar.language.model_reasoner import ModelPictures
     from lodestar.language.picture_goals import DetectedPictures, unread
     from lodestar.models.chat import OpenAiChat
-    from lodestar.perception.ultralytics import UltralyticsDetector
 
     if config.adapter == "model":
         return ModelPictures(OpenAiChat(config.chat), config.file)
     if config.adapter == "detector":
-        detector = UltralyticsDetector(config.detector.model, config.detector.ultralytics)
-        return DetectedPictures(detector, config.file)
+        return DetectedPictures(color_detector(config.detector, checked=False), config.file)
     return lambda image: unread(image, config.file)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lodestar.assembly.config import GoalSelectorConfig, MemoryConfig, SceneDictionaryConfig
-from lodestar.assembly.parts import category_priors, color_detector
+from lodestar.assembly.parts import category_priors
 from lodestar.assembly.shared import SharedConfig
 
 if TYPE_CHECKING:
@@ -279,6 +279,7 @@ def query_parser(config: SceneDictionaryConfig, chat: OpenAiChat, warn: Callable
 
 def picture_reader(config: PicturesConfig) -> PictureReader:
     """Return the reader of picture files of a target. Nothing is loaded or connected to before the first picture."""
+    from lodestar.assembly.parts import color_detector
     from lodestar.language.model_reasoner import ModelPictures
     from lodestar.language.picture_goals import DetectedPictures, unread
     from lodestar.models.chat import OpenAiChat

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from lodestar.perception.geometric import GeometricSegmenter
     from lodestar.perception.ground_truth import GroundTruthDetector
     from lodestar.perception.onnx_detector import OnnxDetector
+    from lodestar.perception.picture_config import PictureDetectorConfig
     from lodestar.perception.ultralytics import UltralyticsDetector
     from lodestar.scene.category_priors import CategoryPriors
     from lodestar.scene.dictionary import SceneDictionary
@@ -81,7 +82,9 @@ def geometric_segmenter(config: PerceptionConfig = _SEEING) -> GeometricSegmente
     return GeometricSegmenter(config.geometric, config.seed)
 
 
-def color_detector(config: PerceptionConfig, *, checked: bool = True) -> OnnxDetector | UltralyticsDetector:
+def color_detector(
+    config: PerceptionConfig | PictureDetectorConfig, *, checked: bool = True
+) -> OnnxDetector | UltralyticsDetector:
     """Return the RGB detector; its model is loaded with the first image.
 
     checked: raise DetectorUnavailable now where files or packages are missing, not with the first image.

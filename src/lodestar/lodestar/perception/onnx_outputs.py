@@ -45,9 +45,13 @@ class InputForm:
 class OutputForm(Protocol):
     """Port of a decoder."""
 
-    classes: int
     image: InputForm
     overlaps: bool  # its boxes still have to go through non-maximum suppression
+
+    @property
+    def classes(self) -> int:
+        """Return the number of classes."""
+        ...
 
     def boxes(self, outputs: Sequence[np.ndarray]) -> Boxes:
         """Return all boxes of the outputs, in pixels of the input."""
@@ -168,8 +172,9 @@ def _nanodet(shapes: list[tuple[int, ...]], size: tuple[int, int], classes: int 
     count, sides = (second, first) if swapped else (first, second)
     if sides % 4:
         return None
-    strides = [(stride, *(pair[::-1] if swapped else pair)) for stride, pair in sorted(pairs.items())]
-    return NanoDet(size, count, sides // 4, tuple(strides))
+    order = (1, 0) if swapped else (0, 1)
+    strides = tuple((stride, pair[order[0]], pair[order[1]]) for stride, pair in sorted(pairs.items()))
+    return NanoDet(size, count, sides // 4, strides)
 
 
 def _nanodet_in_one(
@@ -246,10 +251,12 @@ def mask_in_box(logits: np.ndarray, box: ImageBox, window: tuple[float, float, f
     scale_x, scale_y = columns / (window[2] - window[0]), rows / (window[3] - window[1])
     x = (box.x + np.arange(box.width) + 0.5 - window[0]) * scale_x - 0.5
     y = (box.y + np.arange(box.height) + 0.5 - window[1]) * scale_y - 0.5
-    maps = [np.ascontiguousarray(grid, np.float32) for grid in np.meshgrid(x, y)]
+    map_x, map_y = np.meshgrid(x.astype(np.float32), y.astype(np.float32))
     return (
         np.asarray(
-            cv2.remap(logits.astype(np.float32), *maps, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+            cv2.remap(
+                logits.astype(np.float32), map_x, map_y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
+            )
         )
         > 0
     )

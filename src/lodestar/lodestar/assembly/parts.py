@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from lodestar.models.phrases import PhraseBook
     from lodestar.perception.geometric import GeometricSegmenter
     from lodestar.perception.ground_truth import GroundTruthDetector
-    from lodestar.perception.picture_config import PicturesConfig
+    from lodestar.perception.onnx_detector import OnnxDetector
+    from lodestar.perception.picture_config import PictureDetectorConfig, PicturesConfig
     from lodestar.perception.ultralytics import UltralyticsDetector
     from lodestar.query.targets import SceneTargets
     from lodestar.scene.category_priors import CategoryPriors
@@ -52,6 +53,8 @@ if TYPE_CHECKING:
     from lodestar.worldmodel.world_model import SceneWriter, WorldModel
 
 _log = logging.getLogger(__name__)
+FETCHED_DETECTOR = "models/nanodet.onnx"  # from `make detector`, below the folder where the stack is started
+
 # The defaults, for those who measure a part by itself.
 _SHARED, _SEEING, _FUSING, _KNOWING = (
     SharedConfig(), PerceptionConfig(), SemanticVoxelsConfig(), SceneDictionaryConfig(),
@@ -77,12 +80,23 @@ def geometric_segmenter(config: PerceptionConfig = _SEEING) -> GeometricSegmente
     return GeometricSegmenter(config.geometric, config.seed)
 
 
-def ultralytics_detector(config: PerceptionConfig) -> UltralyticsDetector:
-    """Return the RGB detector; its model is loaded with the first image. Raises DetectorUnavailable."""
+def color_detector(
+    config: PerceptionConfig | PictureDetectorConfig, *, checked: bool = True
+) -> OnnxDetector | UltralyticsDetector:
+    """Return the RGB detector; its model is loaded with the first image.
+
+    checked: raise DetectorUnavailable now where files or packages are missing, not with the first image.
+    """
+    from lodestar.perception.onnx_detector import OnnxDetector
     from lodestar.perception.ultralytics import UltralyticsDetector
 
-    detector = UltralyticsDetector(config.model, config.ultralytics)
-    detector.check()
+    detector: OnnxDetector | UltralyticsDetector
+    if config.adapter == "onnx":
+        detector = OnnxDetector(config.model or FETCHED_DETECTOR, config.onnx)
+    else:
+        detector = UltralyticsDetector(config.model, config.ultralytics)
+    if checked:
+        detector.check()
     return detector
 
 
@@ -292,11 +306,9 @@ def picture_reader(config: PicturesConfig) -> PictureReader:
     from lodestar.language.model_reasoner import ModelPictures
     from lodestar.language.picture_goals import DetectedPictures, unread
     from lodestar.models.chat import OpenAiChat
-    from lodestar.perception.ultralytics import UltralyticsDetector
 
     if config.adapter == "model":
         return ModelPictures(OpenAiChat(config.chat), config.file)
     if config.adapter == "detector":
-        detector = UltralyticsDetector(config.detector.model, config.detector.ultralytics)
-        return DetectedPictures(detector, config.file)
+        return DetectedPictures(color_detector(config.detector, checked=False), config.file)
     return lambda image: unread(image, config.file)

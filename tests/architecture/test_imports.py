@@ -237,6 +237,7 @@ def _parts() -> set[str]:
 _RECORDS = {
     "FloorLooks",
     "OpenAiChat",
+    "make_reward",
     "SceneMirror",
     "SnapshotUpkeep",
     "RegionMap",

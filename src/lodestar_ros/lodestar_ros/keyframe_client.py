@@ -18,7 +18,7 @@ from lodestar_ros.conversions import stamp_to_msg
 from lodestar_ros.conversions_scene import keyframe_from_msg
 from lodestar_ros.memory_feed import MemoryFeed
 from lodestar_ros.node import LodestarNode
-from lodestar_ros.workers import ServiceCaller
+from lodestar_ros.services import ServiceCaller
 
 TURN = 0.1  # s of real time between two turns on the executor
 PATIENCE = 5.0  # s of real time that a worker waits for an answer

@@ -13,7 +13,8 @@ from lodestar_ros import qos
 from lodestar_ros.conversions import header, stamp_to_msg
 from lodestar_ros.conversions_scene import keyframe_to_msg
 from lodestar_ros.node import LodestarNode
-from lodestar_ros.workers import LatestWorker, Refused, ServiceWorker
+from lodestar_ros.services import ServiceWorker
+from lodestar_ros.workers import LatestWorker, Refused
 
 RETRY = 10.0  # s of real time until images that found no room are linked again
 TELL_PERIOD = 0.5  # s of real time between two looks at which keyframes are stored

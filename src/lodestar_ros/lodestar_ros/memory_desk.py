@@ -14,7 +14,8 @@ from lodestar_ros.conversions import stamp_from_msg
 from lodestar_ros.memory_feed import MemoryFeed
 from lodestar_ros.memory_keeper import MemoryKeeper
 from lodestar_ros.node import LodestarNode
-from lodestar_ros.workers import Refused, ServiceWorker
+from lodestar_ros.services import ServiceWorker
+from lodestar_ros.workers import Refused
 
 Codes = ManageMemory.Response
 SHOWN_IDS, SHOWN_TEXTS = 100, 20

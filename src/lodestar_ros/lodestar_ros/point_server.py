@@ -12,7 +12,8 @@ from lodestar_interfaces.srv import PointOut
 from lodestar_ros.conversions import point_from_msg
 from lodestar_ros.loop_thread import LoopThread
 from lodestar_ros.node import LodestarNode
-from lodestar_ros.workers import Refused, ServiceWorker
+from lodestar_ros.services import ServiceWorker
+from lodestar_ros.workers import Refused
 
 
 class PointServer:

@@ -10,7 +10,7 @@ from lodestar_interfaces.srv import NameRegion
 from lodestar_ros.conversions import point_from_msg
 from lodestar_ros.conversions_regions import region_to_msg
 from lodestar_ros.node import LodestarNode
-from lodestar_ros.workers import ServiceWorker
+from lodestar_ros.services import ServiceWorker
 
 CODES: dict[type[Exception], int] = {
     UnknownRegion: NameRegion.Response.UNKNOWN_REGION,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lodestar.scene.amendments import Refusal
+from lodestar.scene.records import Refusal
 from lodestar.worldmodel.amendments import Amendment
 from lodestar.worldmodel.world_model import Reply
 from lodestar_interfaces.srv import AmendScene

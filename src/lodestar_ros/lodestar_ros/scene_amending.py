@@ -11,7 +11,8 @@ from lodestar_interfaces.srv import AmendScene
 from lodestar_ros.conversions import BadMessage
 from lodestar_ros.conversions_world import amendment_to_msg, amendments_from_msg
 from lodestar_ros.node import LodestarNode
-from lodestar_ros.workers import Refused, ServiceWorker
+from lodestar_ros.services import ServiceWorker
+from lodestar_ros.workers import Refused
 
 
 class SceneAmending:

@@ -16,7 +16,8 @@ from lodestar.scene.enrichment import EnrichmentTask, crop_of
 from lodestar.scene.vision_captioner import VisionCaptioner
 from lodestar_interfaces.srv import GetKeyframe
 from lodestar_ros.node import LodestarNode
-from lodestar_ros.workers import LatestWorker, ServiceCaller
+from lodestar_ros.services import ServiceCaller
+from lodestar_ros.workers import LatestWorker
 
 PATIENCE = 1.0  # s that a captioner waits for an image
 IMAGES = 16  # decoded images in the cache

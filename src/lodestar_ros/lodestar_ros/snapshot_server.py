@@ -16,7 +16,8 @@ from lodestar_ros.conversions_scene import snapshots_to_msg
 from lodestar_ros.markers import snapshot_markers
 from lodestar_ros.memory_feed import MemoryFeed
 from lodestar_ros.node import LodestarNode
-from lodestar_ros.workers import Refused, ServiceWorker
+from lodestar_ros.services import ServiceWorker
+from lodestar_ros.workers import Refused
 
 DEFAULT_PAGE = 256  # snapshots
 

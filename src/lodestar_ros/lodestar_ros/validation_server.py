@@ -25,7 +25,7 @@ from lodestar_ros.conversions import BadMessage
 from lodestar_ros.conversions_agent import proposal_from_msg
 from lodestar_ros.conversions_world import belief_to_msg, trace_from_msg
 from lodestar_ros.node import LodestarNode
-from lodestar_ros.workers import ServiceWorker
+from lodestar_ros.services import ServiceWorker
 
 
 class ValidationServer:

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import replace
 
-from lodestar.scene.amendments import Refusal
+from lodestar.scene.records import Refusal
 from lodestar.worldmodel.amendment_checks import MalformedAmendment
 from lodestar.worldmodel.corrections import (
     OPERATOR,

@@ -11,7 +11,7 @@ from enum import Enum
 
 from lodestar.scene.captions import words_only
 from lodestar.scene.lifecycle import OPERATOR, EntityRecord
-from lodestar.scene.records import EntityState, SceneDelta
+from lodestar.scene.records import EntityState, Refusal, SceneDelta
 from lodestar.scene.relations import Relation
 from lodestar.scene.scene_state import SceneState
 
@@ -24,15 +24,6 @@ class Edit(Enum):
     DOUBT = "DOUBT"  # uncertain, also where it was archived
     RELABEL = "RELABEL"  # the operator's word beats all votes, another's counts as many votes as there are
     RELATE = "RELATE"
-
-
-class Refusal(Enum):
-    """Reasons why no amendment of a request was carried out; the values are the codes of AmendScene."""
-
-    UNKNOWN_ENTITY = 11280
-    STALE = 11281  # the entity has changed since
-    BAD_REQUEST = 11282
-    UNAVAILABLE = 11289  # nobody answers; it may be tried again
 
 
 class AmendmentRefused(ValueError):

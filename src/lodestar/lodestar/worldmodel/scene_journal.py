@@ -14,9 +14,9 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from lodestar.scene.amendments import AmendmentRefused, Refusal
+from lodestar.scene.amendments import AmendmentRefused
 from lodestar.scene.dictionary import SceneDictionary
-from lodestar.scene.records import SceneDelta
+from lodestar.scene.records import Refusal, SceneDelta
 from lodestar.storage.journal_file import JournalFile
 from lodestar.worldmodel.amendments import Amendment
 from lodestar.worldmodel.old_layouts import line_of_1

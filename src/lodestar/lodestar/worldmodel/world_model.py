@@ -10,8 +10,7 @@ import numpy as np
 
 from lodestar.geometry.corrections import Anchor
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.scene.amendments import Refusal
-from lodestar.scene.records import Entity
+from lodestar.scene.records import Entity, Refusal
 from lodestar.worldmodel.amendment_checks import check_amendment
 from lodestar.worldmodel.amendment_words import amendment_in_words
 from lodestar.worldmodel.amendments import OF_WAYS, Amendment, Change, ClosedWay, middle_of
@@ -80,7 +79,7 @@ class WorldModel:
     ) -> None:
         self.transactions, self._writer, self._tell = transactions, writer, tell
         self._ways, self._names = ways or WayBook(), names
-        self._skills = skills or load_skills()
+        self.skills = skills or load_skills()
         self._under_way: set[int] = set()  # entries whose answer is awaited
         self._scene = scene
         self._limits = limits or ValidationConfig()
@@ -133,14 +132,14 @@ class WorldModel:
 
     def _effects(self, outcome: ActionOutcome, action: Action) -> tuple[Amendment, ...]:
         """Return what an action changes that was told to have succeeded; nothing where perception denies it."""
-        for belief in self._skills.confirmed(action):
+        for belief in self.skills.confirmed(action):
             measure = None if self._scene is None else measure_of(belief, self._scene.get, self._limits)
             if measure is not None and measure.holds == belief.negated:
                 apart = f"{said(belief)}: {measure.value:.1f} m, at most {measure.limit:.1f} m"
                 text = f"Nothing was changed: {action} was told to be done, but it is not so that {apart}"
                 self._tell(WorldEvent(outcome.stamp, REFUSED, text, (), outcome.trace_id))
                 return ()
-        return self._skills.effects(action, outcome.trace_id)
+        return self.skills.effects(action, outcome.trace_id)
 
     def _verify_relations(self, names: Sequence[str]) -> None:
         """Measure what was stated, and what the captions of these things state, at the end of an action."""

@@ -24,7 +24,8 @@ from lodestar.language.grammar import parse_directive
 from lodestar.mapping.admission import FrameRejected, RejectReason
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.frames import Detection, ImageBox, RgbdFrame, SegmentedFrame
-from lodestar.scene.amendments import AmendmentRefused, Refusal
+from lodestar.scene.amendments import AmendmentRefused
+from lodestar.scene.records import Refusal
 from lodestar.storage.archive import Archive, ForeignFile
 from lodestar.storage.saved_map import VOXELS, SavedMap, base_session
 from lodestar.worldmodel.amendments import Amendment, Change, ClosedWay

@@ -14,10 +14,10 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "scene"))
 
 from scene_builders import Feed, instance
 
-from lodestar.scene.amendments import AmendmentRefused, Refusal
+from lodestar.scene.amendments import AmendmentRefused
 from lodestar.scene.dictionary import SceneDictionary
 from lodestar.scene.persistence import KIND, VERSION, scene_from_archive, scene_to_archive
-from lodestar.scene.records import EntityState
+from lodestar.scene.records import EntityState, Refusal
 from lodestar.storage.checkpoint import Checkpoint, CheckpointConfig
 from lodestar.worldmodel.amendments import Amendment, Change
 from lodestar.worldmodel.records import Belief

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lodestar.geometry.poses import planar_transform
-from lodestar.scene.amendments import Refusal
+from lodestar.scene.records import Refusal
 from lodestar.storage.journal_file import JournalFile
 from lodestar.worldmodel.amendment_checks import MalformedAmendment
 from lodestar.worldmodel.amendments import Amendment, Change, ClosedWay

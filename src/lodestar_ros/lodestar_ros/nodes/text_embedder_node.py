@@ -13,7 +13,8 @@ from lodestar_ros.conversions_sensors import vectors_to_msg
 from lodestar_ros.executors import main_of
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import declare_config
-from lodestar_ros.workers import LatestWorker, Refused, ServiceWorker
+from lodestar_ros.services import ServiceWorker
+from lodestar_ros.workers import LatestWorker, Refused
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from lodestar.storage.private import UnsafeFolder
 from lodestar.worldmodel.amendments import ClosedWay
 from lodestar.worldmodel.corrections import Surroundings
 from lodestar.worldmodel.events import WorldEvent
-from lodestar.worldmodel.skills import BadSkills, skills_with
+from lodestar.worldmodel.skills import BadSkills
 from lodestar.worldmodel.transactions import Line, journal_of_run
 from lodestar.worldmodel.validation import TraceValidator
 from lodestar.worldmodel.way_file import way_part
@@ -64,7 +64,7 @@ class WorldModelNode(LodestarNode):
         CorrectionDesk(self, self._world, self._worker.submit, self._around, self._config.patience)
         ValidationServer(
             self,
-            TraceValidator(self._facts, self._config.validation, skills_with(self._config.skills_file)),
+            TraceValidator(self._facts, self._config.validation, self._world.skills),
             lambda: self._facts.scene.is_filled,
         )
         self.listen(msg.ReasoningTrace, "traces", self._on_trace, qos.HISTORY)

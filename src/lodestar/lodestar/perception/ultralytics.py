@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from lodestar.perception.config import UltralyticsConfig
-from lodestar.perception.frames import Detection, SegmentedFrame
+from lodestar.perception.frames import Detection, DetectorUnavailable, SegmentedFrame, Vocabulary
 from lodestar.perception.segments import SegmentFilter, filter_segments, label_extents
 
 #: Not `lodestar[detect]`: an index may hold another package with that name.
@@ -19,10 +20,6 @@ ADVICE = (
     "(torch and torchvision have to be builds for each other: "
     "a torchvision for CUDA does not work beside a torch for the CPU)"
 )
-
-
-class DetectorUnavailable(RuntimeError):
-    """The detector cannot run; the message says what to install or provide."""
 
 
 class UltralyticsDetector:
@@ -36,6 +33,7 @@ class UltralyticsDetector:
         self.name = f"ultralytics:{Path(model).name}"
         self._source = str(model)
         self._model: Any = None
+        self._vocabulary = Vocabulary()
         self._lock = threading.Lock()
 
     def check(self) -> None:
@@ -74,6 +72,22 @@ class UltralyticsDetector:
             except (OSError, ValueError, TypeError, RuntimeError, AssertionError) as error:
                 raise DetectorUnavailable(f"{self._source} cannot be loaded: {error}") from error
             self._model = model
+            prompted = hasattr(model, "set_classes") and "-pf" not in name
+            names = () if prompted else tuple(str(model.names[k]) for k in sorted(model.names))
+            self._vocabulary = Vocabulary(names, is_open=prompted)
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """Return the classes of its own, or that it takes prompts; loads the model. Raises DetectorUnavailable."""
+        self.load()
+        return self._vocabulary
+
+    def look_for(self, words: Sequence[str]) -> None:
+        """Look for the words from the next image on, where the model takes prompts. Raises DetectorUnavailable."""
+        self.load()
+        if self._vocabulary.is_open and words:
+            with self._lock:
+                self._model.set_classes(list(words))
 
     def detect(self, stamp: float, rgb: np.ndarray) -> SegmentedFrame:
         """Return the segments of an (H, W, 3) uint8 image. Raises DetectorUnavailable; ValueError for other arrays."""

@@ -11,9 +11,8 @@ from sensor_msgs.msg import CompressedImage, Image
 
 from lodestar.assembly import parts
 from lodestar.assembly.config import PerceptionConfig
-from lodestar.perception.frames import SegmentedFrame
+from lodestar.perception.frames import DetectorUnavailable, SegmentedFrame
 from lodestar.perception.painting import paint_segments
-from lodestar.perception.ultralytics import DetectorUnavailable
 from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.camera_input import CameraInput

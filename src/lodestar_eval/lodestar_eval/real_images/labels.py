@@ -21,7 +21,7 @@ class BadLabels(ValueError):
     """A file is no list of labelled things; the message says what to write."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LabelledThing:
     """A thing and the box, low and high (3,), metres in map, around the part that the images showed its labeller."""
 

@@ -17,8 +17,8 @@ from lodestar_eval.registry import BadOptions, Benchmark, Result
 
 if TYPE_CHECKING:
     from lodestar_eval.real_images.labels import LabelledRoom
-    from lodestar_eval.real_images.robot import RecordedRobot
     from lodestar_eval.real_images.report import Sightings
+    from lodestar_eval.real_images.robot import RecordedRobot
     from lodestar_eval.recordings import Recording
 
 _SEEN_PIXELS, _SEEN_FRAMES = 200, 3  # of a thing from which it counts as seen; those of `TruthConfig`
@@ -38,8 +38,12 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="things of the room (default: labels.json in the folder, else the known room that the frames show)",
     )
-    parser.add_argument("--every", type=positive_int, default=1, metavar="N", help="use each Nth frame (default 1)")
-    parser.add_argument("--model", default="", metavar="FILE", help="network (default: that of `make detector`)")
+    parser.add_argument(
+        "--every", type=positive_int, default=1, metavar="N", help="use each Nth frame (default 1)"
+    )
+    parser.add_argument(
+        "--model", default="", metavar="FILE", help="network (default: that of `make detector`)"
+    )
 
 
 def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
@@ -99,7 +103,9 @@ def _opened(options: argparse.Namespace) -> tuple[LabelledRoom, Recording]:
         else:
             file = next((f for f in rooms.values() if _shows(path, read_room(f))), None)
         if file is None:
-            raise BadOptions(f"no labels are known for {path}, and it shows none of {', '.join(rooms)}: give --labels")
+            raise BadOptions(
+                f"no labels are known for {path}, and it shows none of {', '.join(rooms)}: give --labels"
+            )
         room = read_room(file)
         return room, open_recording(path, room.map_from_recording)
     except (BadRecording, BadLabels) as error:
@@ -108,7 +114,7 @@ def _opened(options: argparse.Namespace) -> tuple[LabelledRoom, Recording]:
 
 def _shows(path: Path, room: LabelledRoom) -> bool:
     """Return whether the frames of a folder look at most things of a room."""
-    from lodestar_eval.real_images.labels import FramePoints
+    from lodestar_eval.real_images.labels import STEP, FramePoints
     from lodestar_eval.recording_sources import open_recording
 
     recording = open_recording(path, room.map_from_recording)
@@ -116,7 +122,7 @@ def _shows(path: Path, room: LabelledRoom) -> bool:
     for number, frame in enumerate(recording.frames()):
         if number % step == 0:
             points = FramePoints(frame)
-            seen |= [len(points.of(thing)) >= _SEEN_PIXELS for thing in room.things]
+            seen |= [len(points.of(thing)) * STEP**2 >= _SEEN_PIXELS for thing in room.things]
     return bool(seen.mean() > 0.5)
 
 
@@ -150,7 +156,9 @@ def _walk(
             label = detection.label
             sightings.detections[label] = sightings.detections.get(label, 0) + 1
         if taken % 25 == 0:
-            progress(f"{taken} of {-(-len(recording) // every)} frames, {len(robots['all'].entities)} entities")
+            progress(
+                f"{taken} of {-(-len(recording) // every)} frames, {len(robots['all'].entities)} entities"
+            )
     return sightings, taken
 
 

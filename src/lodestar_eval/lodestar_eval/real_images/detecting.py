@@ -9,9 +9,9 @@ import numpy as np
 from lodestar.assembly import parts
 from lodestar.assembly.config import PerceptionConfig
 from lodestar.geometry.boxes import box_iou
-from lodestar.models.kinship import kind_of
+from lodestar.models.kinship import same_kind
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
-from lodestar_eval.real_images.labels import FramePoints, LabelledThing
+from lodestar_eval.real_images.labels import STEP, FramePoints, LabelledThing
 
 HIT = 0.25  # IoU of boxes in the image from which a detection is that of a thing; chosen: cups are small
 
@@ -38,12 +38,12 @@ def hits_of(
         hit = False
         if len(own):
             u, v = points.columns[own], points.rows[own]
-            low, high = np.array([u.min(), v.min()], float), np.array([u.max() + 1, v.max() + 1], float)
+            low, high = np.array([u.min(), v.min()], float), np.array([u.max() + STEP, v.max() + STEP], float)
             for detection in segmented.detections:
                 box = detection.box
                 corner = np.array([box.x, box.y], float)
                 size = np.array([box.width, box.height], float)
-                if kind_of(detection.label) == kind_of(thing.label):
+                if same_kind(detection.label, thing.label):
                     hit |= bool(box_iou(low, high, corner, corner + size) >= HIT)
-        found.append((len(own), hit))
+        found.append((len(own) * STEP**2, hit))
     return found

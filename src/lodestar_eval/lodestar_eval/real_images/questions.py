@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lodestar.language.item_words import plural
-from lodestar.models.kinship import kind_of
+from lodestar.models.kinship import same_kind
 from lodestar_eval.real_images.labels import LabelledRoom, LabelledThing
 from lodestar_eval.real_images.robot import RecordedRobot
 from lodestar_eval.real_images.scoring import REACH, RoomScore
@@ -43,7 +43,7 @@ def _count(
 ) -> QuestionRow:
     """Things that may be there may be counted or not."""
     least = sum(thing.label == kind for thing in things)
-    most = least + sum(kind_of(thing.label) == kind_of(kind) for thing in room.unsure)
+    most = least + sum(same_kind(thing.label, kind) for thing in room.unsure)
     text = f"How many {plural(kind)} are there?"
     reply = robot.ask(text)
     right = reply.number is not None and least <= reply.number <= most

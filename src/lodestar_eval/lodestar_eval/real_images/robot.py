@@ -106,13 +106,22 @@ class RecordedRobot:
         entities = {entity.id: entity for entity in self.entities}
         ranked = score_query(graphs, entities, self._phrases, regions=mirror.regions, rooms=mirror.rooms)
         best = decide(ranked).best
-        return Reply("nothing", None) if best is None else Reply(best.explanation, None, entities[best.entity_id])
+        return (
+            Reply("nothing", None)
+            if best is None
+            else Reply(best.explanation, None, entities[best.entity_id])
+        )
 
     def ask(self, text: str) -> Reply:
         """Return the memory's answer."""
         memory = self._memory
         answerer = mind_parts.answerer(
-            self._store, self._phrases, memory.scene, memory.config.answering, grid=memory.grid, looks=memory.looks
+            self._store,
+            self._phrases,
+            memory.scene,
+            memory.config.answering,
+            grid=memory.grid,
+            looks=memory.looks,
         )
         try:
             answer: Answer = answerer.answer(read_question(text), self._now, self._pose)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from lodestar.models.kinship import kind_of
+from lodestar.models.kinship import same_kind
 from lodestar.scene.records import Entity
 from lodestar_eval.real_images.labels import LabelledRoom, LabelledThing
 
@@ -78,7 +78,7 @@ def score(room: LabelledRoom, in_view: Sequence[bool], entities: Sequence[Entity
     """Pair entities and things of one kind one to one, as many as can be, then with the least error of places."""
     gaps = np.array(
         [
-            [thing.gap(centre_of(e)) if kind_of(thing.label) == kind_of(e.label) else np.inf for e in entities]
+            [thing.gap(centre_of(e)) if same_kind(thing.label, e.label) else np.inf for e in entities]
             for thing in room.things
         ]
     ).reshape(len(room.things), len(entities))
@@ -95,8 +95,7 @@ def score(room: LabelledRoom, in_view: Sequence[bool], entities: Sequence[Entity
         if len(gaps) and gaps[:, index].min() <= REACH:
             doubled.setdefault(int(gaps[:, index].argmin()), []).append(entity)
         elif any(
-            kind_of(box.label) == kind_of(entity.label) and box.gap(centre_of(entity)) <= REACH
-            for box in room.unsure
+            same_kind(box.label, entity.label) and box.gap(centre_of(entity)) <= REACH for box in room.unsure
         ):
             unsure.append(entity)
         else:
@@ -113,10 +112,10 @@ def score(room: LabelledRoom, in_view: Sequence[bool], entities: Sequence[Entity
 
 def twins(one: Sequence[Entity], other: Sequence[Entity]) -> list[tuple[Entity, Entity, float]]:
     """Return the entities of two maps that are one thing, with the distance of their centres, metres."""
-    distance = np.array(
-        [[np.linalg.norm(centre_of(a) - centre_of(b)) for b in other] for a in one]
-    ).reshape(len(one), len(other))
-    alike = np.array([[kind_of(a.label) == kind_of(b.label) for b in other] for a in one]).reshape(distance.shape)
+    distance = np.array([[np.linalg.norm(centre_of(a) - centre_of(b)) for b in other] for a in one]).reshape(
+        len(one), len(other)
+    )
+    alike = np.array([[same_kind(a.label, b.label) for b in other] for a in one]).reshape(distance.shape)
     pairs = _assigned(alike.astype(bool) & (distance <= TWIN), distance)
     return [(one[a], other[b], float(distance[a, b])) for a, b in pairs.items()]
 

@@ -76,8 +76,8 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
         halves = robots["odd"].entities, robots["even"].entities
         for robot in robots.values():
             robot.close()
-    lost = Counter(recording.skipped) + Counter(robots["all"].rejected)
-    return result_of(room, taken, lost, sightings, scored, halves, questions)
+    unused = Counter(recording.skipped) + Counter(robots["all"].rejected)
+    return result_of(room, taken, unused, sightings, scored, halves, questions)
 
 
 def _opened(options: argparse.Namespace) -> tuple[LabelledRoom, Recording]:

@@ -88,7 +88,9 @@ def score(room: LabelledRoom, in_view: Sequence[bool], entities: Sequence[Entity
     pairs = _assigned(gaps <= REACH, errors)
     taken = set(pairs.values())
     doubled: dict[int, list[Entity]] = {}
-    false, unsure, beyond = [], [], []
+    false: list[Entity] = []
+    unsure: list[Entity] = []
+    beyond: list[Entity] = []
     for index, entity in enumerate(entities):
         if index in taken:
             continue
@@ -103,10 +105,10 @@ def score(room: LabelledRoom, in_view: Sequence[bool], entities: Sequence[Entity
     rows = []
     for place, thing in enumerate(room.things):
         which = pairs.get(place)
-        found = (None, float("nan"), float("nan"))
-        if which is not None:
-            found = (entities[which], float(gaps[place, which]), float(errors[place, which]))
-        rows.append(ThingRow(thing, in_view[place], *found, tuple(doubled.get(place, ()))))
+        gap, error = (np.nan, np.nan) if which is None else (gaps[place, which], errors[place, which])
+        found = None if which is None else entities[which]
+        more = tuple(doubled.get(place, ()))
+        rows.append(ThingRow(thing, in_view[place], found, float(gap), float(error), more))
     return RoomScore(tuple(rows), tuple(false), tuple(unsure), tuple(beyond))
 
 

@@ -24,6 +24,7 @@ from lodestar.perception.config import (
     GeometricConfig,
     NoiseConfig,
     UltralyticsConfig,
+    WordsConfig,
 )
 from lodestar.query.config import RerankConfig
 from lodestar.scene.config import SceneConfig
@@ -72,6 +73,9 @@ class PerceptionConfig:
     # ground_truth: a simulator's label images; ultralytics: RGB; geometric: shapes in depth, without names
     adapter: str = "ground_truth"
     model: str = ""  # of the ultralytics adapter: path of weights (.pt, .onnx, .engine)
+    words: WordsConfig = field(default_factory=WordsConfig)  # that a detector with text prompts looks for
+    # whether a vision model names what the detector cannot
+    captioned: bool = field(default=False, metadata={"shared": "vision_model"})
     seed: int = 0  # of the noise and of the numbering of labels
     noise: NoiseConfig = field(default_factory=NoiseConfig)
     components: ComponentsConfig = field(default_factory=ComponentsConfig)  # of the ground_truth adapter

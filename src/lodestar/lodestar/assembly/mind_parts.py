@@ -282,11 +282,13 @@ def picture_reader(config: PicturesConfig) -> PictureReader:
     from lodestar.language.model_reasoner import ModelPictures
     from lodestar.language.picture_goals import DetectedPictures, unread
     from lodestar.models.chat import OpenAiChat
+    from lodestar.perception.lookout import read_words
     from lodestar.perception.ultralytics import UltralyticsDetector
 
     if config.adapter == "model":
         return ModelPictures(OpenAiChat(config.chat), config.file)
     if config.adapter == "detector":
-        detector = UltralyticsDetector(config.detector.model, config.detector.ultralytics)
+        words = read_words(config.detector.words.file)[: config.detector.words.limit]
+        detector = UltralyticsDetector(config.detector.model, config.detector.ultralytics, words)
         return DetectedPictures(detector, config.file)
     return lambda image: unread(image, config.file)

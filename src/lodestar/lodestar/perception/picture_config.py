@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from lodestar.models.config import VisionChatConfig
-from lodestar.perception.config import UltralyticsConfig
+from lodestar.perception.config import UltralyticsConfig, WordsConfig
 
 ADAPTERS = ("none", "detector", "model")
 
@@ -32,6 +32,7 @@ class PictureDetectorConfig:
 
     adapter: str = "ultralytics"  # the only detector that reads picture files
     model: str = ""  # path of weights; required by PicturesConfig.adapter detector
+    words: WordsConfig = field(default_factory=WordsConfig)
     ultralytics: UltralyticsConfig = field(default_factory=UltralyticsConfig)
 
     def __post_init__(self) -> None:

@@ -14,9 +14,11 @@ from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import ParameterError
 from lodestar_ros.workers import LatestWorker
 
+RETRY = 10.0  # s after which words that the detector could not take are tried again; chosen
 _PATIENCE = (
-    0.2  # s that an answer waits for vectors to find the nearest label: it is to be in the first feedback
+    0.2  # s that an answer waits for vectors, to name the nearest label; chosen: below a feedback's period
 )
+_MOST_EMBEDDED = 1000  # labels whose vectors are kept at hand; those of a prompt-free model are too many
 
 
 class LookoutServer:
@@ -32,7 +34,7 @@ class LookoutServer:
         except ValueError as error:
             raise ParameterError(f"words.file: {error}") from error
         self._embedder, self._node = phrases.connect(node), node
-        self._report = VocabularyReport()
+        self._wanted, self._report = WantedWords(), VocabularyReport()
         self._publisher = node.create_publisher(msg.VocabularyReport, "~/vocabulary", qos.LATCHED)
         self._worker: LatestWorker[WantedWords] = LatestWorker(
             "words", self._look_for, node.diagnostics.error
@@ -41,11 +43,17 @@ class LookoutServer:
         node.diagnostics.value("words.latency_s", lambda: round(self._worker.latency, 3))
         node.diagnostics.value("words.vocabulary", self._described)
         node.diagnostics.value("words.unseen", lambda: self._report.sentence)
-        self._worker.submit(WantedWords())
+        self._worker.submit(self._wanted)
+        node.steady_timer(RETRY, self._retry)
         node.listen(msg.WantedWords, "wanted_words", self._on_wanted, qos.LATCHED)
 
     def _on_wanted(self, message: msg.WantedWords) -> None:
-        self._worker.submit(wanted_from_msg(message))
+        self._wanted = wanted_from_msg(message)
+        self._worker.submit(self._wanted)
+
+    def _retry(self) -> None:
+        if self._report.problem and not self._worker.busy:
+            self._worker.submit(self._wanted)
 
     def _look_for(self, wanted: WantedWords) -> None:
         """On the worker."""
@@ -59,6 +67,3 @@ class LookoutServer:
     def _described(self) -> str:
         report = self._report
         return "any text" if report.is_open else f"{len(report.names)} labels" if report.names else "none"
-
-
-_MOST_EMBEDDED = 1000  # labels whose vectors are kept at hand; those of a prompt-free model are too many

@@ -23,6 +23,7 @@ from lodestar.perception.config import (
     ComponentsConfig,
     GeometricConfig,
     NoiseConfig,
+    OnnxConfig,
     UltralyticsConfig,
     WordsConfig,
 )
@@ -38,7 +39,7 @@ from lodestar.selection.config import (
 from lodestar.worldmodel.config import AdviserConfig, ValidationConfig, WayConfig
 
 SOURCES = ("lidar", "scan", "depth", "slam")
-ADAPTERS = ("ground_truth", "ultralytics", "geometric")
+ADAPTERS = ("ground_truth", "onnx", "ultralytics", "geometric")
 
 Config = TypeVar("Config")
 
@@ -70,9 +71,10 @@ class MappingConfig:
 class PerceptionConfig:
     """The detector and its parameters."""
 
-    # ground_truth: a simulator's label images; ultralytics: RGB; geometric: shapes in depth, without names
+    # ground_truth: a simulator's label images; onnx, ultralytics: RGB; geometric: shapes in depth, without names
     adapter: str = "ground_truth"
-    model: str = ""  # of the ultralytics adapter: path of weights (.pt, .onnx, .engine)
+    # path of the network: an .onnx file for onnx, empty = that of `make detector`; .pt, .onnx, .engine for ultralytics
+    model: str = ""
     words: WordsConfig = field(default_factory=WordsConfig)  # that a detector with text prompts looks for
     # whether a vision model names what the detector cannot
     captioned: bool = field(default=False, metadata={"shared": "vision_model"})
@@ -80,6 +82,7 @@ class PerceptionConfig:
     noise: NoiseConfig = field(default_factory=NoiseConfig)
     components: ComponentsConfig = field(default_factory=ComponentsConfig)  # of the ground_truth adapter
     geometric: GeometricConfig = field(default_factory=GeometricConfig)
+    onnx: OnnxConfig = field(default_factory=OnnxConfig)
     ultralytics: UltralyticsConfig = field(default_factory=UltralyticsConfig)
 
     def __post_init__(self) -> None:

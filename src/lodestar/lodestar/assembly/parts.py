@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from lodestar.perception.geometric import GeometricSegmenter
     from lodestar.perception.ground_truth import GroundTruthDetector
     from lodestar.perception.lookout import Lookout
+    from lodestar.perception.onnx_detector import OnnxDetector
+    from lodestar.perception.picture_config import PictureDetectorConfig
     from lodestar.perception.ultralytics import UltralyticsDetector
     from lodestar.scene.category_priors import CategoryPriors
     from lodestar.scene.dictionary import SceneDictionary
@@ -54,6 +56,8 @@ if TYPE_CHECKING:
     from lodestar.worldmodel.transactions import Line
     from lodestar.worldmodel.validation import TraceValidator, World
     from lodestar.worldmodel.world_model import SceneWriter, WorldModel
+
+FETCHED_DETECTOR = "models/nanodet.onnx"  # from `make detector`, below the folder where the stack is started
 
 # The defaults, for those who measure a part by itself.
 _SHARED, _SEEING, _FUSING, _KNOWING = (
@@ -80,16 +84,25 @@ def geometric_segmenter(config: PerceptionConfig = _SEEING) -> GeometricSegmente
     return GeometricSegmenter(config.geometric, config.seed, config.captioned)
 
 
-def ultralytics_detector(config: PerceptionConfig) -> UltralyticsDetector:
-    """Return the RGB detector; its model is loaded with the first image. Raises DetectorUnavailable, ValueError for a
-    bad `words.file`.
+def color_detector(
+    config: PerceptionConfig | PictureDetectorConfig, *, checked: bool = True
+) -> OnnxDetector | UltralyticsDetector:
+    """Return the RGB detector; its model is loaded with the first image. Raises ValueError for a bad `words.file`.
+
+    checked: raise DetectorUnavailable now where files or packages are missing, not with the first image.
     """
     from lodestar.perception.lookout import read_words
+    from lodestar.perception.onnx_detector import OnnxDetector
     from lodestar.perception.ultralytics import UltralyticsDetector
 
+    detector: OnnxDetector | UltralyticsDetector
     words = read_words(config.words.file)[: config.words.limit]
-    detector = UltralyticsDetector(config.model, config.ultralytics, words)
-    detector.check()
+    if config.adapter == "onnx":
+        detector = OnnxDetector(config.model or FETCHED_DETECTOR, config.onnx)
+    else:
+        detector = UltralyticsDetector(config.model, config.ultralytics, words)
+    if checked:
+        detector.check()
     return detector
 
 

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from lodestar.perception.config import UltralyticsConfig
-from lodestar.perception.frames import Detection, DetectorUnavailable, SegmentedFrame, Vocabulary
+from lodestar.perception.found_things import FoundThing, image_box, segmented
+from lodestar.perception.frames import DetectorUnavailable, SegmentedFrame, Vocabulary
 from lodestar.perception.prompt_cache import PromptCache, digest_of
-from lodestar.perception.segments import SegmentFilter, filter_segments, label_extents
 
 #: Not `lodestar[detect]`: an index may hold another package with that name.
 ADVICE = (
@@ -181,28 +181,17 @@ class UltralyticsDetector:
 
     def _frame(self, stamp: float, shape: tuple[int, int], result: Any) -> SegmentedFrame:
         boxes = result.boxes.xyxy.cpu().numpy()
-        scores = result.boxes.conf.cpu().numpy()
+        scores = np.clip(result.boxes.conf.cpu().numpy(), 0.0, 1.0)
         kinds = result.boxes.cls.cpu().numpy().astype(int)
         masks = result.masks.data.cpu().numpy() > 0.5 if result.masks is not None else None
-        areas = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
-        usable = np.isfinite(boxes).all(1) & np.isfinite(scores)
-        image = np.zeros(shape, np.uint16)
-        # small segments last, so that they stay visible on large ones
-        for place in np.argsort(-areas, kind="stable"):
-            if not usable[place]:
-                continue
-            if masks is not None:
-                image[masks[place]] = place + 1
-            else:
-                left, top, right, bottom = np.round(boxes[place]).astype(int)
-                image[max(top, 0) : max(bottom, 0), max(left, 0) : max(right, 0)] = place + 1
-        detections = []
-        for value, box, pixels in label_extents(image):
-            label = str(result.names[int(kinds[value - 1])])
-            score = float(np.clip(scores[value - 1], 0.0, 1.0))
-            detections.append(Detection(value, label, label, score, box, pixels))
-        rule = SegmentFilter(self.config.min_pixels, 0.0)
-        return filter_segments(SegmentedFrame(stamp, image, tuple(detections), self.name), rule)
+        things = []
+        for index, (kind, score) in enumerate(zip(kinds, scores)):
+            box = image_box(boxes[index], shape)
+            if box is not None and np.isfinite(score):
+                window = np.s_[box.y : box.y + box.height, box.x : box.x + box.width]
+                mask = None if masks is None else masks[index][window]
+                things.append(FoundThing(str(result.names[int(kind)]), float(score), box, mask))
+        return segmented(stamp, shape, things, self.name, self.config.min_pixels)
 
 
 def _head_of(model: Any) -> Any:

@@ -187,8 +187,14 @@ class HandOver(RuleBasedStateMachine):
     @rule()
     def encode(self):
         if self.slot is not None:
-            wanted, self.slot = self.slot, None
+            self.newest, self.slot = self.slot, None
+            wanted = self.newest
             self.latched_report = self.on_way_back = self.lookout.look_for(wanted)
+
+    @rule()
+    def retry(self):
+        if self.latched_report is not None and self.latched_report.problem and self.slot is None:
+            self.slot = self.newest
 
     @rule()
     def report_arrives(self):
@@ -209,9 +215,9 @@ class HandOver(RuleBasedStateMachine):
         self.text_model(failing=False)
         self.words_arrive()
         self.encode()
+        self.retry()
+        self.encode()
         self.report_arrives()
-        if self.latched_report is None or self.latched_report.problem:
-            return  # it failed before, and nothing new was wanted since
         assert self.words.is_acknowledged and self.words.unseen == ""
         wanted = {kind_of(word) for word in self.words.wanted.words}
         assert {kind_of(word) for word in self.eyes.words} == wanted | {"desk"}

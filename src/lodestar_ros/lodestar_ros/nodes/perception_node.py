@@ -32,7 +32,7 @@ class PerceptionNode(LodestarNode):
     """Segment the newest image; older waiting images are dropped and counted.
 
     Subscribes: ``labels`` and ``label_table`` (ground_truth; with ``depth`` or ``label_instances`` where
-    `components.by` says so), ``image`` (ultralytics), or ``depth`` and ``image`` (geometric); ``camera_info``.
+    `components.by` says so), ``image`` (onnx, ultralytics), or ``depth`` and ``image`` (geometric); ``camera_info``.
     Publishes: ``~/segmented``; ``~/annotated`` (the segments in colour, if it has subscribers); see `LookoutServer`.
     """
 
@@ -59,9 +59,9 @@ class PerceptionNode(LodestarNode):
             self.diagnostics.value("depth.unmatched", lambda: self._pairer.unmatched["depth"])
         else:
             try:
-                self._detector = self._rgb = parts.ultralytics_detector(config)
+                self._detector = self._rgb = parts.color_detector(config)
             except DetectorUnavailable as error:
-                raise ParameterError(f"adapter ultralytics: {error}") from error
+                raise ParameterError(f"adapter {config.adapter}: {error}") from error
             except ValueError as error:
                 raise ParameterError(f"words.file: {error}") from error
             self.listen(Image, "image", self._worker.submit, qos.SENSOR, stamped=True)

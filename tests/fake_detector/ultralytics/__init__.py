@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,9 @@ class Tensor:
         return self
 
     cpu = float = detach
+
+    def new_tensor(self, values: Any) -> Tensor:
+        return Tensor(values)
 
     def numpy(self) -> np.ndarray:
         return self._values
@@ -65,6 +69,9 @@ class Inner:
         self._weights = weights
         if kind == "world":
             self.txt_feats = None
+
+    def parameters(self) -> Iterator[Tensor]:
+        yield Tensor(0.0)
 
     def get_text_pe(self, texts: list[str]) -> Tensor:
         """(1, N, 3): each phrase has its own vector. Takes as long as the weights say."""

@@ -37,7 +37,7 @@ class WordSight:
 
 @dataclass(frozen=True)
 class VocabularyReport:
-    """What a detector can name, in answer to wanted words. names: of one that is closed.
+    """Answer of a detector to wanted words. names: every label of one that is closed.
 
     wanted_id: of the words that it answers, "" = none have come. problem: why it does not look for them, "" = it does.
     """

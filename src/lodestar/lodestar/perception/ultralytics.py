@@ -150,7 +150,7 @@ class UltralyticsDetector:
         vectors = self._cache.vectors(
             words, lambda missing: inner.get_text_pe(missing)[0].detach().float().cpu().numpy()
         )
-        embeddings = import_module("torch").from_numpy(vectors)[None]
+        embeddings = next(inner.parameters()).new_tensor(vectors)[None]
         if hasattr(inner, "txt_feats"):  # YOLO-World, whose set_classes takes no embeddings
             inner.txt_feats, inner.names = embeddings, words
             _head_of(model).nc = len(words)

@@ -1,4 +1,4 @@
-"""What a detector can see of a directive's words, and the hand-over of the words to it."""
+"""Sights of a directive's words by a detector, and the hand-over of the words to it."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ IMAGE = np.zeros((40, 160, 3), np.uint8)
 @pytest.fixture
 def calls(monkeypatch, tmp_path):
     """The recorded calls of the stand-in, in place of whatever is installed; the cache is the test's own."""
-    for name in ("ultralytics", "torch", "torchvision"):
+    for name in ("ultralytics", "torchvision"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.syspath_prepend(str(FAKES))
     monkeypatch.setenv("LODESTAR_CACHE_DIR", str(tmp_path / "cache"))
@@ -32,7 +32,7 @@ def calls(monkeypatch, tmp_path):
     assert Path(ultralytics.__file__).parent.parent == FAKES
     ultralytics.CALLS.clear()
     yield ultralytics.CALLS
-    for name in ("ultralytics", "torch", "torchvision"):
+    for name in ("ultralytics", "torchvision"):
         sys.modules.pop(name, None)
 
 

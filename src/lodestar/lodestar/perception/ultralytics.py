@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -98,7 +99,12 @@ class UltralyticsDetector:
         """Look for the words from the next image on, where the weights take prompts. Raises DetectorUnavailable."""
         with self._building:
             if self._known_vocabulary().is_open and (self._model is None or tuple(words) != self._words):
-                self._model = self._made(tuple(words))
+                model = self._made(tuple(words))
+                with _told():
+                    self._predict(
+                        model, np.zeros((*self._shape, 3), np.uint8)
+                    )  # else the next image would wait
+                self._model = model
                 self._words = tuple(words)
 
     def load(self) -> Any:
@@ -124,7 +130,7 @@ class UltralyticsDetector:
             raise DetectorUnavailable(f"{self._source} cannot be loaded: {error}") from error
 
     def _made(self, words: tuple[str, ...]) -> Any:
-        """Return a model that looks for the words and has run once, so that the first image waits for nothing."""
+        """Return a model that looks for the words."""
         model, self._spare = self._spare or self._open(), None
         if self._vocabulary is None or not self._vocabulary.is_open:
             return model
@@ -132,11 +138,8 @@ class UltralyticsDetector:
             raise DetectorUnavailable(
                 f"{Path(self._source).name} looks for what it is told, and has been told no words"
             )
-        try:
+        with _told():
             self._prompt(model, list(words))
-            self._predict(model, np.zeros((*self._shape, 3), np.uint8))
-        except _ERRORS as error:
-            raise DetectorUnavailable(f"its prompts cannot be encoded ({error}); {TEXT_ADVICE}") from error
         return model
 
     def _prompt(self, model: Any, words: list[str]) -> None:
@@ -192,6 +195,15 @@ class UltralyticsDetector:
                 mask = None if masks is None else masks[index][window]
                 things.append(FoundThing(str(result.names[int(kind)]), float(score), box, mask))
         return segmented(stamp, shape, things, self.name, self.config.min_pixels)
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Raise DetectorUnavailable, with what to do, for an error of the package."""
+    try:
+        yield
+    except _ERRORS as error:
+        raise DetectorUnavailable(f"its prompts cannot be encoded ({error}); {TEXT_ADVICE}") from error
 
 
 def _head_of(model: Any) -> Any:

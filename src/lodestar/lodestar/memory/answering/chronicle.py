@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lodestar.memory.answering.config import AnsweringConfig
 from lodestar.memory.answering.records import (
     Box,
     History,
@@ -22,7 +21,6 @@ from lodestar.memory.answering.records import (
     spans_of,
     stays_of,
 )
-from lodestar.memory.answering.tools import Tools
 from lodestar.memory.records import CHANGES, SEEN, EventKind, Memory
 from lodestar.memory.requests import Order, Request
 from lodestar.models.kinship import looks_agree, same_kind
@@ -31,28 +29,8 @@ from lodestar.scene.captions import attributes_of
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity, EntityState
 
-
-class Asked(Protocol):
-    """Port of the question under way: `Inquiry`. anytime: the same without a window."""
-
-    @property
-    def tools(self) -> Tools: ...
-    @property
-    def config(self) -> AnsweringConfig: ...
-    @property
-    def window(self) -> tuple[float, float] | None: ...
-    @property
-    def anytime(self) -> Asked: ...
-    @property
-    def chronicle(self) -> Chronicle: ...
-
-    def memories(self, request: Request) -> list[Memory]:
-        """Return memories that pass a request without words."""
-        ...
-
-    def region_at(self, point: np.ndarray) -> int:
-        """Return the region of a place in map; 0 = not known."""
-        ...
+if TYPE_CHECKING:
+    from lodestar.memory.answering.inquiry import Inquiry
 
 
 class Chronicle:
@@ -62,7 +40,7 @@ class Chronicle:
     Where the scene may not answer, all of it comes from the selected evidence.
     """
 
-    def __init__(self, inquiry: Asked) -> None:
+    def __init__(self, inquiry: Inquiry) -> None:
         self._inquiry = inquiry
         self._histories: dict[int, History] = {}
         self._scene, self._config = inquiry.tools.scene, inquiry.config
@@ -215,6 +193,12 @@ class Chronicle:
         """Segments of the window, oldest first, at most `AnsweringConfig.segments` of the newest."""
         found = self._inquiry.memories(Request(window=self._inquiry.window, limit=self._config.segments))
         return sorted((m for m in found if m.event is None), key=lambda memory: memory.start)
+
+    @property
+    def driven(self) -> float:
+        """Return the metres between the places of the segments."""
+        places = np.array([memory.position[:2] for memory in self.segments])
+        return float(np.linalg.norm(np.diff(places, axis=0), axis=1).sum())
 
     def visits(self, rooms: RoomsMeant) -> tuple[Visit, ...]:
         """Return when the robot was in these rooms, oldest first. It left where it was elsewhere, or nothing is known

@@ -99,6 +99,11 @@ class Inquiry:
         return None if act is None else kind_of_change(act)
 
     @property
+    def asks_first(self) -> bool:
+        """Whether the first of several is asked for."""
+        return self.question.occurrence is Occurrence.FIRST
+
+    @property
     def place(self) -> np.ndarray | None:
         """Return where the robot is, (2,) in map; None where it does not know."""
         return None if self.pose is None else np.asarray(self.pose, float)[:2]
@@ -186,6 +191,10 @@ class Inquiry:
         """Return what a region is called, "" where nobody knows."""
         region = self.tools.scene.regions.get(region_id)
         return "" if region is None else clean_text(region.label)
+
+    def room_at(self, point: np.ndarray) -> str:
+        """Return what the region of a place in map is called, "" where nobody knows."""
+        return self.room_name(self.region_at(point))
 
     def rooms_called(self, names: Sequence[str]) -> frozenset[int]:
         """Return the regions that go by one of these names."""

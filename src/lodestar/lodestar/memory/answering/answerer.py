@@ -14,9 +14,9 @@ from lodestar.memory.answering.config import AnsweringConfig
 from lodestar.memory.answering.doubts import doubt_of
 from lodestar.memory.answering.evidence_scope import EvidenceScope
 from lodestar.memory.answering.families import answer_of, family_of
+from lodestar.memory.answering.happenings import as_told
 from lodestar.memory.answering.inquiry import Inquiry
 from lodestar.memory.answering.needs import serving_kinds
-from lodestar.memory.answering.operator_words import as_told
 from lodestar.memory.answering.places import asks_before
 from lodestar.memory.answering.readings import rooms_apart, rooms_meant, rooms_named
 from lodestar.memory.answering.replies import unknown

@@ -1,4 +1,4 @@
-"""Answers to what happened, what the robot did, and why."""
+"""Answers to what happened, what the robot did, why, and what people told it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 from lodestar.language.items import Item
 from lodestar.language.question import AnswerType
 from lodestar.memory.answer import Answer, AnswerPlace
-from lodestar.memory.answering.chronicle import position_of
 from lodestar.memory.answering.inquiry import Inquiry
 from lodestar.memory.answering.readings import rooms_meant, rooms_named
 from lodestar.memory.answering.records import name_in_words
@@ -24,11 +23,14 @@ from lodestar.memory.answering.replies import (
 )
 from lodestar.memory.answering.selection import When, find
 from lodestar.memory.answering.subjects import Meant, shown_memories
+from lodestar.memory.answering.tools import unit_rows
 from lodestar.memory.answering.wording import CHANGED, ago_in_words, metres_in_words
 from lodestar.memory.records import CHANGES, EventKind, Memory, Source
 from lodestar.memory.requests import Request
 from lodestar.models.english import duration_in_words, listed, the
 from lodestar.scene.captions import clean_text
+
+_ALIKE = 0.55  # cosine of the question's words and an operator's word from which it is about the same; chosen
 
 
 def what_happened_to(it: Meant) -> Answer:
@@ -76,7 +78,7 @@ def changes_there(inquiry: Inquiry) -> list[Memory]:
 
 def regions_of(inquiry: Inquiry, memory: Memory) -> list[int]:
     """Return the rooms of a change: where the thing was before it moved, and where it is or was."""
-    places = [position_of(memory, "from"), *(p.centre for p in memory.primitives[:1])]
+    places = [memory.place_of("from"), *(p.centre for p in memory.primitives[:1])]
     return [inquiry.region_at(place) for place in places if place is not None]
 
 
@@ -161,7 +163,7 @@ def why(inquiry: Inquiry) -> Answer:
     reason = quoted(inquiry, facts.get("explanation", "") or found[0].text)
     directive = facts.get("directive", "")
     told = f" I was told {quoted(inquiry, directive)}." if directive else ""
-    sure, goal = 0.9 if inquiry.window is not None or item is None else 0.7, position_of(found[0], "goal")
+    sure, goal = 0.9 if inquiry.window is not None or item is None else 0.7, found[0].place_of("goal")
     places = [] if goal is None else [AnswerPlace(goal)]
     sentence = f"Because {reason}, as I decided {when}.{told}"
     return reply(inquiry, sentence, sure, places=places, **shown_memories(found[:1]))
@@ -174,7 +176,7 @@ def _about(inquiry: Inquiry, item: Item, found: Sequence[Memory]) -> list[Memory
         return [
             m for m in found
             if inquiry.region_at(m.position) in rooms.ids
-            or ((goal := position_of(m, "goal")) is not None and inquiry.region_at(goal) in rooms.ids)
+            or ((goal := m.place_of("goal")) is not None and inquiry.region_at(goal) in rooms.ids)
         ]  # fmt: skip
     words = {word for graph in item.best for word in graph.target.phrase.casefold().split()}
     things = {t.id for t in find(inquiry, item, When.PAST).things}
@@ -219,3 +221,30 @@ def _starts(inquiry: Inquiry) -> list[Memory]:
 
 
 _DEEDS: dict[str, Callable[[Inquiry], list[Memory]]] = {"stop": _halts, "stay": _halts, "start": _starts}
+
+
+def as_told(inquiry: Inquiry) -> Answer | None:
+    """Return an operator's word about the question's things as a quotation, None where there is none.
+
+    It is told, not taken as true: the answer has no value but the sentence.
+    """
+    phrases = inquiry.cues[:1]
+    if not phrases:
+        return None
+    request = Request(
+        phrases=phrases,
+        vectors=unit_rows(inquiry.tools, phrases),
+        window=inquiry.window,
+        sources=frozenset({Source.OPERATOR}),
+        limit=1,
+    )
+    hits = [hit for hit in inquiry.tools.memories.search(request) if hit.score >= _ALIKE]
+    if not hits:
+        return None
+    memory = hits[0].memory
+    sentence = f"I have not seen it myself. Somebody told me {ago_in_words(memory.start, inquiry.now)}: "
+    sentence += f"{quoted(inquiry, memory.text)}."
+    return reply(
+        inquiry, sentence, 0.5 * hits[0].score,
+        proof=proofs_of_memories((memory,), hits[0].score), verified=memory.start,
+    )  # fmt: skip

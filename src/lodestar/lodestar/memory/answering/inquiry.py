@@ -69,7 +69,7 @@ class Inquiry:
     @cached_property
     def chronicle(self) -> Chronicle:
         """The things, stays, changes and visits that are known at the time of the question."""
-        return Chronicle(self)
+        return Chronicle(self.tools, self.config, self.window, self.memories, lambda: self.anytime.chronicle)
 
     @cached_property
     def searches(self) -> dict[Any, Search]:

@@ -200,7 +200,7 @@ class Rooms:
 
     @cached_property
     def visits(self) -> Visited:
-        """When the robot was in them."""
+        """The robot's stays in them."""
         return Visited(self.inquiry, f"in {self.the}", self.inquiry.chronicle.visits(self.meant), self.factor)
 
     @property

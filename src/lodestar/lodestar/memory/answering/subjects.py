@@ -1,4 +1,4 @@
-"""What a question is about, with its words and the facts that an answer shows of it: things, rooms, and visits."""
+"""Subjects of questions, with their words and the facts that an answer shows of them: things, rooms, and visits."""
 
 from __future__ import annotations
 

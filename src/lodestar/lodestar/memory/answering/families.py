@@ -59,8 +59,8 @@ def row(select: Selector[Subject], tell: Callable[[Subject], Answer]) -> Row:
     return answer
 
 
-def names(what: str, advice: str = "name the thing or the room") -> Row:
-    """Return the row of questions that name nothing: they do not say `what`."""
+def unsaid(what: str, advice: str = "name the thing or the room") -> Row:
+    """Return the row of questions that name nothing: it tells what they do not say, and what to do."""
     return row(unnamed, lambda q: unknown(q, f"the question does not say {what}; {advice}"))
 
 
@@ -261,12 +261,12 @@ _WHERE: tuple[Row, ...] = (
     row(only(_asks_home, always), places.where_it_belongs),
     row(only(_names_a_deed, always), happenings.happened_where),
     row(needed, places.where),
-    names("of what", "name the thing or send a picture of it"),
+    unsaid("of what", "name the thing or send a picture of it"),
     row(rooms, places.where_rooms),
     row(thing_placed, places.where),
 )
 _HOW_MANY: tuple[Row, ...] = (
-    names("how many of what", "name the thing"),
+    unsaid("how many of what", "name the thing"),
     row(rooms_known, contents.how_many_rooms),
     row(as_named, contents.how_many),
 )
@@ -278,28 +278,28 @@ FAMILIES: dict[QuestionKind, tuple[Row, ...]] = {
     ),
     QuestionKind.WHERE_ARE_YOU: (row(always, places.where_are_you),),
     QuestionKind.WHEN: (
-        names("when what"),
+        unsaid("when what"),
         row(rooms, times.when_in),
         row(only(lambda q: q.is_of_change, thing_in_time), times.when_changed),
         row(thing_reached, times.when_visited),
         row(thing_in_time, times.when_seen),
     ),
     QuestionKind.HOW_LONG: (
-        names("how long what"),
+        unsaid("how long what"),
         row(rooms, lambda found: times.how_long_visited(found.visits)),
         row(only(lambda q: q.change is not None, thing_in_time), times.how_long_since),
         row(only(lambda q: q.is_of_robot, visits_to_thing), times.how_long_visited),
         row(thing_in_time, times.how_long_it_stayed),
     ),
     QuestionKind.HOW_OFTEN: (
-        names("how often what"),
+        unsaid("how often what"),
         row(rooms, times.how_often_visited),
         row(only(lambda q: q.is_of_change, things(When.PAST, True)), times.how_often_changed),
         row(things(When.PAST, True), times.how_often_seen),
     ),
     QuestionKind.HOW_MANY: _HOW_MANY,
     QuestionKind.IS_THERE: (
-        names("what"),
+        unsaid("what"),
         reading(
             _held,
             row(only(lambda q: q.question.act is not None or q.question.past, rooms), presence.was_in),
@@ -327,7 +327,7 @@ FAMILIES: dict[QuestionKind, tuple[Row, ...]] = {
         reading(_said_or_anything, row(rooms, contents.what_is_in), row(as_named, contents.what_is_there)),
     ),
     QuestionKind.WHICH: (
-        names("which what", "name the kind of thing"),
+        unsaid("which what", "name the kind of thing"),
         row(room_of_thing, lambda q: answer_of(_WHERE, q, q.item)),
         row(chosen, contents.which),
     ),
@@ -336,7 +336,7 @@ FAMILIES: dict[QuestionKind, tuple[Row, ...]] = {
             only(lambda q: q.question.attribute == "number", always),
             lambda q: answer_of(_HOW_MANY, q, q.item),
         ),
-        names("of what", "name the thing"),
+        unsaid("of what", "name the thing"),
         row(only(lambda q: q.question.asked, as_named), contents.either),
         row(only(lambda q: q.question.attribute == "support", things(known_or_past, True)), contents.support),
         row(things(known_or_past, True), contents.attribute),

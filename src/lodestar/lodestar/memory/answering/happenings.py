@@ -199,11 +199,9 @@ def happened_where(inquiry: Inquiry) -> Answer:
         return unknown(inquiry, "I remember nothing like that")
     memory = found[0] if inquiry.asks_first else found[-1]
     x, y, z = (float(value) for value in memory.position)
-    sentence, places = (
-        f"At ({x:.1f}, {y:.1f}), {ago_in_words(memory.end, inquiry.now)}.",
-        [np.array([x, y, z])],
-    )
-    return reply(inquiry, sentence, 0.8, places=[AnswerPlace(p) for p in places], **shown_memories([memory]))
+    places = [AnswerPlace(np.array([x, y, z]))]
+    sentence = f"At ({x:.1f}, {y:.1f}), {ago_in_words(memory.end, inquiry.now)}."
+    return reply(inquiry, sentence, 0.8, places=places, **shown_memories([memory]))
 
 
 def _halts(inquiry: Inquiry) -> list[Memory]:

@@ -57,7 +57,7 @@ class FarmRule:
         alike = [
             i
             for i in near
-            if i in self._moments and tracks[i].likeness(detection.label, detection.feature) >= config.similar
+            if i in self._moments and tracks[i].likeness(detection) >= config.similar
         ]
         if not alike:
             return []

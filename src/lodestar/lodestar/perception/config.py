@@ -133,3 +133,12 @@ class UltralyticsConfig:
     classes: tuple[str, ...] = ()  # phrases for an open-vocabulary model; empty = the model's own
     max_detections: int = 100  # per image; chosen
     min_pixels: int = 60  # smaller masks are dropped; chosen: that of `SegmentFilter`
+
+
+@dataclass(frozen=True)
+class HistogramConfig:
+    """Parameters of the histogram of colours and edges."""
+
+    texture: float = 0.25  # share of the edges in the vector, 0..1; chosen
+    # gradient (sum of Sobel's weights, of 8-bit values) at which a pixel counts half as an edge; chosen
+    edge: float = 60.0

@@ -19,7 +19,7 @@ TESTS ?=
 
 ENVIRONMENT := . ./env.sh
 
-.PHONY: help setup demo ask replay test test-torch lint unit bench clean
+.PHONY: help setup demo ask replay detector test test-torch lint unit bench clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -51,6 +51,9 @@ unit: setup ## every test, without lint (TESTS=path narrows it)
 replay: setup ## play a recording through the running nodes: DATA=folder or bag
 	@test -n "$$DATA" || { echo "make replay: say which recording, such as DATA=path/to/folder" >&2; exit 2; }
 	@$(ENVIRONMENT) && exec python -m lodestar_eval.demo.replay "$$DATA"
+
+detector: setup ## put the detector NanoDet (COCO's 80 classes, Apache-2.0) at models/nanodet.onnx
+	@$(ENVIRONMENT) && exec python scripts/fetch_detector.py
 
 bench: setup ## run every benchmark (hours), or one: BENCH="episodes --world apartment --seeds 1-30"
 	@$(ENVIRONMENT) && exec python -m lodestar_eval $(BENCH)

@@ -27,6 +27,7 @@ setup(
         "scikit-image>=0.20",
         "opencv-python-headless>=4.8",
         "pillow>=9.4",
+        "onnxruntime>=1.17",
         "pyyaml>=6.0",
         "parglare>=0.22",
     ],

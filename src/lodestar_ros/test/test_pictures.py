@@ -121,7 +121,7 @@ def test_without_ultralytics_it_says_what_to_install(monkeypatch):
 )
 def test_what_cannot_look_at_a_picture_is_refused_with_what_to_do(adapter, why):
     with pytest.raises(
-        ValueError, match=rf"{adapter} cannot read a picture: .*{why}.*set detector\.adapter to ultra"
+        ValueError, match=rf"{adapter} cannot read a picture: .*{why}.*set detector\.adapter to onnx "
     ):
         config("yolo.pt", adapter=adapter)
     unused = PicturesConfig(
@@ -134,7 +134,7 @@ def test_what_cannot_look_at_a_picture_is_refused_with_what_to_do(adapter, why):
 def test_a_configuration_that_cannot_be_is_refused():
     with pytest.raises(ValueError, match=r"needs detector\.model"):
         config("")
-    with pytest.raises(ValueError, match="only ultralytics"):
+    with pytest.raises(ValueError, match="only onnx and ultralytics"):
         PictureDetectorConfig("yolo")
     with pytest.raises(ValueError, match="none, detector, model"):
         PicturesConfig("perception")

@@ -23,6 +23,7 @@ from lodestar.perception.config import (
     ComponentsConfig,
     GeometricConfig,
     NoiseConfig,
+    OnnxConfig,
     UltralyticsConfig,
 )
 from lodestar.query.config import RerankConfig
@@ -37,7 +38,7 @@ from lodestar.selection.config import (
 from lodestar.worldmodel.config import AdviserConfig, ValidationConfig, WayConfig
 
 SOURCES = ("lidar", "scan", "depth", "slam")
-ADAPTERS = ("ground_truth", "ultralytics", "geometric")
+ADAPTERS = ("ground_truth", "onnx", "ultralytics", "geometric")
 
 Config = TypeVar("Config")
 
@@ -69,13 +70,15 @@ class MappingConfig:
 class PerceptionConfig:
     """The detector and its parameters."""
 
-    # ground_truth: a simulator's label images; ultralytics: RGB; geometric: shapes in depth, without names
+    # ground_truth: a simulator's label images; onnx, ultralytics: RGB; geometric: shapes in depth, without names
     adapter: str = "ground_truth"
-    model: str = ""  # of the ultralytics adapter: path of weights (.pt, .onnx, .engine)
+    # path of the network: an .onnx file for onnx, empty = that of `make detector`; .pt, .onnx, .engine for ultralytics
+    model: str = ""
     seed: int = 0  # of the noise and of the numbering of labels
     noise: NoiseConfig = field(default_factory=NoiseConfig)
     components: ComponentsConfig = field(default_factory=ComponentsConfig)  # of the ground_truth adapter
     geometric: GeometricConfig = field(default_factory=GeometricConfig)
+    onnx: OnnxConfig = field(default_factory=OnnxConfig)
     ultralytics: UltralyticsConfig = field(default_factory=UltralyticsConfig)
 
     def __post_init__(self) -> None:

@@ -279,14 +279,13 @@ def query_parser(config: SceneDictionaryConfig, chat: OpenAiChat, warn: Callable
 
 def picture_reader(config: PicturesConfig) -> PictureReader:
     """Return the reader of picture files of a target. Nothing is loaded or connected to before the first picture."""
+    from lodestar.assembly.parts import color_detector
     from lodestar.language.model_reasoner import ModelPictures
     from lodestar.language.picture_goals import DetectedPictures, unread
     from lodestar.models.chat import OpenAiChat
-    from lodestar.perception.ultralytics import UltralyticsDetector
 
     if config.adapter == "model":
         return ModelPictures(OpenAiChat(config.chat), config.file)
     if config.adapter == "detector":
-        detector = UltralyticsDetector(config.detector.model, config.detector.ultralytics)
-        return DetectedPictures(detector, config.file)
+        return DetectedPictures(color_detector(config.detector, checked=False), config.file)
     return lambda image: unread(image, config.file)

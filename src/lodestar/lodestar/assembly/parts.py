@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from lodestar.models.phrases import PhraseBook
     from lodestar.perception.geometric import GeometricSegmenter
     from lodestar.perception.ground_truth import GroundTruthDetector
+    from lodestar.perception.onnx_detector import OnnxDetector
+    from lodestar.perception.picture_config import PictureDetectorConfig
     from lodestar.perception.ultralytics import UltralyticsDetector
     from lodestar.scene.category_priors import CategoryPriors
     from lodestar.scene.dictionary import SceneDictionary
@@ -52,6 +54,8 @@ if TYPE_CHECKING:
     from lodestar.worldmodel.transactions import Line
     from lodestar.worldmodel.validation import TraceValidator, World
     from lodestar.worldmodel.world_model import SceneWriter, WorldModel
+
+FETCHED_DETECTOR = "models/nanodet.onnx"  # from `make detector`, below the folder where the stack is started
 
 # The defaults, for those who measure a part by itself.
 _SHARED, _SEEING, _FUSING, _KNOWING = (
@@ -78,12 +82,23 @@ def geometric_segmenter(config: PerceptionConfig = _SEEING) -> GeometricSegmente
     return GeometricSegmenter(config.geometric, config.seed)
 
 
-def ultralytics_detector(config: PerceptionConfig) -> UltralyticsDetector:
-    """Return the RGB detector; its model is loaded with the first image. Raises DetectorUnavailable."""
+def color_detector(
+    config: PerceptionConfig | PictureDetectorConfig, *, checked: bool = True
+) -> OnnxDetector | UltralyticsDetector:
+    """Return the RGB detector; its model is loaded with the first image.
+
+    checked: raise DetectorUnavailable now where files or packages are missing, not with the first image.
+    """
+    from lodestar.perception.onnx_detector import OnnxDetector
     from lodestar.perception.ultralytics import UltralyticsDetector
 
-    detector = UltralyticsDetector(config.model, config.ultralytics)
-    detector.check()
+    detector: OnnxDetector | UltralyticsDetector
+    if config.adapter == "onnx":
+        detector = OnnxDetector(config.model or FETCHED_DETECTOR, config.onnx)
+    else:
+        detector = UltralyticsDetector(config.model, config.ultralytics)
+    if checked:
+        detector.check()
     return detector
 
 

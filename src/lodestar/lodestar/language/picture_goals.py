@@ -13,10 +13,9 @@ from lodestar.language.directive import Directive, Item, Step, StepKind
 from lodestar.language.items import is_open
 from lodestar.language.query_graph import Predicate, QueryGraph, QueryVariable
 from lodestar.models.lexicon import load_lexicon
-from lodestar.perception.frames import Detection, Detector, SegmentedFrame
+from lodestar.perception.frames import Detection, Detector, DetectorUnavailable, SegmentedFrame
 from lodestar.perception.pictures import BadPicture, PictureConfig, decode_picture
 from lodestar.perception.segments import border_share
-from lodestar.perception.ultralytics import DetectorUnavailable
 from lodestar.scene.captions import clean_text
 
 _END = r"(?=\s*(?:$|[.,;!?]|and\b|then\b|but\b))"  # of what is asked for

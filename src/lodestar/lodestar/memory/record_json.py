@@ -60,11 +60,12 @@ def cleaned(memory: Memory, max_text: int, max_primitives: int) -> tuple[Memory,
     """Return the memory without control characters and within the limits, and whether anything was cut.
 
     A text that was cut ends with "… (cut)". Raises BadMemory for a text of nothing but control characters, and for a
-    keyframe of no possible id.
+    keyframe or an entity of no possible id.
     """
-    for identity in memory.keyframe_ids:
-        if not 0 <= identity <= MAX_KEYFRAME:
-            raise BadMemory(f"a memory names keyframe {identity}: ids are 0 to {MAX_KEYFRAME}")
+    for kind, identities in (("keyframe", memory.keyframe_ids), ("entity", memory.entity_ids)):
+        for identity in identities:
+            if not 0 <= identity <= MAX_KEYFRAME:  # uint32 in the messages, all of them
+                raise BadMemory(f"a memory names {kind} {identity}: ids are 0 to {MAX_KEYFRAME}")
     text = _printable(memory.text, lines=True).strip()
     if not text:
         raise BadMemory("a memory needs words; this text has only control characters")

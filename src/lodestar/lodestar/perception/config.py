@@ -10,6 +10,7 @@ from lodestar.models.config import VisionChatConfig
 SPLITS = ("none", "depth", "instances")
 COLOR_TRANSPORTS = ("raw", "compressed")
 DEPTH_TRANSPORTS = ("raw", "compressedDepth", "compressed")
+ONNX_PROVIDERS = ("cpu", "cuda", "tensorrt")
 COMPRESSED = ("compressed", "compressedDepth")  # last part of the names of such topics
 
 
@@ -133,6 +134,32 @@ class UltralyticsConfig:
     classes: tuple[str, ...] = ()  # phrases for an open-vocabulary model; empty = the model's own
     max_detections: int = 100  # per image; chosen
     min_pixels: int = 60  # smaller masks are dropped; chosen: that of `SegmentFilter`
+
+
+@dataclass(frozen=True)
+class OnnxConfig:
+    """Settings of a network that ONNX Runtime runs."""
+
+    # cpu, cuda or tensorrt; the latter two need the package onnxruntime-gpu in place of onnxruntime
+    provider: str = "cpu"
+    threads: int = 1  # of the CPU's provider; chosen: as the other libraries of a node
+    confidence: float = 0.4  # threshold, 0..1; NanoDet's demo
+    iou: float = 0.5  # threshold of non-maximum suppression within a class, 0..1; NanoDet's demo
+    image_size: int = (
+        640  # pixels of both sides, of a network whose input has no fixed size; Ultralytics' default
+    )
+    max_detections: int = 100  # per image; chosen
+    min_pixels: int = 60  # smaller masks are dropped; chosen: that of `SegmentFilter`
+
+    def __post_init__(self) -> None:
+        if self.provider not in ONNX_PROVIDERS:
+            raise ValueError(f"onnx.provider is {self.provider!r}; it is one of {', '.join(ONNX_PROVIDERS)}")
+        if self.threads < 1 or self.image_size < 32 or self.max_detections < 1:
+            raise ValueError(
+                "onnx.threads and max_detections must be at least 1, image_size at least 32 pixels"
+            )
+        if not (0.0 < self.confidence <= 1.0 and 0.0 < self.iou <= 1.0):
+            raise ValueError("onnx.confidence and iou must be above 0 and at most 1")
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -65,11 +66,40 @@ class SegmentedFrame:
     detector: str = ""
 
 
-class Detector(Protocol):
-    """Port of a detector that segments images."""
+class DetectorUnavailable(RuntimeError):
+    """The detector cannot run; the message says what to install or provide."""
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Labels that a detector can give. names: all of them, of one that is closed. is_open: it looks for any text."""
+
+    names: tuple[str, ...] = ()
+    is_open: bool = False
+
+
+class Labeller(Protocol):
+    """Port of whatever gives labels to segments, whichever images it reads."""
 
     name: str
 
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """Return what it can name; may load its model. Raises DetectorUnavailable."""
+        ...
+
+    def look_for(self, words: Sequence[str]) -> None:
+        """Look for these words, in place of those before; returns when the next image is searched for them.
+
+        One that is open may take seconds: call it on another thread than the images', which go on with the words of
+        before. One that is closed ignores it. Raises DetectorUnavailable.
+        """
+        ...
+
+
+class Detector(Labeller, Protocol):
+    """Port of a detector that segments RGB images."""
+
     def detect(self, stamp: float, rgb: np.ndarray) -> SegmentedFrame:
-        """Return the segments of an (H, W, 3) uint8 image."""
+        """Return the segments of an (H, W, 3) uint8 image. Raises DetectorUnavailable."""
         ...

@@ -6,6 +6,8 @@ jumps and concave creases into convex pieces (Stein et al. 2014, "Object partiti
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import cv2
 import numpy as np
 from numba import njit
@@ -13,18 +15,25 @@ from numba import njit
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.models.english import with_article
 from lodestar.perception.config import GeometricConfig
-from lodestar.perception.frames import Detection, SegmentedFrame
+from lodestar.perception.frames import Detection, SegmentedFrame, Vocabulary
 from lodestar.perception.segments import label_extents
 
 
 class GeometricSegmenter:
-    """Segment furniture and the objects on it with the label "object"; deterministic for one seed."""
+    """Segment furniture and the objects on it with the label "object"; deterministic for one seed.
+
+    captioned: a vision model names the things later, in any words; without it nothing has a name.
+    """
 
     name = "geometric"
 
-    def __init__(self, config: GeometricConfig = GeometricConfig(), seed: int = 0):
+    def __init__(self, config: GeometricConfig = GeometricConfig(), seed: int = 0, captioned: bool = False):
         self.config = config
+        self.vocabulary = Vocabulary(is_open=captioned)
         self._rng = np.random.default_rng(seed)
+
+    def look_for(self, words: Sequence[str]) -> None:
+        """Do nothing: shapes are found whatever they are called."""
 
     def segment(
         self, stamp: float, depth: np.ndarray, camera: PinholeCamera, rgb: np.ndarray | None

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
 
 from lodestar.perception.config import NoiseConfig
-from lodestar.perception.frames import Detection, SegmentedFrame
+from lodestar.perception.frames import Detection, SegmentedFrame, Vocabulary
 from lodestar.perception.segments import SegmentFilter, filter_segments, label_extents
 
 
@@ -76,10 +76,14 @@ class GroundTruthDetector:
     """
 
     name = "ground_truth"
+    vocabulary = Vocabulary(is_open=True)  # the simulator's table may name anything
 
     def __init__(self, config: NoiseConfig = NoiseConfig(), rng: np.random.Generator | None = None):
         self.config = config
         self._rng = rng if rng is not None else np.random.default_rng(0)
+
+    def look_for(self, words: Sequence[str]) -> None:
+        """Do nothing: whatever the table names is seen."""
 
     def segment(
         self, stamp: float, labels: np.ndarray, table: Mapping[int, Mapping[str, str]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from lodestar.models.config import VisionChatConfig
-from lodestar.perception.config import UltralyticsConfig
+from lodestar.perception.config import OnnxConfig, UltralyticsConfig
 
 ADAPTERS = ("none", "detector", "model")
 
@@ -30,13 +30,14 @@ class PictureConfig:
 class PictureDetectorConfig:
     """The detector that reads pictures, configured like that of `perception`."""
 
-    adapter: str = "ultralytics"  # the only detector that reads picture files
-    model: str = ""  # path of weights; required by PicturesConfig.adapter detector
+    adapter: str = "ultralytics"  # or onnx: the detectors that read picture files
+    model: str = ""  # path of the network, as that of perception
+    onnx: OnnxConfig = field(default_factory=OnnxConfig)
     ultralytics: UltralyticsConfig = field(default_factory=UltralyticsConfig)
 
     def __post_init__(self) -> None:
-        if self.adapter != "ultralytics" and self.adapter not in _BLIND:
-            raise ValueError(f"adapter is {self.adapter!r}; only ultralytics can read pictures")
+        if self.adapter not in ("onnx", "ultralytics", *_BLIND):
+            raise ValueError(f"adapter is {self.adapter!r}; only onnx and ultralytics can read pictures")
 
 
 @dataclass(frozen=True)
@@ -58,8 +59,7 @@ class PicturesConfig:
         if self.detector.adapter in _BLIND:
             raise ValueError(
                 f"detector.adapter {self.detector.adapter} cannot read a picture: {_BLIND[self.detector.adapter]}; "
-                "set detector.adapter to ultralytics and detector.model to the path of weights, or adapter to model "
-                "or none"
+                "set detector.adapter to onnx (`make detector`) or ultralytics, or adapter to model or none"
             )
-        if not self.detector.model:
+        if self.detector.adapter == "ultralytics" and not self.detector.model:
             raise ValueError("adapter detector needs detector.model, such as yoloe-11s-seg.pt")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from lodestar.perception.config import UltralyticsConfig
-from lodestar.perception.frames import Detection, SegmentedFrame
-from lodestar.perception.segments import SegmentFilter, filter_segments, label_extents
+from lodestar.perception.found_things import FoundThing, image_box, segmented
+from lodestar.perception.frames import DetectorUnavailable, SegmentedFrame, Vocabulary
 
 #: Not `lodestar[detect]`: an index may hold another package with that name.
 ADVICE = (
@@ -19,10 +20,6 @@ ADVICE = (
     "(torch and torchvision have to be builds for each other: "
     "a torchvision for CUDA does not work beside a torch for the CPU)"
 )
-
-
-class DetectorUnavailable(RuntimeError):
-    """The detector cannot run; the message says what to install or provide."""
 
 
 class UltralyticsDetector:
@@ -36,6 +33,7 @@ class UltralyticsDetector:
         self.name = f"ultralytics:{Path(model).name}"
         self._source = str(model)
         self._model: Any = None
+        self._vocabulary = Vocabulary()
         self._lock = threading.Lock()
 
     def check(self) -> None:
@@ -74,6 +72,22 @@ class UltralyticsDetector:
             except (OSError, ValueError, TypeError, RuntimeError, AssertionError) as error:
                 raise DetectorUnavailable(f"{self._source} cannot be loaded: {error}") from error
             self._model = model
+            prompted = hasattr(model, "set_classes") and "-pf" not in name
+            names = () if prompted else tuple(str(model.names[k]) for k in sorted(model.names))
+            self._vocabulary = Vocabulary(names, is_open=prompted)
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """Return the classes of its own, or that it takes prompts; loads the model. Raises DetectorUnavailable."""
+        self.load()
+        return self._vocabulary
+
+    def look_for(self, words: Sequence[str]) -> None:
+        """Look for the words from the next image on, where the model takes prompts. Raises DetectorUnavailable."""
+        self.load()
+        if self._vocabulary.is_open and words:
+            with self._lock:
+                self._model.set_classes(list(words))
 
     def detect(self, stamp: float, rgb: np.ndarray) -> SegmentedFrame:
         """Return the segments of an (H, W, 3) uint8 image. Raises DetectorUnavailable; ValueError for other arrays."""
@@ -96,22 +110,14 @@ class UltralyticsDetector:
 
     def _frame(self, stamp: float, shape: tuple[int, int], result: Any) -> SegmentedFrame:
         boxes = result.boxes.xyxy.cpu().numpy()
-        scores = result.boxes.conf.cpu().numpy()
+        scores = np.clip(result.boxes.conf.cpu().numpy(), 0.0, 1.0)
         kinds = result.boxes.cls.cpu().numpy().astype(int)
         masks = result.masks.data.cpu().numpy() > 0.5 if result.masks is not None else None
-        areas = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
-        image = np.zeros(shape, np.uint16)
-        # small segments last, so that they stay visible on large ones
-        for place in np.argsort(-areas, kind="stable"):
-            if masks is not None:
-                image[masks[place]] = place + 1
-            else:
-                left, top, right, bottom = np.round(boxes[place]).astype(int)
-                image[max(top, 0) : max(bottom, 0), max(left, 0) : max(right, 0)] = place + 1
-        detections = []
-        for value, box, pixels in label_extents(image):
-            label = str(result.names[int(kinds[value - 1])])
-            score = float(np.clip(scores[value - 1], 0.0, 1.0))
-            detections.append(Detection(value, label, label, score, box, pixels))
-        rule = SegmentFilter(self.config.min_pixels, 0.0)
-        return filter_segments(SegmentedFrame(stamp, image, tuple(detections), self.name), rule)
+        things = []
+        for index, (kind, score) in enumerate(zip(kinds, scores)):
+            box = image_box(boxes[index], shape)
+            if box is not None and np.isfinite(score):
+                window = np.s_[box.y : box.y + box.height, box.x : box.x + box.width]
+                mask = None if masks is None else masks[index][window]
+                things.append(FoundThing(str(result.names[int(kind)]), float(score), box, mask))
+        return segmented(stamp, shape, things, self.name, self.config.min_pixels)

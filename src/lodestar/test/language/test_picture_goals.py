@@ -20,9 +20,8 @@ from lodestar.language.picture_goals import (
     pictures_only,
     with_pictures,
 )
-from lodestar.perception.frames import Detection, ImageBox, SegmentedFrame
+from lodestar.perception.frames import Detection, DetectorUnavailable, ImageBox, SegmentedFrame
 from lodestar.perception.pictures import BadPicture, PictureConfig
-from lodestar.perception.ultralytics import DetectorUnavailable
 
 
 def segmented(*things):

@@ -13,20 +13,23 @@ from lodestar.memory.transfer import export_jsonl, import_jsonl
 import memory_fakes as fakes  # isort: skip
 
 
+@pytest.mark.parametrize("kind", ["keyframe", "entity"])
 @pytest.mark.parametrize("identity", [-1, 2**32, 5_000_000_000, 2**62])
-def test_a_keyframe_that_no_message_can_name_is_a_bad_line(config, store, tmp_path, identity):
+def test_an_id_that_no_message_can_carry_is_a_bad_line(config, store, tmp_path, identity, kind):
     for number in range(3):
         store.add(fakes.memory(f"a mug {number}", keyframe_ids=(6,)))
     exported = tmp_path / "memory.jsonl"
     export_jsonl(store, exported)
     good = exported.read_text().splitlines()
     values = json.loads(good[1])
-    bad = {**values, "memory": {**values["memory"], "keyframes": [7, identity]}}
+    thing = [identity, "mug", [1.0, 2.0, 0.8], [0.1, 0.1, 0.1]]
+    wrong = {"keyframes": [7, identity]} if kind == "keyframe" else {"primitives": [thing]}
+    bad = {**values, "memory": {**values["memory"], **wrong}}
     exported.write_text("\n".join([good[0], json.dumps(bad), *good[2:]]))
     with MemoryStore.open(replace(config, folder=config.folder + "2")) as other:
         done = import_jsonl(other, exported)
         assert (done.added, done.bad_lines, done.bad[0][0]) == (2, 1, 2)
-        assert str(identity) in done.bad[0][1] and other.images(9) == [("", 6)]
+        assert f"{kind} {identity}" in done.bad[0][1] and other.images(9) == [("", 6)]
 
 
 def test_own_images_come_before_those_of_an_import(config, store, tmp_path):

@@ -101,6 +101,8 @@ class Result:
 
 def test_boxes_become_masks_with_small_things_in_front(monkeypatch, tmp_path):
     class Model:
+        names = {0: "desk", 4: "cup"}  # noqa: RUF012
+
         def __init__(self, source):
             self.source = source
 

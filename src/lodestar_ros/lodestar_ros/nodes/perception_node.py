@@ -11,9 +11,8 @@ from sensor_msgs.msg import CompressedImage, Image
 
 from lodestar.assembly import parts
 from lodestar.assembly.config import PerceptionConfig
-from lodestar.perception.frames import SegmentedFrame
+from lodestar.perception.frames import DetectorUnavailable, SegmentedFrame
 from lodestar.perception.painting import paint_segments
-from lodestar.perception.ultralytics import DetectorUnavailable
 from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.camera_input import CameraInput
@@ -32,7 +31,7 @@ class PerceptionNode(LodestarNode):
     """Segment the newest image; older waiting images are dropped and counted.
 
     Subscribes: ``labels`` and ``label_table`` (ground_truth; with ``depth`` or ``label_instances`` where
-    `components.by` says so), ``image`` (ultralytics), or ``depth`` and ``image`` (geometric); ``camera_info``.
+    `components.by` says so), ``image`` (onnx, ultralytics), or ``depth`` and ``image`` (geometric); ``camera_info``.
     Publishes: ``~/segmented``; ``~/annotated`` (the segments in colour, if it has subscribers).
     """
 
@@ -58,9 +57,9 @@ class PerceptionNode(LodestarNode):
             self.diagnostics.value("depth.unmatched", lambda: self._pairer.unmatched["depth"])
         else:
             try:
-                self._detector = parts.ultralytics_detector(config)
+                self._detector = parts.color_detector(config)
             except DetectorUnavailable as error:
-                raise ParameterError(f"adapter ultralytics: {error}") from error
+                raise ParameterError(f"adapter {config.adapter}: {error}") from error
             self.listen(Image, "image", self._worker.submit, qos.SENSOR, stamped=True)
 
     def _on_image(self, name: str, message: Image | CompressedImage) -> None:

@@ -1,0 +1,214 @@
+"""Detector for networks in ONNX files, run by ONNX Runtime: NanoDet and YOLO. Needs no torch."""
+
+from __future__ import annotations
+
+import ast
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+
+from lodestar.perception.config import OnnxConfig
+from lodestar.perception.found_things import FoundThing, image_box, segmented, select
+from lodestar.perception.frames import DetectorUnavailable, SegmentedFrame, Vocabulary
+from lodestar.perception.onnx_outputs import InputForm, OutputForm, UnknownOutputs, form_of, mask_in_box
+
+PROVIDERS = {
+    "cpu": ("CPUExecutionProvider",),
+    "cuda": ("CUDAExecutionProvider", "CPUExecutionProvider"),
+    "tensorrt": ("TensorrtExecutionProvider", "CUDAExecutionProvider", "CPUExecutionProvider"),
+}
+_FETCH = "`make detector` puts NanoDet (COCO's 80 classes) at models/nanodet.onnx"
+
+
+@dataclass(frozen=True)
+class _Network:
+    """A loaded network. size: (height, width) of its input."""
+
+    session: Any
+    input_name: str
+    dtype: np.dtype
+    size: tuple[int, int]
+    form: OutputForm
+    names: tuple[str, ...]
+
+
+class OnnxDetector:
+    """Run a detection network from an ONNX file, loaded on the first image.
+
+    The names of its classes stand in the file MODEL.txt beside it, one a line, else in its metadata (`names`).
+    """
+
+    def __init__(self, model: str | Path, config: OnnxConfig = OnnxConfig()):
+        self.config = config
+        self.name = f"onnx:{Path(model).name}"
+        self.odd_boxes = 0  # of all images: NaN, infinite, with a score or class that does not exist
+        self._path = Path(model)
+        self._network: _Network | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """Return the network's classes; loads it. Raises DetectorUnavailable."""
+        return Vocabulary(self.load().names)
+
+    def look_for(self, words: Sequence[str]) -> None:
+        """Do nothing: the classes are fixed."""
+
+    def check(self) -> None:
+        """Check that the file exists, without loading it. Raises DetectorUnavailable."""
+        if not self._path.is_file():
+            raise DetectorUnavailable(
+                f"there is no network at {self._path.absolute()}: {_FETCH}; or name the path of one of your own"
+            )
+
+    def load(self) -> _Network:
+        """Return the network, after loading it and running it on one image. Raises DetectorUnavailable."""
+        with self._lock:
+            if self._network is None:
+                self.check()
+                self._network = _load(self._path, self.config)
+            return self._network
+
+    def detect(self, stamp: float, rgb: np.ndarray) -> SegmentedFrame:
+        """Return the segments of an (H, W, 3) uint8 image. Raises DetectorUnavailable; ValueError for other arrays."""
+        if rgb.ndim != 3 or rgb.shape[2] != 3 or rgb.dtype != np.uint8 or rgb.size == 0:
+            raise ValueError(f"the image must be (H, W, 3) uint8, not {rgb.shape} {rgb.dtype}")
+        things = self._find(rgb)
+        return segmented(stamp, rgb.shape[:2], things, self.name, self.config.min_pixels)
+
+    def _find(self, rgb: np.ndarray) -> list[FoundThing]:
+        config, network = self.config, self.load()
+        tensor, window = _prepare(rgb, network.size, network.form.image)
+        outputs = _run(network.session, network.input_name, tensor.astype(network.dtype, copy=False))
+        iou = config.iou if network.form.overlaps else 1.0
+        found, odd = select(network.form.boxes(outputs), config.confidence, iou, config.max_detections)
+        self.odd_boxes += odd
+        masks = network.form.masks(outputs, found)
+        left, top, right, bottom = window
+        scale = np.array([right - left, bottom - top] * 2) / np.array(network.size[::-1] * 2)
+        corners = found.corners * scale + np.array([left, top] * 2)
+        things = []
+        for index, (kind, score) in enumerate(zip(found.kinds, found.scores)):
+            box = image_box(corners[index], rgb.shape[:2])
+            if box is not None:
+                mask = None if masks is None else mask_in_box(masks[index], box, window)
+                things.append(FoundThing(network.names[kind], float(score), box, mask))
+        return things
+
+
+def _prepare(
+    rgb: np.ndarray, size: tuple[int, int], form: InputForm
+) -> tuple[np.ndarray, tuple[float, float, float, float]]:
+    """Return the input (1, 3, h, w) float32, and the window of the image that it spans (left, top, right, bottom)."""
+    (height, width), (rows, columns) = rgb.shape[:2], size
+    scale_x, scale_y = columns / width, rows / height
+    if not form.stretched:
+        scale_x = scale_y = min(scale_x, scale_y)
+    inner = max(1, min(columns, round(width * scale_x))), max(1, min(rows, round(height * scale_y)))
+    picture = cv2.resize(rgb, inner, interpolation=cv2.INTER_LINEAR)
+    left, top = (columns - inner[0]) // 2, (rows - inner[1]) // 2
+    if inner != (columns, rows):
+        gray = (form.padding,) * 3
+        right, bottom = columns - inner[0] - left, rows - inner[1] - top
+        picture = cv2.copyMakeBorder(picture, top, bottom, left, right, cv2.BORDER_CONSTANT, value=gray)
+    channels = picture[..., ::-1] if form.bgr else picture
+    tensor = (channels.transpose(2, 0, 1).astype(np.float32) - _column(form.mean)) / _column(form.std)
+    scale_x, scale_y = inner[0] / width, inner[1] / height
+    window = (-left / scale_x, -top / scale_y, (columns - left) / scale_x, (rows - top) / scale_y)
+    return tensor[None], window
+
+
+def _column(values: tuple[float, float, float]) -> np.ndarray:
+    return np.array(values, np.float32).reshape(3, 1, 1)
+
+
+def _load(path: Path, config: OnnxConfig) -> _Network:
+    import onnxruntime
+
+    session = _session(onnxruntime, path, config)
+    inputs = session.get_inputs()
+    if (
+        len(inputs) != 1
+        or len(inputs[0].shape) != 4
+        or inputs[0].type not in ("tensor(float)", "tensor(float16)")
+    ):
+        told = ", ".join(f"{one.name} {one.shape} {one.type}" for one in inputs)
+        raise DetectorUnavailable(f"{path} reads {told}, not one image [1, 3, height, width] of floats")
+    rows, columns = (side if isinstance(side, int) else config.image_size for side in inputs[0].shape[2:])
+    if inputs[0].shape[1] not in (3, None) and not isinstance(inputs[0].shape[1], str):
+        raise DetectorUnavailable(f"{path} reads images of {inputs[0].shape[1]} channels, not of 3")
+    dtype = np.dtype(np.float16 if "16" in inputs[0].type else np.float32)
+    outputs = _run(session, inputs[0].name, np.zeros((1, 3, rows, columns), dtype))
+    names = _names(path, session.get_modelmeta().custom_metadata_map)
+    try:
+        form = form_of([output.shape for output in outputs], (rows, columns), len(names) or None)
+    except UnknownOutputs as error:
+        raise DetectorUnavailable(f"{path} with {len(names) or 'no'} names of classes: {error}") from error
+    if not names:
+        raise DetectorUnavailable(
+            f"{path} names no classes: write {path.with_suffix('.txt').name} beside it, one name a line"
+        )
+    if form.classes != len(names):
+        raise DetectorUnavailable(f"{path} has {form.classes} classes and {len(names)} names of them")
+    return _Network(session, inputs[0].name, dtype, (rows, columns), form, names)
+
+
+def _session(onnxruntime: Any, path: Path, config: OnnxConfig) -> Any:
+    """Return the session with the configured provider, never silently with another. Raises DetectorUnavailable."""
+    wanted = PROVIDERS[config.provider]
+    if wanted[0] not in onnxruntime.get_available_providers():
+        raise DetectorUnavailable(
+            f"this ONNX Runtime has no {wanted[0]}: install onnxruntime-gpu in place of onnxruntime, "
+            "or set onnx.provider to cpu"
+        )
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = config.threads
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3  # errors are raised as well
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # a waiting thread takes no core
+    cache = {"trt_engine_cache_enable": True, "trt_engine_cache_path": str(path.with_suffix(".tensorrt"))}
+    providers = [(name, cache) if name.startswith("Tensorrt") else name for name in wanted]
+    try:
+        session = onnxruntime.InferenceSession(str(path), options, providers=providers)
+    except Exception as error:  # its own exceptions have no common class but this
+        raise DetectorUnavailable(f"{path} cannot be loaded: {_first_line(error)}") from error
+    if session.get_providers()[0] != wanted[0]:
+        raise DetectorUnavailable(
+            f"{wanted[0]} does not start on this machine, only {session.get_providers()[0]}: "
+            "check its libraries, or set onnx.provider to cpu"
+        )
+    return session
+
+
+def _run(session: Any, name: str, tensor: np.ndarray) -> list[np.ndarray]:
+    try:
+        return [np.asarray(output, np.float32) for output in session.run(None, {name: tensor})]
+    except Exception as error:
+        raise DetectorUnavailable(f"the network does not run: {_first_line(error)}") from error
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().split("\n")[0]
+
+
+def _names(path: Path, metadata: dict[str, str]) -> tuple[str, ...]:
+    """Return the names of the classes, in order; none = not told. Raises DetectorUnavailable."""
+    beside = path.with_suffix(".txt")
+    if beside.is_file():
+        lines = beside.read_text(encoding="utf-8", errors="replace").splitlines()
+        return tuple(line.strip() for line in lines if line.strip())
+    if "names" not in metadata:
+        return ()
+    try:
+        told = ast.literal_eval(metadata["names"])
+        named = [told[kind] for kind in range(len(told))]
+    except (ValueError, SyntaxError, KeyError, TypeError, RecursionError, MemoryError) as error:
+        raise DetectorUnavailable(
+            f"the names of classes in {path} cannot be read ({error}): write {beside.name} beside it"
+        ) from error
+    return tuple(str(name) for name in named)

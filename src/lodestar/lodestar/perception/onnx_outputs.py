@@ -1,0 +1,262 @@
+"""Decoders of detection networks' outputs: NanoDet, and YOLO with boxes, boxes and masks, or end to end.
+
+The form is told by the shapes of the outputs alone. Every decoder returns boxes in pixels of the network's input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import cv2
+import numpy as np
+
+from lodestar.perception.found_things import Boxes
+from lodestar.perception.frames import ImageBox
+
+STRIDES = (8, 16, 32, 64)
+_SHAPES = (
+    "known are NanoDet (per stride [1, cells, classes] and [1, cells, 4 x bins], or both in one), YOLO "
+    "([1, 4 + classes, boxes], with masks [1, 4 + classes + 32, boxes] and [1, 32, h, w]), and YOLO end to end "
+    "([1, boxes, 6], or 38 with masks)"
+)
+
+
+class UnknownOutputs(ValueError):
+    """The outputs are of no form that is known; the message says which are."""
+
+
+@dataclass(frozen=True)
+class InputForm:
+    """Form of the image that a network reads.
+
+    mean, std: (3,), 0..255, in the network's order of channels. bgr: blue first. stretched: the image is resized to the
+    input's shape, else it keeps its proportions and is padded with the value `padding`.
+    """
+
+    mean: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    std: tuple[float, float, float] = (255.0, 255.0, 255.0)
+    bgr: bool = False
+    stretched: bool = False
+    padding: int = 114  # Ultralytics
+
+
+class OutputForm(Protocol):
+    """Port of a decoder."""
+
+    image: InputForm
+    overlaps: bool  # its boxes still have to go through non-maximum suppression
+
+    @property
+    def classes(self) -> int:
+        """Return the number of classes."""
+        ...
+
+    def boxes(self, outputs: Sequence[np.ndarray]) -> Boxes:
+        """Return all boxes of the outputs, in pixels of the input."""
+        ...
+
+    def masks(self, outputs: Sequence[np.ndarray], found: Boxes) -> np.ndarray | None:
+        """Return (N, h, w) float32 over the whole input, positive on the thing; None where the form has no masks."""
+        ...
+
+
+def form_of(shapes: Sequence[tuple[int, ...]], size: tuple[int, int], classes: int | None) -> OutputForm:
+    """Return the decoder for outputs of these shapes. Raises UnknownOutputs.
+
+    size: (height, width) of the input. classes: number of names, None = unknown.
+    """
+    for make in (_nanodet, _nanodet_in_one, _end_to_end, _yolo):
+        form = make(list(shapes), size, classes)
+        if form is not None:
+            return form
+    raise UnknownOutputs(
+        f"outputs of the shapes {', '.join(map(str, shapes)) or 'none'} are of no known form; {_SHAPES}"
+    )
+
+
+@dataclass(frozen=True)
+class NanoDet:
+    """Per cell of each stride the probability of each class, and the distribution of the distance to each side.
+
+    strides: (stride, index of the scores, index of the distances); equal indices = both in one output, the cells of the
+    strides one after the other. Source: Li et al. 2020, "Generalized focal loss", and NanoDet's own code.
+    """
+
+    size: tuple[int, int]
+    classes: int
+    bins: int
+    strides: tuple[tuple[int, int, int], ...]
+    image = InputForm((103.53, 116.28, 123.675), (57.375, 57.12, 58.395), bgr=True, stretched=True)
+    overlaps = True
+
+    def boxes(self, outputs: Sequence[np.ndarray]) -> Boxes:
+        corners, scores = [], []
+        begun = 0
+        for stride, of_scores, of_sides in self.strides:
+            rows, columns = _cells(self.size, stride)
+            if of_scores == of_sides:
+                both = outputs[of_scores][0, begun : begun + rows * columns]
+                probability, sides = both[:, : self.classes], both[:, self.classes :]
+                begun += rows * columns
+            else:
+                probability, sides = outputs[of_scores][0], outputs[of_sides][0]
+            y, x = np.divmod(np.arange(rows * columns), columns)
+            center = (np.stack([x, y], 1) + 0.5) * stride
+            distance = _expectation(sides.reshape(len(sides), 4, self.bins)) * stride
+            corners.append(np.hstack([center - distance[:, :2], center + distance[:, 2:]]))
+            scores.append(probability)
+        return _best(np.concatenate(corners), np.concatenate(scores))
+
+    def masks(self, outputs: Sequence[np.ndarray], found: Boxes) -> np.ndarray | None:
+        return None
+
+
+@dataclass(frozen=True)
+class Yolo:
+    """[1, 4 + classes + K, N]: centre and size, scores of classes, K coefficients of the prototypes [1, K, h, w]."""
+
+    classes: int
+    main: int
+    prototypes: int | None = None
+    image = InputForm()
+    overlaps = True
+
+    def boxes(self, outputs: Sequence[np.ndarray]) -> Boxes:
+        table = outputs[self.main][0].T
+        center, half = table[:, :2], table[:, 2:4] / 2.0
+        last = 4 + self.classes
+        return _best(np.hstack([center - half, center + half]), table[:, 4:last], table[:, last:])
+
+    def masks(self, outputs: Sequence[np.ndarray], found: Boxes) -> np.ndarray | None:
+        return None if self.prototypes is None else _masks(outputs[self.prototypes], found)
+
+
+@dataclass(frozen=True)
+class YoloEndToEnd:
+    """[1, N, 6 + K]: corners, score, class, K coefficients; each thing once."""
+
+    classes: int
+    main: int
+    prototypes: int | None = None
+    image = InputForm()
+    overlaps = False
+
+    def boxes(self, outputs: Sequence[np.ndarray]) -> Boxes:
+        table = outputs[self.main][0]
+        kinds = np.where((table[:, 5] >= 0) & (table[:, 5] < self.classes), table[:, 5], -1.0).astype(int)
+        scores = np.where(kinds >= 0, table[:, 4], np.nan)  # a class that does not exist is no detection
+        return Boxes(table[:, :4], scores, kinds, table[:, 6:])
+
+    def masks(self, outputs: Sequence[np.ndarray], found: Boxes) -> np.ndarray | None:
+        return None if self.prototypes is None else _masks(outputs[self.prototypes], found)
+
+
+def _nanodet(shapes: list[tuple[int, ...]], size: tuple[int, int], classes: int | None) -> OutputForm | None:
+    if len(shapes) < 2 or len(shapes) % 2 or any(len(shape) != 3 for shape in shapes):
+        return None
+    cells = {rows * columns: stride for stride in STRIDES for rows, columns in [_cells(size, stride)]}
+    pairs: dict[int, list[int]] = {}
+    for index, (_, count, _) in enumerate(shapes):
+        if count not in cells:
+            return None
+        pairs.setdefault(cells[count], []).append(index)
+    if any(len(pair) != 2 for pair in pairs.values()):
+        return None
+    widths = {tuple(shapes[index][2] for index in pair) for pair in pairs.values()}
+    if len(widths) != 1:
+        return None
+    first, second = widths.pop()
+    swapped = second == classes and first != classes
+    count, sides = (second, first) if swapped else (first, second)
+    if sides % 4:
+        return None
+    order = (1, 0) if swapped else (0, 1)
+    strides = tuple((stride, pair[order[0]], pair[order[1]]) for stride, pair in sorted(pairs.items()))
+    return NanoDet(size, count, sides // 4, strides)
+
+
+def _nanodet_in_one(
+    shapes: list[tuple[int, ...]], size: tuple[int, int], classes: int | None
+) -> OutputForm | None:
+    if len(shapes) != 1 or len(shapes[0]) != 3 or classes is None:
+        return None
+    _, count, width = shapes[0]
+    for strides in (STRIDES[:3], STRIDES):
+        cells = sum(rows * columns for rows, columns in (_cells(size, stride) for stride in strides))
+        if count == cells and width > classes and (width - classes) % 4 == 0:
+            return NanoDet(size, classes, (width - classes) // 4, tuple((stride, 0, 0) for stride in strides))
+    return None
+
+
+def _split(shapes: list[tuple[int, ...]]) -> tuple[int, int | None, int] | None:
+    """Return the index of the boxes, of the prototypes, and their number."""
+    flat = [index for index, shape in enumerate(shapes) if len(shape) == 3]
+    images = [index for index, shape in enumerate(shapes) if len(shape) == 4]
+    if len(flat) != 1 or len(images) > 1 or len(shapes) != len(flat) + len(images):
+        return None
+    return flat[0], images[0] if images else None, shapes[images[0]][1] if images else 0
+
+
+def _end_to_end(
+    shapes: list[tuple[int, ...]], size: tuple[int, int], classes: int | None
+) -> OutputForm | None:
+    parts = _split(shapes)
+    if parts is None or shapes[parts[0]][2] != 6 + parts[2]:
+        return None
+    return YoloEndToEnd(np.iinfo(np.int32).max if classes is None else classes, *parts[:2])
+
+
+def _yolo(shapes: list[tuple[int, ...]], size: tuple[int, int], classes: int | None) -> OutputForm | None:
+    parts = _split(shapes)
+    if parts is None:
+        return None
+    main, prototypes, coefficients = parts
+    _, width, count = shapes[main]
+    found = width - 4 - coefficients
+    if found < 1 or count < width or (classes is not None and found != classes):
+        return None
+    return Yolo(found, main, prototypes)
+
+
+def _cells(size: tuple[int, int], stride: int) -> tuple[int, int]:
+    return -(-size[0] // stride), -(-size[1] // stride)
+
+
+def _expectation(logits: np.ndarray) -> np.ndarray:
+    """Return the mean of 0, 1, ... under softmax(logits) over the last axis."""
+    shares = np.exp(logits - logits.max(-1, keepdims=True))
+    return np.asarray(shares @ np.arange(logits.shape[-1], dtype=logits.dtype) / shares.sum(-1))
+
+
+def _best(corners: np.ndarray, scores: np.ndarray, coefficients: np.ndarray | None = None) -> Boxes:
+    """Return each box with its best class; one with a score that is NaN has the score NaN."""
+    kinds = scores.argmax(1)
+    best = scores[np.arange(len(scores)), kinds]
+    rest = np.zeros((len(scores), 0), np.float32) if coefficients is None else coefficients
+    return Boxes(corners, best, kinds, rest)
+
+
+def _masks(prototypes: np.ndarray, found: Boxes) -> np.ndarray:
+    return np.tensordot(found.coefficients, prototypes[0], 1)
+
+
+def mask_in_box(logits: np.ndarray, box: ImageBox, window: tuple[float, float, float, float]) -> np.ndarray:
+    """Return the mask (box.height, box.width) bool of logits (h, w) that span `window` of the image.
+
+    window: left, top, right, bottom in image pixels.
+    """
+    rows, columns = logits.shape
+    scale_x, scale_y = columns / (window[2] - window[0]), rows / (window[3] - window[1])
+    x = (box.x + np.arange(box.width) + 0.5 - window[0]) * scale_x - 0.5
+    y = (box.y + np.arange(box.height) + 0.5 - window[1]) * scale_y - 0.5
+    map_x, map_y = np.meshgrid(x.astype(np.float32), y.astype(np.float32))
+    return (
+        np.asarray(
+            cv2.remap(
+                logits.astype(np.float32), map_x, map_y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
+            )
+        )
+        > 0
+    )

@@ -1,0 +1,133 @@
+"""The ONNX adapter, with small networks that return invented arrays, and with NanoDet where `make detector` ran."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx_networks import names, write_network, yolo_output
+
+from lodestar.perception.config import OnnxConfig
+from lodestar.perception.frames import DetectorUnavailable
+from lodestar.perception.onnx_detector import OnnxDetector
+
+NANODET = Path(__file__).resolve().parents[4] / "models" / "nanodet.onnx"
+IMAGE = np.random.default_rng(0).integers(0, 255, (120, 160, 3)).astype(np.uint8)
+
+
+def test_boxes_of_a_letterboxed_network_lie_in_the_image(tmp_path):
+    # 160 x 120 in 64 x 64: scale 0.4, 8 rows of padding above and below.
+    output = yolo_output([(8, 16, 24, 32, 1, 0.9), (40, 20, 60, 40, 0, 0.7), (40.5, 20, 60, 40, 0, 0.6)], 2)
+    detector = OnnxDetector(write_network(tmp_path / "n.onnx", [output], metadata=names(2)))
+    frame = detector.detect(3.0, IMAGE)
+    found = {d.label: d for d in frame.detections}
+    assert set(found) == {"thing 0", "thing 1"}, "two boxes of a class that overlap are one"
+    box = found["thing 1"].box
+    assert (box.x, box.y, box.width, box.height) == (20, 20, 40, 40)
+    assert found["thing 1"].score == pytest.approx(0.9) and found["thing 1"].pixel_count == 1600
+    assert frame.stamp == 3.0 and frame.labels.shape == (120, 160) and frame.labels.dtype == np.uint16
+    assert detector.vocabulary.names == ("thing 0", "thing 1") and not detector.vocabulary.is_open
+
+
+def test_names_beside_the_network_come_before_its_own(tmp_path):
+    output = yolo_output([(8, 16, 24, 32, 1, 0.9)], 2)
+    path = write_network(tmp_path / "n.onnx", [output], metadata=names(2))
+    (tmp_path / "n.txt").write_text("chair\n\n fire extinguisher \n")
+    assert OnnxDetector(path).detect(0.0, IMAGE).detections[0].label == "fire extinguisher"
+
+
+def test_masks_of_prototypes_fill_their_boxes_in_part(tmp_path):
+    output = yolo_output([(8, 16, 40, 48, 0, 0.9)], 1)
+    prototypes = np.full((1, 32, 16, 16), -1.0, np.float32)
+    prototypes[0, 0, :, :6] = 1.0  # the left 24 of 64 pixels
+    coefficients = np.zeros((1, 32, output.shape[2]), np.float32)
+    coefficients[0, 0, 0] = 1.0
+    outputs = [np.concatenate([output, coefficients], 1), prototypes]
+    frame = OnnxDetector(write_network(tmp_path / "n.onnx", outputs, metadata=names(1))).detect(0.0, IMAGE)
+    (detection,) = frame.detections
+    assert detection.box.x == 20 and 58 <= detection.box.x + detection.box.width <= 62
+    assert detection.pixel_count == pytest.approx(40 * 80, rel=0.06)
+
+
+def test_a_missing_network_says_how_to_get_one(tmp_path):
+    with pytest.raises(DetectorUnavailable, match=r"no network at .*nanodet.onnx: `make detector`"):
+        OnnxDetector(tmp_path / "nanodet.onnx").check()
+
+
+BAD = {
+    "no names": (lambda path: write_network(path, [yolo_output([], 2)]), r"write n.txt beside it"),
+    "too few names": (
+        lambda path: write_network(path, [yolo_output([], 3)], metadata=names(2)),
+        "2 names of classes: .*no known form",
+    ),
+    "names that are no names": (
+        lambda path: write_network(path, [yolo_output([], 2)], metadata={"names": "{0: __import__('os')}"}),
+        "cannot be read",
+    ),
+    "another form": (
+        lambda path: write_network(path, [np.zeros((1, 1000))], metadata=names(2)), r"\(1, 1000\) are of no known form"
+    ),
+    "one channel": (lambda path: write_network(path, [yolo_output([], 2)], channels=1), "1 channels"),
+    "whole numbers": (
+        lambda path: write_network(path, [yolo_output([], 2)], dtype=onnx.TensorProto.UINT8), "not one image"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_a_network_of_another_kind_is_refused_with_a_sentence(tmp_path, kind):
+    write, sentence = BAD[kind]
+    path = write(tmp_path / "n.onnx")
+    with pytest.raises(DetectorUnavailable, match=sentence):
+        OnnxDetector(path).detect(0.0, IMAGE)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.95])
+def test_a_truncated_network_is_refused_with_a_sentence(tmp_path, share):
+    path = write_network(tmp_path / "n.onnx", [yolo_output([], 2, 5000)], metadata=names(2))
+    path.write_bytes(path.read_bytes()[: int(share * path.stat().st_size)])
+    with pytest.raises(DetectorUnavailable, match=r"n\.onnx"):
+        OnnxDetector(path).detect(0.0, IMAGE)
+
+
+def test_a_network_of_any_input_size_takes_the_configured_one(tmp_path):
+    path = write_network(
+        tmp_path / "n.onnx", [yolo_output([(8, 16, 24, 32, 0, 0.9)], 1)], ("h", "w"), names(1)
+    )
+    (detection,) = OnnxDetector(path, OnnxConfig(image_size=64)).detect(0.0, IMAGE).detections
+    assert (detection.box.x, detection.box.y) == (20, 20)
+
+
+def test_a_provider_that_is_not_there_is_told(tmp_path):
+    import onnxruntime
+
+    path = write_network(tmp_path / "n.onnx", [yolo_output([], 2)], metadata=names(2))
+    if "CUDAExecutionProvider" in onnxruntime.get_available_providers():
+        pytest.skip("this ONNX Runtime has CUDA")
+    with pytest.raises(DetectorUnavailable, match="onnxruntime-gpu"):
+        OnnxDetector(path, OnnxConfig(provider="cuda")).detect(0.0, IMAGE)
+
+
+def test_an_image_of_another_kind_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="uint8"):
+        OnnxDetector(tmp_path / "n.onnx").detect(0.0, np.zeros((4, 4), np.uint8))
+
+
+ODD_IMAGES = {
+    "black": np.zeros((480, 640, 3), np.uint8),
+    "white": np.full((480, 640, 3), 255, np.uint8),
+    "one pixel": np.zeros((1, 1, 3), np.uint8),
+    "a line": np.zeros((2, 900, 3), np.uint8),
+    "overexposed": np.where(np.random.default_rng(1).random((480, 640, 3)) < 0.9, 255, 60).astype(np.uint8),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ODD_IMAGES)
+def test_nanodet_takes_any_image(kind):
+    if not NANODET.is_file():
+        pytest.skip("no models/nanodet.onnx: run make detector")
+    image = ODD_IMAGES[kind]
+    frame = OnnxDetector(NANODET).detect(0.0, image)
+    assert frame.labels.shape == image.shape[:2] and len(frame.detections) <= 2

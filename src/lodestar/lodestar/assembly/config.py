@@ -21,6 +21,7 @@ from lodestar.memory.vision_captions import SegmentCaptionConfig
 from lodestar.perception.config import (
     CaptionerConfig,
     ComponentsConfig,
+    DescriberConfig,
     GeometricConfig,
     NoiseConfig,
     OnnxConfig,
@@ -80,6 +81,7 @@ class PerceptionConfig:
     geometric: GeometricConfig = field(default_factory=GeometricConfig)
     onnx: OnnxConfig = field(default_factory=OnnxConfig)
     ultralytics: UltralyticsConfig = field(default_factory=UltralyticsConfig)
+    appearance: DescriberConfig = field(default_factory=DescriberConfig)
 
     def __post_init__(self) -> None:
         if self.adapter not in ADAPTERS:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from lodestar.memory.snapshots.upkeep import SnapshotUpkeep
     from lodestar.models.chat import OpenAiChat
     from lodestar.models.phrases import PhraseBook
+    from lodestar.perception.appearance import Describer
     from lodestar.perception.geometric import GeometricSegmenter
     from lodestar.perception.ground_truth import GroundTruthDetector
     from lodestar.perception.onnx_detector import OnnxDetector
@@ -100,6 +101,16 @@ def color_detector(
     if checked:
         detector.check()
     return detector
+
+
+def describer(config: PerceptionConfig) -> Describer | None:
+    """Return what describes the appearance of segments; None where it is switched off. Raises DetectorUnavailable."""
+    from lodestar.perception.appearance import HistogramDescriber
+    from lodestar.perception.image_encoder import ImageEncoder
+
+    if config.appearance.by == "histogram":
+        return HistogramDescriber(config.appearance.histogram)
+    return ImageEncoder(config.appearance.encoder) if config.appearance.by == "encoder" else None
 
 
 def keyframe_store(

@@ -24,7 +24,7 @@ class AppearanceCalibration:
     equal priors: where all things look the same it is 1/2 everywhere, and the features have no effect.
     """
 
-    def __init__(self, config: AppearanceConfig = AppearanceConfig()):
+    def __init__(self, config: AppearanceConfig):
         self._config = config
         self._model = ""
         self._counts = np.zeros((2, _BINS))  # of the same thing, of others

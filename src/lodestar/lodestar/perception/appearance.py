@@ -41,8 +41,8 @@ class HistogramDescriber:
 
     model = "histogram-1"
 
-    def __init__(self, config: HistogramConfig = HistogramConfig()):
-        self.config = config
+    def __init__(self, config: HistogramConfig | None = None):
+        self.config = config or HistogramConfig()
 
     def describe(self, rgb: np.ndarray, frame: SegmentedFrame) -> SegmentedFrame:
         """Return the frame with a feature (DIMENSION,) per detection; see `Describer`."""
@@ -83,7 +83,9 @@ def _unit_rows(sums: np.ndarray, texture: float) -> list[np.ndarray | None]:
         if colors.sum() <= 0.0:
             found.append(None)
             continue
-        vector = np.sqrt(np.concatenate([(1 - texture) * colors / colors.sum(), texture * edges / edges.sum()]))
+        vector = np.sqrt(
+            np.concatenate([(1 - texture) * colors / colors.sum(), texture * edges / edges.sum()])
+        )
         found.append((vector / np.linalg.norm(vector)).astype(np.float32))
     return found
 

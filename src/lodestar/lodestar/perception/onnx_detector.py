@@ -12,7 +12,7 @@ from typing import Any
 import cv2
 import numpy as np
 
-from lodestar.perception.config import OnnxConfig
+from lodestar.perception.config import EncoderConfig, OnnxConfig
 from lodestar.perception.found_things import FoundThing, image_box, segmented, select
 from lodestar.perception.frames import DetectorUnavailable, SegmentedFrame, Vocabulary
 from lodestar.perception.onnx_outputs import InputForm, OutputForm, UnknownOutputs, form_of, mask_in_box
@@ -128,9 +128,7 @@ def _column(values: tuple[float, float, float]) -> np.ndarray:
 
 
 def _load(path: Path, config: OnnxConfig) -> _Network:
-    import onnxruntime
-
-    session = _session(onnxruntime, path, config)
+    session = open_session(path, config)
     inputs = session.get_inputs()
     if (
         len(inputs) != 1
@@ -158,8 +156,10 @@ def _load(path: Path, config: OnnxConfig) -> _Network:
     return _Network(session, inputs[0].name, dtype, (rows, columns), form, names)
 
 
-def _session(onnxruntime: Any, path: Path, config: OnnxConfig) -> Any:
+def open_session(path: Path, config: OnnxConfig | EncoderConfig) -> Any:
     """Return the session with the configured provider, never silently with another. Raises DetectorUnavailable."""
+    import onnxruntime
+
     wanted = PROVIDERS[config.provider]
     if wanted[0] not in onnxruntime.get_available_providers():
         raise DetectorUnavailable(

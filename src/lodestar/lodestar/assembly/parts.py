@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from lodestar.models.chat import OpenAiChat
     from lodestar.models.phrases import PhraseBook
     from lodestar.perception.appearance import Describer
+    from lodestar.perception.config import DescriberConfig
     from lodestar.perception.geometric import GeometricSegmenter
     from lodestar.perception.ground_truth import GroundTruthDetector
     from lodestar.perception.onnx_detector import OnnxDetector
@@ -105,12 +106,25 @@ def color_detector(
 
 def describer(config: PerceptionConfig) -> Describer | None:
     """Return what describes the appearance of segments; None where it is switched off. Raises DetectorUnavailable."""
-    from lodestar.perception.appearance import HistogramDescriber
-    from lodestar.perception.image_encoder import ImageEncoder
-
     if config.appearance.by == "histogram":
+        from lodestar.perception.appearance import HistogramDescriber
+
         return HistogramDescriber(config.appearance.histogram)
-    return ImageEncoder(config.appearance.encoder) if config.appearance.by == "encoder" else None
+    if config.appearance.by == "encoder":
+        from lodestar.perception.image_encoder import ImageEncoder
+
+        return ImageEncoder(config.appearance.encoder)
+    return None
+
+
+def image_phrases(config: DescriberConfig) -> PhraseBook | None:
+    """Return the phrases of the encoder's text side; None where it has none. Its network is loaded at first use."""
+    if config.by != "encoder" or not config.encoder.text_model:
+        return None
+    from lodestar.models.phrases import PhraseBook
+    from lodestar.perception.image_encoder import TextSide
+
+    return PhraseBook(TextSide(config.encoder))
 
 
 def keyframe_store(

@@ -61,7 +61,7 @@ class LodestarRule:
 
     def _count(
         self, masks: Masks, store: VoxelStore, tracks: Tracks
-    ) -> tuple[list[int], np.ndarray, np.ndarray, np.ndarray]:
+    ) -> tuple[list[int], np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Return ids (M,) of the instances near a frame's masks, and the numbers of each mask's trusted points
 
         in voxels of each, (D, M), in the grown box of each, (D, M), in reach of it, (D, M), and in total, (D,).

@@ -77,7 +77,7 @@ class ImageEncoder:
 
 
 class TextSide:
-    """The text encoder of an image encoder's pair; loaded at the first phrase. Thread-safe.
+    """The text encoder of an image encoder's pair, for a `PhraseBook`; loaded at the first phrase. Thread-safe.
 
     model: the image encoder's name, as vectors of the pair are compared.
     """

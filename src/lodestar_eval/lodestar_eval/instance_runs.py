@@ -114,7 +114,7 @@ class Building:
             "clean": parts.ground_truth_detector(PerceptionConfig(), np.random.default_rng([seed, 2])),
             "mild": parts.ground_truth_detector(mild, np.random.default_rng([seed, 3])),
         }
-        self._describer = parts.describer(changed(PerceptionConfig(), appearance__by="histogram"))
+        self._describer = parts.appearance_describer(changed(PerceptionConfig(), appearance__by="histogram"))
         vectors = np.random.default_rng([seed, 4]).normal(size=(len(self.parts), _TRUE_DIMENSION))
         self._true = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
         self._middle = len(self.tour.stops) // 2

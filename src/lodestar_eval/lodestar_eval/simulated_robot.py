@@ -42,7 +42,7 @@ class SimulatedRobot:
         self._stages = unmeasured if clock is None else clock.stage
         self._ranges = RangeSensors(simulator, settings.robot.mapping, self._stages)
         self.detector = parts.ground_truth_detector(settings.robot.perception, rng)
-        self._describer = parts.describer(settings.robot.perception)
+        self._describer = parts.appearance_describer(settings.robot.perception)
         self._memory = memory
         self.headless = HeadlessRobot(
             settings.robot, phrases, policy, reasoner=self._reasoner, stages=self._stages,

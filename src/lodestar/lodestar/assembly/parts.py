@@ -104,7 +104,7 @@ def color_detector(
     return detector
 
 
-def describer(config: PerceptionConfig) -> Describer | None:
+def appearance_describer(config: PerceptionConfig) -> Describer | None:
     """Return what describes the appearance of segments; None where it is switched off. Raises DetectorUnavailable."""
     if config.appearance.by == "histogram":
         from lodestar.perception.appearance import HistogramDescriber
@@ -121,10 +121,9 @@ def image_phrases(config: DescriberConfig) -> PhraseBook | None:
     """Return the phrases of the encoder's text side; None where it has none. Its network is loaded at first use."""
     if config.by != "encoder" or not config.encoder.text_model:
         return None
-    from lodestar.models.phrases import PhraseBook
-    from lodestar.perception.image_encoder import TextSide
+    from lodestar.perception.text_encoder import phrases_of
 
-    return PhraseBook(TextSide(config.encoder))
+    return phrases_of(config.encoder)
 
 
 def keyframe_store(

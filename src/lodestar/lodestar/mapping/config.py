@@ -136,9 +136,9 @@ class AppearanceConfig:
     weight: float = 1.0  # of what they say against the labels' agreement, 0..1; 0 = none; chosen
     samples: int = 40  # pairs of the same thing, and of two of a kind, before they say anything; chosen
     certain: float = 0.7  # share of a mask's points in an instance's voxels from which it is a sample; chosen
-    reject: float = 0.0
-    near: float = 0.5
-    reach: float = 0.3
+    # A mask beside an instance that looks like it claims it by `near` times the share of its points within `reach`.
+    near: float = 0.5  # factor; chosen
+    reach: float = 0.3  # metres around the instance's box; chosen
     distinct: float = 0.1  # probability of one thing below which two instances do not merge; chosen
 
 

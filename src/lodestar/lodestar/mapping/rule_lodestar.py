@@ -47,7 +47,7 @@ class LodestarRule:
                 if agreement >= 0.5:
                     value = max(value, box_share[mask, k], look * near_share[mask, k])
                 score = config.geometric_weight * value + config.label_weight * agreement
-                if score + config.appearance.reject * config.label_weight * min(look, 0.0) >= config.accept:
+                if score >= config.accept:
                     score += config.label_weight * look
                     claims.append((float(score), float(share[mask, k]), mask, ids[k]))
         matches = _settle(claims, covered, config)

@@ -13,7 +13,7 @@ DEFAULT_CAPACITY = 20_000  # phrases; 1.5 kB each at 384 dimensions
 
 
 class PhraseEmbedder(Protocol):
-    """What a book needs of a model."""
+    """Port of a model that turns phrases into vectors."""
 
     @property
     def model(self) -> str:

@@ -205,7 +205,7 @@ class EncoderConfig:
 
 @dataclass(frozen=True)
 class DescriberConfig:
-    """What describes the appearance of each segment."""
+    """Choice of the describer of segments' appearance."""
 
     # none; histogram: of colours and edges in the mask; encoder: a network for images
     by: str = "none"

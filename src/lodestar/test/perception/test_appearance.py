@@ -15,8 +15,9 @@ from lodestar.assembly.config import PerceptionConfig, changed
 from lodestar.perception.appearance import DIMENSION, HistogramDescriber
 from lodestar.perception.config import DescriberConfig, EncoderConfig
 from lodestar.perception.frames import Detection, DetectorUnavailable, ImageBox, SegmentedFrame
-from lodestar.perception.image_encoder import ImageEncoder, TextSide
+from lodestar.perception.image_encoder import ImageEncoder
 from lodestar.perception.segments import label_extents
+from lodestar.perception.text_encoder import TextEncoder
 
 SIZE = 48, 64
 
@@ -143,7 +144,7 @@ def test_a_file_that_is_no_encoder_is_refused_with_a_sentence(tmp_path, form, sa
     elif form != "missing":
         write_image_encoder(path, form)
     with pytest.raises(DetectorUnavailable, match=said):
-        parts.describer(
+        parts.appearance_describer(
             changed(
                 PerceptionConfig(), appearance=DescriberConfig("encoder", encoder=EncoderConfig(str(path)))
             )
@@ -153,7 +154,7 @@ def test_a_file_that_is_no_encoder_is_refused_with_a_sentence(tmp_path, form, sa
 def test_the_text_side_of_a_pair_speaks_of_what_the_image_side_sees(tmp_path):
     config = write_pair(tmp_path)
     found = ImageEncoder(config).describe(*painted((255, 0, 0), (0, 255, 0))).detections
-    text = TextSide(config)
+    text = TextEncoder(config)
     red, green = text.embed(["a red thing", "green"])
     assert text.model == found[0].feature_model
     assert found[0].feature @ red > 0.9 > found[0].feature @ green

@@ -47,7 +47,7 @@ class PerceptionNode(LodestarNode):
         self.diagnostics.value("detect.latency_s", lambda: self._worker.latency)
         self._images = CameraInput(self)
         try:
-            self._describer = parts.describer(config)
+            self._describer = parts.appearance_describer(config)
         except DetectorUnavailable as error:
             raise ParameterError(f"appearance: {error}") from error
         self.diagnostics.value("appearance.dropped", lambda: getattr(self._describer, "dropped", 0))

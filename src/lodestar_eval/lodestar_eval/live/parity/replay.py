@@ -69,7 +69,7 @@ class RecordingPlayer:
         self._robot = HeadlessRobot(config, phrases)
         self._decisions = DecisionReplay(recording, self._robot)
         self._detector = parts.ground_truth_detector(config.perception)
-        self._describer = parts.describer(config.perception)
+        self._describer = parts.appearance_describer(config.perception)
         self._pairer = StampPairer(("depth", "labels", "table", "color"), self._on_moment)
         self._camera: PinholeCamera | None = None
         self._run = ReplayedRun(self._robot, self._robot.map.plan.grid)

@@ -52,9 +52,11 @@ def _cluster(
     rng = furnisher.rng
     model = furnisher.design(name)
     columns = int(rng.integers(_COLUMNS[0], _COLUMNS[1] + 1))
-    length, width = max(model.size[:2]), max(model.size[:2])
+    side = max(model.size[:2])
+    along_x = np.cumsum(side + rng.uniform(*_GAPS, _ROWS))
+    along_y = np.cumsum(side + rng.uniform(*_GAPS, (_ROWS, columns)), axis=1)
     places = [
-        (row * (width + rng.uniform(*_GAPS)), column * (length + rng.uniform(*_GAPS)), int(rng.integers(4)))
+        (float(along_x[row]), float(along_y[row, column]), int(rng.integers(4)))
         for row in range(_ROWS)
         for column in range(columns)
     ]

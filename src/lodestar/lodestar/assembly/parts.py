@@ -39,8 +39,10 @@ if TYPE_CHECKING:
     from lodestar.models.phrases import PhraseBook
     from lodestar.perception.appearance import Describer
     from lodestar.perception.config import DescriberConfig
+    from lodestar.perception.frames import Labeller
     from lodestar.perception.geometric import GeometricSegmenter
     from lodestar.perception.ground_truth import GroundTruthDetector
+    from lodestar.perception.lookout import Lookout
     from lodestar.perception.onnx_detector import OnnxDetector
     from lodestar.perception.picture_config import PictureDetectorConfig
     from lodestar.perception.ultralytics import UltralyticsDetector
@@ -81,24 +83,26 @@ def geometric_segmenter(config: PerceptionConfig = _SEEING) -> GeometricSegmente
     """Return the segmenter that finds shapes in depth images, without names."""
     from lodestar.perception.geometric import GeometricSegmenter
 
-    return GeometricSegmenter(config.geometric, config.seed)
+    return GeometricSegmenter(config.geometric, config.seed, config.captioned)
 
 
 def color_detector(
     config: PerceptionConfig | PictureDetectorConfig, *, checked: bool = True
 ) -> OnnxDetector | UltralyticsDetector:
-    """Return the RGB detector; its model is loaded with the first image.
+    """Return the RGB detector; its model is loaded with the first image. Raises ValueError for a bad `words.file`.
 
     checked: raise DetectorUnavailable now where files or packages are missing, not with the first image.
     """
+    from lodestar.perception.lookout import read_words
     from lodestar.perception.onnx_detector import OnnxDetector
     from lodestar.perception.ultralytics import UltralyticsDetector
 
     detector: OnnxDetector | UltralyticsDetector
+    words = read_words(config.words.file)[: config.words.limit]
     if config.adapter == "onnx":
         detector = OnnxDetector(config.model or FETCHED_DETECTOR, config.onnx)
     else:
-        detector = UltralyticsDetector(config.model, config.ultralytics)
+        detector = UltralyticsDetector(config.model, config.ultralytics, words)
     if checked:
         detector.check()
     return detector
@@ -124,6 +128,13 @@ def image_phrases(config: DescriberConfig) -> PhraseBook | None:
     from lodestar.perception.text_encoder import phrases_of
 
     return phrases_of(config.encoder)
+
+
+def lookout(config: PerceptionConfig, detector: Labeller, phrases: PhraseBook | None = None) -> Lookout:
+    """Return what gives a detector the standing words and a directive's. Raises ValueError for a bad `words.file`."""
+    from lodestar.perception.lookout import Lookout, read_words
+
+    return Lookout(detector, read_words(config.words.file), config.words.limit, phrases)
 
 
 def keyframe_store(

@@ -48,6 +48,8 @@ class SceneChain:
     """
 
     def __init__(self, config: SceneDictionaryConfig, shared: SharedConfig, phrases: PhraseBook) -> None:
+        if phrases.of_images is None:
+            phrases.of_images = parts.image_phrases(config.appearance)
         self._phrases = phrases
         self.dictionary = parts.scene_dictionary(config)
         self.moved = MovedThings(self.dictionary) if config.archive_moved else None

@@ -17,7 +17,7 @@ from msgspec import Meta, Struct
 from lodestar.models.kinship import kind_of
 from lodestar.models.lexicon import load_lexicon
 from lodestar.storage.files import write_file
-from lodestar.storage.records import BadRecord, decode, encode
+from lodestar.storage.records import encode
 
 UNKNOWN = "unknown"
 SUPPORTS = ("floor", "surface", "wall", "ceiling")
@@ -144,9 +144,11 @@ class CategoryPriors:
     def load(path: Path) -> CategoryPriors:
         """Return the table joined with the counts of a file. Raises BadPriors for one that is not there or not good."""
         try:
-            found = decode(path.read_bytes(), _Counts)
+            found = msgspec.json.decode(path.read_bytes(), type=_Counts, strict=False)  # 2.0 is 2
             if (found.kind, found.version) != (KIND, VERSION):
-                raise BadRecord(f"it is {found.kind!r} of version {found.version}, not {KIND!r} of {VERSION}")
+                raise ValueError(
+                    f"it is {found.kind!r} of version {found.version}, not {KIND!r} of {VERSION}"
+                )
             return CategoryPriors(found.kinds)
         except FileNotFoundError:
             raise BadPriors(
@@ -155,7 +157,7 @@ class CategoryPriors:
             ) from None
         except OSError as error:
             raise BadPriors(f"the file of counts cannot be read: {error}") from error
-        except BadRecord as error:
+        except (ValueError, RecursionError) as error:
             raise BadPriors(f"{path} is not a file of counts ({error}); move it away to begin anew") from None
 
 

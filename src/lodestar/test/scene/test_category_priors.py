@@ -96,6 +96,14 @@ def test_counts_come_back_from_their_file(tmp_path):
     assert CategoryPriors.load(tmp_path / "counts.json") == priors
 
 
+def test_a_whole_number_with_a_point_is_a_count(tmp_path):
+    counts = '{"things": 2.0, "moves": 1, "exposure": 3, "sizes": 0, "sized": 0.0}'
+    (tmp_path / "counts.json").write_text(
+        f'{{"kind": "category-priors", "version": 1.0, "kinds": {{"mug": {counts}}}}}'
+    )
+    assert CategoryPriors.load(tmp_path / "counts.json").of("mug").watched == 2
+
+
 @pytest.mark.parametrize(
     "text",
     ["", "[]", "{}", '{"kind": "other", "version": 1, "kinds": {}}', '{"kind": "category-priors", "version": 2}',
@@ -114,5 +122,5 @@ def test_impossible_counts_are_refused(tmp_path):
     data = json.loads(path.read_text())
     data["kinds"]["mug"]["exposure"] = -1.0
     path.write_text(json.dumps(data))
-    with pytest.raises(BadPriors, match=r"kinds\[...\].exposure: expected `float` >= 0.0.*move it away"):
+    with pytest.raises(BadPriors, match=r"`float` >= 0.0.*kinds\[...\].exposure.*move it away"):
         CategoryPriors.load(path)

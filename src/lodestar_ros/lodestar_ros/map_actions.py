@@ -209,7 +209,7 @@ class PartServer:
         self._lock = threading.Lock()  # of these
         tidier: LatestWorker = LatestWorker("held_part", lambda _: self.end_unasked(), node.diagnostics.error)
         node.on_close(tidier.close)
-        node.on_close(self._end_former)
+        node.on_close(self.close)
         node.steady_timer(HELD / 10, lambda: tidier.submit(None))
         serve(node, SaveMap, "~/save", self._save)
         serve(node, LoadMap, "~/load", self._load)
@@ -235,12 +235,21 @@ class PartServer:
             if self._held is not None and time.monotonic() - self._asked > HELD:
                 self._end_former()
 
+    def close(self) -> None:
+        """End what is held, unless a stage is under way still."""
+        if self._lock.acquire(blocking=False):
+            try:
+                self._end_former()
+            finally:
+                self._lock.release()
+
     def _do(self, job: Job) -> dict[str, Any]:
         stage, goal = job.request.stage, LoadMap.Goal
         left_out: tuple[str, ...] = ()
         if stage in (goal.WHOLE, goal.PREPARE):
             path = path_of(job)
             self._end_former()
+            self._stage = goal.UNDO  # what fails has gone back
             if stage == goal.WHOLE:
                 left_out = replace_all([(self._part.name, self._part.prepare(path))])
             else:
@@ -248,7 +257,7 @@ class PartServer:
                 left_out = next(prepared)
                 self._held = prepared
         elif stage != self._stage:
-            held = self._held
+            held, self._held = self._held, None
             if held is None:
                 raise Refused(
                     Codes.NODE_LOST, f"{self._name} was restarted during the load; load the map again"
@@ -256,13 +265,14 @@ class PartServer:
             if stage == goal.UNDO:
                 held.close()
             else:
+                self._stage = goal.UNDO  # what fails has gone back
                 next(held, None)
             self._held = held if stage == goal.SWAP else None
         self._stage = stage
         return {"left_out": list(left_out), "entity_count": self._count()}
 
     def _end_former(self) -> None:
-        """End a load whose node died, or whose undoing failed. What is in use stays: the robot may have gone on."""
+        """End a load whose leader died. What is in use stays: the robot may have gone on."""
         held, self._held = self._held, None
         if held is not None:
             next(held, None) if self._stage == LoadMap.Goal.SWAP else held.close()

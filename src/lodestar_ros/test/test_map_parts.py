@@ -116,6 +116,40 @@ def test_loads_in_any_order_leave_a_map_that_somebody_asked_for(served, seed):
     assert part.content == "last" and part.prepared == 0
 
 
+def test_a_swap_that_failed_is_no_success_when_it_is_asked_for_again(served):
+    successor, part = served
+    ask = successor()
+    part._put = MagicMock(side_effect=OSError("disk full"))
+    ask(GOAL.PREPARE, "/map")
+    with pytest.raises(OSError, match="disk full"):
+        ask(GOAL.SWAP)
+    with pytest.raises(Refused):
+        ask(GOAL.SWAP)
+    ask(GOAL.UNDO)  # it has gone back by itself
+    assert part.content == "own" and part.prepared == 0
+
+
+def test_a_part_that_could_not_be_prepared_needs_no_undoing(served):
+    successor, _ = served
+    ask = successor()
+    with pytest.raises(ForeignFile):
+        ask(GOAL.PREPARE, "/damaged")
+    ask(GOAL.UNDO)
+
+
+@pytest.mark.parametrize(("stages", "content"), [([GOAL.PREPARE], "own"), ([GOAL.PREPARE, GOAL.SWAP], "map")])
+def test_a_node_that_ends_during_a_load_leaves_what_is_in_use(served, stages, content):
+    successor, part = served
+    ask = successor()
+    for stage in stages:
+        ask(stage, "/map")
+    with ask.server._lock:
+        ask.server.close()  # a stage is under way: it is not waited for
+    assert part.prepared == 1
+    ask.server.close()
+    assert part.prepared == 0 and part.content == content
+
+
 def test_a_node_that_is_not_up_is_told_where_the_map_has_its_part(monkeypatch, tmp_path):
     monkeypatch.setattr("lodestar_ros.remote_map_parts.RemoteAction", lambda *a: MagicMock(owner=a[-1]))
     remote = RemotePart(

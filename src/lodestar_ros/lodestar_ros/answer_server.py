@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from lodestar.assembly.config import MemoryConfig
@@ -67,7 +66,7 @@ class AnswerServer:
             "~/answer",
             self._answer,
             {DirectiveError: Result.NOT_UNDERSTOOD, BadPicture: Result.NOT_UNDERSTOOD},
-            nothing=partial(Result, number=math.nan, coverage=math.nan),
+            complete=_say_why,
         )
 
     def _answer(self, job: Job) -> Any:
@@ -139,6 +138,11 @@ class AnswerServer:
     def _on_unaided(self, why: str) -> None:
         self._unaided += 1
         self._node.get_logger().warning(why)
+
+
+def _say_why(result: Any) -> None:
+    """Complete the result of a question without an answer."""
+    result.answer, result.number, result.coverage = result.error_msg, math.nan, math.nan
 
 
 def question_of(request: Any, likely: LikelyQuestions | None = None) -> Question:

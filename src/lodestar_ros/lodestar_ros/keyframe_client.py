@@ -82,10 +82,10 @@ class KeyframeClient:
             return
         self._listing = None
         response = future.result() if future.exception() is None else None
-        if response is None:
+        if response is None or (response.more and not response.keyframes):
             return  # it is tried again
         self._listed += [keyframe_from_msg(message) for message in response.keyframes]
-        if response.more and self._listed:
+        if response.more:
             self._list_after(self._listed[-1].id)
         else:
             listed, self._listed = self._listed, []

@@ -99,6 +99,7 @@ class KeyframeDesk:
         return response
 
     def _list(self, request: srv.ListKeyframes.Request, response: srv.ListKeyframes.Response) -> Any:
+        response.more = True  # if this fails
         later = [keyframe for keyframe in self._store.keyframes() if keyframe.id > request.after]
         size = request.page_size or PAGE
         response.keyframes = [keyframe_to_msg(keyframe) for keyframe in later[:size]]

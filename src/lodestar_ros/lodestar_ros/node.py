@@ -193,6 +193,9 @@ class LodestarNode(Node):
         self._closers.append(close)
 
     def close(self) -> None:
-        """Call the registered functions."""
+        """Call the registered functions, the last first; one that fails keeps none of the others from it."""
         while self._closers:
-            self._closers.pop()()
+            try:
+                self._closers.pop()()
+            except Exception as error:
+                self.get_logger().error(f"at the end: {error.__class__.__name__}: {error}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from contextlib import suppress
 from functools import partial
 
 import cv2
@@ -30,7 +31,7 @@ class KeyframeImages:
 
     def __init__(self, node: LodestarNode, name: str = "get_keyframe") -> None:
         self._caller = ServiceCaller(node, GetKeyframe, name, PATIENCE)
-        node.on_close(self._caller.close)
+        self.close = self._caller.close
         self._images: OrderedDict[int, np.ndarray | None] = OrderedDict()  # None: no longer stored
 
     def crops(self, task: EnrichmentTask, margin: float = 0.0) -> list[np.ndarray]:
@@ -43,7 +44,7 @@ class KeyframeImages:
         return [crop_of(image, view, margin) for image, view in images if image is not None]
 
     def _image(self, identity: int) -> np.ndarray | None:
-        if identity in self._images:
+        with suppress(KeyError):  # another worker may drop it at any time
             return self._images[identity]
         response = self._caller.call(id=identity)
         if response is None:
@@ -76,6 +77,7 @@ class SceneEnrichment:
         chain.caption_by(self._images.crops, self._vision(config) if config.captions.asks_model else None)
         self._worker: LatestWorker = LatestWorker("enrich", self._work, node.diagnostics.error)
         node.on_close(self._worker.close)
+        node.on_close(self._images.close)  # the last is called first: no worker waits for an image then
         node.diagnostics.value("enrichments.waiting", lambda: self._scene.enrichments_waiting)
         node.steady_timer(config.enrich_period, self._wake)
 

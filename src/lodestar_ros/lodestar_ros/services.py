@@ -72,12 +72,12 @@ class ServiceCaller:
 
     def call(self, **fields: Any) -> Any:
         """Return the response to a request with these fields; None where nobody answers within `patience` s."""
-        if self._closed or not self._client.service_is_ready():
-            return None
         answer: futures.Future[Any] = futures.Future()
-        self._open.add(answer)
-        self._waiting.append((self._type.Request(**fields), answer))
+        self._open.add(answer)  # before the look at `_closed`: `close` may come at any time
         try:
+            if self._closed or not self._client.service_is_ready():
+                return None
+            self._waiting.append((self._type.Request(**fields), answer))
             return answer.result(self._patience)
         except (TimeoutError, futures.CancelledError):
             return None

@@ -210,16 +210,17 @@ Codes = Mapping[type[Exception], int]
 
 
 def refuse(node: Node, answer: Any, error: Exception, codes: Codes) -> Any:
-    """Return a result or response with an error's code and sentence; one that nobody foresaw is logged, and UNKNOWN
-    where there is such a code.
+    """Return a result or response with an error's code and sentence; one that nobody foresaw is UNKNOWN, and logged.
+
+    A response that has no code is left as it is.
     """
     known = (code for kind, code in codes.items() if isinstance(error, kind))
-    code = error.code if isinstance(error, Refused) else next(known, None)
-    answer.error_msg = told(error)
+    code, why = error.code if isinstance(error, Refused) else next(known, None), told(error)
     if code is None:
-        answer.error_msg = f"{error.__class__.__name__}: {answer.error_msg}"
-        node.get_logger().error(answer.error_msg)
-    answer.error_code = int(getattr(type(answer), "UNKNOWN", 0) if code is None else code)
+        why = f"{error.__class__.__name__}: {why}"
+        node.get_logger().error(why)
+    if hasattr(answer, "error_code"):
+        answer.error_code, answer.error_msg = int(answer.UNKNOWN if code is None else code), why
     return answer
 
 
@@ -228,8 +229,8 @@ class ActionWorker:
     ends.
 
     execute(job) returns the action's Result; what it raises becomes one, see `refuse`. More than `capacity` goals
-    waiting: the next is rejected. cancelled: the sentence for a goal that is cancelled while it waits. nothing(): makes
-    the Result of an error.
+    waiting: the next is rejected. cancelled: the sentence for a goal that is cancelled while it waits. complete: sets
+    what else the Result of an error has.
     """
 
     def __init__(
@@ -242,11 +243,11 @@ class ActionWorker:
         *,
         cancelled: str = "cancelled",
         capacity: int = 8,
-        nothing: Callable[[], Any] | None = None,
+        complete: Callable[[Any], object] = lambda result: None,
     ) -> None:
         self._node = node
         self._execute = execute
-        self._codes, self._nothing = codes, nothing or action_type.Result
+        self._codes, self._nothing, self._complete = codes, action_type.Result, complete
         self._cancelled = action_type.Result.CANCELLED, cancelled
         self._capacity = capacity
         self._mailbox = Mailbox(node)
@@ -310,6 +311,7 @@ class ActionWorker:
                 result = self._execute(job)
             except Exception as error:
                 result = refuse(self._node, self._nothing(), error, self._codes)
+                self._complete(result)
             job.finish(result)
             with self._condition:
                 self._active = {key: other for key, other in self._active.items() if other is not job}

@@ -9,8 +9,9 @@ import pytest
 
 pytest.importorskip("lodestar_interfaces", reason="the workspace is not built")
 
-from lodestar_interfaces import msg
+from lodestar_interfaces import msg, srv
 from lodestar_ros import keyframe_desk
+from lodestar_ros.keyframe_client import KeyframeClient
 from lodestar_ros.keyframe_desk import RETRY, KeyframeDesk
 
 
@@ -56,3 +57,13 @@ def test_images_that_found_no_room_are_linked_when_there_is_some_though_nothing_
     bench.late()
     time.sleep(0.1)
     assert bench.tried == 3, "what is done is not done again"
+
+
+def test_a_list_that_failed_takes_nothing_away_and_is_asked_for_again(bench):
+    response, client, future = srv.ListKeyframes.Response(), MagicMock(), MagicMock()
+    bench.desk._store.keyframes.side_effect = ZeroDivisionError
+    with pytest.raises(ZeroDivisionError):
+        bench.desk._list(srv.ListKeyframes.Request(), response)
+    client._listing, future.exception.return_value, future.result.return_value = future, None, response
+    KeyframeClient._on_page(client, future)
+    assert client._listing is None and not client._feed.post.called and not client._list_after.called

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from types import SimpleNamespace
+from unittest.mock import MagicMock
 
 import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
+from lodestar.assembly.config import SceneDictionaryConfig
+from lodestar_interfaces import srv
+from lodestar_interfaces.action import AnswerQuestion
+from lodestar_ros.answer_server import _say_why
+from lodestar_ros.node import LodestarNode
+from lodestar_ros.scene_enrichment import SceneEnrichment
+from lodestar_ros.services import ServiceCaller
 from lodestar_ros.workers import Job, LatestWorker, QueueWorker, Refused, refuse
 
 
@@ -97,3 +106,57 @@ def test_what_a_request_raises_becomes_its_code_and_sentence(error, code, text):
     answer = refuse(node, _Answer(), error, {FileNotFoundError: 3, OSError: 4})
     assert (answer.error_code, answer.error_msg) == (code, text)
     assert logged == ([text] if code == 99 else []), "only what nobody foresaw is logged"
+
+
+@pytest.mark.parametrize(
+    "service",
+    [srv.AmendScene, srv.EmbedTexts, srv.EraseKeyframes, srv.GetKeyframe, srv.GetSnapshots, srv.ManageMemory,
+     srv.NameRegion, srv.PointOut, srv.ValidateTrace],
+)  # fmt: skip
+def test_what_no_service_foresaw_is_no_success(service):
+    answer = refuse(MagicMock(), service.Response(), ZeroDivisionError("oops"), {})
+    assert answer.error_code == answer.UNKNOWN > 11000 and answer.error_msg == "ZeroDivisionError: oops"
+
+
+def test_a_response_without_a_code_is_sent_and_the_error_logged():
+    """Otherwise its client would wait for ever."""
+    node, response = MagicMock(), srv.ListKeyframes.Response(more=True)
+    assert refuse(node, response, OSError("gone"), {OSError: 3}) is response
+    assert refuse(node, response, ZeroDivisionError("oops"), {}).more
+    assert node.get_logger().error.call_count == 1
+
+
+def test_a_question_without_an_answer_says_why():
+    result = refuse(MagicMock(), AnswerQuestion.Result(), Refused(11225, "cancelled"), {})
+    _say_why(result)
+    assert (result.error_code, result.answer, result.error_msg) == (11225, "cancelled", "cancelled")
+    assert math.isnan(result.number) and math.isnan(result.coverage)
+
+
+@pytest.mark.parametrize("early", [True, False])
+def test_no_worker_waits_for_a_service_when_the_node_ends(early):
+    caller, given = ServiceCaller(MagicMock(), srv.GetKeyframe, "get_keyframe", 30.0), []
+    if early:
+        caller.close()
+    thread = threading.Thread(target=lambda: given.append(caller.call(id=1)))
+    thread.start()
+    if not early:
+        until(lambda: caller._waiting)
+        caller.close()
+    thread.join(5.0)
+    assert given == [None]
+
+
+def test_images_are_not_waited_for_by_the_workers_that_end():
+    """The function that was registered last is called first."""
+    node = MagicMock()
+    enrichment = SceneEnrichment(node, MagicMock(), SceneDictionaryConfig())
+    assert node.on_close.call_args_list[-1].args == (enrichment._images.close,)
+    enrichment._worker.close()
+
+
+def test_what_fails_at_the_end_of_a_node_keeps_nothing_else_from_ending():
+    ended, node = [], MagicMock()
+    node._closers = [lambda: ended.append(1), lambda: 1 / 0, lambda: ended.append(2)]
+    LodestarNode.close(node)
+    assert ended == [2, 1] and node.get_logger().error.call_count == 1

@@ -21,6 +21,7 @@ from lodestar.memory.vision_captions import SegmentCaptionConfig
 from lodestar.perception.config import (
     CaptionerConfig,
     ComponentsConfig,
+    DescriberConfig,
     GeometricConfig,
     NoiseConfig,
     OnnxConfig,
@@ -84,6 +85,7 @@ class PerceptionConfig:
     geometric: GeometricConfig = field(default_factory=GeometricConfig)
     onnx: OnnxConfig = field(default_factory=OnnxConfig)
     ultralytics: UltralyticsConfig = field(default_factory=UltralyticsConfig)
+    appearance: DescriberConfig = field(default_factory=DescriberConfig, metadata={"shared": "appearance"})
 
     def __post_init__(self) -> None:
         if self.adapter not in ADAPTERS:
@@ -124,6 +126,7 @@ class SceneDictionaryConfig:
     archive_moved: bool = True  # what a loaded map has at places whose thing was seen elsewhere since
     changes_period: float = 5.0  # s between two comparisons with the loaded map for that; chosen
     scene: SceneConfig = field(default_factory=SceneConfig)
+    appearance: DescriberConfig = field(default_factory=DescriberConfig, metadata={"shared": "appearance"})
     parser: ParserConfig = field(default_factory=ParserConfig, metadata={"prefix": "query."})
     rerank: RerankConfig = field(default_factory=RerankConfig, metadata={"prefix": "query."})
     captions: CaptionerConfig = field(default_factory=CaptionerConfig, metadata={"prefix": ""})

@@ -89,6 +89,9 @@ class GeometricConfig:
 class NoiseConfig:
     """Errors per mask and frame. The defaults are an error-free detector."""
 
+    # name of a detector whose measured errors take the place of those from `miss` to `erode_px` and of the scores, such
+    # as nanodet (`perception/measured/`); "" = none
+    measured: str = ""
     miss: float = 0.0  # probability that a mask is not detected
     split: float = 0.0  # probability that a mask is split in two
     merge: float = 0.0  # probability that a mask merges with a neighbour

@@ -63,7 +63,9 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         help="simulated seconds that an expert takes to answer (default: what it was measured to take)",
     )  # fmt: skip
     parser.add_argument("--jobs", type=positive_int, default=1, help="processes (default 1)")
-    parser.add_argument("--noise", choices=NOISE_NAMES, default="mild", help="of perception (default mild)")
+    parser.add_argument(
+        "--noise", choices=NOISE_NAMES, default=MEASURED, help="of perception (default %(default)s)"
+    )
     add_selection_options(parser)
 
 

@@ -81,7 +81,7 @@ class _Recorder:
         frame = RgbdFrame(
             image.stamp, image.camera, image.depth, image.odom_from_camera, image.map_from_odom, image.rgb
         )
-        segmented = self._detector.segment(image.stamp, image.labels, image.label_table)
+        segmented = self._detector.segment(image.stamp, image.labels, image.label_table, frame)
         chain.take_depth(frame, simulator.odom_from_base)
         fused = chain.take_segments(frame, segmented)
         self._observations = chain.seen.observations if fused and chain.seen else ()

@@ -1,0 +1,153 @@
+"""Errors of a real detector as they were measured: what it misses, how long, and what it takes things for."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, field, fields
+from functools import lru_cache
+from importlib import resources
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+from lodestar.perception.frames import RgbdFrame
+
+WIDTH = 640.0  # pixels of the image in which sizes are given
+_SAME_PLACE = 1.0  # m between two sights of one thing, of which each shows another part; chosen
+_NORMAL = NormalDist()
+_OPEN = 1e-4  # least probability of a hit and of a miss, so that neither is for ever
+
+
+@dataclass(frozen=True)
+class MeasuredNoise:
+    """Numbers of one detector; `source` says where they come from. Written by the benchmark `detector-noise`.
+
+    sizes, distances: lower edges of the bins of `recall`; pixels (square root of the mask's area in an image 640 wide)
+    and metres. kinds: labels of a simulator -> the detector's class. offsets: class -> logit by which its recall differs
+    from the pooled one, which all other labels have. lasting: share of what decides about a miss that a thing keeps for
+    ever; the rest is correlated over `memory` seconds. wrong: share of hits with a wrong label. edges: quantiles of the
+    share of its side by which a detected box begins inside the thing. scores: quantiles of the confidence. strays:
+    detections per frame where no thing is, with their labels and quantiles of their sizes.
+    """
+
+    source: str
+    sizes: tuple[float, ...]
+    distances: tuple[float, ...]
+    recall: tuple[tuple[float, ...], ...]
+    lasting: float
+    memory: float
+    wrong: float
+    edges: tuple[float, ...]
+    scores: tuple[float, ...]
+    strays: float
+    stray_sizes: tuple[float, ...]
+    kinds: dict[str, str] = field(default_factory=dict)
+    offsets: dict[str, float] = field(default_factory=dict)
+    wrong_labels: dict[str, float] = field(default_factory=dict)
+    stray_labels: dict[str, float] = field(default_factory=dict)
+
+    def chance(self, label: str, size: float, distance: float | None) -> float:
+        """Return the probability that a thing of this size and distance is detected; None = at an unknown distance."""
+        row = self.recall[_bin(self.sizes, size)]
+        pooled = float(np.mean(row)) if distance is None else row[_bin(self.distances, distance)]
+        offset = self.offsets.get(self.kinds.get(label, ""), 0.0)
+        pooled = min(max(pooled, _OPEN), 1.0 - _OPEN)
+        chance = 1.0 / (1.0 + (1.0 / pooled - 1.0) * math.exp(-offset))
+        return min(max(chance, _OPEN), 1.0 - _OPEN)
+
+    @classmethod
+    def of(cls, record: dict[str, Any]) -> MeasuredNoise:
+        """Return the numbers of a JSON record. Raises ValueError for one of another form."""
+        known = {one.name for one in fields(cls)}
+        try:
+            given = {name: _tuples(value) for name, value in record.items() if name in known}
+            made = cls(**given)
+            shape = len(made.recall), {len(row) for row in made.recall}
+            flat = [*made.edges, *made.scores, *made.stray_sizes, made.memory, made.strays]
+            sound = shape == (len(made.sizes), {len(made.distances)}) and all(map(math.isfinite, flat))
+            shares = [made.lasting, made.wrong, *(value for row in made.recall for value in row)]
+        except (TypeError, AttributeError) as error:
+            raise ValueError(f"this is no measured noise: {error}") from error
+        if not sound or not all(0.0 <= share <= 1.0 for share in shares) or made.memory <= 0.0:
+            raise ValueError("this is no measured noise: a table is torn, or a share is not from 0 to 1")
+        return made
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(_tuples(one) for one in value) if isinstance(value, list) else value
+
+
+def _bin(edges: tuple[float, ...], value: float) -> int:
+    return max(int(np.searchsorted(edges, value, side="right")) - 1, 0)
+
+
+@lru_cache(maxsize=8)
+def measured_noise(name: str) -> MeasuredNoise:
+    """Return the packaged numbers of a detector. Raises ValueError for a name that there is not."""
+    folder = resources.files("lodestar.perception") / "measured"
+    file = folder / f"{name}.json"
+    if not name.isidentifier() or not file.is_file():
+        there = sorted(one.name.removesuffix(".json") for one in folder.iterdir() if one.name.endswith(".json"))
+        raise ValueError(f"no noise {name!r} was measured; there are {', '.join(there)}")
+    return MeasuredNoise.of(json.loads(file.read_text(encoding="utf-8")))
+
+
+@dataclass
+class _Thing:
+    """place: (3,) in odom, None = not known. lasting, passing: standard normal; large ones are misses."""
+
+    place: np.ndarray | None
+    lasting: float
+    passing: float
+    stamp: float
+
+
+class MissMemory:
+    """Decides which things are missed, so that misses of one thing in a row are as correlated as they were measured."""
+
+    def __init__(self, noise: MeasuredNoise, rng: np.random.Generator) -> None:
+        self._noise, self._rng = noise, rng
+        self._things: dict[tuple[str, str], list[_Thing]] = {}
+        self._given: set[int] = set()  # things of this frame
+
+    def start(self) -> None:
+        """Begin a frame: each thing is in it once."""
+        self._given.clear()
+
+    def hits(self, stamp: float, entry: tuple[str, str], place: np.ndarray | None, chance: float) -> bool:
+        """Return whether a thing is detected. entry: its label and caption. place: (3,) metres in odom, if known."""
+        noise, rng = self._noise, self._rng
+        thing = self._thing(stamp, entry, place)
+        kept = math.exp(-max(stamp - thing.stamp, 0.0) / noise.memory)
+        thing.passing = kept * thing.passing + math.sqrt(1.0 - kept * kept) * float(rng.standard_normal())
+        thing.stamp, thing.place = stamp, place
+        latent = math.sqrt(noise.lasting) * thing.lasting + math.sqrt(1.0 - noise.lasting) * thing.passing
+        return latent < _NORMAL.inv_cdf(chance)
+
+    def _thing(self, stamp: float, entry: tuple[str, str], place: np.ndarray | None) -> _Thing:
+        known = [one for one in self._things.setdefault(entry, []) if id(one) not in self._given]
+        if place is not None:
+            apart = {
+                id(one): float(np.linalg.norm(one.place - place)) if one.place is not None else 0.0 for one in known
+            }
+            known = sorted((one for one in known if apart[id(one)] <= _SAME_PLACE), key=lambda one: apart[id(one)])
+        if known:
+            thing = known[0]
+        else:
+            thing = _Thing(place, *map(float, self._rng.standard_normal(2)), stamp)
+            self._things[entry].append(thing)
+        self._given.add(id(thing))
+        return thing
+
+
+def place_of(frame: RgbdFrame, rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray | None, float | None]:
+    """Return where in odom (3,) pixels lie, at their median depth, and how far; None, None without depth."""
+    depth = frame.depth[rows, columns]
+    depth = depth[depth > 0.0]
+    if not len(depth):
+        return None, None
+    z, camera = float(np.median(depth)), frame.camera
+    x, y = (columns.mean() - camera.cx) / camera.fx * z, (rows.mean() - camera.cy) / camera.fy * z
+    return (frame.odom_from_camera @ np.array([x, y, z, 1.0]))[:3], z

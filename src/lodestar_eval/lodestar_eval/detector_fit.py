@@ -74,7 +74,9 @@ def fit(levels: Sights, strays: Sights, kinds: dict[str, str], source: str) -> F
         "edges": np.quantile(edges, _QUANTILES).round(3).tolist(),
         "scores": np.quantile([sight.score for sight in found], _QUANTILES).round(3).tolist(),
         "strays": round(len(strays.strays) / strays.frames, 3),
-        "stray_sizes": np.quantile([one.size for one in strays.strays] or [1.0], _QUANTILES).round(1).tolist(),
+        "stray_sizes": np.quantile([one.size for one in strays.strays] or [1.0], _QUANTILES)
+        .round(1)
+        .tolist(),
         "kinds": dict(sorted(kinds.items())),
         "offsets": {kind: round(value, 2) for kind, value in offsets.items()},
         "wrong_labels": dict(wrong.most_common()),

@@ -132,7 +132,7 @@ class _Collector:
         right = np.array([[kind == d.label for d in detections] for _, kind, *_ in boxes]).reshape(iou.shape)
         taken: set[int] = set()
         for row in np.argsort(-iou.max(axis=1, initial=0.0)) if len(boxes) else []:
-            name, kind, rows, columns, distance = boxes[row]
+            name, kind, rows, _, distance = boxes[row]
             area = len(rows) * (1 if complete else STEP**2)
             sight = Sight(self._source, name, stamp, kind, float(np.sqrt(area)) * WIDTH / width, distance)
             value = np.where(iou[row] >= MATCHED, iou[row] + right[row], 0.0)

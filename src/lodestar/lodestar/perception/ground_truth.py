@@ -9,7 +9,8 @@ import cv2
 import numpy as np
 
 from lodestar.perception.config import NoiseConfig
-from lodestar.perception.frames import Detection, SegmentedFrame, Vocabulary
+from lodestar.perception.frames import Detection, RgbdFrame, SegmentedFrame, Vocabulary
+from lodestar.perception.measured_noise import WIDTH, MissMemory, measured_noise, place_of
 from lodestar.perception.segments import SegmentFilter, filter_segments, label_extents
 
 

@@ -25,10 +25,10 @@ class MeasuredNoise:
     """Numbers of one detector; `source` says where they come from. Written by the benchmark `detector-noise`.
 
     sizes, distances: lower edges of the bins of `recall`; pixels (square root of the mask's area in an image 640 wide)
-    and metres. kinds: labels of a simulator -> the detector's class. offsets: class -> logit by which its recall differs
-    from the pooled one, which all other labels have. lasting: share of what decides about a miss that a thing keeps for
-    ever; the rest is correlated over `memory` seconds. wrong: share of hits with a wrong label. edges: quantiles of the
-    share of its side by which a detected box begins inside the thing. scores: quantiles of the confidence. strays:
+    and metres. kinds: labels of a simulator -> the detector's class. offsets: class -> logit by which its recall is
+    above the pooled one, which all other labels have. lasting: share of what decides about a miss that a thing keeps
+    for ever; the rest is correlated over `memory` seconds. wrong: share of hits with a wrong label. edges: quantiles of
+    the share of its side by which a detected box begins inside the thing. scores: quantiles of the confidence. strays:
     detections per frame where no thing is, with their labels and quantiles of their sizes.
     """
 
@@ -89,7 +89,9 @@ def measured_noise(name: str) -> MeasuredNoise:
     folder = resources.files("lodestar.perception") / "measured"
     file = folder / f"{name}.json"
     if not name.isidentifier() or not file.is_file():
-        there = sorted(one.name.removesuffix(".json") for one in folder.iterdir() if one.name.endswith(".json"))
+        there = sorted(
+            one.name.removesuffix(".json") for one in folder.iterdir() if one.name.endswith(".json")
+        )
         raise ValueError(f"no noise {name!r} was measured; there are {', '.join(there)}")
     return MeasuredNoise.of(json.loads(file.read_text(encoding="utf-8")))
 
@@ -130,9 +132,12 @@ class MissMemory:
         known = [one for one in self._things.setdefault(entry, []) if id(one) not in self._given]
         if place is not None:
             apart = {
-                id(one): float(np.linalg.norm(one.place - place)) if one.place is not None else 0.0 for one in known
+                id(one): float(np.linalg.norm(one.place - place)) if one.place is not None else 0.0
+                for one in known
             }
-            known = sorted((one for one in known if apart[id(one)] <= _SAME_PLACE), key=lambda one: apart[id(one)])
+            known = sorted(
+                (one for one in known if apart[id(one)] <= _SAME_PLACE), key=lambda one: apart[id(one)]
+            )
         if known:
             thing = known[0]
         else:
@@ -142,7 +147,9 @@ class MissMemory:
         return thing
 
 
-def place_of(frame: RgbdFrame, rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray | None, float | None]:
+def place_of(
+    frame: RgbdFrame, rows: np.ndarray, columns: np.ndarray
+) -> tuple[np.ndarray | None, float | None]:
     """Return where in odom (3,) pixels lie, at their median depth, and how far; None, None without depth."""
     depth = frame.depth[rows, columns]
     depth = depth[depth > 0.0]

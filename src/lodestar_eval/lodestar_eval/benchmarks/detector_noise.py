@@ -22,12 +22,18 @@ _LEAST_SIZE = 16.0  # pixels of a thing of the tables; chosen: below, nobody exp
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--data", type=Path, required=True, help="recording with labels, as for `real-images`")
+    parser.add_argument(
+        "--data", type=Path, required=True, help="recording with labels, as for `real-images`"
+    )
     parser.add_argument("--labels", type=Path, default=None, metavar="FILE", help="as for `real-images`")
     parser.add_argument("--worlds", default="apartment,office", help="rendered (default apartment,office)")
-    parser.add_argument("--seeds", type=seed_list, default=seed_list("501-503"), help="of each (default 501-503)")
+    parser.add_argument(
+        "--seeds", type=seed_list, default=seed_list("501-503"), help="of each (default 501-503)"
+    )
     parser.add_argument("--frames", type=positive_int, default=100, help="of each building (default 100)")
-    parser.add_argument("--model", default="", metavar="FILE", help="network (default: that of `make detector`)")
+    parser.add_argument(
+        "--model", default="", metavar="FILE", help="network (default: that of `make detector`)"
+    )
 
 
 def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
@@ -47,7 +53,9 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
         raise BadOptions(str(error)) from error
     real = recorded(room, recording.frames(), detector, coco_class)
     if not any(sight.found == sight.kind for sight in real.things):
-        raise BadOptions(f"{room.name}: the detector sees none of the labelled things; nothing can be measured")
+        raise BadOptions(
+            f"{room.name}: the detector sees none of the labelled things; nothing can be measured"
+        )
     progress(f"{room.name}: {real.frames} frames, {len(real.things)} sights")
     views = []
     for kind in options.worlds.split(","):
@@ -78,14 +86,22 @@ def _result(fitted: Fitted, real: Sights, simulated: Sights) -> Result:
     metrics["real.recall"] = _recall(real.things)
     metrics["rendered.recall"] = _recall([sight for sight in simulated.things if sight.kind])
     metrics["rendered.outside_named"] = mean(
-        [float(sight.score > 0.0) for sight in simulated.things if not sight.kind and sight.size >= _LEAST_SIZE]
+        [
+            float(sight.score > 0.0)
+            for sight in simulated.things
+            if not sight.kind and sight.size >= _LEAST_SIZE
+        ]
     )
     metrics["strays_again"] = mean([float(stray.again) for stray in simulated.strays])
     return Result(
         metrics,
-        tables=(_bins(fitted), _kinds("Real frames, by class", real), _kinds("Rendered views, by class", simulated)),
+        tables=(
+            _bins(fitted),
+            _kinds("Real frames, by class", real),
+            _kinds("Rendered views, by class", simulated),
+        ),
         notes=(
-            "`measured.json` is the noise as `perception/measured/` keeps it. Levels of recall, boxes, scores and flicker "
+            "`measured.json` is the noise as `perception/measured/` keeps it. Recall, boxes, scores and flicker "
             "are those of the real frames; rendered views give the detections where no thing is, because there every "
             "thing is known. `lasting` is the share of what decides about a miss that a thing keeps, `memory` the time "
             "in seconds over which the rest is correlated. `strays_again`: share of strays that the frame before had.",
@@ -109,7 +125,9 @@ def _bins(fitted: Fitted) -> Table:
         for chance, sights, hits in zip(record["recall"][number], fitted.sights[number], fitted.hits[number]):
             cells.append(f"{chance:.2f} ({hits} of {sights})")
         rows.append((f"from {size:g}", *cells))
-    return Table("Recall by size and distance, each class alike (hits of sights)", tuple(columns), tuple(rows))
+    return Table(
+        "Recall by size and distance, each class alike (hits of sights)", tuple(columns), tuple(rows)
+    )
 
 
 def _kinds(title: str, sights: Sights) -> Table:
@@ -123,7 +141,9 @@ def _kinds(title: str, sights: Sights) -> Table:
             right = f"{_recall(own):.2f}" if kind else ""
             wrong_text = f"{wrong:.2f}" if np.isfinite(wrong) else ""
             rows.append((kind or "outside of COCO", str(len(own)), f"{size:.0f}", right, wrong_text))
-    return Table(title, ("class", "sights", "median size, pixels", "recall", "of detections wrong"), tuple(rows))
+    return Table(
+        title, ("class", "sights", "median size, pixels", "recall", "of detections wrong"), tuple(rows)
+    )
 
 
 BENCHMARK = Benchmark(

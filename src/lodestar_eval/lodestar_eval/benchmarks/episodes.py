@@ -252,7 +252,12 @@ def _compared(
             if log is not None:
                 for decision in decisions:
                     DecisionLog(log).write(decision)
-    metrics = tables.row_metrics(rows) | tables.kind_metrics(rows) | tables.learning_metrics(picks)
+    metrics = (
+        tables.row_metrics(rows)
+        | tables.kind_metrics(rows)
+        | tables.target_metrics(rows)
+        | tables.learning_metrics(picks)
+    )
     metrics |= delay_metrics(rows)
     plots = []
     if not plan.is_plain:
@@ -269,7 +274,8 @@ def _compared(
             *delay_bars(metrics, plan.episode.reasoner_delay, plan.episode.answer_delay),
         ),
         tables=(
-            tables.main_table(rows, metrics), *tables.kind_tables(rows, metrics), *delay_tables(rows, metrics),
+            tables.main_table(rows, metrics), *tables.kind_tables(rows, metrics),
+            tables.target_table(rows, metrics), *delay_tables(rows, metrics),
             tables.way_table(rows),
             tables.allocation_table(rows),
             *tables.learning_tables(metrics), *tables.stage_tables(picks), *result.tables,

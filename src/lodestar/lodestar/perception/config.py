@@ -104,6 +104,12 @@ class NoiseConfig:
     # share of a box's outline on the image border above which it is dropped; 1 = never
     max_border_share: float = 1.0
 
+    def __post_init__(self) -> None:
+        if self.measured:
+            from lodestar.perception.measured_noise import measured_noise
+
+            measured_noise(self.measured)  # raises ValueError
+
 
 @dataclass(frozen=True)
 class ComponentsConfig:

@@ -82,8 +82,7 @@ class GroundTruthDetector:
     """Make detections from a simulator's label image and the table of its values.
 
     Values of the input never reach the output: segments are renumbered at random in every frame. All randomness comes
-    from `rng`, so the same seed and frames give the same detections. Raises ValueError for `measured` noise that there
-    is not.
+    from `rng`, so the same seed and frames give the same detections.
     """
 
     name = "ground_truth"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import resources
 from statistics import NormalDist
@@ -60,23 +60,45 @@ class MeasuredNoise:
     @classmethod
     def of(cls, record: dict[str, Any]) -> MeasuredNoise:
         """Return the numbers of a JSON record. Raises ValueError for one of another form."""
-        known = {one.name for one in fields(cls)}
         try:
-            given = {name: _tuples(value) for name, value in record.items() if name in known}
-            made = cls(**given)
-            shape = len(made.recall), {len(row) for row in made.recall}
-            flat = [*made.edges, *made.scores, *made.stray_sizes, made.memory, made.strays]
-            sound = shape == (len(made.sizes), {len(made.distances)}) and all(map(math.isfinite, flat))
-            shares = [made.lasting, made.wrong, *(value for row in made.recall for value in row)]
-        except (TypeError, AttributeError) as error:
-            raise ValueError(f"this is no measured noise: {error}") from error
-        if not sound or not all(0.0 <= share <= 1.0 for share in shares) or made.memory <= 0.0:
-            raise ValueError("this is no measured noise: a table is torn, or a share is not from 0 to 1")
+            made = cls(
+                source=str(record["source"]),
+                recall=tuple(tuple(float(share) for share in row) for row in record["recall"]),
+                kinds={str(label): str(kind) for label, kind in record.get("kinds", {}).items()},
+                **{name: tuple(float(one) for one in record[name]) for name in _LISTS},
+                **{name: float(record[name]) for name in _NUMBERS},
+                **{name: {str(k): float(v) for k, v in record.get(name, {}).items()} for name in _WEIGHTS},
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise ValueError(f"this is no measured noise ({type(error).__name__}: {error})") from error
+        made._check()
         return made
 
+    def _check(self) -> None:
+        shares = [self.lasting, self.wrong, *(share for row in self.recall for share in row), *self.scores]
+        values = [*self.edges, *self.stray_sizes, *self.sizes, *self.distances, *self.offsets.values()]
+        weights = [*self.wrong_labels.values(), *self.stray_labels.values()]
+        if {len(row) for row in self.recall} != {len(self.distances)} or len(self.recall) != len(self.sizes):
+            raise ValueError(
+                "this is no measured noise: `recall` needs a row per size, and in it a share per distance"
+            )
+        if not all(0.0 <= share <= 1.0 for share in shares) or not all(map(math.isfinite, values)):
+            raise ValueError(
+                "this is no measured noise: a share is not from 0 to 1, or a value is not finite"
+            )
+        if not all((self.sizes, self.edges, self.scores, self.stray_sizes)) or not all(
+            0.0 < w < math.inf for w in weights
+        ):
+            raise ValueError("this is no measured noise: a list is empty, or a weight is not above 0")
+        if not (0.0 < self.memory < math.inf and 0.0 <= self.strays < math.inf):
+            raise ValueError(
+                "this is no measured noise: `memory` must be above 0 seconds, `strays` not negative"
+            )
 
-def _tuples(value: Any) -> Any:
-    return tuple(_tuples(one) for one in value) if isinstance(value, list) else value
+
+_LISTS = ("sizes", "distances", "edges", "scores", "stray_sizes")
+_NUMBERS = ("lasting", "memory", "wrong", "strays")
+_WEIGHTS = ("offsets", "wrong_labels", "stray_labels")
 
 
 def _bin(edges: tuple[float, ...], value: float) -> int:

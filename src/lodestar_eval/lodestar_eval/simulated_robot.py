@@ -42,11 +42,13 @@ class SimulatedRobot:
         self._stages = unmeasured if clock is None else clock.stage
         self._ranges = RangeSensors(simulator, settings.robot.mapping, self._stages)
         self.detector = parts.ground_truth_detector(settings.robot.perception, rng)
+        self._describer = parts.appearance_describer(settings.robot.perception)
         self._memory = memory
         self.headless = HeadlessRobot(
             settings.robot, phrases, policy, reasoner=self._reasoner, stages=self._stages,
             remembers=memory is not None, kinds=settings.kinds,
         )  # fmt: skip
+        self.headless.use_detector(self.detector)
         self._use_memory()
 
     def _use_memory(self) -> None:
@@ -62,6 +64,7 @@ class SimulatedRobot:
         """Forget the building and reset the detector's noise."""
         self.detector = parts.ground_truth_detector(self.settings.robot.perception, rng)
         self.headless.forget()
+        self.headless.use_detector(self.detector)
         self._use_memory()
 
     @property
@@ -87,7 +90,9 @@ class SimulatedRobot:
             self.turn()
             return None
         with self._stages("render"):
-            image = self.simulator.render(rgb=False, width=settings.width, height=settings.height)
+            image = self.simulator.render(
+                self._describer is not None, width=settings.width, height=settings.height
+            )
         self.turn()
         self.see(image)
         return image
@@ -104,4 +109,6 @@ class SimulatedRobot:
         )
         with self._stages("detect"):
             segmented = self.detector.segment(image.stamp, image.labels, image.label_table, frame)
+            if self._describer is not None and image.rgb is not None:
+                segmented = self._describer.describe(image.rgb, segmented)
         self.headless.take_view(frame, segmented, self.simulator.odom_from_base)

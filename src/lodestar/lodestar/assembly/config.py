@@ -21,10 +21,12 @@ from lodestar.memory.vision_captions import SegmentCaptionConfig
 from lodestar.perception.config import (
     CaptionerConfig,
     ComponentsConfig,
+    DescriberConfig,
     GeometricConfig,
     NoiseConfig,
     OnnxConfig,
     UltralyticsConfig,
+    WordsConfig,
 )
 from lodestar.query.config import RerankConfig
 from lodestar.scene.config import SceneConfig
@@ -74,12 +76,16 @@ class PerceptionConfig:
     adapter: str = "ground_truth"
     # path of the network: an .onnx file for onnx, empty = that of `make detector`; .pt, .onnx, .engine for ultralytics
     model: str = ""
+    words: WordsConfig = field(default_factory=WordsConfig)  # that a detector with text prompts looks for
+    # whether a vision model names what the detector cannot
+    captioned: bool = field(default=False, metadata={"shared": "vision_model"})
     seed: int = 0  # of the noise and of the numbering of labels
     noise: NoiseConfig = field(default_factory=NoiseConfig)
     components: ComponentsConfig = field(default_factory=ComponentsConfig)  # of the ground_truth adapter
     geometric: GeometricConfig = field(default_factory=GeometricConfig)
     onnx: OnnxConfig = field(default_factory=OnnxConfig)
     ultralytics: UltralyticsConfig = field(default_factory=UltralyticsConfig)
+    appearance: DescriberConfig = field(default_factory=DescriberConfig, metadata={"shared": "appearance"})
 
     def __post_init__(self) -> None:
         if self.adapter not in ADAPTERS:
@@ -120,6 +126,7 @@ class SceneDictionaryConfig:
     archive_moved: bool = True  # what a loaded map has at places whose thing was seen elsewhere since
     changes_period: float = 5.0  # s between two comparisons with the loaded map for that; chosen
     scene: SceneConfig = field(default_factory=SceneConfig)
+    appearance: DescriberConfig = field(default_factory=DescriberConfig, metadata={"shared": "appearance"})
     parser: ParserConfig = field(default_factory=ParserConfig, metadata={"prefix": "query."})
     rerank: RerankConfig = field(default_factory=RerankConfig, metadata={"prefix": "query."})
     captions: CaptionerConfig = field(default_factory=CaptionerConfig, metadata={"prefix": ""})

@@ -37,8 +37,12 @@ if TYPE_CHECKING:
     from lodestar.memory.snapshots.upkeep import SnapshotUpkeep
     from lodestar.models.chat import OpenAiChat
     from lodestar.models.phrases import PhraseBook
+    from lodestar.perception.appearance import Describer
+    from lodestar.perception.config import DescriberConfig
+    from lodestar.perception.frames import Labeller
     from lodestar.perception.geometric import GeometricSegmenter
     from lodestar.perception.ground_truth import GroundTruthDetector
+    from lodestar.perception.lookout import Lookout
     from lodestar.perception.onnx_detector import OnnxDetector
     from lodestar.perception.picture_config import PictureDetectorConfig
     from lodestar.perception.ultralytics import UltralyticsDetector
@@ -79,27 +83,58 @@ def geometric_segmenter(config: PerceptionConfig = _SEEING) -> GeometricSegmente
     """Return the segmenter that finds shapes in depth images, without names."""
     from lodestar.perception.geometric import GeometricSegmenter
 
-    return GeometricSegmenter(config.geometric, config.seed)
+    return GeometricSegmenter(config.geometric, config.seed, config.captioned)
 
 
 def color_detector(
     config: PerceptionConfig | PictureDetectorConfig, *, checked: bool = True
 ) -> OnnxDetector | UltralyticsDetector:
-    """Return the RGB detector; its model is loaded with the first image.
+    """Return the RGB detector; its model is loaded with the first image. Raises ValueError for a bad `words.file`.
 
     checked: raise DetectorUnavailable now where files or packages are missing, not with the first image.
     """
+    from lodestar.perception.lookout import read_words
     from lodestar.perception.onnx_detector import OnnxDetector
     from lodestar.perception.ultralytics import UltralyticsDetector
 
     detector: OnnxDetector | UltralyticsDetector
+    words = read_words(config.words.file)[: config.words.limit]
     if config.adapter == "onnx":
         detector = OnnxDetector(config.model or FETCHED_DETECTOR, config.onnx)
     else:
-        detector = UltralyticsDetector(config.model, config.ultralytics)
+        detector = UltralyticsDetector(config.model, config.ultralytics, words)
     if checked:
         detector.check()
     return detector
+
+
+def appearance_describer(config: PerceptionConfig) -> Describer | None:
+    """Return what describes the appearance of segments; None where it is switched off. Raises DetectorUnavailable."""
+    if config.appearance.by == "histogram":
+        from lodestar.perception.appearance import HistogramDescriber
+
+        return HistogramDescriber(config.appearance.histogram)
+    if config.appearance.by == "encoder":
+        from lodestar.perception.image_encoder import ImageEncoder
+
+        return ImageEncoder(config.appearance.encoder)
+    return None
+
+
+def image_phrases(config: DescriberConfig) -> PhraseBook | None:
+    """Return the phrases of the encoder's text side; None where it has none. Its network is loaded at first use."""
+    if config.by != "encoder" or not config.encoder.text_model:
+        return None
+    from lodestar.perception.text_encoder import phrases_of
+
+    return phrases_of(config.encoder)
+
+
+def lookout(config: PerceptionConfig, detector: Labeller, phrases: PhraseBook | None = None) -> Lookout:
+    """Return what gives a detector the standing words and a directive's. Raises ValueError for a bad `words.file`."""
+    from lodestar.perception.lookout import Lookout, read_words
+
+    return Lookout(detector, read_words(config.words.file), config.words.limit, phrases)
 
 
 def keyframe_store(

@@ -11,7 +11,7 @@ from sensor_msgs.msg import CompressedImage, Image
 
 from lodestar.assembly import parts
 from lodestar.assembly.config import PerceptionConfig
-from lodestar.perception.frames import DetectorUnavailable, SegmentedFrame
+from lodestar.perception.frames import DetectorUnavailable, Labeller, SegmentedFrame
 from lodestar.perception.painting import paint_segments
 from lodestar_interfaces import msg
 from lodestar_ros import qos
@@ -21,6 +21,7 @@ from lodestar_ros.conversions_scene import segmented_to_msg
 from lodestar_ros.conversions_sensors import image_to_msg
 from lodestar_ros.executors import main_of
 from lodestar_ros.label_input import LabelInput
+from lodestar_ros.lookout_server import LookoutServer
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import ParameterError, declare_part
 from lodestar_ros.sync import StampPairer
@@ -31,8 +32,9 @@ class PerceptionNode(LodestarNode):
     """Segment the newest image; older waiting images are dropped and counted.
 
     Subscribes: ``labels`` and ``label_table`` (ground_truth; with ``depth`` or ``label_instances`` where
-    `components.by` says so), ``image`` (onnx, ultralytics), or ``depth`` and ``image`` (geometric); ``camera_info``.
-    Publishes: ``~/segmented``; ``~/annotated`` (the segments in colour, if it has subscribers).
+    `components.by` says so, and with ``image`` where `appearance.by` does), ``image`` (onnx, ultralytics), or
+    ``depth`` and ``image`` (geometric); ``camera_info``.
+    Publishes: ``~/segmented``; ``~/annotated`` (the segments in colour, if it has subscribers); see `LookoutServer`.
     """
 
     def __init__(self, **kwargs):
@@ -45,22 +47,33 @@ class PerceptionNode(LodestarNode):
         self.diagnostics.value("detect.dropped", lambda: self._worker.dropped)
         self.diagnostics.value("detect.latency_s", lambda: self._worker.latency)
         self._images = CameraInput(self)
+        try:
+            self._describer = parts.appearance_describer(config)
+        except DetectorUnavailable as error:
+            raise ParameterError(f"appearance: {error}") from error
+        self.diagnostics.value("appearance.dropped", lambda: getattr(self._describer, "dropped", 0))
+        self._detector: Labeller
         self._input = {"ground_truth": "labels", "geometric": "depth"}.get(config.adapter, "image")
         if config.adapter == "ground_truth":
-            self._truth = parts.ground_truth_detector(config)
-            self._labels = LabelInput(self, config.components, self._worker.submit, self._images)
+            self._detector = self._truth = parts.ground_truth_detector(config)
+            self._labels = LabelInput(
+                self, config.components, self._worker.submit, self._images, self._describer is not None
+            )
         elif config.adapter == "geometric":
-            self._geometric = parts.geometric_segmenter(config)
+            self._detector = self._geometric = parts.geometric_segmenter(config)
             self._pairer = self.timed(StampPairer(("depth", "image"), self._on_rgbd))
             for name in ("depth", "image"):
                 self.listen(Image, name, partial(self._on_image, name), qos.SENSOR, stamped=True)
             self.diagnostics.value("depth.unmatched", lambda: self._pairer.unmatched["depth"])
         else:
             try:
-                self._detector = parts.color_detector(config)
+                self._detector = self._rgb = parts.color_detector(config)
             except DetectorUnavailable as error:
                 raise ParameterError(f"adapter {config.adapter}: {error}") from error
+            except ValueError as error:
+                raise ParameterError(f"words.file: {error}") from error
             self.listen(Image, "image", self._worker.submit, qos.SENSOR, stamped=True)
+        LookoutServer(self, config, self._detector)
 
     def _on_image(self, name: str, message: Image | CompressedImage) -> None:
         self._pairer.add(name, stamp_from_msg(message.header.stamp), message)
@@ -75,7 +88,7 @@ class PerceptionNode(LodestarNode):
         colors = None
         if isinstance(item, Image | CompressedImage):
             image, colors = item, self._images.color(item)
-            frame = self._detector.detect(stamp_from_msg(item.header.stamp), colors)
+            frame = self._rgb.detect(stamp_from_msg(item.header.stamp), colors)
         elif isinstance(item, tuple):
             image, rgb = item
             metres, camera = self._images.depth(image)
@@ -84,7 +97,10 @@ class PerceptionNode(LodestarNode):
         else:
             image = item["labels"]
             labels, table = self._labels.objects(item)
+            colors = self._images.color(item["image"]) if "image" in item else None
             frame = self._truth.segment(stamp_from_msg(image.header.stamp), labels, table)
+        if self._describer is not None and colors is not None:
+            frame = self._describer.describe(colors, frame)
         self._publish(frame, image.header.frame_id, colors)
         self.diagnostics.status(f"{len(frame.detections)} segments in {time.monotonic() - start:.3f} s")
 

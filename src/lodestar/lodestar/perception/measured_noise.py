@@ -61,16 +61,17 @@ class MeasuredNoise:
     def of(cls, record: dict[str, Any]) -> MeasuredNoise:
         """Return the numbers of a JSON record. Raises ValueError for one of another form."""
         try:
-            made = cls(
-                source=str(record["source"]),
-                recall=tuple(tuple(float(share) for share in row) for row in record["recall"]),
-                kinds={str(label): str(kind) for label, kind in record.get("kinds", {}).items()},
+            given: dict[str, Any] = {
+                "source": str(record["source"]),
+                "recall": tuple(tuple(float(share) for share in row) for row in record["recall"]),
+                "kinds": {str(label): str(kind) for label, kind in record.get("kinds", {}).items()},
                 **{name: tuple(float(one) for one in record[name]) for name in _LISTS},
                 **{name: float(record[name]) for name in _NUMBERS},
                 **{name: {str(k): float(v) for k, v in record.get(name, {}).items()} for name in _WEIGHTS},
-            )
+            }
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ValueError(f"this is no measured noise ({type(error).__name__}: {error})") from error
+        made = cls(**given)
         made._check()
         return made
 
@@ -163,7 +164,9 @@ class MissMemory:
         if known:
             thing = known[0]
         else:
-            thing = _Thing(place, *map(float, self._rng.standard_normal(2)), stamp)
+            thing = _Thing(
+                place, float(self._rng.standard_normal()), float(self._rng.standard_normal()), stamp
+            )
             self._things[entry].append(thing)
         self._given.add(id(thing))
         return thing

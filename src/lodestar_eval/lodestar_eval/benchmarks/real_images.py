@@ -93,6 +93,7 @@ def open_labelled(path: Path | None, labels: Path | None) -> tuple[LabelledRoom,
     try:
         open_recording(path)
         rooms = known_rooms()
+        file: Path | None
         if labels is not None:
             file = labels
         elif (path / "labels.json").is_file():

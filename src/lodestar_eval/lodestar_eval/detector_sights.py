@@ -1,4 +1,4 @@
-"""Sights of a detector: what it made of things whose masks are known: rendered views of buildings, and labelled real frames."""
+"""Sights of a detector: what it made of things whose masks are known, in rendered views and labelled real frames."""
 
 from __future__ import annotations
 

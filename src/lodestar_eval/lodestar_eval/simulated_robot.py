@@ -106,5 +106,5 @@ class SimulatedRobot:
             image.stamp, image.camera, image.depth, image.odom_from_camera, image.map_from_odom, image.rgb
         )
         with self._stages("detect"):
-            segmented = self.detector.segment(image.stamp, image.labels, image.label_table)
+            segmented = self.detector.segment(image.stamp, image.labels, image.label_table, frame)
         self.headless.take_view(frame, segmented, self.simulator.odom_from_base)

@@ -42,7 +42,6 @@ class SimulatedRobot:
         self._stages = unmeasured if clock is None else clock.stage
         self._ranges = RangeSensors(simulator, settings.robot.mapping, self._stages)
         self.detector = parts.ground_truth_detector(settings.robot.perception, rng)
-        self._describer = parts.appearance_describer(settings.robot.perception)
         self._memory = memory
         self.headless = HeadlessRobot(
             settings.robot, phrases, policy, reasoner=self._reasoner, stages=self._stages,
@@ -90,9 +89,8 @@ class SimulatedRobot:
             self.turn()
             return None
         with self._stages("render"):
-            image = self.simulator.render(
-                self._describer is not None, width=settings.width, height=settings.height
-            )
+            colored = self.headless.map.describer is not None
+            image = self.simulator.render(rgb=colored, width=settings.width, height=settings.height)
         self.turn()
         self.see(image)
         return image
@@ -108,7 +106,5 @@ class SimulatedRobot:
             image.stamp, image.camera, image.depth, image.odom_from_camera, image.map_from_odom, image.rgb
         )
         with self._stages("detect"):
-            segmented = self.detector.segment(image.stamp, image.labels, image.label_table)
-            if self._describer is not None and image.rgb is not None:
-                segmented = self._describer.describe(image.rgb, segmented)
+            segmented = self.detector.segment(image.stamp, image.labels, image.label_table, frame)
         self.headless.take_view(frame, segmented, self.simulator.odom_from_base)

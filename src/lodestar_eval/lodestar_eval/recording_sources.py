@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+
 from lodestar_eval.recordings import BadRecording, FolderRecording, Recording
 
 
-def open_recording(path: Path) -> Recording:
-    """Return the recording in a folder of numbered images, or in a rosbag2 or MCAP bag. Raises BadRecording."""
+def open_recording(path: Path, map_from_world: np.ndarray | None = None) -> Recording:
+    """Return the recording in a folder of numbered images, or in a rosbag2 or MCAP bag. Raises BadRecording.
+
+    map_from_world: (4, 4), of a folder; a bag has its own map.
+    """
     path = Path(path).expanduser()
     if not path.exists():
         raise BadRecording(f"{path}: there is nothing")
@@ -16,7 +21,7 @@ def open_recording(path: Path) -> Recording:
         from lodestar_eval.bags import BagRecording  # needs ROS messages, which folders do not
 
         return BagRecording(path)
-    return FolderRecording(path)
+    return FolderRecording(path, map_from_world=map_from_world)
 
 
 def _is_bag(path: Path) -> bool:

@@ -44,10 +44,12 @@ class FolderRecording:
     """frame-NNNNNN.{color.jpg|color.png, depth.png, pose.txt} and camera-intrinsics.txt, as 7-Scenes stores them.
 
     Depth: uint16 millimetres, 0 and 65535 invalid. Pose: 4x4 world <- camera, metres. rate: frames per second.
+    map_from_world: (4, 4); None = the map is the first camera's, x ahead and z up.
     """
 
     path: Path
     rate: float = 30.0
+    map_from_world: np.ndarray | None = None
     skipped: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
@@ -65,7 +67,7 @@ class FolderRecording:
     def frames(self) -> Iterator[RgbdFrame]:
         """Yield the frames with complete files; the others are counted in `skipped`."""
         self.skipped.clear()
-        map_from_world: np.ndarray | None = None
+        map_from_world = self.map_from_world
         for number in self._numbers:
             stem = str(self.path / f"frame-{number:06d}")
             depth_mm = cv2.imread(f"{stem}.depth.png", cv2.IMREAD_UNCHANGED)

@@ -1,0 +1,1 @@
+"""A recording of real images through the robot's own chain, against things that a person labelled."""

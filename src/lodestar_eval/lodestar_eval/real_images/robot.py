@@ -1,0 +1,137 @@
+"""The robot's own chain behind a recording: detector, map, scene and memory, as the nodes have them."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from lodestar.assembly import mind_parts
+from lodestar.assembly.config import RobotConfig, changed
+from lodestar.assembly.profiles import read_profiles
+from lodestar.assembly.robot import HeadlessRobot
+from lodestar.geometry.poses import planar_transform
+from lodestar.language.directive_errors import DirectiveError
+from lodestar.language.grammar import parse_query
+from lodestar.language.question_reader import read_question
+from lodestar.memory.answer import Answer
+from lodestar.memory.store import MemoryStore
+from lodestar.models.phrases import PhraseBook
+from lodestar.perception.frames import RgbdFrame, SegmentedFrame
+from lodestar.query.verdict import decide, score_query
+from lodestar.scene.records import Entity, EntityState
+from lodestar_bringup.places import config_folder
+
+
+def robot_config(model: str = "") -> RobotConfig:
+    """Return the configuration of the real robot with NanoDet, whose plan is made of depth: there is no LiDAR.
+
+    model: path of the network; "" = that of `make detector`.
+    """
+    return changed(
+        read_profiles([config_folder() / "go2.yaml"]),
+        mapping__source="depth",
+        perception__adapter="onnx",
+        perception__model=model,
+    )
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A reply to a question or to a referring expression. entity: what it points to; None = nothing is known."""
+
+    sentence: str
+    number: float | None = None
+    entity: Entity | None = None
+
+
+class RecordedRobot:
+    """Fed with frames whose poses are known. folder: of its memory. Close it after the last question."""
+
+    def __init__(self, config: RobotConfig, phrases: PhraseBook, folder: Path) -> None:
+        self._phrases = phrases
+        self._robot = HeadlessRobot(config, phrases, remembers=True)
+        store = replace(config.memory.store, folder=str(folder), flush_interval=0.05)
+        self._store = MemoryStore.open(store, lambda said: phrases.vectors(tuple(said)))
+        assert self._robot.memory is not None
+        self._memory = self._robot.memory
+        self._memory.use_store(self._store)
+        self._now, self._pose = 0.0, np.zeros(3)
+
+    def take(self, frame: RgbdFrame, segmented: SegmentedFrame) -> None:
+        """Take a frame with its segments; the robot stands below its camera."""
+        self._now = frame.stamp
+        ahead, place = frame.map_from_camera[:3, 2], frame.map_from_camera[:3, 3]
+        self._pose = np.array([place[0], place[1], math.atan2(ahead[1], ahead[0])])
+        self._robot.take_pose(self._pose, frame.stamp)
+        self._robot.take_view(frame, segmented, planar_transform(*self._pose))
+
+    def finish(self) -> None:
+        """Bring scene and memory up to date after the last frame."""
+        self._robot.map.tell(*self._robot.map.scene.flush())
+        self._memory.close()
+        self._store.flush(60.0)
+
+    def close(self) -> None:
+        """Close the memory."""
+        self._robot.close()
+        self._store.close()
+
+    @property
+    def rejected(self) -> Counter[str]:
+        """Return how many frames the map rejected, by reason."""
+        return self._robot.map.rejected
+
+    @property
+    def config(self) -> RobotConfig:
+        """Return the configuration of the robot."""
+        return self._robot.config
+
+    @property
+    def entities(self) -> list[Entity]:
+        """Return what the scene holds to be there."""
+        entities = self._robot.map.mirror.entities.values()
+        return [entity for entity in entities if entity.state != EntityState.ARCHIVED]
+
+    def look_up(self, expression: str) -> Reply:
+        """Return what a referring expression means, as the expert of the semantic map ranks it."""
+        mirror = self._robot.map.mirror
+        try:
+            graphs = parse_query(expression)
+        except DirectiveError as error:
+            return Reply(str(error))
+        entities = {entity.id: entity for entity in self.entities}
+        ranked = score_query(graphs, entities, self._phrases, regions=mirror.regions, rooms=mirror.rooms)
+        best = decide(ranked).best
+        return (
+            Reply("nothing", None)
+            if best is None
+            else Reply(best.explanation, None, entities[best.entity_id])
+        )
+
+    def ask(self, text: str) -> Reply:
+        """Return the memory's answer."""
+        memory = self._memory
+        answerer = mind_parts.answerer(
+            self._store,
+            self._phrases,
+            memory.scene,
+            memory.config.answering,
+            grid=memory.grid,
+            looks=memory.looks,
+        )
+        try:
+            answer: Answer = answerer.answer(read_question(text), self._now, self._pose)
+        except DirectiveError as error:
+            return Reply(str(error))
+        value = answer.value
+        places = [place.centre for place in value.places] if answer.is_known else []
+        entity = min(
+            self.entities if places else [],
+            key=lambda one: float(np.linalg.norm((one.box_min + one.box_max) / 2.0 - places[0])),
+            default=None,
+        )
+        return Reply(answer.sentence, value.number if answer.is_known else None, entity)

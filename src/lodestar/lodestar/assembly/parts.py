@@ -89,6 +89,7 @@ def color_detector(
 
     checked: raise DetectorUnavailable now where files or packages are missing, not with the first image.
     """
+    from lodestar.perception.box_masks import BoxMasker
     from lodestar.perception.onnx_detector import OnnxDetector
     from lodestar.perception.ultralytics import UltralyticsDetector
 
@@ -97,6 +98,8 @@ def color_detector(
         detector = OnnxDetector(config.model or FETCHED_DETECTOR, config.onnx)
     else:
         detector = UltralyticsDetector(config.model, config.ultralytics)
+    if isinstance(config, PerceptionConfig) and config.boxes.enabled:
+        detector.masker = BoxMasker(config.boxes)
     if checked:
         detector.check()
     return detector

@@ -1,7 +1,7 @@
 """Masks of things whose box is known, from the depth in and around the box.
 
 Planes that go on beside the box (the wall behind, the floor, the table below) are background; of the rest, split at
-jumps of depth, the pieces that lie in the box are the thing. A box that cuts a thing off is left by as much as boxes are
+jumps of depth, the pieces that lie in the box are the thing. Pieces may stick out of the box by as much as boxes are
 usually wrong. Measured in `docs/measurements/box-masks.md`.
 """
 
@@ -50,6 +50,13 @@ class BoxMasker:
         return window.spread(thing, found)
 
 
+def with_masks(
+    things: list[FoundThing], aligned: AlignedDepth | None, masker: BoxMasker | None
+) -> list[FoundThing]:
+    """Return the things with masks from depth, where there are both; otherwise as they are."""
+    return things if aligned is None or masker is None else masker.masked(things, aligned)
+
+
 class _Window:
     """A grid of pixels over a box and the ring around it. All arrays have its shape (h, w)."""
 
@@ -57,12 +64,23 @@ class _Window:
         self._config, self._shape = config, depth.shape
         self.step = max(1, round(max(box.width, box.height) / config.cells))
         grown = [max(self.step, int(config.grow * side)) for side in (box.width, box.height)]
-        ring = [more + max(self.step, int(config.ring * side)) for more, side in zip(grown, (box.width, box.height))]
-        self.x = np.arange(max(0, box.x - ring[0]), min(depth.shape[1], box.x + box.width + ring[0]), self.step)
-        self.y = np.arange(max(0, box.y - ring[1]), min(depth.shape[0], box.y + box.height + ring[1]), self.step)
-        self.z = np.ascontiguousarray(depth[self.y[0] : self.y[-1] + 1 : self.step, self.x[0] : self.x[-1] + 1 : self.step])
+        ring = [
+            more + max(self.step, int(config.ring * side))
+            for more, side in zip(grown, (box.width, box.height))
+        ]
+        self.x = np.arange(
+            max(0, box.x - ring[0]), min(depth.shape[1], box.x + box.width + ring[0]), self.step
+        )
+        self.y = np.arange(
+            max(0, box.y - ring[1]), min(depth.shape[0], box.y + box.height + ring[1]), self.step
+        )
+        self.z = np.ascontiguousarray(
+            depth[self.y[0] : self.y[-1] + 1 : self.step, self.x[0] : self.x[-1] + 1 : self.step]
+        )
         self._box = box
-        self._u = ((self.x + 0.5 - box.x) / box.width - 0.5).astype(np.float32)  # in sides of the box, 0 = its middle
+        self._u = ((self.x + 0.5 - box.x) / box.width - 0.5).astype(
+            np.float32
+        )  # in sides of the box, 0 = its middle
         self._v = ((self.y + 0.5 - box.y) / box.height - 0.5).astype(np.float32)
         self._inside = (np.abs(self._v) <= 0.5)[:, None] & (np.abs(self._u) <= 0.5)[None]
         reach = [0.5 + more / side for more, side in zip(grown, (box.width, box.height))]
@@ -102,7 +120,12 @@ class _Window:
         ).astype(np.int64)
         points = self._u[columns], self._v[rows], inverse[rows, columns], side
         planes = _planes(
-            *points, config.plane_trials, config.planes, config.plane_share, config.plane_gap, config.plane_gap_per_square
+            *points,
+            config.plane_trials,
+            config.planes,
+            config.plane_share,
+            config.plane_gap,
+            config.plane_gap_per_square,
         )
         z = np.where(self._known, self.z, np.float32(0.0))
         limit = config.plane_gap + config.plane_gap_per_square * z * z
@@ -167,9 +190,9 @@ def _planes(u, v, inverse, side, trials, most, share, gap, per_square):
             for k in range(3):
                 state = state * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
                 chosen[k] = candidates[int((state >> np.uint64(33)) % np.uint64(len(candidates)))]
-            i, j, k = chosen
+            i, j, m = chosen[0], chosen[1], chosen[2]
             u1, v1, q1 = u[j] - u[i], v[j] - v[i], inverse[j] - inverse[i]
-            u2, v2, q2 = u[k] - u[i], v[k] - v[i], inverse[k] - inverse[i]
+            u2, v2, q2 = u[m] - u[i], v[m] - v[i], inverse[m] - inverse[i]
             area = u1 * v2 - v1 * u2
             if abs(area) < 0.02:
                 continue

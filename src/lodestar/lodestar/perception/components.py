@@ -54,8 +54,9 @@ def split_by_instances(
 
 
 def depth_components(free: np.ndarray, depth: np.ndarray, jump: float, jump_per_metre: float) -> np.ndarray:
-    """Return (H, W) int64: neighbouring pixels (of eight) of `free` without a jump of depth have one number, the least of
-    their indices; others their own.
+    """Return (H, W) int64, one number per component of `free`: neighbouring pixels (of eight) without a jump of depth.
+
+    The number is the least index of the component's pixels. Other pixels have their own.
 
     free: (H, W) bool. depth: (H, W) float32, metres.
     """

@@ -173,9 +173,13 @@ class BoxMaskConfig:
     cells: int = 48  # of the longer side of a box: pixels that are looked at; chosen
     # share of the box's sides by which a thing may stick out of it; chosen: boxes are wrong by about 10 percent
     grow: float = 0.25
-    ring: float = 0.25  # share of the box's sides that the planes around it are searched in, beyond that; chosen
+    ring: float = (
+        0.25  # share of the box's sides that the planes around it are searched in, beyond that; chosen
+    )
     near: float = 0.3  # metres of depth; chosen
-    far: float = 8.0  # metres of depth, above which it is taken for unknown; chosen: walls behind things count
+    far: float = (
+        8.0  # metres of depth, above which it is taken for unknown; chosen: walls behind things count
+    )
     planes: int = 4  # most planes around a box; chosen
     plane_trials: int = 60  # planes tried for each; chosen
     plane_share: float = 0.12  # share of the points around a box that a plane must hold; chosen
@@ -197,4 +201,6 @@ class BoxMaskConfig:
         if not 8 <= self.cells <= 256 or self.planes < 1 or self.plane_trials < 1:
             raise ValueError("boxes.cells must be 8 to 256, planes and plane_trials at least 1")
         if min(self.grow, self.ring, self.near, self.plane_gap, self.jump) < 0.0 or self.far <= self.near:
-            raise ValueError("boxes.grow, ring, near, plane_gap and jump must not be negative, far must be above near")
+            raise ValueError(
+                "boxes.grow, ring, near, plane_gap and jump must not be negative, far must be above near"
+            )

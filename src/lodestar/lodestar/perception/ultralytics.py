@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from lodestar.perception.box_masks import BoxMasker, with_masks
 from lodestar.perception.config import UltralyticsConfig
 from lodestar.perception.found_things import FoundThing, image_box, segmented
-from lodestar.perception.frames import DetectorUnavailable, SegmentedFrame, Vocabulary
+from lodestar.perception.frames import AlignedDepth, DetectorUnavailable, SegmentedFrame, Vocabulary
 
 #: Not `lodestar[detect]`: an index may hold another package with that name.
 ADVICE = (
@@ -23,7 +24,7 @@ ADVICE = (
 
 
 class UltralyticsDetector:
-    """Run an Ultralytics model, loaded on the first image. Without masks its boxes are used as masks.
+    """Run an Ultralytics model, loaded on the first image. `masker` gives boxes masks where depth comes with them.
 
     model: path of weights (.pt, .onnx, .engine), or of a description (.yaml) with random weights.
     """
@@ -31,6 +32,8 @@ class UltralyticsDetector:
     def __init__(self, model: str | Path, config: UltralyticsConfig = UltralyticsConfig()):
         self.config = config
         self.name = f"ultralytics:{Path(model).name}"
+        self.masker: BoxMasker | None = None
+        self.odd_boxes = 0  # of all images: NaN or infinite
         self._source = str(model)
         self._model: Any = None
         self._vocabulary = Vocabulary()
@@ -89,7 +92,7 @@ class UltralyticsDetector:
             with self._lock:
                 self._model.set_classes(list(words))
 
-    def detect(self, stamp: float, rgb: np.ndarray) -> SegmentedFrame:
+    def detect(self, stamp: float, rgb: np.ndarray, depth: AlignedDepth | None = None) -> SegmentedFrame:
         """Return the segments of an (H, W, 3) uint8 image. Raises DetectorUnavailable; ValueError for other arrays."""
         if rgb.ndim != 3 or rgb.shape[2] != 3 or rgb.dtype != np.uint8:
             raise ValueError(f"the image must be (H, W, 3) uint8, not {rgb.shape} {rgb.dtype}")
@@ -106,18 +109,21 @@ class UltralyticsDetector:
             verbose=False,
             **options,
         )
-        return self._frame(stamp, rgb.shape[:2], result)
+        things = with_masks(self._things(rgb.shape[:2], result), depth, self.masker)
+        return segmented(stamp, rgb.shape[:2], things, self.name, self.config.min_pixels)
 
-    def _frame(self, stamp: float, shape: tuple[int, int], result: Any) -> SegmentedFrame:
+    def _things(self, shape: tuple[int, int], result: Any) -> list[FoundThing]:
         boxes = result.boxes.xyxy.cpu().numpy()
         scores = np.clip(result.boxes.conf.cpu().numpy(), 0.0, 1.0)
         kinds = result.boxes.cls.cpu().numpy().astype(int)
         masks = result.masks.data.cpu().numpy() > 0.5 if result.masks is not None else None
-        things = []
+        things: list[FoundThing] = []
         for index, (kind, score) in enumerate(zip(kinds, scores)):
             box = image_box(boxes[index], shape)
-            if box is not None and np.isfinite(score):
+            sound = np.isfinite(boxes[index]).all() and np.isfinite(score)
+            self.odd_boxes += not sound
+            if box is not None and sound:
                 window = np.s_[box.y : box.y + box.height, box.x : box.x + box.width]
                 mask = None if masks is None else masks[index][window]
                 things.append(FoundThing(str(result.names[int(kind)]), float(score), box, mask))
-        return segmented(stamp, shape, things, self.name, self.config.min_pixels)
+        return things

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sensor_msgs.msg import CompressedImage, Image
 
 from lodestar.assembly import parts
 from lodestar.assembly.config import PerceptionConfig
-from lodestar.perception.frames import DetectorUnavailable, SegmentedFrame
+from lodestar.perception.frames import AlignedDepth, DetectorUnavailable, SegmentedFrame
 from lodestar.perception.painting import paint_segments
 from lodestar_interfaces import msg
 from lodestar_ros import qos
@@ -23,15 +23,23 @@ from lodestar_ros.executors import main_of
 from lodestar_ros.label_input import LabelInput
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import ParameterError, declare_part
-from lodestar_ros.sync import StampPairer
+from lodestar_ros.sync import Companions, StampPairer
 from lodestar_ros.workers import LatestWorker
+
+
+class _Colored(NamedTuple):
+    """An image and the depth of its moment, if that came; messages."""
+
+    image: Any
+    depth: Any
 
 
 class PerceptionNode(LodestarNode):
     """Segment the newest image; older waiting images are dropped and counted.
 
     Subscribes: ``labels`` and ``label_table`` (ground_truth; with ``depth`` or ``label_instances`` where
-    `components.by` says so), ``image`` (onnx, ultralytics), or ``depth`` and ``image`` (geometric); ``camera_info``.
+    `components.by` says so), ``image`` and, for masks of boxes, ``depth`` (onnx, ultralytics), or both (geometric);
+    ``camera_info``.
     Publishes: ``~/segmented``; ``~/annotated`` (the segments in colour, if it has subscribers).
     """
 
@@ -60,7 +68,13 @@ class PerceptionNode(LodestarNode):
                 self._detector = parts.color_detector(config)
             except DetectorUnavailable as error:
                 raise ParameterError(f"adapter {config.adapter}: {error}") from error
-            self.listen(Image, "image", self._worker.submit, qos.SENSOR, stamped=True)
+            self._frames = self.timed(Companions(self._on_color, time.monotonic))
+            self.listen(Image, "image", self._add_color, qos.SENSOR, stamped=True)
+            if config.boxes.enabled:
+                self.listen(Image, "depth", self._add_depth, qos.SENSOR, stamped=True)
+                self.diagnostics.value("boxes.without_depth", lambda: self._frames.alone)
+            self.steady_timer(0.1, self._frames.expire)
+            self.diagnostics.value("detect.odd_boxes", lambda: self._detector.odd_boxes)
 
     def _on_image(self, name: str, message: Image | CompressedImage) -> None:
         self._pairer.add(name, stamp_from_msg(message.header.stamp), message)
@@ -69,13 +83,23 @@ class PerceptionNode(LodestarNode):
         if self._images.is_known:
             self._worker.submit((parts["depth"], parts["image"]))
 
+    def _add_color(self, message: Image | CompressedImage) -> None:
+        self._frames.add(stamp_from_msg(message.header.stamp), message)
+
+    def _add_depth(self, message: Image | CompressedImage) -> None:
+        self._frames.add_companion(stamp_from_msg(message.header.stamp), message)
+
+    def _on_color(self, image: Any, depth: Any) -> None:
+        self._worker.submit(_Colored(image, depth))
+
     def _detect(self, item: Any) -> None:
         """On the worker."""
         start = time.monotonic()
-        colors = None
-        if isinstance(item, Image | CompressedImage):
-            image, colors = item, self._images.color(item)
-            frame = self._detector.detect(stamp_from_msg(item.header.stamp), colors)
+        colors, missing = None, ""
+        if isinstance(item, _Colored):
+            image, colors = item.image, self._images.color(item.image)
+            depth, missing = self._aligned(item.depth, colors.shape[:2])
+            frame = self._detector.detect(stamp_from_msg(image.header.stamp), colors, depth)
         elif isinstance(item, tuple):
             image, rgb = item
             metres, camera = self._images.depth(image)
@@ -86,7 +110,24 @@ class PerceptionNode(LodestarNode):
             labels, table = self._labels.objects(item)
             frame = self._truth.segment(stamp_from_msg(image.header.stamp), labels, table)
         self._publish(frame, image.header.frame_id, colors)
-        self.diagnostics.status(f"{len(frame.detections)} segments in {time.monotonic() - start:.3f} s")
+        told = f"{len(frame.detections)} segments in {time.monotonic() - start:.3f} s"
+        self.diagnostics.status(told + missing, ok=not missing)
+
+    def _aligned(self, message: Any, shape: tuple[int, ...]) -> tuple[AlignedDepth | None, str]:
+        """Return the depth of an image of this shape, or None and the reason for the diagnostics."""
+        if self._detector.masker is None:
+            return None, ""
+        if message is None:
+            return None, "; no depth came with the image: boxes serve as masks"
+        try:
+            metres, camera = self._images.depth(message)
+        except BadMessage as error:
+            self.diagnostics.input("depth").drop("malformed")
+            return None, f"; depth: {error}: boxes serve as masks"
+        if metres.shape != shape:
+            self.diagnostics.input("depth").drop("other_size")
+            return None, f"; depth is {metres.shape}, the image {shape}, not aligned: boxes serve as masks"
+        return AlignedDepth(metres, camera), ""
 
     def _publish(self, frame: SegmentedFrame, optical_frame: str, colors: np.ndarray | None) -> None:
         self._publisher.publish(segmented_to_msg(frame, optical_frame))

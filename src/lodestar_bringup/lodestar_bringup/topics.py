@@ -9,6 +9,8 @@ Remaps = tuple[tuple[str, str], ...]
 # Relative topic of a subscriber -> topic of the publishing node.
 WIRING: Remaps = (
     ("segmented", "perception/segmented"),
+    ("vocabulary", "perception/vocabulary"),
+    ("wanted_words", "goal_selector/wanted_words"),
     ("keyframes", "keyframes/keyframes"),
     ("instances", "semantic_voxels/instances"),
     ("get_instances", "semantic_voxels/get_instances"),

@@ -47,6 +47,7 @@ class SimulatedRobot:
             settings.robot, phrases, policy, reasoner=self._reasoner, stages=self._stages,
             remembers=memory is not None, kinds=settings.kinds,
         )  # fmt: skip
+        self.headless.use_detector(self.detector)
         self._use_memory()
 
     def _use_memory(self) -> None:
@@ -62,6 +63,7 @@ class SimulatedRobot:
         """Forget the building and reset the detector's noise."""
         self.detector = parts.ground_truth_detector(self.settings.robot.perception, rng)
         self.headless.forget()
+        self.headless.use_detector(self.detector)
         self._use_memory()
 
     @property

@@ -45,7 +45,7 @@ class DirectiveSender:
         self._client: ActionClient | None = None
         self._waiting: list[tuple[float, FollowDirective.Goal]] = []  # with the time until which they wait
         self._open: list[SentGoal] = []
-        self._told = ""
+        self._told: tuple[str, ...] = ()
         self._heard, self._start_id = (
             0.0,
             "",
@@ -139,7 +139,7 @@ class DirectiveSender:
             self._on_result(result.result().result)
 
     def _hear(self, message: Any) -> None:
-        text = message.feedback.text
-        if text and text != self._told:
-            self._told = text
-            self._on_feedback(text)
+        for text in (message.feedback.unseen, message.feedback.text):
+            if text and text not in self._told:
+                self._on_feedback(text)
+        self._told = (message.feedback.unseen, message.feedback.text)

@@ -13,6 +13,7 @@ from lodestar.agent.errands.commands import (
     EmbedPhrases,
     Finish,
     FollowConstraints,
+    LookFor,
     RecordDecision,
     RecordOutcome,
     RecordTrace,
@@ -46,6 +47,7 @@ from lodestar_ros.nav2_client import Nav2Client
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import ParameterError
 from lodestar_ros.ticket_client import TicketClient
+from lodestar_ros.words_client import WordsClient
 from lodestar_ros.workers import QueueWorker
 
 
@@ -102,6 +104,7 @@ class CommandDispatcher:
     keeper: PolicyKeeper
     memory: TicketClient[AnswerOutcome]
     skills: TicketClient[SkillEnd]
+    words: WordsClient
 
     def carry_out(self, command: Command, now: float) -> None:
         """Carry out one command. now: seconds of the node's clock."""
@@ -120,6 +123,8 @@ class CommandDispatcher:
             self.recorder.record_outcome(command.outcome)
         elif isinstance(command, EmbedPhrases):
             self.embedder.request(command.phrases)
+        elif isinstance(command, LookFor):
+            self.words.want(command.wanted)
         elif isinstance(command, AskMemory):
             self.memory.send(command.ticket, memory_client.goal_of(command.question))
         elif isinstance(command, WithdrawQuery):

@@ -35,7 +35,7 @@ class SelectorWatch:
 
     def begin(self) -> None:
         """Watch the directive that is sent now."""
-        self._heard, self._followed, self._text = time.monotonic(), False, ""
+        self._heard, self._followed, self._text, self._unseen = time.monotonic(), False, "", ""
 
     def accepted(self) -> None:
         """The directive was accepted: its silence counts from now on."""
@@ -44,6 +44,9 @@ class SelectorWatch:
     def on_feedback(self, message: Any) -> None:
         """Take in feedback of the directive."""
         self._heard, self._followed = time.monotonic(), True
+        if message.feedback.unseen != self._unseen:
+            self._unseen = message.feedback.unseen
+            self._tell(self._unseen or "Everything that it asks for can be seen now.")
         if message.feedback.text != self._text:
             self._text = message.feedback.text
             self._tell(self._text)

@@ -26,7 +26,8 @@ from sound_stack import (
     without,
 )
 
-from lodestar_ros.doctor.__main__ import in_words, told
+from lodestar.perception.lookout import VocabularyReport, WordSight
+from lodestar_ros.doctor.__main__ import in_words, main, told
 from lodestar_ros.doctor.checkup import checkup, worst
 from lodestar_ros.doctor.findings import (
     Endpoint,
@@ -45,7 +46,11 @@ from lodestar_ros.doctor.machine import confined_by, head_of, local_processes, w
 def test_a_sound_stack_has_no_finding() -> None:
     assert checkup(sound(), INPUTS) == []
     assert worst([]) is Level.NOTE
-    assert in_words([], 12, 8.0)[-1] == "Nothing is wrong."
+    assert in_words([])[-1] == "Nothing is wrong."
+
+
+def told_words(**answer: object) -> Callable[[Observation], Observation]:
+    return lambda s: replace(s, vocabulary=VocabularyReport("1", "eyes", **answer))
 
 
 ONE = LocalProcess(9, "memory", "7", "rmw_fastrtps_cpp")
@@ -226,6 +231,17 @@ FAULTS: dict[str, tuple[Callable[[Observation], Observation], str]] = {
         lambda s: put(s, "diagnostics", "go2_base", (0, "", {"battery": "12%"})),
         "The battery has 12%",
     ),
+    "no_vocabulary": (
+        lambda s: put(s, "publishers", "/perception/vocabulary", (Endpoint("/perception", "x"),)),
+        "has not said yet",
+    ),
+    "blind_detector": (told_words(problem="there is no text model"), "there is no text model"),
+    "nameless": (told_words(), "gives no names"),
+    "unseen_words": (
+        told_words(names=("chair",), words=(WordSight("mug", nearest="cup"),)),
+        'no "mug"; nearest: "cup"',
+    ),
+    "closed_vocabulary": (told_words(names=tuple("abcdefghij")), "a, b, c, d, e, f, g, h and 2 more"),
 }
 
 
@@ -366,7 +382,7 @@ def test_a_hold_is_a_note_and_no_fault() -> None:
     seen = put(sound(), "diagnostics", "motion_gate", (0, "", {"blocked": "held"}))
     found = checkup(seen, INPUTS)
     assert [finding.level for finding in found] == [Level.NOTE]
-    assert "hold off" in "\n".join(in_words(found, 12, 8.0))
+    assert "hold off" in "\n".join(in_words(found))
 
 
 def test_the_worst_comes_first() -> None:
@@ -391,3 +407,36 @@ def test_processes_are_read_with_their_middleware(tmp_path: Path) -> None:
     (tmp_path / "weights.pt").write_bytes(b"PK" + bytes(100))
     assert head_of(str(tmp_path / "weights.pt")) == (b"PK" + bytes(100))[:64]
     assert head_of(str(tmp_path / "none.pt")) is None
+
+
+def test_a_detector_that_takes_any_text_and_sees_every_word_is_no_finding() -> None:
+    seen = told_words(is_open=True, words=(WordSight("mug", "mug"),))(sound())
+    assert checkup(seen, INPUTS) == []
+
+
+def test_the_detector_of_a_profile_is_tried_without_a_stack(
+    tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    profile = tmp_path / "mine.yaml"
+
+    def tried(perception: str, *words: str) -> tuple[int, str]:
+        profile.write_text(f"/**/perception:\n  ros__parameters: {perception}\n")
+        status = main(["--detector", str(profile), "--words", "chair", *words])
+        return status, capsys.readouterr().out
+
+    lines = (
+        "the detector is ground_truth and can name any text.",
+        "  chair: seen as chair",
+        "Nothing is wrong.\n",
+    )
+    assert tried("{adapter: ground_truth}") == (0, f"{profile}: " + "\n".join(lines))
+    status, said = tried("{adapter: geometric}")
+    assert status == 1 and "gives no names" in said
+    status, said = tried("{adapter: ultralytics, model: /nowhere/yoloe.pt}")
+    assert status == 3 and "adapter ultralytics" in said
+    status, said = tried("{adapter: onnx, model: /nowhere/nanodet.onnx}")
+    assert status == 3 and "/nowhere/nanodet.onnx" in said and "make detector" in said
+    status, said = tried("{adapter: ground_truth, words: {file: /nowhere/words.txt}}")
+    assert status == 3 and "/nowhere/words.txt" in said
+    status, said = tried("{adapter: none}")
+    assert status == 3 and "mine.yaml" in said

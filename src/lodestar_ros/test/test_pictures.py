@@ -15,9 +15,9 @@ from PIL import Image
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
 from lodestar.assembly.mind_parts import picture_reader
+from lodestar.perception.config import WordsConfig
 from lodestar.perception.picture_config import PictureDetectorConfig, PicturesConfig
 from lodestar.perception.pictures import BadPicture
-from lodestar.perception.ultralytics import UltralyticsConfig
 from lodestar_ros.pictures import PictureDesk
 
 
@@ -47,6 +47,7 @@ def packages(monkeypatch):
     class Model:
         def __init__(self, source):
             seen.loaded.append((source, threading.current_thread().name))
+            self.model = SimpleNamespace()  # without text embeddings, as of an older package
 
         def set_classes(self, classes):
             seen.classes = classes
@@ -84,7 +85,9 @@ def taken(desk, count=1):
 def test_the_detector_reads_pictures_on_the_desk_s_thread_and_loads_once(packages, tmp_path):
     weights = tmp_path / "yoloe-11s-seg.pt"
     weights.write_bytes(b"")
-    desk = PictureDesk(config(weights, ultralytics=UltralyticsConfig(classes=("chair", "desk"))))
+    words = tmp_path / "words.txt"
+    words.write_text("chair\ndesk\n")
+    desk = PictureDesk(config(weights, words=WordsConfig(str(words))))
     assert packages.loaded == []  # nothing is loaded before a picture comes
     tickets = [Wanted(), Wanted()]
     for ticket in tickets:

@@ -26,6 +26,7 @@ from lodestar.perception.config import (
     NoiseConfig,
     OnnxConfig,
     UltralyticsConfig,
+    WordsConfig,
 )
 from lodestar.query.config import RerankConfig
 from lodestar.scene.config import SceneConfig
@@ -75,6 +76,9 @@ class PerceptionConfig:
     adapter: str = "ground_truth"
     # path of the network: an .onnx file for onnx, empty = that of `make detector`; .pt, .onnx, .engine for ultralytics
     model: str = ""
+    words: WordsConfig = field(default_factory=WordsConfig)  # that a detector with text prompts looks for
+    # whether a vision model names what the detector cannot
+    captioned: bool = field(default=False, metadata={"shared": "vision_model"})
     seed: int = 0  # of the noise and of the numbering of labels
     noise: NoiseConfig = field(default_factory=NoiseConfig)
     components: ComponentsConfig = field(default_factory=ComponentsConfig)  # of the ground_truth adapter

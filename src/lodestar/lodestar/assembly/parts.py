@@ -37,8 +37,10 @@ if TYPE_CHECKING:
     from lodestar.memory.snapshots.upkeep import SnapshotUpkeep
     from lodestar.models.chat import OpenAiChat
     from lodestar.models.phrases import PhraseBook
+    from lodestar.perception.frames import Labeller
     from lodestar.perception.geometric import GeometricSegmenter
     from lodestar.perception.ground_truth import GroundTruthDetector
+    from lodestar.perception.lookout import Lookout
     from lodestar.perception.onnx_detector import OnnxDetector
     from lodestar.perception.picture_config import PictureDetectorConfig
     from lodestar.perception.ultralytics import UltralyticsDetector
@@ -79,30 +81,39 @@ def geometric_segmenter(config: PerceptionConfig = _SEEING) -> GeometricSegmente
     """Return the segmenter that finds shapes in depth images, without names."""
     from lodestar.perception.geometric import GeometricSegmenter
 
-    return GeometricSegmenter(config.geometric, config.seed)
+    return GeometricSegmenter(config.geometric, config.seed, config.captioned)
 
 
 def color_detector(
     config: PerceptionConfig | PictureDetectorConfig, *, checked: bool = True
 ) -> OnnxDetector | UltralyticsDetector:
-    """Return the RGB detector; its model is loaded with the first image.
+    """Return the RGB detector; its model is loaded with the first image. Raises ValueError for a bad `words.file`.
 
     checked: raise DetectorUnavailable now where files or packages are missing, not with the first image.
     """
     from lodestar.perception.box_masks import BoxMasker
+    from lodestar.perception.lookout import read_words
     from lodestar.perception.onnx_detector import OnnxDetector
     from lodestar.perception.ultralytics import UltralyticsDetector
 
     detector: OnnxDetector | UltralyticsDetector
+    words = read_words(config.words.file)[: config.words.limit]
     if config.adapter == "onnx":
         detector = OnnxDetector(config.model or FETCHED_DETECTOR, config.onnx)
     else:
-        detector = UltralyticsDetector(config.model, config.ultralytics)
+        detector = UltralyticsDetector(config.model, config.ultralytics, words)
     if isinstance(config, PerceptionConfig) and config.boxes.enabled:
         detector.masker = BoxMasker(config.boxes)
     if checked:
         detector.check()
     return detector
+
+
+def lookout(config: PerceptionConfig, detector: Labeller, phrases: PhraseBook | None = None) -> Lookout:
+    """Return what gives a detector the standing words and a directive's. Raises ValueError for a bad `words.file`."""
+    from lodestar.perception.lookout import Lookout, read_words
+
+    return Lookout(detector, read_words(config.words.file), config.words.limit, phrases)
 
 
 def keyframe_store(

@@ -12,6 +12,7 @@ from lodestar.agent.errands.commands import (
     Command,
     Finish,
     FollowConstraints,
+    LookFor,
     RecordDecision,
     RecordOutcome,
     RecordTrace,
@@ -40,7 +41,8 @@ from lodestar.memory.answering.outcomes import outcome_of
 from lodestar.memory.errors import StoreError
 from lodestar.memory.events import DirectiveNews
 from lodestar.models.phrases import PhraseBook
-from lodestar.perception.frames import RgbdFrame, SegmentedFrame
+from lodestar.perception.frames import Labeller, RgbdFrame, SegmentedFrame
+from lodestar.perception.lookout import Lookout
 from lodestar.selection.policy import Policy
 from lodestar.timing.stamps import Periodic
 from lodestar.worldmodel.amendments import ClosedWay
@@ -84,7 +86,13 @@ class HeadlessRobot:
         self.loop = mind_parts.decision_loop(
             config.goal_selector, config.shared, phrases, chooser, advises=adviser, kinds=kinds
         )
+        self._lookout: Lookout | None = None
         self.forget()
+
+    def use_detector(self, detector: Labeller) -> None:
+        """Give a directive's words to this detector, which its owner reads the images with, from now on."""
+        self._lookout = parts.lookout(self.config.perception, detector, self.phrases)
+        self.loop.on_vocabulary(self._lookout.look_for(self.loop.words.wanted))
 
     def forget(self) -> None:
         """Forget the map and the entities; the policy keeps what it has learned, and a directive continues."""
@@ -209,6 +217,8 @@ class HeadlessRobot:
                 self.loop.on_skill(command.ticket, self._carried_out(command.trace))
             elif isinstance(command, FollowConstraints):
                 self.map.follow(command.directive)
+            elif isinstance(command, LookFor) and self._lookout is not None:
+                self.loop.on_vocabulary(self._lookout.look_for(command.wanted))
             elif isinstance(command, AskMemory):
                 self.loop.on_memory(command.ticket, self._answered(command.question, now))
             elif isinstance(command, Finish):

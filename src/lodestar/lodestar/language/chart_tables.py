@@ -13,17 +13,10 @@ from typing import Any
 import parglare
 from parglare import GLRParser, Grammar
 
+from lodestar.storage.private import cache_folder
+
 KEPT = 8  # files of one entry: of as many versions of its rules
 _log = logging.getLogger(__name__)
-
-
-def cache_folder() -> Path:
-    """The folder of the kept tables: in $LODESTAR_CACHE_DIR, else in the user's cache ($XDG_CACHE_HOME)."""
-    own = os.environ.get("LODESTAR_CACHE_DIR")
-    if own:
-        return Path(own) / "charts"
-    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(base) / "lodestar" / "charts"
 
 
 def parser_of(
@@ -36,7 +29,7 @@ def parser_of(
     version = getattr(parglare, "__version__", "")
     key = hashlib.sha256(f"{version}\n{text}".encode()).hexdigest()[:24]
     try:
-        path = (folder or cache_folder()) / f"{name}-{key}.json"
+        path = (folder or cache_folder("charts")) / f"{name}-{key}.json"
         path.parent.mkdir(parents=True, exist_ok=True)
         is_new = not path.exists()
         parser = GLRParser(grammar, ws=None, custom_token_recognition=tokens, table_cache=path)

@@ -20,8 +20,9 @@ from lodestar.language.directive_errors import (
     StopRequested,
 )
 from lodestar.language.items import ANYWHERE, EVERY, ROBOT_FRAME, Item, Pose, Scope
-from lodestar.language.query_graph import Predicate, QueryGraph
+from lodestar.language.query_graph import PATH, SPOTS, Predicate, QueryGraph
 from lodestar.language.question import Question
+from lodestar.models.lexicon import load_lexicon
 
 #: Read from here by all who make or take directives.
 __all__ = [
@@ -51,6 +52,8 @@ MAX_SECONDS = 86400.0  # s of one wait: a day
 MAX_TIMES = 1000  # rounds of one repetition
 DEFAULT_KEEP_AWAY = 1.0  # m
 MAX_KEEP_AWAY = 10.0  # m: a wider zone closes every building to the robot
+_MOST_NOUNS = 64  # of one directive, and letters of one: more is no name of a thing
+_MOST_LETTERS = 64
 UNTIL_CANCELLED = 0  # of Step.times
 
 
@@ -251,6 +254,31 @@ class Directive:
             items += [*([] if step.item is None else [step.item]), *step.stops, *step.others]
         graphs = [graph for item in items for graph in (*item.graphs, *item.excluded)]
         return tuple(sorted({v.phrase for graph in graphs for v in graph.variables}))
+
+    @property
+    def nouns(self) -> tuple[str, ...]:
+        """Return the things that it speaks of, in the singular: of the steps in their order, then of the constraints.
+
+        No rooms, ways and spots, nor "thing": nothing is seen by such a word.
+        """
+        graphs: list[QueryGraph] = []
+        for step in self.steps:
+            wanted = () if step.wanted is None else (step.wanted.item,)
+            items = (step.item, *step.stops, *step.others, *wanted)
+            graphs += [
+                graph for item in items if item is not None for graph in (*item.graphs, *item.excluded)
+            ]
+            graphs += [] if step.scope.around is None else [step.scope.around]
+        graphs += [graph for constraint in self.constraints for graph in constraint.item.graphs]
+        lexicon = load_lexicon()
+        words = (lexicon.singular_phrase(v.category)[:_MOST_LETTERS] for g in graphs for v in g.variables)
+        nameless = {"", PATH, *SPOTS}
+        found = dict.fromkeys(
+            word
+            for word in words
+            if word not in nameless and not lexicon.is_generic(word) and not lexicon.room(word)
+        )
+        return tuple(found)[:_MOST_NOUNS]
 
     def with_steps(self, steps: Iterable[Step]) -> Directive:
         """The same directive with other steps."""

@@ -12,6 +12,8 @@ PREDICATES = (
     "LeftOf", "RightOf", "InFrontOf", "Behind", "Opposite", "Closest", "Farthest", "HasAttribute", "IsCategory",
 )  # fmt: skip
 PATH = "path"  # the category of a way between things
+#: Categories of a place that only its relations tell: "in front of the sofa".
+SPOTS = frozenset({"spot", "place", "point", "position"})
 VIEWED = ("LeftOf", "RightOf", "InFrontOf", "Behind")
 _NUMBERED = re.compile(r"(rank|towards|at)=(\d{1,4})$")
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 from lodestar.models.lexicon import load_lexicon, words_of
+from lodestar.models.phrases import MissingPhrases, PhraseBook
 
+_LEAST_COSINE = 0.3  # of all-MiniLM-L6-v2; nouns below it have nothing in common (lodestar.query.categories)
+_MOST_VECTORS = 1000  # labels that are compared by vectors: more take seconds to embed
 _ARTICLES = frozenset({"a", "an", "the", "some", "one"})
 
 
@@ -31,6 +35,43 @@ def same_kind(a: str, b: str) -> bool:
     if lexicon.is_generic(first) or lexicon.is_generic(second):
         return first == second
     return first == second or first in lexicon.wider(second) or second in lexicon.wider(first)
+
+
+def label_for(word: str, labels: Sequence[str]) -> str:
+    """Return the label that names what a word means, a synonym before a wider or narrower one; "" where none does."""
+    kind = kind_of(word)
+    return (
+        next((label for label in labels if label == word), "")
+        or next((label for label in labels if kind_of(label) == kind), "")
+        or next((label for label in labels if same_kind(label, word)), "")
+    )
+
+
+def nearest_label(word: str, labels: Sequence[str], phrases: PhraseBook | None = None) -> str:
+    """Return the label that is most like a word which none of them names, "" where none is.
+
+    phrases: by their vectors; where those are missing, what the lexicon takes to be easily confused, or of one kind.
+    """
+    if phrases is not None and labels and len(labels) <= _MOST_VECTORS:
+        try:
+            vectors = phrases.vectors((word, *labels))
+        except MissingPhrases:
+            pass
+        else:
+            cosines = vectors[1:] @ vectors[0]
+            best = int(cosines.argmax())
+            return labels[best] if cosines[best] >= _LEAST_COSINE else ""
+    near = max(labels, key=lambda label: _nearness(kind_of(word), kind_of(label)), default="")
+    return near if near and _nearness(kind_of(word), kind_of(near)) else ""
+
+
+def _nearness(kind: str, other: str) -> int:
+    lexicon = load_lexicon()
+    noun, second = lexicon.nouns.get(kind), lexicon.nouns.get(other)
+    if noun is None or second is None:
+        return 0
+    confused = other in noun.near or kind in second.near
+    return 2 if confused else int(bool(lexicon.wider(kind) & lexicon.wider(other)))
 
 
 @lru_cache(maxsize=8192)

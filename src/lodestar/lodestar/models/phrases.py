@@ -5,10 +5,12 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lodestar.models.embedder import TextEmbedder
+if TYPE_CHECKING:
+    from lodestar.models.embedder import TextEmbedder
 
 DEFAULT_CAPACITY = 20_000  # phrases; 1.5 kB each at 384 dimensions
 

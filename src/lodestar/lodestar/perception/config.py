@@ -123,6 +123,18 @@ class ComponentsConfig:
 
 
 @dataclass(frozen=True)
+class WordsConfig:
+    """The words that a detector which takes any text always looks for, beside those of the directive."""
+
+    file: str = ""  # one a line; "" = the packaged list of about 250 indoor things
+    limit: int = 400  # phrases at once, the directive's first; chosen: each costs a detector time per frame
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.limit <= 2000:
+            raise ValueError(f"words.limit is {self.limit}; it lies between 1 and 2000")
+
+
+@dataclass(frozen=True)
 class UltralyticsConfig:
     """Settings of an Ultralytics model."""
 
@@ -131,7 +143,6 @@ class UltralyticsConfig:
     iou: float = 0.6
     image_size: int = 640  # pixels of the longer side; Ultralytics' default
     device: str = ""  # as Ultralytics names it; "" = its choice
-    classes: tuple[str, ...] = ()  # phrases for an open-vocabulary model; empty = the model's own
     max_detections: int = 100  # per image; chosen
     min_pixels: int = 60  # smaller masks are dropped; chosen: that of `SegmentFilter`
 

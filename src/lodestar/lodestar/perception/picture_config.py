@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from lodestar.models.config import VisionChatConfig
-from lodestar.perception.config import OnnxConfig, UltralyticsConfig
+from lodestar.perception.config import OnnxConfig, UltralyticsConfig, WordsConfig
 
 ADAPTERS = ("none", "detector", "model")
 
@@ -32,6 +32,7 @@ class PictureDetectorConfig:
 
     adapter: str = "ultralytics"  # or onnx: the detectors that read picture files
     model: str = ""  # path of the network, as that of perception
+    words: WordsConfig = field(default_factory=WordsConfig)  # as those of perception
     onnx: OnnxConfig = field(default_factory=OnnxConfig)
     ultralytics: UltralyticsConfig = field(default_factory=UltralyticsConfig)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from lodestar.perception.box_masks import BoxMasker, with_masks
 from lodestar.perception.config import UltralyticsConfig
 from lodestar.perception.found_things import FoundThing, image_box, segmented
 from lodestar.perception.frames import AlignedDepth, DetectorUnavailable, SegmentedFrame, Vocabulary
+from lodestar.perception.prompt_cache import PromptCache, digest_of
 
 #: Not `lodestar[detect]`: an index may hold another package with that name.
 ADVICE = (
@@ -21,23 +23,49 @@ ADVICE = (
     "(torch and torchvision have to be builds for each other: "
     "a torchvision for CUDA does not work beside a torch for the CPU)"
 )
+TEXT_ADVICE = (
+    "put the text model of these weights (mobileclip_blt.ts for YOLOE) into the folder where the stack is started, "
+    "and install its tokenizer (docs/how-to/detectors.md), or take prompt-free weights (-pf)"
+)
+#: Errors of the package while it loads or prepares a model, of whatever a file holds and of what it cannot fetch.
+_ERRORS = (
+    OSError,
+    ValueError,
+    TypeError,
+    RuntimeError,
+    AssertionError,
+    LookupError,
+    AttributeError,
+    ImportError,
+)
+_WITH_PROMPTS = (".pt", ".yaml")  # an exported model has its words in it
 
 
 class UltralyticsDetector:
     """Run an Ultralytics model, loaded on the first image. `masker` gives boxes masks where depth comes with them.
 
     model: path of weights (.pt, .onnx, .engine), or of a description (.yaml) with random weights.
+    words: that weights with text prompts look for until `look_for` says others.
+
+    New words are put into a second copy of the model, which replaces the one in use between two images: prompts are
+    fused into the weights when a model first runs, so they cannot be changed in place.
     """
 
-    def __init__(self, model: str | Path, config: UltralyticsConfig = UltralyticsConfig()):
+    def __init__(
+        self, model: str | Path, config: UltralyticsConfig = UltralyticsConfig(), words: Sequence[str] = ()
+    ):
         self.config = config
         self.name = f"ultralytics:{Path(model).name}"
         self.masker: BoxMasker | None = None
         self.odd_boxes = 0  # of all images: NaN or infinite
         self._source = str(model)
-        self._model: Any = None
-        self._vocabulary = Vocabulary()
-        self._lock = threading.Lock()
+        self._words = tuple(words)
+        self._model: Any = None  # that images are read with; replaced whole
+        self._spare: Any = None  # that was opened and has not run yet
+        self._vocabulary: Vocabulary | None = None
+        self._shape = (480, 640)  # of the newest image
+        self._cache: PromptCache | None = None
+        self._building = threading.Lock()
 
     def check(self) -> None:
         """Check that packages and weights exist, without loading the model. Raises DetectorUnavailable."""
@@ -57,49 +85,97 @@ class UltralyticsDetector:
         except RuntimeError as error:  # raised by a torchvision of another build
             raise DetectorUnavailable(f"torch and torchvision do not fit ({error}); {ADVICE}") from error
 
-    def load(self) -> None:
-        """Load the model into memory. Raises DetectorUnavailable."""
-        with self._lock:
-            if self._model is not None:
-                return
-            self.check()
-            package = self._package()
-            name = Path(self._source).name
-            family = "YOLOE" if "yoloe" in name else "YOLOWorld" if "world" in name else "YOLO"
-            try:
-                model = getattr(package, family)(self._source)
-                if self.config.classes:
-                    if not hasattr(model, "set_classes"):
-                        raise DetectorUnavailable(f"{name} has classes of its own; leave `classes` empty")
-                    model.set_classes(list(self.config.classes))
-            except (OSError, ValueError, TypeError, RuntimeError, AssertionError) as error:
-                raise DetectorUnavailable(f"{self._source} cannot be loaded: {error}") from error
-            self._model = model
-            prompted = hasattr(model, "set_classes") and "-pf" not in name
-            names = () if prompted else tuple(str(model.names[k]) for k in sorted(model.names))
-            self._vocabulary = Vocabulary(names, is_open=prompted)
-
     @property
     def vocabulary(self) -> Vocabulary:
-        """Return the classes of its own, or that it takes prompts; loads the model. Raises DetectorUnavailable."""
-        self.load()
+        """Return the classes of the weights, or that they take prompts; may open them. Raises DetectorUnavailable."""
+        with self._building:
+            return self._known_vocabulary()
+
+    def _known_vocabulary(self) -> Vocabulary:
+        if self._vocabulary is None:
+            self._spare = self._open()
+            names = () if _takes_prompts(self._spare, self._source) else _names_of(self._spare)
+            self._vocabulary = Vocabulary(names, is_open=not names)
         return self._vocabulary
 
     def look_for(self, words: Sequence[str]) -> None:
-        """Look for the words from the next image on, where the model takes prompts. Raises DetectorUnavailable."""
-        self.load()
-        if self._vocabulary.is_open and words:
-            with self._lock:
-                self._model.set_classes(list(words))
+        """Look for the words from the next image on, where the weights take prompts. Raises DetectorUnavailable."""
+        with self._building:
+            if self._known_vocabulary().is_open and (self._model is None or tuple(words) != self._words):
+                model = self._made(tuple(words))
+                with _told():
+                    self._predict(
+                        model, np.zeros((*self._shape, 3), np.uint8)
+                    )  # else the next image would wait
+                self._model = model
+                self._words = tuple(words)
+
+    def load(self) -> Any:
+        """Return the model in use, loaded into memory. Raises DetectorUnavailable."""
+        with self._building:
+            if self._model is None:
+                self._known_vocabulary()
+                self._model = self._made(self._words)
+            return self._model
+
+    def _open(self) -> Any:
+        """Return the model of the file as its family's class, of which the package knows only some by their names."""
+        self.check()
+        package = self._package()
+        name = Path(self._source).name
+        family = "YOLOE" if "yoloe" in name else "YOLOWorld" if "world" in name else "YOLO"
+        try:
+            model = getattr(package, family)(self._source)
+            head = type(_head_of(model)).__name__
+            wanted = "YOLOE" if head.startswith("YOLOE") else "YOLOWorld" if head == "WorldDetect" else family
+            return model if wanted == family else getattr(package, wanted)(self._source)
+        except _ERRORS as error:
+            raise DetectorUnavailable(f"{self._source} cannot be loaded: {error}") from error
+
+    def _made(self, words: tuple[str, ...]) -> Any:
+        """Return a model that looks for the words."""
+        model, self._spare = self._spare or self._open(), None
+        if self._vocabulary is None or not self._vocabulary.is_open:
+            return model
+        if not words:
+            raise DetectorUnavailable(
+                f"{Path(self._source).name} looks for what it is told, and has been told no words"
+            )
+        with _told():
+            self._prompt(model, list(words))
+        return model
+
+    def _prompt(self, model: Any, words: list[str]) -> None:
+        inner = model.model
+        if not hasattr(inner, "get_text_pe"):  # YOLO-World of older packages
+            model.set_classes(words)
+            return
+        if self._cache is None:
+            is_random = Path(self._source).suffix == ".yaml"
+            self._cache = PromptCache("" if is_random else digest_of(Path(self._source)))
+        vectors = self._cache.vectors(
+            words, lambda missing: inner.get_text_pe(missing)[0].detach().float().cpu().numpy()
+        )
+        embeddings = next(inner.parameters()).new_tensor(vectors)[None]
+        if hasattr(inner, "txt_feats"):  # YOLO-World, whose set_classes takes no embeddings
+            inner.txt_feats, inner.names = embeddings, words
+            _head_of(model).nc = len(words)
+        else:
+            model.set_classes(words, embeddings)
 
     def detect(self, stamp: float, rgb: np.ndarray, depth: AlignedDepth | None = None) -> SegmentedFrame:
         """Return the segments of an (H, W, 3) uint8 image. Raises DetectorUnavailable; ValueError for other arrays."""
         if rgb.ndim != 3 or rgb.shape[2] != 3 or rgb.dtype != np.uint8:
             raise ValueError(f"the image must be (H, W, 3) uint8, not {rgb.shape} {rgb.dtype}")
-        self.load()
+        self._shape = rgb.shape[:2]
+        things = self._things(rgb.shape[:2], self._predict(self._model or self.load(), rgb))
+        things = with_masks(things, depth, self.masker)
+        return segmented(stamp, rgb.shape[:2], things, self.name, self.config.min_pixels)
+
+    def _predict(self, model: Any, rgb: np.ndarray) -> Any:
         config = self.config
         options = {"device": config.device} if config.device else {}
-        (result,) = self._model.predict(
+        (result,) = model.predict(
             np.ascontiguousarray(rgb[..., ::-1]),  # Ultralytics expects BGR
             conf=config.confidence,
             iou=config.iou,
@@ -109,8 +185,7 @@ class UltralyticsDetector:
             verbose=False,
             **options,
         )
-        things = with_masks(self._things(rgb.shape[:2], result), depth, self.masker)
-        return segmented(stamp, rgb.shape[:2], things, self.name, self.config.min_pixels)
+        return result
 
     def _things(self, shape: tuple[int, int], result: Any) -> list[FoundThing]:
         boxes = result.boxes.xyxy.cpu().numpy()
@@ -127,3 +202,29 @@ class UltralyticsDetector:
                 mask = None if masks is None else masks[index][window]
                 things.append(FoundThing(str(result.names[int(kind)]), float(score), box, mask))
         return things
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Raise DetectorUnavailable, with what to do, for an error of the package."""
+    try:
+        yield
+    except _ERRORS as error:
+        raise DetectorUnavailable(f"its prompts cannot be encoded ({error}); {TEXT_ADVICE}") from error
+
+
+def _head_of(model: Any) -> Any:
+    """Return the last layer of a loaded model, None of an exported one."""
+    layers = getattr(getattr(model, "model", None), "model", None)
+    return layers[-1] if layers is not None else None
+
+
+def _takes_prompts(model: Any, source: str) -> bool:
+    """Return whether the model looks for words that it is told; a prompt-free one has words of its own."""
+    is_free = hasattr(_head_of(model), "lrpc") or "-pf" in Path(source).stem
+    return hasattr(model, "set_classes") and Path(source).suffix in _WITH_PROMPTS and not is_free
+
+
+def _names_of(model: Any) -> tuple[str, ...]:
+    names = model.names
+    return tuple(str(name) for name in (names.values() if isinstance(names, dict) else names))

@@ -22,6 +22,13 @@ def state_home() -> Path:
     return base / "lodestar"
 
 
+def cache_folder(name: str) -> Path:
+    """Return a folder of what can be made again: in $LODESTAR_CACHE_DIR, else in the user's cache ($XDG_CACHE_HOME)."""
+    own = os.environ.get("LODESTAR_CACHE_DIR")
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return (Path(own) if own else Path(base) / "lodestar") / name
+
+
 def private_folder(path: str | Path) -> Path:
     """Return the folder; it and missing parents are created with mode 0700.
 

@@ -6,7 +6,8 @@ import pytest
 from parglare import Grammar
 
 from lodestar.language import chart
-from lodestar.language.chart_tables import KEPT, cache_folder, parser_of
+from lodestar.language.chart_tables import KEPT, parser_of
+from lodestar.storage.private import cache_folder
 
 TEXT = "pair: A B | A;\nterminals\nA: 'a';\nB: 'b';"
 
@@ -63,7 +64,7 @@ def test_a_folder_that_cannot_be_written_is_no_error(tmp_path):
 def test_the_folder_is_the_users_cache(monkeypatch, tmp_path):
     monkeypatch.delenv("LODESTAR_CACHE_DIR", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert cache_folder() == tmp_path / "lodestar" / "charts"
+    assert cache_folder("charts") == tmp_path / "lodestar" / "charts"
 
 
 def test_the_chart_reads_the_same_from_kept_tables(monkeypatch, tmp_path):

@@ -14,6 +14,32 @@ def picture():
     return np.random.default_rng(0).integers(0, 255, (120, 160, 3)).astype(np.uint8)
 
 
+@pytest.mark.parametrize("definition", ["yoloe-11s-seg.yaml", "yolov8s-worldv2.yaml"])
+def test_an_untrained_model_with_prompts_takes_others_after_it_has_run(definition, monkeypatch):
+    pytest.importorskip("ultralytics", reason="Ultralytics is an optional extra")
+    import torch
+    from ultralytics.nn import tasks
+
+    def embeddings(_model, texts, *_, **__):  # the text model is no part of the package
+        rng = np.random.default_rng([ord(text[0]) for text in texts])
+        return torch.from_numpy(rng.normal(size=(1, len(texts), 512)).astype(np.float32))
+
+    for kind in (tasks.YOLOEModel, tasks.WorldModel):
+        monkeypatch.setattr(kind, "get_text_pe", embeddings)
+    detector = UltralyticsDetector(definition, ANYTHING, words=("desk", "chair"))
+    assert detector.vocabulary.is_open
+    assert {d.label for d in detector.detect(0.0, picture()).detections} <= {"desk", "chair"}
+    detector.look_for(("mug",))
+    frame = detector.detect(0.0, picture())
+    assert {d.label for d in frame.detections} == {"mug"}
+
+
+def test_an_untrained_model_with_its_own_classes_is_closed():
+    pytest.importorskip("ultralytics", reason="Ultralytics is an optional extra")
+    vocabulary = UltralyticsDetector("yolo11n.yaml", ANYTHING).vocabulary
+    assert len(vocabulary.names) == 80 and not vocabulary.is_open
+
+
 @pytest.mark.parametrize("definition", ["yolo11n-seg.yaml", "yolo11n.yaml"])
 def test_an_untrained_model_gives_well_formed_segments(definition):
     pytest.importorskip("ultralytics", reason="Ultralytics is an optional extra")
@@ -101,10 +127,8 @@ class Result:
 
 def test_boxes_become_masks_with_small_things_in_front(monkeypatch, tmp_path):
     class Model:
-        names = {0: "desk", 4: "cup"}  # noqa: RUF012
-
         def __init__(self, source):
-            self.source = source
+            self.source, self.names = source, {0: "desk", 4: "cup"}
 
         def predict(self, image, **options):
             assert image.shape == (120, 160, 3) and options["conf"] == 0.25

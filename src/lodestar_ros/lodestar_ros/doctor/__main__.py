@@ -10,6 +10,7 @@ import json
 import sys
 import time
 from dataclasses import asdict
+from pathlib import Path
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.duration import Duration
@@ -19,6 +20,7 @@ from lodestar_ros import qos
 from lodestar_ros.doctor.checkup import checkup, worst
 from lodestar_ros.doctor.findings import Finding, Level
 from lodestar_ros.doctor.graph import GraphObserver
+from lodestar_ros.doctor.profile_detector import try_detector
 from lodestar_ros.terminal import parse, terminal_node
 
 EXIT = {Level.NOTE: 0, Level.WARNING: 1, Level.FAULT: 3}
@@ -42,7 +44,18 @@ def main(arguments: list[str] | None = None) -> int:
         help="look again after so many seconds, until Ctrl-C",
     )
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
+    parser.add_argument(
+        "--detector",
+        type=Path,
+        metavar="PROFILE",
+        help="no stack: load a profile's detector, say what it can see",
+    )
+    parser.add_argument(
+        "--words", nargs="+", default=[], metavar="WORD", help="of --detector: whether it sees these"
+    )
     options, given = parse(parser, arguments)
+    if options.detector is not None:
+        return _try_detector(options)
     if not 1.0 <= options.seconds <= 120.0:
         parser.error("--seconds lies between 1 and 120")
     if options.watch < 0.0:
@@ -58,6 +71,20 @@ def main(arguments: list[str] | None = None) -> int:
         return status
 
 
+def _try_detector(options: argparse.Namespace) -> int:
+    """Try the detector of a profile; return the exit status."""
+    found, report = try_detector(options.detector, options.words)
+    said = ""
+    if report is not None:
+        sees = "any text" if report.is_open else f"{len(report.names)} labels"
+        seen = [f"  {one.word}: seen as {one.label}" for one in report.words if one.label]
+        said = "\n".join(
+            [f"{options.detector}: the detector is {report.detector} and can name {sees}.", *seen]
+        )
+    _print(found, said, options)
+    return EXIT[worst(found)]
+
+
 def _look(options: argparse.Namespace, given: list[str]) -> int:
     """Look once; return the exit status."""
     with terminal_node("doctor", options.namespace, given) as node:
@@ -68,11 +95,16 @@ def _look(options: argparse.Namespace, given: list[str]) -> int:
             DiagnosticArray(header=Header(stamp=node.get_clock().now().to_msg()), status=[told(found)])
         )
         publisher.wait_for_all_acked(Duration(seconds=_DELIVERY))
+    _print(found, f"Looked at {sum(seen.nodes.values())} nodes for {seen.seconds:.0f} s.", options)
+    return EXIT[worst(found)]
+
+
+def _print(found: list[Finding], said: str, options: argparse.Namespace) -> None:
+    """Print findings, and what is said before them."""
     if options.json:
         print(json.dumps([{**asdict(finding), "level": finding.level.name} for finding in found], indent=2))
     else:
-        print("\n".join(in_words(found, sum(seen.nodes.values()), seen.seconds)), flush=True)
-    return EXIT[worst(found)]
+        print("\n".join([*([said] if said else []), *in_words(found)]), flush=True)
 
 
 def told(found: list[Finding]) -> DiagnosticStatus:
@@ -87,9 +119,9 @@ def told(found: list[Finding]) -> DiagnosticStatus:
     )
 
 
-def in_words(found: list[Finding], nodes: int, seconds: float) -> list[str]:
+def in_words(found: list[Finding]) -> list[str]:
     """Return the lines of a report."""
-    lines = [f"Looked at {nodes} nodes for {seconds:.0f} s."]
+    lines: list[str] = []
     for finding in found:
         lines += [f"{_MARKS[finding.level]:<8} {finding.what}", f"{'':<8} -> {finding.do}"]
     if not found:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lodestar_ros.doctor import camera_checks, graph_checks, machine_checks, sensor_checks
+from lodestar_ros.doctor import camera_checks, graph_checks, machine_checks, sensor_checks, word_checks
 from lodestar_ros.doctor.findings import Finding, Level, Observation
 
 
@@ -34,6 +34,7 @@ def checkup(seen: Observation, inputs: dict[str, str]) -> list[Finding]:
         machine_checks.clocks,
         machine_checks.models,
         machine_checks.battery,
+        word_checks.vocabulary,
     ):
         found += check(seen)
     unique = list(dict.fromkeys(found))

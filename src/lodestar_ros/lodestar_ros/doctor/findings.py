@@ -7,6 +7,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from enum import IntEnum
 
+from lodestar.perception.lookout import VocabularyReport
+
 
 class Level(IntEnum):
     """Weight of a finding."""
@@ -121,7 +123,7 @@ class Observation:
     """State of graph and machine that the checks look at. Names of topics and nodes are full.
 
     parameters: by node and name, as far as they were asked for. diagnostics: by node that runs.
-    changes: by node.
+    changes: by node. vocabulary: perception's newest answer to wanted words.
     lifecycle: state of Nav2's nodes. weights: node -> (path, first bytes of the file; None = there is none).
     """
 
@@ -140,6 +142,7 @@ class Observation:
     weights: dict[str, tuple[str, bytes | None]] = field(default_factory=dict)
     navigators: int = 0  # servers of navigate_to_pose
     machine: Machine = field(default_factory=Machine)
+    vocabulary: VocabularyReport | None = None
 
     def full(self, name: str) -> str:
         """Return a relative name in the namespace of the stack."""

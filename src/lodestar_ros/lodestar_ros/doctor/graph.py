@@ -18,9 +18,12 @@ from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
 from sensor_msgs.msg import CameraInfo, CompressedImage, Image, LaserScan, PointCloud2
 from tf2_msgs.msg import TFMessage
 
+from lodestar.perception.lookout import VocabularyReport
+from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.conversions import BadMessage, stamp_from_msg
 from lodestar_ros.conversions_sensors import scan_from_msg
+from lodestar_ros.conversions_vocabulary import report_from_msg
 from lodestar_ros.doctor.camera_reading import read_image, read_info
 from lodestar_ros.doctor.findings import Endpoint, FrameEdge, Observation, Picture, Stream
 from lodestar_ros.doctor.graph_checks import CORE, deciding
@@ -72,6 +75,7 @@ class GraphObserver:
         self._rotations: dict[tuple[str, str], tuple[float, float, float, float]] = {}  # the newest
         self._senders: dict[tuple[str, str, str], set[bytes]] = {}  # by topic, parent, child; moving ones
         self._lives = NodeLives()
+        self._vocabulary: VocabularyReport | None = None
 
     def observe(self, seconds: float) -> tuple[Observation, dict[str, str]]:
         """Return what was seen in so many seconds, and the topics of the stack's inputs."""
@@ -80,6 +84,8 @@ class GraphObserver:
         for topic, profile, static in (("tf", qos.TF, False), ("tf_static", qos.TF_STATIC, True)):
             for name in {f"/{topic}", self._full(topic)}:  # of all robots, and of one in a namespace
                 node.create_subscription(TFMessage, name, self._frames_of(name, static), profile)
+        vocabulary = self._full("perception/vocabulary")
+        node.create_subscription(msg.VocabularyReport, vocabulary, self._on_vocabulary, qos.LATCHED)
         self._discover()
         self._follow_clock()
         inputs = self._inputs()
@@ -111,6 +117,7 @@ class GraphObserver:
             weights=self._weights(parameters),
             navigators=len(publishers.get(self._full("navigate_to_pose/_action/status"), ())),
             machine=observe_machine(),
+            vocabulary=self._vocabulary,
         )
         return seen, {name: topic for name, (topic, _) in inputs.items()}
 
@@ -158,6 +165,9 @@ class GraphObserver:
             level = status.level[0] if isinstance(status.level, bytes) else int(status.level)
             said = (level, status.message, {v.key: v.value for v in status.values})
             self._lives.take(status.name, who, said, time.monotonic())
+
+    def _on_vocabulary(self, message: msg.VocabularyReport) -> None:
+        self._vocabulary = report_from_msg(message)
 
     def _frames_of(self, topic: str, static: bool) -> Callable[[TFMessage, dict[str, Any]], None]:
         def on_frames(message: TFMessage, information: dict[str, Any]) -> None:
@@ -307,7 +317,7 @@ class GraphObserver:
     def _weights(self, parameters: dict[str, dict[str, object]]) -> dict[str, tuple[str, bytes | None]]:
         values = parameters.get(self._full("perception"), {})
         path = str(values.get("model", ""))
-        if values.get("adapter") != "ultralytics" or not path:
+        if values.get("adapter") not in ("onnx", "ultralytics") or not path:
             return {}
         return {"perception": (path, head_of(path))}
 

@@ -30,14 +30,15 @@ from lodestar_ros.selector import CommandDispatcher, DecisionRecorder, make_loop
 from lodestar_ros.selector_inputs import GridInput, PoseInput
 from lodestar_ros.skill_client import skill_client
 from lodestar_ros.stop_services import StopServices
+from lodestar_ros.words_client import WordsClient
 
 
 class GoalSelectorNode(LodestarNode):
     """Follow directives: ask the experts, choose, navigate, verify. The loop runs on a thread of its own.
 
-    Subscribes: ``grid``, ``costmap_filter_info``, ``entities``, ``battery``, TF. Publishes: ``~/heartbeat``,
-    ``~/question``, ``~/decision``, ``~/directive``, ``~/report``, ``~/markers``. Serves: ``~/hold``, ``~/pause``,
-    ``~/point_out``.
+    Subscribes: ``grid``, ``costmap_filter_info``, ``entities``, ``vocabulary``, ``battery``, TF. Publishes:
+    ``~/heartbeat``, ``~/question``, ``~/decision``, ``~/directive``, ``~/wanted_words``, ``~/report``, ``~/markers``.
+    Serves: ``~/hold``, ``~/pause``, ``~/point_out``.
     Action: ``follow_directive``; a client of ``<expert>_expert/propose``, ``memory/answer``, ``run_skill`` and
     ``navigate_to_pose``.
     """
@@ -93,6 +94,7 @@ class GoalSelectorNode(LodestarNode):
             keeper,
             self._memory,
             self._skills,
+            WordsClient(self, loop, thread),
         )
         self._pose = PoseInput(self, loop, thread, frames)
         GridInput(self, loop, thread)

@@ -11,7 +11,7 @@ from sensor_msgs.msg import CompressedImage, Image
 
 from lodestar.assembly import parts
 from lodestar.assembly.config import PerceptionConfig
-from lodestar.perception.frames import AlignedDepth, DetectorUnavailable, SegmentedFrame
+from lodestar.perception.frames import AlignedDepth, DetectorUnavailable, Labeller, SegmentedFrame
 from lodestar.perception.painting import paint_segments
 from lodestar_interfaces import msg
 from lodestar_ros import qos
@@ -21,6 +21,7 @@ from lodestar_ros.conversions_scene import segmented_to_msg
 from lodestar_ros.conversions_sensors import image_to_msg
 from lodestar_ros.executors import main_of
 from lodestar_ros.label_input import LabelInput
+from lodestar_ros.lookout_server import LookoutServer
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import ParameterError, declare_part
 from lodestar_ros.sync import Companions, StampPairer
@@ -40,7 +41,7 @@ class PerceptionNode(LodestarNode):
     Subscribes: ``labels`` and ``label_table`` (ground_truth; with ``depth`` or ``label_instances`` where
     `components.by` says so), ``image`` and, for masks of boxes, ``depth`` (onnx, ultralytics), or both (geometric);
     ``camera_info``.
-    Publishes: ``~/segmented``; ``~/annotated`` (the segments in colour, if it has subscribers).
+    Publishes: ``~/segmented``; ``~/annotated`` (the segments in colour, if it has subscribers); see `LookoutServer`.
     """
 
     def __init__(self, **kwargs):
@@ -53,28 +54,32 @@ class PerceptionNode(LodestarNode):
         self.diagnostics.value("detect.dropped", lambda: self._worker.dropped)
         self.diagnostics.value("detect.latency_s", lambda: self._worker.latency)
         self._images = CameraInput(self)
+        self._detector: Labeller
         self._input = {"ground_truth": "labels", "geometric": "depth"}.get(config.adapter, "image")
         if config.adapter == "ground_truth":
-            self._truth = parts.ground_truth_detector(config)
+            self._detector = self._truth = parts.ground_truth_detector(config)
             self._labels = LabelInput(self, config.components, self._worker.submit, self._images)
         elif config.adapter == "geometric":
-            self._geometric = parts.geometric_segmenter(config)
+            self._detector = self._geometric = parts.geometric_segmenter(config)
             self._pairer = self.timed(StampPairer(("depth", "image"), self._on_rgbd))
             for name in ("depth", "image"):
                 self.listen(Image, name, partial(self._on_image, name), qos.SENSOR, stamped=True)
             self.diagnostics.value("depth.unmatched", lambda: self._pairer.unmatched["depth"])
         else:
             try:
-                self._detector = parts.color_detector(config)
+                self._detector = self._rgb = parts.color_detector(config)
             except DetectorUnavailable as error:
                 raise ParameterError(f"adapter {config.adapter}: {error}") from error
+            except ValueError as error:
+                raise ParameterError(f"words.file: {error}") from error
             self._frames = self.timed(Companions(self._on_color, time.monotonic))
             self.listen(Image, "image", self._add_color, qos.SENSOR, stamped=True)
             if config.boxes.enabled:
                 self.listen(Image, "depth", self._add_depth, qos.SENSOR, stamped=True)
                 self.diagnostics.value("boxes.without_depth", lambda: self._frames.alone)
             self.steady_timer(0.1, self._frames.expire)
-            self.diagnostics.value("detect.odd_boxes", lambda: self._detector.odd_boxes)
+            self.diagnostics.value("detect.odd_boxes", lambda: self._rgb.odd_boxes)
+        LookoutServer(self, config, self._detector)
 
     def _on_image(self, name: str, message: Image | CompressedImage) -> None:
         self._pairer.add(name, stamp_from_msg(message.header.stamp), message)
@@ -99,7 +104,7 @@ class PerceptionNode(LodestarNode):
         if isinstance(item, _Colored):
             image, colors = item.image, self._images.color(item.image)
             depth, missing = self._aligned(item.depth, colors.shape[:2])
-            frame = self._detector.detect(stamp_from_msg(image.header.stamp), colors, depth)
+            frame = self._rgb.detect(stamp_from_msg(image.header.stamp), colors, depth)
         elif isinstance(item, tuple):
             image, rgb = item
             metres, camera = self._images.depth(image)
@@ -115,7 +120,7 @@ class PerceptionNode(LodestarNode):
 
     def _aligned(self, message: Any, shape: tuple[int, ...]) -> tuple[AlignedDepth | None, str]:
         """Return the depth of an image of this shape, or None and the reason for the diagnostics."""
-        if self._detector.masker is None:
+        if self._rgb.masker is None:
             return None, ""
         if message is None:
             return None, "; no depth came with the image: boxes serve as masks"

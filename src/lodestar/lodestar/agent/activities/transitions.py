@@ -18,6 +18,7 @@ from lodestar.agent.errands.commands import (
     CancelSkill,
     DirectiveResult,
     Finish,
+    LookFor,
     RecordTrace,
     RequestProposals,
     RunSkill,
@@ -97,7 +98,9 @@ class Transitions:
 
     def start(self, run: DirectiveRun) -> None:
         """The directive begins: the experts are asked with the next tick."""
-        self._context.run = run
+        context = self._context
+        context.run = run
+        context.commands.append(LookFor(context.words.want(run.directive.nouns, context.place_names)))
         self._take("start")
         run.errand.ask_after = self._context.now
 
@@ -261,14 +264,20 @@ class Transitions:
             context.account.close(outcome, view, success=found, ended=True)
         except Exception:  # whatever it is, it must not keep the robot going
             _log.exception("the account of a directive that is over is incomplete")
-        context.commands.append(Finish(self._result(run, code, message, view)))
+        result = self._result(run, code, message, view)  # it tells of the words that were wanted
+        context.commands += [LookFor(context.words.want(())), Finish(result)]
 
     def _result(self, run: DirectiveRun, code: ErrorCode, message: str, view: TargetView) -> DirectiveResult:
         """Return the result, with what was seen instead and a report for a person."""
         context = self._context
         nearest = tuple(c.entity_id for c in view.candidates if c.entity_id not in run.found)
         success = code is ErrorCode.NONE
-        sentences = [*run.report, *([] if message in run.report else [message])]
+        unseen = context.words.unseen
+        sentences = [
+            *run.report,
+            *([] if message in run.report else [message]),
+            *([unseen] if unseen else []),
+        ]
         travelled = context.facts.odometer.distance - run.distance_before
         duration, pose = context.now - run.started, context.facts.pose
         story = ("\n" if any("\n" in part for part in sentences) else " ").join(sentences)
@@ -287,6 +296,7 @@ class Transitions:
             question=run.question if code is ErrorCode.AMBIGUOUS else None,
             answers=tuple(run.answers),
             searched_share=context.searched.share,
+            unseen=unseen,
         )
 
     def next_errand(self, run: DirectiveRun, message: str, success: bool = False) -> None:

@@ -15,6 +15,7 @@ from lodestar.experts.protocol import ProposalRequest
 from lodestar.language.directive import Directive
 from lodestar.language.question import Question
 from lodestar.memory.answer import Answer
+from lodestar.perception.lookout import WantedWords
 from lodestar.selection.decisions import Decision
 from lodestar.worldmodel.outcomes import ActionOutcome
 from lodestar.worldmodel.records import Trace
@@ -200,6 +201,13 @@ class EmbedPhrases:
 
 
 @dataclass(frozen=True)
+class LookFor:
+    """Have perception look for these words; what it says of them is handed to `on_vocabulary`."""
+
+    wanted: WantedWords
+
+
+@dataclass(frozen=True)
 class AskMemory:
     """Ask the memory; what comes of it is handed to `on_memory` with the ticket. Nothing waits for it."""
 
@@ -244,7 +252,8 @@ class DirectiveResult:
     """Outcome of a directive. distance_travelled: metres. duration: seconds. report: for a person.
 
     answers: of its questions, in their order, with proof and places. searched_share: of the floor that the robot can
-    come to, [0, 1], that it looked at during the directive; NaN = unknown.
+    come to, [0, 1], that it looked at during the directive; NaN = unknown. unseen: what it asks for that the detector
+    cannot name, in words; "" = nothing.
     """
 
     error_code: ErrorCode
@@ -260,6 +269,7 @@ class DirectiveResult:
     question: OpenQuestion | None = None  # that the robot asks back
     answers: tuple[Answer, ...] = ()
     searched_share: float = math.nan
+    unseen: str = ""
 
 
 @dataclass(frozen=True)
@@ -284,6 +294,7 @@ Command = (
     | RecordTrace
     | RecordOutcome
     | EmbedPhrases
+    | LookFor
     | AskMemory
     | WithdrawQuery
     | RunSkill
@@ -297,6 +308,7 @@ Command = (
 class Feedback:
     """Progress of the directive, with the reason for what the robot does. distances: metres. coverage: m^2 known
     free. goal: (3,) or None. understood: the directive as it was understood. constraint: the constraint state.
+    unseen: as of the result.
     """
 
     phase: str
@@ -310,3 +322,4 @@ class Feedback:
     text: str
     understood: str = ""
     constraint: str = ""
+    unseen: str = ""

@@ -14,6 +14,7 @@ from lodestar.agent.errands.target_search import TargetSearch
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.newest import Facts, Odometer
 from lodestar.agent.facts.times import LoopClock
+from lodestar.agent.facts.vocabulary import DirectiveWords
 from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest
 from lodestar.grid.searched_floor import SearchedFloor
 from lodestar.language.directive import Step
@@ -58,6 +59,7 @@ class LoopContext:
     searched: SearchedFloor
     questions: OpenQuestions
     prefix: str  # of the ids of traces
+    words: DirectiveWords  # that perception looks for
     directives: int = 0  # that have begun
     state: State = State.IDLE
     clock: LoopClock = field(default_factory=LoopClock)
@@ -154,6 +156,7 @@ def make_context(
         SearchedFloor(config.look_limits),
         OpenQuestions(config, prefix),
         prefix,
+        DirectiveWords(prefix),
         constraint=ConstraintTracker(skills),
         skills=skills,
         priors=priors or CategoryPriors(),

@@ -16,11 +16,9 @@ from lodestar.agent.facts.errors import ErrorCode
 from lodestar.agent.facts.times import NEVER, Stamp
 from lodestar.experts.absence import SearchBelief
 from lodestar.language.directive import UNTIL_CANCELLED, Constraint, Directive, Item, Scope, Step, StepKind
+from lodestar.language.query_graph import SPOTS
 from lodestar.memory.answer import Answer
 from lodestar.models.lexicon import load_lexicon
-
-#: Categories of a place that only its relations tell: "in front of the sofa".
-SPOTS = frozenset({"spot", "place", "point", "position"})
 
 
 def is_spot(item: Item) -> bool:

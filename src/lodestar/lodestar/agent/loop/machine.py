@@ -34,6 +34,7 @@ from lodestar.agent.errands.words import directive_in_words, step_in_words
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.errors import Busy, ErrorCode, Held
 from lodestar.agent.facts.times import Stamp
+from lodestar.agent.facts.vocabulary import DirectiveWords
 from lodestar.agent.loop.deciding import DecidingState, ValidatingState
 from lodestar.agent.loop.diagnosing import DiagnosingState
 from lodestar.agent.loop.navigating import NavigatingState, NavigatorNews
@@ -46,6 +47,7 @@ from lodestar.grid.energy import EnergyBudget
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import Directive
 from lodestar.memory.answer import AnswerOutcome
+from lodestar.perception.lookout import VocabularyReport
 from lodestar.scene.mirror import SceneMirror
 from lodestar.selection.decisions import Outcome
 from lodestar.worldmodel.skill_steps import with_skills
@@ -245,6 +247,10 @@ class DecisionLoop:
         """The camera sent an image at `stamp`, seconds; without any such word, a silent camera is not noticed."""
         self._context.facts.sight = max(self._context.facts.sight, Stamp(stamp))
 
+    def on_vocabulary(self, report: VocabularyReport) -> None:
+        """Take what perception can name, in answer to `LookFor` or before any."""
+        self._context.words.hear(report)
+
     def on_energy(self, budget: EnergyBudget) -> None:
         """The battery lasts for this budget from now on."""
         self._context.facts.take_energy(budget)
@@ -323,6 +329,11 @@ class DecisionLoop:
         return self._context.run.directive if self._context.run is not None else None
 
     @property
+    def words(self) -> DirectiveWords:
+        """Return the words that perception is to look for, and whether it does."""
+        return self._context.words
+
+    @property
     def skill(self) -> str:
         """Name of the skill of a user's that is under way, "" = none."""
         skill = None if self._context.run is None else self._context.run.under_way.skill
@@ -345,6 +356,7 @@ class DecisionLoop:
             text="" if run is None else run.text,
             understood="" if run is None else directive_in_words(run.directive),
             constraint=str(self._context.constraint.state),
+            unseen="" if run is None else self._context.words.unseen,
         )
 
     def _phase(self, run: DirectiveRun) -> str:

@@ -1,0 +1,1 @@
+"""Stand-in for torchvision, which only has to be there."""

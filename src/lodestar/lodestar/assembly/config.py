@@ -40,7 +40,8 @@ from lodestar.selection.config import (
 from lodestar.worldmodel.config import AdviserConfig, ValidationConfig, WayConfig
 
 SOURCES = ("lidar", "scan", "depth", "slam")
-ADAPTERS = ("ground_truth", "onnx", "ultralytics", "geometric")
+COLOR_ADAPTERS = ("onnx", "ultralytics")  # that read colour images
+ADAPTERS = ("ground_truth", *COLOR_ADAPTERS, "geometric")
 
 Config = TypeVar("Config")
 

@@ -23,7 +23,8 @@ class Counts:
     """Sums over worlds. found, spurious, missed: per threshold, of objects of normal size; small_*: of small ones.
 
     duplicates: instances of the `covered` objects that have any. switches: times that the id of an object changed,
-    over `sightings`. labelled: found objects whose label is right.
+    over `sightings`. fragments: instances of an object beyond its first; merges: objects that have no instance of their
+    own, because another object's has most of their pixels. labelled: found objects whose label is right.
     """
 
     found: Counter = field(default_factory=Counter)
@@ -38,6 +39,8 @@ class Counts:
     duplicates: int = 0
     switches: int = 0
     sightings: int = 0
+    fragments: int = 0
+    merges: int = 0
     labelled: int = 0
     frames: int = 0
     seconds: float = 0.0  # processor time of the map
@@ -68,6 +71,7 @@ class Counts:
         result["switches_per_100"] = 100.0 * self.switches / self.sightings if self.sightings else nan
         hits = self.found[THRESHOLDS[0]]
         result["label_accuracy"] = self.labelled / hits if hits else nan
+        result["fragments"], result["merges"] = float(self.fragments), float(self.merges)
         result["objects"] = float(self.objects)
         result["small_objects"] = float(self.small_objects)
         result["fuse_ms"] = 1e3 * self.seconds / self.frames if self.frames else nan
@@ -121,6 +125,18 @@ class IdentityWatch:
             self.switches += before is not None and resolve(before) != instance
             self._last[which] = instance
 
+    def merged(self, objects: dict[int, int], counted: Iterable[int], resolve: Callable[[int], int]) -> int:
+        """Return how many of the counted objects have most of their pixels in an instance that is another object's.
+
+        objects: confirmed instance -> its most frequent object.
+        """
+        total: dict[int, Counter] = defaultdict(Counter)
+        for instance, pixels in self._pixels.items():
+            for which, number in pixels.items():
+                total[which][resolve(instance)] += number
+        homes = {which: total[which].most_common(1)[0][0] for which in counted if total[which]}
+        return sum(objects.get(home, which) != which for which, home in homes.items())
+
     def objects_of(self, instances: Iterable[int], resolve: Callable[[int], int]) -> dict[int, int]:
         """Return the most frequent object of each of these instances, 0 = none."""
         total: dict[int, Counter] = defaultdict(Counter)
@@ -166,6 +182,8 @@ def score(
             )
     normal = Counter(o for o in objects.values() if o in small and not small[o])
     counts.covered, counts.duplicates = len(normal), sum(normal.values())
+    everything = Counter(o for o in objects.values() if o in small)
+    counts.fragments = sum(everything.values()) - len(everything)
     return counts
 
 

@@ -18,11 +18,14 @@ from lodestar.perception.ground_truth import GroundTruthDetector
 from lodestar_eval.instance_metrics import Counts, IdentityWatch, masks_of, score
 from lodestar_eval.instance_truth import SeenParts
 from lodestar_eval.phrase_book import phrase_book
+from lodestar_eval.settings import NOISES
 from lodestar_eval.tour import NARROW, Tour, TourConfig, TourFrame
 from lodestar_sim.robot import LocalizationConfig
 from lodestar_sim.simulator import SimConfig
 from lodestar_sim.worlds.world import World
 
+#: Whose masks a scenario has.
+_MASKS = {"noise": "noise", "jump": "noise", "clean": "clean", "masks": "clean", "mild": "mild"}
 JUMP = (0.3, 0.4, float(np.radians(5.0)))  # m, m, rad: 0.5 m and 5 degrees, taken back in mid-run
 
 
@@ -42,10 +45,10 @@ class Noise:
     yaw_drift: float = 0.002
     closed: float = 30.0
 
-    def tour(self) -> TourConfig:
+    def tour(self, colored: bool = False) -> TourConfig:
         """Return a tour with these localisation errors."""
         walk = LocalizationConfig(self.drift, self.yaw_drift, self.closed)
-        return TourConfig(simulator=SimConfig(robot=NARROW, localization=walk))
+        return TourConfig(simulator=SimConfig(robot=NARROW, localization=walk), colored=colored)
 
     def detector(self, rng: np.random.Generator) -> GroundTruthDetector:
         """Return a detector with these errors."""
@@ -57,10 +60,18 @@ class Noise:
 
 @dataclass(frozen=True)
 class Variant:
-    """scenario: noise, jump (noise, and a correction in mid-run) or clean. rule: of association."""
+    """scenario: noise, jump (noise, and a correction in mid-run), clean, or with errors of localisation and either true
+    masks ("masks") or those of the noise "mild". rule: of association. feature: of a detection, one of FEATURES.
+    """
 
     scenario: str
     rule: str
+    feature: str = "caption"
+
+
+#: Features of detections: none; the caption's vector; the robot's histogram; a random vector of each true object.
+FEATURES = ("none", "caption", "histogram", "truth")
+_TRUE_DIMENSION = 64
 
 
 class _Map:
@@ -91,13 +102,21 @@ class Building:
 
     def __init__(self, world: World, seed: int, noise: Noise, variants: list[Variant]):
         self.world = world
-        self.tour = Tour(world, seed, noise.tour())
+        self._features = {variant.feature for variant in variants}
+        self.tour = Tour(world, seed, noise.tour("histogram" in self._features))
         self.maps = [_Map(variant) for variant in variants]
         self.parts = SeenParts(max(world.labels(), default=0))
         self.frames = 0
-        self._noisy = noise.detector(np.random.default_rng([seed, 1]))
-        self._clean = parts.ground_truth_detector(PerceptionConfig(), np.random.default_rng([seed, 2]))
         self._scenarios = {variant.scenario for variant in variants}
+        mild = PerceptionConfig(noise=NOISES["mild"])
+        self._detectors = {
+            "noise": noise.detector(np.random.default_rng([seed, 1])),
+            "clean": parts.ground_truth_detector(PerceptionConfig(), np.random.default_rng([seed, 2])),
+            "mild": parts.ground_truth_detector(mild, np.random.default_rng([seed, 3])),
+        }
+        self._describer = parts.appearance_describer(changed(PerceptionConfig(), appearance__by="histogram"))
+        vectors = np.random.default_rng([seed, 4]).normal(size=(len(self.parts), _TRUE_DIMENSION))
+        self._true = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
         self._middle = len(self.tour.stops) // 2
         self._error = self._jump()
 
@@ -121,6 +140,7 @@ class Building:
             objects = each.watch.objects_of([i.id for i in found], each.voxels.resolve)
             counts = score(found, objects, truth, labels)
             counts.switches, counts.sightings = each.watch.switches, each.watch.sightings
+            counts.merges = each.watch.merged(objects, truth.ids.tolist(), each.voxels.resolve)
             counts.frames, counts.seconds = self.frames, each.seconds
             results[each.variant] = counts
         return results
@@ -128,23 +148,39 @@ class Building:
     def _take(self, frame: TourFrame) -> None:
         self.frames += 1
         self.parts.add(frame)
-        seen = {}
-        if self._scenarios & {"noise", "jump"}:
-            seen["noise"] = self._segment(frame, self._noisy)
-            seen["jump"] = seen["noise"]
-        if "clean" in self._scenarios:
-            seen["clean"] = self._segment(frame, self._clean)
+        image, seen = frame.image, {}
+        for masks in sorted({_MASKS[scenario] for scenario in self._scenarios}):
+            segmented = self._detectors[masks].segment(image.stamp, image.labels, image.label_table)
+            shown = masks_of(segmented, frame.ids)
+            for feature in sorted(self._features):
+                seen[masks, feature] = self._described(feature, frame, segmented, shown), shown
         images = {scenario: self._rgbd(frame, scenario) for scenario in self._scenarios}
         for each in self.maps:
             scenario = each.variant.scenario
-            each.take(images[scenario], *seen[scenario])
+            each.take(images[scenario], *seen[_MASKS[scenario], each.variant.feature])
 
-    def _segment(self, frame: TourFrame, detector: GroundTruthDetector) -> tuple[SegmentedFrame, list[int]]:
-        """Return the detections, with each caption's vector as appearance, and the object of each mask."""
-        segmented = detector.segment(frame.image.stamp, frame.image.labels, frame.image.label_table)
-        vectors = phrase_book().vectors([d.caption for d in segmented.detections])
-        detections = tuple(replace(d, feature=v) for d, v in zip(segmented.detections, vectors))
-        return replace(segmented, detections=detections), masks_of(segmented, frame.ids)
+    def _described(
+        self, feature: str, frame: TourFrame, segmented: SegmentedFrame, shown: list[int]
+    ) -> SegmentedFrame:
+        """Return the detections with features. shown: the object of each mask.
+
+        Captions say what the simulator painted, so without the feature "caption" they are the labels, as those of a
+        detector are.
+        """
+        if feature == "caption":
+            vectors = phrase_book().vectors([d.caption for d in segmented.detections])
+            told = [replace(d, feature=v) for d, v in zip(segmented.detections, vectors)]
+            return replace(segmented, detections=tuple(told))
+        plain = [replace(d, caption=d.label) for d in segmented.detections]
+        if feature == "truth":
+            plain = [
+                replace(d, feature=self._true[o], feature_model="truth") if o else d
+                for d, o in zip(plain, shown)
+            ]
+        segmented = replace(segmented, detections=tuple(plain))
+        if feature == "histogram" and self._describer is not None and frame.image.rgb is not None:
+            return self._describer.describe(frame.image.rgb, segmented)
+        return segmented
 
     def _rgbd(self, frame: TourFrame, scenario: str) -> RgbdFrame:
         image = frame.image

@@ -58,6 +58,10 @@ class SeenParts:
         self._high = np.full((largest_id + 1, 3), -np.inf)
         self._frames = np.zeros(largest_id + 1, np.int64)
 
+    def __len__(self) -> int:
+        """Return the number of ids, 0 included."""
+        return len(self._frames)
+
     def add(self, frame: TourFrame) -> None:
         """Add one frame."""
         camera, pose = frame.image.camera, frame.world_from_camera

@@ -1,4 +1,4 @@
-"""Buildings with posed images, object boxes and human instructions, in the format of `reverie_dev`'s README."""
+"""Buildings with posed images and object boxes, in the format of `reverie_dev`'s README."""
 
 from __future__ import annotations
 
@@ -20,14 +20,6 @@ _DEGREES = 30.0  # between headings
 
 
 @dataclass(frozen=True)
-class HumanInstruction:
-    """Words of a person (untrusted) and the object they mean."""
-
-    text: str
-    target: int
-
-
-@dataclass(frozen=True)
 class Building:
     """boxes: image id -> object id -> box; image ids are viewpoint * 36 + view + 1. places: (2,) of each visible
     object, metres. tour: viewpoints in an order in which they can be walked.
@@ -39,7 +31,6 @@ class Building:
     names: dict[int, str]
     places: dict[int, np.ndarray]
     tour: tuple[int, ...]
-    instructions: tuple[HumanInstruction, ...]
 
     def images_at(self, viewpoint: int) -> list[int]:
         """Return the images of a viewpoint that show an object."""
@@ -48,30 +39,17 @@ class Building:
 
 
 def load_buildings(folder: Path) -> list[Building]:
-    """Return the buildings of `scans/`, by name, with the instructions in them. Raises BadData."""
+    """Return the buildings of `scans/`, by name. Raises BadData."""
     try:
         files = sorted((folder / "scans").glob("*.json"))
         if not files:
             raise BadData(f"{folder} has no scans/*.json; give a folder like reverie_dev")
-        said = [json.loads(line) for line in (folder / "instructions.jsonl").read_text("utf-8").splitlines()]
-        gold = [json.loads(line) for line in (folder / "gold.jsonl").read_text("utf-8").splitlines()]
-        meant = {row["instr_id"]: int(row["target_object"]) for row in gold}
-        return [
-            _building(
-                json.loads(file.read_text("utf-8")),
-                tuple(
-                    HumanInstruction(row["text"], meant[row["instr_id"]])
-                    for row in said
-                    if row["scan"] == file.stem
-                ),
-            )
-            for file in files
-        ]
+        return [_building(json.loads(file.read_text("utf-8"))) for file in files]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise BadData(f"{folder} is not like reverie_dev: {error}") from error
 
 
-def _building(data: dict[str, Any], instructions: tuple[HumanInstruction, ...]) -> Building:
+def _building(data: dict[str, Any]) -> Building:
     width, height = data["image_size"]
     focal = height / (2.0 * math.tan(math.radians(data["vfov_deg"]) / 2.0))
     camera = PinholeCamera(width, height, focal, focal, (width - 1) / 2.0, (height - 1) / 2.0)
@@ -90,7 +68,7 @@ def _building(data: dict[str, Any], instructions: tuple[HumanInstruction, ...]) 
     places = {identity: np.mean(ends, axis=0) for identity, ends in rays.items()}
     places |= {thing["id"]: np.array(thing["centre"][:2]) for thing in data["objects"] if thing["centre"]}
     names = {thing["id"]: thing["name"].replace("#", " ") for thing in data["objects"]}
-    return Building(data["scan"], camera, boxes, names, places, _walk(data), instructions)
+    return Building(data["scan"], camera, boxes, names, places, _walk(data))
 
 
 def _walk(data: dict[str, Any]) -> tuple[int, ...]:

@@ -1,8 +1,8 @@
-"""Snapshots of real buildings: how few images show all objects, and whether the image of what is meant is found."""
+"""Snapshots of real buildings: how few images show all objects, and how well."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,14 +10,10 @@ import numpy as np
 from lodestar.memory.config import SnapshotConfig
 from lodestar.memory.snapshots.cluster_upkeep import ClusterUpkeep
 from lodestar.memory.snapshots.clusters import Clusters, Sights, cover_clusters
-from lodestar.memory.snapshots.prefilter import Described, Prefilter
 from lodestar.memory.snapshots.sights import sight_score
-from lodestar.memory.snapshots.text import snapshot_text
-from lodestar.models.phrases import PhraseBook
 from lodestar_eval.covisibility import covisibility_clusters
 from lodestar_eval.reverie import Building
 
-RECALLS = (1, 5, 10)
 RULES = ("ours", "incremental", "algorithm_1", "greedy")
 
 
@@ -88,47 +84,3 @@ def _incremental(building: Building, sights: Sights, config: SnapshotConfig) -> 
     return {
         keyframe: frozenset(upkeep.entities[identity]) for keyframe, identity in upkeep.of_keyframe.items()
     }
-
-
-def described(building: Building, clusters: Clusters, sights: Sights) -> dict[int, Described]:
-    """Return what the retrieval sees of each image: labels and relations, the image's own objects first."""
-    found = {}
-    for image, members in clusters.items():
-        scores = sights[image]
-        order = sorted(scores, key=lambda thing: (thing not in members, -scores[thing], thing))
-        items = [(building.names[thing], building.boxes[image][thing]) for thing in order]
-        found[image] = Described(tuple(label for label, _ in items), snapshot_text(items))
-    return found
-
-
-def recalls(
-    building: Building,
-    clusters: Clusters,
-    config: SnapshotConfig,
-    book: PhraseBook,
-    progress: Callable[[str], None] = lambda line: None,
-) -> list[list[float]]:
-    """Return a row per instruction: whether one of the first 1, 5 and 10 images shows its object, by our ranking and by
-    the cosine of the captions alone, the expected value of one image by chance, and of the prefilter the share of
-    images that it keeps and whether one of them shows the object.
-    """
-    sights = sights_of(building, config)
-    snapshots, chooser = described(building, clusters, sights), Prefilter(config, book)
-    texts = [instruction.text for instruction in building.instructions]
-    wanted = dict.fromkeys(phrase for text in texts for phrase in chooser.wanted(text, snapshots))
-    progress(f"{building.name}: {len(texts)} instructions, {len(wanted)} phrases")
-    book.vectors(list(wanted))
-    ids = list(snapshots)
-    captions = book.vectors([snapshots[image].text for image in ids])
-    rows = []
-    for instruction in building.instructions:
-        shows = {image for image in ids if instruction.target in sights[image]}
-        ranked = chooser.choose(instruction.text, snapshots)
-        order = np.argsort(-(captions @ book.vectors([instruction.text])[0]), kind="stable")
-        plain = [ids[int(k)] for k in order]
-        row = [float(not shows.isdisjoint(way[:k])) for way in (ranked, plain) for k in RECALLS]
-        row += [
-            len(shows) / len(ids), len(ranked) / len(ids), float(not shows.isdisjoint(ranked)),
-        ]  # fmt: skip
-        rows.append(row)
-    return rows

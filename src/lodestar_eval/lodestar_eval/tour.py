@@ -36,6 +36,7 @@ class TourConfig:
     limit: float = 400.0  # simulated seconds after which the tour ends; chosen
     width: int = 320  # pixels; that of an episode
     height: int = 240  # pixels; that of an episode
+    colored: bool = False  # render colours too
     simulator: SimConfig = field(default_factory=lambda: SimConfig(robot=NARROW))
 
 
@@ -133,7 +134,7 @@ class Tour:
     def look(self, moment: TourMoment) -> TourFrame:
         """Return the camera's frame of now."""
         config = self.config
-        image = self.simulator.render(rgb=False, width=config.width, height=config.height)
+        image = self.simulator.render(config.colored, width=config.width, height=config.height)
         return TourFrame(image, *self.simulator.view_truth(config.width, config.height), moment.stops)
 
 

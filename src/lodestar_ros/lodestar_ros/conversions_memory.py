@@ -6,12 +6,13 @@ A place is an `Entity` with the box, the texts and the time of the last sight, a
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import Pose, PoseStamped
 
 from lodestar.geometry.poses import planar_transform
-from lodestar.language.question import AnswerType
+from lodestar.language.question import AnswerType, Question
 from lodestar.memory.answer import Answer, AnswerCode, AnswerOutcome, AnswerPlace, AnswerValue, Proof
 from lodestar.memory.last_seen import LastSeen, RememberedPlaces
 from lodestar.memory.records import MapName, Primitive
@@ -43,32 +44,58 @@ convert_values(
 proof_to_msg, proof_from_msg = codec(Proof, msg.Evidence, names={"session": "session_id", "position": "pose"})
 
 
-def answer_to_result(answer: Answer, stamp: float) -> action.AnswerQuestion.Result:
-    """stamp: of the places, seconds."""
-    value = answer.value
-    nowhere = PoseStamped()
-    return action.AnswerQuestion.Result(
-        answer=answer.sentence,
-        understood=[question_to_msg(answer.question)],
-        answer_type=int(value.type),
-        places=[
-            PoseStamped(header=header(stamp), pose=Pose(position=point_to_msg(place.centre)))
-            for place in value.places
-        ],
-        viewpoints=[
-            nowhere if place.viewpoint is None else planar_to_stamped(place.viewpoint, stamp)
-            for place in value.places
-        ],
-        times=[stamp_to_msg(seconds) for span in value.times for seconds in span],
-        number=math.nan if value.number is None else float(value.number),
-        yes=bool(value.yes),
-        names=[name for name in value.names if name],
-        confidence=float(answer.confidence),
-        evidence=[proof_to_msg(proof) for proof in answer.proof],
-        last_verified=stamp_to_msg(answer.last_verified or 0.0),
-        coverage=math.nan if answer.coverage is None else float(answer.coverage),
-        directive=answer.directive,
+def _viewpoints(answer: Answer, stamp: float) -> list[PoseStamped]:
+    poses = [place.viewpoint for place in answer.value.places]
+    return [PoseStamped() if pose is None else planar_to_stamped(pose, stamp or 0.0) for pose in poses]
+
+
+def _question(result: action.AnswerQuestion.Result, _: Any) -> Question:
+    ways = len(result.viewpoints)
+    if not result.understood or len(result.times) % 2 or ways not in (0, len(result.places)):
+        raise BadMessage(
+            "an answer needs what was understood, pairs of times, and a viewpoint for each place"
+        )
+    return question_from_msg(result.understood[0])
+
+
+def _value(result: action.AnswerQuestion.Result, _: Any) -> AnswerValue:
+    """Return the value; a yes or no of confidence 0 is not known."""
+    kind = AnswerType(result.answer_type)
+    known = kind is AnswerType.YES_NO and result.confidence > 0.0
+    times = [stamp_from_msg(stamp) for stamp in result.times]
+    ways = [planar_tuple(one.pose) if one.header.frame_id else None for one in result.viewpoints]
+    centres = [point_from_msg(place.pose.position) for place in result.places]
+    return AnswerValue(
+        kind,
+        tuple(map(AnswerPlace, centres, ways or [None] * len(centres))),
+        tuple(zip(times[::2], times[1::2])),
+        None if math.isnan(result.number) else result.number,
+        result.yes if known else None,
+        tuple(result.names),
     )
+
+
+#: The result of an answer without an error, and back. The context is the stamp of the places, seconds; none = 0.
+answer_to_result, answer_from_result = codec(
+    Answer,
+    action.AnswerQuestion.Result,
+    names={"sentence": "answer", "proof": "evidence"},
+    to={
+        "understood": lambda answer, _: [question_to_msg(answer.question)],
+        "answer_type": lambda answer, _: int(answer.value.type),
+        "places": lambda answer, stamp: [
+            PoseStamped(header=header(stamp or 0.0), pose=Pose(position=point_to_msg(place.centre)))
+            for place in answer.value.places
+        ],
+        "viewpoints": _viewpoints,
+        "times": lambda answer, _: [stamp_to_msg(s) for span in answer.value.times for s in span],
+        "number": lambda answer, _: math.nan if answer.value.number is None else float(answer.value.number),
+        "yes": lambda answer, _: bool(answer.value.yes),
+        "names": lambda answer, _: [name for name in answer.value.names if name],
+    },
+    of={"question": _question, "value": _value},
+    alone=("error_code", "error_msg"),
+)
 
 
 def outcome_to_result(outcome: AnswerOutcome) -> action.AnswerQuestion.Result:
@@ -91,52 +118,6 @@ def outcome_from_result(result: action.AnswerQuestion.Result, stamp: float = 0.0
     if code is AnswerCode.NONE and answer is None:
         raise BadMessage("an answer without an error needs what was understood")
     return AnswerOutcome(code, answer, result.error_msg, stamp)
-
-
-def answer_from_result(result: action.AnswerQuestion.Result) -> Answer:
-    """The answer of a result without an error. A yes or no of confidence 0 is not known. Raises BadMessage."""
-    if (
-        not result.understood
-        or len(result.times) % 2
-        or len(result.viewpoints) not in (0, len(result.places))
-    ):
-        raise BadMessage(
-            "an answer needs what was understood, pairs of times, and a viewpoint for each place"
-        )
-    times = [stamp_from_msg(stamp) for stamp in result.times]
-    viewpoints = [_viewpoint_from_msg(one) for one in result.viewpoints] or [None] * len(result.places)
-    try:
-        kind = AnswerType(result.answer_type)
-        known = kind is AnswerType.YES_NO and result.confidence > 0.0
-        value = AnswerValue(
-            kind,
-            tuple(
-                AnswerPlace(point_from_msg(place.pose.position), viewpoint)
-                for place, viewpoint in zip(result.places, viewpoints)
-            ),
-            tuple(zip(times[::2], times[1::2])),
-            None if math.isnan(result.number) else result.number,
-            result.yes if known else None,
-            tuple(result.names),
-        )
-        return Answer(
-            question_from_msg(result.understood[0]),
-            result.answer,
-            value,
-            result.confidence,
-            tuple(proof_from_msg(one) for one in result.evidence),
-            stamp_from_msg(result.last_verified) or None,
-            None if math.isnan(result.coverage) else result.coverage,
-            result.directive,
-        )
-    except BadMessage:
-        raise
-    except ValueError as error:
-        raise BadMessage(str(error)) from error
-
-
-def _viewpoint_from_msg(message: PoseStamped) -> tuple[float, float, float] | None:
-    return planar_tuple(message.pose) if message.header.frame_id else None
 
 
 # --- places of things --------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ _BESIDE = {"none": "", "depth": "depth", "instances": "label_instances"}  # the 
 class LabelInput:
     """Collect the images of one moment and pass them on; `objects` makes one value per object of them.
 
-    images: rectifies them; without it they are taken as they are.
+    images: rectifies them; without it they are taken as they are. colored: collect the "image" of the moment too.
     submit: gets a dict with "labels", "table" and, where classes are split, the second image.
     """
 
@@ -36,10 +36,11 @@ class LabelInput:
         config: ComponentsConfig,
         submit: Callable[[dict[str, Any]], None],
         images: CameraInput | None = None,
+        colored: bool = False,
     ) -> None:
         self._config, self._beside = config, _BESIDE[config.by]
         self._images = images
-        topics = ("labels", self._beside) if self._beside else ("labels",)
+        topics = ("labels", *filter(None, (self._beside, "image" if colored else "")))
         self._pairer = node.timed(StampPairer((*topics, "table"), lambda _stamp, parts: submit(parts)))
         for name in topics:
             node.listen(Image, name, partial(self._on_image, name), qos.SENSOR, stamped=True)

@@ -22,6 +22,7 @@ from lodestar.perception.config import (
     BoxMaskConfig,
     CaptionerConfig,
     ComponentsConfig,
+    DescriberConfig,
     GeometricConfig,
     NoiseConfig,
     OnnxConfig,
@@ -87,6 +88,7 @@ class PerceptionConfig:
     boxes: BoxMaskConfig = field(default_factory=BoxMaskConfig)  # of detectors without masks
     onnx: OnnxConfig = field(default_factory=OnnxConfig)
     ultralytics: UltralyticsConfig = field(default_factory=UltralyticsConfig)
+    appearance: DescriberConfig = field(default_factory=DescriberConfig, metadata={"shared": "appearance"})
 
     def __post_init__(self) -> None:
         if self.adapter not in ADAPTERS:
@@ -127,6 +129,7 @@ class SceneDictionaryConfig:
     archive_moved: bool = True  # what a loaded map has at places whose thing was seen elsewhere since
     changes_period: float = 5.0  # s between two comparisons with the loaded map for that; chosen
     scene: SceneConfig = field(default_factory=SceneConfig)
+    appearance: DescriberConfig = field(default_factory=DescriberConfig, metadata={"shared": "appearance"})
     parser: ParserConfig = field(default_factory=ParserConfig, metadata={"prefix": "query."})
     rerank: RerankConfig = field(default_factory=RerankConfig, metadata={"prefix": "query."})
     captions: CaptionerConfig = field(default_factory=CaptionerConfig, metadata={"prefix": ""})

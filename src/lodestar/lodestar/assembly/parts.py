@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from lodestar.memory.snapshots.upkeep import SnapshotUpkeep
     from lodestar.models.chat import OpenAiChat
     from lodestar.models.phrases import PhraseBook
+    from lodestar.perception.appearance import Describer
+    from lodestar.perception.config import DescriberConfig
     from lodestar.perception.frames import Labeller
     from lodestar.perception.geometric import GeometricSegmenter
     from lodestar.perception.ground_truth import GroundTruthDetector
@@ -107,6 +109,28 @@ def color_detector(
     if checked:
         detector.check()
     return detector
+
+
+def appearance_describer(config: PerceptionConfig) -> Describer | None:
+    """Return what describes the appearance of segments; None where it is switched off. Raises DetectorUnavailable."""
+    if config.appearance.by == "histogram":
+        from lodestar.perception.appearance import HistogramDescriber
+
+        return HistogramDescriber(config.appearance.histogram)
+    if config.appearance.by == "encoder":
+        from lodestar.perception.image_encoder import ImageEncoder
+
+        return ImageEncoder(config.appearance.encoder)
+    return None
+
+
+def image_phrases(config: DescriberConfig) -> PhraseBook | None:
+    """Return the phrases of the encoder's text side; None where it has none. Its network is loaded at first use."""
+    if config.by != "encoder" or not config.encoder.text_model:
+        return None
+    from lodestar.perception.text_encoder import phrases_of
+
+    return phrases_of(config.encoder)
 
 
 def lookout(config: PerceptionConfig, detector: Labeller, phrases: PhraseBook | None = None) -> Lookout:

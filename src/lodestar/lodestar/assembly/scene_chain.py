@@ -47,6 +47,8 @@ class SceneChain:
     """
 
     def __init__(self, config: SceneDictionaryConfig, shared: SharedConfig, phrases: PhraseBook) -> None:
+        if phrases.of_images is None:
+            phrases.of_images = parts.image_phrases(config.appearance)
         self._phrases = phrases
         self.dictionary = parts.scene_dictionary(config)
         self.moved = parts.moved_things(config, self.dictionary)

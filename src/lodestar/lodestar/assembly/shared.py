@@ -17,7 +17,7 @@ from lodestar.geometry.camera import DEPTH_RANGE
 from lodestar.grid.config import FenceConfig, Footprint, LookConfig, SuccessConfig, ViewpointConfig
 from lodestar.language.directive import DEFAULT_KEEP_AWAY
 from lodestar.models.config import EndpointConfig
-from lodestar.perception.config import TransportConfig
+from lodestar.perception.config import DescriberConfig, TransportConfig
 from lodestar.perception.picture_config import PicturesConfig
 from lodestar.query.config import QueryConfig
 from lodestar.scene.config import SceneConfig
@@ -65,6 +65,7 @@ class SharedConfig:
     endpoint: EndpointConfig = field(default_factory=EndpointConfig)  # of the language model
     # of the vision model; without a server or key of its own at the endpoint above, also the model where none is named
     vision_endpoint: EndpointConfig = field(default_factory=EndpointConfig)
+    appearance: DescriberConfig = field(default_factory=DescriberConfig)  # what describes how segments look
     pictures: PicturesConfig = field(default_factory=PicturesConfig)  # who reads pictures of a target
     map_id: int = LoopConfig.map_id  # of everything that is recorded or saved
 

@@ -16,6 +16,7 @@ import numpy as np
 from lodestar.language.config import RankPromptConfig
 from lodestar.language.directive import Task
 from lodestar.language.views import GO, ViewQuestion
+from lodestar.models.chat_answers import list_of, object_of
 from lodestar.models.chat_budget import CHARACTERS_PER_TOKEN, tokens_in
 from lodestar.scene.captions import MAX_CHARACTERS, clean_text
 from lodestar.scene.records import Entity, EntityState
@@ -52,28 +53,20 @@ _VIEW = MAX_CHARACTERS + 50.0  # characters of a description's line in English
 _UNIT = {"type": "number", "minimum": 0, "maximum": 1}
 
 
-def _object(**properties: Any) -> dict[str, Any]:
-    return {
-        "type": "object", "additionalProperties": False, "required": list(properties), "properties": properties,
-    }  # fmt: skip
-
-
-def _array(items: dict[str, Any], most: int) -> dict[str, Any]:
-    return {"type": "array", "maxItems": most, "items": items}
-
-
-RANK_SCHEMA = _object(
-    judgements=_array(_object(id={"type": "integer"}, confidence=_UNIT, reason={"type": "string"}), 400)
+RANK_SCHEMA = object_of(
+    judgements=list_of(
+        object_of(id={"type": "integer"}, confidence=_UNIT, reason={"type": "string"}), maxItems=400
+    )
 )
-PICTURE_SCHEMA = _object(
-    label={"type": "string"}, caption={"type": "string"}, neighbors=_array({"type": "string"}, 10)
+PICTURE_SCHEMA = object_of(
+    label={"type": "string"}, caption={"type": "string"}, neighbors=list_of({"type": "string"}, maxItems=10)
 )
 
 
 def view_schema(turns: Sequence[str]) -> dict[str, Any]:
     """Of an answer that may go or take one of the turns."""
-    return _object(
-        scores=_array(_object(number={"type": "integer"}, score=_UNIT), 200),
+    return object_of(
+        scores=list_of(object_of(number={"type": "integer"}, score=_UNIT), maxItems=200),
         action={"type": "string", "enum": [GO, *turns]},
         description={"type": "string"},
         reason={"type": "string"},

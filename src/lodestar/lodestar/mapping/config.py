@@ -130,6 +130,19 @@ class FarmConfig:
 
 
 @dataclass(frozen=True)
+class AppearanceConfig:
+    """Use of appearance features by the rule lodestar; a describer of `perception` makes them."""
+
+    weight: float = 1.0  # of what they say against the labels' agreement, 0..1; 0 = none; chosen
+    samples: int = 40  # pairs of the same thing, and of two of a kind, before they say anything; chosen
+    certain: float = 0.7  # share of a mask's points in an instance's voxels from which it is a sample; chosen
+    # A mask beside an instance that looks like it claims it by `near` times the share of its points within `reach`.
+    near: float = 0.5  # factor; chosen
+    reach: float = 0.3  # metres around the instance's box; chosen
+    distinct: float = 0.1  # probability of one thing below which two instances do not merge; chosen
+
+
+@dataclass(frozen=True)
 class AssociationConfig:
     """`openvox` and `farm` configure those rules; all other fields belong to the rule lodestar.
 
@@ -165,6 +178,7 @@ class AssociationConfig:
     face_empty: float = 0.15  # largest share of the space between them that was ever seen empty
     face_hidden: float = 0.5  # least share of that space that was in view
     face_apart: float = 0.15  # largest share of the frames that showed two objects
+    appearance: AppearanceConfig = field(default_factory=AppearanceConfig)
     openvox: OpenVoxConfig = field(default_factory=OpenVoxConfig)
     farm: FarmConfig = field(default_factory=FarmConfig)
 

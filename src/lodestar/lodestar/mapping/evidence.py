@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from lodestar.mapping.appearance import AppearanceCalibration
 from lodestar.mapping.association import Match
 from lodestar.mapping.config import AssociationConfig
 from lodestar.mapping.sights import SightMemory
@@ -49,8 +50,8 @@ def pair_of(a: int, b: int) -> tuple[int, int]:
 class MergeEvidence:
     """Counts, per pair of instances, the frames that show one object less those that show two."""
 
-    def __init__(self, config: AssociationConfig):
-        self._config = config
+    def __init__(self, config: AssociationConfig, looks: AppearanceCalibration):
+        self._config, self._looks = config, looks
         self._balance = PairCounts()
 
     def look(self, matches: list[Match], tracks: Tracks) -> list[tuple[int, int]]:
@@ -70,7 +71,8 @@ class MergeEvidence:
                 if alike(tracks, a, b) and gap(tracks.bounds(a), tracks.bounds(b)) <= config.near:
                     balance = self._balance[(a, b)] - 1 - ((a, b) in together)
                     self._balance[(a, b)] = max(balance, _LEAST)
-        return sorted(pair for pair in together if self._balance[pair] >= config.merge_evidence)
+        due = sorted(pair for pair in together if self._balance[pair] >= config.merge_evidence)
+        return [(a, b) for a, b in due if not self._looks.differ(tracks[a], tracks[b])]
 
     def balance(self, a: int, b: int) -> int:
         """Return the frames that showed one object less those that showed two."""
@@ -126,8 +128,8 @@ class FaceEvidence:
     as two. This joins the two sides of a bed that was seen from its left and then from its right.
     """
 
-    def __init__(self, config: AssociationConfig):
-        self._config = config
+    def __init__(self, config: AssociationConfig, looks: AppearanceCalibration):
+        self._config, self._looks = config, looks
         self._looked = PairCounts()
 
     def look(
@@ -168,7 +170,7 @@ class FaceEvidence:
         one.
         """
         config = self._config
-        if not looks_agree((a.label, a.caption), (b.label, b.caption)):
+        if not looks_agree((a.label, a.caption), (b.label, b.caption)) or self._looks.differ(a, b):
             return False
         if apart > config.face_apart * min(a.observation_count, b.observation_count):
             return False

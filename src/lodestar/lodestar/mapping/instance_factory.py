@@ -44,4 +44,5 @@ def to_observation(
         score=detection.score,
         distance=distance,
         feature=detection.feature,
+        feature_model=detection.feature_model,
     )

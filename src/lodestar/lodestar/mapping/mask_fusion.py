@@ -28,6 +28,7 @@ class MaskFusion:
         self.surface = SurfacePoints(config.capacity)
         self._store = store
         self._registry = registry
+        self.restarted = 0  # instances whose features were replaced by those of another model or dimension
         self._rule: Rule = make_rule(config.association, config.splitting)
 
     def match(self, stamp: float, masks: Masks) -> list[Match]:
@@ -108,7 +109,7 @@ class MaskFusion:
             track.vote(
                 detection.label, detection.caption, detection.score, config.captions, config.label_votes
             )
-            track.show(detection.feature)
+            self.restarted += not track.show(detection.feature, detection.feature_model)
             observations.append(to_observation(identity, frame.stamp, pose, detection, distance))
         return observations
 

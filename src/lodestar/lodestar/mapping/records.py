@@ -53,6 +53,7 @@ class Observation:
     score: float
     distance: float
     feature: np.ndarray | None = None
+    feature_model: str = ""  # features of two models are not comparable
 
 
 @dataclass(frozen=True)

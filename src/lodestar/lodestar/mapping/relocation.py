@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from lodestar.mapping.config import RelocationConfig
 from lodestar.mapping.registry import InstanceRegistry
 from lodestar.mapping.tracks import Track
@@ -40,9 +38,8 @@ def find_moved(
 def _look_alike(a: Track, b: Track, config: RelocationConfig) -> bool:
     if kind_of(a.label) != kind_of(b.label) or looks_of(a.caption, a.label) != looks_of(b.caption, b.label):
         return False
-    if a.appearance is not None and b.appearance is not None and a.appearance.shape == b.appearance.shape:
-        length = float(np.linalg.norm(a.appearance) * np.linalg.norm(b.appearance))
-        if length > 0.0 and float(a.appearance @ b.appearance) < config.similar * length:
-            return False
+    cosine = a.cosine(b.appearance, b.appearance_model)
+    if cosine is not None and cosine < config.similar:
+        return False
     sides = sorted(float((t.box_max - t.box_min).max()) for t in (a, b))
     return sides[1] <= config.size * max(sides[0], 1e-3)

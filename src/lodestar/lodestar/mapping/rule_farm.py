@@ -54,11 +54,7 @@ class FarmRule:
         config, detection = self._config, masks.detections[mask]
         points = masks.points(mask)
         near = tracks.near(points.min(axis=0) - config.reach, points.max(axis=0) + config.reach)
-        alike = [
-            i
-            for i in near
-            if i in self._moments and tracks[i].likeness(detection.label, detection.feature) >= config.similar
-        ]
+        alike = [i for i in near if i in self._moments and tracks[i].likeness(detection) >= config.similar]
         if not alike:
             return []
         mean, covariance = _moments(points).gaussian

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from lodestar.mapping.appearance import AppearanceCalibration
 from lodestar.mapping.association import Masks, Match, Split, loser_and_winner
 from lodestar.mapping.config import AssociationConfig, SplitConfig
 from lodestar.mapping.evidence import FaceEvidence, MergeEvidence
@@ -18,53 +19,66 @@ class LodestarRule:
 
     def __init__(self, config: AssociationConfig, splitting: SplitConfig):
         self._config = config
-        self._merges = MergeEvidence(config)
-        self._faces = FaceEvidence(config)
+        self._looks = AppearanceCalibration(config.appearance)
+        self._merges = MergeEvidence(config, self._looks)
+        self._faces = FaceEvidence(config, self._looks)
         self._splits = SplitEvidence(splitting)
 
     def associate(self, masks: Masks, store: VoxelStore, tracks: Tracks) -> list[Match]:
         config = self._config
         if not masks.usable.any():
             return []
-        ids, owned, contained, total = self._count(masks, store, tracks)
+        ids, owned, contained, close, total = self._count(masks, store, tracks)
         in_view = owned.sum(axis=0)
         needed = np.maximum(config.covered_points, config.covered_share * in_view)
         share = owned / np.maximum(total, 1)[:, None]
         box_share = config.containment_weight * contained / np.maximum(total, 1)[:, None]
+        near_share = config.appearance.near * close / np.maximum(total, 1)[:, None]
         claims: list[tuple[float, float, int, int]] = []
         covered: dict[int, tuple[int, ...]] = {}
         for mask in np.flatnonzero(masks.usable).tolist():
-            label = masks.detections[mask].label
+            detection = masks.detections[mask]
             own = owned[mask]
             covered[mask] = tuple(ids[k] for k in np.flatnonzero((own > 0) & (own >= needed)).tolist())
-            for k in np.flatnonzero((own > 0) | (contained[mask] > 0)).tolist():
-                agreement = tracks[ids[k]].agreement(label)
-                value = share[mask, k] if agreement < 0.5 else max(share[mask, k], box_share[mask, k])
+            for k in np.flatnonzero((own > 0) | (close[mask] > 0)).tolist():
+                agreement = tracks[ids[k]].agreement(detection.label)
+                look = self._looks.evidence(tracks[ids[k]], detection)
+                value = share[mask, k]
+                if agreement >= 0.5:
+                    value = max(value, box_share[mask, k], look * near_share[mask, k])
                 score = config.geometric_weight * value + config.label_weight * agreement
                 if score >= config.accept:
+                    score += config.label_weight * look
                     claims.append((float(score), float(share[mask, k]), mask, ids[k]))
-        return _settle(claims, covered, config)
+        matches = _settle(claims, covered, config)
+        index, certain = {identity: k for k, identity in enumerate(ids)}, config.appearance.certain
+        self._looks.learn([
+            (masks.detections[m.mask], tracks[m.instance_id])
+            for m in matches
+            if m.instance_id and share[m.mask, index[m.instance_id]] >= certain
+        ])  # fmt: skip
+        return matches
 
     def _count(
         self, masks: Masks, store: VoxelStore, tracks: Tracks
-    ) -> tuple[list[int], np.ndarray, np.ndarray, np.ndarray]:
+    ) -> tuple[list[int], np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Return ids (M,) of the instances near a frame's masks, and the numbers of each mask's trusted points
 
-        in voxels of each, (D, M), in the grown box of each, (D, M), and in total, (D,).
+        in voxels of each, (D, M), in the grown box of each, (D, M), in reach of it, (D, M), and in total, (D,).
         """
-        samples, margin = masks.samples, self._config.box_margin
-        ids = tracks.near(samples.low.min(axis=0) - margin, samples.high.max(axis=0) + margin)
+        samples, margin, reach = masks.samples, self._config.box_margin, self._config.appearance.reach
+        ids = tracks.near(samples.low.min(axis=0) - reach, samples.high.max(axis=0) + reach)
         owners = store.owners(samples.voxels)
         runs = owners[
             np.flatnonzero(np.diff(owners, prepend=0))
         ]  # adjacent points mostly lie in voxels of one owner
         ids = sorted({*ids, *(i for i in set(runs.tolist()) if i in tracks)})
         boxes = np.array([tracks.bounds(i) for i in ids], np.float64).reshape(-1, 2, 3)
-        boxes[:, 0] -= margin
-        boxes[:, 1] += margin
+        sides = np.array([-1.0, 1.0])[:, None]
         return ids, *_tally(
-            samples.start, samples.points, samples.low, samples.high, owners, np.array(ids, np.int64), boxes
-        )
+            samples.start, samples.points, samples.low, samples.high, owners, np.array(ids, np.int64),
+            boxes + margin * sides, boxes + reach * sides,
+        )  # fmt: skip
 
     def split(self, masks: Masks, matches: list[Match], tracks: Tracks) -> list[Split]:
         return self._splits.look(matches, masks, tracks)
@@ -84,11 +98,11 @@ class LodestarRule:
 
 
 @njit(cache=True, nogil=True)
-def _tally(start, points, low, high, owners, ids, boxes):
-    """Count the points of each mask in voxels of each instance, in its box, and in total; ids ascend."""
+def _tally(start, points, low, high, owners, ids, boxes, reaches):
+    """Count the points of each mask in voxels of each instance, in two boxes of it, and in total; ids ascend."""
     masks = len(start) - 1
     owned = np.zeros((masks, len(ids)), np.int64)
-    contained = np.zeros((masks, len(ids)), np.int64)
+    contained, close = np.zeros((masks, len(ids)), np.int64), np.zeros((masks, len(ids)), np.int64)
     for mask in range(masks):
         last, place = 0, -1
         for n in range(start[mask], start[mask + 1]):
@@ -100,16 +114,21 @@ def _tally(start, points, low, high, owners, ids, boxes):
             if place >= 0:
                 owned[mask, place] += 1
         for k in range(len(ids)):
-            box = boxes[k]
-            if not ((box[0] <= high[mask]).all() and (box[1] >= low[mask]).all()):
+            if not ((reaches[k, 0] <= high[mask]).all() and (reaches[k, 1] >= low[mask]).all()):
                 continue
             for n in range(start[mask], start[mask + 1]):
-                x, y, z = points[n, 0], points[n, 1], points[n, 2]
-                contained[mask, k] += (
-                    (box[0, 0] <= x) & (x <= box[1, 0]) & (box[0, 1] <= y) & (y <= box[1, 1])
-                    & (box[0, 2] <= z) & (z <= box[1, 2])
-                )  # fmt: skip
-    return owned, contained, np.diff(start)
+                if _is_in(points[n], reaches[k]):
+                    close[mask, k] += 1
+                    contained[mask, k] += _is_in(points[n], boxes[k])
+    return owned, contained, close, np.diff(start)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _is_in(point, box):
+    return (
+        box[0, 0] <= point[0] <= box[1, 0] and box[0, 1] <= point[1] <= box[1, 1]
+        and box[0, 2] <= point[2] <= box[1, 2]
+    )  # fmt: skip
 
 
 def _settle(

@@ -26,7 +26,7 @@ class OpenVoxRule:
                 track = tracks.get(identity)
                 if track is None:
                     continue
-                cosine = max(track.likeness(detection.label, detection.feature), 0.0)
+                cosine = max(track.likeness(detection), 0.0)
                 score = config.geometric_weight * mass + config.caption_weight * cosine
                 if score > best or (score == best and not chosen):
                     best, chosen = score, identity

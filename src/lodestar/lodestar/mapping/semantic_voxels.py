@@ -280,6 +280,11 @@ class SemanticVoxelMap:
         """Return the number of voxels dropped for lack of room since the start."""
         return self._store.refused
 
+    @property
+    def features_restarted(self) -> int:
+        """Return how often an instance's features gave way to those of another model or dimension."""
+        return self._fusion.restarted
+
     # ------------------------------------------------------------------ steps
 
     def _admit(self, frame: RgbdFrame, last: float, segmented: SegmentedFrame | None = None) -> np.ndarray:

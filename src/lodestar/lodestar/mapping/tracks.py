@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from lodestar.models.kinship import kind_of, same_kind
+from lodestar.perception.frames import Detection
 
 _CELL = 1.0  # m, of the index
 Bounds = tuple[float, float, float, float, float, float]  # low x, y, z, high x, y, z
@@ -29,6 +30,7 @@ class Track:
     shares: dict[str, float] = field(default_factory=dict)  # label -> weight
     label: str = ""  # the one of most weight among the synonyms of most weight
     appearance: np.ndarray | None = None  # (D,) sum of unit features of its detections
+    appearance_model: str = ""  # of the features
     revision: int = 0
     last_absence: float = -np.inf
     absence_count: int = 0  # since it was last observed
@@ -59,21 +61,34 @@ class Track:
         )
         return min(alike / own, 1.0) if own > 0.0 else 0.0
 
-    def likeness(self, label: str, feature: np.ndarray | None) -> float:
-        """Return the cosine of a detection's feature with the instance's, [-1, 1]; without both, the label's
-        agreement.
+    def likeness(self, detection: Detection) -> float:
+        """Return the cosine of a detection's feature with the instance's, [-1, 1]; without both of one model, the
+        label's agreement.
         """
-        if feature is None or self.appearance is None or feature.shape != self.appearance.shape:
-            return self.agreement(label)
-        length = float(np.linalg.norm(self.appearance))
-        return float(feature @ self.appearance) / length if length > 0.0 else 0.0
+        cosine = self.cosine(detection.feature, detection.feature_model)
+        return self.agreement(detection.label) if cosine is None else cosine
 
-    def show(self, feature: np.ndarray | None) -> None:
-        """Add the feature (D,) of a detection; a feature of another dimension, of another model, replaces the sum."""
+    def cosine(self, feature: np.ndarray | None, model: str) -> float | None:
+        """Return the cosine of a feature (D,) with the instance's; None unless both have one of the same model."""
+        own = self.appearance
+        if feature is None or own is None or model != self.appearance_model or feature.shape != own.shape:
+            return None
+        length = float(np.linalg.norm(own) * np.linalg.norm(feature))
+        return float(feature @ own) / length if length > 0.0 else None
+
+    def show(self, feature: np.ndarray | None, model: str) -> bool:
+        """Add the feature (D,) of a detection; one of another model or dimension replaces the sum.
+
+        Returns False where it replaced another.
+        """
         if feature is None:
-            return
-        known = self.appearance is not None and self.appearance.shape == feature.shape
-        self.appearance = self.appearance + feature if known else np.array(feature, np.float32)
+            return True
+        own, known = self.appearance, self.appearance_model
+        if own is not None and model == known and own.shape == feature.shape:
+            self.appearance = own + feature
+            return True
+        self.appearance, self.appearance_model = np.array(feature, np.float32), model
+        return own is None
 
     def _elect(self) -> None:
         """Set the label: the heaviest of the heaviest group of synonyms."""
@@ -119,7 +134,8 @@ class Track:
         """Merge `lost`, the same object: add its votes, views and history."""
         for (label, caption), weight in lost.labels.items():
             self.vote(label, caption, weight, keep)
-        self.show(lost.appearance)
+        if self.appearance is None or lost.appearance_model == self.appearance_model:
+            self.show(lost.appearance, lost.appearance_model)
         self.observation_count += lost.observation_count
         self.first_seen = min(self.first_seen, lost.first_seen)
         self.last_seen = max(self.last_seen, lost.last_seen)

@@ -213,10 +213,6 @@ class SnapshotConfig:
         1.15  # factor on the worth of an image that is a snapshot already; chosen: fewer changes
     )
     history: int = 4096  # removals that are remembered for late subscribers; chosen
-    categories: int = 10  # K of the prefilter (SnapMem 3.2.3)
-    observation_distance: float = (
-        0.75  # metres from the entities of a snapshot to a look at them (SnapMem 10)
-    )
 
 
 @dataclass(frozen=True)

@@ -93,8 +93,10 @@ class LastSeenPlaces:
     def take(self, memory: Memory, *, former: bool = False) -> None:
         """Note what a memory says of places. former: it was kept before this process began."""
         if memory.event in SEEN:
-            if memory.event is EventKind.MOVED:
-                self._leave(memory)
+            left = memory.place_of("from") if memory.event is EventKind.MOVED else None
+            if left is not None:
+                for thing in memory.primitives:
+                    self._vacate(thing, left)
             known = not former or memory.end >= WALL_TIME
             for thing in memory.primitives:
                 self._see(thing, memory.end if known else None, memory.position, former)
@@ -139,16 +141,6 @@ class LastSeenPlaces:
         shift = math.hypot(other.centre[0] - thing.centre[0], other.centre[1] - thing.centre[1])
         longest = max(other.size[0], other.size[1], thing.size[0], thing.size[1])
         return shift <= max(self.config.same_place, 0.5 * float(longest))
-
-    def _leave(self, memory: Memory) -> None:
-        """Note that a thing was moved away from a place."""
-        try:
-            before = np.array([float(value) for value in memory.facts.get("from", "").split()])
-        except ValueError:
-            return
-        if before.shape == (3,) and np.isfinite(before).all():
-            for thing in memory.primitives:
-                self._vacate(thing, before)
 
     def _vacate(self, thing: Primitive, place: np.ndarray) -> None:
         gone = thing._replace(centre=place)

@@ -121,6 +121,14 @@ class Memory:
         if not np.all(np.isfinite(self.position)):
             raise ValueError("a memory needs a finite position; none is kept while the robot is lost")
 
+    def place_of(self, fact: str) -> np.ndarray | None:
+        """Return a place among an event's facts, (3,) metres in map; None where there is none."""
+        try:
+            values = [float(value) for value in self.facts.get(fact, "").split()]
+        except ValueError:
+            return None
+        return np.array(values) if len(values) == 3 and np.isfinite(values).all() else None
+
     @property
     def entity_ids(self) -> tuple[int, ...]:
         """Ids of the entities in it."""

@@ -1,4 +1,4 @@
-"""Parse a language model's answer into an object of the schema."""
+"""JSON schemas of a language model's answers, and the objects in them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,21 @@ MAX_CHARACTERS = 200_000  # longer answers are rejected
 
 _FENCE = "```"
 _LANGUAGE = string.ascii_letters + string.digits + "_-"  # characters of a fence's language, as in "```json"
+
+
+def object_of(**properties: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of an object that has all of these properties, and no others."""
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "required": list(properties),
+        "properties": properties,
+    }
+
+
+def list_of(items: dict[str, Any], **limits: int) -> dict[str, Any]:
+    """Return the schema of a list. limits: maxItems, minItems."""
+    return {"type": "array", **limits, "items": items}
 
 
 class BrokenAnswer(ValueError):

@@ -5,14 +5,24 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from lodestar.models.embedder import TextEmbedder
-
 DEFAULT_CAPACITY = 20_000  # phrases; 1.5 kB each at 384 dimensions
+
+
+class PhraseEmbedder(Protocol):
+    """Port of a model that turns phrases into vectors."""
+
+    @property
+    def model(self) -> str:
+        """Return the name of the model."""
+        ...
+
+    def embed(self, phrases: Sequence[str]) -> np.ndarray:
+        """Return unit vectors (N, D) float32 of N phrases."""
+        ...
 
 
 class MissingPhrases(LookupError):
@@ -34,12 +44,19 @@ class PhraseBook:
     """A thread-safe LRU cache of phrase -> unit vector.
 
     With an embedder it computes missing vectors, outside its lock; without one it raises MissingPhrases.
+    of_images: the book of a text encoder whose vectors are compared with those of images; None = there is none.
     """
 
-    def __init__(self, embedder: TextEmbedder | None = None, capacity: int = DEFAULT_CAPACITY) -> None:
+    def __init__(
+        self,
+        embedder: PhraseEmbedder | None = None,
+        capacity: int = DEFAULT_CAPACITY,
+        of_images: PhraseBook | None = None,
+    ) -> None:
         if capacity < 1:
             raise ValueError(f"capacity must be at least 1, not {capacity}")
         self._embedder = embedder
+        self.of_images = of_images
         self._capacity = capacity
         self._lock = threading.Lock()
         self._vectors: OrderedDict[str, np.ndarray] = OrderedDict()

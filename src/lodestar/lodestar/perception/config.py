@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from lodestar.geometry.camera import DEPTH_RANGE
 from lodestar.models.config import VisionChatConfig
 
+DESCRIBERS = ("none", "histogram", "encoder")
 SPLITS = ("none", "depth", "instances")
 COLOR_TRANSPORTS = ("raw", "compressed")
 DEPTH_TRANSPORTS = ("raw", "compressedDepth", "compressed")
@@ -214,4 +215,62 @@ class BoxMaskConfig:
         if min(self.grow, self.ring, self.near, self.plane_gap, self.jump) < 0.0 or self.far <= self.near:
             raise ValueError(
                 "boxes.grow, ring, near, plane_gap and jump must not be negative, far must be above near"
+            )
+
+
+@dataclass(frozen=True)
+class HistogramConfig:
+    """Parameters of the histogram of colours and edges."""
+
+    texture: float = 0.25  # share of the edges in the vector, 0..1; chosen
+    # gradient (sum of Sobel's weights, of 8-bit values) at which a pixel counts half as an edge; chosen
+    edge: float = 60.0
+
+
+@dataclass(frozen=True)
+class EncoderConfig:
+    """An image encoder in an ONNX file, of the form of CLIP, SigLIP or DINO; the defaults are CLIP's and DINO's."""
+
+    model: str = ""  # path of the image encoder
+    text_model: str = ""  # path of the text encoder of the same pair; empty = it has none, as DINO
+    tokenizer: str = ""  # path of the text encoder's tokenizer.json
+    provider: str = "cpu"  # cpu, cuda or tensorrt
+    threads: int = 1  # of the CPU's provider; chosen: as the other libraries of a node
+    image_size: int = 224  # pixels of both sides, of a network whose input has no fixed size
+    mean: tuple[float, ...] = (0.48145466, 0.4578275, 0.40821073)  # of channels in [0, 1]; CLIP's
+    std: tuple[float, ...] = (0.26862954, 0.26130258, 0.27577711)  # of channels in [0, 1]; CLIP's
+    margin: float = 0.1  # share of a box's side by which its crop is larger on each side; chosen
+    crops: int = 12  # per image, the largest masks first; chosen: bounds the time
+    words: int = 64  # tokens that a text encoder of fixed length reads; SigLIP's
+
+    def __post_init__(self) -> None:
+        if self.provider not in ONNX_PROVIDERS:
+            raise ValueError(
+                f"encoder.provider is {self.provider!r}; it is one of {', '.join(ONNX_PROVIDERS)}"
+            )
+        if len(self.mean) != 3 or len(self.std) != 3 or not all(value > 0.0 for value in self.std):
+            raise ValueError("encoder.mean and std are three numbers each, those of std above 0")
+        if self.threads < 1 or self.image_size < 16 or self.crops < 1 or self.words < 1 or self.margin < 0.0:
+            raise ValueError(
+                "encoder.threads, crops and words must be at least 1, image_size at least 16, margin not negative"
+            )
+        if bool(self.text_model) != bool(self.tokenizer):
+            raise ValueError("encoder.text_model and encoder.tokenizer belong together: give both or neither")
+
+
+@dataclass(frozen=True)
+class DescriberConfig:
+    """Choice of the describer of segments' appearance."""
+
+    # none; histogram: of colours and edges in the mask; encoder: a network for images
+    by: str = "none"
+    histogram: HistogramConfig = field(default_factory=HistogramConfig)
+    encoder: EncoderConfig = field(default_factory=EncoderConfig)
+
+    def __post_init__(self) -> None:
+        if self.by not in DESCRIBERS:
+            raise ValueError(f"appearance.by is {self.by!r}; it is one of {', '.join(DESCRIBERS)}")
+        if self.by == "encoder" and not self.encoder.model:
+            raise ValueError(
+                "appearance.by encoder needs appearance.encoder.model, the path of an .onnx file"
             )

@@ -61,6 +61,7 @@ class Detection:
     box: ImageBox
     pixel_count: int
     feature: np.ndarray | None = None  # (D,) float32, unit length
+    feature_model: str = ""  # features of two models are not comparable
 
 
 @dataclass(frozen=True)

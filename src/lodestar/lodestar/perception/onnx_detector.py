@@ -17,12 +17,8 @@ from lodestar.perception.config import OnnxConfig
 from lodestar.perception.found_things import FoundThing, image_box, segmented, select
 from lodestar.perception.frames import AlignedDepth, DetectorUnavailable, SegmentedFrame, Vocabulary
 from lodestar.perception.onnx_outputs import InputForm, OutputForm, UnknownOutputs, form_of, mask_in_box
+from lodestar.perception.onnx_sessions import first_line, open_session
 
-PROVIDERS = {
-    "cpu": ("CPUExecutionProvider",),
-    "cuda": ("CUDAExecutionProvider", "CPUExecutionProvider"),
-    "tensorrt": ("TensorrtExecutionProvider", "CUDAExecutionProvider", "CPUExecutionProvider"),
-}
 _FETCH = "`make detector` puts NanoDet (COCO's 80 classes) at models/nanodet.onnx"
 
 
@@ -132,9 +128,7 @@ def _column(values: tuple[float, float, float]) -> np.ndarray:
 
 
 def _load(path: Path, config: OnnxConfig) -> _Network:
-    import onnxruntime
-
-    session = _session(onnxruntime, path, config)
+    session = open_session(path, config)
     inputs = session.get_inputs()
     if (
         len(inputs) != 1
@@ -162,42 +156,11 @@ def _load(path: Path, config: OnnxConfig) -> _Network:
     return _Network(session, inputs[0].name, dtype, (rows, columns), form, names)
 
 
-def _session(onnxruntime: Any, path: Path, config: OnnxConfig) -> Any:
-    """Return the session with the configured provider, never silently with another. Raises DetectorUnavailable."""
-    wanted = PROVIDERS[config.provider]
-    if wanted[0] not in onnxruntime.get_available_providers():
-        raise DetectorUnavailable(
-            f"this ONNX Runtime has no {wanted[0]}: install onnxruntime-gpu in place of onnxruntime, "
-            "or set onnx.provider to cpu"
-        )
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = config.threads
-    options.inter_op_num_threads = 1
-    options.log_severity_level = 3  # errors are raised as well
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # a waiting thread takes no core
-    cache = {"trt_engine_cache_enable": True, "trt_engine_cache_path": str(path.with_suffix(".tensorrt"))}
-    providers = [(name, cache) if name.startswith("Tensorrt") else name for name in wanted]
-    try:
-        session = onnxruntime.InferenceSession(str(path), options, providers=providers)
-    except Exception as error:  # its own exceptions have no common class but this
-        raise DetectorUnavailable(f"{path} cannot be loaded: {_first_line(error)}") from error
-    if session.get_providers()[0] != wanted[0]:
-        raise DetectorUnavailable(
-            f"{wanted[0]} does not start on this machine, only {session.get_providers()[0]}: "
-            "check its libraries, or set onnx.provider to cpu"
-        )
-    return session
-
-
 def _run(session: Any, name: str, tensor: np.ndarray) -> list[np.ndarray]:
     try:
         return [np.asarray(output, np.float32) for output in session.run(None, {name: tensor})]
     except Exception as error:
-        raise DetectorUnavailable(f"the network does not run: {_first_line(error)}") from error
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().split("\n")[0]
+        raise DetectorUnavailable(f"the network does not run: {first_line(error)}") from error
 
 
 def _names(path: Path, metadata: dict[str, str]) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from lodestar.query import relations, superlatives
 from lodestar.query.anchors import PairScore, best_anchors, best_pairs
 from lodestar.query.categories import phrase_attributes
 from lodestar.query.frames import side_scores
-from lodestar.query.fusion import fused
+from lodestar.query.fusion import admitted, fused
 from lodestar.query.ordinals import Ranking
 from lodestar.query.pool import UNDECIDED, Pool
 from lodestar.query.relations import Boxes
@@ -84,7 +84,16 @@ class _Variable:
             group = like(self._composite(base, terms))
             named = group[by_name[group] == 1.0]  # "the closest chair" is not compared with armchairs
             terms.append(self._ranked(predicate, named if len(named) else group))
-        return GraphScore(self._composite(base, terms), semantic, category, tuple(terms))
+        score = self._composite(base, terms)
+        if self.index == 0:
+            rows, config = admitted(self.graph.target.phrase, category, pool), pool.config
+            worth = pool.presence[rows] * config.promising  # of a closer look, and not of a claim
+            semantic[rows], category[rows] = (
+                np.maximum(semantic[rows], worth),
+                np.maximum(category[rows], worth),
+            )
+            score[rows] = np.maximum(score[rows], worth * config.unconfirmed)
+        return GraphScore(score, semantic, category, tuple(terms))
 
     def _composite(self, base: np.ndarray, terms: list[Term]) -> np.ndarray:
         """Return (N,): base times the blend of the predicates, computed only where base is not zero."""

@@ -56,6 +56,9 @@ class QueryConfig:
     least_share: float = 0.9
     # largest reduction by channels other than words; chosen
     fusion_share: float = 0.05
+    # candidates that images admit where no entity fits by words; needs a text encoder for the appearance; chosen
+    admitted: int = 5
+    unconfirmed: float = 0.8  # factor of the score of those: it stays below `accept`; chosen
     # factor of entities of another class (FARM D.2: 0.3); chosen
     class_factor: float = 1.0
     viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig, metadata={"shared": "viewpoints"})

@@ -10,6 +10,7 @@ from lodestar.models.phrases import MissingPhrases
 from lodestar.query.pool import Pool
 from lodestar.query.rows import likeliest
 from lodestar.scene.enrichment import CHANNEL
+from lodestar.scene.lifecycle import APPEARANCE
 
 OFFSET = 5.0  # mu of FARM D.2
 WEIGHTS = (1.0, 1.0)  # words; the caption's vector compared with the description (FARM D.2: 1.0)
@@ -48,6 +49,30 @@ def fused(scores: np.ndarray, phrase: str, pool: Pool) -> np.ndarray:
     drawn = scores.copy()
     drawn[rows] *= 1.0 - share + share * ranks / ranks.max()
     return drawn
+
+
+def admitted(phrase: str, category: np.ndarray, pool: Pool) -> np.ndarray:
+    """Return the rows (R,) of entities that images, not words, make candidates of a description, best first.
+
+    Those are the nearest of the entities whose appearance is nearer to the description than to their own label, where
+    no entity fits by words: `category` (N,). None without a text encoder for the appearance channel, or where it fails.
+    """
+    book, nobody = pool.phrases.of_images, np.zeros(0, int)
+    if book is None or not len(category) or category.max() >= pool.config.accept:
+        return nobody
+    stored = [entity.embeddings.get(APPEARANCE) for entity in pool.entities]
+    labels = [entity.label or "object" for entity in pool.entities]
+    try:
+        asked, *named = book.vectors([phrase, *labels])
+    except (MissingPhrases, RuntimeError):  # words alone go on
+        return nobody
+    gain, cosine = np.full((2, len(pool)), -np.inf)
+    for row, (own, label) in enumerate(zip(stored, named)):
+        if own is not None and own.model == book.model and own.vector.shape == asked.shape:
+            cosine[row] = own.vector @ asked
+            gain[row] = cosine[row] - own.vector @ label
+    rows = np.flatnonzero(gain > 0.0)
+    return rows[np.argsort(-cosine[rows], kind="stable")][: pool.config.admitted]
 
 
 def _by_caption(rows: np.ndarray, phrase: str, pool: Pool) -> np.ndarray | None:

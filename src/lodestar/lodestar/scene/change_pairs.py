@@ -13,6 +13,7 @@ from lodestar.models.kinship import looks_of, same_kind
 from lodestar.scene.category_priors import CategoryPriors
 from lodestar.scene.config import ChangeConfig
 from lodestar.scene.one_to_one import Pairs
+from lodestar.scene.records import Embedding
 
 _FOUND = 1e-9  # least probability of anything, so that no ratio is infinite
 _FLAT = 1e-4  # square metres, added to every variance
@@ -23,7 +24,7 @@ class Sight:
     """A thing as one session knows it, in `map`, metres.
 
     mean: (3,). covariance: (3, 3), of the error of the mean. extent: longest side, nan = unknown. watched: chance,
-    [0, 1], that the other session had its place in view. appearance: unit vector (D,) of a detector, None = none.
+    [0, 1], that the other session had its place in view. appearance: a describer's vector, None = none.
     id: of the session. kept: the mapping carried the id over from the other session, where it names the same thing.
     """
 
@@ -33,7 +34,7 @@ class Sight:
     covariance: np.ndarray
     extent: float = float("nan")
     caption: str = ""
-    appearance: np.ndarray | None = None
+    appearance: Embedding | None = None
     watched: float = 1.0
     kept: bool = False
 
@@ -198,7 +199,7 @@ def _size_ratio(a: float, b: float, config: ChangeConfig) -> float:
     return float(wide / narrow * np.exp(-0.5 * apart * (narrow**-2 - wide**-2)))
 
 
-def _appearance_ratio(a: np.ndarray | None, b: np.ndarray | None, config: ChangeConfig) -> float:
-    if a is None or b is None or a.shape != b.shape:
+def _appearance_ratio(a: Embedding | None, b: Embedding | None, config: ChangeConfig) -> float:
+    if a is None or b is None or a.model != b.model or a.vector.shape != b.vector.shape:
         return 1.0
-    return float(np.exp(config.appearance_slope * (float(a @ b) - config.appearance_level)))
+    return float(np.exp(config.appearance_slope * (float(a.vector @ b.vector) - config.appearance_level)))

@@ -21,7 +21,7 @@ from lodestar.scene.views import KeptView, join_views, keep_view, looks_alike, v
 MAX_INHERITED = 32  # votes kept of merged entities
 SAME_BOX = 0.25  # box IoU from which a new entity is the archived one of its kind
 APPEARANCE = "appearance"  # channel of the detector's features
-DETECTOR = "detector"  # their model
+DETECTOR = "detector"  # their model where none is told
 OPERATOR = "operator"  # the author whose word about a label beats all votes
 
 
@@ -45,6 +45,7 @@ class EntityRecord:
     relabelled: tuple[str, str, float] = ("", "", 0.0)  # label, author, and the weight of this vote
     embeddings: dict[str, Embedding] = field(default_factory=dict)
     appearance: FusedVector | None = None
+    appearance_model: str = ""
     views: tuple[KeptView, ...] = ()
     region_id: int = 0
     confidence: float = 1.0
@@ -136,12 +137,20 @@ class EntityRecord:
         caption = clean_text(observation.caption) or clean_text(observation.label)
         add_weight(self.seen_as, caption, visibility, config.max_captions)
         if observation.feature is not None:
-            self.appearance = FusedVector.join(
-                self.appearance, FusedVector.of(observation.feature, visibility)
-            )
+            seen = FusedVector.of(observation.feature, visibility)
+            self._show(seen, observation.feature_model)
         before = self.views
         self.views = keep_view(before, observation, map_from_odom, mean, config)
         return self.views is not before
+
+    def _show(self, seen: FusedVector | None, model: str) -> None:
+        """Add a vector to the channel; one of another model or dimension starts it anew."""
+        own = self.appearance
+        if seen is None:
+            return
+        fits = own is not None and model == self.appearance_model and own.total.shape == seen.total.shape
+        self.appearance = FusedVector.join(own, seen) if fits else seen
+        self.appearance_model = model
 
     def looked_through(self, config: SceneConfig) -> None:
         """Apply a clear look through the entity's place: uncertain, archived after `clear_looks` of them."""
@@ -179,7 +188,8 @@ class EntityRecord:
             self.embeddings.setdefault(name, embedding)
         for caption, weight in loser.seen_as.items():
             add_weight(self.seen_as, caption, weight, config.max_captions)
-        self.appearance = FusedVector.join(self.appearance, loser.appearance)
+        if self.appearance is None or loser.appearance_model == self.appearance_model:
+            self._show(loser.appearance, loser.appearance_model)
         if loser.first_seen < self.first_seen:
             self.first_seen, self.birthplace = loser.first_seen, loser.birthplace
         self.last_seen = max(self.last_seen, loser.last_seen)
@@ -240,7 +250,7 @@ class EntityRecord:
         instance = self.instance
         embeddings = dict(self.embeddings)
         if self.appearance is not None:
-            embeddings[APPEARANCE] = Embedding(DETECTOR, self.appearance.unit)
+            embeddings[APPEARANCE] = Embedding(self.appearance_model or DETECTOR, self.appearance.unit)
         moved = float(np.linalg.norm(np.asarray(instance.centroid, float) - self.birthplace))
         return Entity(
             id=instance.id,

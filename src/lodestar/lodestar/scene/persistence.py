@@ -280,7 +280,9 @@ def _vectors_to_arrays(records: list[EntityRecord]) -> Arrays:
             weights.append(-1.0)
         if record.appearance is not None:
             fused = record.appearance
-            owners, rows, weights = groups.setdefault(("", "", len(fused.total)), ([], [], []))
+            owners, rows, weights = groups.setdefault(
+                ("", record.appearance_model, len(fused.total)), ([], [], [])
+            )
             owners.append(record.instance.id)
             rows.append(fused.total)
             weights.append(fused.weight)
@@ -302,3 +304,4 @@ def _vectors_from_arrays(arrays: Mapping[str, np.ndarray], records: Mapping[int,
                 records[owner].embeddings[channel] = Embedding(str(model), rows[row].copy())
             else:
                 records[owner].appearance = FusedVector(rows[row].copy(), float(weights[row]))
+                records[owner].appearance_model = str(model)

@@ -140,7 +140,6 @@ def _looked(grid: OccupancyGrid2D | None, entity: Entity) -> float:
 def _sight(entity: Entity, config: ChangeConfig, watched: float, kept: int = 0) -> Sight:
     size = np.maximum(np.asarray(entity.box_max, float) - np.asarray(entity.box_min, float), 0.0)
     error = config.place_error**2 + (config.extent_error * size) ** 2
-    vector = entity.embeddings.get(APPEARANCE)
     return Sight(
         kept or entity.id,
         entity.label,
@@ -148,7 +147,7 @@ def _sight(entity: Entity, config: ChangeConfig, watched: float, kept: int = 0) 
         np.diag(error),
         float(size.max()) if size.max() > 0.0 else float("nan"),
         entity.caption,
-        None if vector is None else vector.vector,
+        entity.embeddings.get(APPEARANCE),
         watched,
         kept > 0,
     )

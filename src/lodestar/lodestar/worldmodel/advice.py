@@ -16,6 +16,7 @@ from typing import Any
 
 from lodestar.language.prompts import DATA_RULE, data_block
 from lodestar.models.chat import ChatModel, ChatUnavailable, OpenAiChat
+from lodestar.models.chat_answers import object_of
 from lodestar.models.chat_budget import tokens_in
 from lodestar.scene.captions import clean_text
 from lodestar.worldmodel.cause_table import CauseTable, Recovery, cause_table
@@ -157,15 +158,8 @@ class Adviser:
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _advice(self, question: AdviceQuestion) -> Advice:
-        schema = {
-            "type": "object",
-            "additionalProperties": False,
-            "required": ["recovery", "reason"],
-            "properties": {
-                "recovery": {"type": "string", "enum": [one.value for one in question.offered]},
-                "reason": {"type": "string"},
-            },
-        }
+        recovery = {"type": "string", "enum": [one.value for one in question.offered]}
+        schema = object_of(recovery=recovery, reason={"type": "string"})
         answer = self._model.complete(SYSTEM, question.text(self.config.tokens), schema)
         return read_advice(answer, question.offered)
 

@@ -131,7 +131,7 @@ NODES = ("perception", "mapping", "goal_selector")
             "/**:\n  ros__parameters:\n    shared: {query: {acept: 0.7}}\n",
             r"own.yaml:3 .*shared.query.acept.*did you mean shared.query.accept",
         ),
-        ("/**:\n  ros__parameters:\n    shared.zebra: 1\n", "shared are shared.approach"),
+        ("/**:\n  ros__parameters:\n    shared.zebra: 1\n", "shared are shared.appearance"),
     ],
 )
 def test_a_typing_error_is_named_with_its_line_and_the_nearest_right_name(

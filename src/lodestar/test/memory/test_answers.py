@@ -17,7 +17,8 @@ from lodestar.language.question_reader import read_question
 from lodestar.language.time_windows import TimeWindow, on_day
 from lodestar.mapping.records import Merge
 from lodestar.memory.answer import ProofKind
-from lodestar.memory.answering.answerer import FAMILIES, MemoryState, memory_state
+from lodestar.memory.answering.answerer import MemoryState, memory_state
+from lodestar.memory.answering.families import FAMILIES
 from lodestar.memory.answering.tools import Shown
 from lodestar.memory.events import (
     DecisionNews,

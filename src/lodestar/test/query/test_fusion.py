@@ -79,3 +79,56 @@ def test_a_description_without_a_vector_is_no_reason_to_fail():
     with pytest.raises(MissingPhrases) as missing:
         score_query(parse_query("the whatsit"), unknown, book())
     assert "whatsit" in missing.value.phrases
+
+
+def pictured(entity, vector, model="clip"):
+    return replace(entity, embeddings={"appearance": Embedding(model, np.array(vector, np.float32))})
+
+
+def with_images(model="clip"):
+    """A book beside which stands that of a pair's text encoder: "fire extinguisher" is red, all labels are blue."""
+    images = PhraseBook()
+    images.add(
+        ("fire extinguisher", "bottle", "vase", "chair"), np.array([[1.0, 0.0], *[[0.0, 1.0]] * 3]), model
+    )
+    found = PhraseBook(of_images=images)
+    words = np.eye(4, dtype=np.float32)
+    found.add(("fire extinguisher", "bottle", "vase", "chair"), words, "words")
+    return found
+
+
+def unnamed(model="clip"):
+    """A red thing and a blue one, of which neither has the name that is asked for."""
+    red = pictured(thing(1, "bottle", "bottle", (0, 0, 0), (0.2, 0.2, 0.5)), (1.0, 0.0), model)
+    blue = pictured(thing(2, "vase", "vase", (3, 0, 0), (3.2, 0.2, 0.5)), (0.0, 1.0), model)
+    return {1: red, 2: blue}
+
+
+def test_an_image_admits_what_no_word_names_and_claims_nothing():
+    query, config = parse_query("the fire extinguisher"), QueryConfig()
+    assert not [c for c in score_query(query, unnamed(), with_images()) if c.entity_id == 2]
+    (found,) = score_query(query, unnamed(), with_images())
+    assert found.entity_id == 1 and found.semantic_score == pytest.approx(config.promising)
+    assert config.min_candidate < found.score < config.accept, "worth a look, not a claim"
+
+
+@pytest.mark.parametrize(
+    "why", ["no text encoder", "another model", "no vector of the phrase", "another dimension"]
+)
+def test_an_image_admits_nothing_where_it_cannot_be_compared(why):
+    book, things = with_images(), unnamed()
+    if why == "no text encoder":
+        book.of_images = None
+    elif why == "another model":
+        things = unnamed("histogram-1")
+    elif why == "another dimension":
+        things = {1: pictured(things[1], (1.0, 0.0, 0.0))}
+    else:
+        book.of_images = PhraseBook()
+    assert score_query(parse_query("the fire extinguisher"), things, book) == []
+
+
+def test_where_words_settle_images_admit_nothing():
+    things = unnamed() | {3: thing(3, "fire extinguisher", "fire extinguisher", (6, 0, 0), (6.2, 0.2, 0.5))}
+    found = score_query(parse_query("the fire extinguisher"), things, with_images())
+    assert [c.entity_id for c in found] == [3]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -29,7 +30,9 @@ def lively(session="abc"):
     scene.update(feed(updated=things, **common))
     look = sighting(2, stamp=2.0, pose=camera_at(-2, 0, 0))
     featured = sighting(3, stamp=2.0)
-    featured = type(featured)(**{**vars(featured), "feature": np.arange(1, 6, dtype=np.float32)})
+    featured = type(featured)(
+        **{**vars(featured), "feature": np.arange(1, 6, dtype=np.float32), "feature_model": "eyes"}
+    )
     scene.update(feed(observations=(sighting(1, stamp=2.0), look, featured), **common))
     scene.update(feed(merges=(Merge(5, 6),), **common))
     for _ in range(3):
@@ -65,7 +68,7 @@ def test_nothing_is_lost(assert_same_entity):
     assert other.resolve(5) == 6
     assert other.entities()[4].state == EntityState.ARCHIVED
     assert other.entities()[1].embeddings["caption"].model == "m"
-    assert "appearance" in other.entities()[3].embeddings
+    assert other.entities()[3].embeddings["appearance"].model == "eyes"
 
 
 @pytest.fixture
@@ -232,3 +235,12 @@ def test_json_of_entities_and_regions_can_be_read_by_anyone():
     assert first["embeddings"] == [{"channel": "caption", "model": "m", "dimension": 7}]
     assert np.array(first["views"][0]["map_from_camera"]).shape == (4, 4)
     assert content["regions"][0]["id"] == 1
+
+
+def test_a_feature_of_another_model_starts_the_channel_anew():
+    scene, feed = lively()
+    for model, vector in (("eyes", np.eye(5)[1]), ("other", np.eye(3)[2]), ("other", np.eye(3)[2])):
+        look = replace(sighting(3, stamp=3.0), feature=vector.astype(np.float32), feature_model=model)
+        scene.update(feed(observations=(look,), map_id=4, session_id="abc"))
+    kept = restored(scene).entities()[3].embeddings["appearance"]
+    assert kept.model == "other" and np.allclose(kept.vector, [0.0, 0.0, 1.0])

@@ -13,6 +13,7 @@ from lodestar.scene.category_priors import CategoryPriors
 from lodestar.scene.change_pairs import Sight
 from lodestar.scene.change_report import report_json, report_lines, sentence_of
 from lodestar.scene.config import ChangeConfig
+from lodestar.scene.records import Embedding
 from lodestar.scene.session_changes import ChangeKind, compare_sessions, watchings_of
 
 HOURS = 3600.0
@@ -95,11 +96,15 @@ def test_captions_tell_look_alikes_that_were_exchanged_apart():
 
 
 def test_an_appearance_vector_tells_look_alikes_apart():
-    red, blue = np.eye(8)[0], np.eye(8)[1]
+    red, blue = (Embedding("m", row) for row in np.eye(8)[:2])
     before = [sight(1, "mug", 0.0, 0.0, appearance=red), sight(2, "mug", 3.0, 0.0, appearance=blue)]
     after = [sight(11, "mug", 1.5, 2.0, appearance=blue), sight(12, "mug", 1.6, 2.9, appearance=red)]
     found = {c.before.id: c.after and c.after.id for c in compare(before, after, hours=12.0)}
     assert found == {1: 12, 2: 11}
+    foreign = [replace(s, appearance=Embedding("other", s.appearance.vector)) for s in after]
+    plain = [replace(s, appearance=None) for s in after]
+    told = [[c.probabilities for c in compare(before, one, hours=12.0)] for one in (foreign, plain)]
+    assert told[0] == told[1], "vectors of two models are not comparable"
 
 
 def test_a_table_of_another_size_is_another_table():

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lodestar_eval.options import positive_int
+from lodestar_eval.options import positive_int, seed_list
 from lodestar_eval.registry import Bar, Benchmark, Result, Table
 
 if TYPE_CHECKING:
@@ -33,6 +33,15 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed-offset", type=int, default=0, help="added to the seeds: other buildings")
     parser.add_argument("--rules", default=",".join(RULES), help="of association (default all)")
     parser.add_argument("--scenarios", default=",".join(SCENARIOS), help="noise, jump, clean (default all)")
+    parser.add_argument(
+        "--look-alikes", type=seed_list, metavar="SEEDS",
+        help="compare features of detections in rooms of look-alikes instead, such as 1-20",
+    )  # fmt: skip
+    parser.add_argument(
+        "--scenes",
+        default="alike,colored",
+        help="of --look-alikes: alike, colored, office, apartment, warehouse",
+    )
 
 
 def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
@@ -41,9 +50,18 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
     from lodestar_eval.instance_runs import Building, Noise, Variant
     from lodestar_sim.worlds import world_from_spec
 
+    if options.look_alikes is not None:
+        from lodestar_eval.lookalike_tables import SCENES, compare_features
+
+        return compare_features(
+            _chosen(options.scenes, SCENES, "scene"), options.look_alikes.values, progress
+        )
     rules = _chosen(options.rules, RULES, "rule")
     scenarios = _chosen(options.scenarios, SCENARIOS, "scenario")
-    variants = [Variant(scenario, rule) for scenario in scenarios for rule in rules]
+    feature = {"lodestar": "none"}  # the papers' rules compare vectors of captions
+    variants = [
+        Variant(scenario, rule, feature.get(rule, "caption")) for scenario in scenarios for rule in rules
+    ]
     totals = {variant: Counts() for variant in variants}
     rows = []
     began = time.perf_counter()
@@ -55,7 +73,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
             rows.append(
                 (f"{kind} {seed + options.seed_offset}", variant.scenario, variant.rule, *_cells(counts))
             )
-        best = results.get(Variant(scenarios[0], rules[-1]), Counts()).metrics()
+        best = results.get(variants[len(rules) - 1], Counts()).metrics()
         progress(
             f"[{number:2d}/{options.worlds}] {kind} {seed + options.seed_offset}: {best['objects']:.0f} objects, "
             f"F1 {best['f1_0.25']:.3f}, duplicates {best['duplicates']:.3f} ({scenarios[0]}, {rules[-1]})"

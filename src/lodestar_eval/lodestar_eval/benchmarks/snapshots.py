@@ -1,4 +1,4 @@
-"""Images that stand for all entities: how few suffice, and whether the one that is meant is found."""
+"""Images that stand for all entities: how few suffice, and how well they show them."""
 
 from __future__ import annotations
 
@@ -6,17 +6,12 @@ import argparse
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lodestar.memory.config import SnapshotConfig
 from lodestar_eval.options import positive_int, positive_seconds
 from lodestar_eval.registry import BadOptions, Bar, Benchmark, Result, Table
-
-if TYPE_CHECKING:
-    from lodestar_eval.reverie import Building
-    from lodestar_eval.snapshot_images import Kept
 
 _COVER = 1.25  # issue 16: snapshots over greedy set cover
 _INCREMENTAL = 1.3  # issue 16: incremental over batch
@@ -27,7 +22,6 @@ _SIZES = ((300, 200), (3_000, 2_000))  # entities, keyframes
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", type=Path, metavar="FOLDER", help="buildings like those of reverie_dev")
-    parser.add_argument("--no-text", action="store_true", help="with --data: leave out the instructions")
     parser.add_argument("--world", metavar="SPEC", help="a tour of a simulated building instead, as office")
     parser.add_argument("--seed", type=positive_int, default=1, help="of the world and the tour (default 1)")
     parser.add_argument(
@@ -46,10 +40,10 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
         return _run_scale(options.cycles, progress)
     if options.world is not None:
         return _run_world(options, folder, progress)
-    return _run_data(options, progress)
+    return _run_data(options)
 
 
-def _run_data(options: argparse.Namespace, progress: Callable[[str], None]) -> Result:
+def _run_data(options: argparse.Namespace) -> Result:
     from lodestar_eval.referit import BadData
     from lodestar_eval.reverie import load_buildings
     from lodestar_eval.snapshot_images import RULES, kept_images
@@ -86,40 +80,8 @@ def _run_data(options: argparse.Namespace, progress: Callable[[str], None]) -> R
         "covered",
         "mean score of an object's image",
     )
-    tables = [Table("Images kept, by building", columns, tuple(rows))]
-    if not options.no_text:
-        found_by_text, table = _texts(buildings, kept, config, progress)
-        metrics |= found_by_text
-        tables.append(table)
-    return Result(metrics, bars, tuple(tables), notes=_NOTES, config={"snapshots": repr(config)})
-
-
-def _texts(
-    buildings: list[Building],
-    kept: dict[str, dict[str, Kept]],
-    config: SnapshotConfig,
-    progress: Callable[[str], None],
-) -> tuple[dict[str, float], Table]:
-    """Return the metrics and the table of the retrieval by instruction."""
-    from lodestar.models.embedder import SentenceTransformerEmbedder
-    from lodestar.models.phrases import PhraseBook
-    from lodestar_eval.snapshot_images import RECALLS, RULES, recalls
-
-    book = PhraseBook(SentenceTransformerEmbedder(), capacity=200_000)
-    names = [f"{way}@{k}" for way in ("recall", "caption_recall") for k in RECALLS]
-    names += ["chance@1", "prefilter_share", "prefilter_recall"]
-    metrics: dict[str, float] = {}
-    rows = []
-    for rule in RULES:
-        found = [
-            row
-            for building in buildings
-            for row in recalls(building, kept[building.name][rule].clusters, config, book, progress)
-        ]
-        values = np.mean(found, axis=0)
-        metrics |= {f"{name}.{rule}": float(value) for name, value in zip(names, values)}
-        rows.append((rule, *(f"{value:.3f}" for value in values)))
-    return metrics, Table("The image that shows what an instruction means", ("rule", *names), tuple(rows))
+    tables = (Table("Images kept, by building", columns, tuple(rows)),)
+    return Result(metrics, bars, tables, notes=_NOTES, config={"snapshots": repr(config)})
 
 
 def _run_world(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
@@ -175,9 +137,6 @@ _NOTES = (
     "`ours` clusters all images at once, `incremental` gets them one by one in the order of a walk, `algorithm_1` is "
     "SnapMem's as printed, with 2-means over the places of the objects, `greedy` is greedy set cover. An object counts "
     "as covered where the image of its snapshot has a box of it.",
-    "Retrieval sees the instruction, and of an image the labels of its objects and relations of their boxes. "
-    "`caption_recall` ranks by the cosine of instruction and caption alone. `chance@1` is one image at random. The "
-    "prefilter keeps the images with one of the 10 categories nearest to the text.",
 )
 _WORLD_NOTES = (
     "`snapshots.incremental` are those that the upkeep holds at the end of the tour; the other rules cluster the same "

@@ -39,8 +39,8 @@ class PerceptionNode(LodestarNode):
     """Segment the newest image; older waiting images are dropped and counted.
 
     Subscribes: ``labels`` and ``label_table`` (ground_truth; with ``depth`` or ``label_instances`` where
-    `components.by` says so), ``image`` and, for masks of boxes, ``depth`` (onnx, ultralytics), or both (geometric);
-    ``camera_info``.
+    `components.by` says so, and with ``image`` where `appearance.by` does), ``image`` and, for masks of boxes, ``depth``
+    (onnx, ultralytics), or both (geometric); ``camera_info``.
     Publishes: ``~/segmented``; ``~/annotated`` (the segments in colour, if it has subscribers); see `LookoutServer`.
     """
 
@@ -54,11 +54,18 @@ class PerceptionNode(LodestarNode):
         self.diagnostics.value("detect.dropped", lambda: self._worker.dropped)
         self.diagnostics.value("detect.latency_s", lambda: self._worker.latency)
         self._images = CameraInput(self)
+        try:
+            self._describer = parts.appearance_describer(config)
+        except DetectorUnavailable as error:
+            raise ParameterError(f"appearance: {error}") from error
+        self.diagnostics.value("appearance.dropped", lambda: getattr(self._describer, "dropped", 0))
         self._detector: Labeller
         self._input = {"ground_truth": "labels", "geometric": "depth"}.get(config.adapter, "image")
         if config.adapter == "ground_truth":
             self._detector = self._truth = parts.ground_truth_detector(config)
-            self._labels = LabelInput(self, config.components, self._worker.submit, self._images)
+            self._labels = LabelInput(
+                self, config.components, self._worker.submit, self._images, self._describer is not None
+            )
         elif config.adapter == "geometric":
             self._detector = self._geometric = parts.geometric_segmenter(config)
             self._pairer = self.timed(StampPairer(("depth", "image"), self._on_rgbd))
@@ -113,7 +120,10 @@ class PerceptionNode(LodestarNode):
         else:
             image = item["labels"]
             labels, table = self._labels.objects(item)
+            colors = self._images.color(item["image"]) if "image" in item else None
             frame = self._truth.segment(stamp_from_msg(image.header.stamp), labels, table)
+        if self._describer is not None and colors is not None:
+            frame = self._describer.describe(colors, frame)
         self._publish(frame, image.header.frame_id, colors)
         told = f"{len(frame.detections)} segments in {time.monotonic() - start:.3f} s"
         self.diagnostics.status(told + missing, ok=not missing)

@@ -64,6 +64,7 @@ class SemanticVoxelsNode(LodestarNode):
         self.diagnostics.value("geometry.refused", lambda: self._map.geometry.blocks.refused)
         self.diagnostics.value("rejected", lambda: sum(self._map.rejected.values()))
         self.diagnostics.value("repaired", lambda: sum(self._map.repaired.values()))
+        self.diagnostics.value("features.restarted", lambda: self._map.features_restarted)
         self.create_service(srv.GetInstances, "~/get_instances", self._on_get_instances)
         frames = declare_config(self, FrameNames, "frames.")
         self._input = SegmentedRgbd(

@@ -133,12 +133,12 @@ def _check_names(inquiry: Inquiry, text: str, memories: Iterable[Memory], things
     """Raise BadClaim for a noun, an attribute or a room that neither the evidence nor the question names."""
     known = [clean_text(inquiry.question.text), *(phrase for phrase in inquiry.question.phrases)]
     for memory in memories:
-        known += [memory.text, memory.region, inquiry.room_name(inquiry.region_at(memory.position))]
+        known += [memory.text, memory.region, inquiry.room_at(memory.position)]
         for primitive in memory.primitives:
-            room = inquiry.room_name(inquiry.region_at(primitive.centre))
+            room = inquiry.room_at(primitive.centre)
             known += [primitive.label, primitive.caption, room]
     for thing in things:
-        rooms = [inquiry.room_name(inquiry.region_at(stay.box.centre)) for stay in thing.stays]
+        rooms = [inquiry.room_at(stay.box.centre) for stay in thing.stays]
         places = [place_in_words(inquiry, stay.box, thing) for stay in thing.stays]
         known += [thing.name, thing.label, *thing.attributes, *rooms, *places]
     shown = {kind for text_of in known for kind in _nouns(text_of)}

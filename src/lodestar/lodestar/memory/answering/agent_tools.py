@@ -128,7 +128,7 @@ class AgentTools:
     def _note(self, memory: Memory) -> str:
         self.shown.memories[memory.id] = memory
         now, x, y = self._inquiry.now, float(memory.position[0]), float(memory.position[1])
-        room = self._inquiry.room_name(self._inquiry.region_at(memory.position)) or clean_text(memory.region)
+        room = self._inquiry.room_at(memory.position) or clean_text(memory.region)
         things = [
             f"e{self._inquiry.tools.scene.resolve(p.entity_id)} {name_in_words(p.caption, p.label)} {_place(p.centre)}"
             for p in memory.primitives[:12]

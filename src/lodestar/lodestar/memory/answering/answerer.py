@@ -1,50 +1,30 @@
-"""The offline answerer: one function per kind of question (ADR 0039)."""
+"""The offline answerer: the family of a question, and the doubts about what it says (ADR 0039)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from enum import Enum
 
 import numpy as np
 
-from lodestar.language.question import Question, QuestionKind
+from lodestar.language.question import Question
 from lodestar.language.question_sentences import question_sentence
 from lodestar.memory.answer import Answer
-from lodestar.memory.answering import contents, counts, happenings, places, presence, times
 from lodestar.memory.answering.config import AnsweringConfig
 from lodestar.memory.answering.doubts import doubt_of
 from lodestar.memory.answering.evidence_scope import EvidenceScope
+from lodestar.memory.answering.families import answer_of, family_of
+from lodestar.memory.answering.happenings import as_told
 from lodestar.memory.answering.inquiry import Inquiry
 from lodestar.memory.answering.needs import serving_kinds
-from lodestar.memory.answering.operator_words import as_told
+from lodestar.memory.answering.places import asks_before
 from lodestar.memory.answering.readings import rooms_apart, rooms_meant, rooms_named
-from lodestar.memory.answering.replies import CannotAnswer, unknown
+from lodestar.memory.answering.replies import unknown
 from lodestar.memory.answering.tools import Shown, Tools
 from lodestar.memory.answering.windows import resolved_window
 from lodestar.memory.store import Statistics
 from lodestar.models.lexicon import load_lexicon
 from lodestar.query.verdict import PoolCache
-
-Family = Callable[[Inquiry], Answer]
-
-FAMILIES: dict[QuestionKind, Family] = {
-    QuestionKind.WHERE: places.where,
-    QuestionKind.HOW_FAR: places.how_far,
-    QuestionKind.WHERE_ARE_YOU: places.where_are_you,
-    QuestionKind.WHEN: times.when,
-    QuestionKind.HOW_LONG: times.how_long,
-    QuestionKind.HOW_OFTEN: times.how_often,
-    QuestionKind.HOW_MANY: counts.how_many,
-    QuestionKind.IS_THERE: presence.is_there,
-    QuestionKind.BEEN_HERE: presence.been_here,
-    QuestionKind.WHAT_THERE: contents.what_there,
-    QuestionKind.WHICH: contents.which,
-    QuestionKind.ATTRIBUTE: contents.attribute,
-    QuestionKind.WHAT_HAPPENED: happenings.what_happened,
-    QuestionKind.WHAT_DONE: happenings.what_done,
-    QuestionKind.WHY: happenings.why,
-}
 
 _CAN_BE_ASKED = (
     "ask where, when or how often something was seen, how many there are, what is on or in something, "
@@ -95,22 +75,17 @@ class Answerer:
     def _answer(self, question: Question, now: float, pose: np.ndarray | None, shown: Shown | None) -> Answer:
         inquiry = self.inquiry(question, now, pose, shown)
         window = resolved_window(inquiry)
-        if window.problem and not (window.is_event and (question.is_partial or places.asks_before(question))):
+        if window.problem and not (window.is_event and (question.is_partial or asks_before(question))):
             return unknown(inquiry, window.problem)
         inquiry = replace(inquiry, window=window.span)
-        family = (
-            times.seen_or_visited_so_often if times.asks_how_often(inquiry) else FAMILIES.get(question.kind)
-        )
+        family = family_of(inquiry)
         if family is None:
             return unknown(inquiry, f"my memory of places, things and times cannot tell; {_CAN_BE_ASKED}")
         if question.image and shown is None and (question.item is None or not question.item.alternatives):
             return unknown(
                 inquiry, "I do not see what is meant by this; send a picture of it or turn me towards it"
             )
-        try:
-            answer = family(inquiry)
-        except CannotAnswer as reason:
-            answer = reason.answer
+        answer = answer_of(family, inquiry, inquiry.item)
         doubt = doubt_of(inquiry, answer) if answer.is_known else ""
         if doubt:
             kept = unknown(inquiry, doubt, answer.directive, answer.proof)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 
@@ -32,40 +31,26 @@ from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity, EntityState
 
 
-class Asked(Protocol):
-    """Port of the question under way: `Inquiry`. anytime: the same without a window."""
-
-    @property
-    def tools(self) -> Tools: ...
-    @property
-    def config(self) -> AnsweringConfig: ...
-    @property
-    def window(self) -> tuple[float, float] | None: ...
-    @property
-    def anytime(self) -> Asked: ...
-    @property
-    def chronicle(self) -> Chronicle: ...
-
-    def memories(self, request: Request) -> list[Memory]:
-        """Return memories that pass a request without words."""
-        ...
-
-    def region_at(self, point: np.ndarray) -> int:
-        """Return the region of a place in map; 0 = not known."""
-        ...
-
-
 class Chronicle:
     """Things x stays x changes x visits, as far as one question may know them; each part is read once.
 
     What merged is one thing, under its current id. In a window, histories are cut to it and memories are of it.
     Where the scene may not answer, all of it comes from the selected evidence.
+    memories: that pass a request without words. whole: the chronicle of the same question without a window.
     """
 
-    def __init__(self, inquiry: Asked) -> None:
-        self._inquiry = inquiry
+    def __init__(
+        self,
+        tools: Tools,
+        config: AnsweringConfig,
+        window: tuple[float, float] | None,
+        memories: Callable[[Request], list[Memory]],
+        whole: Callable[[], Chronicle],
+    ) -> None:
+        self._scene, self._by_scene = tools.scene, tools.use_scene
+        self._config, self._window = config, window
+        self._memories, self._without_window = memories, whole
         self._histories: dict[int, History] = {}
-        self._scene, self._config = inquiry.tools.scene, inquiry.config
 
     # --- things x stays ----------------------------------------------------------------------------------------
 
@@ -80,11 +65,11 @@ class Chronicle:
         return known
 
     def _in_window(self, thing: Thing) -> History:
-        window = self._inquiry.window
-        if window is None or not self._inquiry.tools.use_scene:
+        window = self._window
+        if window is None or not self._by_scene:
             return self._whole(thing)
         begin, end = window
-        whole = self._inquiry.anytime.chronicle.history(thing)
+        whole = self._without_window().history(thing)
         inside = tuple(_clipped(s, begin, end) for s in whole.stays if s.last >= begin and s.first <= end)
         before = tuple(s for s in whole.stays if s.last < begin)[-1:]
         changes = tuple(m for m in whole.changes if begin <= m.start <= end)
@@ -131,13 +116,11 @@ class Chronicle:
     def _memories_of(self, identity: int) -> list[Memory]:
         """Return the newest and the oldest memories of a thing."""
         half = max(1, self._config.sightings // 2)
-        request = Request(
-            entity_ids=self._scene.merged_into(identity), window=self._inquiry.window, limit=half
-        )
-        newest = self._inquiry.memories(request)
+        request = Request(entity_ids=self._scene.merged_into(identity), window=self._window, limit=half)
+        newest = self._memories(request)
         if len(newest) < half:
             return newest
-        oldest = self._inquiry.memories(replace(request, order=Order.OLDEST))
+        oldest = self._memories(replace(request, order=Order.OLDEST))
         return list({memory.id: memory for memory in (*oldest, *newest)}.values())
 
     def _before(self, thing: Thing, first: float) -> Entity | None:
@@ -163,7 +146,7 @@ class Chronicle:
 
     def _alike(self, thing: Thing) -> list[Entity]:
         own = thing.entity
-        if own is None or not self._inquiry.tools.use_scene:
+        if own is None or not self._by_scene:
             return []
         return [
             e for e in self._scene.entities.values()
@@ -180,9 +163,9 @@ class Chronicle:
     def events(self, kinds: Iterable[EventKind], ids: frozenset[int] = frozenset()) -> list[Memory]:
         """Return the events of these kinds in the window, of these entities where any are given, oldest first."""
         request = Request(
-            kinds=frozenset(kinds), entity_ids=ids, window=self._inquiry.window, limit=self._config.events
+            kinds=frozenset(kinds), entity_ids=ids, window=self._window, limit=self._config.events
         )
-        return list(reversed(self._inquiry.memories(request)))
+        return list(reversed(self._memories(request)))
 
     def left_places(self) -> tuple[list[Entity], dict[int, int]]:
         """Return entities as they stood at places that they have left, with ids of their own, and whose they are."""
@@ -198,13 +181,13 @@ class Chronicle:
             if entity.state is EntityState.ARCHIVED:
                 stood(entity)
         for memory in reversed(self.events((EventKind.MOVED,))):
-            start = position_of(memory, "from")
+            start = memory.place_of("from")
             moved = next((e for e in map(scene.get, memory.entity_ids) if e is not None), None)
             if start is None or moved is None:
                 continue
             now = Box.of_entity(moved)
             then = Box.around(start, now.high - now.low)
-            region = self._inquiry.region_at(start)
+            region = self._scene.region_at(start)
             stood(replace(moved, mean=start, box_min=then.low, box_max=then.high, region_id=region))
         return old, own
 
@@ -213,8 +196,17 @@ class Chronicle:
     @cached_property
     def segments(self) -> list[Memory]:
         """Segments of the window, oldest first, at most `AnsweringConfig.segments` of the newest."""
-        found = self._inquiry.memories(Request(window=self._inquiry.window, limit=self._config.segments))
-        return sorted((m for m in found if m.event is None), key=lambda memory: memory.start)
+        return self._segments(Request(window=self._window, limit=self._config.segments))
+
+    def _segments(self, request: Request) -> list[Memory]:
+        found = (memory for memory in self._memories(request) if memory.event is None)
+        return sorted(found, key=lambda memory: memory.start)
+
+    @property
+    def driven(self) -> float:
+        """Return the metres between the places of the segments."""
+        places = np.array([memory.position[:2] for memory in self.segments])
+        return float(np.linalg.norm(np.diff(places, axis=0), axis=1).sum())
 
     def visits(self, rooms: RoomsMeant) -> tuple[Visit, ...]:
         """Return when the robot was in these rooms, oldest first. It left where it was elsewhere, or nothing is known
@@ -236,16 +228,14 @@ class Chronicle:
     def visits_around(self, point: np.ndarray, radius: float) -> tuple[Visit, ...]:
         """Return when the robot was within `radius` metres of a place, oldest first."""
         x, y = (float(value) for value in np.asarray(point, float)[:2])
-        found = self._inquiry.memories(
-            Request(near=(x, y), radius=radius, window=self._inquiry.window, limit=self._config.segments)
-        )
-        near = sorted((m for m in found if m.event is None), key=lambda memory: memory.start)
+        limit = self._config.segments
+        near = self._segments(Request(near=(x, y), radius=radius, window=self._window, limit=limit))
         spans = spans_of([(m.start, m.end) for m in near], self._config.gap)
         return tuple(Visit(a, b, tuple(m for m in near if a <= m.start and m.end <= b)) for a, b in spans)
 
     def _is_in(self, memory: Memory, rooms: RoomsMeant) -> bool:
         """Whether the robot was in one of the rooms: by the rooms of now, else by what the room was called then."""
-        region = self._inquiry.region_at(memory.position)
+        region = self._scene.region_at(memory.position)
         if region:
             return region in rooms.ids
         known = load_lexicon().room(memory.region) or memory.region.casefold()
@@ -272,15 +262,6 @@ def thing_of_sightings(
     name, label = name_in_words(last.caption, last.label), name_in_words("", last.label)
     looks = attributes_of(last.caption) if entity is None else entity.attributes
     return Thing(identity, name, label, score, stays_of(seen, moved), entity, looks)
-
-
-def position_of(memory: Memory, key: str) -> np.ndarray | None:
-    """Return a place among an event's facts, (3,) metres in map; None where there is none."""
-    try:
-        values = [float(value) for value in memory.facts.get(key, "").split()]
-    except ValueError:
-        return None
-    return np.array(values) if len(values) == 3 and np.isfinite(values).all() else None
 
 
 def _clipped(stay: Stay, begin: float, end: float) -> Stay:

@@ -1,4 +1,4 @@
-"""Answers to what happened, what the robot did, and why."""
+"""Answers to what happened, what the robot did, why, and what people told it."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from lodestar.language.question import AnswerType, Occurrence
+from lodestar.language.items import Item
+from lodestar.language.question import AnswerType
 from lodestar.memory.answer import Answer, AnswerPlace
-from lodestar.memory.answering.chronicle import position_of
 from lodestar.memory.answering.inquiry import Inquiry
 from lodestar.memory.answering.readings import rooms_meant, rooms_named
 from lodestar.memory.answering.records import name_in_words
@@ -22,48 +22,46 @@ from lodestar.memory.answering.replies import (
     unknown,
 )
 from lodestar.memory.answering.selection import When, find
+from lodestar.memory.answering.subjects import Meant, shown_memories
+from lodestar.memory.answering.tools import unit_rows
 from lodestar.memory.answering.wording import CHANGED, ago_in_words, metres_in_words
 from lodestar.memory.records import CHANGES, EventKind, Memory, Source
-from lodestar.memory.requests import Order, Request
+from lodestar.memory.requests import Request
 from lodestar.models.english import duration_in_words, listed, the
 from lodestar.scene.captions import clean_text
 
+_ALIKE = 0.55  # cosine of the question's words and an operator's word from which it is about the same; chosen
+
+
+def what_happened_to(it: Meant) -> Answer:
+    """Return the changes of a thing that were noticed in the window."""
+    return _what_happened(it.inquiry, it.inquiry.chronicle.changes(it.best.id), f" to {it.the}")
+
 
 def what_happened(inquiry: Inquiry) -> Answer:
-    """Return the changes that were noticed: of the item, in the scope or anywhere, in the window."""
-    question = inquiry.question
-    about = ""
-    if (
-        question.item is not None
-        and question.item.alternatives
-        and rooms_meant(inquiry, question.item) is None
-    ):
-        thing = find(inquiry, question.item, When.PAST).best
-        if thing is None:
-            return unknown(inquiry, f"I have not seen {question.item.phrase}")
-        found = list(inquiry.chronicle.changes(thing.id))
-        about = f" to {the(thing.name)}"
-    else:
-        found = changes_there(inquiry)
-        found += _told(inquiry) if question.answer is AnswerType.TEXT and not question.scope else []
-    found = sorted(found, key=lambda memory: memory.start)[-inquiry.config.listed :]
-    denies = question.answer is AnswerType.YES_NO
+    """Return the changes that were noticed in the scope or anywhere, and what was told, in the window."""
+    question, told = inquiry.question, list[Memory]()
+    if question.answer is AnswerType.TEXT and not question.scope:
+        kinds = frozenset({EventKind.TOLD, EventKind.DIRECTIVE})
+        told = inquiry.memories(Request(kinds=kinds, window=inquiry.window, limit=inquiry.config.listed))
+    return _what_happened(inquiry, [*changes_there(inquiry), *_told_once(told)])
+
+
+def _what_happened(inquiry: Inquiry, changes: Sequence[Memory], about: str = "") -> Answer:
+    found = sorted(changes, key=lambda memory: memory.start)[-inquiry.config.listed :]
+    denies = inquiry.question.answer is AnswerType.YES_NO
     if not found:
-        rooms = rooms_named(inquiry, question.scope.labels).ids if question.scope.labels else None
-        seen = floor_seen(inquiry, rooms)
+        labels = inquiry.question.scope.labels
+        seen = floor_seen(inquiry, rooms_named(inquiry, labels).ids if labels else None)
         if seen is None:
             return unknown(inquiry, f"I noticed nothing that happened{about}")
         sentence = f"I noticed nothing that happened{about}. {coverage_in_words(inquiry, seen)}"
-        return reply(
-            inquiry, sentence, seen.share,
-            yes=False if denies else None, coverage=seen, verified=seen.last,
-        )  # fmt: skip
+        return reply(inquiry, sentence, seen.share, yes=False if denies else None, coverage=seen)
     said = "; ".join(event_in_words(inquiry, memory) for memory in found)
     return reply(
         inquiry, f"{'Yes: ' if denies else ''}{said}.", 0.9,
-        yes=True if denies else None, times=[(m.start, m.end) for m in reversed(found)],
-        names=[_name(m) for m in found if m.event in CHANGES],
-        proof=proofs_of_memories(reversed(found)), verified=found[-1].end,
+        yes=True if denies else None, names=[_name(m) for m in found if m.event in CHANGES],
+        **shown_memories(found[::-1]),
     )  # fmt: skip
 
 
@@ -80,7 +78,7 @@ def changes_there(inquiry: Inquiry) -> list[Memory]:
 
 def regions_of(inquiry: Inquiry, memory: Memory) -> list[int]:
     """Return the rooms of a change: where the thing was before it moved, and where it is or was."""
-    places = [position_of(memory, "from"), *(p.centre for p in memory.primitives[:1])]
+    places = [memory.place_of("from"), *(p.centre for p in memory.primitives[:1])]
     return [inquiry.region_at(place) for place in places if place is not None]
 
 
@@ -112,12 +110,6 @@ def _name(memory: Memory) -> str:
     return name_in_words(memory.facts.get("name", ""), memory.facts.get("label", ""))
 
 
-def _told(inquiry: Inquiry) -> list[Memory]:
-    kinds = frozenset({EventKind.TOLD, EventKind.DIRECTIVE})
-    request = Request(kinds=kinds, window=inquiry.window, limit=inquiry.config.listed, order=Order.NEWEST)
-    return _told_once(inquiry.memories(request))
-
-
 def _told_once(found: Sequence[Memory]) -> list[Memory]:
     """Return the memories without the begins of directives whose end is among them."""
     ended = [m for m in found if m.facts.get("phase") == "ended"]
@@ -138,23 +130,18 @@ def what_done(inquiry: Inquiry) -> Answer:
         return unknown(inquiry, "I remember nothing of that time")
     parts = [_directive_in_words(inquiry, memory) for memory in found[-inquiry.config.listed :]]
     if len(known) > 1:
-        steps = np.diff(np.array([m.position[:2] for m in known]), axis=0)
-        metres = float(np.linalg.norm(steps, axis=1).sum())
-        rooms = list(
-            dict.fromkeys(filter(None, (inquiry.room_name(inquiry.region_at(m.position)) for m in known)))
-        )
-        through = (
-            f" through {listed([the(room) for room in rooms[: inquiry.config.listed]])}" if rooms else ""
-        )
-        parts.append(f"I went about {metres_in_words(metres)}{through}")
+        rooms = list(dict.fromkeys(filter(None, (inquiry.room_at(m.position) for m in known))))
+        through = listed([the(room) for room in rooms[: inquiry.config.listed]])
+        went = f"I went about {metres_in_words(inquiry.chronicle.driven)}"
+        parts.append(f"{went} through {through}" if rooms else went)
     elif known and not parts:
         parts.append(f"I stood and looked: {quoted(inquiry, known[0].text)}")
-    proof = proofs_of_memories([*reversed(found), *known[-1:]])
-    times = [(m.start, m.end) for m in reversed(found)] or [(known[0].start, known[-1].end)]
-    return reply(
-        inquiry, f"{'; '.join(parts)}.", 0.9 if found else 0.7,
-        times=times, proof=proof, verified=(found or known)[-1].end,
-    )  # fmt: skip
+    shown = shown_memories(found[::-1] or known[-1:])
+    if found:
+        shown["proof"] += proofs_of_memories(known[-1:])
+    else:
+        shown["times"] = [(known[0].start, known[-1].end)]
+    return reply(inquiry, f"{'; '.join(parts)}.", 0.9 if found else 0.7, **shown)
 
 
 def _directives(inquiry: Inquiry) -> list[Memory]:
@@ -166,38 +153,31 @@ def _directives(inquiry: Inquiry) -> list[Memory]:
 
 def why(inquiry: Inquiry) -> Answer:
     """Return the explanation of the last decision in the window, about the item where it names one."""
-    found = list(reversed(inquiry.chronicle.events((EventKind.DECISION,))))
+    found = inquiry.chronicle.events((EventKind.DECISION,))[::-1]
     item = inquiry.question.item
     if item is not None and item.alternatives and found:
-        found = _about(inquiry, found)
+        found = _about(inquiry, item, found)
     if not found:
         return unknown(inquiry, "I remember no decision that this is about")
-    memory = found[0]
-    reason = memory.facts.get("explanation", "") or memory.text
-    directive = memory.facts.get("directive", "")
+    facts, when = found[0].facts, ago_in_words(found[0].start, inquiry.now)
+    reason = quoted(inquiry, facts.get("explanation", "") or found[0].text)
+    directive = facts.get("directive", "")
     told = f" I was told {quoted(inquiry, directive)}." if directive else ""
-    sentence = (
-        f"Because {quoted(inquiry, reason)}, as I decided {ago_in_words(memory.start, inquiry.now)}.{told}"
-    )
-    goal = position_of(memory, "goal")
-    return reply(
-        inquiry, sentence, 0.9 if inquiry.window is not None or item is None else 0.7,
-        times=[(memory.start, memory.end)], proof=proofs_of_memories(found[:1]),
-        places=[] if goal is None else [AnswerPlace(goal)], verified=memory.end,
-    )  # fmt: skip
+    sure, goal = 0.9 if inquiry.window is not None or item is None else 0.7, found[0].place_of("goal")
+    places = [] if goal is None else [AnswerPlace(goal)]
+    sentence = f"Because {reason}, as I decided {when}.{told}"
+    return reply(inquiry, sentence, sure, places=places, **shown_memories(found[:1]))
 
 
-def _about(inquiry: Inquiry, found: Sequence[Memory]) -> list[Memory]:
+def _about(inquiry: Inquiry, item: Item, found: Sequence[Memory]) -> list[Memory]:
     """Return the decisions that show the item or were made in the room that it is."""
-    item = inquiry.question.item
     rooms = rooms_meant(inquiry, item)
     if rooms is not None:
         return [
             m for m in found
             if inquiry.region_at(m.position) in rooms.ids
-            or ((goal := position_of(m, "goal")) is not None and inquiry.region_at(goal) in rooms.ids)
+            or ((goal := m.place_of("goal")) is not None and inquiry.region_at(goal) in rooms.ids)
         ]  # fmt: skip
-    assert item is not None
     words = {word for graph in item.best for word in graph.target.phrase.casefold().split()}
     things = {t.id for t in find(inquiry, item, When.PAST).things}
     resolve = inquiry.tools.scene.resolve
@@ -211,21 +191,17 @@ def _about(inquiry: Inquiry, found: Sequence[Memory]) -> list[Memory]:
 def happened_where(inquiry: Inquiry) -> Answer:
     """Return where the robot did something that names no thing: where its last directive in the window ended."""
     act = inquiry.question.act
-    first = inquiry.question.occurrence is Occurrence.FIRST
     rule = _DEEDS.get(act.verb if act is not None and act.own else "")
     if rule is None:
         return unknown(inquiry, "I keep no record of that")
     found = rule(inquiry)
     if not found:
         return unknown(inquiry, "I remember nothing like that")
-    memory = found[0] if first else found[-1]
+    memory = found[0] if inquiry.asks_first else found[-1]
     x, y, z = (float(value) for value in memory.position)
+    places = [AnswerPlace(np.array([x, y, z]))]
     sentence = f"At ({x:.1f}, {y:.1f}), {ago_in_words(memory.end, inquiry.now)}."
-    return reply(
-        inquiry, sentence, 0.8,
-        places=[AnswerPlace(np.array([x, y, z]))], times=[(memory.start, memory.end)],
-        proof=proofs_of_memories((memory,)), verified=memory.end,
-    )  # fmt: skip
+    return reply(inquiry, sentence, 0.8, places=places, **shown_memories([memory]))
 
 
 def _halts(inquiry: Inquiry) -> list[Memory]:
@@ -243,3 +219,30 @@ def _starts(inquiry: Inquiry) -> list[Memory]:
 
 
 _DEEDS: dict[str, Callable[[Inquiry], list[Memory]]] = {"stop": _halts, "stay": _halts, "start": _starts}
+
+
+def as_told(inquiry: Inquiry) -> Answer | None:
+    """Return an operator's word about the question's things as a quotation, None where there is none.
+
+    It is told, not taken as true: the answer has no value but the sentence.
+    """
+    phrases = inquiry.cues[:1]
+    if not phrases:
+        return None
+    request = Request(
+        phrases=phrases,
+        vectors=unit_rows(inquiry.tools, phrases),
+        window=inquiry.window,
+        sources=frozenset({Source.OPERATOR}),
+        limit=1,
+    )
+    hits = [hit for hit in inquiry.tools.memories.search(request) if hit.score >= _ALIKE]
+    if not hits:
+        return None
+    memory = hits[0].memory
+    sentence = f"I have not seen it myself. Somebody told me {ago_in_words(memory.start, inquiry.now)}: "
+    sentence += f"{quoted(inquiry, memory.text)}."
+    return reply(
+        inquiry, sentence, 0.5 * hits[0].score,
+        proof=proofs_of_memories((memory,), hits[0].score), verified=memory.start,
+    )  # fmt: skip

@@ -69,7 +69,7 @@ class Inquiry:
     @cached_property
     def chronicle(self) -> Chronicle:
         """The things, stays, changes and visits that are known at the time of the question."""
-        return Chronicle(self)
+        return Chronicle(self.tools, self.config, self.window, self.memories, lambda: self.anytime.chronicle)
 
     @cached_property
     def searches(self) -> dict[Any, Search]:
@@ -97,6 +97,11 @@ class Inquiry:
         """The kind of event that it asks of a thing; None where it asks for none that is kept."""
         act = self.question.act
         return None if act is None else kind_of_change(act)
+
+    @property
+    def asks_first(self) -> bool:
+        """Whether the first of several is asked for."""
+        return self.question.occurrence is Occurrence.FIRST
 
     @property
     def place(self) -> np.ndarray | None:
@@ -186,6 +191,10 @@ class Inquiry:
         """Return what a region is called, "" where nobody knows."""
         region = self.tools.scene.regions.get(region_id)
         return "" if region is None else clean_text(region.label)
+
+    def room_at(self, point: np.ndarray) -> str:
+        """Return what the region of a place in map is called, "" where nobody knows."""
+        return self.room_name(self.region_at(point))
 
     def rooms_called(self, names: Sequence[str]) -> frozenset[int]:
         """Return the regions that go by one of these names."""

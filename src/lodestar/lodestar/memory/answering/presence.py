@@ -5,231 +5,146 @@ from __future__ import annotations
 import numpy as np
 
 from lodestar.language.asked_items import plain_item, with_asked
-from lodestar.language.items import Item
-from lodestar.language.question import Occurrence
 from lodestar.memory.answer import Answer
 from lodestar.memory.answering.inquiry import Inquiry
-from lodestar.memory.answering.readings import held_by_rooms, rooms_meant
-from lodestar.memory.answering.records import RoomsMeant, Search, Thing
 from lodestar.memory.answering.replies import (
     coverage_in_words,
     floor_seen,
-    guess_factor,
-    item_or_unknown,
-    no_such_room,
-    not_seen,
-    place_of,
     proofs_of_memories,
-    proofs_of_things,
-    region_proof,
     reply,
-    thing_confidence,
-    thing_or_unseen,
     unknown,
 )
-from lodestar.memory.answering.selection import When, find, find_changed, when_asked
-from lodestar.memory.answering.wording import CHANGED, ago_in_words, place_in_words
+from lodestar.memory.answering.selection import When, find, when_asked
+from lodestar.memory.answering.subjects import About, Meant, Rooms, Visited, shown_things
+from lodestar.memory.answering.wording import CHANGED
 from lodestar.memory.records import EventKind
-from lodestar.models.english import the, with_article
+from lodestar.models.english import with_article
 from lodestar.scene.captions import shows
 
-
-def is_there(inquiry: Inquiry) -> Answer:
-    """Return whether such a thing was seen, whether what is asked is true of it, or whether it changed."""
-    question = inquiry.question
-    item = held_by_rooms(inquiry, item_or_unknown(inquiry, "what"))
-    rooms = rooms_meant(inquiry, item)
-    if rooms is not None:
-        if question.act is not None or question.past:
-            return _been(inquiry, rooms)
-        return _room_exists(inquiry, rooms)
-    if inquiry.is_of_change:
-        return _changed(inquiry, item)
-    if question.occurrence is Occurrence.FIRST:
-        return _still(inquiry, item)
-    if question.asked:
-        return _is_so(inquiry, item)
-    search = find(inquiry, item, when_asked(inquiry))
-    best = thing_or_unseen(inquiry, item, search)
-    return _gone(inquiry, best) if best.is_gone and not question.past else _yes(inquiry, search, best)
+# --- things --------------------------------------------------------------------------------------------------------
 
 
-def been_here(inquiry: Inquiry) -> Answer:
-    """Return whether the robot was in the room, at the thing, or at this very place before."""
-    question = inquiry.question
-    if question.here or question.item is None or not question.item.alternatives:
-        return _been_at_this_place(inquiry)
-    rooms = rooms_meant(inquiry, question.item)
-    if rooms is not None:
-        return _been(inquiry, rooms)
-    best = thing_or_unseen(inquiry, question.item, find(inquiry, question.item, When.PAST))
-    near = inquiry.chronicle.visits_around(best.box.centre, inquiry.config.passing)
-    name = the(best.name)
-    if not near:
-        return reply(
-            inquiry, f"No, I saw {name} but was never within {inquiry.config.passing:.0f} m of it.", 0.8,
-            yes=False, proof=proofs_of_things((best,)), verified=inquiry.now,
-        )  # fmt: skip
-    return reply(
-        inquiry, f"Yes, I was at {name} {ago_in_words(near[-1].end, inquiry.now)}.", 0.95,
-        yes=True, times=[v.span for v in reversed(near)],
-        proof=proofs_of_memories(near[-1].memories[-1:]), verified=near[-1].end,
-    )  # fmt: skip
-
-
-def _yes(inquiry: Inquiry, search: Search, best: Thing) -> Answer:
+def is_there(it: Meant) -> Answer:
+    """Return that such a thing is or was there, or that it was and is gone."""
+    if it.left_out:
+        return _gone(it)
+    inquiry, best = it.inquiry, it.best
     gone = " It was gone later." if best.is_gone else ""
     stay = best.stay_that_fitted(best.stays)
-    words, when = place_in_words(inquiry, stay.box, best), ago_in_words(stay.last, inquiry.now)
-    sentence = f"Yes, {with_article(best.name)} {words}, last seen there {when}.{gone}"
-    sure = thing_confidence(inquiry, Search((best,)), best, present=not inquiry.question.past)
-    return reply(
-        inquiry, sentence, sure,
-        yes=True, places=[place_of(inquiry, t.box, t) for t in search.things[: inquiry.config.places]],
-        names=[best.label], proof=proofs_of_things(search.things[: inquiry.config.places]),
-        verified=best.last,
-    )  # fmt: skip
+    sentence = f"Yes, {it.a} {it.at(stay)}, last seen there {it.ago(stay.last)}.{gone}"
+    sure = it.sure(present=not inquiry.question.past, alone=True)
+    shown = shown_things(inquiry, it.search.things[: inquiry.config.places])
+    return reply(inquiry, sentence, sure, yes=True, names=[best.label], **shown)
 
 
-def _gone(inquiry: Inquiry, best: Thing) -> Answer:
-    """Return that it was there and is gone."""
-    history = inquiry.chronicle.history(best)
-    when = "" if history.gone_at is None else f" when I looked {ago_in_words(history.gone_at, inquiry.now)}"
-    words = place_in_words(inquiry, best.box, best)
-    until = ago_in_words(best.last, inquiry.now)
-    sentence = f"No: {with_article(best.name)} was {words} until {until}; it was gone{when}."
-    return reply(
-        inquiry, sentence, 0.8,
-        yes=False, proof=[*proofs_of_memories(history.changes[-1:]), *proofs_of_things((best,))],
-        places=[place_of(inquiry, best.box, best)], verified=history.gone_at or best.last,
-    )  # fmt: skip
+def _gone(it: Meant) -> Answer:
+    sentence = f"No: {it.a} was {it.where} until {it.last}; it was gone{it.when_gone}."
+    shown = {**it.shown(), "verified": it.history.gone_at or it.best.last, "proof": it.proof_of_history}
+    return reply(it.inquiry, sentence, 0.8, yes=False, **shown)
 
 
-def _is_so(inquiry: Inquiry, item: Item) -> Answer:
+def is_so(about: About) -> Answer:
     """Return whether what is asked is true of the thing: no where the thing is known and it is not."""
-    question = inquiry.question
-    true = find(inquiry, with_asked(item, question.asked), when_asked(inquiry))
-    plain = find(inquiry, plain_item(item, question.asked), When.PAST if question.past else When.KNOWN)
-    best = true.best or plain.best
+    inquiry, question = about.inquiry, about.inquiry.question
+    plain_words = plain_item(about.item, question.asked)
+    true = find(inquiry, with_asked(about.item, question.asked), when_asked(inquiry))
+    plain = find(inquiry, plain_words, When.PAST if question.past else When.KNOWN)
+    it = Meant.of(inquiry, plain_words, true if true.things else plain)
     looks = [p.value for p in question.asked if p.name == "HasAttribute"]
-    hidden = [] if best is None else [look for look in looks if not shows(best.attributes, look)]
-    if best is not None and hidden:
-        where = place_in_words(inquiry, best.box, best)
-        why = f"I know {the(best.name)} {where}, and not whether it is {' and '.join(hidden)}"
-        return unknown(inquiry, why, proof=proofs_of_things((best,)))
-    if true.best is not None and not (true.best.is_gone and not question.past):
-        return _yes(inquiry, true, true.best)
-    if plain.best is None:
-        return not_seen(inquiry, plain_item(item, question.asked), plain)
-    known = set(plain.best.attributes)
-    words = place_in_words(inquiry, plain.best.box, plain.best)
-    if looks and not known:
-        why = f"I know {the(plain.best.name)} {words}, and not whether it is {' and '.join(looks)}"
-        return unknown(inquiry, why, proof=proofs_of_things((plain.best,)))
-    sentence = (
-        f"No: {the(plain.best.name)} is {words}, last seen {ago_in_words(plain.best.last, inquiry.now)}."
-    )
-    sure = thing_confidence(inquiry, plain, plain.best, present=True)
-    return reply(
-        inquiry, sentence, sure * min(1.0, 1.2 - true.best_miss),
-        yes=False, proof=proofs_of_things((plain.best,)),
-        places=[place_of(inquiry, plain.best.box, plain.best)], verified=plain.best.last,
-    )  # fmt: skip
+    hidden = [look for look in looks if not shows(it.best.attributes, look)]
+    if not hidden and true.things and not it.left_out:
+        return is_there(it)
+    if not hidden:
+        it = Meant.of(inquiry, plain_words, plain)
+        hidden = [] if it.best.attributes else looks
+    if hidden:
+        why = f"I know {it.the} {it.where}, and not whether it is {' and '.join(hidden)}"
+        return unknown(inquiry, why, proof=it.proof)
+    sure = it.sure(present=True) * min(1.0, 1.2 - true.best_miss)
+    sentence = f"No: {it.the} is {it.where}, last seen {it.last}."
+    return reply(inquiry, sentence, sure, yes=False, **it.shown())
 
 
-def _changed(inquiry: Inquiry, item: Item) -> Answer:
+def has_changed(it: Meant) -> Answer:
     """Return whether a thing moved, went or came."""
-    act = inquiry.question.act
-    assert act is not None
-    kind = inquiry.change
-    if kind is None:
-        return unknown(inquiry, f"I keep no record of whether things {act.verb}")
-    search = find_changed(inquiry, item, kind)
-    best = thing_or_unseen(inquiry, item, search)
-    history = inquiry.chronicle.history(best)
-    events = history.of_kind(kind)
-    name, proof = the(best.name), proofs_of_things((best,))
-    sure = thing_confidence(inquiry, search, best)
-    moved = kind is EventKind.MOVED and len(history.stays) > 1
-    gone = kind is EventKind.VANISHED and history.thing.is_gone
+    inquiry, kind, history = it.inquiry, it.inquiry.change, it.history
+    assert kind is not None
+    events, sure = history.of_kind(kind), it.sure()
+    moved = kind is EventKind.MOVED and len(it.stays) > 1
+    gone = kind is EventKind.VANISHED and it.best.is_gone
     if events or moved or gone:
-        stamp = events[-1].start if events else history.stays[-1].first
-        sure *= 1.0 if events or not history.inferred else inquiry.config.confidence.inferred
+        stamp = events[-1].start if events else it.stays[-1].first
         return reply(
-            inquiry, f"Yes, {name} {CHANGED[kind]}; I noticed it {ago_in_words(stamp, inquiry.now)}.", sure,
-            yes=True, times=[(stamp, stamp)], proof=[*proofs_of_memories(events[-1:]), *proof],
-            places=[place_of(inquiry, stay.box) for stay in reversed(history.stays)], verified=stamp,
+            inquiry, f"Yes, {it.the} {CHANGED[kind]}; I noticed it {it.ago(stamp)}.",
+            sure * (1.0 if events else it.inferred), yes=True, times=[(stamp, stamp)],
+            proof=[*proofs_of_memories(events[-1:]), *it.proof], places=it.places_of_stays, verified=stamp,
         )  # fmt: skip
-    last = history.stays[-1]
-    where = place_in_words(inquiry, last.box, history.thing)
-    first, latest = (ago_in_words(t, inquiry.now) for t in (history.stays[0].first, last.last))
-    sentence = f"No, not that I know: {name} was {where} whenever I looked, first {first} and last {latest}."
-    return reply(inquiry, sentence, sure * 0.9, yes=False, proof=proof, verified=last.last)
+    last = it.stays[-1]
+    first, latest = it.ago(it.stays[0].first), it.ago(last.last)
+    sentence = (
+        f"No, not that I know: {it.the} was {it.at(last)} whenever I looked, first {first} and last {latest}."
+    )
+    return reply(inquiry, sentence, sure * 0.9, yes=False, proof=it.proof, verified=last.last)
 
 
-def _still(inquiry: Inquiry, item: Item) -> Answer:
+def is_still_there(it: Meant) -> Answer:
     """Return whether a thing is still where it was first seen."""
-    search = find(inquiry, item, When.EVER, loosely=True)
-    best = thing_or_unseen(inquiry, item, search)
-    history = inquiry.chronicle.history(best)
-    stays, proof = history.stays, proofs_of_things((best,))
-    sure = thing_confidence(inquiry, search, best, present=True)
-    still = len(stays) == 1 and not history.thing.is_gone and history.gone_at is None
-    name, last = the(history.thing.name), ago_in_words(stays[-1].last, inquiry.now)
-    where = place_in_words(inquiry, stays[0].box, history.thing)
+    stays, last = it.stays, it.ago(it.stays[-1].last)
+    still, where = len(stays) == 1 and not it.is_gone, it.at(it.stays[0])
+    sentence = f"No, {it.the} was {where} until {last} and is gone."
     if still:
-        sentence = f"Yes, {name} is still {where}; I saw it last {last}."
+        sentence = f"Yes, {it.the} is still {where}; I saw it last {last}."
     elif len(stays) > 1:
-        now = place_in_words(inquiry, stays[-1].box, history.thing)
-        sentence = f"No, {name} was {where} at first and {now} when I saw it last, {last}."
-    else:
-        sentence = f"No, {name} was {where} until {last} and is gone."
+        sentence = f"No, {it.the} was {where} at first and {it.at(stays[-1])} when I saw it last, {last}."
     return reply(
-        inquiry, sentence, sure,
-        yes=still, proof=[*proofs_of_memories(history.changes[-1:]), *proof],
-        places=[place_of(inquiry, stay.box) for stay in reversed(stays)], verified=stays[-1].last,
+        it.inquiry, sentence, it.sure(present=True), yes=still,
+        proof=it.proof_of_history, places=it.places_of_stays, verified=stays[-1].last,
     )  # fmt: skip
 
 
-def _room_exists(inquiry: Inquiry, rooms: RoomsMeant) -> Answer:
-    if not rooms.ids:
-        seen = floor_seen(inquiry, None)
-        if seen is None:
-            return unknown(inquiry, f"I know no place called {rooms.name}", f"go to {the(rooms.name)}")
-        sentence = f"No, I know no place called {rooms.name}. {coverage_in_words(inquiry, seen)}"
-        return reply(inquiry, sentence, 0.6 * seen.share, yes=False, coverage=seen, verified=seen.last)
-    proof = [region_proof(inquiry, i) for i in sorted(rooms.ids)]
-    return reply(
-        inquiry, f"Yes, there is {with_article(rooms.name)}.", 0.9,
-        yes=True, names=[rooms.name], proof=proof, verified=inquiry.tools.scene.stamp or None,
-    )  # fmt: skip
+# --- rooms and places ----------------------------------------------------------------------------------------------
 
 
-def _been(inquiry: Inquiry, rooms: RoomsMeant) -> Answer:
-    visits = inquiry.chronicle.visits(rooms)
-    where = the(rooms.name)
-    if rooms.guessed and not visits:
-        return no_such_room(inquiry, rooms)
-    if visits:
-        last = visits[-1]
-        return reply(
-            inquiry, f"Yes, I was in {where}, last {ago_in_words(last.end, inquiry.now)}.",
-            0.95 * guess_factor(inquiry, rooms),
-            yes=True, times=[v.span for v in reversed(visits)],
-            proof=proofs_of_memories(last.memories[-1:]), verified=last.end,
-        )  # fmt: skip
-    seen = floor_seen(inquiry, rooms.ids or None)
+def room_exists(rooms: Rooms) -> Answer:
+    """Return whether the map knows such a room; without one, with the share of the floor that was looked at."""
+    inquiry, name = rooms.inquiry, rooms.meant.name
+    if rooms.meant.ids:
+        stamp = inquiry.tools.scene.stamp or None
+        sentence = f"Yes, there is {with_article(name)}."
+        return reply(inquiry, sentence, 0.9, yes=True, names=[name], proof=rooms.proof, verified=stamp)
+    seen = floor_seen(inquiry, None)
     if seen is None:
-        return no_such_room(inquiry, rooms)
-    known = "" if rooms.ids else f" I know no place called {rooms.name}."
-    return reply(
-        inquiry, f"No, I do not remember to have been in {where}.{known} {coverage_in_words(inquiry, seen)}",
-        0.8, yes=False, coverage=seen, directive=f"go to {where}", verified=seen.last,
-        proof=[region_proof(inquiry, i) for i in sorted(rooms.ids)],
-    )  # fmt: skip
+        return unknown(inquiry, f"I know no place called {name}", f"go to {rooms.the}")
+    sentence = f"No, I know no place called {name}. {coverage_in_words(inquiry, seen)}"
+    return reply(inquiry, sentence, 0.6 * seen.share, yes=False, coverage=seen)
 
 
-def _been_at_this_place(inquiry: Inquiry) -> Answer:
+def was_in(rooms: Rooms) -> Answer:
+    """Return whether the robot was in a room."""
+    inquiry, it, meant = rooms.inquiry, rooms.visits, rooms.meant
+    if it.visits:
+        sentence = f"Yes, I was {it.where}, last {it.last}."
+        return reply(inquiry, sentence, 0.95 * it.factor, yes=True, **it.shown())
+    seen = None if meant.guessed else floor_seen(inquiry, meant.ids or None)
+    if seen is None:
+        return rooms.unvisited()
+    known = "" if meant.ids else f" I know no place called {meant.name}."
+    sentence = f"No, I do not remember to have been {it.where}.{known} {coverage_in_words(inquiry, seen)}"
+    directive = f"go to {rooms.the}"
+    return reply(inquiry, sentence, 0.8, yes=False, coverage=seen, directive=directive, proof=rooms.proof)
+
+
+def was_at(it: Meant) -> Answer:
+    """Return whether the robot was at a thing."""
+    inquiry, near = it.inquiry, it.visits(it.best.box)
+    if near.visits:
+        return reply(inquiry, f"Yes, I was {near.where} {near.last}.", 0.95, yes=True, **near.shown())
+    sentence = f"No, I saw {it.the} but was never within {inquiry.config.passing:.0f} m of it."
+    return reply(inquiry, sentence, 0.8, yes=False, proof=it.proof, verified=inquiry.now)
+
+
+def was_here(inquiry: Inquiry) -> Answer:
+    """Return whether the robot was at this very place before."""
     pose = inquiry.pose
     if inquiry.question.pose is not None:
         pose = np.array([inquiry.question.pose.x, inquiry.question.pose.y, 0.0])
@@ -241,19 +156,16 @@ def _been_at_this_place(inquiry: Inquiry) -> Answer:
     earlier = inquiry.within((float(begin), float(end))) if begin <= end else None
     near = () if earlier is None else earlier.chronicle.visits_around(np.asarray(pose), inquiry.config.here)
     if near:
+        it = Visited(inquiry, "here", near)
         count = f", {len(near)} times" if len(near) > 1 else ""
-        return reply(
-            inquiry, f"Yes, I was here before{count}, last {ago_in_words(near[-1].end, inquiry.now)}.", 0.95,
-            yes=True, times=[v.span for v in reversed(near)],
-            proof=proofs_of_memories(near[-1].memories[-1:]), verified=near[-1].end,
-        )  # fmt: skip
+        return reply(inquiry, f"Yes, I was here before{count}, last {it.last}.", 0.95, yes=True, **it.shown())
     x, y = (float(value) for value in np.asarray(pose)[:2])
     grid, looks = inquiry.tools.grid, inquiry.tools.looks
     if grid is None or looks is None or not inquiry.tools.use_scene:
         return unknown(inquiry, f"I have no memory of ({x:.1f}, {y:.1f}) before")
     every = np.ones(grid.cells.shape, bool)
     seen = looks.coverage(grid, every, (float(begin), float(end)), inquiry.tools.check)
-    return reply(
-        inquiry, f"No, I have no memory of this place before the last minute. {coverage_in_words(inquiry, seen)}",
-        0.8, yes=False, coverage=seen, verified=seen.last,
-    )  # fmt: skip
+    sentence = (
+        f"No, I have no memory of this place before the last minute. {coverage_in_words(inquiry, seen)}"
+    )
+    return reply(inquiry, sentence, 0.8, yes=False, coverage=seen)

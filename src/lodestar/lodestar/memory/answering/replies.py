@@ -17,10 +17,9 @@ from lodestar.language.sentences import step_sentence
 from lodestar.memory.answer import Answer, AnswerPlace, AnswerValue, Proof, ProofKind
 from lodestar.memory.answering.coverage import Coverage
 from lodestar.memory.answering.inquiry import Inquiry
-from lodestar.memory.answering.records import Box, RoomsMeant, Search, Sighting, Thing
-from lodestar.memory.answering.wording import ago_in_words, capital, place_in_words
+from lodestar.memory.answering.records import Box, Search, Sighting, Thing
+from lodestar.memory.answering.wording import ago_in_words, capital
 from lodestar.memory.records import Memory
-from lodestar.models.english import the
 from lodestar.scene.captions import clean_text
 
 NOT_KNOWN = "I do not know"
@@ -49,9 +48,11 @@ def reply(
     verified: float | None = None,
     coverage: Coverage | None = None,
     directive: str = "",
-    type: AnswerType | None = None,
 ) -> Answer:
-    """Return an answer; one below `known_from` says first that it does not know, and keeps its value as a guess."""
+    """Return an answer; one below `known_from` says first that it does not know, and keeps its value as a guess.
+
+    verified: None = the last look, where the floor that was looked at is given.
+    """
     config = inquiry.config
     asked = inquiry.question
     read = (
@@ -68,7 +69,7 @@ def reply(
         sentence = f"{NOT_KNOWN}. My best guess: {guess}"
         sure = 0.0
     value = AnswerValue(
-        inquiry.question.answer if type is None else type,
+        asked.answer,
         tuple(places)[: config.places],
         tuple(times)[: config.places],
         number,
@@ -76,6 +77,8 @@ def reply(
         tuple(dict.fromkeys(name for name in map(clean_text, names) if name)),
     )
     kept = tuple(proof)[: config.proofs]
+    if coverage is not None and verified is None:
+        verified = coverage.last
     if value.yes is False and not kept and coverage is None:
         value = replace(value, yes=None)
     share = None if coverage is None else round(coverage.share, 4)
@@ -121,88 +124,8 @@ def not_seen(inquiry: Inquiry, item: Item, search: Search) -> Answer:
         return replace(base, coverage=round(seen.share, 4), last_verified=seen.last)
     return reply(
         inquiry, f"No, as far as I know. {sentence}", seen.share * doubt,
-        yes=False, proof=proof, verified=seen.last, coverage=seen, directive=directive,
+        yes=False, proof=proof, coverage=seen, directive=directive,
     )  # fmt: skip
-
-
-def item_or_unknown(inquiry: Inquiry, what: str, advice: str = "name the thing or the room") -> Item:
-    """Return what the question is about. Raises CannotAnswer where it does not say what."""
-    if inquiry.item is None:
-        raise CannotAnswer(unknown(inquiry, f"the question does not say {what}; {advice}"))
-    return inquiry.item
-
-
-def thing_or_unseen(inquiry: Inquiry, item: Item, search: Search) -> Thing:
-    """Return the thing that fits best. Raises CannotAnswer where none does."""
-    if search.best is None:
-        raise CannotAnswer(not_seen(inquiry, item, search))
-    return search.best
-
-
-def gone_since(inquiry: Inquiry, thing: Thing) -> Answer:
-    """Return that a thing was there and is gone, which tells nothing of how things are now."""
-    words, last = place_in_words(inquiry, thing.box, thing), ago_in_words(thing.last, inquiry.now)
-    why = f"{the(thing.name)} was {words} until {last} and is gone"
-    return unknown(inquiry, why, proof=proofs_of_things((thing,)))
-
-
-def no_such_room(inquiry: Inquiry, rooms: RoomsMeant) -> Answer:
-    """Return that the robot knows no such room, or was never in it."""
-    where = the(rooms.name)
-    never = rooms.ids and not rooms.guessed
-    why = f"I do not remember to have been in {where}" if never else f"I know no place called {rooms.name}"
-    return unknown(inquiry, why, f"go to {where}")
-
-
-# --- confidence ------------------------------------------------------------------------------------------------
-
-
-def thing_confidence(
-    inquiry: Inquiry, search: Search, thing: Thing, *, present: bool = False, sightings: int | None = None
-) -> float:
-    """Return the confidence that a thing is what is meant, [0, 1]: a product of factors of `ConfidenceConfig`.
-
-    0.7 to 1 for how well it fits, from `accept` to 1; then for how it is known, how often it was seen, for rivals
-    elsewhere, and, where it is said to be there now, for the time since it was seen.
-    """
-    config, accept = inquiry.config.confidence, inquiry.config.query.accept
-    sure = 0.7 + 0.3 * (thing.score - accept) / max(1.0 - accept, 1e-6)
-    if thing.is_gone:
-        sure *= config.archived
-    elif thing.entity is None:
-        sure *= config.remembered
-    count = len(thing.sightings) if sightings is None else sightings
-    if thing.entity is not None:
-        count = max(count, thing.entity.observation_count)
-    sure *= config.once if count <= 1 else config.twice if count == 2 else 1.0
-    if len(apart(inquiry, search)) > 1:
-        sure *= config.ambiguous
-    if search.is_relaxed:
-        sure *= config.relaxed
-    if present:
-        sure *= freshness(inquiry, thing.last)
-    return min(max(sure, 0.0), 1.0)
-
-
-def guess_factor(inquiry: Inquiry, rooms: RoomsMeant) -> float:
-    """Return the factor of the confidence for rooms that may be the ones that are meant."""
-    return inquiry.config.confidence.relaxed if rooms.guessed else 1.0
-
-
-def apart(inquiry: Inquiry, search: Search) -> tuple[Thing, ...]:
-    """Return the first thing and those that fit as well and stand elsewhere."""
-    rivals = search.rivals(inquiry.config.query.ambiguous)
-    far = inquiry.config.evidence.max_span  # metres within which a place counts as right
-    return tuple(
-        thing for k, thing in enumerate(rivals)
-        if k == 0 or thing.box.away(rivals[0].box.centre) > far
-    )  # fmt: skip
-
-
-def freshness(inquiry: Inquiry, last: float) -> float:
-    """Return the factor for the time since a thing was seen."""
-    config = inquiry.config.confidence
-    return max(config.least_fresh, 0.5 ** (max(0.0, inquiry.now - last) / config.half_life))
 
 
 # --- proof -----------------------------------------------------------------------------------------------------

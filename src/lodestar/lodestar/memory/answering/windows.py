@@ -10,6 +10,7 @@ from lodestar.language.time_windows import Clock, Event, TimeBasis, TimePoint
 from lodestar.memory.answering.inquiry import Inquiry, kind_of_change
 from lodestar.memory.answering.readings import rooms_meant
 from lodestar.memory.answering.selection import When, find, find_changed
+from lodestar.memory.answering.subjects import Meant, Rooms, Visited
 from lodestar.memory.records import WALL_TIME
 from lodestar.memory.requests import Request
 
@@ -83,34 +84,35 @@ def _started(inquiry: Inquiry) -> float:
 def event_times(inquiry: Inquiry, event: Event) -> tuple[float, float] | None:
     """Return when something last happened, seconds; None where memory does not know."""
     anytime = inquiry.anytime
-    chronicle = anytime.chronicle
     act = event.act
     if event.item is None:
-        known = chronicle.segments if act is not None and act.own and act.verb in _ON_THE_WAY else []
+        known = anytime.chronicle.segments if act is not None and act.own and act.verb in _ON_THE_WAY else []
         return (known[0].start, known[-1].end) if known else None
-    rooms = rooms_meant(anytime, event.item)
-    if rooms is not None and (act is None or act.own):
-        visits = chronicle.visits(rooms)
-        if not visits:
-            return None
-        begin, end = visits[-1].begin, visits[-1].end
-        verb = "" if act is None else act.verb
-        return (begin, begin) if verb in _ENTERING else (end, end) if verb in _LEAVING else (begin, end)
+    meant = rooms_meant(anytime, event.item)
+    if meant is not None and (act is None or act.own):
+        return _visit(Rooms(anytime, meant).visits, "" if act is None else act.verb)
     kind = None if act is None else kind_of_change(act)
     past = find(anytime, event.item, When.PAST) if kind is None else find_changed(anytime, event.item, kind)
     if past.best is None:
         return None
-    history = chronicle.history(past.best)
-    if act is not None and not act.own:
-        changes = history.of_kind(kind)
-        if changes:
-            return changes[-1].start, changes[-1].start
-        return None if kind is None else history.span_of_change(kind)
-    if act is not None:
-        near = chronicle.visits_around(history.stays[-1].box.centre, anytime.config.passing)
-        return (near[-1].begin, near[-1].end) if near else None
-    last = history.stays[-1]
-    return (last.sightings[-1].memory.start if last.sightings else last.last, last.last)
+    it = Meant(anytime, past)
+    last = it.stays[-1]
+    if act is None:
+        return (last.sightings[-1].memory.start if last.sightings else last.last, last.last)
+    if act.own:
+        return _visit(it.visits(last.box))
+    changes = it.history.of_kind(kind)
+    if changes:
+        return changes[-1].start, changes[-1].start
+    return None if kind is None else it.history.span_of_change(kind)
+
+
+def _visit(visited: Visited, verb: str = "") -> tuple[float, float] | None:
+    """Return the last visit, its begin or its end, by the verb; None where there was none."""
+    if not visited.visits:
+        return None
+    begin, end = visited.visits[-1].span
+    return (begin, begin) if verb in _ENTERING else (end, end) if verb in _LEAVING else (begin, end)
 
 
 def _is_future(begin: TimePoint | None, clock: Clock) -> bool:

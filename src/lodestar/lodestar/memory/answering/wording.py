@@ -48,7 +48,7 @@ def capital(sentence: str) -> str:
 def place_in_words(inquiry: Inquiry, box: Box, of: Thing | None = None) -> str:
     """Return "on the desk in the kitchen", "next to the printer in the office", "in the hall" or "at (1.2, 3.4)"."""
     support, beside = _telling(inquiry, box, of)
-    room = inquiry.room_name(inquiry.region_at(box.centre))
+    room = inquiry.room_at(box.centre)
     parts = [support or beside, f"in {the(room)}" if room else ""]
     said = " ".join(part for part in parts if part)
     return said or f"at ({box.centre[0]:.1f}, {box.centre[1]:.1f})"

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import time
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sensor_msgs.msg import CompressedImage, Image
 
 from lodestar.assembly import parts
 from lodestar.assembly.config import PerceptionConfig
-from lodestar.perception.frames import AlignedDepth, DetectorUnavailable, Labeller, SegmentedFrame
+from lodestar.perception.frames import DetectorUnavailable, Labeller, SegmentedFrame
 from lodestar.perception.painting import paint_segments
 from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.camera_input import CameraInput
+from lodestar_ros.color_input import ColorInput, ColorMessages
 from lodestar_ros.conversions import BadMessage, stamp_from_msg
 from lodestar_ros.conversions_scene import segmented_to_msg
 from lodestar_ros.conversions_sensors import image_to_msg
@@ -24,23 +25,16 @@ from lodestar_ros.label_input import LabelInput
 from lodestar_ros.lookout_server import LookoutServer
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import ParameterError, declare_part
-from lodestar_ros.sync import Companions, StampPairer
+from lodestar_ros.sync import StampPairer
 from lodestar_ros.workers import LatestWorker
-
-
-class _Colored(NamedTuple):
-    """An image and the depth of its moment, if that came; messages."""
-
-    image: Any
-    depth: Any
 
 
 class PerceptionNode(LodestarNode):
     """Segment the newest image; older waiting images are dropped and counted.
 
     Subscribes: ``labels`` and ``label_table`` (ground_truth; with ``depth`` or ``label_instances`` where
-    `components.by` says so, and with ``image`` where `appearance.by` does), ``image`` and, for masks of boxes, ``depth``
-    (onnx, ultralytics), or both (geometric); ``camera_info``.
+    `components.by` says so, and with ``image`` where `appearance.by` does), ``image`` and, for masks of boxes,
+    ``depth`` (onnx, ultralytics), or both (geometric); ``camera_info``.
     Publishes: ``~/segmented``; ``~/annotated`` (the segments in colour, if it has subscribers); see `LookoutServer`.
     """
 
@@ -79,12 +73,8 @@ class PerceptionNode(LodestarNode):
                 raise ParameterError(f"adapter {config.adapter}: {error}") from error
             except ValueError as error:
                 raise ParameterError(f"words.file: {error}") from error
-            self._frames = self.timed(Companions(self._on_color, time.monotonic))
-            self.listen(Image, "image", self._add_color, qos.SENSOR, stamped=True)
-            if config.boxes.enabled:
-                self.listen(Image, "depth", self._add_depth, qos.SENSOR, stamped=True)
-                self.diagnostics.value("boxes.without_depth", lambda: self._frames.alone)
-            self.steady_timer(0.1, self._frames.expire)
+            with_depth = self._rgb.masker is not None
+            self._colors = ColorInput(self, self._images, with_depth, self._worker.submit)
             self.diagnostics.value("detect.odd_boxes", lambda: self._rgb.odd_boxes)
         LookoutServer(self, config, self._detector)
 
@@ -95,23 +85,16 @@ class PerceptionNode(LodestarNode):
         if self._images.is_known:
             self._worker.submit((parts["depth"], parts["image"]))
 
-    def _add_color(self, message: Image | CompressedImage) -> None:
-        self._frames.add(stamp_from_msg(message.header.stamp), message)
-
-    def _add_depth(self, message: Image | CompressedImage) -> None:
-        self._frames.add_companion(stamp_from_msg(message.header.stamp), message)
-
-    def _on_color(self, image: Any, depth: Any) -> None:
-        self._worker.submit(_Colored(image, depth))
-
     def _detect(self, item: Any) -> None:
         """On the worker."""
         start = time.monotonic()
         colors, missing = None, ""
-        if isinstance(item, _Colored):
-            image, colors = item.image, self._images.color(item.image)
-            depth, missing = self._aligned(item.depth, colors.shape[:2])
+        if isinstance(item, ColorMessages):
+            image, odd = item.image, self._rgb.odd_boxes
+            colors, depth, missing = self._colors.decode(item)
             frame = self._rgb.detect(stamp_from_msg(image.header.stamp), colors, depth)
+            if self._rgb.odd_boxes > odd:
+                missing += f"; {self._rgb.odd_boxes - odd} boxes with impossible values were dropped"
         elif isinstance(item, tuple):
             image, rgb = item
             metres, camera = self._images.depth(image)
@@ -127,22 +110,6 @@ class PerceptionNode(LodestarNode):
         self._publish(frame, image.header.frame_id, colors)
         told = f"{len(frame.detections)} segments in {time.monotonic() - start:.3f} s"
         self.diagnostics.status(told + missing, ok=not missing)
-
-    def _aligned(self, message: Any, shape: tuple[int, ...]) -> tuple[AlignedDepth | None, str]:
-        """Return the depth of an image of this shape, or None and the reason for the diagnostics."""
-        if self._rgb.masker is None:
-            return None, ""
-        if message is None:
-            return None, "; no depth came with the image: boxes serve as masks"
-        try:
-            metres, camera = self._images.depth(message)
-        except BadMessage as error:
-            self.diagnostics.input("depth").drop("malformed")
-            return None, f"; depth: {error}: boxes serve as masks"
-        if metres.shape != shape:
-            self.diagnostics.input("depth").drop("other_size")
-            return None, f"; depth is {metres.shape}, the image {shape}, not aligned: boxes serve as masks"
-        return AlignedDepth(metres, camera), ""
 
     def _publish(self, frame: SegmentedFrame, optical_frame: str, colors: np.ndarray | None) -> None:
         self._publisher.publish(segmented_to_msg(frame, optical_frame))

@@ -232,8 +232,21 @@ def _parts() -> set[str]:
     return (_assembled("assembly/*parts.py").keys() | chained | factories) - _RECORDS
 
 
-#: Called by the assembly and by others too: a record that messages are converted to, functions, and periods.
-_RECORDS = {"RegionMap", "decode_picture", "experts", "pages_of", "Periodic", "Phased"}
+#: Called by the assembly and by others too: parts of one configuration, a record that messages are converted to,
+#: functions, and periods.
+_RECORDS = {
+    "FloorLooks",
+    "OpenAiChat",
+    "make_reward",
+    "SceneMirror",
+    "SnapshotUpkeep",
+    "RegionMap",
+    "decode_picture",
+    "experts",
+    "pages_of",
+    "Periodic",
+    "Phased",
+}
 
 
 def test_only_the_assembly_constructs_the_parts_of_the_robot() -> None:
@@ -241,8 +254,8 @@ def test_only_the_assembly_constructs_the_parts_of_the_robot() -> None:
     parts = _parts()
     assert {"OctoMapper", "ScanGridMapper", "SemanticVoxelMap", "SceneDictionary", "SceneTargets"} <= parts
     assert {"FrontierExpert", "SemanticMapExpert", "EgocentricExpert", "DecisionLoop", "policy_of"} <= parts
-    assert {"Segmenter", "SceneChanges", "LookedPlaces", "LastSeenPlaces", "FloorLooks"} <= parts
-    assert {"SnapshotUpkeep", "OpenAiChat", "PoolCache", "ModelPictures"} <= parts
+    assert {"Segmenter", "SceneChanges", "LookedPlaces", "LastSeenPlaces"} <= parts
+    assert {"Enricher", "MovedThings", "ModelPictures"} <= parts
     found = [
         f"{path.relative_to(ROOT)}:{line} calls {name}; ask lodestar.assembly for it"
         for package in ("lodestar_ros", "lodestar_sim", "lodestar_eval")

@@ -52,10 +52,7 @@ NODES = {
     "lodestar_bringup.__main__": set(),
 }
 
-MAKERS = (
-    "parts",
-    "mind_parts",
-)  # modules whose functions import what they make; the warm process does so before
+MAKERS = ("parts",)  # modules whose functions import what they make; the warm process does so before
 
 #: Those who read sentences; the grammar's tables and WordNet take 30 MiB.
 READERS = {

@@ -20,7 +20,7 @@ import pytest
 
 from lodestar.agent.errands.commands import RequestProposals, SendGoal
 from lodestar.assembly.config import GoalSelectorConfig, RobotConfig, changed
-from lodestar.assembly.mind_parts import expert
+from lodestar.assembly.parts import expert
 from lodestar.assembly.profiles import ProfileError, read_profiles
 from lodestar.assembly.range_turns import ScannerTurn
 from lodestar.assembly.robot import HeadlessRobot

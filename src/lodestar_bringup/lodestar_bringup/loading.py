@@ -13,7 +13,7 @@ OURS = "lodestar"  # the first letters of the names of our packages
 # Modules that read tables when they are first asked, and keep them unchanged: the function that has all of them read.
 _TABLES = {"lodestar.language.grammar": "load_grammar"}
 
-_MAKERS = ("lodestar.assembly.parts", "lodestar.assembly.mind_parts")  # functions that import what they make
+_MAKERS = ("lodestar.assembly.parts",)  # functions that import what they make
 
 
 def load_parts(modules: Iterable[ModuleType]) -> set[str]:

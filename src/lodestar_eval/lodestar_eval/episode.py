@@ -26,7 +26,7 @@ from lodestar.agent.errands.commands import (
     SendGoal,
 )
 from lodestar.agent.facts.errors import ErrorCode
-from lodestar.assembly import mind_parts
+from lodestar.assembly import parts
 from lodestar.assembly.local_map import LocalMap
 from lodestar.assembly.memory_handover import Keeper
 from lodestar.experts.protocol import Proposal, Rejection
@@ -62,7 +62,7 @@ _DEFAULTS = EpisodeSettings()
 
 def selector_of(settings: EpisodeSettings) -> PolicyFactory:
     """Return a factory of new policies as in the goal_selector node, with these settings' `selection`."""
-    return lambda rng: mind_parts.policy(settings.robot.goal_selector, rng)
+    return lambda rng: parts.policy(settings.robot.goal_selector, rng)
 
 
 class EpisodeRunner:

@@ -12,7 +12,7 @@ from scipy import ndimage
 
 from lodestar.agent.decisions.admission import GoalMemory
 from lodestar.agent.facts.config import LoopConfig
-from lodestar.assembly import mind_parts
+from lodestar.assembly import parts
 from lodestar.experts.config import FrontierConfig, FrontierExpertConfig
 from lodestar.experts.protocol import Proposal, ProposalRequest
 from lodestar.experts.registry import FRONTIER
@@ -72,7 +72,7 @@ class ExpertExplorer:
 
     def __init__(self, name: str, sensor: GridSensor, config: FrontierConfig) -> None:
         self.name = name
-        self.expert = mind_parts.expert(FRONTIER, FrontierExpertConfig(expert=config))
+        self.expert = parts.expert(FRONTIER, FrontierExpertConfig(expert=config))
         self.times: list[float] = []
         self._directive = Directive("explore", (Step(StepKind.EXPLORE),))
 

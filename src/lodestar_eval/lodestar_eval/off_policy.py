@@ -12,11 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lodestar.assembly import mind_parts
 from lodestar.selection.context import ARM_FEATURES, FEATURE_SETS, feature_names
 from lodestar.selection.decisions import Decision
 from lodestar.selection.policy import Policy
-from lodestar.selection.reward import REWARDS, Turn, credit_shares
+from lodestar.selection.reward import REWARDS, Turn, credit_shares, make_reward
 
 
 class NoSupport(ValueError):
@@ -100,7 +99,7 @@ def reward_of(decisions: Iterable[Decision]) -> str:
 
     Raises ValueError for different rewards: their totals have no common unit.
     """
-    known = {name: mind_parts.reward_model(name).turn(Turn()).keys() for name in REWARDS}
+    known = {name: make_reward(name).turn(Turn()).keys() for name in REWARDS}
     found: str | None = None
     for decision in decisions:
         terms = decision.reward.keys() - {"success", "total"}
@@ -123,7 +122,7 @@ def _shown(reward: str | None) -> str:
 
 def decay_of(reward: str) -> float:
     """Return the gamma with which a reward of this name shares a success (eq. 24); 0 for an unknown name."""
-    return mind_parts.reward_model(reward).decay if reward else 0.0
+    return make_reward(reward).decay if reward else 0.0
 
 
 def samples_of(logs: Iterable[Iterable[Decision]], decay: float) -> tuple[list[Sample], tuple[str, ...], str]:

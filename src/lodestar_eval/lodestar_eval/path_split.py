@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from lodestar.agent.loop.machine import DecisionLoop
-from lodestar.assembly import mind_parts
+from lodestar.assembly import parts
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.geometry.poses import planar_transform
 from lodestar.grid.footprint import GO2
@@ -109,7 +109,7 @@ class WayWatcher:
         self._boxes = [world.box(thing) for thing in self._things]
         self._sight = Sight(world)
         self._world = world
-        self._targets = mind_parts.scene_targets(episode.settings.robot.shared, episode.phrases)
+        self._targets = parts.scene_targets(episode.settings.robot.shared, episode.phrases)
         self._frames = -1
         self._marks: dict[str, float] = {}
         self._seen_from: np.ndarray | None = None

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from lodestar.assembly import parts
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.geometry.poses import BODY_FROM_OPTICAL, planar_transform
 from lodestar.keyframes.records import Keyframe
 from lodestar.memory.config import SnapshotConfig
+from lodestar.memory.snapshots.upkeep import SnapshotUpkeep
 from lodestar.perception.frames import ImageBox
 from lodestar.scene.records import Entity, SceneDelta
 
@@ -55,7 +55,7 @@ def update_times(things: int, keyframes: int, cycles: int) -> dict[str, np.ndarr
     """Return milliseconds of processor time per update, by kind, after everything is known: a new keyframe (the oldest
     one goes), a thing that moves, a delta in which the things of a keyframe are told again.
     """
-    room, upkeep = Storeroom(things), parts.snapshot_upkeep(SnapshotConfig())
+    room, upkeep = Storeroom(things), SnapshotUpkeep(SnapshotConfig())
     upkeep.apply(SceneDelta(0.0, 1, 0, tuple(room.entity(i + 1) for i in range(things))))
     frames = [room.keyframe(i + 1) for i in range(keyframes)]
     for frame in frames:

@@ -12,8 +12,10 @@ import numpy as np
 
 from lodestar.assembly import parts
 from lodestar.assembly.local_map import LocalMap
+from lodestar.keyframes.store import KeyframeStore
 from lodestar.memory.config import SnapshotConfig
 from lodestar.memory.snapshots.clusters import cover_clusters
+from lodestar.memory.snapshots.upkeep import SnapshotUpkeep
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.frames import ImageBox, RgbdFrame
 from lodestar.scene.records import EntityState
@@ -73,8 +75,8 @@ class SnapshotTour:
         self._chain = LocalMap(robot, PhraseBook())
         self._ranges = RangeSensors(self._tour.simulator, robot.mapping)
         self._detector = parts.ground_truth_detector(robot.perception, np.random.default_rng([seed, 7]))
-        self._store = parts.keyframe_store(robot.keyframes, robot.shared, folder)
-        self.upkeep = parts.snapshot_upkeep(config)
+        self._store = KeyframeStore(folder, robot.keyframes.store, robot.shared.map_id)
+        self.upkeep = SnapshotUpkeep(config)
         self._chain.followers.append(self.upkeep.apply)
         self._truth: dict[int, set[int]] = {}  # keyframe id -> true objects in its image
         self._seen: set[int] = set()

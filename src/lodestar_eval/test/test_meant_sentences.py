@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lodestar.assembly import mind_parts
+from lodestar.assembly import parts
 from lodestar.language.grammar import parse_directive
 from lodestar_eval.benchmarks.directives import read_lines
 from lodestar_eval.meant_sentences import read_sentences, score_line
@@ -53,7 +53,7 @@ def test_a_file_that_maps_nothing_is_refused(tmp_path):
 def test_our_sentences_are_seldom_misread_and_no_ban_is_lost():
     """Both halves: the bars are those of `directives_dev`, with what the numbers of sentences leave to chance."""
     outcomes, lost, asked_of_right = Counter(), 0, 0
-    ask = mind_parts.directive_parser()
+    ask = parts.directive_parser()
     lines = read_lines(CORPUS)
     assert {len(read_lines(CORPUS, part)) for part in ("seen", "heldback")} == {89, 103}
     for line in lines:
@@ -61,7 +61,7 @@ def test_our_sentences_are_seldom_misread_and_no_ban_is_lost():
         outcomes[score.outcome] += 1
         lost += score.lost
         if score.is_asked_back:
-            asked_of_right += score_line(line, mind_parts.grammar_parser()).outcome == "exact"
+            asked_of_right += score_line(line, parse_directive).outcome == "exact"
     assert lost == 0
     assert outcomes["misread"] <= 0.10 * len(lines), outcomes
     assert asked_of_right <= 0.05 * outcomes["exact"], asked_of_right

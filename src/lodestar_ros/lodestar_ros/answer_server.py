@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from lodestar.assembly import mind_parts
 from lodestar.assembly.config import MemoryConfig
-from lodestar.assembly.mind_parts import picture_reader
+from lodestar.assembly.parts import picture_reader
 from lodestar.language.directive_errors import DirectiveError, EmptyDirective
 from lodestar.language.likely_questions import LikelyQuestions
 from lodestar.language.picture_goals import Described, item_of
 from lodestar.language.question import Question
 from lodestar.language.question_reader import load_questions, read_question
 from lodestar.language.time_windows import TimeBasis, TimePoint, TimeWindow
-from lodestar.memory.answer import AnswerCode, AnswerOutcome
+from lodestar.memory.answering.agent import ModelAnswerer, make_answer_chat
 from lodestar.memory.answering.answerer import Answerer, memory_state
 from lodestar.memory.answering.outcomes import Answers, outcome_of
-from lodestar.memory.answering.tools import Shown
+from lodestar.memory.answering.tools import Shown, Tools
 from lodestar.memory.errors import StoreError
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.pictures import BadPicture
@@ -28,7 +29,7 @@ from lodestar_ros.keyframe_client import KeyframeClient
 from lodestar_ros.memory_feed import MemoryFeed, Surroundings
 from lodestar_ros.memory_keeper import MemoryKeeper
 from lodestar_ros.node import LodestarNode
-from lodestar_ros.workers import Job, action
+from lodestar_ros.workers import ActionWorker, Job, Refused
 
 Result = AnswerQuestion.Result
 
@@ -50,7 +51,7 @@ class AnswerServer:
     ) -> None:
         self._node, self._feed, self._keeper, self._images = node, feed, keeper, images
         self._config, self._book = config, book
-        self._chat = mind_parts.answer_chat(config.agent)
+        self._chat = make_answer_chat(config.agent)
         self._asked = self._unaided = 0  # questions to the model, and those that it was no help with
         if self._chat is not None:
             chat = self._chat
@@ -58,17 +59,16 @@ class AnswerServer:
             node.diagnostics.value("agent.unaided", lambda: self._unaided)
             node.diagnostics.value("agent.tokens", lambda: chat.spending.tokens)
         self._read_picture = picture_reader(node.shared.pictures)
-        self._likely = mind_parts.likely_questions(book, config.answering)
+        self._likely = LikelyQuestions(book.vectors, config.answering.likely)
         self._loaded = False
-        worker = action(
+        ActionWorker(
             node,
             AnswerQuestion,
             "~/answer",
             self._answer,
-            fail=lambda error: _refuse(Result.UNKNOWN, f"{error.__class__.__name__}: {error}"),
-            cancelled=lambda: _refuse(Result.CANCELLED, "cancelled"),
+            {DirectiveError: Result.NOT_UNDERSTOOD, BadPicture: Result.NOT_UNDERSTOOD},
+            nothing=partial(Result, number=math.nan, coverage=math.nan),
         )
-        node.on_close(worker.close)
 
     def _answer(self, job: Job) -> Any:
         """On the worker."""
@@ -79,16 +79,13 @@ class AnswerServer:
         try:
             question = question_of(job.request, self._likely)
         except EmptyDirective as error:
-            return _refuse(Result.EMPTY_QUESTION, str(error))
-        except (DirectiveError, ValueError) as error:
-            return _refuse(Result.NOT_UNDERSTOOD, str(error))
+            raise Refused(Result.EMPTY_QUESTION, str(error)) from error
+        except ValueError as error:
+            raise Refused(Result.NOT_UNDERSTOOD, str(error)) from error
         if job.cancel_requested:
-            return _refuse(Result.CANCELLED, "cancelled")
-        try:
-            around = self._feed.surroundings()
-            shown = self._shown(question, job.request, around)
-        except BadPicture as error:
-            return _refuse(Result.NOT_UNDERSTOOD, str(error))
+            raise Refused(Result.CANCELLED, "cancelled")
+        around = self._feed.surroundings()
+        shown = self._shown(question, job.request, around)
         result = self._from_memory(job, question, around, shown)
         result.evidence = result.evidence[: job.request.max_evidence or self._config.answering.proofs]
         return result
@@ -108,20 +105,16 @@ class AnswerServer:
     def _from_memory(self, job: Job, question: Question, around: Surroundings, shown: Shown | None) -> Any:
         store = self._keeper.store
         if store is None:
-            return _refuse(Result.STORE_UNAVAILABLE, self._keeper.problem)
-        answerer = mind_parts.answerer(
-            store,
-            self._book,
-            around.scene,
-            self._config.answering,
-            grid=around.grid,
-            looks=around.looks,
+            raise Refused(Result.STORE_UNAVAILABLE, self._keeper.problem)
+        tools = Tools(
+            store, self._book, around.scene, grid=around.grid, looks=around.looks,
             cancelled=lambda: job.cancel_requested,
-        )
+        )  # fmt: skip
+        answerer = Answerer(tools, self._config.answering)
         try:
             state = memory_state(store.statistics())
         except StoreError as error:
-            return _refuse(Result.STORE_UNAVAILABLE, str(error))
+            raise Refused(Result.STORE_UNAVAILABLE, str(error)) from error
         used = self._with_model(answerer, job)
         outcome = outcome_of(used, state, question, self._node.now, around.pose, shown)
         return outcome_to_result(outcome)
@@ -132,18 +125,16 @@ class AnswerServer:
         if chat is None:
             return offline
         job.when_cancelled(chat.cancel)
-        return mind_parts.model_answerer(
-            offline,
-            chat,
-            self._config.agent,
-            pictures=self._images.picture,
-            warn=self._on_unaided,
-            begin=lambda: self._on_asked(job),
-        )
 
-    def _on_asked(self, job: Job) -> None:
-        self._asked += 1
-        job.feedback(AnswerQuestion.Feedback(text="asking the language model"))
+        def begin() -> None:
+            chat.begin_task()
+            self._asked += 1
+            job.feedback(AnswerQuestion.Feedback(text="asking the language model"))
+
+        return ModelAnswerer(
+            chat, offline, self._config.agent, pictures=self._images.picture, warn=self._on_unaided, begin=begin,
+            cancel=chat.cancel,
+        )  # fmt: skip
 
     def _on_unaided(self, why: str) -> None:
         self._unaided += 1
@@ -160,7 +151,3 @@ def question_of(request: Any, likely: LikelyQuestions | None = None) -> Question
         raise ValueError("the time ends before it begins; give from_stamp and to_stamp in order")
     point = lambda seconds: TimePoint(TimeBasis.STAMP, seconds) if seconds else None  # noqa: E731
     return replace(question, window=TimeWindow(point(begin), point(end)))
-
-
-def _refuse(code: int, message: str) -> Any:
-    return outcome_to_result(AnswerOutcome(AnswerCode(code), why=message))

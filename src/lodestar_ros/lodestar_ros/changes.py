@@ -17,7 +17,6 @@ from pathlib import Path
 import rclpy
 from rclpy.node import Node
 
-from lodestar.assembly import parts
 from lodestar.assembly.parts import category_priors
 from lodestar.assembly.session_maps import running_session, saved_session
 from lodestar.assembly.shared import SharedConfig
@@ -145,7 +144,7 @@ def _report(
 
 def _heard_scene(node: Node) -> SceneMirror | None:
     """Return the scene of the running stack with its rooms; None where nobody answers."""
-    mirror = parts.scene_mirror()
+    mirror = SceneMirror()
     pages: list[Parts] = []
     entities_client(node, f"{SERVER}/get_entities", pages.append, archived=True)
     regions: list[msg.RegionArray] = []

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -54,20 +53,8 @@ class Checkpointer:
         return self._files.notes
 
     def note(self, **values: Any) -> None:
-        """Note facts for a successor; they are written at once."""
+        """Note facts for a successor; they are written at once. unfinished: words that it says when it is back."""
         self._files.note(**values)
-
-    @contextmanager
-    def until_done(self, words: str) -> Iterator[None]:
-        """Have a successor say these words, until such a block has ended without an error. Raises OSError."""
-        before = self.notes.get("unfinished", "")
-        self.note(unfinished=words)
-        try:
-            yield
-            before = ""
-        finally:
-            with suppress(OSError):  # a full disk: a successor warns in vain
-                self.note(unfinished=before)
 
     def restore(self, build: Callable[[Archive], T]) -> T | None:
         """Return the result of `build` on the predecessor's part; None if there is none or it cannot be used.

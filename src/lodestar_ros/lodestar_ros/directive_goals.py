@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from enum import Enum, auto
 from typing import Any
 
+from lodestar.memory.events import DirectiveNews
+
 
 class Phase(Enum):
     """The thing that a goal waits for."""
@@ -30,7 +32,7 @@ class DirectiveGoal:
     def __init__(self, handle: Any, phase: Phase) -> None:
         self.handle, self.phase = handle, phase
         self.withdrawn = False
-        self.report: Any = None  # the message that told its begin
+        self.begun: DirectiveNews | None = None  # when it was told that it is followed
 
     @property
     def is_wanted(self) -> bool:

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from lodestar.assembly import mind_parts
+from lodestar.assembly import parts
 from lodestar.assembly.config import GoalSelectorConfig
 from lodestar.language.directive import Directive
 from lodestar_ros.node import LodestarNode
@@ -97,7 +97,7 @@ def _raising(error: Exception) -> Reading:
 
 def make_reading_desk(node: LodestarNode, config: GoalSelectorConfig) -> ReadingDesk | None:
     """A desk for the language model that the configuration names; None where the grammar reads at once."""
-    model = mind_parts.directive_model(config, node.get_logger().warning)
+    model = parts.directive_model(config, node.get_logger().warning)
     if model is None:
         return None
     desk = ReadingDesk(*model)

@@ -12,6 +12,7 @@ from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from lodestar.agent.errands.commands import Choice, DirectiveResult, Feedback
 from lodestar.agent.facts.errors import DirectiveRefused, ErrorCode
 from lodestar.agent.loop.machine import DecisionLoop
+from lodestar.assembly.memory_news import directive_begun, directive_outcome
 from lodestar.language.checks import check_directive
 from lodestar.language.directive import (
     AmbiguousDirective,
@@ -24,6 +25,7 @@ from lodestar.language.directive import (
 )
 from lodestar.language.halts import is_halt
 from lodestar.language.picture_goals import parse_beside_picture
+from lodestar.memory.events import DirectiveNews
 from lodestar.perception.picture_config import PicturesConfig
 from lodestar.perception.pictures import BadPicture
 from lodestar_interfaces import msg
@@ -33,7 +35,7 @@ from lodestar_ros.client_watch import ClientWatch
 from lodestar_ros.conversions import BadMessage
 from lodestar_ros.conversions_agent import feedback_to_msg, result_to_msg
 from lodestar_ros.conversions_language import AVOID, directive_from_msg, directive_to_msg
-from lodestar_ros.conversions_news import begun_to_msg, ended_to_msg
+from lodestar_ros.conversions_news import directive_news_to_msg
 from lodestar_ros.directive_goals import DirectiveGoal, DirectiveGoals, Phase
 from lodestar_ros.directive_reading import Reading, ReadingDesk
 from lodestar_ros.loop_thread import LoopThread
@@ -106,8 +108,12 @@ class DirectiveServer:
         self._said.publish(msg.Directive())
         if goal is not None:
             self._goals.remove(goal)
-            self._reports.publish(ended_to_msg(goal.report, result, self._stamp()))
+            if goal.begun is not None:
+                self._report(directive_outcome(goal.begun, result, self._stamp()))
             self._conclude(goal.handle, result_to_msg(result, self._stamp()))
+
+    def _report(self, news: DirectiveNews) -> None:
+        self._reports.publish(directive_news_to_msg(news))
 
     def say(self, directive: Directive) -> None:
         """Tell everybody what is followed, with the constraints that hold now."""
@@ -239,8 +245,8 @@ class DirectiveServer:
             self._refuse(goal.handle, _refusal(ErrorCode.UNKNOWN, text).result)
             return
         goal.phase = Phase.FOLLOWED
-        goal.report = begun_to_msg(directive, self._stamp())
-        self._reports.publish(goal.report)
+        goal.begun = directive_begun(directive, self._stamp())
+        self._report(goal.begun)
         if self._watch is not None:
             self._watch.begin()
         self._on_started(directive)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 from nav_msgs.msg import OccupancyGrid
 
-from lodestar.experts.protocol import Expert, GridReader, Proposal, RejectionReason
+from lodestar.experts.protocol import Expert, GridReader, Proposal
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar_interfaces.action import ProposeGoal
 from lodestar_ros import qos
@@ -17,7 +16,10 @@ from lodestar_ros.conversions import BadMessage, grid_from_msg
 from lodestar_ros.conversions_agent import answer_to_result, request_from_goal
 from lodestar_ros.keep_out import KeepOutInput
 from lodestar_ros.node import LodestarNode
-from lodestar_ros.workers import Job, action
+from lodestar_ros.workers import ActionWorker, Job, Refused
+
+_Codes = ProposeGoal.Result
+_REPLACED = "a newer question took its place"
 
 
 class ExpertServer:
@@ -42,15 +44,14 @@ class ExpertServer:
         self._given: OccupancyGrid2D | None = None
         self._keep_out = KeepOutInput(node)
         node.listen(OccupancyGrid, "grid", self._on_grid, qos.LATCHED)
-        self._worker = action(
+        ActionWorker(
             node,
             ProposeGoal,
             "~/propose",
             self._propose,
-            fail=lambda error: _result(RejectionReason.UNKNOWN, f"{error.__class__.__name__}: {error}"),
-            cancelled=lambda: _result(RejectionReason.CANCELLED, "a newer question took its place"),
+            {BadMessage: _Codes.BAD_REQUEST},
+            cancelled=_REPLACED,
         )
-        node.on_close(self._worker.close)
         node.diagnostics.value("propose.latency_s", lambda: self.latency)
 
     def _on_grid(self, message: OccupancyGrid) -> None:
@@ -58,12 +59,9 @@ class ExpertServer:
 
     def _propose(self, job: Job) -> ProposeGoal.Result:
         """On the worker."""
-        try:
-            request = request_from_goal(job.request)
-        except BadMessage as error:
-            return _result(RejectionReason.BAD_REQUEST, str(error))
+        request = request_from_goal(job.request)
         if self._node.now > request.deadline:
-            return _result(RejectionReason.DEADLINE, "the deadline had passed before the question was read")
+            raise Refused(_Codes.DEADLINE, "the deadline had passed before the question was read")
         with self.lock:
             self.update_grid()
             if self._refresh is not None:
@@ -71,7 +69,7 @@ class ExpertServer:
             answer = self._expert.propose(request)
         self.latency = job.age
         if job.cancel_requested:
-            return _result(RejectionReason.CANCELLED, "a newer question took its place")
+            raise Refused(_Codes.CANCELLED, _REPLACED)
         if isinstance(answer, Proposal):
             answer = replace(answer, time_taken=job.age)
         if self._after is not None:
@@ -85,7 +83,3 @@ class ExpertServer:
             self._given = grid
             if isinstance(self._expert, GridReader):
                 self._expert.set_grid(grid)
-
-
-def _result(reason: RejectionReason, message: str) -> Any:
-    return ProposeGoal.Result(error_code=reason.value, error_msg=message)

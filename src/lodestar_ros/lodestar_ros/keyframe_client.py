@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections import deque
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -20,25 +18,12 @@ from lodestar_ros.conversions import stamp_to_msg
 from lodestar_ros.conversions_scene import keyframe_from_msg
 from lodestar_ros.memory_feed import MemoryFeed
 from lodestar_ros.node import LodestarNode
+from lodestar_ros.services import ServiceCaller
 
 TURN = 0.1  # s of real time between two turns on the executor
 PATIENCE = 5.0  # s of real time that a worker waits for an answer
 RELIST = 5.0  # s of real time between two lists at least
 PAGE = 256  # records
-
-
-class _Call:
-    """A request of a worker, which waits until it is answered or the node ends."""
-
-    def __init__(self, client: Any, request: Any) -> None:
-        self.client, self.request = client, request
-        self.response: Any = None
-        self.done = threading.Event()
-
-    def answered(self, future: Any) -> None:
-        """On the executor."""
-        self.response = future.result() if future.exception() is None else None
-        self.done.set()
 
 
 class KeyframeClient:
@@ -51,11 +36,8 @@ class KeyframeClient:
     def __init__(self, node: LodestarNode, feed: MemoryFeed, config: MemoryConfig) -> None:
         self._node, self._feed = node, feed
         self._lister = node.create_client(srv.ListKeyframes, "list_keyframes")
-        self._eraser = node.create_client(srv.EraseKeyframes, "erase_keyframes")
-        self._getter = node.create_client(srv.GetKeyframe, "get_keyframe")
-        self._calls: deque[_Call] = deque()
-        self._open: set[_Call] = set()
-        self._closed = False
+        self._eraser = ServiceCaller(node, srv.EraseKeyframes, "erase_keyframes", PATIENCE)
+        self._getter = ServiceCaller(node, srv.GetKeyframe, "get_keyframe", PATIENCE)
         self._loads = -1  # before the first word of the keyframes node
         self._listing: Any = None
         self._listed: list[Keyframe] = []
@@ -82,9 +64,6 @@ class KeyframeClient:
         self._feed.chain.images.take_stored([int(identity) for identity in message.ids], int(message.next_id))
 
     def _turn(self) -> None:
-        while self._calls:
-            call = self._calls.popleft()
-            call.client.call_async(call.request).add_done_callback(call.answered)
         now = time.monotonic()
         if self._listing is not None and now - self._list_at > PATIENCE:
             self._listing = None
@@ -138,7 +117,7 @@ class KeyframeClient:
         self._feed.alone(lambda: self._feed.chain.images.take_erased(images))
         for session in sorted({image.session for image in images}):
             ids = [image.id for image in images if image.session == session]
-            response = self._call(self._eraser, srv.EraseKeyframes.Request(session_id=session, ids=ids))
+            response = self._eraser.call(session_id=session, ids=ids)
             if response is None:
                 raise StoreError(
                     f"{len(images)} images of forgotten memories are not erased yet: the keyframes node does not "
@@ -149,8 +128,7 @@ class KeyframeClient:
 
     def picture(self, image: ImageName) -> bytes | None:
         """Return the image as a JPEG with contours and ids of the entities in it; None where there is none any more."""
-        request = srv.GetKeyframe.Request(id=image.id, session_id=image.session)
-        response = self._call(self._getter, request)
+        response = self._getter.call(id=image.id, session_id=image.session)
         if response is None or response.error_code:
             return None
         keyframe = keyframe_from_msg(response.keyframe)
@@ -160,17 +138,5 @@ class KeyframeClient:
 
     def close(self) -> None:
         """End all waiting; call it before the workers that wait are closed."""
-        self._closed = True
-        for call in list(self._open):
-            call.done.set()
-
-    def _call(self, client: Any, request: Any) -> Any:
-        """Return the response, None where nobody answers. On a worker."""
-        if self._closed or not client.service_is_ready():
-            return None
-        call = _Call(client, request)
-        self._open.add(call)
-        self._calls.append(call)
-        call.done.wait(PATIENCE)
-        self._open.discard(call)
-        return call.response
+        self._eraser.close()
+        self._getter.close()

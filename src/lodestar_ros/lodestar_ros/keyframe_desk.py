@@ -13,7 +13,8 @@ from lodestar_ros import qos
 from lodestar_ros.conversions import header, stamp_to_msg
 from lodestar_ros.conversions_scene import keyframe_to_msg
 from lodestar_ros.node import LodestarNode
-from lodestar_ros.workers import LatestWorker, ServiceWorker
+from lodestar_ros.services import ServiceWorker
+from lodestar_ros.workers import LatestWorker, Refused
 
 RETRY = 10.0  # s of real time until images that found no room are linked again
 TELL_PERIOD = 0.5  # s of real time between two looks at which keyframes are stored
@@ -42,7 +43,7 @@ class KeyframeDesk:
             (srv.EraseKeyframes, "~/erase", self._erase),
         )
         for service_type, name, answer in services:
-            node.on_close(ServiceWorker(node, service_type, name, answer).close)
+            ServiceWorker(node, service_type, name, answer)
         node.listen(msg.WantedKeyframes, "wanted_keyframes", self._on_wanted, qos.LATCHED)
         node.listen(msg.FrontierArray, "frontiers", self._on_frontiers, qos.LATCHED)
         node.steady_timer(TELL_PERIOD, lambda: self._teller.submit(None))
@@ -92,9 +93,7 @@ class KeyframeDesk:
             keyframe, image = self._store.get(request.id, request.session_id)
         except KeyError as error:
             gone = request.session_id or self._store.was_stored(request.id)
-            response.error_code = codes.IMAGE_GONE if gone else codes.UNKNOWN_KEYFRAME
-            response.error_msg = str(error.args[0])
-            return response
+            raise Refused(codes.IMAGE_GONE if gone else codes.UNKNOWN_KEYFRAME, error.args[0]) from error
         response.keyframe = keyframe_to_msg(keyframe)
         response.image = CompressedImage(header=header(keyframe.stamp, "map"), format="jpeg", data=image)
         return response
@@ -110,6 +109,6 @@ class KeyframeDesk:
         try:
             response.gone = list(self._store.erase(request.session_id, map(int, request.ids)))
         except OSError as error:
-            response.error_code = srv.EraseKeyframes.Response.NOT_ERASED
-            response.error_msg = f"the images cannot be deleted: {error}; free or unlock the disk"
+            why = f"the images cannot be deleted: {error}; free or unlock the disk"
+            raise Refused(srv.EraseKeyframes.Response.NOT_ERASED, why) from error
         return response

@@ -5,9 +5,9 @@ from __future__ import annotations
 import uuid
 from pathlib import Path
 
-from lodestar.assembly import parts
 from lodestar.assembly.config import KeyframesConfig
-from lodestar.keyframes.store import KeyframePart
+from lodestar.keyframes.remembered import RememberedImages
+from lodestar.keyframes.store import KeyframePart, KeyframeStore
 from lodestar.storage.archive import ArchiveError
 from lodestar.storage.checkpoint import CheckpointConfig
 from lodestar.storage.private import UnsafeFolder
@@ -38,8 +38,10 @@ class KeyframeFiles:
             node.on_close(run.close)
             folder = str(run.path / "images")
         try:
-            remembered = parts.remembered_images(config)
-            self.store = node.timed(parts.keyframe_store(config, node.shared, folder, session, remembered))
+            remembered = RememberedImages(config.remembered_folder)
+            self.store = node.timed(
+                KeyframeStore(folder, config.store, node.shared.map_id, session, remembered)
+            )
         except (UnsafeFolder, ArchiveError, OSError) as error:
             raise ParameterError(f"folder: {error}") from error
         checkpointer.say_back(f"with its {len(self.store)} images", restored=True)

@@ -13,8 +13,9 @@ from unique_identifier_msgs.msg import UUID
 
 from lodestar_interfaces.action import LoadMap
 from lodestar_ros.checkpoints import Checkpointer
-from lodestar_ros.map_actions import Codes, MapError
+from lodestar_ros.map_actions import Codes
 from lodestar_ros.node import LodestarNode
+from lodestar_ros.workers import Refused
 
 TRIES = 2  # of one load; chosen: one that kills its leader again is not tried for ever
 WAIT = 2.0  # s of real time between two looks; after the start, until the other nodes are discovered
@@ -29,7 +30,7 @@ class LoadAgain:
     def __init__(self, node: LodestarNode, checkpoints: Checkpointer) -> None:
         self._node, self._checkpoints = node, checkpoints
         self._lock = threading.RLock()  # of the note
-        self._unwritten: list[list[Any] | None] = []  # the note, where the disk was full
+        self._unwritten: tuple[Any, ...] = ()  # the note and the words, where the disk was full
         self._goal = uuid.uuid4().bytes
         path, tries = self._due = self._noted()
         self._is_due = bool(path) and tries < TRIES
@@ -40,39 +41,38 @@ class LoadAgain:
     def until_done(self, path: str, goal: bytes = b"") -> Iterator[None]:
         """Have a successor repeat the load of this path, or say so, unless the block ends. goal: id of the request.
 
-        Raises OSError; MapError for a repetition, if another map was loaded meanwhile.
+        Raises OSError; Refused for a repetition, if another map was loaded meanwhile.
         """
         before, tries = former = self._noted()
         if goal == self._goal and former != self._due:
-            raise MapError(
+            raise Refused(
                 Codes.CANCELLED, f"the load of {path} is not repeated: another map was loaded since"
             )
+        unfinished = self._checkpoints.notes.get("unfinished", "")
         tries = tries + 1 if before == path else 1
         again = "load it again" if tries >= TRIES else "it is loaded again now"
-        words = f"it was loading {path}: grid and things may be of two maps, {again}"
-        self._note([path, tries])
+        self._note([path, tries], f"it was loading {path}: grid and things may be of two maps, {again}")
         try:
-            with self._checkpoints.until_done(words):
-                yield
-        except Exception:
-            self._end(list(former) if before and before != path else None)
+            yield
+        except Exception:  # a load that failed has repaired nothing
+            self._end(list(former) if before and before != path else None, unfinished)
             raise
-        self._end(None)
+        self._end(None, "")
 
-    def _end(self, note: list[Any] | None) -> None:
+    def _end(self, note: list[Any] | None, unfinished: str) -> None:
         """Note that this process has lived to see the load's end; on a full disk later. note: of a former load."""
         try:
-            self._note(note)
+            self._note(note, unfinished)
         except OSError:
-            self._unwritten = [note]
+            self._unwritten = (note, unfinished)
 
-    def _note(self, note: list[Any] | None) -> None:
+    def _note(self, note: list[Any] | None, unfinished: str) -> None:
         with self._lock:
-            self._checkpoints.note(loading=note)
-            self._unwritten = []
+            self._checkpoints.note(loading=note, unfinished=unfinished)
+            self._unwritten = ()
 
     def _noted(self) -> tuple[str, int]:
-        match (self._unwritten or [self._checkpoints.notes.get("loading")])[0]:
+        match (self._unwritten or (self._checkpoints.notes.get("loading"),))[0]:
             case [str(path), int(tries)]:
                 return path, tries
         return "", 0

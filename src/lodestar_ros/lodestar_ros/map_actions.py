@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,7 +19,7 @@ from lodestar.storage.saved_map import MapPart
 from lodestar.storage.snapshot import BadFolder
 from lodestar_interfaces.action import LoadMap, SaveMap
 from lodestar_ros.node import LodestarNode
-from lodestar_ros.workers import Job, LatestWorker, action
+from lodestar_ros.workers import ActionWorker, Job, LatestWorker, Refused
 
 T = TypeVar("T")
 Codes = SaveMap.Result  # LoadMap and ExportMap have the same ones
@@ -33,29 +34,17 @@ HELD = 5 * TIMEOUT
 RETURN = 20.0  # s for a silent server to return: it is restarted after 0.5 s
 
 
-class MapError(Exception):
-    """A map cannot be saved, loaded or exported; `code` is the reason."""
-
-    def __init__(self, code: int, message: str) -> None:
-        super().__init__(message)
-        self.code = code
-
-
-def code_of(error: Exception, writes: bool) -> int:
-    """Return the error code of a file's error."""
-    if isinstance(error, MapError):
-        return error.code
-    if isinstance(error, FileExistsError):
-        return Codes.FILE_EXISTS
-    if isinstance(error, (BadFolder, FileNotFoundError, IsADirectoryError, NotADirectoryError)):
-        return Codes.BAD_PATH
-    if isinstance(error, OtherVersion):
-        return Codes.WRONG_VERSION
-    if isinstance(error, (ForeignFile, ValueError)):
-        return Codes.BAD_FORMAT
-    if isinstance(error, OSError):
-        return Codes.WRITE_FAILED if writes else Codes.READ_FAILED
-    return Codes.UNKNOWN
+#: Of errors of files, but for those of the disk.
+_ERRORS: dict[type[Exception], int] = {
+    FileExistsError: Codes.FILE_EXISTS,
+    BadFolder: Codes.BAD_PATH,
+    FileNotFoundError: Codes.BAD_PATH,
+    IsADirectoryError: Codes.BAD_PATH,
+    NotADirectoryError: Codes.BAD_PATH,
+    OtherVersion: Codes.WRONG_VERSION,
+    ForeignFile: Codes.BAD_FORMAT,
+    ValueError: Codes.BAD_FORMAT,
+}
 
 
 def serve(node: LodestarNode, action_type: Any, name: str, work: Callable[[Job], dict[str, Any]]) -> None:
@@ -63,7 +52,7 @@ def serve(node: LodestarNode, action_type: Any, name: str, work: Callable[[Job],
 
     During the work, feedback is published twice a second, which tells the client that the server is alive.
     """
-    writes = action_type.__name__ != "LoadMap"
+    disk = Codes.READ_FAILED if action_type is LoadMap else Codes.WRITE_FAILED
     pulse = _Pulse(node, action_type)
 
     def execute(job: Job) -> Any:
@@ -73,17 +62,11 @@ def serve(node: LodestarNode, action_type: Any, name: str, work: Callable[[Job],
                 fields = work(job)
         except Exception as error:
             node.get_logger().error(f"{name}: {error.__class__.__name__}: {told(error)}")
-            return action_type.Result(error_code=code_of(error, writes), error_msg=told(error))
+            raise
         node.get_logger().info(f"{name}: done in {time.monotonic() - began:.1f} s")
         return action_type.Result(**fields)
 
-    worker = action(
-        node, action_type, name, execute,
-        fail=lambda error: action_type.Result(error_code=Codes.UNKNOWN, error_msg=str(error)),
-        cancelled=lambda: action_type.Result(error_code=Codes.CANCELLED, error_msg="cancelled"),
-        capacity=1,
-    )  # fmt: skip
-    node.on_close(worker.close)
+    ActionWorker(node, action_type, name, execute, {**_ERRORS, OSError: disk}, capacity=1)
 
 
 class _Pulse:
@@ -136,7 +119,7 @@ class RemoteAction:
         """Return the result of a goal with these fields.
 
         A silent server has died or hangs: the goal is sent again until it returns, for `RETURN` seconds at most.
-        Raises MapError if the goal fails, is rejected or takes too long, with NODE_LOST if the server stays silent.
+        Raises Refused if the goal fails, is rejected or takes too long, with NODE_LOST if the server stays silent.
         undoes: the result is awaited although the job was cancelled.
         """
         end, lost = time.monotonic() + timeout, 0.0
@@ -145,17 +128,17 @@ class RemoteAction:
             while not attempt.done.wait(POLL) and attempt.silent < SILENCE:
                 if job.cancel_requested and not undoes:
                     attempt.give_up()
-                    raise MapError(Codes.CANCELLED, "cancelled")
+                    raise Refused(Codes.CANCELLED, "cancelled")
                 if time.monotonic() > end:
                     attempt.give_up()
-                    raise MapError(Codes.UNKNOWN, f"{self.owner} took longer than {timeout:.0f} s")
+                    raise Refused(Codes.UNKNOWN, f"{self.owner} took longer than {timeout:.0f} s")
             if attempt.done.is_set():
                 return self._checked(attempt)
             attempt.give_up()
             lost = lost or time.monotonic() - SILENCE
             silent = time.monotonic() - lost
             if silent > RETURN:
-                raise MapError(
+                raise Refused(
                     Codes.NODE_LOST,
                     f"{self.owner} has said nothing for {silent:.0f} s and did not come back: it died or hangs. "
                     f"{'' if undoes else 'Nothing was changed; '}its log says more. Try again when it is up",
@@ -164,9 +147,9 @@ class RemoteAction:
 
     def _checked(self, attempt: _Attempt) -> Any:
         if attempt.refused:
-            raise MapError(Codes.BUSY, f"{self.owner} is busy with another map")
+            raise Refused(Codes.BUSY, f"{self.owner} is busy with another map")
         if attempt.result.error_code != 0:
-            raise MapError(attempt.result.error_code, f"{self.owner}: {attempt.result.error_msg}")
+            raise Refused(attempt.result.error_code, f"{self.owner}: {attempt.result.error_msg}")
         return attempt.result
 
 
@@ -226,6 +209,7 @@ class PartServer:
         self._lock = threading.Lock()  # of these
         tidier: LatestWorker = LatestWorker("held_part", lambda _: self.end_unasked(), node.diagnostics.error)
         node.on_close(tidier.close)
+        node.on_close(self._end_former)
         node.steady_timer(HELD / 10, lambda: tidier.submit(None))
         serve(node, SaveMap, "~/save", self._save)
         serve(node, LoadMap, "~/load", self._load)
@@ -258,17 +242,21 @@ class PartServer:
             path = path_of(job)
             self._end_former()
             if stage == goal.WHOLE:
-                left_out = replace_all([(self._part.name, lambda: self._part.prepare(path))])
+                left_out = replace_all([(self._part.name, self._part.prepare(path))])
             else:
-                self._held = self._part.prepare(path)
-                left_out = self._held.notes
+                prepared = self._part.prepare(path)
+                left_out = next(prepared)
+                self._held = prepared
         elif stage != self._stage:
             held = self._held
             if held is None:
-                raise MapError(
+                raise Refused(
                     Codes.NODE_LOST, f"{self._name} was restarted during the load; load the map again"
                 )
-            {goal.SWAP: held.swap, goal.UNDO: held.undo, goal.FINISH: held.finish}[stage]()
+            if stage == goal.UNDO:
+                held.close()
+            else:
+                next(held, None)
             self._held = held if stage == goal.SWAP else None
         self._stage = stage
         return {"left_out": list(left_out), "entity_count": self._count()}
@@ -277,37 +265,27 @@ class PartServer:
         """End a load whose node died, or whose undoing failed. What is in use stays: the robot may have gone on."""
         held, self._held = self._held, None
         if held is not None:
-            held.finish() if self._stage == LoadMap.Goal.SWAP else held.undo()
+            next(held, None) if self._stage == LoadMap.Goal.SWAP else held.close()
 
 
 def done_on(submit: Callable[[Callable[[], None]], None], work: Callable[[], T], name: str) -> T:
     """Return what `work` returns on a node's worker, or raise what it raises. submit: of that worker.
 
-    Raises MapError where the worker is busy for longer than `TIMEOUT`; then the work is not done later either.
+    Raises Refused where the worker is busy for longer than `TIMEOUT`; then the work is not done later either.
     """
-    done, lock = threading.Event(), threading.Lock()
-    results: list[T] = []
-    errors: list[Exception] = []
+    result: Future[T] = Future()
 
     def run() -> None:
-        with lock:
-            if done.is_set():  # nobody waits any more
-                return
+        if result.set_running_or_notify_cancel():  # somebody waits still
             try:
-                results.append(work())
+                result.set_result(work())
             except Exception as error:
-                errors.append(error)
-            done.set()
+                result.set_exception(error)
 
     submit(run)
-    if not done.wait(TIMEOUT):
-        with lock:
-            done.set()
-        if not results and not errors:
-            raise MapError(Codes.UNKNOWN, f"{name} is too busy; nothing was changed, try again")
-    if errors:
-        raise errors[0]
-    return results[0]
+    if not wait([result], TIMEOUT).done and result.cancel():
+        raise Refused(Codes.UNKNOWN, f"{name} is too busy; nothing was changed, try again")
+    return result.result()
 
 
 def put_on(
@@ -323,7 +301,7 @@ def put_on(
 
 
 def path_of(job: Job) -> Path:
-    """Return the absolute path of a goal. Raises MapError without a path."""
+    """Return the absolute path of a goal. Raises Refused without a path."""
     if not job.request.path.strip():
-        raise MapError(Codes.BAD_PATH, "no path was given")
+        raise Refused(Codes.BAD_PATH, "no path was given")
     return Path(job.request.path).expanduser().absolute()

@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from lodestar.assembly import parts
 from lodestar.assembly.scene_chain import SceneChain
 from lodestar.scene.export import entities_to_json
 from lodestar.scene.persistence import KIND, VERSION, SavedScene
@@ -18,7 +17,7 @@ from lodestar.storage.checkpoint import CheckpointConfig
 from lodestar.storage.files import write_file
 from lodestar.storage.journal_file import JournalFile
 from lodestar.storage.private import UnsafeFolder
-from lodestar.storage.replacement import Exchange
+from lodestar.storage.replacement import exchange
 from lodestar.storage.saved_map import (
     GRID,
     KEYFRAMES,
@@ -31,15 +30,15 @@ from lodestar.storage.saved_map import (
     shrinkage,
 )
 from lodestar.storage.snapshot import SnapshotFolder
-from lodestar.worldmodel.scene_journal import Request
+from lodestar.worldmodel.scene_journal import Request, journal_of_run
 from lodestar_interfaces.action import ExportMap, LoadMap, SaveMap
 from lodestar_ros.checkpoints import Checkpointer
 from lodestar_ros.load_again import LoadAgain
-from lodestar_ros.map_actions import TIMEOUT, Codes, MapError, RemoteAction, path_of, put_on, serve
+from lodestar_ros.map_actions import TIMEOUT, Codes, RemoteAction, path_of, put_on, serve
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import ParameterError
 from lodestar_ros.remote_map_parts import RemotePart
-from lodestar_ros.workers import Job
+from lodestar_ros.workers import Job, Refused
 
 
 class MapFiles:
@@ -112,7 +111,7 @@ class MapFiles:
         if not (config.folder and config.run):
             return None
         try:
-            file = parts.scene_journal(Path(config.folder), config.run)
+            file = journal_of_run(Path(config.folder), config.run)
         except (OSError, UnsafeFolder) as error:
             raise ParameterError(f"checkpoint.folder: {error}") from error
         self._node.on_close(file.close)
@@ -120,7 +119,7 @@ class MapFiles:
 
     def _alone(self, name: str, work: Callable[[Job], dict[str, Any]], job: Job) -> dict[str, Any]:
         if not self._busy.acquire(blocking=False):
-            raise MapError(Codes.BUSY, f"{self._doing} is under way; try again when it is done")
+            raise Refused(Codes.BUSY, f"{self._doing} is under way; try again when it is done")
         try:
             self._doing = f"a {name} ({job.request.path})"
             return work(job)
@@ -130,16 +129,16 @@ class MapFiles:
     def _save(self, job: Job) -> dict[str, Any]:
         """On the worker of the action."""
         if not len(self._scene):
-            raise MapError(Codes.NOTHING_TO_SAVE, "the scene is still empty")
+            raise Refused(Codes.NOTHING_TO_SAVE, "the scene is still empty")
         folder = SnapshotFolder(job.request.path, self._saving.keep)
         before = {} if job.request.force else folder.meta()
 
         def check(known: Mapping[str, Any]) -> None:
             if job.cancel_requested:
-                raise MapError(Codes.CANCELLED, "cancelled")
+                raise Refused(Codes.CANCELLED, "cancelled")
             less = shrinkage(before, known, self._saving)
             if less:
-                raise MapError(
+                raise Refused(
                     Codes.SMALLER_MAP,
                     f"this map would replace the one in {folder.path} with {less}: it was not saved. Did a node die? "
                     "Save it to another folder, or replace that map with --force (`force` of SaveMap)",
@@ -157,9 +156,9 @@ class MapFiles:
         """On the worker of the action. The scene is the first to be replaced: it then expects the other voxel map."""
         others = (*self._others, self._voxels)
         parts: tuple[MapPart, ...] = (self._part, *(other.asked_by(job) for other in others))
-        journal = Exchange(lambda _: self._chain.journal.clear(), None)
+        journal = exchange(lambda _: self._chain.journal.clear(), None)
         with self._again.until_done(job.request.path, job.goal_id):
-            _, left_out = load_map(job.request.path, parts, [("journal of amendments", lambda: journal)])
+            _, left_out = load_map(job.request.path, parts, [("journal of amendments", journal)])
         self._tell_followers()
         return {
             "map_id": self._scene.map_id,
@@ -184,7 +183,7 @@ class MapFiles:
         """On the worker of the action."""
         path, form, force = path_of(job), job.request.format, job.request.force
         if not force and os.path.lexists(path):
-            raise MapError(
+            raise Refused(
                 Codes.FILE_EXISTS, f"{path} is there already; replace it with --force (`force` of ExportMap)"
             )
         if form == ExportMap.Goal.FORMAT_JSON:

@@ -14,18 +14,20 @@ from lodestar_ros.conversions import stamp_from_msg
 from lodestar_ros.memory_feed import MemoryFeed
 from lodestar_ros.memory_keeper import MemoryKeeper
 from lodestar_ros.node import LodestarNode
-from lodestar_ros.workers import ServiceWorker
+from lodestar_ros.services import ServiceWorker
+from lodestar_ros.workers import Refused
 
 Codes = ManageMemory.Response
 SHOWN_IDS, SHOWN_TEXTS = 100, 20
 
 
-class _Refused(Exception):
-    """A request cannot be done; `code` is the reason."""
-
-    def __init__(self, code: int, message: str) -> None:
-        super().__init__(message)
-        self.code = code
+_ERRORS: dict[type[Exception], int] = {
+    NoSuchMemory: Codes.NO_SUCH_MEMORY,
+    BadMemory: Codes.BAD_REQUEST,
+    StoreError: Codes.STORE_UNAVAILABLE,
+    OSError: Codes.FILE_ERROR,
+    ValueError: Codes.FILE_ERROR,
+}
 
 
 class MemoryDesk:
@@ -43,46 +45,26 @@ class MemoryDesk:
             kinds.EXPORT: self._export,
             kinds.IMPORT: self._import,
         }
-        self._service = ServiceWorker(node, ManageMemory, "~/manage", self._manage)
-        node.on_close(self._service.close)
+        ServiceWorker(node, ManageMemory, "~/manage", self._manage, _ERRORS)
 
     def _manage(self, request: Any, response: Any) -> Any:
         """On the worker."""
+        store, work = self._keeper.store, self._work.get(request.what)
+        if store is None:
+            raise Refused(Codes.STORE_UNAVAILABLE, self._keeper.problem)
+        if work is None:
+            raise Refused(Codes.BAD_REQUEST, f"there is no request {request.what}; see ManageMemory.srv")
         try:
-            store = self._keeper.store
-            if store is None:
-                raise _Refused(Codes.STORE_UNAVAILABLE, self._keeper.problem)
-            work = self._work.get(request.what)
-            if work is None:
-                raise _Refused(Codes.BAD_REQUEST, f"there is no request {request.what}; see ManageMemory.srv")
             memories = work(store, request)
-        except _Refused as error:
-            response.error_code, response.error_msg = error.code, str(error)
-        except NoSuchMemory as error:
-            response.error_code, response.error_msg = Codes.NO_SUCH_MEMORY, str(error)
-        except BadMemory as error:
-            response.error_code, response.error_msg = Codes.BAD_REQUEST, str(error)
         except NotErased as error:
-            response.error_code, response.error_msg = Codes.NOT_ERASED, str(error)
             response.count, response.ids = len(error.ids), list(error.ids[:SHOWN_IDS])
-        except StoreError as error:
-            response.error_code, response.error_msg = Codes.STORE_UNAVAILABLE, str(error)
-        except (OSError, ValueError) as error:
-            response.error_code, response.error_msg = Codes.FILE_ERROR, str(error)
-        else:
-            response.count, response.ids = len(memories), [int(i) for i in memories][:SHOWN_IDS]
-            response.texts = [text for text in memories.values() if text][:SHOWN_TEXTS]
-            if request.what == ManageMemory.Request.FORGET and len(memories) != request.expected:
-                self._not_confirmed(request, response)
+            raise Refused(Codes.NOT_ERASED, str(error)) from error
+        response.count, response.ids = len(memories), [int(i) for i in memories][:SHOWN_IDS]
+        response.texts = [text for text in memories.values() if text][:SHOWN_TEXTS]
+        if request.what == ManageMemory.Request.FORGET and request.expected not in (0, len(memories)):
+            why = f"{response.count} memories fit, not {request.expected}: nothing was forgotten; look again"
+            raise Refused(Codes.NOT_CONFIRMED, why)
         return response
-
-    @staticmethod
-    def _not_confirmed(request: Any, response: Any) -> None:
-        if request.expected:
-            response.error_code = Codes.NOT_CONFIRMED
-            response.error_msg = (
-                f"{response.count} memories fit, not {request.expected}: nothing was forgotten; look again"
-            )
 
     def _pin(self, store: MemoryStore, request: Any, pinned: bool) -> dict[int, str]:
         for identity in _named(request):
@@ -105,7 +87,7 @@ class MemoryDesk:
     def _correct(self, store: MemoryStore, request: Any) -> dict[int, str]:
         ids = _named(request)
         if len(ids) != 1:
-            raise _Refused(Codes.BAD_REQUEST, "a correction is about one memory; name one id")
+            raise Refused(Codes.BAD_REQUEST, "a correction is about one memory; name one id")
         return {store.correct(ids[0], request.text): ""}
 
     def _tell(self, store: MemoryStore, request: Any) -> dict[int, str]:
@@ -113,16 +95,16 @@ class MemoryDesk:
         try:
             self._feed.alone(lambda: kept.append(self._feed.chain.take_word(self._node.now, request.text)))
         except ValueError as error:
-            raise _Refused(Codes.BAD_REQUEST, str(error)) from error
+            raise Refused(Codes.BAD_REQUEST, str(error)) from error
         if not kept[0]:
-            raise _Refused(Codes.LOST, "the robot does not know where it is: nothing is remembered now")
+            raise Refused(Codes.LOST, "the robot does not know where it is: nothing is remembered now")
         return {kept[0]: ""}
 
     def _export(self, store: MemoryStore, request: Any) -> dict[int, str]:
         try:
             path = export_file(request.path, self._keeper.exports)
         except ValueError as error:
-            raise _Refused(Codes.BAD_REQUEST, str(error)) from error
+            raise Refused(Codes.BAD_REQUEST, str(error)) from error
         export_jsonl(store, path)
         kept = store.identities()
         return {**dict.fromkeys(kept, ""), **dict.fromkeys(kept[:1], str(path))}
@@ -139,7 +121,7 @@ class MemoryDesk:
 
 def _named(request: Any) -> list[int]:
     if not len(request.ids):
-        raise _Refused(Codes.BAD_REQUEST, "no memory is named; give its id, which every answer's proof has")
+        raise Refused(Codes.BAD_REQUEST, "no memory is named; give its id, which every answer's proof has")
     return [int(identity) for identity in request.ids]
 
 
@@ -148,9 +130,9 @@ def _fitting(store: MemoryStore, request: Any) -> list[int]:
     name them."""
     begin, end = stamp_from_msg(request.from_stamp), stamp_from_msg(request.to_stamp)
     if not (len(request.ids) or request.text.strip() or begin or end):
-        raise _Refused(Codes.BAD_REQUEST, "say what to forget: ids, words or a time")
+        raise Refused(Codes.BAD_REQUEST, "say what to forget: ids, words or a time")
     if end and begin > end:
-        raise _Refused(Codes.BAD_REQUEST, "the time ends before it begins")
+        raise Refused(Codes.BAD_REQUEST, "the time ends before it begins")
     if not len(request.ids):
         return store.mentioning(request.text, (begin or float("-inf"), end or float("inf")))
     words, found = plain_words(request.text), map(store.get, map(int, dict.fromkeys(request.ids)))
@@ -161,5 +143,5 @@ def _fitting(store: MemoryStore, request: Any) -> list[int]:
 def _path(request: Any) -> Path:
     path = Path(request.path).expanduser()
     if not request.path.strip() or not path.is_absolute():
-        raise _Refused(Codes.BAD_REQUEST, "give the file as an absolute path")
+        raise Refused(Codes.BAD_REQUEST, "give the file as an absolute path")
     return path

@@ -5,7 +5,7 @@ from __future__ import annotations
 import queue
 from typing import Any
 
-from lodestar.assembly.mind_parts import picture_reader
+from lodestar.assembly.parts import picture_reader
 from lodestar.language.directive import Directive
 from lodestar.language.picture_goals import PictureReader, pictures_only, with_pictures
 from lodestar.models.chat import ChatUnavailable

@@ -12,7 +12,8 @@ from lodestar_interfaces.srv import PointOut
 from lodestar_ros.conversions import point_from_msg
 from lodestar_ros.loop_thread import LoopThread
 from lodestar_ros.node import LodestarNode
-from lodestar_ros.workers import ServiceWorker
+from lodestar_ros.services import ServiceWorker
+from lodestar_ros.workers import Refused
 
 
 class PointServer:
@@ -30,12 +31,7 @@ class PointServer:
         try:
             pointed = self._loop.point_out(point, self._now())
         except PointingRefused as refusal:
-            response.error_code, response.error_msg = int(refusal.code), str(refusal)
-            return response
-        except Exception as error:
-            response.error_code = PointOut.Response.UNKNOWN
-            response.error_msg = f"{error.__class__.__name__}: {error}"
-            return response
+            raise Refused(int(refusal.code), str(refusal)) from refusal
         response.question_id, response.choice = pointed.question_id, pointed.choice
         response.entity_id, response.correction = pointed.entity_id, pointed.correction
         response.report = pointed.report

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from lodestar.assembly import mind_parts
 from lodestar.assembly.config import SceneDictionaryConfig
 from lodestar.language.directive import EmptyDirective, NotUnderstood
+from lodestar.language.parsers import make_parser
+from lodestar.models.chat import OpenAiChat
 from lodestar.models.phrases import MissingPhrases, PhraseBook
 from lodestar.query.ambiguity import tell_apart
 from lodestar.query.rerank import rerank
-from lodestar.query.verdict import Candidate, decide, score_pool
+from lodestar.query.verdict import Candidate, PoolCache, decide, score_pool
 from lodestar.scene.records import Entity
 from lodestar.scene.regions import RegionMap
 from lodestar_interfaces import msg
@@ -19,7 +20,7 @@ from lodestar_interfaces.action import QueryScene
 from lodestar_ros.codec import BadMessage, codec
 from lodestar_ros.conversions_language import graph_from_msg, graph_to_msg
 from lodestar_ros.node import LodestarNode
-from lodestar_ros.workers import Job, action
+from lodestar_ros.workers import ActionWorker, Job, Refused
 
 DEFAULT_TOP = 10
 Result = QueryScene.Result
@@ -49,20 +50,17 @@ class QueryServer:
     ) -> None:
         self._entities, self._rooms, self._phrases = entities, rooms, phrases
         self._config = node.shared.query
-        self._pools = mind_parts.query_pools()
+        self._pools = PoolCache()
         self._warn = node.get_logger().warning
-        self._seeing, self._chat = config.rerank, mind_parts.query_chat(config)
-        self._parser = mind_parts.query_parser(config, self._chat, self._warn)
+        self._seeing, self._chat = config.rerank, OpenAiChat(config.parser.chat)
+        self._parser = make_parser(config.parser, self._warn, self._chat)[0]
         node.on_close(self._chat.cancel)
-        worker = action(
-            node,
-            QueryScene,
-            "~/query",
-            self._query,
-            fail=lambda error: _fail(Result.UNKNOWN, f"{error.__class__.__name__}: {error}"),
-            cancelled=lambda: _fail(Result.CANCELLED, "cancelled"),
-        )
-        node.on_close(worker.close)
+        errors: dict[type[Exception], int] = {
+            EmptyDirective: Result.EMPTY_QUERY,
+            NotUnderstood: Result.NOT_UNDERSTOOD,
+            BadMessage: Result.NOT_UNDERSTOOD,
+        }
+        ActionWorker(node, QueryScene, "~/query", self._query, errors)
 
     def _query(self, job: Job) -> Any:
         """On the worker."""
@@ -85,16 +83,13 @@ class QueryServer:
                 candidates, apart = rerank(
                     request.text, graph, candidates, entities, self._chat, self._seeing, self._warn
                 )
-        except EmptyDirective as error:
-            return _fail(Result.EMPTY_QUERY, str(error))
-        except (NotUnderstood, BadMessage) as error:
-            return _fail(Result.NOT_UNDERSTOOD, str(error))
         except MissingPhrases as error:
-            return _fail(Result.EMBEDDER_UNAVAILABLE, f"the text embedder does not answer: {error}")
+            why = f"the text embedder does not answer: {error}"
+            raise Refused(Result.EMBEDDER_UNAVAILABLE, why) from error
         if job.cancel_requested:
-            return _fail(Result.CANCELLED, "cancelled")
+            raise Refused(Result.CANCELLED, "cancelled")
         if not entities:
-            return _fail(Result.NO_ENTITIES, "the scene is still empty")
+            raise Refused(Result.NO_ENTITIES, "the scene is still empty")
         result = Result(graph=graph_to_msg(graph))
         result.candidates = [candidate_to_msg(candidate) for candidate in candidates[:top]]
         verdict = decide(candidates, self._config)
@@ -109,7 +104,3 @@ class QueryServer:
             first, second = verdict.accepted[:2]
             result.error_msg = f"too close to call: {tell_apart(first, second, entities)}"
         return result
-
-
-def _fail(code: int, message: str) -> Any:
-    return Result(error_code=code, error_msg=message)

@@ -10,7 +10,12 @@ from lodestar_interfaces.srv import NameRegion
 from lodestar_ros.conversions import point_from_msg
 from lodestar_ros.conversions_regions import region_to_msg
 from lodestar_ros.node import LodestarNode
-from lodestar_ros.workers import ServiceWorker
+from lodestar_ros.services import ServiceWorker
+
+CODES: dict[type[Exception], int] = {
+    UnknownRegion: NameRegion.Response.UNKNOWN_REGION,
+    BadRegionName: NameRegion.Response.BAD_LABEL,
+}
 
 
 class RegionNaming:
@@ -27,19 +32,12 @@ class RegionNaming:
         keep: Callable[[], None],
     ) -> None:
         self._node, self._scene, self._on_named, self._keep = node, scene, on_named, keep
-        node.on_close(ServiceWorker(node, NameRegion, "~/name_region", self.answer).close)
+        ServiceWorker(node, NameRegion, "~/name_region", self.answer, CODES)
 
     def answer(self, request: NameRegion.Request, response: NameRegion.Response) -> NameRegion.Response:
         """Name a region; on the service's thread."""
         point = None if request.region else point_from_msg(request.point)
-        try:
-            named = self._scene.name_region(int(request.region), point, request.label)
-        except UnknownRegion as error:
-            response.error_code, response.error_msg = NameRegion.Response.UNKNOWN_REGION, str(error)
-            return response
-        except BadRegionName as error:
-            response.error_code, response.error_msg = NameRegion.Response.BAD_LABEL, str(error)
-            return response
+        named = self._scene.name_region(int(request.region), point, request.label)
         response.named = region_to_msg(named)
         self._on_named()
         try:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from copy import copy
 from pathlib import Path
 from typing import Any
 
-from lodestar.storage.replacement import Replacement, Unchanged
+from lodestar.storage.replacement import Replacement, unchanged, undone_by
 from lodestar_interfaces.action import LoadMap, SaveMap
-from lodestar_ros.map_actions import PATIENCE, TIMEOUT, Codes, MapError, RemoteAction
+from lodestar_ros.map_actions import PATIENCE, TIMEOUT, Codes, RemoteAction
 from lodestar_ros.node import LodestarNode
-from lodestar_ros.workers import Job
+from lodestar_ros.workers import Job, Refused
 
 
 class RemotePart:
-    """A part of the map that another node has.
+    """A part of the map that another node has: a `MapPart` while a job asks for it.
 
     actions: names of those that save and load it. is_optional: see `MapPart`. required: the node must be up.
     """
@@ -32,67 +33,52 @@ class RemotePart:
         self.saving = RemoteAction(node, SaveMap, actions[0], owner)
         self.loading = RemoteAction(node, LoadMap, actions[1], owner)
         self.log = node.get_logger()
+        self._job: Any = None
 
-    def asked_by(self, job: Job) -> AskedPart:
+    def asked_by(self, job: Job) -> RemotePart:
         """Return the part for one save or load."""
-        return AskedPart(self, job)
+        asked = copy(self)
+        asked._job = job
+        return asked
 
     def is_there(self, action: RemoteAction, job: Job) -> bool:
-        """Return whether the node is up. Raises MapError where it must be and is not."""
+        """Return whether the node is up. Raises Refused where it must be and is not."""
         there = action.is_there(job, PATIENCE if self.required else 0.0)
         if self.required and not there:
-            raise MapError(Codes.UNKNOWN, f"{action.owner} is not up; see its log")
+            raise Refused(Codes.UNKNOWN, f"{action.owner} is not up; see its log")
         return there
 
-
-class AskedPart:
-    """A remote part during one save or load: a `MapPart`, and the `Replacement` that its node has prepared."""
-
-    def __init__(self, remote: RemotePart, job: Job) -> None:
-        self.name, self.is_optional = remote.name, remote.is_optional
-        self.notes: tuple[str, ...] = ()
-        self._remote, self._job = remote, job
-        self._swapped = False  # or it may be
-
     def save(self, path: Path) -> None:
-        """Have its node write it, if the node is up. Raises MapError."""
-        if self._remote.is_there(self._remote.saving, self._job):
-            self._remote.saving.call(self._job, TIMEOUT, path=str(path))
+        """Have its node write it, if the node is up. Raises Refused."""
+        if self.is_there(self.saving, self._job):
+            self.saving.call(self._job, TIMEOUT, path=str(path))
 
     def prepare(self, path: Path) -> Replacement:
-        """Have its node prepare it; where the node is not up the part stays, which is told. Raises MapError."""
-        if not self._remote.is_there(self._remote.loading, self._job):
-            told = f"{self.name} was not loaded: {self._remote.loading.owner} is not up"
-            return Unchanged((told,) if path.exists() else ())
-        try:
-            self.notes = tuple(self._call(LoadMap.Goal.PREPARE, path=str(path)).left_out)
-        except MapError as error:
-            if error.code in (Codes.CANCELLED, Codes.UNKNOWN, Codes.NODE_LOST):  # it may have been prepared
-                self.undo()
-            raise
-        return self
+        """Have its node replace it; where the node is not up the part stays, which is told. Raises Refused."""
+        if not self.is_there(self.loading, self._job):
+            told = f"{self.name} was not loaded: {self.loading.owner} is not up"
+            yield from unchanged(*((told,) if path.exists() else ()))
+            return
+        swapped = False  # or it may be
 
-    def swap(self) -> None:
-        """See `Replacement.swap`."""
-        self._swapped = True
-        self._call(LoadMap.Goal.SWAP)
+        def undo() -> None:
+            try:
+                self._call(LoadMap.Goal.UNDO)
+            except Refused:
+                if swapped:  # otherwise a node that died has nothing to go back from
+                    raise
 
-    def undo(self) -> None:
-        """See `Replacement.undo`."""
-        try:
-            self._call(LoadMap.Goal.UNDO)
-        except MapError:
-            if self._swapped:  # otherwise a node that died has nothing to go back from
-                raise
-
-    def finish(self) -> None:
-        """See `Replacement.finish`."""
+        with undone_by(undo):
+            yield tuple(self._call(LoadMap.Goal.PREPARE, path=str(path)).left_out)
+            swapped = True
+            self._call(LoadMap.Goal.SWAP)
+            yield ()
         try:
             self._call(LoadMap.Goal.FINISH)
-        except MapError as error:  # its successor goes on with what was taken into use
-            self._remote.log.warning(f"after the load: {error}")
+        except Refused as error:  # its successor goes on with what was taken into use
+            self.log.warning(f"after the load: {error}")
 
     def _call(self, stage: int, **goal: str) -> Any:
-        """Have the node do a stage. Raises MapError."""
+        """Have the node do a stage. Raises Refused."""
         ends = stage in (LoadMap.Goal.UNDO, LoadMap.Goal.FINISH)
-        return self._remote.loading.call(self._job, TIMEOUT, undoes=ends, stage=stage, **goal)
+        return self.loading.call(self._job, TIMEOUT, undoes=ends, stage=stage, **goal)

@@ -8,19 +8,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from lodestar.scene.records import Refusal
 from lodestar.worldmodel.amendments import Amendment
-from lodestar.worldmodel.world_model import Problem, Reply
+from lodestar.worldmodel.world_model import Reply
 from lodestar_interfaces.srv import AmendScene
 from lodestar_ros.conversions import BadMessage
 from lodestar_ros.conversions_world import amendment_to_msg, amendments_from_msg
 from lodestar_ros.node import LodestarNode
 
 PERIOD = 0.05  # s of real time between two looks at what is to be sent or is late
-_PROBLEMS = {
-    AmendScene.Response.UNKNOWN_ENTITY: Problem.UNKNOWN_ENTITY,
-    AmendScene.Response.STALE: Problem.CONFLICT,
-    AmendScene.Response.BAD_REQUEST: Problem.BAD_REQUEST,
-}
 
 
 @dataclass
@@ -56,7 +52,7 @@ class RemoteScene:
             return
         first = self._asked[0]
         if time.monotonic() - first.since > self._patience:
-            self._end(first, Reply(problem=Problem.UNAVAILABLE, why="the scene dictionary does not answer"))
+            self._end(first, Reply(problem=Refusal.UNAVAILABLE, why="the scene dictionary does not answer"))
         elif first.future is None and self._client.service_is_ready():
             messages = [amendment_to_msg(amendment) for amendment in first.amendments]
             first.future = self._client.call_async(AmendScene.Request(amendments=messages))
@@ -66,11 +62,12 @@ class RemoteScene:
         if not self._asked or self._asked[0] is not asked:
             return  # it came too late
         if future.exception() is not None:
-            self._end(asked, Reply(problem=Problem.UNAVAILABLE, why=str(future.exception())))
+            self._end(asked, Reply(problem=Refusal.UNAVAILABLE, why=str(future.exception())))
             return
         response = future.result()
         if response.error_code:
-            problem = _PROBLEMS.get(response.error_code, Problem.UNAVAILABLE)
+            known = (one for one in Refusal if one.value == response.error_code)
+            problem = next(known, Refusal.UNAVAILABLE)
             self._end(asked, Reply(problem=problem, why=response.error_msg))
             return
         try:

@@ -5,19 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from lodestar.assembly.scene_chain import SceneChain
-from lodestar.scene.amendments import AmendmentRefused, Refusal
+from lodestar.scene.amendments import AmendmentRefused
 from lodestar.scene.records import SceneDelta
 from lodestar_interfaces.srv import AmendScene
 from lodestar_ros.conversions import BadMessage
 from lodestar_ros.conversions_world import amendment_to_msg, amendments_from_msg
 from lodestar_ros.node import LodestarNode
-from lodestar_ros.workers import ServiceWorker
-
-_CODES = {
-    Refusal.UNKNOWN_ENTITY: AmendScene.Response.UNKNOWN_ENTITY,
-    Refusal.STALE: AmendScene.Response.STALE,
-    Refusal.BAD_REQUEST: AmendScene.Response.BAD_REQUEST,
-}
+from lodestar_ros.services import ServiceWorker
+from lodestar_ros.workers import Refused
 
 
 class SceneAmending:
@@ -36,22 +31,17 @@ class SceneAmending:
         keep: Callable[[], None],
     ) -> None:
         self._chain, self._publish, self._keep = chain, publish, keep
-        self._service = ServiceWorker(node, AmendScene, "~/amend", self._answer, submit)
+        errors: dict[type[Exception], int] = {BadMessage: AmendScene.Response.BAD_REQUEST}
+        ServiceWorker(node, AmendScene, "~/amend", self._answer, errors, submit)
 
     def _answer(self, request: AmendScene.Request, response: AmendScene.Response) -> AmendScene.Response:
         """On the worker."""
-        response.error_code, response.error_msg = AmendScene.Response.UNKNOWN, "amending failed; see the log"
         try:
             made = self._chain.amend(amendments_from_msg(request.amendments), int(request.expected_revision))
-        except BadMessage as error:
-            response.error_code, response.error_msg = AmendScene.Response.BAD_REQUEST, str(error)
-            return response
         except AmendmentRefused as refused:
-            response.error_code, response.error_msg = _CODES[refused.refusal], str(refused)
-            return response
+            raise Refused(refused.refusal.value, str(refused)) from refused
         self._publish(made.delta)
         self._keep()
-        response.error_code, response.error_msg = AmendScene.Response.NONE, ""
         response.revision = made.delta.revision
         response.inverse = [amendment_to_msg(amendment) for amendment in made.inverse]
         return response

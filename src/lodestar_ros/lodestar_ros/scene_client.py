@@ -12,7 +12,6 @@ from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
 from rclpy.node import Node
 
-from lodestar.assembly import parts
 from lodestar.mapping.follower import PAGE_SIZE, Follower, Part, Request
 from lodestar.mapping.records import InstanceDelta
 from lodestar.scene.mirror import SceneMirror
@@ -130,7 +129,7 @@ class SceneClient:
         *,
         archived: bool = False,
     ) -> None:
-        self.mirror = parts.scene_mirror(archived)
+        self.mirror = SceneMirror(archived)
         self.is_filled = False  # everything was paged once
         self._node, self._on_delta = node, on_delta
         self._region_reach = node.shared.region_reach

@@ -2,80 +2,60 @@
 
 from __future__ import annotations
 
-import time
 from collections import OrderedDict
 from functools import partial
-from typing import Any
 
 import cv2
 import numpy as np
-from rclpy.clock import Clock
-from rclpy.clock_type import ClockType
-from rclpy.node import Node
 
-from lodestar.assembly import parts
 from lodestar.assembly.config import SceneDictionaryConfig
 from lodestar.assembly.scene_chain import SceneChain
 from lodestar.models.phrases import MissingPhrases
+from lodestar.perception.captioner import make_describer
 from lodestar.scene.enrichment import EnrichmentTask, crop_of
 from lodestar.scene.vision_captioner import VisionCaptioner
 from lodestar_interfaces.srv import GetKeyframe
 from lodestar_ros.node import LodestarNode
+from lodestar_ros.services import ServiceCaller
 from lodestar_ros.workers import LatestWorker
 
-RETRY = 0.05  # s between two requests for an image
-PATIENCE = 1.0  # s that a captioner waits for images
+PATIENCE = 1.0  # s that a captioner waits for an image
 IMAGES = 16  # decoded images in the cache
 VIEWS = 3  # views used per entity
 MARGIN = 0.15  # share of a view's sides added around a crop for a vision model
 
 
 class KeyframeImages:
-    """Images of keyframes by id: a worker requests them and waits, the executor fetches one at a time."""
+    """Images of keyframes by id, for workers."""
 
-    def __init__(self, node: Node, name: str = "get_keyframe") -> None:
-        self._client = node.create_client(GetKeyframe, name)
-        self._wanted: OrderedDict[int, None] = OrderedDict()
+    def __init__(self, node: LodestarNode, name: str = "get_keyframe") -> None:
+        self._caller = ServiceCaller(node, GetKeyframe, name, PATIENCE)
+        node.on_close(self._caller.close)
         self._images: OrderedDict[int, np.ndarray | None] = OrderedDict()  # None: no longer stored
-        self._asked: Any = None
-        self._asked_at = 0.0
-        node.create_timer(RETRY, self._ask, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def crops(self, task: EnrichmentTask, margin: float = 0.0) -> list[np.ndarray]:
-        """Return crops of the task's best views with stored images. Waits up to PATIENCE; on a worker only.
+        """Return crops of the task's best views with stored images. Waits up to PATIENCE for each; on a worker only.
 
         margin: added around a view, as a share of its sides.
         """
         views = [view for view in task.views if view.keyframe_id][:VIEWS]
-        missing = {view.keyframe_id for view in views} - self._images.keys()
-        self._wanted.update(dict.fromkeys(missing))
-        end = time.monotonic() + PATIENCE
-        while missing - self._images.keys() and time.monotonic() < end and self._client.service_is_ready():
-            time.sleep(0.02)
-        images = [(self._images.get(view.keyframe_id), view) for view in views]
+        images = [(self._image(view.keyframe_id), view) for view in views]
         return [crop_of(image, view, margin) for image, view in images if image is not None]
 
-    def _ask(self) -> None:
-        lost = time.monotonic() - self._asked_at > PATIENCE
-        if (self._asked is not None and not lost) or not self._wanted or not self._client.service_is_ready():
-            return
-        identity, _ = self._wanted.popitem(last=False)
-        self._asked_at = time.monotonic()
-        self._asked = self._client.call_async(GetKeyframe.Request(id=identity))
-        self._asked.add_done_callback(lambda done: self._on_answer(identity, done))
-
-    def _on_answer(self, identity: int, future: Any) -> None:
-        if future is self._asked:
-            self._asked = None
-        response = future.result() if future.exception() is None else None
+    def _image(self, identity: int) -> np.ndarray | None:
+        if identity in self._images:
+            return self._images[identity]
+        response = self._caller.call(id=identity)
+        if response is None:
+            return None
         image = None
-        if response is not None and response.error_code == 0:
+        if response.error_code == 0:
             decoded = cv2.imdecode(np.frombuffer(response.image.data, np.uint8), cv2.IMREAD_COLOR)
             image = None if decoded is None else cv2.cvtColor(decoded, cv2.COLOR_BGR2RGB)
         self._images[identity] = image
         while len(self._images) > IMAGES:
             self._images.popitem(last=False)
-        self._ask()
+        return image
 
 
 class SceneEnrichment:
@@ -102,8 +82,9 @@ class SceneEnrichment:
     def _vision(self, config: SceneDictionaryConfig) -> VisionCaptioner:
         """Return a captioner that asks the model on a worker, which ends with the node."""
         node = self._node
-        captioner, chat = parts.vision_captioner(
-            config, self._scene, lambda task: self._images.crops(task, MARGIN)
+        describer, chat = make_describer(config.captions.vision)
+        captioner = VisionCaptioner(
+            describer, self._scene.return_enrichments, lambda task: self._images.crops(task, MARGIN)
         )
         asking: LatestWorker = LatestWorker("describe", lambda _: captioner.work(), node.diagnostics.error)
         node.on_close(asking.close)

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 from nav_msgs.msg import OccupancyGrid
 
-from lodestar.assembly import parts
 from lodestar.assembly.scene_chain import SceneChain
 from lodestar.geometry.poses import yaw_of
+from lodestar.grid.zone_growth import ZoneGrowth
 from lodestar.models.phrases import MissingPhrases
 from lodestar.query.fields import LAYERS
 from lodestar_interfaces import msg
@@ -45,7 +45,7 @@ class SceneFields:
             for layer in LAYERS
         }
         self._keep_out = KeepOutPublisher(node)
-        self._growth = parts.zone_growth(node.shared)
+        self._growth = ZoneGrowth(node.shared.body)
         self._said = ""
         self._frames = declare_config(node, FrameNames, "frames.")
         self._transforms = node.transforms(newest=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from lodestar.assembly import mind_parts
 from lodestar.assembly.config import MemoryConfig
 from lodestar.memory.records import Memory
+from lodestar.memory.vision_captions import make_vision_captions
 from lodestar_ros.keyframe_client import KeyframeClient
 from lodestar_ros.memory_feed import MemoryFeed
 from lodestar_ros.node import LodestarNode
@@ -22,7 +22,7 @@ class SegmentCaptions:
         self, node: LodestarNode, feed: MemoryFeed, config: MemoryConfig, images: KeyframeClient
     ) -> None:
         self._images = images
-        made = mind_parts.segment_captions(config, self._image_of)
+        made = make_vision_captions(config.captions, self._image_of)
         if made is None:
             return
         captions, chat = made

@@ -24,13 +24,14 @@ from lodestar.agent.errands.commands import (
     WithdrawQuery,
 )
 from lodestar.agent.loop.machine import DecisionLoop
-from lodestar.assembly import mind_parts
+from lodestar.assembly import parts
 from lodestar.assembly.config import GoalSelectorConfig
 from lodestar.memory.answer import AnswerOutcome
 from lodestar.models.phrases import PhraseBook
 from lodestar.selection.decisions import Decision
 from lodestar.selection.linucb import LinUcb, save_state
 from lodestar.selection.policy import Policy
+from lodestar.worldmodel.advice import make_adviser
 from lodestar.worldmodel.decision_log import DecisionLog, Record
 from lodestar.worldmodel.outcomes import ActionOutcome
 from lodestar.worldmodel.records import Trace
@@ -60,15 +61,15 @@ def make_loop(
     `shared.skills_file` none of skills.
     """
     try:
-        policy = mind_parts.policy(config)
+        policy = parts.policy(config)
     except (ValueError, OSError) as error:
         raise ParameterError(f"selection: {error}") from error
-    adviser = mind_parts.adviser(config, node.get_logger().warning)
+    adviser = make_adviser(config.advice, node.get_logger().warning)
     if adviser is not None:
         node.on_close(adviser.close)
     prefix = uuid.uuid4().hex[:8]
     try:
-        loop = mind_parts.decision_loop(config, node.shared, book, policy, prefix, adviser)
+        loop = parts.decision_loop(config, node.shared, book, policy, prefix, adviser)
     except BadSkills as error:
         raise ParameterError(f"shared.skills_file: {error}") from error
     return loop, PolicyKeeper(node, policy, config.selection.policy_state)

@@ -16,7 +16,8 @@ from lodestar_ros.conversions_scene import snapshots_to_msg
 from lodestar_ros.markers import snapshot_markers
 from lodestar_ros.memory_feed import MemoryFeed
 from lodestar_ros.node import LodestarNode
-from lodestar_ros.workers import ServiceWorker
+from lodestar_ros.services import ServiceWorker
+from lodestar_ros.workers import Refused
 
 DEFAULT_PAGE = 256  # snapshots
 
@@ -34,8 +35,7 @@ class SnapshotServer:
         self._restore()
         self._publisher = node.create_publisher(msg.SnapshotArray, "~/snapshots", qos.EVENT)
         self._markers = node.create_publisher(MarkerArray, "~/markers", qos.LATCHED)
-        self._service = ServiceWorker(node, srv.GetSnapshots, "~/get_snapshots", self._get)
-        node.on_close(self._service.close)
+        ServiceWorker(node, srv.GetSnapshots, "~/get_snapshots", self._get)
 
     def tell(self, delta: SnapshotDelta) -> None:
         """Publish a change, and the markers also for a viewer that has come since. On the feed's worker."""
@@ -75,9 +75,8 @@ class SnapshotServer:
         )
         pages = paged(found[0], request.page_size or DEFAULT_PAGE)
         if request.page >= len(pages):
-            response.error_code = srv.GetSnapshots.Response.BAD_PAGE
-            response.error_msg = f"there are {len(pages)} pages, counted from 0"
-            return response
+            why = f"there are {len(pages)} pages, counted from 0"
+            raise Refused(srv.GetSnapshots.Response.BAD_PAGE, why)
         response.snapshots, response.page_count = snapshots_to_msg(pages[request.page]), len(pages)
         return response
 

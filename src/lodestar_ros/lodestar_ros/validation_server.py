@@ -25,7 +25,7 @@ from lodestar_ros.conversions import BadMessage
 from lodestar_ros.conversions_agent import proposal_from_msg
 from lodestar_ros.conversions_world import belief_to_msg, trace_from_msg
 from lodestar_ros.node import LodestarNode
-from lodestar_ros.workers import ServiceWorker
+from lodestar_ros.services import ServiceWorker
 
 
 class ValidationServer:
@@ -40,7 +40,7 @@ class ValidationServer:
         self._node, self._validator, self._has_scene = node, validator, has_scene
         self._refused = 0
         node.diagnostics.value("validate.refused", lambda: self._refused)
-        node.on_close(ServiceWorker(node, ValidateTrace, "~/validate", self._validate).close)
+        ServiceWorker(node, ValidateTrace, "~/validate", self._validate)
 
     def _validate(
         self, request: ValidateTrace.Request, response: ValidateTrace.Response

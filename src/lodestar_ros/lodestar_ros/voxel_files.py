@@ -14,9 +14,9 @@ from lodestar.storage.checkpoint import CheckpointConfig
 from lodestar.storage.saved_map import next_session
 from lodestar_interfaces.action import ExportMap
 from lodestar_ros.checkpoints import Checkpointer
-from lodestar_ros.map_actions import Codes, MapError, PartServer, path_of, serve
+from lodestar_ros.map_actions import Codes, PartServer, path_of, serve
 from lodestar_ros.node import LodestarNode
-from lodestar_ros.workers import Job
+from lodestar_ros.workers import Job, Refused
 
 
 class VoxelFiles:
@@ -72,5 +72,5 @@ class VoxelFiles:
         writers = {ExportMap.Goal.FORMAT_PLY: write_instance_ply, ExportMap.Goal.FORMAT_GLB: write_glb}
         form = job.request.format
         if form not in writers:
-            raise MapError(Codes.BAD_FORMAT, f"unknown format {form!r}; use ply, glb or json")
+            raise Refused(Codes.BAD_FORMAT, f"unknown format {form!r}; use ply, glb or json")
         return {"bytes_written": writers[form](self._chain.map, path_of(job), replace=job.request.force)}

@@ -6,15 +6,20 @@ import queue
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
 from rclpy.node import Node
-from rclpy.task import Future
+
+from lodestar.storage.replacement import told
+
+if TYPE_CHECKING:
+    from lodestar_ros.node import LodestarNode
 
 T = TypeVar("T")
 
@@ -192,29 +197,57 @@ class Job:
         return result
 
 
-class ActionWorker:
-    """Action server whose goals run one after another on one thread, so that no callback ever blocks.
+class Refused(Exception):
+    """A request is not carried out; code: of its result or response."""
 
-    execute(job) returns the action's Result. More than `capacity` goals waiting: the next is rejected.
-    fail(error) returns the Result for an error of `execute`. A goal that is cancelled while it waits gets
-    `cancelled()`.
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+#: Codes of the errors that a request may meet; the first that fits counts.
+Codes = Mapping[type[Exception], int]
+
+
+def refuse(node: Node, answer: Any, error: Exception, codes: Codes) -> Any:
+    """Return a result or response with an error's code and sentence; one that nobody foresaw is logged, and UNKNOWN
+    where there is such a code.
+    """
+    known = (code for kind, code in codes.items() if isinstance(error, kind))
+    code = error.code if isinstance(error, Refused) else next(known, None)
+    answer.error_msg = told(error)
+    if code is None:
+        answer.error_msg = f"{error.__class__.__name__}: {answer.error_msg}"
+        node.get_logger().error(answer.error_msg)
+    answer.error_code = int(getattr(type(answer), "UNKNOWN", 0) if code is None else code)
+    return answer
+
+
+class ActionWorker:
+    """Action server whose goals run one after another on one thread, so that no callback ever blocks; until the node
+    ends.
+
+    execute(job) returns the action's Result; what it raises becomes one, see `refuse`. More than `capacity` goals
+    waiting: the next is rejected. cancelled: the sentence for a goal that is cancelled while it waits. nothing(): makes
+    the Result of an error.
     """
 
     def __init__(
         self,
-        node: Node,
+        node: LodestarNode,
         action_type: Any,
         name: str,
         execute: Callable[[Job], Any],
+        codes: Codes = MappingProxyType({}),
         *,
-        fail: Callable[[Exception], Any],
-        cancelled: Callable[[], Any],
+        cancelled: str = "cancelled",
         capacity: int = 8,
+        nothing: Callable[[], Any] | None = None,
     ) -> None:
         self._node = node
         self._execute = execute
-        self._fail = fail
-        self._cancelled = cancelled
+        self._codes, self._nothing = codes, nothing or action_type.Result
+        self._cancelled = action_type.Result.CANCELLED, cancelled
         self._capacity = capacity
         self._mailbox = Mailbox(node)
         self._jobs: deque[Job] = deque()
@@ -233,6 +266,7 @@ class ActionWorker:
             cancel_callback=self._on_cancel,
         )
         self._thread.start()
+        node.on_close(self.close)
 
     def close(self, timeout: float = 2.0) -> None:
         with self._condition:
@@ -271,20 +305,14 @@ class ActionWorker:
                     return
                 job = self._jobs.popleft()
             try:
-                result = self._cancelled() if job.cancel_requested else self._execute(job)
+                if job.cancel_requested:
+                    raise Refused(*self._cancelled)
+                result = self._execute(job)
             except Exception as error:
-                self._node.get_logger().error(f"{error.__class__.__name__}: {error}")
-                result = self._fail(error)
+                result = refuse(self._node, self._nothing(), error, self._codes)
             job.finish(result)
             with self._condition:
                 self._active = {key: other for key, other in self._active.items() if other is not job}
-
-
-def action(
-    node: Node, action_type: Any, name: str, execute: Callable[[Job], Any], **options: Any
-) -> ActionWorker:
-    """Serve an action on a worker of its own; see ActionWorker."""
-    return ActionWorker(node, action_type, name, execute, **options)
 
 
 def _not_called(_handle: Any) -> Any:
@@ -318,48 +346,3 @@ class QueueWorker(Generic[T]):
             except Exception as error:
                 if self._on_error is not None:
                     self._on_error(error)
-
-
-class ServiceWorker:
-    """Service whose answers are computed one after another on a thread, so that the executor never waits for them.
-
-    answer(request, response) returns the response; an error is logged and the response is sent as it
-    is then. submit: has work done in order on a thread of its owner; None = on a thread of its own.
-    """
-
-    def __init__(
-        self,
-        node: Node,
-        service_type: Any,
-        name: str,
-        answer: Callable[[Any, Any], Any],
-        submit: Callable[[Callable[[], None]], None] | None = None,
-    ) -> None:
-        self._node = node
-        self._answer = answer
-        self._mailbox = Mailbox(node)
-        self._worker: QueueWorker | None = None
-        if submit is None:
-            self._worker = QueueWorker(name, lambda work: work())
-            submit = self._worker.submit
-        self._submit = submit
-        group = ReentrantCallbackGroup()  # a request under way must not hold up the node's other callbacks
-        self._service = node.create_service(service_type, name, self._on_request, callback_group=group)
-
-    def close(self) -> None:
-        """End the thread, if it is its own, after all requests."""
-        if self._worker is not None:
-            self._worker.close()
-
-    async def _on_request(self, request: Any, response: Any) -> Any:
-        future = Future(executor=self._node.executor)
-        self._mailbox.expect()
-        self._submit(lambda: self._work(request, response, future))
-        return await future
-
-    def _work(self, request: Any, response: Any, future: Future) -> None:
-        try:
-            response = self._answer(request, response)
-        except Exception as error:
-            self._node.get_logger().error(f"{error.__class__.__name__}: {error}")
-        self._mailbox.post(lambda: future.set_result(response), done=True)

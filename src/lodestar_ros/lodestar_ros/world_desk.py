@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
+import queue
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
+from lodestar.scene.records import Refusal
 from lodestar.worldmodel.amendment_checks import MalformedAmendment
 from lodestar.worldmodel.corrections import (
     OPERATOR,
@@ -18,22 +18,21 @@ from lodestar.worldmodel.corrections import (
 )
 from lodestar.worldmodel.outcomes import ActionOutcome, Result
 from lodestar.worldmodel.transactions import AlreadyUndone, Entry, NoSuchEntry, Overtaken
-from lodestar.worldmodel.world_model import Problem, Reply, WorldModel
+from lodestar.worldmodel.world_model import Reply, WorldModel
 from lodestar_interfaces.action import CorrectBelief, Diagnose
-from lodestar_interfaces.msg import TraceOutcome
 from lodestar_ros.conversions import BadMessage
 from lodestar_ros.conversions_world import amendment_from_msg, outcome_to_msg
 from lodestar_ros.node import LodestarNode
-from lodestar_ros.workers import Job, action
+from lodestar_ros.workers import ActionWorker, Job, Refused
 
 Codes = CorrectBelief.Result
 KEPT = 200  # outcomes that can be asked about
 MARGIN = 5.0  # s of real time beyond the write path's patience
 _PROBLEMS = {
-    Problem.UNAVAILABLE: Codes.SCENE_UNAVAILABLE,
-    Problem.UNKNOWN_ENTITY: Codes.UNKNOWN_ENTITY,
-    Problem.CONFLICT: Codes.CONFLICT,
-    Problem.BAD_REQUEST: Codes.NOT_UNDERSTOOD,
+    Refusal.UNAVAILABLE: Codes.SCENE_UNAVAILABLE,
+    Refusal.UNKNOWN_ENTITY: Codes.UNKNOWN_ENTITY,
+    Refusal.STALE: Codes.CONFLICT,
+    Refusal.BAD_REQUEST: Codes.NOT_UNDERSTOOD,
 }
 
 
@@ -46,16 +45,16 @@ class SceneNotHeard(RuntimeError):
         )
 
 
-_ERRORS: tuple[tuple[type[Exception], int], ...] = (
-    (NotUnderstood, Codes.NOT_UNDERSTOOD),
-    (NothingMeant, Codes.UNKNOWN_ENTITY),
-    (SceneNotHeard, Codes.SCENE_UNAVAILABLE),
-    (NoSuchEntry, Codes.NO_SUCH_ENTRY),
-    (AlreadyUndone, Codes.ALREADY_UNDONE),
-    (Overtaken, Codes.CONFLICT),
-    (BadMessage, Codes.NOT_UNDERSTOOD),
-    (MalformedAmendment, Codes.NOT_UNDERSTOOD),
-)
+_ERRORS: dict[type[Exception], int] = {
+    NotUnderstood: Codes.NOT_UNDERSTOOD,
+    NothingMeant: Codes.UNKNOWN_ENTITY,
+    SceneNotHeard: Codes.SCENE_UNAVAILABLE,
+    NoSuchEntry: Codes.NO_SUCH_ENTRY,
+    AlreadyUndone: Codes.ALREADY_UNDONE,
+    Overtaken: Codes.CONFLICT,
+    BadMessage: Codes.NOT_UNDERSTOOD,
+    MalformedAmendment: Codes.NOT_UNDERSTOOD,
+}
 
 
 class CorrectionDesk:
@@ -71,35 +70,34 @@ class CorrectionDesk:
     ) -> None:
         self._node, self._world, self._run, self._around = node, world, run, around
         self._patience = patience + MARGIN
-        worker = action(
-            node, CorrectBelief, "~/correct", self._correct,
-            fail=lambda error: _refused(Codes.UNKNOWN, f"{error.__class__.__name__}: {error}"),
-            cancelled=lambda: _refused(Codes.CANCELLED, "cancelled; nothing was changed"),
-        )  # fmt: skip
-        node.on_close(worker.close)
+        ActionWorker(
+            node,
+            CorrectBelief,
+            "~/correct",
+            self._correct,
+            _ERRORS,
+            cancelled="cancelled; nothing was changed",
+        )
 
     def _correct(self, job: Job) -> CorrectBelief.Result:
         """On the action's worker."""
-        done = threading.Event()
-        results: list[CorrectBelief.Result] = []
-
-        def told(entry: Entry, reply: Reply) -> None:
-            results.append(_result(entry, reply))
-            done.set()
+        replies: queue.SimpleQueue[tuple[Entry, Reply] | Exception] = queue.SimpleQueue()
 
         def begin() -> None:
             try:
-                self._begin(job.request, told)
+                self._begin(job.request, lambda entry, reply: replies.put((entry, reply)))
             except Exception as error:  # whatever it is, the operator is told
-                results.append(_result_of(error))
-                done.set()
+                replies.put(error)
 
         self._run(begin)
-        if not done.wait(self._patience):
-            return _refused(
-                Codes.SCENE_UNAVAILABLE, "nothing answered in time; the events tell if it was done"
-            )
-        return results[0]
+        try:
+            reply = replies.get(timeout=self._patience)
+        except queue.Empty:
+            why = "nothing answered in time; the events tell if it was done"
+            raise Refused(Codes.SCENE_UNAVAILABLE, why) from None
+        if isinstance(reply, Exception):
+            raise reply
+        return _result(*reply)
 
     def _begin(self, goal: CorrectBelief.Goal, told: Callable[[Entry, Reply], None]) -> None:
         """On the world model's thread."""
@@ -115,19 +113,10 @@ class CorrectionDesk:
 
 def _result(entry: Entry, reply: Reply) -> CorrectBelief.Result:
     if reply.problem is not None:
-        return _refused(_PROBLEMS[reply.problem], reply.why)
+        raise Refused(_PROBLEMS[reply.problem], reply.why)
     words = " ".join(entry.words)
     undo = "" if entry.undoes else f" Entry {entry.number}; undo takes it back."
     return CorrectBelief.Result(entry=entry.number, report=f"{words}{undo}")
-
-
-def _result_of(error: Exception) -> CorrectBelief.Result:
-    code = next((code for kind, code in _ERRORS if isinstance(error, kind)), Codes.UNKNOWN)
-    return _refused(code, str(error) if code != Codes.UNKNOWN else f"{error.__class__.__name__}: {error}")
-
-
-def _refused(code: int, message: str) -> CorrectBelief.Result:
-    return CorrectBelief.Result(error_code=code, error_msg=message)
 
 
 class DiagnosisDesk:
@@ -135,12 +124,7 @@ class DiagnosisDesk:
 
     def __init__(self, node: LodestarNode) -> None:
         self._outcomes: OrderedDict[str, ActionOutcome] = OrderedDict()
-        worker = action(
-            node, Diagnose, "~/diagnose", self._diagnose,
-            fail=lambda error: _unknown(Diagnose.Result.UNKNOWN, f"{error.__class__.__name__}: {error}"),
-            cancelled=lambda: _unknown(Diagnose.Result.CANCELLED, "cancelled"),
-        )  # fmt: skip
-        node.on_close(worker.close)
+        ActionWorker(node, Diagnose, "~/diagnose", self._diagnose)
 
     def take(self, outcome: ActionOutcome) -> None:
         """Keep an outcome to be asked about."""
@@ -157,24 +141,16 @@ class DiagnosisDesk:
             found = next((o for o in reversed(outcomes) if o.result is Result.ROLLED_BACK), None)
         if found is None:
             why = f"no outcome of {wanted[:40]!r} was heard" if wanted else "no action has failed"
-            return _unknown(Diagnose.Result.UNKNOWN_TRACE, why)
+            raise Refused(Diagnose.Result.UNKNOWN_TRACE, why)
         if found.diagnosis is None:
-            return _unknown(
-                Diagnose.Result.NO_OBSERVATION, f"{found.result.value}: nothing was observed to tell why"
-            )
-        return _diagnosed(outcome_to_msg(found))
-
-
-def _diagnosed(message: TraceOutcome) -> Diagnose.Result:
-    return Diagnose.Result(
-        discrepancy=message.discrepancy[0],
-        causes=message.causes,
-        look=message.look,
-        look_at=message.look_at,
-        recovery=message.recovery,
-        report=message.text,
-    )
-
-
-def _unknown(code: int, message: str) -> Any:
-    return Diagnose.Result(error_code=code, error_msg=message)
+            why = f"{found.result.value}: nothing was observed to tell why"
+            raise Refused(Diagnose.Result.NO_OBSERVATION, why)
+        message = outcome_to_msg(found)
+        return Diagnose.Result(
+            discrepancy=message.discrepancy[0],
+            causes=message.causes,
+            look=message.look,
+            look_at=message.look_at,
+            recovery=message.recovery,
+            report=message.text,
+        )

@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "lodestar" / "test" / "scene"
 from session_builders import loaded, thing, yesterday
 
 from lodestar.assembly.config import SceneDictionaryConfig
-from lodestar.assembly.parts import moved_things
+from lodestar.scene.moved_things import MovedThings
 from lodestar.scene.records import EntityState
 from lodestar_ros.moved_things_watch import MovedThingsWatch
 
@@ -57,9 +57,7 @@ def shell():
 
 def watch(shell, scene, **options):
     config = SceneDictionaryConfig(**options)
-    MovedThingsWatch(
-        shell, moved_things(config, scene), config.changes_period, shell.jobs.append, shell.told.append
-    )
+    MovedThingsWatch(shell, MovedThings(scene), config.changes_period, shell.jobs.append, shell.told.append)
     return config
 
 

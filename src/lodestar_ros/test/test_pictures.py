@@ -14,7 +14,7 @@ from PIL import Image
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
-from lodestar.assembly.mind_parts import picture_reader
+from lodestar.assembly.parts import picture_reader
 from lodestar.perception.config import WordsConfig
 from lodestar.perception.picture_config import PictureDetectorConfig, PicturesConfig
 from lodestar.perception.pictures import BadPicture

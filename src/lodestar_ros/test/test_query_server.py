@@ -21,6 +21,7 @@ from lodestar.scene.regions import RegionMap
 from lodestar_interfaces.action import QueryScene
 from lodestar_interfaces.msg import QueryGraph, QueryVariable
 from lodestar_ros.conversions_language import graph_to_msg
+from lodestar_ros.workers import refuse
 
 Result = QueryScene.Result
 
@@ -63,8 +64,8 @@ class Model:
 
 @pytest.fixture
 def ask(monkeypatch):
-    worker = SimpleNamespace(close=lambda: None)
-    monkeypatch.setattr(module, "action", lambda *_, **__: worker)
+    served: list[tuple] = []
+    monkeypatch.setattr(module, "ActionWorker", lambda *given: served.append(given[3:]))
     logger = SimpleNamespace(warning=lambda text: None)
     node = SimpleNamespace(get_logger=lambda: logger, on_close=lambda call: None, shared=SharedConfig())
 
@@ -74,7 +75,11 @@ def ask(monkeypatch):
         )
         server._chat = model or server._chat
         request = QueryScene.Goal(text=text, **goal)
-        return server._query(SimpleNamespace(request=request, cancel_requested=cancel))
+        query, errors = served[-1]
+        try:
+            return query(SimpleNamespace(request=request, cancel_requested=cancel))
+        except Exception as error:
+            return refuse(node, Result(), error, errors)
 
     return asked
 

@@ -13,18 +13,26 @@ from geometry_msgs.msg import Point
 
 from lodestar.scene.dictionary import SceneDictionary
 from lodestar_interfaces.srv import NameRegion
-from lodestar_ros.region_naming import RegionNaming
+from lodestar_ros.region_naming import CODES, RegionNaming
+from lodestar_ros.workers import refuse
 
 
 @pytest.fixture
 def naming(monkeypatch):
     told, kept = [], []
-    monkeypatch.setattr("lodestar_ros.region_naming.ServiceWorker", lambda *_: SimpleNamespace(close=None))
+    monkeypatch.setattr("lodestar_ros.region_naming.ServiceWorker", lambda *_: None)
     node = SimpleNamespace(on_close=lambda close: None)
     scene = SceneDictionary()
     scene.assign_regions(np.ones((40, 40), np.uint16), (0.0, 0.0), 0.1, [(1, 16.0, (2.0, 2.0), ())])
     naming = RegionNaming(node, scene, lambda: told.append(True), lambda: kept.append(scene.names_changed))
-    call = lambda **fields: naming.answer(NameRegion.Request(**fields), NameRegion.Response())  # noqa: E731
+
+    def call(**fields):
+        response = NameRegion.Response()
+        try:
+            return naming.answer(NameRegion.Request(**fields), response)
+        except Exception as error:
+            return refuse(node, response, error, CODES)
+
     return SimpleNamespace(call=call, scene=scene, told=told, kept=kept)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
-from lodestar_ros.workers import Job, LatestWorker, QueueWorker
+from lodestar_ros.workers import Job, LatestWorker, QueueWorker, Refused, refuse
 
 
 def until(condition):
@@ -75,3 +75,25 @@ def test_a_cancel_reaches_what_the_work_waits_for_once(early):
     if not early:
         job.request_cancel()
     assert job.cancel_requested and ended == [True]
+
+
+class _Answer:
+    UNKNOWN = 99
+    error_code, error_msg = 0, ""
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "text"),
+    [
+        (Refused(7, "not now"), 7, "not now"),
+        (FileNotFoundError("no file"), 3, "no file"),
+        (OSError("disk full"), 4, "disk full"),
+        (ZeroDivisionError("oops"), 99, "ZeroDivisionError: oops"),
+    ],
+)
+def test_what_a_request_raises_becomes_its_code_and_sentence(error, code, text):
+    logged = []
+    node = SimpleNamespace(get_logger=lambda: SimpleNamespace(error=logged.append))
+    answer = refuse(node, _Answer(), error, {FileNotFoundError: 3, OSError: 4})
+    assert (answer.error_code, answer.error_msg) == (code, text)
+    assert logged == ([text] if code == 99 else []), "only what nobody foresaw is logged"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from lodestar.assembly import mind_parts
+from lodestar.assembly import parts
 from lodestar.experts.protocol import (
     Describer,
     Expert,
@@ -43,7 +43,7 @@ class ExpertPanel:
         self._described: dict[ViewReader, Periodic] = {}
         for spec in experts():
             config = configs[spec.node]
-            made = mind_parts.expert(spec, config, phrases, mind(config.reasoner) if spec.reasons else None)
+            made = parts.expert(spec, config, phrases, mind(config.reasoner) if spec.reasons else None)
             self.experts[spec.name] = made
             if isinstance(made, ViewReader):
                 self._views.append((made, Phased(config.view_period)))

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from lodestar.assembly import parts
 from lodestar.assembly.config import RobotConfig
 from lodestar.assembly.plan_chain import PlanChain
 from lodestar.assembly.range_turns import RangeTurn
@@ -23,22 +22,18 @@ from lodestar.mapping.follower import pages_of
 from lodestar.mapping.records import InstanceDelta
 from lodestar.models.phrases import MissingPhrases, PhraseBook
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
-from lodestar.scene.amendments import AmendmentRefused, Refusal
+from lodestar.scene.amendments import AmendmentRefused
+from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import SceneDelta
 from lodestar.scene.regions import RegionMap
 from lodestar.storage.saved_map import ArchivePart, SavedMap
 from lodestar.timing.stamps import Periodic
 from lodestar.worldmodel.amendments import Amendment, ClosedWay
 from lodestar.worldmodel.way_file import way_part
-from lodestar.worldmodel.world_model import Problem, Reply
+from lodestar.worldmodel.world_model import Reply
 
 #: Opens a stage whose time may be measured.
 Stages = Callable[[str], AbstractContextManager[Any]]
-_PROBLEMS = {
-    Refusal.UNKNOWN_ENTITY: Problem.UNKNOWN_ENTITY,
-    Refusal.STALE: Problem.CONFLICT,
-    Refusal.BAD_REQUEST: Problem.BAD_REQUEST,
-}
 
 
 def unmeasured(_name: str) -> AbstractContextManager[Any]:
@@ -66,7 +61,7 @@ class LocalMap:
         self.plan = PlanChain(config.mapping)
         self.voxels = VoxelChain(config.semantic_voxels, config.shared)
         self.scene = SceneChain(config.scene_dictionary, config.shared, phrases)
-        self.mirror = parts.scene_mirror()
+        self.mirror = SceneMirror()
         self.seen: InstanceDelta | None = None
         self.followers: list[Callable[[SceneDelta], None]] = []
         self.grid = self.scene.grid = self.plan.grid
@@ -140,7 +135,7 @@ class LocalMap:
         try:
             made = self.scene.amend(amendments)
         except AmendmentRefused as refused:
-            answered(Reply(problem=_PROBLEMS[refused.refusal], why=str(refused)))
+            answered(Reply(problem=refused.refusal, why=str(refused)))
             return
         self.tell(made.delta)
         answered(Reply(made.inverse))

@@ -15,11 +15,11 @@ from lodestar.assembly.config import MemoryConfig
 from lodestar.assembly.memory_handover import Keeper, MemoryHandover
 from lodestar.assembly.memory_images import MemoryImages, WantedImages
 from lodestar.assembly.memory_news import belief_news
-from lodestar.assembly.parts import floor_looks, snapshot_upkeep
 from lodestar.geometry.corrections import Anchor
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.keyframes.records import ImageName, Keyframe
 from lodestar.mapping.records import InstanceDelta
+from lodestar.memory.answering.coverage import FloorLooks
 from lodestar.memory.answering.records import name_in_words
 from lodestar.memory.deeds import DRIVING, purpose_of
 from lodestar.memory.errors import StoreError
@@ -39,6 +39,7 @@ from lodestar.memory.looked_places import LookedPlaces
 from lodestar.memory.records import EventKind, MapName, Memory, Primitive, SnapshotDelta, map_name_of
 from lodestar.memory.scene_changes import SceneChanges
 from lodestar.memory.segments import Segmenter, primitive_of, views_of
+from lodestar.memory.snapshots.upkeep import SnapshotUpkeep
 from lodestar.memory.vision_captions import Captioner, ComposedCaptions
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import SceneDelta
@@ -65,8 +66,8 @@ class MemoryChain:
         self.segmenter = Segmenter(scene, config.segments, robot=config.store.robot)
         self._places = LookedPlaces(config.events)
         self.changes = SceneChanges(scene, self._places, config.events)
-        self.snapshots = snapshot_upkeep(config.snapshots)
-        self.looks = floor_looks(config.answering)
+        self.snapshots = SnapshotUpkeep(config.snapshots)
+        self.looks = FloorLooks(config.answering.coverage)
         self.last_seen = LastSeenPlaces(config.last_seen)
         self._remembered: tuple[tuple[int, int], RememberedPlaces] | None = None
         self._anchor = Anchor()

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lodestar.agent.errands.commands import DirectiveResult
+from lodestar.agent.errands.words import directive_in_words
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.experts.protocol import ActionKind
+from lodestar.language.directive import Directive
 from lodestar.memory.events import BeliefNews, DecisionNews, DirectiveNews
 from lodestar.selection.decisions import Decision, Outcome
 from lodestar.worldmodel.events import WorldEvent
@@ -38,6 +40,11 @@ def belief_news(event: WorldEvent) -> BeliefNews:
 def outcome_of(code: ErrorCode, success: bool) -> str:
     """Return how a directive ended, in the memory's word."""
     return "cancelled" if code is ErrorCode.CANCELLED else "succeeded" if success else "failed"
+
+
+def directive_begun(directive: Directive, now: float) -> DirectiveNews:
+    """Return the beginning of a directive. now: seconds."""
+    return DirectiveNews(now, directive.text, directive_in_words(directive), now)
 
 
 def directive_outcome(begun: DirectiveNews, result: DirectiveResult, now: float) -> DirectiveNews:

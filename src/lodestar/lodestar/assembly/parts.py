@@ -1,4 +1,5 @@
-"""Makes each part that sees and keeps; `mind_parts` makes those that decide. Nobody else constructs what they do.
+"""Makes each part that is chosen among kinds, or joins the configurations of several rooms. Nobody else constructs
+what these makers do. A part that has one configuration is constructed from it where it is used.
 
 Configurations have their shared values filled in already (`RobotConfig` and the nodes' parameters do so). A maker
 imports what it makes when it is called, so that a process holds its own parts alone; the warm process, from which nodes
@@ -7,14 +8,16 @@ are forked, imports beforehand what the makers that a node names would import (`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import logging
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lodestar.assembly.config import (
-    KeyframesConfig,
+    GoalSelectorConfig,
     MappingConfig,
     PerceptionConfig,
     SceneDictionaryConfig,
@@ -24,18 +27,14 @@ from lodestar.assembly.config import (
 from lodestar.assembly.shared import SharedConfig
 
 if TYPE_CHECKING:
-    from lodestar.assembly.directive_fields import DirectiveFields
-    from lodestar.grid.zone_growth import ZoneGrowth
-    from lodestar.keyframes.image_picker import ImagePicker
-    from lodestar.keyframes.remembered import RememberedImages
-    from lodestar.keyframes.store import KeyframeStore
+    from lodestar.agent.errands.context import LoopContext
+    from lodestar.agent.loop.machine import DecisionLoop, PartKinds
+    from lodestar.experts.specs import ExpertSpec
+    from lodestar.language.directive import Directive
+    from lodestar.language.picture_goals import PictureReader
+    from lodestar.language.reasoner import Reasoner
     from lodestar.mapping.grid_file import Mapper
     from lodestar.mapping.semantic_voxels import SemanticVoxelMap
-    from lodestar.memory.answering.config import AnsweringConfig
-    from lodestar.memory.answering.coverage import FloorLooks
-    from lodestar.memory.config import SnapshotConfig
-    from lodestar.memory.snapshots.upkeep import SnapshotUpkeep
-    from lodestar.models.chat import OpenAiChat
     from lodestar.models.phrases import PhraseBook
     from lodestar.perception.appearance import Describer
     from lodestar.perception.config import DescriberConfig
@@ -44,21 +43,20 @@ if TYPE_CHECKING:
     from lodestar.perception.ground_truth import GroundTruthDetector
     from lodestar.perception.lookout import Lookout
     from lodestar.perception.onnx_detector import OnnxDetector
-    from lodestar.perception.picture_config import PictureDetectorConfig
+    from lodestar.perception.picture_config import PictureDetectorConfig, PicturesConfig
     from lodestar.perception.ultralytics import UltralyticsDetector
+    from lodestar.query.targets import SceneTargets
     from lodestar.scene.category_priors import CategoryPriors
     from lodestar.scene.dictionary import SceneDictionary
-    from lodestar.scene.enrichment import Captioner, Enricher, EnrichmentTask
     from lodestar.scene.mirror import SceneMirror
-    from lodestar.scene.moved_things import MovedThings
-    from lodestar.scene.vision_captioner import VisionCaptioner
+    from lodestar.selection.policy import Policy
     from lodestar.storage.journal_file import JournalFile
+    from lodestar.worldmodel.advice import Adviser
     from lodestar.worldmodel.events import WorldEvent
-    from lodestar.worldmodel.scene_journal import Request
     from lodestar.worldmodel.transactions import Line
-    from lodestar.worldmodel.validation import TraceValidator, World
     from lodestar.worldmodel.world_model import SceneWriter, WorldModel
 
+_log = logging.getLogger(__name__)
 FETCHED_DETECTOR = "models/nanodet.onnx"  # from `make detector`, below the folder where the stack is started
 
 # The defaults, for those who measure a part by itself.
@@ -140,33 +138,6 @@ def lookout(config: PerceptionConfig, detector: Labeller, phrases: PhraseBook | 
     return Lookout(detector, read_words(config.words.file), config.words.limit, phrases)
 
 
-def keyframe_store(
-    config: KeyframesConfig,
-    shared: SharedConfig,
-    folder: str | Path,
-    session_id: str = "",
-    remembered: RememberedImages | None = None,
-) -> KeyframeStore:
-    """Return the store of keyframes in a folder. Raises OSError."""
-    from lodestar.keyframes.store import KeyframeStore
-
-    return KeyframeStore(folder, config.store, shared.map_id, session_id, remembered)
-
-
-def remembered_images(config: KeyframesConfig) -> RememberedImages:
-    """Return the images that outlive the run, in the configured folder."""
-    from lodestar.keyframes.remembered import RememberedImages
-
-    return RememberedImages(config.remembered_folder)
-
-
-def image_picker(config: KeyframesConfig) -> ImagePicker:
-    """Return the picker that offers images to the store."""
-    from lodestar.keyframes.image_picker import ImagePicker
-
-    return ImagePicker(config.offer)
-
-
 # --- the map ---------------------------------------------------------------------------------------------------
 
 
@@ -232,90 +203,7 @@ def scene_dictionary(config: SceneDictionaryConfig = _KNOWING) -> SceneDictionar
     return SceneDictionary(config.scene, priors=category_priors(config.scene.priors_file))
 
 
-def scene_mirror(archived: bool = True) -> SceneMirror:
-    """Return a copy of the scene that follows its deltas. archived: keep archived entities too."""
-    from lodestar.scene.mirror import SceneMirror
-
-    return SceneMirror(archived)
-
-
-def moved_things(config: SceneDictionaryConfig, scene: SceneDictionary) -> MovedThings | None:
-    """Return what archives the things of a loaded map that were seen elsewhere; None where it is switched off."""
-    from lodestar.scene.moved_things import MovedThings
-
-    return MovedThings(scene) if config.archive_moved else None
-
-
-def scene_journal(folder: Path, run: str) -> JournalFile[Request]:
-    """Return the journal of the scene's amendments in the folder of a run; one of another run is put aside.
-
-    Raises OSError, UnsafeFolder.
-    """
-    from lodestar.storage.journal_file import JournalFile
-    from lodestar.worldmodel.scene_journal import KIND, OLDER, VERSION, Request
-
-    return JournalFile(folder / "scene_dictionary.journal", f"{KIND} of run {run}", VERSION, Request, OLDER)
-
-
-def enricher(
-    scene: SceneDictionary,
-    phrases: PhraseBook,
-    crops: Callable[[EnrichmentTask], Sequence[np.ndarray]],
-    captioner: Captioner | None = None,
-) -> Enricher:
-    """Return the enricher that captions entities and embeds the captions. captioner: None = templates."""
-    from lodestar.scene.enrichment import Enricher, TemplateCaptioner
-
-    return Enricher(scene, captioner or TemplateCaptioner(), phrases, crops)
-
-
-def vision_captioner(
-    config: SceneDictionaryConfig,
-    scene: SceneDictionary,
-    crops: Callable[[EnrichmentTask], Sequence[np.ndarray]],
-) -> tuple[VisionCaptioner, OpenAiChat]:
-    """Return a captioner that asks a vision model, and its chat, which can cancel pending requests."""
-    from lodestar.perception.captioner import make_describer
-    from lodestar.scene.vision_captioner import VisionCaptioner
-
-    describer, chat = make_describer(config.captions.vision)
-    return VisionCaptioner(describer, scene.return_enrichments, crops), chat
-
-
-def directive_fields(phrases: PhraseBook, shared: SharedConfig) -> DirectiveFields:
-    """Return the computation of a directive's similarity layers, and of keep-out zones with the fence."""
-    from lodestar.assembly.directive_fields import DirectiveFields
-
-    return DirectiveFields(phrases, shared.query, shared.keep_out_distance, shared.fence)
-
-
-def zone_growth(shared: SharedConfig) -> ZoneGrowth:
-    """Return what keeps new zones open under the robot until it has left them."""
-    from lodestar.grid.zone_growth import ZoneGrowth
-
-    return ZoneGrowth(shared.body)
-
-
 # --- the world model -------------------------------------------------------------------------------------------
-
-
-def world_journal(folder: Path) -> JournalFile[Line]:
-    """Return the world model's journal in a folder, which is made where it is missing. Raises OSError, UnsafeFolder."""
-    from lodestar.storage.journal_file import JournalFile
-    from lodestar.worldmodel.transactions import KIND, OLDER, VERSION, Line
-
-    return JournalFile(folder / "world_model.journal", KIND, VERSION, Line, OLDER)
-
-
-def trace_validator(config: WorldModelConfig, world: World) -> TraceValidator:
-    """Return the checker of traces against what a world knows; that of the decision loop has the same limits.
-
-    It also knows the skills of `skills_file`. Raises BadSkills.
-    """
-    from lodestar.worldmodel.skills import skills_with
-    from lodestar.worldmodel.validation import TraceValidator
-
-    return TraceValidator(world, config.validation, skills_with(config.skills_file))
 
 
 def world_model(
@@ -337,18 +225,128 @@ def world_model(
     )
 
 
-# --- memory ----------------------------------------------------------------------------------------------------
+# --- the decision loop and the experts -------------------------------------------------------------------------
 
 
-def snapshot_upkeep(config: SnapshotConfig) -> SnapshotUpkeep:
-    """Return what selects the images that stand for all entities; it knows none yet."""
-    from lodestar.memory.snapshots.upkeep import SnapshotUpkeep
+def directive_parser() -> Callable[[str], Directive]:
+    """Return the robot's parser of directives, its tables loaded: the grammar, which asks back about doubtful words.
 
-    return SnapshotUpkeep(config)
+    It raises DirectiveError, of which AmbiguousDirective asks back.
+    """
+    from lodestar.language.directive_parsers import AskingDirectives
+    from lodestar.language.grammar import load_grammar
+    from lodestar.language.model_directives import best_directive
+
+    load_grammar()  # the first directive would wait for it on the loop's thread
+    return partial(best_directive, AskingDirectives())
 
 
-def floor_looks(config: AnsweringConfig) -> FloorLooks:
-    """Return what keeps where the camera looked, for the share of the floor in answers; it has no looks yet."""
-    from lodestar.memory.answering.coverage import FloorLooks
+def directive_model(
+    config: GoalSelectorConfig, warn: Callable[[str], None] = _log.warning
+) -> tuple[Callable[[str], Directive], Callable[[], None]] | None:
+    """Return a parser that asks a language model first, and what cancels its request; None where none is configured.
 
-    return FloorLooks(config.coverage)
+    The parser may take as long as `directive.chat.patience`. It raises DirectiveError.
+    """
+    from lodestar.language.model_directives import best_directive, make_directive_parser
+
+    if not config.parser.asks_model:
+        return None
+    parser, cancel = make_directive_parser(config.parser, warn)
+    return partial(best_directive, parser), cancel
+
+
+def policy(config: GoalSelectorConfig, rng: np.random.Generator | None = None) -> Policy:
+    """Return the policy that chooses among the experts; it continues `selection.policy_state`.
+
+    rng: None = the configured seed. Raises ValueError, OSError where that file is not for this policy.
+    """
+    from lodestar.selection.policies import policy_of
+
+    rng = rng if rng is not None else np.random.default_rng(config.seed)
+    return policy_of(config.selection, config.policy, config.experts, rng)
+
+
+def scene_targets(shared: SharedConfig, phrases: PhraseBook) -> SceneTargets:
+    """Return the resolver from a directive's step to the entities it means."""
+    from lodestar.query.targets import SceneTargets
+
+    return SceneTargets(phrases, shared.query, shared.keep_out_distance)
+
+
+def loop_context(
+    config: GoalSelectorConfig,
+    shared: SharedConfig,
+    phrases: PhraseBook,
+    chooser: Policy,
+    prefix: str = "q",
+    advises: Adviser | None = None,
+) -> LoopContext:
+    """Return what the parts of a loop share, in which nothing is known yet. prefix, advises: as of `decision_loop`."""
+    from lodestar.agent.errands.context import make_context
+    from lodestar.selection.reward import make_reward
+    from lodestar.worldmodel.skills import skills_with
+
+    return make_context(
+        config.loop,
+        chooser,
+        phrases,
+        config.experts,
+        targets=scene_targets(shared, phrases),
+        context=config.context,
+        features=config.selection.features,
+        rewards=make_reward(config.selection.reward, config.reward, config.sequence_reward),
+        prefix=prefix,
+        adviser=advises,
+        skills=skills_with(config.skills_file),
+        priors=category_priors(config.loop.priors_file),
+    )
+
+
+def decision_loop(
+    config: GoalSelectorConfig,
+    shared: SharedConfig,
+    phrases: PhraseBook,
+    chooser: Policy,
+    prefix: str = "q",
+    advises: Adviser | None = None,
+    kinds: PartKinds | None = None,
+) -> DecisionLoop:
+    """Return the loop that follows directives. prefix: of the ids of its questions to the operator. advises: what
+    `adviser` returned. kinds: of parts that a comparison replaces. Raises BadSkills for a file of skills that is none.
+    """
+    from lodestar.agent.loop.machine import OWN_PARTS, DecisionLoop
+
+    return DecisionLoop(loop_context(config, shared, phrases, chooser, prefix, advises), kinds or OWN_PARTS)
+
+
+def expert(
+    spec: ExpertSpec, config: Any = None, phrases: PhraseBook | None = None, mind: Reasoner | None = None
+) -> Any:
+    """Return the expert of a spec. config: None = its defaults. mind: what it asks, where its configuration has a
+    `reasoner`. Raises what the factory raises, ValueError where the expert goes by another name than its spec.
+    """
+    from lodestar.experts.specs import ExpertTools
+
+    made = spec.make(config or spec.config(), ExpertTools(phrases, mind, category_priors))
+    if made.name != spec.name:
+        raise ValueError(
+            f"the expert of the spec {spec.name!r} calls itself {made.name!r}: one name for both"
+        )
+    return made
+
+
+# --- memory, queries and pictures ------------------------------------------------------------------------------
+
+
+def picture_reader(config: PicturesConfig) -> PictureReader:
+    """Return the reader of picture files of a target. Nothing is loaded or connected to before the first picture."""
+    from lodestar.language.model_reasoner import ModelPictures
+    from lodestar.language.picture_goals import DetectedPictures, unread
+    from lodestar.models.chat import OpenAiChat
+
+    if config.adapter == "model":
+        return ModelPictures(OpenAiChat(config.chat), config.file)
+    if config.adapter == "detector":
+        return DetectedPictures(color_detector(config.detector, checked=False), config.file)
+    return lambda image: unread(image, config.file)

@@ -13,13 +13,13 @@ from lodestar.assembly.parts import plan_mapper, plan_mapper_from
 from lodestar.assembly.range_turns import LidarTurn, RangeTurn
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.overlay import confirmed_by, overlay_obstacles
-from lodestar.mapping.grid_file import Mapper, grid_archive, grid_part, resume_odometry
+from lodestar.mapping.grid_file import VERSIONS, Mapper, grid_archive, resume_odometry
 from lodestar.mapping.octomap import OctoMapper
 from lodestar.mapping.scan_grid import ScanGridMapper
 from lodestar.mapping.turn_filter import TurnFilter
 from lodestar.perception.frames import RgbdFrame
 from lodestar.storage.archive import Archive
-from lodestar.storage.saved_map import ArchivePart
+from lodestar.storage.saved_map import GRID, ArchivePart
 from lodestar.timing.stamps import Periodic
 from lodestar.worldmodel.amendments import ClosedWay
 from lodestar.worldmodel.closed_ways import WayOverlay
@@ -74,7 +74,8 @@ class PlanChain:
             with lock or nullcontext():
                 return grid_archive(self.mapper, now())
 
-        return grid_part(capture, self._fitting, put or (lambda mapper: self.use(mapper, now)), kept)
+        put = put or (lambda mapper: self.use(mapper, now))
+        return ArchivePart(GRID, VERSIONS, capture, self._fitting, put, kept, is_optional=True)
 
     def _fitting(self, archive: Archive) -> Mapper:
         return plan_mapper_from(self.config, archive.kind, archive.arrays)

@@ -19,14 +19,13 @@ from lodestar.agent.errands.commands import (
     RunSkill,
     SkillEnd,
 )
-from lodestar.agent.errands.words import directive_in_words
 from lodestar.agent.loop.machine import OWN_PARTS, PartKinds
-from lodestar.assembly import mind_parts, parts
+from lodestar.assembly import parts
 from lodestar.assembly.config import RobotConfig
 from lodestar.assembly.expert_panel import ExpertPanel
 from lodestar.assembly.local_map import LocalMap, Stages, unmeasured
 from lodestar.assembly.memory_chain import MemoryChain
-from lodestar.assembly.memory_news import decision_news, directive_outcome
+from lodestar.assembly.memory_news import decision_news, directive_begun, directive_outcome
 from lodestar.experts.protocol import Expert, Proposal, ProposalRequest, Rejection
 from lodestar.geometry.poses import planar_transform
 from lodestar.grid.occupancy import OccupancyGrid2D
@@ -35,9 +34,11 @@ from lodestar.language.config import ReasonerConfig
 from lodestar.language.directive import Directive
 from lodestar.language.question import Question
 from lodestar.language.reasoner import Reasoner
+from lodestar.language.reasoners import make_reasoner
 from lodestar.memory.answer import AnswerCode, AnswerOutcome
-from lodestar.memory.answering.answerer import memory_state
+from lodestar.memory.answering.answerer import Answerer, memory_state
 from lodestar.memory.answering.outcomes import outcome_of
+from lodestar.memory.answering.tools import Tools
 from lodestar.memory.errors import StoreError
 from lodestar.memory.events import DirectiveNews
 from lodestar.models.phrases import PhraseBook
@@ -45,6 +46,7 @@ from lodestar.perception.frames import Labeller, RgbdFrame, SegmentedFrame
 from lodestar.perception.lookout import Lookout
 from lodestar.selection.policy import Policy
 from lodestar.timing.stamps import Periodic
+from lodestar.worldmodel.advice import make_adviser
 from lodestar.worldmodel.amendments import ClosedWay
 from lodestar.worldmodel.events import WorldEvent
 from lodestar.worldmodel.records import Trace
@@ -76,14 +78,14 @@ class HeadlessRobot:
         self.config, self.phrases, self._stages = config, phrases, stages
         self._remembers, self._run_skill = remembers, run_skill
         self._reasoner = reasoner
-        model = mind_parts.directive_model(config.goal_selector)
-        self._parse = mind_parts.directive_parser() if model is None else model[0]
+        model = parts.directive_model(config.goal_selector)
+        self._parse = parts.directive_parser() if model is None else model[0]
         self._closing = ExitStack()
-        adviser = mind_parts.adviser(config.goal_selector)
+        adviser = make_adviser(config.goal_selector.advice)
         if adviser is not None:
             self._closing.callback(adviser.close)
-        chooser = policy or mind_parts.policy(config.goal_selector)
-        self.loop = mind_parts.decision_loop(
+        chooser = policy or parts.policy(config.goal_selector)
+        self.loop = parts.decision_loop(
             config.goal_selector, config.shared, phrases, chooser, advises=adviser, kinds=kinds
         )
         self._lookout: Lookout | None = None
@@ -120,7 +122,7 @@ class HeadlessRobot:
     def _mind(self, config: ReasonerConfig) -> Reasoner:
         if self._reasoner is not None:
             return self._reasoner()
-        handle = mind_parts.reasoner(config)
+        handle = make_reasoner(config)
         self._closing.callback(handle.close)
         return handle.reasoner
 
@@ -197,7 +199,7 @@ class HeadlessRobot:
         self.loop.start(parsed, now, time_limit)
         self.map.follow(parsed)
         if self.memory is not None:
-            self._directive = DirectiveNews(now, parsed.text, directive_in_words(parsed), now)
+            self._directive = directive_begun(parsed, now)
             self.memory.take_directive(self._directive)
         return parsed
 
@@ -252,14 +254,8 @@ class HeadlessRobot:
                 else memory.problem or "the memory has no store yet"
             )
             return AnswerOutcome(AnswerCode.STORE_UNAVAILABLE, why=why)
-        answerer = mind_parts.answerer(
-            memory.store,
-            self.phrases,
-            memory.scene,
-            self.config.memory.answering,
-            grid=memory.grid,
-            looks=memory.looks,
-        )
+        tools = Tools(memory.store, self.phrases, memory.scene, grid=memory.grid, looks=memory.looks)
+        answerer = Answerer(tools, self.config.memory.answering)
         with self._stages("memory"):
             try:
                 state = memory_state(memory.store.statistics())

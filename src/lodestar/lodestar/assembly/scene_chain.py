@@ -10,14 +10,15 @@ import numpy as np
 
 from lodestar.assembly import parts
 from lodestar.assembly.config import SceneDictionaryConfig
-from lodestar.assembly.directive_fields import FieldUpdate
+from lodestar.assembly.directive_fields import DirectiveFields, FieldUpdate
 from lodestar.assembly.shared import SharedConfig
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import Directive
 from lodestar.mapping.pillars import PillarMap
 from lodestar.mapping.records import InstanceDelta
 from lodestar.models.phrases import PhraseBook
-from lodestar.scene.enrichment import Captioner, EnrichmentTask
+from lodestar.scene.enrichment import Captioner, Enricher, EnrichmentTask, TemplateCaptioner
+from lodestar.scene.moved_things import MovedThings
 from lodestar.scene.persistence import SavedScene, scene_from_archive, scene_part
 from lodestar.scene.records import Region, SceneDelta
 from lodestar.storage.archive import Archive
@@ -51,8 +52,8 @@ class SceneChain:
             phrases.of_images = parts.image_phrases(config.appearance)
         self._phrases = phrases
         self.dictionary = parts.scene_dictionary(config)
-        self.moved = parts.moved_things(config, self.dictionary)
-        self.fields = parts.directive_fields(phrases, shared)
+        self.moved = MovedThings(self.dictionary) if config.archive_moved else None
+        self.fields = DirectiveFields(phrases, shared.query, shared.keep_out_distance, shared.fence)
         self.journal = SceneJournal()
         self.grid: OccupancyGrid2D | None = None  # without the zones
         self.pillars: PillarMap | None = None
@@ -66,7 +67,7 @@ class SceneChain:
         self, crops: Callable[[EnrichmentTask], Sequence[np.ndarray]], captioner: Captioner | None = None
     ) -> None:
         """Caption entities by this captioner from now on; None = by templates. crops: images of an entity."""
-        self.enricher = parts.enricher(self.dictionary, self._phrases, crops, captioner)
+        self.enricher = Enricher(self.dictionary, captioner or TemplateCaptioner(), self._phrases, crops)
 
     # --- instances ----------------------------------------------------------------------------------------
 
@@ -160,5 +161,5 @@ class SceneChain:
         kept: Callable[[], object] = lambda: None,
         put: Callable[[SavedScene], Callable[[], object]] | None = None,
     ) -> ArchivePart[SavedScene]:
-        """Return the part of a saved map. put: by default `use`. kept: see `Exchange`."""
+        """Return the part of a saved map. put: by default `use`. kept: see `exchange`."""
         return scene_part(self.dictionary, now, put or self.use, kept)

@@ -9,13 +9,13 @@ from typing import Any
 from lodestar.assembly import parts
 from lodestar.assembly.config import SemanticVoxelsConfig
 from lodestar.assembly.shared import SharedConfig
-from lodestar.mapping.persistence import voxel_part, voxels_from
+from lodestar.mapping.persistence import KIND, VERSION, map_to_arrays, voxels_from
 from lodestar.mapping.pillars import PillarMap
 from lodestar.mapping.records import InstanceDelta
 from lodestar.mapping.semantic_voxels import SemanticVoxelMap
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 from lodestar.storage.archive import Archive
-from lodestar.storage.saved_map import ArchivePart, base_session, next_session
+from lodestar.storage.saved_map import VOXELS, ArchivePart, base_session, next_session
 from lodestar.timing.stamps import Periodic
 
 
@@ -83,5 +83,12 @@ class VoxelChain:
         put: Callable[[SemanticVoxelMap], Callable[[], object]] | None = None,
         mark: str | None = None,
     ) -> ArchivePart[SemanticVoxelMap]:
-        """Return the part of a saved map. put: by default `use`. kept, mark: see `Exchange`, `next_session`."""
-        return voxel_part(self.config.voxels, lambda: self.map, put or self.use, now, kept, mark)
+        """Return the part of a saved map. put: by default `use`. kept, mark: see `exchange`, `next_session`."""
+
+        def capture() -> Archive:
+            return Archive(KIND, VERSION, *map_to_arrays(self.map))
+
+        def build(archive: Archive) -> SemanticVoxelMap:
+            return voxels_from(archive, self.config.voxels, now(), mark=mark)
+
+        return ArchivePart(VOXELS, {KIND: VERSION}, capture, build, put or self.use, kept)

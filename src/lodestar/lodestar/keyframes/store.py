@@ -21,6 +21,7 @@ from lodestar.keyframes.view_changes import ViewChanges
 from lodestar.perception.frames import ImageBox, RgbdFrame
 from lodestar.storage.files import sync_path
 from lodestar.storage.private import private_folder
+from lodestar.storage.replacement import Replacement, undone_by
 from lodestar.storage.saved_map import KEYFRAMES
 
 _ROUNDING = 1e-6  # s; stamps at the very interval are due
@@ -237,28 +238,46 @@ class KeyframeStore:
         copy.write_index()
         return sum(path.stat().st_size for path in copy.folder.iterdir())
 
-    def prepare(self, folder: str | Path) -> KeyframeReplacement:
-        """Return what replaces the content by what `save_to` wrote. Ids continue after the largest.
+    def replace(self, folder: str | Path) -> Replacement:
+        """Replace the content by what `save_to` wrote. Ids continue after the largest.
 
-        Damaged keyframes are left out, and told by its notes. Raises ForeignFile, OtherVersion, OSError; then nothing
-        changes.
+        Damaged keyframes are left out, and told. Raises ForeignFile, OtherVersion, OSError.
         """
         erased = len(self._erased)
         saved = KeyframeSet.read(Path(folder))
         # without the lock, because it is slow from another disk
         fresh = saved.copy_to(self.folder, self._kept.new_name())
         with self._lock:
+            former, wanted = self._kept, self._wanted
             self._beside.append(fresh)
             for session_id, keyframe_ids in self._erased[erased:]:
                 self._erase_from(fresh, session_id, keyframe_ids)
-        return KeyframeReplacement(self, fresh, (*saved.damaged, *fresh.damaged))
 
-    def _use(self, kept: KeyframeSet) -> None:
+        def undo() -> None:
+            with self._lock:
+                fresh.take_back(former)
+                if self._kept is fresh:
+                    self._use(former, wanted)
+                self._beside.remove(fresh)
+
+        with undone_by(undo):
+            yield (*saved.damaged, *fresh.damaged)
+            with self._lock:
+                former, wanted = self._kept, self._wanted
+                fresh.replace(former)
+                self._use(fresh)
+            yield ()
+        with self._lock:
+            self._beside.remove(former)
+            former.delete()
+
+    def _use(self, kept: KeyframeSet, wanted: tuple[int, ...] = ()) -> None:
         """Go on with another set; the next image may have any stamp and another odometry."""
-        self._kept = kept
+        self._beside.remove(kept)
+        self._beside.append(self._kept)
+        self._kept, self._wanted = kept, wanted
         self._loads += 1
         self._last_stamp = -math.inf
-        self._wanted = ()
 
     def _is_new(self, pose: np.ndarray, stamp: float, shown: Collection[int] | None) -> bool:
         """Return whether no recent keyframe has this pose (4, 4), relative to the anchor."""
@@ -327,49 +346,6 @@ class KeyframeStore:
         return kept
 
 
-class KeyframeReplacement:
-    """A saved set of keyframes beside the one in use; see `lodestar.storage.replacement.Replacement`."""
-
-    def __init__(self, store: KeyframeStore, fresh: KeyframeSet, notes: tuple[str, ...]) -> None:
-        self._store, self._fresh, self.notes = store, fresh, notes
-        self._former: KeyframeSet | None = None
-        self._wanted: tuple[int, ...] = ()
-
-    def swap(self) -> None:
-        """Take the prepared keyframes into use: the index is replaced. Raises OSError."""
-        store = self._store
-        with store._lock:
-            former, self._wanted = store._kept, store._wanted
-            self._former = former
-            self._fresh.replace(former)
-            store._use(self._fresh)
-            store._beside.remove(self._fresh)
-            store._beside.append(former)
-
-    def undo(self) -> None:
-        """Have the former keyframes in use again; the prepared ones are deleted."""
-        store = self._store
-        with store._lock:
-            if self._fresh in store._beside:
-                store._beside.remove(self._fresh)
-            if self._former is None:
-                self._fresh.delete()
-                return
-            self._fresh.take_back(self._former)
-            if store._kept is self._fresh:
-                store._beside.remove(self._former)
-                store._use(self._former)
-                store._wanted = self._wanted
-
-    def finish(self) -> None:
-        """Delete the former keyframes."""
-        store = self._store
-        with store._lock:
-            if self._former in store._beside:
-                store._beside.remove(self._former)
-                self._former.delete()
-
-
 @dataclass(frozen=True)
 class KeyframePart:
     """The part of a saved map with the keyframes; see `lodestar.storage.saved_map.MapPart`."""
@@ -382,6 +358,6 @@ class KeyframePart:
         """Write every record and image to a new folder. Raises OSError."""
         self.store.save_to(path)
 
-    def prepare(self, path: Path) -> KeyframeReplacement:
-        """See `KeyframeStore.prepare`."""
-        return self.store.prepare(path)
+    def prepare(self, path: Path) -> Replacement:
+        """See `KeyframeStore.replace`."""
+        return self.store.replace(path)

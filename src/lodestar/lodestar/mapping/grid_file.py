@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -10,7 +9,6 @@ import numpy as np
 from lodestar.mapping.octomap import OctoMapper
 from lodestar.mapping.scan_grid import ScanGridMapper
 from lodestar.storage.archive import Archive
-from lodestar.storage.saved_map import GRID, ArchivePart
 
 Mapper: TypeAlias = OctoMapper | ScanGridMapper
 VERSIONS = {mapper.KIND: mapper.VERSION for mapper in (OctoMapper, ScanGridMapper)}
@@ -29,13 +27,3 @@ def resume_odometry(mapper: Mapper, archive: Archive) -> Mapper:
     if "map_from_odom" in archive.meta:
         mapper.resume_odometry(np.array(archive.meta["map_from_odom"], np.float64).reshape(4, 4))
     return mapper
-
-
-def grid_part(
-    capture: Callable[[], Archive],
-    build: Callable[[Archive], Mapper],
-    put: Callable[[Mapper], Callable[[], object]],
-    kept: Callable[[], object] = lambda: None,
-) -> ArchivePart[Mapper]:
-    """Return the part of a saved map with the plan grid. build: raises ForeignFile for one of another sensor."""
-    return ArchivePart(GRID, VERSIONS, capture, build, put, kept, is_optional=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from lodestar.mapping.tracks import Track
 from lodestar.mapping.tsdf import TsdfVolume
 from lodestar.mapping.voxel_store import GONE, VoxelStore
 from lodestar.storage.archive import Archive, ForeignFile
-from lodestar.storage.saved_map import VOXELS, ArchivePart, next_session
+from lodestar.storage.saved_map import next_session
 
 KIND = "voxels"
 VERSION = 1
@@ -116,25 +116,6 @@ def voxels_from(
     """
     session = next_session(str(archive.meta.get("session_id", "")), mark)
     return map_from_arrays(archive.meta, archive.arrays, config, session, now, resumes=resumes)
-
-
-def voxel_part(
-    config: VoxelConfig,
-    current: Callable[[], SemanticVoxelMap],
-    put: Callable[[SemanticVoxelMap], Callable[[], object]],
-    now: Callable[[], float],
-    kept: Callable[[], object] = lambda: None,
-    mark: str | None = None,
-) -> ArchivePart[SemanticVoxelMap]:
-    """Return the part of a saved map with surfaces and instances. mark: see `next_session`."""
-
-    def capture() -> Archive:
-        return Archive(KIND, VERSION, *map_to_arrays(current()))
-
-    def build(archive: Archive) -> SemanticVoxelMap:
-        return voxels_from(archive, config, now(), mark=mark)
-
-    return ArchivePart(VOXELS, {KIND: VERSION}, capture, build, put, kept)
 
 
 def _part(arrays: Mapping[str, np.ndarray], prefix: str) -> Arrays:

@@ -11,7 +11,7 @@ from enum import Enum
 
 from lodestar.scene.captions import words_only
 from lodestar.scene.lifecycle import OPERATOR, EntityRecord
-from lodestar.scene.records import EntityState, SceneDelta
+from lodestar.scene.records import EntityState, Refusal, SceneDelta
 from lodestar.scene.relations import Relation
 from lodestar.scene.scene_state import SceneState
 
@@ -24,14 +24,6 @@ class Edit(Enum):
     DOUBT = "DOUBT"  # uncertain, also where it was archived
     RELABEL = "RELABEL"  # the operator's word beats all votes, another's counts as many votes as there are
     RELATE = "RELATE"
-
-
-class Refusal(Enum):
-    """Reasons for refusing all amendments of a request."""
-
-    UNKNOWN_ENTITY = "UNKNOWN_ENTITY"
-    STALE = "STALE"
-    BAD_REQUEST = "BAD_REQUEST"
 
 
 class AmendmentRefused(ValueError):

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
+import msgspec
 import yaml
+from msgspec import Meta, Struct
 
 from lodestar.models.kinship import kind_of
 from lodestar.models.lexicon import load_lexicon
 from lodestar.storage.files import write_file
+from lodestar.storage.records import BadRecord, decode, encode
 
 UNKNOWN = "unknown"
 SUPPORTS = ("floor", "surface", "wall", "ceiling")
@@ -25,6 +27,9 @@ _UNITS = {"minutes": 60.0, "hours": 3600.0, "days": 86400.0}
 _STRENGTH = 2.0  # moves that the table's half-life counts for against observed ones; chosen
 _SIZE_STRENGTH = 3.0  # things that the table's size counts for; chosen
 _MAX_KINDS = 10_000  # of a file of counts
+
+_Count = Annotated[int, Meta(ge=0)]
+_Sum = Annotated[float, Meta(ge=0.0)]
 
 
 class BadPriors(ValueError):
@@ -60,11 +65,19 @@ class CategoryPrior:
 class Watched:
     """Counts of one kind: moves and exposure in seconds give its rate; sizes is the sum of ln(metres) over `sized`."""
 
-    things: int = 0
-    moves: float = 0.0
-    exposure: float = 0.0
-    sizes: float = 0.0
-    sized: int = 0
+    things: _Count
+    moves: _Sum
+    exposure: _Sum
+    sizes: float
+    sized: _Count
+
+
+class _Counts(Struct):
+    """A file of counts."""
+
+    kind: str
+    version: int
+    kinds: Annotated[dict[str, Watched], Meta(max_length=_MAX_KINDS)]
 
 
 @dataclass(frozen=True)
@@ -111,7 +124,7 @@ class CategoryPriors:
                 continue
             due = math.log(2.0) * one.elapsed / self.of(one.label).half_life
             at_least_one = due / -math.expm1(-due)
-            before = counts.get(kind, Watched())
+            before = counts.get(kind, Watched(0, 0.0, 0.0, 0.0, 0))
             sized = math.isfinite(one.size) and one.size > 0.0
             counts[kind] = Watched(
                 before.things + 1,
@@ -124,25 +137,17 @@ class CategoryPriors:
 
     def save(self, path: Path) -> None:
         """Write the counts to a file, which replaces an older one in one step. Raises OSError."""
-        kinds = {kind: vars(counted) for kind, counted in sorted(self.counts.items())}
-        text = json.dumps({"kind": KIND, "version": VERSION, "kinds": kinds}, indent=1)
-        write_file(path, [text.encode() + b"\n"])
+        content = encode(_Counts(KIND, VERSION, dict(sorted(self.counts.items()))))
+        write_file(path, [msgspec.json.format(content, indent=1) + b"\n"])
 
     @staticmethod
     def load(path: Path) -> CategoryPriors:
         """Return the table joined with the counts of a file. Raises BadPriors for one that is not there or not good."""
         try:
-            data = json.loads(path.read_text(encoding="utf-8"))
-            if data["kind"] != KIND or data["version"] != VERSION:
-                raise BadPriors(
-                    f"{path} is not a file of counts of version {VERSION}; move it away to begin anew"
-                )
-            kinds = dict(data["kinds"])
-            if len(kinds) > _MAX_KINDS:
-                raise BadPriors(f"{path} has {len(kinds)} kinds; more than {_MAX_KINDS} are not read")
-            return CategoryPriors({str(kind): _counted(entry) for kind, entry in kinds.items()})
-        except BadPriors:
-            raise
+            found = decode(path.read_bytes(), _Counts)
+            if (found.kind, found.version) != (KIND, VERSION):
+                raise BadRecord(f"it is {found.kind!r} of version {found.version}, not {KIND!r} of {VERSION}")
+            return CategoryPriors(found.kinds)
         except FileNotFoundError:
             raise BadPriors(
                 f"there is no file of counts {path}: `python -m lodestar_ros.changes BEFORE AFTER --learn --priors "
@@ -150,20 +155,8 @@ class CategoryPriors:
             ) from None
         except OSError as error:
             raise BadPriors(f"the file of counts cannot be read: {error}") from error
-        except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
+        except BadRecord as error:
             raise BadPriors(f"{path} is not a file of counts ({error}); move it away to begin anew") from None
-
-
-def _counted(entry: Mapping[str, Any]) -> Watched:
-    counted = Watched(
-        int(entry["things"]), float(entry["moves"]), float(entry["exposure"]), float(entry["sizes"]),
-        int(entry["sized"]),
-    )  # fmt: skip
-    numbers = (counted.moves, counted.exposure, counted.sizes)
-    positive = min(counted.things, counted.moves, counted.exposure, counted.sized) >= 0
-    if not (positive and all(map(math.isfinite, numbers))):
-        raise BadPriors(f"a kind has impossible counts: {dict(entry)}; move the file away to begin anew")
-    return counted
 
 
 @lru_cache(maxsize=1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import IntEnum
+from enum import Enum, IntEnum
 
 import numpy as np
 
@@ -109,3 +109,12 @@ class Region:
     centroid: np.ndarray
     neighbors: tuple[int, ...] = ()
     named: bool = False  # whether the label is an operator's word
+
+
+class Refusal(Enum):
+    """Reasons why no amendment of a request was carried out; the values are the codes of AmendScene."""
+
+    UNKNOWN_ENTITY = 11280
+    STALE = 11281  # the entity has changed since
+    BAD_REQUEST = 11282
+    UNAVAILABLE = 11289  # nobody answers; it may be tried again

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -61,7 +61,7 @@ class JournalFile(Generic[L]):
             aside = path.with_name(f"{path.name}.version-{found.version}")
             aside.unlink(missing_ok=True)
             link_file(path, aside)
-            self.rewrite(self.lines, self.left_out)
+            self.rewrite(self.lines)
 
     def _replay(self, data: bytes) -> _Head:
         """Take the whole lines; return the head. A torn last line is cut off, others that are damaged are named."""
@@ -124,12 +124,13 @@ class JournalFile(Generic[L]):
         """Return whether the file has passed its size; `rewrite` makes it small."""
         return os.fstat(self._handle).st_size > self._max_bytes
 
-    def rewrite(self, lines: list[L], kept: Iterable[bytes] = ()) -> None:
-        """Replace the content by these lines, in one step. Raises OSError, and then it is as it was.
+    def rewrite(self, lines: list[L]) -> None:
+        """Replace the content by these lines, and those that were left out, in one step.
 
-        kept: JSON of lines that are kept as they are, behind them.
+        Raises OSError, and then it is as it was.
         """
-        handle, data = -1, b"".join([*map(format_line, (self._head, *lines)), *map(checked_line, kept)])
+        left_out = map(checked_line, self.left_out)  # a later version may read them
+        handle, data = -1, b"".join([*map(format_line, (self._head, *lines)), *left_out])
         try:
             with whole_file(self.path, durable=False) as part:
                 handle = os.open(part, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)

@@ -2,96 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
 
 T = TypeVar("T")
 
-
-class Replacement(Protocol):
-    """A part that was prepared beside the one in use."""
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Return what had to be left out, as sentences."""
-        ...
-
-    def swap(self) -> None:
-        """Take the prepared part into use. Any error is raised; `undo` is called then."""
-        ...
-
-    def undo(self) -> None:
-        """Have the former part in use again, whether `swap` was called, has failed or not; drop the prepared one."""
-        ...
-
-    def finish(self) -> None:
-        """Drop the former part; there is no way back. Raises nothing."""
-        ...
+#: A part that is being replaced. The first step (`next`) prepares it beside the one in use and yields what had to be
+#: left out, as sentences; the second takes it into use, the third drops the former part. Where a step fails, or the
+#: generator is closed before the third, the former part is in use again and the prepared one is dropped.
+Replacement = Generator[tuple[str, ...], None, None]
 
 
-class Exchange(Generic[T]):
-    """A replacement in memory.
+def exchange(
+    put: Callable[[T], Callable[[], object]], part: T, kept: Callable[[], object] = lambda: None
+) -> Replacement:
+    """Replace a part in memory.
 
     put(part): takes a part into use, all or nothing, and returns what takes that back. kept(): makes the part in use
     outlive the process, or raises and leaves the one before to a successor.
     """
+    yield ()
+    take_back, outlives = put(part), False
 
-    notes: tuple[str, ...] = ()
+    def undo() -> None:
+        take_back()
+        if outlives:  # on a full disk there is nothing to take back, nor room for it
+            kept()
 
-    def __init__(
-        self, put: Callable[[T], Callable[[], object]], part: T, kept: Callable[[], object] = lambda: None
-    ) -> None:
-        self._put, self._part, self._kept = put, part, kept
-        self._back: Callable[[], object] | None = None
-        self._outlives = False
-
-    def swap(self) -> None:
-        """See `Replacement.swap`."""
-        self._back = self._put(self._part)
-        self._kept()
-        self._outlives = True
-
-    def undo(self) -> None:
-        """See `Replacement.undo`."""
-        if self._back is not None:
-            self._back()
-            self._back = None
-        if self._outlives:  # on a full disk there is nothing to take back, nor room for it
-            self._kept()
-            self._outlives = False
-
-    def finish(self) -> None:
-        """See `Replacement.finish`."""
-        self._back = None
+    with undone_by(undo):
+        kept()
+        outlives = True
+        yield ()
 
 
-@dataclass(frozen=True)
-class Unchanged:
-    """A part that stays as it is. notes: why."""
+@contextmanager
+def undone_by(undo: Callable[[], object]) -> Iterator[None]:
+    """Call `undo` where the block of a replacement fails or is closed; its error is a note of the block's."""
+    try:
+        yield
+    except GeneratorExit:
+        undo()
+        raise
+    except BaseException as error:
+        try:
+            undo()
+        except Exception as second:
+            error.add_note(f"it could not go back to what it had: {second}")
+        raise
 
-    notes: tuple[str, ...]
 
-    def swap(self) -> None:
-        """Do nothing, as `undo` and `finish`."""
+def unchanged(*notes: str) -> Replacement:
+    """Leave a part as it is. notes: why."""
+    yield notes
+    yield ()
 
-    undo = finish = swap
 
-
-def replace_all(parts: Iterable[tuple[str, Callable[[], Replacement]]]) -> tuple[str, ...]:
-    """Replace all parts, or none; return what had to be left out.
-
-    parts: the name of each, and what prepares it.
+def replace_all(parts: Iterable[tuple[str, Replacement]]) -> tuple[str, ...]:
+    """Replace all parts, by their names, or none; return what had to be left out.
 
     Raises the first error. The errors of further parts, and of parts that could not go back, are its notes
     (`BaseException.__notes__`).
     """
     prepared: list[tuple[str, Replacement]] = []
+    notes: tuple[str, ...] = ()
     failed: Exception | None = None
     try:
-        for name, prepare in parts:
+        for name, part in parts:
             try:
-                prepared.append((name, prepare()))
+                notes += next(part)
+                prepared.append((name, part))
             except Exception as error:  # the others are tried too, so that all that is wrong is told at once
                 if failed is not None:
                     failed.add_note(f"{name}: {error}")
@@ -99,17 +79,20 @@ def replace_all(parts: Iterable[tuple[str, Callable[[], Replacement]]]) -> tuple
         if failed is not None:
             raise failed
         for _, part in prepared:
-            part.swap()
+            next(part)
     except BaseException as error:
         for name, part in reversed(prepared):
             try:
-                part.undo()
+                part.close()
             except Exception as second:
                 error.add_note(f"{name} could not go back to what it had: {second}")
         raise
-    for _, part in prepared:
-        part.finish()
-    return tuple(note for _, part in prepared for note in part.notes)
+    for name, part in prepared:
+        try:
+            next(part, None)
+        except Exception as error:  # there is no way back, and the others have theirs to drop
+            notes += (f"{name}: {error}",)
+    return notes
 
 
 def told(error: BaseException) -> str:

@@ -9,12 +9,11 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
 from lodestar.storage.archive import Archive, ForeignFile, check_version, meta_of, read_archive, write_archive
-from lodestar.storage.replacement import Exchange, Replacement, replace_all
+from lodestar.storage.replacement import Replacement, exchange, replace_all
 from lodestar.storage.snapshot import SnapshotFolder
 
 #: Names of the parts in the folder.
@@ -69,10 +68,7 @@ class MapPart(Protocol):
         ...
 
     def prepare(self, path: Path) -> Replacement:
-        """Return what replaces the part by a saved one. Nothing has changed then.
-
-        Raises ForeignFile, OtherVersion, OSError.
-        """
+        """Replace the part by a saved one. Raises ForeignFile, OtherVersion, OSError."""
         ...
 
 
@@ -80,7 +76,7 @@ class MapPart(Protocol):
 class ArchivePart(Generic[T]):
     """A part that is one archive. versions: the version that can be read of each kind.
 
-    capture(): the part as it is now. build(archive): a saved part, beside the one in use. put, kept: see `Exchange`.
+    capture(): the part as it is now. build(archive): a saved part, beside the one in use. put, kept: see `exchange`.
     empty: the part of a map that lacks its file.
     """
 
@@ -99,14 +95,16 @@ class ArchivePart(Generic[T]):
 
     def prepare(self, path: Path) -> Replacement:
         """See `MapPart.prepare`."""
-        if self.empty is not None and not path.exists():
-            return self.replacement(self.empty)
-        return self.replacement(read_archive(path, self.versions))
+        lacks = self.empty is not None and not path.exists()
+        yield from self.replace(None if lacks else read_archive(path, self.versions))
 
-    def replacement(self, archive: Archive) -> Replacement:
-        """Return what replaces the part by a saved one. Raises ForeignFile, OtherVersion."""
+    def replace(self, archive: Archive | None) -> Replacement:
+        """Replace the part by a saved one; None = the map lacks it. Raises ForeignFile, OtherVersion."""
+        archive = archive or self.empty
+        if archive is None:
+            raise ForeignFile(f"the map has no {self.name}")
         check_version(self.name, archive.kind, archive.version, self.versions)
-        return Exchange(self.put, self.build(archive), self.kept)
+        yield from exchange(self.put, self.build(archive), self.kept)
 
 
 # --- all parts -------------------------------------------------------------------------------------------------
@@ -140,7 +138,7 @@ def save_map(
 def load_map(
     path: str | Path,
     parts: Sequence[MapPart],
-    beside: Sequence[tuple[str, Callable[[], Replacement]]] = (),
+    beside: Sequence[tuple[str, Replacement]] = (),
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Replace all parts by those of a saved map, or none; return what its manifest says, and what was left out.
 
@@ -149,10 +147,7 @@ def load_map(
     """
     folder, known = SnapshotFolder(path).open()
     found = [part for part in parts if (folder / part.name).exists() or not part.is_optional]
-    left_out = replace_all(
-        [(part.name, partial(part.prepare, folder / part.name)) for part in found] + [*beside]
-    )
-    return known, left_out
+    return known, replace_all([*((part.name, part.prepare(folder / part.name)) for part in found), *beside])
 
 
 @dataclass(frozen=True)
@@ -180,13 +175,7 @@ class SavedMap:
     def load(self, parts: Sequence[ArchivePart[Any]]) -> None:
         """Replace all parts by those of this map, or none. Raises ForeignFile if one does not fit."""
         found = [part for part in parts if part.name in self.parts or not part.is_optional]
-        replace_all([(part.name, partial(self._replacement, part)) for part in found])
-
-    def _replacement(self, part: ArchivePart[Any]) -> Replacement:
-        archive = self.parts.get(part.name, part.empty)
-        if archive is None:
-            raise ForeignFile(f"the map has no {part.name}")
-        return part.replacement(archive)
+        replace_all([(part.name, part.replace(self.parts.get(part.name))) for part in found])
 
 
 def _held(name: str, archive: Archive) -> ArchivePart[Archive]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lodestar.scene.amendments import AmendmentRefused, Edit, EntityEdit, Refusal, check_edits
+from lodestar.scene.amendments import AmendmentRefused, Edit, EntityEdit, check_edits
 from lodestar.scene.dictionary import SceneDictionary
-from lodestar.scene.records import SceneDelta
+from lodestar.scene.records import Refusal, SceneDelta
 from lodestar.scene.relations import Relation
 from lodestar.worldmodel.amendment_checks import MalformedAmendment, check_amendment
 from lodestar.worldmodel.amendments import OF_WAYS, Amendment, Change

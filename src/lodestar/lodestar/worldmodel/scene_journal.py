@@ -9,13 +9,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from lodestar.scene.amendments import AmendmentRefused, Refusal
+from lodestar.scene.amendments import AmendmentRefused
 from lodestar.scene.dictionary import SceneDictionary
-from lodestar.scene.records import SceneDelta
+from lodestar.scene.records import Refusal, SceneDelta
 from lodestar.storage.journal_file import JournalFile
 from lodestar.worldmodel.amendments import Amendment
 from lodestar.worldmodel.old_layouts import line_of_1
@@ -33,6 +34,11 @@ class Request(Struct, frozen=True, tag_field="op", tag="amend"):
     amendments: tuple[Amendment, ...]
     revision: int
     session: str
+
+
+def journal_of_run(folder: Path, run: str) -> JournalFile[Request]:
+    """Return the journal in the folder of a run; one of another run is put aside. Raises OSError, UnsafeFolder."""
+    return JournalFile(folder / "scene_dictionary.journal", f"{KIND} of run {run}", VERSION, Request, OLDER)
 
 
 class SceneJournal:

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import Enum
+from pathlib import Path
 
 import numpy as np
 from msgspec import Struct
@@ -84,6 +85,11 @@ class _Numbered(Struct):
 
 
 Line = Begin | End | Opened | Done | Refused | Move
+
+
+def journal_of_run(folder: Path) -> JournalFile[Line]:
+    """Return the journal in the folder of a run. Raises OSError, UnsafeFolder."""
+    return JournalFile(folder / "world_model.journal", KIND, VERSION, Line, OLDER)
 
 
 class Status(Enum):

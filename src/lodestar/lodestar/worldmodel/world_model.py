@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import Enum
 from typing import Protocol
 
 import numpy as np
 
 from lodestar.geometry.corrections import Anchor
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.scene.records import Entity
+from lodestar.scene.records import Entity, Refusal
 from lodestar.worldmodel.amendment_checks import check_amendment
 from lodestar.worldmodel.amendment_words import amendment_in_words
 from lodestar.worldmodel.amendments import OF_WAYS, Amendment, Change, ClosedWay, middle_of
@@ -26,21 +25,12 @@ from lodestar.worldmodel.trace_sentences import Names, nameless
 from lodestar.worldmodel.transactions import Entry, Transactions, default_inverse
 
 
-class Problem(Enum):
-    """Reasons why the scene was not amended."""
-
-    UNAVAILABLE = "UNAVAILABLE"  # nobody answers; it may be tried again
-    UNKNOWN_ENTITY = "UNKNOWN_ENTITY"
-    CONFLICT = "CONFLICT"  # the entity has changed since
-    BAD_REQUEST = "BAD_REQUEST"
-
-
 @dataclass(frozen=True)
 class Reply:
     """Answer to amendments of the scene. problem: None where they were carried out; then inverse takes them back."""
 
     inverse: tuple[Amendment, ...] = ()
-    problem: Problem | None = None
+    problem: Refusal | None = None
     why: str = ""
 
 
@@ -89,7 +79,7 @@ class WorldModel:
     ) -> None:
         self.transactions, self._writer, self._tell = transactions, writer, tell
         self._ways, self._names = ways or WayBook(), names
-        self._skills = skills or load_skills()
+        self.skills = skills or load_skills()
         self._under_way: set[int] = set()  # entries whose answer is awaited
         self._scene = scene
         self._limits = limits or ValidationConfig()
@@ -142,14 +132,14 @@ class WorldModel:
 
     def _effects(self, outcome: ActionOutcome, action: Action) -> tuple[Amendment, ...]:
         """Return what an action changes that was told to have succeeded; nothing where perception denies it."""
-        for belief in self._skills.confirmed(action):
+        for belief in self.skills.confirmed(action):
             measure = None if self._scene is None else measure_of(belief, self._scene.get, self._limits)
             if measure is not None and measure.holds == belief.negated:
                 apart = f"{said(belief)}: {measure.value:.1f} m, at most {measure.limit:.1f} m"
                 text = f"Nothing was changed: {action} was told to be done, but it is not so that {apart}"
                 self._tell(WorldEvent(outcome.stamp, REFUSED, text, (), outcome.trace_id))
                 return ()
-        return self._skills.effects(action, outcome.trace_id)
+        return self.skills.effects(action, outcome.trace_id)
 
     def _verify_relations(self, names: Sequence[str]) -> None:
         """Measure what was stated, and what the captions of these things state, at the end of an action."""
@@ -239,7 +229,7 @@ class WorldModel:
                 check_amendment(amendment)
             words = tuple(amendment_in_words(a, self._names) for a in entry.amendments)  # the names before it
         except (LookupError, TypeError, ValueError) as error:  # it would come again with every tick
-            reply = Reply(problem=Problem.BAD_REQUEST, why=str(error))
+            reply = Reply(problem=Refusal.BAD_REQUEST, why=str(error))
             made = self._close(entry, reply, ())
             if told is not None:
                 told(made, reply)
@@ -248,7 +238,7 @@ class WorldModel:
 
         def answered(reply: Reply) -> None:
             self._under_way.discard(entry.number)
-            if reply.problem is Problem.UNAVAILABLE and told is None:
+            if reply.problem is Refusal.UNAVAILABLE and told is None:
                 return  # `tick` tries again
             made = self._close(entry, reply, words)
             if told is not None:

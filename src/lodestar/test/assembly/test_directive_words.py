@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lodestar.agent.errands.commands import Finish
-from lodestar.assembly import mind_parts, parts
+from lodestar.assembly import parts
 from lodestar.assembly.config import PerceptionConfig, RobotConfig, changed
 from lodestar.assembly.robot import HeadlessRobot
 from lodestar.models.phrases import PhraseBook
@@ -50,7 +50,7 @@ def robot():
     ],
 )
 def test_the_nouns_of_a_directive_are_things_in_the_singular(text, nouns):
-    assert mind_parts.directive_parser()(text).nouns == nouns
+    assert parts.directive_parser()(text).nouns == nouns
 
 
 def test_an_open_detector_has_the_words_while_the_directive_runs(robot):

@@ -24,11 +24,12 @@ from lodestar.language.grammar import parse_directive
 from lodestar.mapping.admission import FrameRejected, RejectReason
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.frames import Detection, ImageBox, RgbdFrame, SegmentedFrame
-from lodestar.scene.amendments import AmendmentRefused, Refusal
+from lodestar.scene.amendments import AmendmentRefused
+from lodestar.scene.records import Refusal
 from lodestar.storage.archive import Archive, ForeignFile
 from lodestar.storage.saved_map import VOXELS, SavedMap, base_session
 from lodestar.worldmodel.amendments import Amendment, Change, ClosedWay
-from lodestar.worldmodel.world_model import Problem, Reply
+from lodestar.worldmodel.world_model import Reply
 
 CAMERA = PinholeCamera(64, 48, 40.0, 40.0, 31.5, 23.5)
 ROBOT = changed(RobotConfig(), mapping__source="depth")
@@ -272,7 +273,7 @@ def test_amendments_are_carried_out_or_refused_at_once(chain: LocalMap) -> None:
     assert (
         replies[0].problem is None and replies[0].inverse and chain.mirror.entities[identity].label == "stool"
     )
-    assert replies[1].problem is Problem.UNKNOWN_ENTITY
+    assert replies[1].problem is Refusal.UNKNOWN_ENTITY
     with pytest.raises(AmendmentRefused) as refused:
         chain.scene.amend([])
     assert refused.value.refusal is Refusal.BAD_REQUEST

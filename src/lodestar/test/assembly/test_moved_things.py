@@ -12,7 +12,9 @@ from scene_builders import sighting
 from session_builders import loaded, thing, yesterday
 
 from lodestar.assembly.config import SceneDictionaryConfig
-from lodestar.assembly.parts import moved_things
+from lodestar.assembly.scene_chain import SceneChain
+from lodestar.assembly.shared import SharedConfig
+from lodestar.models.phrases import PhraseBook
 from lodestar.scene.amendments import Edit, EntityEdit
 from lodestar.scene.moved_things import MovedThings
 from lodestar.scene.records import EntityState
@@ -77,5 +79,5 @@ def test_an_operators_word_that_it_is_there_is_not_overruled(day):
     assert states(scene)[MUG] is EntityState.ACTIVE
 
 
-def test_it_can_be_switched_off(day):
-    assert moved_things(SceneDictionaryConfig(archive_moved=False), day[0]) is None
+def test_it_can_be_switched_off():
+    assert SceneChain(SceneDictionaryConfig(archive_moved=False), SharedConfig(), PhraseBook()).moved is None

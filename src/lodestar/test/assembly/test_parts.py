@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lodestar.assembly import mind_parts
+from lodestar.assembly import parts
 from lodestar.assembly.config import GoalSelectorConfig, RobotConfig, changed
 from lodestar.assembly.robot import HeadlessRobot
 from lodestar.language.grammar import parse_directive
@@ -16,12 +16,12 @@ NOBODY = ParserConfig(True, ChatConfig(base_url="http://127.0.0.1:9/v1", timeout
 
 
 def test_no_model_reads_directives_unless_it_is_configured():
-    assert mind_parts.directive_model(GoalSelectorConfig()) is None
+    assert parts.directive_model(GoalSelectorConfig()) is None
 
 
 def test_a_model_that_is_not_there_leaves_directives_to_the_grammar():
     told: list[str] = []
-    model = mind_parts.directive_model(GoalSelectorConfig(parser=NOBODY), told.append)
+    model = parts.directive_model(GoalSelectorConfig(parser=NOBODY), told.append)
     assert model is not None and model[0]("find the mug") == parse_directive("find the mug")
     assert len(told) == 1 and "the grammar reads the directive" in told[0]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lodestar.assembly import mind_parts, parts
+from lodestar.assembly import parts
 from lodestar.assembly.config import MappingConfig, RobotConfig, changed
 from lodestar.assembly.local_map import LocalMap
 from lodestar.grid.occupancy import FREE
@@ -51,6 +51,6 @@ def test_the_map_of_an_episode_is_refused_by_an_octree_and_says_what_to_do(saved
 
 def test_what_the_policy_learned_is_taken_up(saved: Path) -> None:
     config = changed(RobotConfig(), goal_selector__selection__policy_state=str(saved / "policy.json"))
-    policy = mind_parts.policy(config.goal_selector)
-    fresh = mind_parts.policy(RobotConfig().goal_selector)
+    policy = parts.policy(config.goal_selector)
+    fresh = parts.policy(RobotConfig().goal_selector)
     assert policy.state()["response"] != fresh.state()["response"]  # type: ignore[attr-defined]

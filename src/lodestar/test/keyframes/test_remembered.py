@@ -17,6 +17,7 @@ from lodestar.keyframes.records import ImageName
 from lodestar.keyframes.remembered import RememberedImages
 from lodestar.keyframes.store import KeyframeStore
 from lodestar.perception.frames import RgbdFrame
+from lodestar.storage.replacement import replace_all
 
 CAMERA = PinholeCamera(64, 48, 40.0, 40.0, 31.5, 23.5)
 
@@ -375,9 +376,7 @@ def test_runs_of_any_course_show_what_is_remembered_and_hold_nothing_else(tmp_pa
             folder = house.home / "saved"
             shutil.rmtree(folder, ignore_errors=True)
             store.save_to(folder)
-            replacement = store.prepare(folder)
-            replacement.swap()
-            replacement.finish()
+            replace_all([("keyframes", store.replace(folder))])
             shutil.rmtree(folder)
         elif what == "end":
             house.end()

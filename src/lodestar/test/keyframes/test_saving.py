@@ -45,7 +45,7 @@ def kept(tmp_path):
 
 
 def load_into(store, folder):
-    replace_all([("keyframes", lambda: store.prepare(folder))])
+    replace_all([("keyframes", store.replace(folder))])
     return len(store)
 
 
@@ -88,7 +88,7 @@ def test_a_damaged_keyframe_is_told_and_left_out(kept, tmp_path, harm):
     other.offer(frame(50.0, x=9.0))
     assert load_into(other, tmp_path / "saved") == 3
     assert other.ids == (1, 3, 4) and all(other.get(i)[1] == kept.get(i)[1] for i in other.ids)
-    (told,) = other.prepare(tmp_path / "saved").notes
+    (told,) = next(other.replace(tmp_path / "saved"))
     assert told.startswith("keyframe 00000002 is damaged and was left out: ")
 
 
@@ -180,12 +180,12 @@ def test_a_load_may_be_taken_back_after_the_swap_also_on_a_full_disk(kept, tmp_p
     kept.save_to(tmp_path / "saved")
     store = running(tmp_path / "live")
     before = content(store)
-    load = store.prepare(tmp_path / "saved")
-    load.swap()
+    load = store.replace(tmp_path / "saved")
+    next(load), next(load)
     assert content(store) == content(kept)
     store.offer(frame(7.0, x=90.0))
     with failing_disk(0, stays_full=True):
-        load.undo()
+        load.close()
     assert content(store) == content(KeyframeStore(store.folder)) == before
     assert store.offer(frame(200.0, x=90.0)).id == 6, "no id is given twice"
 
@@ -194,21 +194,21 @@ def test_a_keyframe_that_is_erased_during_a_load_does_not_come_back(kept, tmp_pa
     kept.save_to(tmp_path / "saved")
     store = KeyframeStore(tmp_path / "live")
     store.offer(frame(100.0, x=50.0))
-    load = store.prepare(tmp_path / "saved")
-    load.swap()
+    load = store.replace(tmp_path / "saved")
+    next(load), next(load)
     store.erase("", [1])
     assert store.ids == (2, 3, 4)
-    load.undo()
+    load.close()
     assert store.ids == () and KeyframeStore(store.folder).ids == ()
 
 
-@pytest.mark.parametrize("does", ["prepare", "save_to"])
+@pytest.mark.parametrize("does", ["replace", "save_to"])
 def test_a_slow_copy_holds_up_nobody_and_brings_nothing_back_that_is_erased(
     kept, tmp_path, monkeypatch, does
 ):
     """A saved map may lie on another disk, from which images come slowly."""
     kept.save_to(tmp_path / "saved")
-    store = KeyframeStore(tmp_path / "live") if does == "prepare" else kept
+    store = KeyframeStore(tmp_path / "live") if does == "replace" else kept
     linked, asked = [], []
 
     def slow(source, target):
@@ -220,11 +220,10 @@ def test_a_slow_copy_holds_up_nobody_and_brings_nothing_back_that_is_erased(
                 asked.append(other.submit(store.erase, "", [2, 3]).result(timeout=5.0))
 
     monkeypatch.setattr("lodestar.keyframes.folder.link_file", slow)
-    if does == "prepare":
-        load = store.prepare(tmp_path / "saved")
-        assert asked[0].id == 1 and load.notes == ()
-        load.swap()
-        load.finish()
+    if does == "replace":
+        load = store.replace(tmp_path / "saved")
+        assert next(load) == () and asked[0].id == 1
+        assert next(load) == () and next(load, None) is None
         assert store.ids == (1, 4) and KeyframeStore(store.folder).ids == (1, 4)
     else:
         store.save_to(tmp_path / "again")
@@ -239,9 +238,9 @@ def test_a_load_that_is_taken_back_keeps_what_is_wanted(kept, tmp_path):
     for step in range(3):
         store.offer(frame(100.0 + step, x=50.0 + step))
     store.want([1])
-    load = store.prepare(tmp_path / "saved")
-    load.swap()
-    load.undo()
+    load = store.replace(tmp_path / "saved")
+    next(load), next(load)
+    load.close()
     for step in range(3, 9):
         store.offer(frame(100.0 + step, x=50.0 + step))
     assert 1 in store.ids

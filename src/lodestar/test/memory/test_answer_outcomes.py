@@ -8,12 +8,12 @@ import time
 import pytest
 from chat_server import chat_server
 
-from lodestar.assembly import mind_parts
 from lodestar.language.directive import StepKind
 from lodestar.language.grammar import parse_directive
 from lodestar.language.question_reader import read_question
 from lodestar.language.sentences import sentence
 from lodestar.memory.answer import AnswerCode
+from lodestar.memory.answering.agent import ModelAnswerer, make_answer_chat
 from lodestar.memory.answering.answerer import MemoryState
 from lodestar.memory.answering.config import AgentConfig
 from lodestar.memory.answering.outcomes import outcome_of
@@ -115,8 +115,14 @@ def test_a_cancel_ends_the_models_request_and_its_rounds(office, monkeypatch):
     with chat_server(("do", "silent")) as server:  # a model that thinks until the end of the test
         chat = ChatConfig(base_url=server.url, timeout=20.0, patience=30.0)
         config = AgentConfig(True, chat=chat)
-        model = mind_parts.answer_chat(config)
-        answerer = mind_parts.model_answerer(office.answerer(cancelled=cancelled.is_set), model, config)
+        model = make_answer_chat(config)
+        answerer = ModelAnswerer(
+            model,
+            office.answerer(cancelled=cancelled.is_set),
+            config,
+            begin=model.begin_task,
+            cancel=model.cancel,
+        )
 
         def work():
             found.append(outcome(office, "where is the gray chair?", answerer=answerer))
@@ -135,7 +141,7 @@ def test_a_cancel_ends_the_models_request_and_its_rounds(office, monkeypatch):
 
 
 def test_without_a_model_nothing_is_asked():
-    assert mind_parts.answer_chat(AgentConfig()) is None
+    assert make_answer_chat(AgentConfig()) is None
 
 
 # --- what would find out ---------------------------------------------------------------------------------------------

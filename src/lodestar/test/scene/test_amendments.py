@@ -7,11 +7,11 @@ import pytest
 from scene_builders import archive, instance, sighting
 
 from lodestar.mapping.records import CaptionVote
-from lodestar.scene.amendments import AmendmentRefused, Edit, EntityEdit, Refusal
+from lodestar.scene.amendments import AmendmentRefused, Edit, EntityEdit
 from lodestar.scene.config import SceneConfig
 from lodestar.scene.dictionary import SceneDictionary
 from lodestar.scene.persistence import scene_from_archive, scene_to_archive
-from lodestar.scene.records import EntityState, Stated
+from lodestar.scene.records import EntityState, Refusal, Stated
 from lodestar.scene.relations import Relation, RelationTable
 
 OPERATOR = "operator"

@@ -114,5 +114,5 @@ def test_impossible_counts_are_refused(tmp_path):
     data = json.loads(path.read_text())
     data["kinds"]["mug"]["exposure"] = -1.0
     path.write_text(json.dumps(data))
-    with pytest.raises(BadPriors, match="impossible"):
+    with pytest.raises(BadPriors, match=r"kinds\[...\].exposure: expected `float` >= 0.0.*move it away"):
         CategoryPriors.load(path)

@@ -11,7 +11,6 @@ import pytest
 from failing_disk import every_failure
 from scene_builders import Feed, instance
 
-from lodestar.assembly import parts
 from lodestar.assembly.config import RobotConfig
 from lodestar.assembly.local_map import LocalMap
 from lodestar.geometry.camera import PinholeCamera
@@ -25,10 +24,11 @@ from lodestar.perception.frames import RgbdFrame
 from lodestar.scene.persistence import scene_from_archive
 from lodestar.scene.records import EntityState
 from lodestar.storage.archive import ForeignFile
-from lodestar.storage.replacement import Exchange, replace_all, told
+from lodestar.storage.replacement import Replacement, exchange, replace_all, told, undone_by
 from lodestar.storage.saved_map import GRID, KEYFRAMES, SCENE, VOXELS, WAYS, SavedMap, load_map, save_map
 from lodestar.storage.snapshot import SnapshotFolder
 from lodestar.worldmodel.amendments import Amendment, Change, ClosedWay
+from lodestar.worldmodel.scene_journal import journal_of_run
 from lodestar.worldmodel.way_file import way_part
 
 CAMERA = PinholeCamera(32, 24, 30.0, 30.0, 16.0, 12.0)
@@ -61,7 +61,7 @@ class Robot:
             nothing = np.zeros((0, 0), np.float32)
             self.keyframes.offer(RgbdFrame(1.0 + step, CAMERA, nothing, pose, rgb=image))
         self.map.follow_ways((DOOR,) if names else ())
-        assert self.map.scene.replay(parts.scene_journal(folder / "run", "run")) == ()
+        assert self.map.scene.replay(journal_of_run(folder / "run", "run")) == ()
         self.journal = self.map.scene.journal
 
     def find_rooms(self) -> None:
@@ -81,7 +81,7 @@ class Robot:
         save_map(SnapshotFolder(path, keep=2), self.parts(), {"saved": 1.0})
 
     def load(self, path: Path, *more: object) -> tuple[str, ...]:
-        journal = ("journal", lambda: Exchange(lambda _: self.journal.clear(), None))
+        journal = ("journal", exchange(lambda _: self.journal.clear(), None))
         return load_map(path, (*self.parts(), *more), [journal])[1]  # type: ignore[arg-type]
 
     def content(self) -> dict[str, object]:
@@ -96,7 +96,7 @@ class Robot:
             "free": self.map.plan.mapper.project(0.0).cells.tobytes(),
             "voxels": self.map.voxels.map.session_id.split("+")[0],
             "images": [[store.get(i)[1] for i in store.ids] for store in stores],
-            "journal": len(parts.scene_journal(self.folder / "run", "run").lines),
+            "journal": len(journal_of_run(self.folder / "run", "run").lines),
         }  # fmt: skip
 
 
@@ -155,19 +155,15 @@ def test_a_load_that_fails_at_any_operation_changes_nothing(yesterday, tmp_path)
 class Stubborn:
     """A part whose node refuses at the last moment."""
 
-    name, is_optional, notes = "stubborn", False, ()
+    name, is_optional = "stubborn", False
 
-    def prepare(self, path: Path) -> Stubborn:
-        return self
+    def prepare(self, path: Path) -> Replacement:
+        def undo() -> None:
+            raise RuntimeError("it is still dead")
 
-    def swap(self) -> None:
-        raise RuntimeError("its node died")
-
-    def undo(self) -> None:
-        raise RuntimeError("it is still dead")
-
-    def finish(self) -> None:
-        raise AssertionError("nothing was replaced")
+        with undone_by(undo):
+            yield ()
+            raise RuntimeError("its node died")
 
 
 def test_a_part_that_refuses_at_the_last_moment_undoes_all_and_is_told(yesterday, tmp_path):
@@ -176,7 +172,7 @@ def test_a_part_that_refuses_at_the_last_moment_undoes_all_and_is_told(yesterday
     with pytest.raises(RuntimeError, match="its node died") as raised:
         robot.load(tmp_path / "map", Stubborn())
     assert robot.content() == before
-    assert told(raised.value) == "its node died; stubborn could not go back to what it had: it is still dead"
+    assert told(raised.value) == "its node died; it could not go back to what it had: it is still dead"
     assert robot.scene.state.records[3].state is EntityState.ARCHIVED, "what was acknowledged holds"
 
 
@@ -192,11 +188,11 @@ def test_a_checkpoint_that_finds_no_room_is_told_once_and_its_part_is_back():
         return content.pop
 
     parts = [
-        ("ways", Exchange(put, "shut", lambda: written.append(content[-1]))),
-        ("grid", Exchange(put, "g", kept)),
+        ("ways", exchange(put, "shut", lambda: written.append(content[-1]))),
+        ("grid", exchange(put, "g", kept)),
     ]
     with pytest.raises(OSError, match="no space left") as raised:
-        replace_all([(name, lambda part=part: part) for name, part in parts])
+        replace_all(parts)
     assert content == ["own"] and written == ["shut", "own"]
     assert told(raised.value) == "no space left"
 

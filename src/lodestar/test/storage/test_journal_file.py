@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec import Struct
 
 from lodestar.storage.journal_file import JournalFile
 
@@ -69,6 +70,19 @@ def test_a_full_journal_is_rewritten_in_one_step(path):
     journal.append({"number": 10})
     assert not journal.is_full
     assert [line["number"] for line in opened(path).lines] == [9, 10]
+
+
+def test_a_journal_that_is_made_small_keeps_the_lines_that_it_cannot_read(path):
+    opened(path).append({"number": 1, "of": "a newer version"})
+    journal = JournalFile(path, "test", 1, _Numbered)
+    assert journal.lines == [] and len(journal.left_out) == 1
+    journal.rewrite([_Numbered("7")])
+    journal.append(_Numbered("8"))
+    assert [line["number"] for line in opened(path).lines] == ["7", 1, "8"]
+
+
+class _Numbered(Struct):
+    number: str
 
 
 def test_a_line_that_no_file_can_hold_is_refused_and_nothing_written(path):

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lodestar.assembly import parts
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.keyframes.folder import KeyframeSet
 from lodestar.keyframes.records import AnchoredKeyframe
@@ -33,7 +32,8 @@ from lodestar.worldmodel.outcomes import (
 )
 from lodestar.worldmodel.records import Belief, Phase, Skill
 from lodestar.worldmodel.scene_journal import Request
-from lodestar.worldmodel.transactions import Status, Transactions
+from lodestar.worldmodel.scene_journal import journal_of_run as scene_journal_of_run
+from lodestar.worldmodel.transactions import Status, Transactions, journal_of_run
 from lodestar.worldmodel.way_file import ways_from_archive
 
 OLD = Path(__file__).with_name("written_by_0_3")
@@ -77,7 +77,7 @@ def test_memories():
 def test_the_journal_of_the_world_model_is_converted_once_and_the_old_one_kept(folder):
     before = (folder / "world_model.journal").read_bytes()
     for _ in range(2):  # converted, and read again
-        journal = parts.world_journal(folder)
+        journal = journal_of_run(folder)
         found = Transactions(journal)
         journal.close()
         assert found.problems == []
@@ -106,16 +106,16 @@ def test_a_line_that_cannot_be_converted_stays_and_its_number_is_not_given_again
     path = folder / "world_model.journal"
     with path.open("ab") as file:
         file.write(checked_line(b'{"op":"entry","number":9,"stamp":"never"}'))
-    journal = parts.world_journal(folder)
+    journal = journal_of_run(folder)
     journal.close()
-    journal = parts.world_journal(folder)
+    journal = journal_of_run(folder)
     assert Transactions(journal).open(20.0, (GONE,)).number == 10
     journal.close()
 
 
 def test_the_journal_of_the_scene_is_converted(folder):
     for _ in range(2):
-        journal = parts.scene_journal(folder, "r1")
+        journal = scene_journal_of_run(folder, "r1")
         journal.close()
         assert journal.lines == [Request((GONE, OFF), 12, "s-1"), Request((CUP,), -1, "s-1")]
         assert journal.problems == []

@@ -14,15 +14,14 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "scene"))
 
 from scene_builders import Feed, instance
 
-from lodestar.assembly import parts
-from lodestar.scene.amendments import AmendmentRefused, Refusal
+from lodestar.scene.amendments import AmendmentRefused
 from lodestar.scene.dictionary import SceneDictionary
 from lodestar.scene.persistence import KIND, VERSION, scene_from_archive, scene_to_archive
-from lodestar.scene.records import EntityState
+from lodestar.scene.records import EntityState, Refusal
 from lodestar.storage.checkpoint import Checkpoint, CheckpointConfig
 from lodestar.worldmodel.amendments import Amendment, Change
 from lodestar.worldmodel.records import Belief
-from lodestar.worldmodel.scene_journal import SceneJournal
+from lodestar.worldmodel.scene_journal import SceneJournal, journal_of_run
 
 RUN = "run-1"
 STOOL = Amendment(Change.RELABEL, "the operator says so", "operator", 1, label="stool")
@@ -40,7 +39,7 @@ scene = SceneDictionary()
 scene.update(Feed()(updated=TWO))
 if with_checkpoint:
     kept(folder).write(scene_to_archive(scene))
-journal = SceneJournal(parts.scene_journal(folder, RUN))
+journal = SceneJournal(journal_of_run(folder, RUN))
 journal.amend(scene, (STOOL,))
 journal.amend(scene, (GONE,))
 print(scene.revision, flush=True)  # the answer of the service
@@ -54,7 +53,7 @@ def kept(folder: Path) -> Checkpoint:
 
 def successor(folder: Path) -> tuple[SceneDictionary, SceneJournal]:
     """Return the scene as the next process begins with it."""
-    scene, journal, revision = SceneDictionary(), SceneJournal(parts.scene_journal(folder, RUN)), 0
+    scene, journal, revision = SceneDictionary(), SceneJournal(journal_of_run(folder, RUN)), 0
     found = kept(folder).read()
     if found is not None:
         saved = scene_from_archive(found.archive, scene.config, 1e9, resumes=True)
@@ -82,7 +81,7 @@ def first(folder):
     scene = SceneDictionary()
     scene.update(Feed()(updated=TWO))
     kept(folder).write(scene_to_archive(scene))
-    return scene, SceneJournal(parts.scene_journal(folder, RUN))
+    return scene, SceneJournal(journal_of_run(folder, RUN))
 
 
 @pytest.mark.parametrize("checkpoint", ["checkpoint", "none"])
@@ -161,14 +160,14 @@ def test_a_loaded_map_has_no_amendments_of_the_one_before(first, folder):
 def test_the_journal_of_another_run_says_nothing(first, folder):
     scene, journal = first
     journal.amend(scene, (GONE,))
-    other = parts.scene_journal(folder, "run-2")
+    other = journal_of_run(folder, "run-2")
     assert other.lines == [] and len(other.problems) == 1
 
 
 def test_a_line_that_is_no_request_is_named_and_the_rest_carried_out(first, folder):
     scene, journal = first
     journal.amend(scene, (STOOL,))
-    parts.scene_journal(folder, RUN).append({"op": "amend", "revision": 9})
+    journal_of_run(folder, RUN).append({"op": "amend", "revision": 9})
     journal.amend(scene, (GONE,))
     again, journal = successor(folder)
     assert beliefs(again) == AMENDED
@@ -179,7 +178,7 @@ def test_a_malformed_relation_is_refused_by_the_scene(tmp_path):
     scene = SceneDictionary()
     scene.update(Feed()(updated=TWO))
     eats = Amendment(Change.RELATE, "", "skill", belief=Belief("Eats", ("entity:1",) * 200))
-    journal = SceneJournal(parts.scene_journal(tmp_path, RUN))
+    journal = SceneJournal(journal_of_run(tmp_path, RUN))
     with pytest.raises(AmendmentRefused, match="Eats") as refused:
         journal.amend(scene, (GONE, eats))
     assert refused.value.refusal is Refusal.BAD_REQUEST

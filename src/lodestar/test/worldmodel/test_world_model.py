@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from lodestar.geometry.poses import planar_transform
+from lodestar.scene.records import Refusal
 from lodestar.storage.journal_file import JournalFile
 from lodestar.worldmodel.amendment_checks import MalformedAmendment
 from lodestar.worldmodel.amendments import Amendment, Change, ClosedWay
@@ -35,7 +36,7 @@ from lodestar.worldmodel.transactions import (
     Transactions,
 )
 from lodestar.worldmodel.way_file import ways_from_archive, ways_to_archive
-from lodestar.worldmodel.world_model import Problem, Reply, WorldModel
+from lodestar.worldmodel.world_model import Reply, WorldModel
 
 GONE = Amendment(Change.ARCHIVE, "depth passes through its place", "recovery", 12)
 DOOR = ClosedWay((5.0, 4.5), (5.0, 5.4), 60.0, "DOOR_CLOSED")
@@ -138,14 +139,14 @@ def test_a_way_that_had_expired_before_a_restart_is_not_told_of_again(bench):
 
 
 def test_a_scene_that_refuses_one_amendment_keeps_the_way_open_too(bench):
-    bench.scene.problem = Problem.UNKNOWN_ENTITY
+    bench.scene.problem = Refusal.UNKNOWN_ENTITY
     bench.world.take_outcome(ended(Result.ROLLED_BACK, (CLOSED, GONE)))
     assert bench.world.ways == () and bench.kinds() == [REFUSED]
     assert bench.world.transactions.entries[1].status is Status.REFUSED
 
 
 def test_a_scene_that_is_away_gets_it_later(bench):
-    bench.scene.problem = Problem.UNAVAILABLE
+    bench.scene.problem = Refusal.UNAVAILABLE
     bench.world.take_outcome(ended())
     bench.world.tick(20.0)
     assert bench.events == [] and len(bench.world.transactions.waiting) == 1
@@ -163,11 +164,11 @@ def test_what_is_under_way_is_not_asked_twice(bench):
 
 
 def test_an_operator_is_told_at_once_that_the_scene_is_away_and_nothing_happens_later(bench):
-    bench.scene.problem = Problem.UNAVAILABLE
+    bench.scene.problem = Refusal.UNAVAILABLE
     bench.world.correct((GONE,), 5.0, bench.hear)
     bench.scene.problem = None
     bench.world.tick(20.0)
-    assert bench.told[0][1].problem is Problem.UNAVAILABLE and bench.scene.amended == []
+    assert bench.told[0][1].problem is Refusal.UNAVAILABLE and bench.scene.amended == []
 
 
 MALFORMED = [
@@ -247,9 +248,9 @@ def test_an_undo_does_not_revive_what_a_later_entry_archived(bench, first, secon
 
 def test_an_undo_that_the_scene_refuses_may_be_tried_again(bench):
     bench.world.correct((GONE,), 5.0, bench.hear)
-    bench.scene.problem = Problem.CONFLICT
+    bench.scene.problem = Refusal.STALE
     bench.world.undo(1, 6.0, bench.hear)
-    assert bench.told[-1][1].problem is Problem.CONFLICT
+    assert bench.told[-1][1].problem is Refusal.STALE
     bench.scene.problem = None
     bench.world.undo(1, 7.0, bench.hear)
     assert bench.told[-1][1].problem is None
@@ -267,7 +268,7 @@ def test_a_successor_goes_on_after_kill_9(bench):
     bench.world.take_trace(trace("q-t1"))
     bench.world.take_outcome(ended(Result.ROLLED_BACK, (CLOSED,), "q-t1"))
     bench.world.take_trace(trace("q-t2"))
-    bench.scene.problem = Problem.UNAVAILABLE
+    bench.scene.problem = Refusal.UNAVAILABLE
     bench.world.take_outcome(ended(identity="q-t3"))
     bench.scene.problem = None
     bench.start()
@@ -286,7 +287,7 @@ def test_a_successor_goes_on_after_kill_9(bench):
 
 def test_what_was_carried_out_and_not_noted_can_still_be_undone(bench):
     """Killed between the scene's change and the note of it: the scene says that there is nothing to change."""
-    bench.scene.problem = Problem.UNAVAILABLE
+    bench.scene.problem = Refusal.UNAVAILABLE
     bench.world.take_outcome(ended())
     bench.start()
     bench.scene.amend = lambda amendments, answered: answered(Reply())

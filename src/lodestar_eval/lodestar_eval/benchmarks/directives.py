@@ -144,28 +144,31 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
 
 
 def _parser(options: argparse.Namespace, progress: Callable[[str], None]) -> Callable[[str], Any]:
-    from lodestar.assembly import mind_parts
+    from lodestar.assembly import parts
     from lodestar.assembly.config import GoalSelectorConfig
     from lodestar.language.config import ParserConfig
 
     if options.parser == "asking":
-        return mind_parts.directive_parser()
+        return parts.directive_parser()
     if options.parser == "grammar":
-        return mind_parts.grammar_parser()
+        from lodestar.language.grammar import parse_directive
+
+        return parse_directive
     try:
         chat = ChatConfig(options.model, options.base_url, key_variable=options.key_variable)
     except ValueError as error:
         raise BadOptions(str(error)) from error
-    model = mind_parts.directive_model(GoalSelectorConfig(parser=ParserConfig(True, chat)), progress)
+    model = parts.directive_model(GoalSelectorConfig(parser=ParserConfig(True, chat)), progress)
     assert model is not None
     return model[0]
 
 
 def _grammar_alone(options: argparse.Namespace) -> Callable[[str], Any] | None:
     """The grammar that takes doubtful readings too, which the asking parser is compared with; None for another."""
-    from lodestar.assembly import mind_parts
 
-    return mind_parts.grammar_parser() if options.parser == "asking" else None
+    from lodestar.language.grammar import parse_directive
+
+    return parse_directive if options.parser == "asking" else None
 
 
 def _times(parse: Callable[[str], Any]) -> dict[str, float]:

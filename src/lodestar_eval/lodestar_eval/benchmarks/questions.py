@@ -130,10 +130,10 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
 
 def _likely() -> LikelyQuestions:
     """Return what reads by meaning, its vectors computed."""
-    from lodestar.assembly import mind_parts
+    from lodestar.language.likely_questions import LikelyQuestions
     from lodestar_eval.phrase_book import phrase_book
 
-    found = mind_parts.likely_questions(phrase_book())
+    found = LikelyQuestions(phrase_book().vectors)
     found.load()
     return found
 

@@ -68,7 +68,6 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
 
 
 def _measure(size: int, traces: int, rng: np.random.Generator) -> tuple[dict[str, float], int]:
-    from lodestar.assembly import parts
     from lodestar.assembly.config import WorldModelConfig
     from lodestar_eval.validation_world import make_world, spoiled, trace_of
 
@@ -76,7 +75,7 @@ def _measure(size: int, traces: int, rng: np.random.Generator) -> tuple[dict[str
     gc.collect()
     thresholds = gc.get_threshold()
     gc.set_threshold(thresholds[0], thresholds[1], 10**9)  # as the goal selector does while the robot drives
-    validator = parts.trace_validator(WorldModelConfig(), world)
+    validator = TraceValidator(world, WorldModelConfig().validation)
     validator.check(trace_of(world, rng))  # compiles
     times, wrong = [], 0
     for number in range(traces):

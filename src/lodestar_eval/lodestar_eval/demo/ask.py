@@ -14,16 +14,19 @@ from pathlib import Path
 
 import numpy as np
 
-from lodestar.assembly import mind_parts, parts
 from lodestar.assembly.config import RobotConfig
 from lodestar.assembly.local_map import LocalMap
 from lodestar.assembly.memory_chain import map_name_of
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive_errors import DirectiveError
+from lodestar.language.likely_questions import LikelyQuestions
 from lodestar.language.question import Question
 from lodestar.language.question_reader import read_question
 from lodestar.memory.answer import Answer
 from lodestar.memory.answer_text import answer_lines
+from lodestar.memory.answering.answerer import Answerer
+from lodestar.memory.answering.coverage import FloorLooks
+from lodestar.memory.answering.tools import Tools
 from lodestar.memory.errors import StoreError
 from lodestar.memory.records import Memory
 from lodestar.memory.requests import MAX_LIMIT, Request
@@ -64,7 +67,7 @@ def main(arguments: list[str] | None = None) -> int:
         )
     try:
         book = PhraseBook(SentenceTransformerEmbedder())
-        question = read_question(options.question, likely=mind_parts.likely_questions(book))
+        question = read_question(options.question, likely=LikelyQuestions(book.vectors))
         saved = options.map or options.memory.parent / "map"
         answer, now = answered(question, options.memory, saved, book)
     except (DirectiveError, StoreError) as error:
@@ -95,24 +98,20 @@ def answered(
         last = _last(store)
         store.use_map(last.map)
         around = _around(saved, config, book, last)
-        looks = parts.floor_looks(config.memory.answering)
+        looks = FloorLooks(config.memory.answering.coverage)
         looks.take(hit.memory for hit in store.search(Request(limit=MAX_LIMIT)))
-        answerer = mind_parts.answerer(
-            store,
-            book,
-            around.scene,
-            config.memory.answering,
-            grid=around.grid,
-            looks=None if around.grid is None else looks,
-            use_scene=around.grid is not None,
+        has_plan = around.grid is not None
+        tools = Tools(
+            store, book, around.scene, use_scene=has_plan, grid=around.grid, looks=looks if has_plan else None
         )
+        answerer = Answerer(tools, config.memory.answering)
         pose = np.array([*last.position[:2], last.heading])
         return answerer.answer(question, last.end, pose), last.end
 
 
 def _around(saved: Path | None, config: RobotConfig, book: PhraseBook, last: Memory) -> _Around:
     """Return the scene and the plan of the saved map, if it is the one that the memories belong to."""
-    nothing = _Around(parts.scene_mirror())
+    nothing = _Around(SceneMirror())
     if saved is None or not saved.is_dir():
         return nothing
     chain = LocalMap(config, book)

@@ -17,8 +17,8 @@ from rclpy.node import Node
 from rclpy.serialization import deserialize_message
 from rclpy.signals import SignalHandlerOptions
 
-from lodestar.assembly import parts
 from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity
 from lodestar_bringup.domains import free_domain
 from lodestar_bringup.stack import StackOptions, stack
@@ -124,7 +124,7 @@ def seen_in(recording: Path) -> MapSeen:
     """Return grid and entities at the end of a recording. Raises StackFailed where it has none."""
     bag = _opened(recording)
     grid_topic, scene_topic = bag.names.get("grid", ""), bag.names.get("entities", "")
-    grid, mirror, gaps = None, parts.scene_mirror(), 0
+    grid, mirror, gaps = None, SceneMirror(), 0
     for topic, _, raw in bag.messages((grid_topic, scene_topic)):
         if topic == grid_topic:
             grid = deserialize_message(raw, message_type(bag.types[topic]))

@@ -9,17 +9,17 @@ from pathlib import Path
 
 import numpy as np
 
-from lodestar.assembly import mind_parts
 from lodestar.assembly.memory_chain import MemoryChain
 from lodestar.geometry.poses import yaw_of
 from lodestar.language.directive_errors import DirectiveError
+from lodestar.language.likely_questions import LikelyQuestions
 from lodestar.language.picture_goals import goal_of
 from lodestar.language.question import AnswerType
 from lodestar.language.question_reader import read_question
 from lodestar.memory import answer as memory_answer
 from lodestar.memory.answering.answerer import Answerer as MemoryAnswerer
 from lodestar.memory.answering.coverage import FloorLooks
-from lodestar.memory.answering.tools import Shown
+from lodestar.memory.answering.tools import Shown, Tools
 from lodestar.memory.evidence.selection import SELECTIONS
 from lodestar.memory.records import Memory
 from lodestar.memory.store import MemoryStore
@@ -66,7 +66,7 @@ class OwnAnswerer:
 
     def __init__(self, phrases: PhraseBook) -> None:
         self._phrases = phrases
-        self._likely = mind_parts.likely_questions(phrases)
+        self._likely = LikelyQuestions(phrases.vectors)
         self._folder = tempfile.TemporaryDirectory(prefix="memory-qa-")
 
     def remember(self, stream: Stream) -> Remembered:
@@ -99,10 +99,17 @@ class OwnAnswerer:
         """Return an answer for each question, in their order."""
         full = evidence_rule == FULL
         stream = memory.stream
-        answerer = mind_parts.answerer(
-            memory.store, self._phrases, stream.scene, grid=stream.grid, looks=memory.looks,
-            use_scene=full, select=None if full else {**SELECTIONS, **RIVALS}[evidence_rule],
-        )  # fmt: skip
+        select = None if full else {**SELECTIONS, **RIVALS}[evidence_rule]
+        tools = Tools(
+            memory.store,
+            self._phrases,
+            stream.scene,
+            select,
+            use_scene=full,
+            grid=stream.grid,
+            looks=memory.looks,
+        )
+        answerer = MemoryAnswerer(tools)
         return [self._answer(answerer, stream, asked) for asked in questions]
 
     def _answer(self, answerer: MemoryAnswerer, stream: Stream, asked: Asked) -> Answer:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
-from lodestar.assembly import parts
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.keyframes.store import KeyframeConfig, KeyframeStore
@@ -99,7 +98,7 @@ class Stream:
 
     def scenes(self) -> Iterator[tuple[TourStep, SceneMirror]]:
         """Yield each step with the scene as it was known then; the mirror changes with the next step."""
-        mirror = parts.scene_mirror()
+        mirror = SceneMirror()
         for step in self.steps:
             for delta in step.deltas:
                 mirror.apply(delta)
@@ -110,8 +109,7 @@ class Stream:
 
 def keyframe_store(folder: Path) -> KeyframeStore:
     """Return the store of a tour's images."""
-    robot = robot_config()
-    return parts.keyframe_store(replace(robot.keyframes, store=KEYFRAMES), robot.shared, folder)
+    return KeyframeStore(folder, KEYFRAMES, robot_config().shared.map_id)
 
 
 #: Images are offered once per second (STaR IV-A); one tour must fit.

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 
-from lodestar.assembly import mind_parts
 from lodestar.assembly.config import RobotConfig, changed
 from lodestar.assembly.profiles import read_profiles
 from lodestar.assembly.robot import HeadlessRobot
@@ -18,6 +17,8 @@ from lodestar.language.directive_errors import DirectiveError
 from lodestar.language.grammar import parse_query
 from lodestar.language.question_reader import read_question
 from lodestar.memory.answer import Answer
+from lodestar.memory.answering.answerer import Answerer
+from lodestar.memory.answering.tools import Tools
 from lodestar.memory.store import MemoryStore
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
@@ -115,14 +116,8 @@ class RecordedRobot:
     def ask(self, text: str) -> Reply:
         """Return the memory's answer."""
         memory = self._memory
-        answerer = mind_parts.answerer(
-            self._store,
-            self._phrases,
-            memory.scene,
-            memory.config.answering,
-            grid=memory.grid,
-            looks=memory.looks,
-        )
+        tools = Tools(self._store, self._phrases, memory.scene, grid=memory.grid, looks=memory.looks)
+        answerer = Answerer(tools, memory.config.answering)
         try:
             answer: Answer = answerer.answer(read_question(text), self._now, self._pose)
         except DirectiveError as error:

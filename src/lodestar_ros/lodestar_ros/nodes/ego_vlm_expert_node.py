@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from sensor_msgs.msg import Image
 
-from lodestar.assembly import mind_parts
-from lodestar.assembly.mind_parts import expert
+from lodestar.assembly.parts import expert
 from lodestar.experts.config import EgoVlmExpertConfig
 from lodestar.experts.egocentric import EgocentricExpert
 from lodestar.experts.registry import EGO_VLM
+from lodestar.language.reasoners import make_reasoner
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 from lodestar.timing.stamps import Periodic, Phased
 from lodestar_interfaces import msg
@@ -39,7 +39,7 @@ class EgoVlmExpertNode(LodestarNode):
         super().__init__(EGO_VLM.node, **kwargs)
         book = RemotePhraseBook()
         config = self._config = declare_part(self, EgoVlmExpertConfig)
-        mind = mind_parts.reasoner(config.reasoner)
+        mind = make_reasoner(config.reasoner)
         self.on_close(mind.close)
         self._expert: EgocentricExpert = expert(EGO_VLM, config, book, mind.reasoner)
         self._view_due = self.timed(Phased(config.view_period))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from lodestar.assembly import mind_parts
-from lodestar.assembly.mind_parts import expert
+from lodestar.assembly.parts import expert
 from lodestar.experts.protocol import SceneReader
 from lodestar.experts.registry import expert_spec
+from lodestar.language.reasoners import make_reasoner
 from lodestar_ros.embedder_client import RemotePhraseBook
 from lodestar_ros.executors import main_of
 from lodestar_ros.expert_server import ExpertServer
@@ -32,7 +32,7 @@ class ExpertNode(LodestarNode):
         config: Any = declare_part(self, spec.config)
         mind = None
         if spec.reasons:
-            mind = mind_parts.reasoner(config.reasoner)
+            mind = make_reasoner(config.reasoner)
             self.on_close(mind.close)
         self._expert = expert(spec, config, book, mind.reasoner if mind is not None else None)
         book.connect(self)

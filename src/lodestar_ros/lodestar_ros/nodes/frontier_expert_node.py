@@ -8,7 +8,7 @@ import numpy as np
 from sensor_msgs.msg import CameraInfo
 from visualization_msgs.msg import MarkerArray
 
-from lodestar.assembly.mind_parts import expert
+from lodestar.assembly.parts import expert
 from lodestar.experts.config import FrontierExpertConfig
 from lodestar.experts.frontier import FrontierExpert
 from lodestar.experts.registry import FRONTIER

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lodestar.agent.errands.commands import Command
-from lodestar.assembly import mind_parts
+from lodestar.assembly import parts
 from lodestar.assembly.config import GoalSelectorConfig
 from lodestar.language.directive import Directive
 from lodestar.models.phrases import PhraseBook
@@ -70,7 +70,7 @@ class GoalSelectorNode(LodestarNode):
             self,
             loop,
             thread,
-            mind_parts.directive_parser(),
+            parts.directive_parser(),
             clock.now,
             self._on_started,
             self._on_stop,

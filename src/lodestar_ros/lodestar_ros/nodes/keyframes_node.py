@@ -8,7 +8,6 @@ from typing import TypeAlias
 import numpy as np
 from sensor_msgs.msg import CompressedImage, Image
 
-from lodestar.assembly import parts
 from lodestar.assembly.config import KeyframesConfig
 from lodestar.keyframes.image_picker import ImagePicker
 from lodestar.keyframes.records import Keyframe
@@ -45,7 +44,7 @@ class KeyframesNode(LodestarNode):
         frames = declare_config(self, FrameNames, "frames.")
         files = KeyframeFiles(self, config, declare_config(self, CheckpointConfig, "checkpoint."))
         self._store = files.store
-        self._picker: ImagePicker[AnyImage] = self.timed(parts.image_picker(config))
+        self._picker: ImagePicker[AnyImage] = self.timed(ImagePicker(config.offer))
         self._recent: deque[tuple[float, dict[int, ImageBox]]] = deque(maxlen=20)
         self._publisher = self.create_publisher(msg.Keyframe, "~/keyframes", qos.EVENT)
         self._offers: LatestWorker = LatestWorker("offer", self._offer, self._on_error)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import deque
 
-from lodestar.assembly import mind_parts
-from lodestar.assembly.mind_parts import expert
+from lodestar.assembly.parts import expert
 from lodestar.experts.config import SemanticMapExpertConfig
 from lodestar.experts.descriptions import SceneDescription
 from lodestar.experts.registry import SEMANTIC_MAP
 from lodestar.experts.semantic_map import SemanticMapExpert
 from lodestar.language.priors import everyday_words
+from lodestar.language.reasoners import make_reasoner
 from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.conversions_agent import description_from_msg
@@ -33,7 +33,7 @@ class SemanticMapExpertNode(LodestarNode):
         super().__init__(SEMANTIC_MAP.node, **kwargs)
         book = RemotePhraseBook()
         config = declare_part(self, SemanticMapExpertConfig)
-        mind = mind_parts.reasoner(config.reasoner)
+        mind = make_reasoner(config.reasoner)
         self.on_close(mind.close)
         self._expert: SemanticMapExpert = expert(SEMANTIC_MAP, config, book, mind.reasoner)
         book.connect(self).want(everyday_words())

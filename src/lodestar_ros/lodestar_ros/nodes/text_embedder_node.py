@@ -13,7 +13,8 @@ from lodestar_ros.conversions_sensors import vectors_to_msg
 from lodestar_ros.executors import main_of
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import declare_config
-from lodestar_ros.workers import LatestWorker, ServiceWorker
+from lodestar_ros.services import ServiceWorker
+from lodestar_ros.workers import LatestWorker, Refused
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,8 @@ class TextEmbedderNode(LodestarNode):
         self._problem = "the text model is loading; ask again"
         self._loader = LatestWorker("load", self._load, self._on_failure)
         self.on_close(self._loader.close)
-        self._service = ServiceWorker(self, EmbedTexts, "~/embed", self._embed)
-        self.on_close(self._service.close)
+        errors: dict[type[Exception], int] = {EmbedderUnavailable: EmbedTexts.Response.MODEL_UNAVAILABLE}
+        ServiceWorker(self, EmbedTexts, "~/embed", self._embed, errors)
         self.diagnostics.value("phrases", lambda: len(self._book))
         self.diagnostics.status(self._problem, ok=False)
         self._loader.submit(None)
@@ -64,22 +65,14 @@ class TextEmbedderNode(LodestarNode):
         response.model = self._embedder.model
         phrases = list(request.phrases)
         if not phrases:
-            return _refuse(response, EmbedTexts.Response.EMPTY_REQUEST, "no phrases")
+            raise Refused(EmbedTexts.Response.EMPTY_REQUEST, "no phrases")
         if len(phrases) > self._config.max_phrases:
             text = f"{len(phrases)} phrases; send at most {self._config.max_phrases} at once"
-            return _refuse(response, EmbedTexts.Response.TOO_MANY_PHRASES, text)
+            raise Refused(EmbedTexts.Response.TOO_MANY_PHRASES, text)
         if not self._ready:
-            return _refuse(response, EmbedTexts.Response.MODEL_UNAVAILABLE, self._problem)
-        try:
-            response.embeddings = vectors_to_msg(self._book.vectors(phrases))
-        except EmbedderUnavailable as error:
-            return _refuse(response, EmbedTexts.Response.MODEL_UNAVAILABLE, str(error))
+            raise Refused(EmbedTexts.Response.MODEL_UNAVAILABLE, self._problem)
+        response.embeddings = vectors_to_msg(self._book.vectors(phrases))
         return response
-
-
-def _refuse(response: EmbedTexts.Response, code: int, text: str) -> EmbedTexts.Response:
-    response.error_code, response.error_msg = code, text
-    return response
 
 
 main = main_of(TextEmbedderNode)

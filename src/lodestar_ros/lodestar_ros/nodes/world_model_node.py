@@ -15,7 +15,8 @@ from lodestar.worldmodel.amendments import ClosedWay
 from lodestar.worldmodel.corrections import Surroundings
 from lodestar.worldmodel.events import WorldEvent
 from lodestar.worldmodel.skills import BadSkills
-from lodestar.worldmodel.transactions import Line
+from lodestar.worldmodel.transactions import Line, journal_of_run
+from lodestar.worldmodel.validation import TraceValidator
 from lodestar.worldmodel.way_file import way_part
 from lodestar_interfaces import msg
 from lodestar_ros import qos
@@ -62,7 +63,9 @@ class WorldModelNode(LodestarNode):
         self._diagnosis = DiagnosisDesk(self)
         CorrectionDesk(self, self._world, self._worker.submit, self._around, self._config.patience)
         ValidationServer(
-            self, parts.trace_validator(self._config, self._facts), lambda: self._facts.scene.is_filled
+            self,
+            TraceValidator(self._facts, self._config.validation, self._world.skills),
+            lambda: self._facts.scene.is_filled,
         )
         self.listen(msg.ReasoningTrace, "traces", self._on_trace, qos.HISTORY)
         self.listen(msg.TraceOutcome, "outcomes", self._on_outcome, qos.HISTORY)
@@ -77,7 +80,7 @@ class WorldModelNode(LodestarNode):
         if not (config.folder and config.run):
             return None
         try:
-            journal = parts.world_journal(Path(config.folder))
+            journal = journal_of_run(Path(config.folder))
         except (OSError, UnsafeFolder) as error:
             raise ParameterError(f"checkpoint.folder: {error}") from error
         self.on_close(journal.close)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from lodestar.assembly import mind_parts, parts
+from lodestar.assembly import parts
 from lodestar.assembly.robot import HeadlessRobot
 from lodestar.experts.protocol import Proposal, ProposalRequest, Rejection
 from lodestar.experts.registry import FRONTIER
@@ -56,10 +56,10 @@ class DecisionReplay:
         config = robot.config
         self.goals: list[ComparedGoal] = []
         self._recording, self._robot = recording, robot
-        self._policy = FollowingPolicy(mind_parts.policy(config.goal_selector))
-        context = mind_parts.loop_context(config.goal_selector, config.shared, robot.phrases, self._policy)
+        self._policy = FollowingPolicy(parts.policy(config.goal_selector))
+        context = parts.loop_context(config.goal_selector, config.shared, robot.phrases, self._policy)
         self._shadow = ShadowSelector(context)
-        self._live = parts.scene_mirror()
+        self._live = SceneMirror()
         self._scenes: deque[SceneMirror] = deque(maxlen=_SCENES)
         self._begun = False
         self._grid_stamp = 0.0

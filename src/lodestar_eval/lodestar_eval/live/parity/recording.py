@@ -11,9 +11,9 @@ from typing import Any
 from rclpy.serialization import deserialize_message
 from rosbags.highlevel import AnyReader
 
-from lodestar.assembly import parts
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import Directive
+from lodestar.scene.mirror import SceneMirror
 from lodestar.selection.decisions import Decision
 from lodestar_eval.live.parity.topics import DECISION, DIRECTIVE, ENTITIES, GRID, TF, TF_STATIC, TOPICS
 from lodestar_eval.recordings import BadRecording
@@ -67,7 +67,7 @@ class LiveRecording(MessageBag):
         self._newest = 0.0  # s, stamp of the transform that is read: the clock of the recording
         tree = FrameTree(restart=float("inf"), clock=lambda: self._newest)
         self.transforms = TransformBuffer(history=float("inf"), tree=tree)
-        self.mirror = parts.scene_mirror()
+        self.mirror = SceneMirror()
         self.grid: OccupancyGrid2D | None = None
         self.directive: Directive | None = None
         self.decisions: dict[int, Decision] = {}

@@ -130,7 +130,7 @@ def test_a_small_network_is_what_numpy_says(tmp_path: Path) -> None:
     target = graph.add("Add", shape, graph.const(np.array([25, 5])))
     flat = graph.add("Reshape", leaky, graph.add("Identity", target))
     path = graph.save(
-        tmp_path, (pooled, (1, 2, 2, 5)), (f"{split}:1", (1, 5, 5, 6)), (graph.add("Sigmoid", flat), (30, 5))
+        tmp_path, (pooled, (1, 2, 2, 5)), (f"{split}:1", (1, 5, 5, 6)), (graph.add("Sigmoid", flat), (25, 5))
     )
     image = RNG.normal(size=(1, 2, 9, 11)).astype(np.float32)
     pool, second, sigmoid = run(path, image)

@@ -152,4 +152,4 @@ def _mask_iou(thing: FoundThing, truth: np.ndarray) -> float:
     full = np.zeros(truth.shape, bool)
     window = full[thing.box.y : thing.box.y + thing.box.height, thing.box.x : thing.box.x + thing.box.width]
     window[... if thing.mask is None else thing.mask] = True
-    return float(np.count_nonzero(full & truth) / max(np.count_nonzero(full | truth), 1))
+    return int(np.count_nonzero(full & truth)) / max(int(np.count_nonzero(full | truth)), 1)

@@ -47,8 +47,7 @@ class SimulatedRobot:
         self._stages = unmeasured if clock is None else clock.stage
         self._ranges = RangeSensors(simulator, settings.robot.mapping, self._stages)
         self._sees_color = settings.robot.perception.adapter in COLOR_ADAPTERS
-        self.detector: Any = None
-        self._make_detector(rng)
+        self.detector: Any = self._made_detector(rng)
         self._describer = parts.appearance_describer(settings.robot.perception)
         self._memory = memory
         self.headless = HeadlessRobot(
@@ -67,16 +66,18 @@ class SimulatedRobot:
         delay = self.settings.reasoner_delay
         return DelayedReasoner(delay, lambda: self.simulator.time) if delay > 0.0 else OfflineReasoner()
 
-    def _make_detector(self, rng: np.random.Generator) -> None:
+    def _made_detector(self, rng: np.random.Generator) -> Any:
         perception = self.settings.robot.perception
-        if not self._sees_color:
-            self.detector = parts.ground_truth_detector(perception, rng)
-        elif self.detector is None:  # it has no noise, and its network takes a second to load
-            self.detector = parts.color_detector(perception)
+        if self._sees_color:
+            return parts.color_detector(perception)
+        return parts.ground_truth_detector(perception, rng)
 
     def forget(self, rng: np.random.Generator) -> None:
         """Forget the building and reset the detector's noise."""
-        self._make_detector(rng)
+        if (
+            not self._sees_color
+        ):  # one that reads colour keeps nothing, and its network takes a second to load
+            self.detector = self._made_detector(rng)
         self.headless.forget()
         self.headless.use_detector(self.detector)
         self._use_memory()

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from lodestar.mapping.semantic_voxels import SemanticVoxelMap
     from lodestar.models.phrases import PhraseBook
     from lodestar.perception.appearance import Describer
+    from lodestar.perception.box_masks import BoxMasker
     from lodestar.perception.config import DescriberConfig
     from lodestar.perception.frames import Labeller
     from lodestar.perception.geometric import GeometricSegmenter
@@ -84,6 +85,13 @@ def geometric_segmenter(config: PerceptionConfig = _SEEING) -> GeometricSegmente
     return GeometricSegmenter(config.geometric, config.seed, config.captioned)
 
 
+def box_masker(config: PerceptionConfig) -> BoxMasker:
+    """Return what gives boxes masks from depth."""
+    from lodestar.perception.box_masks import BoxMasker
+
+    return BoxMasker(config.boxes)
+
+
 def color_detector(
     config: PerceptionConfig | PictureDetectorConfig, *, checked: bool = True
 ) -> OnnxDetector | UltralyticsDetector:
@@ -91,7 +99,6 @@ def color_detector(
 
     checked: raise DetectorUnavailable now where files or packages are missing, not with the first image.
     """
-    from lodestar.perception.box_masks import BoxMasker
     from lodestar.perception.lookout import read_words
     from lodestar.perception.onnx_detector import OnnxDetector
     from lodestar.perception.ultralytics import UltralyticsDetector
@@ -103,7 +110,7 @@ def color_detector(
     else:
         detector = UltralyticsDetector(config.model, config.ultralytics, words)
     if isinstance(config, PerceptionConfig) and config.boxes.enabled:
-        detector.masker = BoxMasker(config.boxes)
+        detector.masker = box_masker(config)
     if checked:
         detector.check()
     return detector

@@ -36,7 +36,6 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
     from lodestar.assembly import parts
     from lodestar.assembly.config import PerceptionConfig
-    from lodestar.perception.box_masks import BoxMasker
     from lodestar.perception.frames import DetectorUnavailable
     from lodestar.perception.onnx_detector import OnnxDetector
     from lodestar_eval.box_views import BoxTrial, views
@@ -56,7 +55,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
     for number, (kind, seed) in enumerate(WORLDS[: options.worlds], 1):
         seed += options.seed_offset
         world = world_from_spec(kind, seed)
-        trial = BoxTrial(f"{kind} {seed}", world, seed, BoxMasker(config.boxes), detector)
+        trial = BoxTrial(f"{kind} {seed}", world, seed, parts.box_masker(config), detector)
         for frame in views(world, seed, options.views, _PERIOD):
             trial.take(frame)
         measured += trial.measured

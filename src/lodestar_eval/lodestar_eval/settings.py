@@ -17,11 +17,13 @@ from lodestar_sim.simulator import SimConfig
 
 __all__ = ["NOISES", "WITHOUT_WORLD_MODEL", "EpisodeSettings", "memory_in", "robot_config", "with_nanodet"]
 
-#: Errors of perception by name; "mild" is about those of a good open-vocabulary detector on large objects.
+#: Errors of perception by name; "mild" is about those of a good open-vocabulary detector on large objects,
+#: "detector" those that were measured of NanoDet (benchmark `detector-noise`).
 NOISES = {
     "none": NoiseConfig(),
     "mild": NoiseConfig(miss=0.10, split=0.02, merge=0.02, wrong_label=0.02, erode_px=1, score_std=0.05),
     "strong": NoiseConfig(miss=0.30, split=0.05, merge=0.05, wrong_label=0.08, erode_px=2, score_std=0.10),
+    "detector": NoiseConfig(measured="nanodet"),
 }
 
 #: Changes of a robot by which nothing is diagnosed or recovered from; `ablations.UNVALIDATED` validates nothing.

@@ -126,7 +126,7 @@ class SimulatedRobot:
                 depth = AlignedDepth(image.depth, image.camera)
                 segmented = self.detector.detect(image.stamp, image.rgb, depth)
             else:
-                segmented = self.detector.segment(image.stamp, image.labels, image.label_table)
+                segmented = self.detector.segment(image.stamp, image.labels, image.label_table, frame)
             if self._describer is not None and image.rgb is not None:
                 segmented = self._describer.describe(image.rgb, segmented)
         self.headless.take_view(frame, segmented, self.simulator.odom_from_base)

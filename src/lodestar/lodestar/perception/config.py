@@ -90,6 +90,9 @@ class GeometricConfig:
 class NoiseConfig:
     """Errors per mask and frame. The defaults are an error-free detector."""
 
+    # name of a detector whose measured errors take the place of those from `miss` to `erode_px` and of the scores, such
+    # as nanodet (`perception/measured/`); "" = none
+    measured: str = ""
     miss: float = 0.0  # probability that a mask is not detected
     split: float = 0.0  # probability that a mask is split in two
     merge: float = 0.0  # probability that a mask merges with a neighbour
@@ -101,6 +104,12 @@ class NoiseConfig:
     min_pixels: int = 60  # smaller masks are not detected; chosen: that of `SegmentFilter`
     # share of a box's outline on the image border above which it is dropped; 1 = never
     max_border_share: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.measured:
+            from lodestar.perception.measured_noise import measured_noise
+
+            measured_noise(self.measured)  # raises ValueError
 
 
 @dataclass(frozen=True)

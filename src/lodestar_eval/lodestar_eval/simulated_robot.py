@@ -48,7 +48,6 @@ class SimulatedRobot:
         self._ranges = RangeSensors(simulator, settings.robot.mapping, self._stages)
         self._sees_color = settings.robot.perception.adapter in COLOR_ADAPTERS
         self.detector: Any = self._made_detector(rng)
-        self._describer = parts.appearance_describer(settings.robot.perception)
         self._memory = memory
         self.headless = HeadlessRobot(
             settings.robot, phrases, policy, reasoner=self._reasoner, stages=self._stages,
@@ -105,8 +104,8 @@ class SimulatedRobot:
             self.turn()
             return None
         with self._stages("render"):
-            color = self._sees_color or self._describer is not None
-            image = self.simulator.render(color, width=settings.width, height=settings.height)
+            color = self._sees_color or self.headless.map.describer is not None
+            image = self.simulator.render(rgb=color, width=settings.width, height=settings.height)
         self.turn()
         self.see(image)
         return image
@@ -127,6 +126,4 @@ class SimulatedRobot:
                 segmented = self.detector.detect(image.stamp, image.rgb, depth)
             else:
                 segmented = self.detector.segment(image.stamp, image.labels, image.label_table, frame)
-            if self._describer is not None and image.rgb is not None:
-                segmented = self._describer.describe(image.rgb, segmented)
         self.headless.take_view(frame, segmented, self.simulator.odom_from_base)

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from lodestar.perception.box_masks import BoxMasker, with_masks
 from lodestar.perception.config import UltralyticsConfig
 from lodestar.perception.found_things import FoundThing, image_box, segmented
-from lodestar.perception.frames import DetectorUnavailable, SegmentedFrame, Vocabulary
+from lodestar.perception.frames import AlignedDepth, DetectorUnavailable, SegmentedFrame, Vocabulary
 from lodestar.perception.prompt_cache import PromptCache, digest_of
 
 #: Not `lodestar[detect]`: an index may hold another package with that name.
@@ -42,7 +43,7 @@ _WITH_PROMPTS = (".pt", ".yaml")  # an exported model has its words in it
 
 
 class UltralyticsDetector:
-    """Run an Ultralytics model, loaded on the first image. Without masks its boxes are used as masks.
+    """Run an Ultralytics model, loaded on the first image. `masker` gives boxes masks where depth comes with them.
 
     model: path of weights (.pt, .onnx, .engine), or of a description (.yaml) with random weights.
     words: that weights with text prompts look for until `look_for` says others.
@@ -56,6 +57,8 @@ class UltralyticsDetector:
     ):
         self.config = config
         self.name = f"ultralytics:{Path(model).name}"
+        self.masker: BoxMasker | None = None
+        self.odd_boxes = 0  # of all images: NaN or infinite
         self._source = str(model)
         self._words = tuple(words)
         self._model: Any = None  # that images are read with; replaced whole
@@ -178,12 +181,14 @@ class UltralyticsDetector:
         else:
             model.set_classes(words, embeddings)
 
-    def detect(self, stamp: float, rgb: np.ndarray) -> SegmentedFrame:
+    def detect(self, stamp: float, rgb: np.ndarray, depth: AlignedDepth | None = None) -> SegmentedFrame:
         """Return the segments of an (H, W, 3) uint8 image. Raises DetectorUnavailable; ValueError for other arrays."""
         if rgb.ndim != 3 or rgb.shape[2] != 3 or rgb.dtype != np.uint8:
             raise ValueError(f"the image must be (H, W, 3) uint8, not {rgb.shape} {rgb.dtype}")
         self._shape = rgb.shape[:2]
-        return self._frame(stamp, rgb.shape[:2], self._predict(self._model or self.load(stamp), rgb))
+        things = self._things(rgb.shape[:2], self._predict(self._model or self.load(stamp), rgb))
+        things = with_masks(things, depth, self.masker)
+        return segmented(stamp, rgb.shape[:2], things, self.name, self.config.min_pixels)
 
     def _predict(self, model: Any, rgb: np.ndarray) -> Any:
         config = self.config
@@ -200,19 +205,21 @@ class UltralyticsDetector:
         )
         return result
 
-    def _frame(self, stamp: float, shape: tuple[int, int], result: Any) -> SegmentedFrame:
+    def _things(self, shape: tuple[int, int], result: Any) -> list[FoundThing]:
         boxes = result.boxes.xyxy.cpu().numpy()
         scores = np.clip(result.boxes.conf.cpu().numpy(), 0.0, 1.0)
         kinds = result.boxes.cls.cpu().numpy().astype(int)
         masks = result.masks.data.cpu().numpy() > 0.5 if result.masks is not None else None
-        things = []
+        things: list[FoundThing] = []
         for index, (kind, score) in enumerate(zip(kinds, scores)):
             box = image_box(boxes[index], shape)
-            if box is not None and np.isfinite(score):
+            sound = np.isfinite(boxes[index]).all() and np.isfinite(score)
+            self.odd_boxes += not sound
+            if box is not None and sound:
                 window = np.s_[box.y : box.y + box.height, box.x : box.x + box.width]
                 mask = None if masks is None else masks[index][window]
                 things.append(FoundThing(str(result.names[int(kind)]), float(score), box, mask))
-        return segmented(stamp, shape, things, self.name, self.config.min_pixels)
+        return things
 
 
 @contextmanager

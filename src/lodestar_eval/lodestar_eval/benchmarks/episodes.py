@@ -103,6 +103,12 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         "--noise", choices=NOISE_NAMES, default=MEASURED, help="of perception (default %(default)s)"
     )
     parser.add_argument(
+        "--perception",
+        choices=("labels", "nanodet"),
+        default="labels",
+        help="labels (default): the simulator's, with --noise; nanodet: NanoDet on rendered images (make detector)",
+    )
+    parser.add_argument(
         "--floor",
         choices=("on", "off"),
         default=None,
@@ -171,8 +177,15 @@ def _planned(options: argparse.Namespace, folder: Path) -> tuple[Plan, list[Buil
     """Return the plan and the buildings; a warm start is learned here. Raises BadOptions."""
     from lodestar.agent.loop.machine import OWN_PARTS
     from lodestar.assembly.config import changed
+    from lodestar.perception.frames import DetectorUnavailable
     from lodestar_eval.ablations import UNVALIDATED
-    from lodestar_eval.settings import NOISES, WITHOUT_WORLD_MODEL, EpisodeSettings, robot_config
+    from lodestar_eval.settings import (
+        NOISES,
+        WITHOUT_WORLD_MODEL,
+        EpisodeSettings,
+        robot_config,
+        with_nanodet,
+    )
     from lodestar_sim.worlds import WorldError, world_from_spec
 
     kinds = [kind for kind in options.world.split(",") if kind]
@@ -204,6 +217,11 @@ def _planned(options: argparse.Namespace, folder: Path) -> tuple[Plan, list[Buil
         reasoner_delay=options.think,
         answer_delay=options.late,
     )
+    if options.perception == "nanodet":
+        try:
+            settings = with_nanodet(settings)
+        except DetectorUnavailable as error:
+            raise BadOptions(str(error)) from error
     plan = Plan(settings, options.settings, policies, folder, options.directive)
     buildings = [
         Building(kind, seed, Path(kind).stem if len(kinds) > 1 else "")

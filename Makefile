@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 PYTHON ?= python3
 # Exported, so that whatever a directive contains reaches the program as it is.
-export PYTHON EXTRAS DIRECTIVE SEED WORLD KIND OUT DATA QUESTION
+export PYTHON EXTRAS DIRECTIVE SEED WORLD KIND OUT DATA QUESTION PERCEPTION
 
 # Of `make setup`: torch, ultralytics, or none; what was chosen last is kept where it is empty.
 EXTRAS ?=
@@ -11,6 +11,7 @@ DIRECTIVE ?=
 SEED := $(or $(SEED),1)
 WORLD := $(or $(WORLD),apartment)
 KIND ?=
+PERCEPTION ?=
 OUT := $(or $(OUT),out/demo)
 DATA ?=
 QUESTION ?=
@@ -27,9 +28,9 @@ help: ## list the commands
 setup: ## make the environment and build the workspace; EXTRAS=torch|ultralytics|none (quick when nothing changed)
 	@$(PYTHON) scripts/setup_workspace.py $${EXTRAS:+--extras "$$EXTRAS"}
 
-demo: setup ## find something: DIRECTIVE="find the red chair" SEED=7 WORLD=office|warehouse|apartment|file
+demo: setup ## find something: DIRECTIVE="find the red chair" SEED=7 WORLD=office|warehouse|apartment|file PERCEPTION=nanodet
 	@$(ENVIRONMENT) && exec python -m lodestar_eval.demo --world "$$WORLD" --seed "$$SEED" --out "$$OUT" \
-		$${KIND:+--kind "$$KIND"} $${DIRECTIVE:+--directive "$$DIRECTIVE"}
+		$${KIND:+--kind "$$KIND"} $${PERCEPTION:+--perception "$$PERCEPTION"} $${DIRECTIVE:+--directive "$$DIRECTIVE"}
 
 ask: setup ## ask the memory of the last demo: QUESTION="when did you last see the chair?"
 	@test -n "$$QUESTION" || { echo 'make ask: say what to ask, such as QUESTION="where is the chair?"' >&2; exit 2; }
@@ -50,7 +51,7 @@ unit: setup ## every test, without lint (TESTS=path narrows it)
 
 replay: setup ## play a recording through the running nodes: DATA=folder or bag
 	@test -n "$$DATA" || { echo "make replay: say which recording, such as DATA=path/to/folder" >&2; exit 2; }
-	@$(ENVIRONMENT) && exec python -m lodestar_eval.demo.replay "$$DATA"
+	@$(ENVIRONMENT) && exec python -m lodestar_eval.demo.replay "$$DATA" $${PERCEPTION:+--perception "$$PERCEPTION"}
 
 detector: setup ## put the detector NanoDet (COCO's 80 classes, Apache-2.0) at models/nanodet.onnx
 	@$(ENVIRONMENT) && exec python scripts/fetch_detector.py

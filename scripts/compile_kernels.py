@@ -5,6 +5,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from lodestar.geometry.camera import PinholeCamera
+from lodestar.perception.box_masks import BoxMasker
+from lodestar.perception.found_things import FoundThing
+from lodestar.perception.frames import AlignedDepth, ImageBox
 from lodestar_eval.episode import EpisodeRun, EpisodeRunner
 from lodestar_eval.phrase_book import phrase_book
 from lodestar_eval.settings import EpisodeSettings
@@ -16,9 +22,17 @@ ANSWER = 0.1  # simulated seconds of an expert's answer: the compiler's time is 
 
 def main() -> EpisodeRun:
     """Return the start of one search, after which the loops that a search needs are compiled."""
+    mask_a_box()
     prepared = prepare("apartment", 1, None)
     settings = EpisodeSettings(time_limit=SECONDS, thinking=ANSWER)
     return EpisodeRunner(phrase_book(), settings).run(prepared.world, prepared.task, 1)
+
+
+def mask_a_box() -> None:
+    """Compile what gives boxes masks, which the search's detector does not need."""
+    thing = FoundThing("thing", 1.0, ImageBox(20, 16, 24, 16))
+    camera = PinholeCamera(64, 48, 60.0, 60.0, 31.5, 23.5)
+    BoxMasker().masked([thing], AlignedDepth(np.full((48, 64), 2.0, np.float32), camera))
 
 
 if __name__ == "__main__":

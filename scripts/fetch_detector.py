@@ -52,7 +52,7 @@ class FetchError(Exception):
 def main() -> int:
     """Fetch, check, convert; 0 on success."""
     if is_ready(TARGET):
-        print(f"[detector] {TARGET.relative_to(ROOT)} is there")
+        print(f"[detector] {TARGET} is there")
         return 0
     began = time.monotonic()
     try:
@@ -61,7 +61,7 @@ def main() -> int:
     except (FetchError, ConversionError, OSError) as error:
         print(f"[detector] error: {error}", file=sys.stderr)
         return 1
-    print(f"[detector] {TARGET.relative_to(ROOT)}, in {time.monotonic() - began:.1f} s")
+    print(f"[detector] {TARGET}, in {time.monotonic() - began:.1f} s")
     return 0
 
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 
 from integration.commands import Command
-from integration.eyes import VOCABULARY, WANTED, Stage
-from lodestar_interfaces import msg
-from lodestar_ros import qos
+from integration.eyes import VOCABULARY, Stage
 
 
 @pytest.fixture(scope="module")
@@ -44,15 +42,3 @@ def test_the_terminal_shows_what_cannot_be_seen(closed):
         sent.ends()
     finally:
         sent.kill()
-
-
-def test_malformed_words_are_dropped_and_the_last_good_ones_stay(closed):
-    before = closed.bed.last(VOCABULARY).wanted_id
-    publisher = closed.bed.on_executor(
-        lambda: closed.bed.node.create_publisher(msg.WantedWords, WANTED, qos.LATCHED)
-    )
-    for words in (["x" * 1000], [""], ["word"] * 1000):
-        publisher.publish(msg.WantedWords(id="bad", words=words))
-    closed.bed.until(lambda: closed.bed.count("perception", "wanted_words.malformed") >= 1, "it is counted")
-    assert closed.bed.last(VOCABULARY).wanted_id == before
-    closed.processes.assert_alive()

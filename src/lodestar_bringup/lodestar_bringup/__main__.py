@@ -13,7 +13,7 @@ import threading
 import time
 from pathlib import Path
 
-from lodestar_bringup.options import BRIDGES, DRIVERS, NAVIGATORS, ROBOTS, SLAM, StackOptions
+from lodestar_bringup.options import BRIDGES, DRIVERS, NAVIGATORS, PERCEPTION, ROBOTS, SLAM, StackOptions
 from lodestar_bringup.places import StackError
 from lodestar_bringup.preflight import refuse_beside_another
 from lodestar_bringup.stack import EXTERNAL, USES, defaults_of, external, stack
@@ -39,6 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
             robot=given.robot,
             driver=given.driver,
             bridge=given.bridge,
+            perception=given.perception,
             robot_topics=given.robot_topics,
             namespace=given.namespace,
             operator=given.operator,
@@ -118,6 +119,12 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
         choices=BRIDGES,
         default=defaults.bridge,
         help="isaac only: whose script runs in Isaac Sim",
+    )
+    parser.add_argument(
+        "--perception",
+        choices=PERCEPTION,
+        default=defaults.perception,
+        help="nanodet: on colour images, from make detector; default: as the use's profile says",
     )
     parser.add_argument("--driver", choices=DRIVERS, default=defaults.driver, help="go2 only")
     parser.add_argument(

@@ -25,7 +25,7 @@ from launch_ros.actions import Node, SetRemap
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from lodestar.storage.run_folder import RunFolder
 from lodestar_bringup.navigation import behavior_tree, navigation_profile, slam_profile
-from lodestar_bringup.options import BRIDGES, DRIVERS, NAVIGATORS, ROBOTS, SLAM, StackOptions
+from lodestar_bringup.options import BRIDGES, DRIVERS, NAVIGATORS, PERCEPTION, ROBOTS, SLAM, StackOptions
 from lodestar_bringup.places import config_folder, launch_folder
 from lodestar_bringup.preflight import (
     needed_packages,
@@ -57,6 +57,10 @@ ARGUMENTS: dict[str, tuple[str, str]] = {
         StackOptions.driver,
         "go2_base: the robot's own topics over Ethernet; webrtc: the community's driver; external: another one runs",
     ),
+    "perception": (
+        StackOptions.perception,
+        "profile: as the profile says; nanodet: NanoDet on colour images, which make detector brings",
+    ),
     "robot_topics": (
         StackOptions.robot_topics,
         "namespace of the Go2's own topics, where a bridge gives them under one; empty: as a Go2 has them",
@@ -85,6 +89,7 @@ _CHOICES = {
     "robot": ROBOTS,
     "driver": DRIVERS,
     "bridge": BRIDGES,
+    "perception": PERCEPTION,
     "rviz": _YES_OR_NO,
     "record": _YES_OR_NO,
     "use_sim_time": _YES_OR_NO,
@@ -139,7 +144,7 @@ def use_description(use: str) -> LaunchDescription:
     """Return the launch description of one use: its processes, and SLAM, Nav2 and RViz if requested."""
     names = ["slam", "namespace", "params_file", "rviz"]
     names += ["bag", "rate"] if use == "replay" else ["navigator"]  # nothing moves in a replay
-    names += [] if use == "go2_stand_in" else ["record"]
+    names += [] if use == "go2_stand_in" else ["record", "perception"]
     names += ["world", "seed"] if use in ("sim", "go2_stand_in") else []
     names += ["robot"] if use == "sim" else []
     names += ["driver"] if use == "go2" else []
@@ -165,6 +170,7 @@ def _use_actions(context: LaunchContext, use: str) -> list[LaunchDescriptionEnti
         robot=given(context, "robot", StackOptions.robot),
         driver=given(context, "driver", StackOptions.driver),
         bridge=given(context, "bridge", StackOptions.bridge),
+        perception=given(context, "perception", StackOptions.perception),
         robot_topics=given(context, "robot_topics", StackOptions.robot_topics),
         namespace=given(context, "namespace"),
         operator=given(context, "rviz") == "true",

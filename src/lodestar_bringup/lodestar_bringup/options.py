@@ -12,6 +12,7 @@ SLAM = ("none", "slam_toolbox")
 ROBOTS = ("sim", "go2_protocol", "isaac_bridge")
 BRIDGES = ("lodestar", "isaac_go2_ros2")
 DRIVERS = ("go2_base", "webrtc", "external")
+PERCEPTION = ("profile", "nanodet")
 NAVIGATORS = ("sim", "nav2", "external")
 
 
@@ -31,6 +32,8 @@ class StackOptions:
     bridge: str = "lodestar"
     # go2 only. go2_base: the robot's own topics over Ethernet; webrtc: the community's driver; external: another one
     driver: str = "go2_base"
+    # profile: that of the use's profile; nanodet: NanoDet on colour images, from `make detector`
+    perception: str = "profile"
     robot_topics: str = ""  # namespace of the robot's own topics; "": as a Go2 has them
     namespace: str = ""  # of every node and relative topic
     operator: bool = (
@@ -50,6 +53,7 @@ class StackOptions:
             ("robot", self.robot, ROBOTS),
             ("driver", self.driver, DRIVERS),
             ("bridge", self.bridge, BRIDGES),
+            ("perception", self.perception, PERCEPTION),
         )
         for name, value, known in choices:
             if value not in known and not (name == "navigator" and not value):

@@ -318,6 +318,7 @@ def stack(use: str, options: StackOptions | None = None) -> list[ProcessSpec]:
         "isaac": options.robot == "isaac_bridge",
         "isaac_go2_ros2": options.bridge == "isaac_go2_ros2",
         "go2_webrtc": options.driver == "webrtc",
+        "nanodet": options.perception == "nanodet",
     }
     files = (
         config_folder() / f"{use}.yaml",

@@ -328,12 +328,18 @@ class Episode:
             rejected=dict(self.map.rejected - self._rejected_before),
             decisions=_by_expert(self.decisions), stages=self.clock.totals(),
             driven={name: m for name, m in self.driven.items() if m > 0.0}, way=way.row() if way else {},
-            epoch_seconds=tuple(self.epochs.seconds), falls=simulator.falls,
+            epoch_seconds=tuple(self.epochs.seconds), falls=simulator.falls, target=self._target,
         )  # fmt: skip
         return EpisodeRun(
             self.world, self.task, outcome, verdict, result, path, tuple(self.decisions), self.map,
             tuple(self.drivers), tuple(self.traces), tuple(self.outcomes),
         )  # fmt: skip
+
+    @property
+    def _target(self) -> str:
+        """Return the label of what is to be found, "" where that is no thing."""
+        labels = self.world.labels()
+        return next((labels[i]["class"] for i in self.task.target_ids if i in labels), "")
 
     def _verdict(self, world: World, path: np.ndarray) -> Verdict:
         """By the last thing that is to be found, or by every step where none is."""

@@ -18,7 +18,7 @@ class EpisodeOutcome:
     success. coverage: share of the reachable floor, floor_m2. rejected: frames that the map rejected, by reason.
     stages: seconds of the main thread and calls by stage. epoch_seconds: processor time of each decision epoch.
     driven: metres by the expert of the goal, "" = none.
-    way: the path's parts, by `path_split.WaySplit`. setting, policy: of the run.
+    way: the path's parts, by `path_split.WaySplit`. target: label of what is to be found. setting, policy: of the run.
     """
 
     world: str
@@ -48,6 +48,7 @@ class EpisodeOutcome:
     way: dict[str, float] = field(default_factory=dict)
     floor_m2: float = float("nan")
     falls: int = 0  # the robot had no ground under a foot
+    target: str = ""
     setting: str = "unexplored"
     policy: str = "bandit"
 

@@ -10,6 +10,7 @@ import numpy as np
 from lodestar.experts.registry import FRONTIER, expert_names
 from lodestar_eval import arms
 from lodestar_eval.arms import STAGES, Pick
+from lodestar_eval.coco_labels import coco_class
 from lodestar_eval.metrics import bootstrap_interval, defined, mean, paired_difference
 from lodestar_eval.outcomes import EpisodeOutcome
 from lodestar_eval.registry import Bar, Table
@@ -147,6 +148,36 @@ def kind_tables(rows: Mapping[Row, Sequence[EpisodeOutcome]], metrics: Mapping[s
             lines.append((setting, policy, kind, str(count), sr, spl, interval))
     columns = ("setting", "policy", "building", "episodes", "SR", "SPL", "95 %")
     return [Table("Success by kind of building", columns, tuple(lines))] if lines else []
+
+
+def target_metrics(rows: Mapping[Row, Sequence[EpisodeOutcome]]) -> dict[str, float]:
+    """Return SR and SPL apart for targets of COCO's classes, which a detector of these can name, and for others."""
+    metrics = {}
+    for (setting, policy), found in rows.items():
+        for name, group in _by_target(found).items():
+            spls = defined([o.spl for o in group])
+            metrics[f"sr.{setting}.{policy}.{name}"] = mean([float(o.success) for o in group])
+            metrics[f"spl.{setting}.{policy}.{name}"] = mean(spls)
+    return metrics
+
+
+def target_table(rows: Mapping[Row, Sequence[EpisodeOutcome]], metrics: Mapping[str, float]) -> Table:
+    """Return the table of `target_metrics`."""
+    lines = []
+    for (setting, policy), found in rows.items():
+        for name, group in _by_target(found).items():
+            sr, spl = (f"{metrics[f'{what}.{setting}.{policy}.{name}']:.3f}" for what in ("sr", "spl"))
+            lines.append((setting, policy, name, str(len(group)), sr, spl))
+    columns = ("setting", "policy", "target", "episodes", "SR", "SPL")
+    return Table("Success by target: a class of COCO, or another", columns, tuple(lines))
+
+
+def _by_target(found: Sequence[EpisodeOutcome]) -> dict[str, list[EpisodeOutcome]]:
+    groups: dict[str, list[EpisodeOutcome]] = {}
+    for outcome in found:
+        if outcome.target:
+            groups.setdefault("coco" if coco_class(outcome.target) else "other", []).append(outcome)
+    return groups
 
 
 def allocation_table(rows: Mapping[Row, Sequence[EpisodeOutcome]]) -> Table:

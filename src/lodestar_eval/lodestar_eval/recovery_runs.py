@@ -25,7 +25,7 @@ from lodestar_eval.phrase_book import phrase_book
 from lodestar_eval.prior_map import explored
 from lodestar_eval.recovery_scenarios import Scenario, scenario_of
 from lodestar_eval.recovery_trips import Trip, trip_of
-from lodestar_eval.settings import EpisodeSettings, robot_config
+from lodestar_eval.settings import NOISES, EpisodeSettings, robot_config
 from lodestar_eval.trials import worker_pool
 from lodestar_sim.judge import judge_find
 from lodestar_sim.worlds import WorldError
@@ -49,7 +49,10 @@ ROW_CHANGES: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Job:
-    """All runs of one seed. limit, answer: simulated seconds. maps: folder that keeps the toured maps, or None."""
+    """All runs of one seed. limit, answer: simulated seconds. maps: folder that keeps the toured maps, or None.
+
+    noise: of perception, a name in `NOISES`.
+    """
 
     seed: int
     rows: tuple[str, ...]
@@ -57,6 +60,7 @@ class Job:
     limit: float
     answer: float
     maps: Path | None
+    noise: str = "mild"
 
 
 @dataclass(frozen=True)
@@ -148,7 +152,7 @@ def each_run(job: Job) -> Iterator[RecoveryRun]:
 
 def settings_of(job: Job, row: str) -> EpisodeSettings:
     """Return the settings of a row."""
-    robot = changed(robot_config(), **ROW_CHANGES[row])
+    robot = changed(robot_config(NOISES[job.noise]), **ROW_CHANGES[row])
     return EpisodeSettings(time_limit=job.limit, thinking=job.answer, robot=robot, kinds=ROW_KINDS[row])
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
 from lodestar.agent.loop.machine import OWN_PARTS, PartKinds
+from lodestar.assembly import parts
 from lodestar.assembly.config import RobotConfig, changed
 from lodestar.assembly.profiles import read_profiles
 from lodestar.perception.config import NoiseConfig
@@ -14,13 +15,15 @@ from lodestar_bringup.places import config_folder
 from lodestar_sim.navigator import NavigatorConfig
 from lodestar_sim.simulator import SimConfig
 
-__all__ = ["NOISES", "WITHOUT_WORLD_MODEL", "EpisodeSettings", "memory_in", "robot_config"]
+__all__ = ["NOISES", "WITHOUT_WORLD_MODEL", "EpisodeSettings", "memory_in", "robot_config", "with_nanodet"]
 
-#: Errors of perception by name; "mild" is about those of a good open-vocabulary detector on large objects.
+#: Errors of perception by name; "mild" is about those of a good open-vocabulary detector on large objects,
+#: "detector" those that were measured of NanoDet (benchmark `detector-noise`).
 NOISES = {
     "none": NoiseConfig(),
     "mild": NoiseConfig(miss=0.10, split=0.02, merge=0.02, wrong_label=0.02, erode_px=1, score_std=0.05),
     "strong": NoiseConfig(miss=0.30, split=0.05, merge=0.05, wrong_label=0.08, erode_px=2, score_std=0.10),
+    "detector": NoiseConfig(measured="nanodet"),
 }
 
 #: Changes of a robot by which nothing is diagnosed or recovered from; `ablations.UNVALIDATED` validates nothing.
@@ -64,3 +67,13 @@ class EpisodeSettings:
     patience: float = 30.0  # simulated seconds after the time limit until the episode fails as stuck; chosen
     simulator: SimConfig = field(default_factory=SimConfig)
     navigator: NavigatorConfig = field(default_factory=NavigatorConfig)
+
+
+def with_nanodet(settings: EpisodeSettings) -> EpisodeSettings:
+    """Return the settings of a robot that reads colour images of its camera's size with NanoDet (`make detector`).
+
+    Raises DetectorUnavailable where it is not there.
+    """
+    robot = changed(settings.robot, perception__adapter="onnx")
+    parts.color_detector(robot.perception)
+    return replace(settings, robot=robot, width=640, height=480)

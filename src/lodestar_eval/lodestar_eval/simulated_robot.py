@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from lodestar.assembly import parts
+from lodestar.assembly.config import COLOR_ADAPTERS
 from lodestar.assembly.local_map import unmeasured
 from lodestar.assembly.memory_handover import Keeper
 from lodestar.assembly.robot import HeadlessRobot
@@ -12,7 +15,7 @@ from lodestar.geometry.poses import yaw_of
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.reasoner import OfflineReasoner, Reasoner
 from lodestar.models.phrases import PhraseBook
-from lodestar.perception.frames import RgbdFrame
+from lodestar.perception.frames import AlignedDepth, RgbdFrame
 from lodestar.scene.mirror import SceneMirror
 from lodestar.selection.policy import Policy
 from lodestar_eval.delayed import DelayedReasoner
@@ -24,8 +27,10 @@ from lodestar_sim.simulator import Simulator
 
 
 class SimulatedRobot:
-    """Feed a HeadlessRobot from a simulator. rng: of the detector's noise. memory: where it keeps what it remembers;
-    None = it remembers nothing.
+    """Feed a HeadlessRobot from a simulator: from its labels, or from its colour images where the configuration has a
+    detector that reads those (raises DetectorUnavailable).
+
+    rng: of the noise of detections from labels. memory: where it keeps what it remembers; None = it remembers nothing.
     """
 
     def __init__(
@@ -41,8 +46,8 @@ class SimulatedRobot:
         self.simulator, self.settings = simulator, settings
         self._stages = unmeasured if clock is None else clock.stage
         self._ranges = RangeSensors(simulator, settings.robot.mapping, self._stages)
-        self.detector = parts.ground_truth_detector(settings.robot.perception, rng)
-        self._describer = parts.appearance_describer(settings.robot.perception)
+        self._sees_color = settings.robot.perception.adapter in COLOR_ADAPTERS
+        self.detector: Any = self._made_detector(rng)
         self._memory = memory
         self.headless = HeadlessRobot(
             settings.robot, phrases, policy, reasoner=self._reasoner, stages=self._stages,
@@ -60,9 +65,18 @@ class SimulatedRobot:
         delay = self.settings.reasoner_delay
         return DelayedReasoner(delay, lambda: self.simulator.time) if delay > 0.0 else OfflineReasoner()
 
+    def _made_detector(self, rng: np.random.Generator) -> Any:
+        perception = self.settings.robot.perception
+        if self._sees_color:
+            return parts.color_detector(perception)
+        return parts.ground_truth_detector(perception, rng)
+
     def forget(self, rng: np.random.Generator) -> None:
         """Forget the building and reset the detector's noise."""
-        self.detector = parts.ground_truth_detector(self.settings.robot.perception, rng)
+        if (
+            not self._sees_color
+        ):  # one that reads colour keeps nothing, and its network takes a second to load
+            self.detector = self._made_detector(rng)
         self.headless.forget()
         self.headless.use_detector(self.detector)
         self._use_memory()
@@ -90,9 +104,8 @@ class SimulatedRobot:
             self.turn()
             return None
         with self._stages("render"):
-            image = self.simulator.render(
-                self._describer is not None, width=settings.width, height=settings.height
-            )
+            color = self._sees_color or self.headless.map.describer is not None
+            image = self.simulator.render(rgb=color, width=settings.width, height=settings.height)
         self.turn()
         self.see(image)
         return image
@@ -108,7 +121,9 @@ class SimulatedRobot:
             image.stamp, image.camera, image.depth, image.odom_from_camera, image.map_from_odom, image.rgb
         )
         with self._stages("detect"):
-            segmented = self.detector.segment(image.stamp, image.labels, image.label_table)
-            if self._describer is not None and image.rgb is not None:
-                segmented = self._describer.describe(image.rgb, segmented)
+            if self._sees_color and image.rgb is not None:
+                depth = AlignedDepth(image.depth, image.camera)
+                segmented = self.detector.detect(image.stamp, image.rgb, depth)
+            else:
+                segmented = self.detector.segment(image.stamp, image.labels, image.label_table, frame)
         self.headless.take_view(frame, segmented, self.simulator.odom_from_base)

@@ -108,7 +108,7 @@ class Overlooking(GroundTruthDetector):
         super().__init__(NoiseConfig())
         self._overlooked = label
 
-    def segment(self, stamp, labels, table) -> SegmentedFrame:
+    def segment(self, stamp, labels, table, frame=None) -> SegmentedFrame:
         found = super().segment(stamp, labels, table)
         kept = tuple(d for d in found.detections if d.label != self._overlooked)
         seen = np.isin(found.labels, [d.label_value for d in kept])

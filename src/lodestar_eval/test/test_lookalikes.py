@@ -8,11 +8,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from lodestar.assembly.config import changed
 from lodestar.mapping.records import InstanceDelta, Observation
+from lodestar.models.phrases import PhraseBook
 from lodestar.perception.frames import Detection, ImageBox
 from lodestar_eval.instance_metrics import IdentityWatch
 from lodestar_eval.instance_runs import Building, Noise, Variant
 from lodestar_eval.lookalikes import lookalike_room
+from lodestar_eval.settings import NOISES, EpisodeSettings, robot_config
+from lodestar_eval.simulated_robot import SimulatedRobot
+from lodestar_sim.simulator import Simulator
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3, 4])
@@ -64,3 +69,16 @@ def test_the_same_tour_with_and_without_features(monkeypatch):
     assert models == {"none": {""}, "histogram": {"histogram-1"}, "truth": {"truth"}}
     captions = {t.caption for each in building.maps for t in each.voxels._registry.tracks.values()}
     assert captions <= {thing.category for thing in building.world.objects}, "captions tell no colours"
+
+
+@pytest.mark.parametrize("by", ["none", "histogram"])
+def test_the_headless_robot_keeps_how_things_look(by):
+    robot = changed(robot_config(NOISES["none"]), shared__appearance__by=by)
+    simulator = Simulator(lookalike_room("colored", 1), seed=1)
+    searcher = SimulatedRobot(simulator, EpisodeSettings(robot=robot), PhraseBook(), np.random.default_rng(1))
+    for _ in range(5):
+        simulator.step(0.5)
+        searcher.look()
+    entities = searcher.headless.map.scene.dictionary.entities().values()
+    found = [e.embeddings["appearance"].model for e in entities if "appearance" in e.embeddings]
+    assert len(entities) >= 1 and set(found) == ({"histogram-1"} if by == "histogram" else set())

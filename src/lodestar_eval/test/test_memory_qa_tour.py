@@ -199,7 +199,7 @@ def test_bad_options_are_refused_in_words(arguments, said, tmp_path, capsys):
 
 def test_the_benchmark_tells_a_table_of_its_rows(recorded, tmp_path, monkeypatch, capsys):
     recording, folder = recorded
-    monkeypatch.setattr(tours, "tour_of", lambda *given: recording)
+    monkeypatch.setattr(tours, "tour_of", lambda *given, **named: recording)
     from lodestar_eval.memory_qa import question_set
 
     counts = {"spatial": 2, "yes_no": 2, "descriptive": 0, "temporal": 2, "picture": 0}

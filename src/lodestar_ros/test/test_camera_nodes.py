@@ -102,7 +102,10 @@ def test_a_thing_is_mapped_where_it_stands_and_kept_as_an_image() -> None:
         Parameter("shared.transport.depth", value="compressedDepth"),
         Parameter("shared.transport.color", value="compressed"),
     ]
-    truth = [*parameters, Parameter("adapter", value="ground_truth")]
+    truth = [
+        *parameters, Parameter("adapter", value="ground_truth"),
+        Parameter("shared.appearance.by", value="histogram"),
+    ]  # fmt: skip
     remaps = [
         "--ros-args", "-r", "depth:=/cam/depth/image_raw", "-r", "image:=/cam/color/image_raw",
         "-r", "segmented:=perception/segmented", "-r", "instances:=semantic_voxels/instances",
@@ -137,6 +140,8 @@ def test_a_thing_is_mapped_where_it_stands_and_kept_as_an_image() -> None:
         node.close()
     context.shutdown()
     assert chairs() and kept, (len(found), len(kept), drops)
+    looks = {o.feature_model for message in found for o in message.observations if o.label == "chair"}
+    assert looks == {"histogram-1"} and all(m.features.width for m in found if m.observations)
     centre = chairs()[-1].centroid
     assert abs(centre.x - CENTRE[0]) < 0.03 and abs(centre.y - CENTRE[1]) < 0.03, (
         "not removed it is 0.06 m off"

@@ -1,6 +1,6 @@
 """Stand-in for Ultralytics: weights are JSON files, calls are recorded, and what the real package refuses it refuses.
 
-Weights: {"kind": "prompt" | "world" | "free" | "closed", "names": [...], "encoding": seconds, "broken": reason}.
+Weights: {"kind": "prompt" | "world" | "free" | "closed", "names": [...], "encoding": seconds}.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 CALLS: list[tuple[str, Any]] = []  # name and argument, in their order
+BROKEN: list[str] = []  # why there is no text model
 
 
 class Tensor:
@@ -77,8 +78,8 @@ class Inner:
         """(1, N, 3): each phrase has its own vector. Takes as long as the weights say."""
         CALLS.append(("encode", tuple(texts)))
         time.sleep(self._weights.get("encoding", 0.0))
-        if self._weights.get("broken"):
-            raise ConnectionError(self._weights["broken"])
+        if BROKEN:
+            raise ConnectionError(BROKEN[0])
         return Tensor([[[float(len(text)), float(ord(text[0])), 1.0] for text in texts]])
 
 

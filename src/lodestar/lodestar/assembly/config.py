@@ -19,6 +19,7 @@ from lodestar.memory.answering.config import AgentConfig, AnsweringConfig
 from lodestar.memory.config import EventConfig, LastSeenConfig, SegmentConfig, SnapshotConfig, StoreConfig
 from lodestar.memory.vision_captions import SegmentCaptionConfig
 from lodestar.perception.config import (
+    BoxMaskConfig,
     CaptionerConfig,
     ComponentsConfig,
     DescriberConfig,
@@ -40,7 +41,8 @@ from lodestar.selection.config import (
 from lodestar.worldmodel.config import AdviserConfig, ValidationConfig, WayConfig
 
 SOURCES = ("lidar", "scan", "depth", "slam")
-ADAPTERS = ("ground_truth", "onnx", "ultralytics", "geometric")
+COLOR_ADAPTERS = ("onnx", "ultralytics")  # that read colour images
+ADAPTERS = ("ground_truth", *COLOR_ADAPTERS, "geometric")
 
 Config = TypeVar("Config")
 
@@ -83,6 +85,7 @@ class PerceptionConfig:
     noise: NoiseConfig = field(default_factory=NoiseConfig)
     components: ComponentsConfig = field(default_factory=ComponentsConfig)  # of the ground_truth adapter
     geometric: GeometricConfig = field(default_factory=GeometricConfig)
+    boxes: BoxMaskConfig = field(default_factory=BoxMaskConfig)  # of detectors without masks
     onnx: OnnxConfig = field(default_factory=OnnxConfig)
     ultralytics: UltralyticsConfig = field(default_factory=UltralyticsConfig)
     appearance: DescriberConfig = field(default_factory=DescriberConfig, metadata={"shared": "appearance"})

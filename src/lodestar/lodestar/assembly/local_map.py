@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from lodestar.assembly import parts
 from lodestar.assembly.config import RobotConfig
 from lodestar.assembly.plan_chain import PlanChain
 from lodestar.assembly.range_turns import RangeTurn
@@ -58,6 +59,7 @@ class LocalMap:
         use_ways: Callable[[tuple[ClosedWay, ...]], Callable[[], object]] | None = None,
     ) -> None:
         self.config, self._stages, self._use_ways = config, stages, use_ways
+        self.describer = parts.appearance_describer(config.perception)
         self.plan = PlanChain(config.mapping)
         self.voxels = VoxelChain(config.semantic_voxels, config.shared)
         self.scene = SceneChain(config.scene_dictionary, config.shared, phrases)
@@ -107,7 +109,13 @@ class LocalMap:
                 self.voxels.take_depth(frame)
 
     def take_segments(self, frame: RgbdFrame, segmented: SegmentedFrame) -> bool:
-        """Update instances and entities by a segmented frame; return False if the map rejected it."""
+        """Update instances and entities by a segmented frame; return False if the map rejected it.
+
+        Where the appearance is to be described and the frame has colours, that is done here.
+        """
+        if self.describer is not None and frame.rgb is not None:
+            with self._stages("describe"):
+                segmented = self.describer.describe(frame.rgb, segmented)
         with self._stages("fuse"):
             try:
                 self.seen = self.voxels.take_segments(frame, segmented)

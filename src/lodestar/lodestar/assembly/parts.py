@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from lodestar.mapping.semantic_voxels import SemanticVoxelMap
     from lodestar.models.phrases import PhraseBook
     from lodestar.perception.appearance import Describer
+    from lodestar.perception.box_masks import BoxMasker
     from lodestar.perception.config import DescriberConfig
     from lodestar.perception.frames import Labeller
     from lodestar.perception.geometric import GeometricSegmenter
@@ -84,6 +85,13 @@ def geometric_segmenter(config: PerceptionConfig = _SEEING) -> GeometricSegmente
     return GeometricSegmenter(config.geometric, config.seed, config.captioned)
 
 
+def box_masker(config: PerceptionConfig) -> BoxMasker:
+    """Return what gives boxes masks from depth."""
+    from lodestar.perception.box_masks import BoxMasker
+
+    return BoxMasker(config.boxes)
+
+
 def color_detector(
     config: PerceptionConfig | PictureDetectorConfig, *, checked: bool = True
 ) -> OnnxDetector | UltralyticsDetector:
@@ -101,6 +109,8 @@ def color_detector(
         detector = OnnxDetector(config.model or FETCHED_DETECTOR, config.onnx)
     else:
         detector = UltralyticsDetector(config.model, config.ultralytics, words)
+    if isinstance(config, PerceptionConfig) and config.boxes.enabled:
+        detector.masker = box_masker(config)
     if checked:
         detector.check()
     return detector

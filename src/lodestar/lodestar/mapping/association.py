@@ -62,6 +62,10 @@ class Rule(Protocol):
         """Return pairs of instances, (loser, winner), that are one object; matches have their final ids."""
         ...
 
+    def differ(self, a: Track, b: Track) -> bool:
+        """Return whether the features of two instances tell that they are two things."""
+        ...
+
     def forget(self, instance: int) -> None:
         """Drop all evidence about a removed instance."""
         ...

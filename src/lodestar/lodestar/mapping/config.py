@@ -206,7 +206,6 @@ class RelocationConfig:
     """Limits within which a new instance is a disappeared one that was moved."""
 
     size: float = 1.6  # largest ratio of the longest sides; chosen
-    similar: float = 0.9  # least cosine of the features, if both have one; chosen
 
 
 @dataclass(frozen=True)

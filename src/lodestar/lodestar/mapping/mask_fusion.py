@@ -116,7 +116,9 @@ class MaskFusion:
     def return_moved(self, candidates: list[int], revision: int) -> list[Merge]:
         """Give candidates that are disappeared instances the ids of those; return the merges."""
         config, registry, merges = self.config, self._registry, []
-        for gone, newcomer in find_moved(registry, candidates, config.confirm, config.moving):
+        for gone, newcomer in find_moved(
+            registry, candidates, config.confirm, config.moving, self._rule.differ
+        ):
             self._store.rename(newcomer, gone)
             self._rule.forget(newcomer)
             merges.append(registry.return_as(gone, newcomer, revision, config.captions))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from lodestar.mapping.config import RelocationConfig
 from lodestar.mapping.registry import InstanceRegistry
 from lodestar.mapping.tracks import Track
@@ -9,12 +11,17 @@ from lodestar.models.kinship import kind_of, looks_of
 
 
 def find_moved(
-    registry: InstanceRegistry, candidates: list[int], confirm: int, config: RelocationConfig
+    registry: InstanceRegistry,
+    candidates: list[int],
+    confirm: int,
+    config: RelocationConfig,
+    differ: Callable[[Track, Track], bool],
 ) -> list[tuple[int, int]]:
     """Return unambiguous pairs (disappeared id, newcomer) that are one object.
 
-    candidates: ids of confirmed instances that may be newcomers. A pair looks alike (label, caption, feature and
-    size), the newcomer was first seen after the other was last seen, and neither fits anything else.
+    candidates: ids of confirmed instances that may be newcomers. differ: whether features tell two instances apart.
+    A pair looks alike (label, caption, feature and size), the newcomer was first seen after the other was last seen,
+    and neither fits anything else.
     """
     if not registry.gone:
         return []
@@ -25,7 +32,11 @@ def find_moved(
         if track is None or track.observation_count < confirm:
             continue
         for gone in registry.gone.values():
-            if track.first_seen > gone.last_seen and _look_alike(gone, track, config):
+            if (
+                track.first_seen > gone.last_seen
+                and _look_alike(gone, track, config)
+                and not differ(gone, track)
+            ):
                 partners.setdefault(identity, []).append(gone.id)
                 claims.setdefault(gone.id, []).append(identity)
     return [
@@ -37,9 +48,6 @@ def find_moved(
 
 def _look_alike(a: Track, b: Track, config: RelocationConfig) -> bool:
     if kind_of(a.label) != kind_of(b.label) or looks_of(a.caption, a.label) != looks_of(b.caption, b.label):
-        return False
-    cosine = a.cosine(b.appearance, b.appearance_model)
-    if cosine is not None and cosine < config.similar:
         return False
     sides = sorted(float((t.box_max - t.box_min).max()) for t in (a, b))
     return sides[1] <= config.size * max(sides[0], 1e-3)

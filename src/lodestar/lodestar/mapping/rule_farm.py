@@ -9,7 +9,7 @@ import numpy as np
 from lodestar.geometry.gaussians import hellinger_distance
 from lodestar.mapping.association import Masks, Match, Split, loser_and_winner
 from lodestar.mapping.config import FarmConfig
-from lodestar.mapping.tracks import Tracks
+from lodestar.mapping.tracks import Track, Tracks
 from lodestar.mapping.voxel_store import VoxelStore
 
 
@@ -85,6 +85,10 @@ class FarmRule:
             self._moments[winner].add(self._moments[loser])
             merges.append((loser, winner))
         return merges
+
+    def differ(self, a: Track, b: Track) -> bool:
+        cosine = a.cosine(b.appearance, b.appearance_model)
+        return cosine is not None and cosine < self._config.similar
 
     def forget(self, instance: int) -> None:
         self._moments.pop(instance, None)

@@ -10,7 +10,7 @@ from lodestar.mapping.association import Masks, Match, Split, loser_and_winner
 from lodestar.mapping.config import AssociationConfig, SplitConfig
 from lodestar.mapping.evidence import FaceEvidence, MergeEvidence
 from lodestar.mapping.split_evidence import SplitEvidence
-from lodestar.mapping.tracks import Tracks
+from lodestar.mapping.tracks import Track, Tracks
 from lodestar.mapping.voxel_store import VoxelStore
 
 
@@ -88,6 +88,9 @@ class LodestarRule:
         seen = sorted({m.instance_id for m in matches if m.instance_id in tracks})
         pairs += [p for p in self._faces.look(seen, tracks, masks.sights, self._merges) if p not in pairs]
         return [loser_and_winner(tracks[a], tracks[b]) for a, b in pairs]
+
+    def differ(self, a: Track, b: Track) -> bool:
+        return self._looks.differ(a, b)
 
     def forget(self, instance: int) -> None:
         for evidence in (self._merges, self._faces, self._splits):

@@ -6,7 +6,7 @@ import numpy as np
 
 from lodestar.mapping.association import Masks, Match, Split
 from lodestar.mapping.config import OpenVoxConfig
-from lodestar.mapping.tracks import Tracks
+from lodestar.mapping.tracks import Track, Tracks
 from lodestar.mapping.voxel_store import VoxelStore
 
 
@@ -38,6 +38,9 @@ class OpenVoxRule:
 
     def merge(self, masks: Masks, matches: list[Match], tracks: Tracks) -> list[tuple[int, int]]:
         return []
+
+    def differ(self, a: Track, b: Track) -> bool:
+        return False
 
     def forget(self, instance: int) -> None:
         pass

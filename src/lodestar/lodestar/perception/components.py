@@ -53,6 +53,16 @@ def split_by_instances(
     return _numbered(named, parts.reshape(named.shape), table, config.min_pixels)
 
 
+def depth_components(free: np.ndarray, depth: np.ndarray, jump: float, jump_per_metre: float) -> np.ndarray:
+    """Return (H, W) int64, one number per component of `free`: neighbouring pixels (of eight) without a jump of depth.
+
+    The number is the least index of the component's pixels. Other pixels have their own.
+
+    free: (H, W) bool. depth: (H, W) float32, metres.
+    """
+    return _components(free.astype(np.int64), np.ascontiguousarray(depth, np.float32), jump, jump_per_metre)
+
+
 def _check(labels: np.ndarray, other: np.ndarray, name: str) -> None:
     if labels.ndim != 2 or labels.shape != other.shape:
         raise ValueError(

@@ -90,6 +90,9 @@ class GeometricConfig:
 class NoiseConfig:
     """Errors per mask and frame. The defaults are an error-free detector."""
 
+    # name of a detector whose measured errors take the place of those from `miss` to `erode_px` and of the scores, such
+    # as nanodet (`perception/measured/`); "" = none
+    measured: str = ""
     miss: float = 0.0  # probability that a mask is not detected
     split: float = 0.0  # probability that a mask is split in two
     merge: float = 0.0  # probability that a mask merges with a neighbour
@@ -101,6 +104,12 @@ class NoiseConfig:
     min_pixels: int = 60  # smaller masks are not detected; chosen: that of `SegmentFilter`
     # share of a box's outline on the image border above which it is dropped; 1 = never
     max_border_share: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.measured:
+            from lodestar.perception.measured_noise import measured_noise
+
+            measured_noise(self.measured)  # raises ValueError
 
 
 @dataclass(frozen=True)
@@ -172,6 +181,50 @@ class OnnxConfig:
             )
         if not (0.0 < self.confidence <= 1.0 and 0.0 < self.iou <= 1.0):
             raise ValueError("onnx.confidence and iou must be above 0 and at most 1")
+
+
+@dataclass(frozen=True)
+class BoxMaskConfig:
+    """Masks of things that a detector gives boxes of, from depth.
+
+    Those without a source were chosen on rendered views of the apartments and offices 41 and 42 and the warehouse 41.
+    """
+
+    enabled: bool = True  # without it, or without depth, boxes are used as masks
+    cells: int = 48  # of the longer side of a box: pixels that are looked at; chosen
+    # share of the box's sides by which a thing may stick out of it; chosen: boxes are wrong by about 10 percent
+    grow: float = 0.25
+    ring: float = (
+        0.25  # share of the box's sides that the planes around it are searched in, beyond that; chosen
+    )
+    near: float = 0.3  # metres of depth; chosen
+    far: float = (
+        8.0  # metres of depth, above which it is taken for unknown; chosen: walls behind things count
+    )
+    planes: int = 4  # most planes around a box; chosen
+    plane_trials: int = 60  # planes tried for each; chosen
+    plane_share: float = 0.12  # share of the points around a box that a plane must hold; chosen
+    # Distance from a plane of points that belong to it: plane_gap + plane_gap_per_square * depth^2.
+    plane_gap: float = 0.02  # metres; chosen
+    plane_gap_per_square: float = 0.004  # metres per square metre; chosen
+    # Jump of depth that splits two pieces: jump + jump_per_metre * depth.
+    jump: float = 0.03  # metres; chosen
+    jump_per_metre: float = 0.015  # metres per metre; chosen
+    main_share: float = 0.3  # share of a piece in the box below which it hardly is the thing; chosen
+    piece_share: float = 0.5  # share of a further piece in the box from which it belongs to the thing; chosen
+    # depth by which a thing's pieces differ from the main one, in sizes of its box; chosen
+    reach: float = 0.8
+    least_reach: float = 0.15  # metres of the same; chosen
+    # share of a box that its mask must fill; below it the box is the mask, as of a picture on a wall; chosen
+    least_share: float = 0.25
+
+    def __post_init__(self) -> None:
+        if not 8 <= self.cells <= 256 or self.planes < 1 or self.plane_trials < 1:
+            raise ValueError("boxes.cells must be 8 to 256, planes and plane_trials at least 1")
+        if min(self.grow, self.ring, self.near, self.plane_gap, self.jump) < 0.0 or self.far <= self.near:
+            raise ValueError(
+                "boxes.grow, ring, near, plane_gap and jump must not be negative, far must be above near"
+            )
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,14 @@ class RgbdFrame:
 
 
 @dataclass(frozen=True)
+class AlignedDepth:
+    """Depth (H, W) float32, metres, invalid = 0 or NaN, pixel by pixel of the colour image's camera."""
+
+    depth: np.ndarray
+    camera: PinholeCamera
+
+
+@dataclass(frozen=True)
 class Detection:
     """One segment, without an identity across frames. `caption` is untrusted text."""
 
@@ -100,6 +108,9 @@ class Labeller(Protocol):
 class Detector(Labeller, Protocol):
     """Port of a detector that segments RGB images."""
 
-    def detect(self, stamp: float, rgb: np.ndarray) -> SegmentedFrame:
-        """Return the segments of an (H, W, 3) uint8 image. Raises DetectorUnavailable."""
+    def detect(self, stamp: float, rgb: np.ndarray, depth: AlignedDepth | None = None) -> SegmentedFrame:
+        """Return the segments of an (H, W, 3) uint8 image. Raises DetectorUnavailable.
+
+        depth: of the same moment; makes masks of boxes, where the detector has no masks of its own.
+        """
         ...

@@ -9,7 +9,8 @@ import cv2
 import numpy as np
 
 from lodestar.perception.config import NoiseConfig
-from lodestar.perception.frames import Detection, SegmentedFrame, Vocabulary
+from lodestar.perception.frames import Detection, RgbdFrame, SegmentedFrame, Vocabulary
+from lodestar.perception.measured_noise import WIDTH, MissMemory, measured_noise, place_of
 from lodestar.perception.segments import SegmentFilter, filter_segments, label_extents
 
 
@@ -59,6 +60,15 @@ class _Mask:
         side = (x - columns.mean()) * np.cos(angle) + (y - rows.mean()) * np.sin(angle) > 0.0
         return [replace(self, pixels=self.pixels & side), replace(self, pixels=self.pixels & ~side)]
 
+    def cut(self, edges: np.ndarray) -> _Mask:
+        """Return the mask within a box that begins these shares (4,) of its side inside left, top, right and bottom."""
+        height, width = self.pixels.shape
+        left, top, right, bottom = np.clip(edges, 0.0, 0.45) * [width, height, width, height]
+        kept = np.zeros_like(self.pixels)
+        inside = slice(round(top), height - round(bottom)), slice(round(left), width - round(right))
+        kept[inside] = self.pixels[inside]
+        return replace(self, pixels=kept)
+
     def eroded(self, pixels: int) -> _Mask:
         """Return the mask with `pixels` removed from all its edges, also at the image border."""
         if pixels == 0:
@@ -81,16 +91,23 @@ class GroundTruthDetector:
     def __init__(self, config: NoiseConfig = NoiseConfig(), rng: np.random.Generator | None = None):
         self.config = config
         self._rng = rng if rng is not None else np.random.default_rng(0)
+        self._measured = measured_noise(config.measured) if config.measured else None
+        self._misses = MissMemory(self._measured, self._rng) if self._measured is not None else None
 
     def look_for(self, words: Sequence[str]) -> None:
         """Do nothing: whatever the table names is seen."""
 
     def segment(
-        self, stamp: float, labels: np.ndarray, table: Mapping[int, Mapping[str, str]]
+        self,
+        stamp: float,
+        labels: np.ndarray,
+        table: Mapping[int, Mapping[str, str]],
+        frame: RgbdFrame | None = None,
     ) -> SegmentedFrame:
         """Return the segments of one frame.
 
         labels: (H, W) uint16, 0 = none. table: value -> {"class", "caption"}; values missing from it are background.
+        frame: of the same moment and size; measured noise takes distances from it and knows things again by it.
         Raises ValueError for labels of another rank or type.
         """
         labels = np.asarray(labels)
@@ -102,8 +119,50 @@ class GroundTruthDetector:
             if value in table:
                 crop = labels[box.y : box.y + box.height, box.x : box.x + box.width] == value
                 masks.append(_Mask(box.y, box.x, crop, table[value]))
-        named = self._label(self._spoil(masks), table)
+        if self._measured is not None:
+            named = [*self._strays(labels.shape), *self._measure(stamp, masks, labels.shape[1], frame)]
+        else:
+            named = self._label(self._spoil(masks), table)
         return self._number(stamp, labels.shape, named)
+
+    def _measure(
+        self, stamp: float, masks: list[_Mask], width: int, frame: RgbdFrame | None
+    ) -> list[tuple[_Mask, str, str]]:
+        """Return (mask, class, caption) of the masks that the measured detector does not miss, as it cuts them."""
+        noise, misses, rng = self._measured, self._misses, self._rng
+        assert noise is not None and misses is not None
+        misses.start()
+        named = []
+        for mask in masks:
+            label, caption = str(mask.entry.get("class", "")), str(mask.entry.get("caption", ""))
+            rows, columns = np.nonzero(mask.pixels)
+            place, distance = (None, None)
+            if frame is not None:
+                place, distance = place_of(frame, rows + mask.top, columns + mask.left)
+            size = float(np.sqrt(len(rows))) * WIDTH / width
+            if not misses.hits(stamp, (label, caption), place, noise.chance(label, size, distance)):
+                continue
+            if noise.wrong_labels and rng.random() < noise.wrong:
+                label = caption = self._drawn(noise.wrong_labels)
+            named.append((mask.cut(rng.choice(noise.edges, 4)), label, caption))
+        return named
+
+    def _strays(self, shape: tuple[int, int]) -> list[tuple[_Mask, str, str]]:
+        """Return masks where no thing is, painted below all others."""
+        noise, rng, (height, width) = self._measured, self._rng, shape
+        assert noise is not None
+        named = []
+        for _ in range(int(rng.poisson(noise.strays)) if noise.stray_labels else 0):
+            side = max(int(rng.choice(noise.stray_sizes) * width / WIDTH), 1)
+            rows, columns = min(side, height), min(side, width)
+            top, left = int(rng.integers(height - rows + 1)), int(rng.integers(width - columns + 1))
+            label = self._drawn(noise.stray_labels)
+            named.append((_Mask(top, left, np.ones((rows, columns), bool), {}), label, label))
+        return named
+
+    def _drawn(self, weights: Mapping[str, float]) -> str:
+        shares = np.array(list(weights.values()))
+        return str(list(weights)[int(self._rng.choice(len(shares), p=shares / shares.sum()))])
 
     def _spoil(self, masks: list[_Mask]) -> list[_Mask]:
         """Return the masks after misses, merges, splits and erosion."""
@@ -149,7 +208,10 @@ class GroundTruthDetector:
         for value, (mask, label, caption) in zip(values, named):
             height, width = mask.pixels.shape
             image[mask.top : mask.top + height, mask.left : mask.left + width][mask.pixels] = value
-            score = float(np.clip(rng.normal(config.score_mean, config.score_std), 0.05, 1.0))
+            if self._measured is not None:
+                score = float(rng.choice(self._measured.scores))
+            else:
+                score = float(np.clip(rng.normal(config.score_mean, config.score_std), 0.05, 1.0))
             names[int(value)] = (label, caption, score)
         detections = tuple(
             Detection(value, *names[value], box, pixels) for value, box, pixels in label_extents(image)

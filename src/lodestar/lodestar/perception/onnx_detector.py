@@ -12,9 +12,10 @@ from typing import Any
 import cv2
 import numpy as np
 
+from lodestar.perception.box_masks import BoxMasker, with_masks
 from lodestar.perception.config import OnnxConfig
 from lodestar.perception.found_things import FoundThing, image_box, segmented, select
-from lodestar.perception.frames import DetectorUnavailable, SegmentedFrame, Vocabulary
+from lodestar.perception.frames import AlignedDepth, DetectorUnavailable, SegmentedFrame, Vocabulary
 from lodestar.perception.onnx_outputs import InputForm, OutputForm, UnknownOutputs, form_of, mask_in_box
 from lodestar.perception.onnx_sessions import first_line, open_session
 
@@ -36,13 +37,15 @@ class _Network:
 class OnnxDetector:
     """Run a detection network from an ONNX file, loaded on the first image.
 
-    The names of its classes stand in the file MODEL.txt beside it, one a line, else in its metadata (`names`).
+    `masker` gives boxes masks where depth comes with the image; None = boxes are used as masks. The names of classes
+    stand in the file MODEL.txt beside the network, one a line, else in its metadata (`names`).
     """
 
     def __init__(self, model: str | Path, config: OnnxConfig = OnnxConfig()):
         self.config = config
         self.name = f"onnx:{Path(model).name}"
         self.odd_boxes = 0  # of all images: NaN, infinite, with a score or class that does not exist
+        self.masker: BoxMasker | None = None
         self._path = Path(model)
         self._network: _Network | None = None
         self._lock = threading.Lock()
@@ -70,14 +73,15 @@ class OnnxDetector:
                 self._network = _load(self._path, self.config)
             return self._network
 
-    def detect(self, stamp: float, rgb: np.ndarray) -> SegmentedFrame:
+    def detect(self, stamp: float, rgb: np.ndarray, depth: AlignedDepth | None = None) -> SegmentedFrame:
         """Return the segments of an (H, W, 3) uint8 image. Raises DetectorUnavailable; ValueError for other arrays."""
         if rgb.ndim != 3 or rgb.shape[2] != 3 or rgb.dtype != np.uint8 or rgb.size == 0:
             raise ValueError(f"the image must be (H, W, 3) uint8, not {rgb.shape} {rgb.dtype}")
-        things = self._find(rgb)
+        things = with_masks(self.find(rgb), depth, self.masker)
         return segmented(stamp, rgb.shape[:2], things, self.name, self.config.min_pixels)
 
-    def _find(self, rgb: np.ndarray) -> list[FoundThing]:
+    def find(self, rgb: np.ndarray) -> list[FoundThing]:
+        """Return the things in an (H, W, 3) uint8 image, without masks from depth. Raises DetectorUnavailable."""
         config, network = self.config, self.load()
         tensor, window = _prepare(rgb, network.size, network.form.image)
         outputs = _run(network.session, network.input_name, tensor.astype(network.dtype, copy=False))

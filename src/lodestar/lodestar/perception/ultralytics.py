@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from lodestar.perception.box_masks import BoxMasker, with_masks
 from lodestar.perception.config import UltralyticsConfig
 from lodestar.perception.found_things import FoundThing, image_box, segmented
-from lodestar.perception.frames import DetectorUnavailable, SegmentedFrame, Vocabulary
+from lodestar.perception.frames import AlignedDepth, DetectorUnavailable, SegmentedFrame, Vocabulary
 from lodestar.perception.prompt_cache import PromptCache, digest_of
 
 #: Not `lodestar[detect]`: an index may hold another package with that name.
@@ -37,11 +38,12 @@ _ERRORS = (
     AttributeError,
     ImportError,
 )
+RETRY = 10.0  # s of stamps between two tries to load the model for an image; chosen: a try takes seconds
 _WITH_PROMPTS = (".pt", ".yaml")  # an exported model has its words in it
 
 
 class UltralyticsDetector:
-    """Run an Ultralytics model, loaded on the first image. Without masks its boxes are used as masks.
+    """Run an Ultralytics model, loaded on the first image. `masker` gives boxes masks where depth comes with them.
 
     model: path of weights (.pt, .onnx, .engine), or of a description (.yaml) with random weights.
     words: that weights with text prompts look for until `look_for` says others.
@@ -55,6 +57,8 @@ class UltralyticsDetector:
     ):
         self.config = config
         self.name = f"ultralytics:{Path(model).name}"
+        self.masker: BoxMasker | None = None
+        self.odd_boxes = 0  # of all images: NaN or infinite
         self._source = str(model)
         self._words = tuple(words)
         self._model: Any = None  # that images are read with; replaced whole
@@ -62,6 +66,7 @@ class UltralyticsDetector:
         self._vocabulary: Vocabulary | None = None
         self._shape = (480, 640)  # of the newest image
         self._cache: PromptCache | None = None
+        self._failed: tuple[float, DetectorUnavailable] | None = None  # stamp at which it was tried, and why
         self._building = threading.Lock()
 
     def check(self) -> None:
@@ -91,28 +96,44 @@ class UltralyticsDetector:
     def _known_vocabulary(self) -> Vocabulary:
         if self._vocabulary is None:
             self._spare = self._open()
-            names = () if _takes_prompts(self._spare, self._source) else _names_of(self._spare)
-            self._vocabulary = Vocabulary(names, is_open=not names)
+            is_open = _takes_prompts(self._spare, self._source)
+            self._vocabulary = Vocabulary(() if is_open else self._names_of(self._spare), is_open)
         return self._vocabulary
+
+    def _names_of(self, model: Any) -> tuple[str, ...]:
+        try:
+            names = model.names  # of an exported model, which is loaded for it
+            found = tuple(str(name) for name in (names.values() if isinstance(names, dict) else names))
+        except _ERRORS as error:
+            raise DetectorUnavailable(f"{self._source} cannot be loaded: {error}") from error
+        if not found:
+            raise DetectorUnavailable(f"{self._source} names no classes; take weights that do")
+        return found
 
     def look_for(self, words: Sequence[str]) -> None:
         """Look for the words from the next image on, where the weights take prompts. Raises DetectorUnavailable."""
         with self._building:
             if self._known_vocabulary().is_open and (self._model is None or tuple(words) != self._words):
                 model = self._made(tuple(words))
-                with _told():
-                    self._predict(
-                        model, np.zeros((*self._shape, 3), np.uint8)
-                    )  # else the next image would wait
-                self._model = model
-                self._words = tuple(words)
+                with _told():  # else the next image would wait while it is set up
+                    self._predict(model, np.zeros((*self._shape, 3), np.uint8))
+                self._model, self._words = model, tuple(words)
 
-    def load(self) -> Any:
-        """Return the model in use, loaded into memory. Raises DetectorUnavailable."""
+    def load(self, stamp: float = 0.0) -> Any:
+        """Return the model in use, loaded into memory; one that failed is tried again `RETRY` s of stamps later.
+
+        Raises DetectorUnavailable.
+        """
         with self._building:
             if self._model is None:
-                self._known_vocabulary()
-                self._model = self._made(self._words)
+                if self._failed is not None and 0.0 < stamp - self._failed[0] < RETRY:
+                    raise self._failed[1]
+                try:
+                    self._known_vocabulary()
+                    self._model = self._made(self._words)
+                except DetectorUnavailable as error:
+                    self._failed = stamp, error
+                    raise
             return self._model
 
     def _open(self) -> Any:
@@ -131,15 +152,15 @@ class UltralyticsDetector:
 
     def _made(self, words: tuple[str, ...]) -> Any:
         """Return a model that looks for the words."""
-        model, self._spare = self._spare or self._open(), None
-        if self._vocabulary is None or not self._vocabulary.is_open:
-            return model
-        if not words:
-            raise DetectorUnavailable(
-                f"{Path(self._source).name} looks for what it is told, and has been told no words"
-            )
-        with _told():
-            self._prompt(model, list(words))
+        model = self._spare = self._spare or self._open()
+        if self._known_vocabulary().is_open:
+            if not words:
+                raise DetectorUnavailable(
+                    f"{Path(self._source).name} looks for what it is told, and has been told no words"
+                )
+            with _told():
+                self._prompt(model, list(words))
+        self._spare = None
         return model
 
     def _prompt(self, model: Any, words: list[str]) -> None:
@@ -160,12 +181,14 @@ class UltralyticsDetector:
         else:
             model.set_classes(words, embeddings)
 
-    def detect(self, stamp: float, rgb: np.ndarray) -> SegmentedFrame:
+    def detect(self, stamp: float, rgb: np.ndarray, depth: AlignedDepth | None = None) -> SegmentedFrame:
         """Return the segments of an (H, W, 3) uint8 image. Raises DetectorUnavailable; ValueError for other arrays."""
         if rgb.ndim != 3 or rgb.shape[2] != 3 or rgb.dtype != np.uint8:
             raise ValueError(f"the image must be (H, W, 3) uint8, not {rgb.shape} {rgb.dtype}")
         self._shape = rgb.shape[:2]
-        return self._frame(stamp, rgb.shape[:2], self._predict(self._model or self.load(), rgb))
+        things = self._things(rgb.shape[:2], self._predict(self._model or self.load(stamp), rgb))
+        things = with_masks(things, depth, self.masker)
+        return segmented(stamp, rgb.shape[:2], things, self.name, self.config.min_pixels)
 
     def _predict(self, model: Any, rgb: np.ndarray) -> Any:
         config = self.config
@@ -182,19 +205,21 @@ class UltralyticsDetector:
         )
         return result
 
-    def _frame(self, stamp: float, shape: tuple[int, int], result: Any) -> SegmentedFrame:
+    def _things(self, shape: tuple[int, int], result: Any) -> list[FoundThing]:
         boxes = result.boxes.xyxy.cpu().numpy()
         scores = np.clip(result.boxes.conf.cpu().numpy(), 0.0, 1.0)
         kinds = result.boxes.cls.cpu().numpy().astype(int)
         masks = result.masks.data.cpu().numpy() > 0.5 if result.masks is not None else None
-        things = []
+        things: list[FoundThing] = []
         for index, (kind, score) in enumerate(zip(kinds, scores)):
             box = image_box(boxes[index], shape)
-            if box is not None and np.isfinite(score):
+            sound = np.isfinite(boxes[index]).all() and np.isfinite(score)
+            self.odd_boxes += not sound
+            if box is not None and sound:
                 window = np.s_[box.y : box.y + box.height, box.x : box.x + box.width]
                 mask = None if masks is None else masks[index][window]
                 things.append(FoundThing(str(result.names[int(kind)]), float(score), box, mask))
-        return segmented(stamp, shape, things, self.name, self.config.min_pixels)
+        return things
 
 
 @contextmanager
@@ -216,8 +241,3 @@ def _takes_prompts(model: Any, source: str) -> bool:
     """Return whether the model looks for words that it is told; a prompt-free one has words of its own."""
     is_free = hasattr(_head_of(model), "lrpc") or "-pf" in Path(source).stem
     return hasattr(model, "set_classes") and Path(source).suffix in _WITH_PROMPTS and not is_free
-
-
-def _names_of(model: Any) -> tuple[str, ...]:
-    names = model.names
-    return tuple(str(name) for name in (names.values() if isinstance(names, dict) else names))

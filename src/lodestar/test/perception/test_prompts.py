@@ -36,6 +36,15 @@ def calls(monkeypatch, tmp_path):
         sys.modules.pop(name, None)
 
 
+@pytest.fixture
+def no_text_model(calls):
+    """Why no text can be encoded; empty = it can."""
+    import ultralytics
+
+    yield ultralytics.BROKEN
+    ultralytics.BROKEN.clear()
+
+
 def weights(folder, name="yoloe-11s-seg.pt", kind="prompt", **more):
     path = folder / name
     path.write_text(json.dumps({"kind": kind, **more}))
@@ -156,26 +165,46 @@ def test_images_are_read_with_the_former_words_while_new_ones_are_encoded(calls,
     assert frames > 5 and longest < 0.4, "no image waited for the encoding"
 
 
-def test_prompts_that_cannot_be_encoded_leave_those_of_before_and_say_what_to_do(calls, tmp_path):
-    path = weights(tmp_path)
-    detector = UltralyticsDetector(path, words=("desk",))
+def test_prompts_that_cannot_be_encoded_leave_those_of_before_and_say_what_to_do(
+    calls, tmp_path, no_text_model
+):
+    detector = UltralyticsDetector(weights(tmp_path))
     lookout = Lookout(detector, ("desk",))
     assert lookout.look_for(WantedWords("a")).problem == ""
-    detector._spare = None
-    path.write_text(json.dumps({"kind": "prompt", "broken": "no route to github.com"}))
+    no_text_model.append("no route to github.com")
     report = lookout.look_for(WantedWords("b", ("mug", "desk")))
     assert report.wanted_id == "b" and [word.label for word in report.words] == ["", "desk"]
     assert "no route" in report.problem and "text model" in report.problem
     assert '"mug"' in report.sentence and '"desk"' not in report.sentence
     assert labels(detector) == {"desk"}
-    path.write_text(json.dumps({"kind": "prompt"}))
+    no_text_model.clear()
     assert lookout.look_for(WantedWords("c", ("mug",))).unseen == (), "tried again with the next words"
     assert labels(detector) == {"desk", "mug"}
+
+
+def test_without_a_text_model_images_do_not_try_again_and_again(calls, tmp_path, no_text_model):
+    no_text_model.append("no route to github.com")
+    detector = UltralyticsDetector(weights(tmp_path), words=("desk",))
+    for frame in range(1, 200):
+        with pytest.raises(DetectorUnavailable, match="no route"):
+            detector.detect(frame * 0.1, IMAGE)
+    assert len(encoded(calls)) == 2 and len([1 for name, _ in calls if name == "open"]) == 1
+    no_text_model.clear()
+    detector.look_for(("desk",))
+    assert labels(detector) == {"desk"}
 
 
 def test_weights_that_take_prompts_and_have_none_say_so(calls, tmp_path):
     with pytest.raises(DetectorUnavailable, match="told no words"):
         UltralyticsDetector(weights(tmp_path)).detect(0.0, IMAGE)
+
+
+def test_closed_weights_without_names_are_refused_and_do_not_pass_for_open_ones(calls, tmp_path):
+    detector = UltralyticsDetector(weights(tmp_path, "yolo11n.pt", "closed"), words=("desk",))
+    with pytest.raises(DetectorUnavailable, match="names no classes"):
+        _ = detector.vocabulary
+    report = Lookout(detector, ("desk",)).look_for(WantedWords("1", ("mug",)))
+    assert "names no classes" in report.problem and not report.is_open and report.unseen
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"names": 3}', ""])

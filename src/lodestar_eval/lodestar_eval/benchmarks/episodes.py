@@ -34,7 +34,8 @@ from lodestar_eval.trials import (
     run_buildings,
 )
 
-NOISE_NAMES = ("none", "mild", "strong")  # of settings.NOISES, which is slow to import
+NOISE_NAMES = ("none", "mild", "strong", "detector")  # of settings.NOISES, which is slow to import
+MEASURED = "detector"  # the default where searches are told: a real detector's errors
 _SUCCESS_BOUND, _SPL_BOUND = 0.95, 0.70  # of the bandit in unmapped buildings; the issue's bars
 _EPOCH_BOUND = 0.3  # s of processor time per decision epoch, p95 (DESIGN section 6)
 _SPEED_BOUND = 8.0  # simulated seconds per processor second of the episode
@@ -98,7 +99,15 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         "--answer-time", type=positive_seconds, default=None, metavar="S",
         help="simulated seconds that an expert takes to answer (default: what it was measured to take)",
     )  # fmt: skip
-    parser.add_argument("--noise", choices=NOISE_NAMES, default="mild", help="of perception (default mild)")
+    parser.add_argument(
+        "--noise", choices=NOISE_NAMES, default=MEASURED, help="of perception (default %(default)s)"
+    )
+    parser.add_argument(
+        "--perception",
+        choices=("labels", "nanodet"),
+        default="labels",
+        help="labels (default): the simulator's, with --noise; nanodet: NanoDet on rendered images (make detector)",
+    )
     parser.add_argument(
         "--floor",
         choices=("on", "off"),
@@ -168,8 +177,15 @@ def _planned(options: argparse.Namespace, folder: Path) -> tuple[Plan, list[Buil
     """Return the plan and the buildings; a warm start is learned here. Raises BadOptions."""
     from lodestar.agent.loop.machine import OWN_PARTS
     from lodestar.assembly.config import changed
+    from lodestar.perception.frames import DetectorUnavailable
     from lodestar_eval.ablations import UNVALIDATED
-    from lodestar_eval.settings import NOISES, WITHOUT_WORLD_MODEL, EpisodeSettings, robot_config
+    from lodestar_eval.settings import (
+        NOISES,
+        WITHOUT_WORLD_MODEL,
+        EpisodeSettings,
+        robot_config,
+        with_nanodet,
+    )
     from lodestar_sim.worlds import WorldError, world_from_spec
 
     kinds = [kind for kind in options.world.split(",") if kind]
@@ -201,6 +217,11 @@ def _planned(options: argparse.Namespace, folder: Path) -> tuple[Plan, list[Buil
         reasoner_delay=options.think,
         answer_delay=options.late,
     )
+    if options.perception == "nanodet":
+        try:
+            settings = with_nanodet(settings)
+        except DetectorUnavailable as error:
+            raise BadOptions(str(error)) from error
     plan = Plan(settings, options.settings, policies, folder, options.directive)
     buildings = [
         Building(kind, seed, Path(kind).stem if len(kinds) > 1 else "")
@@ -249,7 +270,12 @@ def _compared(
             if log is not None:
                 for decision in decisions:
                     DecisionLog(log).write(decision)
-    metrics = tables.row_metrics(rows) | tables.kind_metrics(rows) | tables.learning_metrics(picks)
+    metrics = (
+        tables.row_metrics(rows)
+        | tables.kind_metrics(rows)
+        | tables.target_metrics(rows)
+        | tables.learning_metrics(picks)
+    )
     metrics |= delay_metrics(rows)
     plots = []
     if not plan.is_plain:
@@ -266,7 +292,8 @@ def _compared(
             *delay_bars(metrics, plan.episode.reasoner_delay, plan.episode.answer_delay),
         ),
         tables=(
-            tables.main_table(rows, metrics), *tables.kind_tables(rows, metrics), *delay_tables(rows, metrics),
+            tables.main_table(rows, metrics), *tables.kind_tables(rows, metrics),
+            tables.target_table(rows, metrics), *delay_tables(rows, metrics),
             tables.way_table(rows),
             tables.allocation_table(rows),
             *tables.learning_tables(metrics), *tables.stage_tables(picks), *result.tables,

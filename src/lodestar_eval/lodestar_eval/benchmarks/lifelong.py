@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lodestar.experts.registry import expert_names
-from lodestar_eval.benchmarks.episodes import NOISE_NAMES
+from lodestar_eval.benchmarks.episodes import MEASURED, NOISE_NAMES
 from lodestar_eval.metrics import bootstrap_interval, cluster_interval, defined, mean
 from lodestar_eval.options import (
     add_selection_options,
@@ -63,7 +63,9 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         help="simulated seconds that an expert takes to answer (default: what it was measured to take)",
     )  # fmt: skip
     parser.add_argument("--jobs", type=positive_int, default=1, help="processes (default 1)")
-    parser.add_argument("--noise", choices=NOISE_NAMES, default="mild", help="of perception (default mild)")
+    parser.add_argument(
+        "--noise", choices=NOISE_NAMES, default=MEASURED, help="of perception (default %(default)s)"
+    )
     add_selection_options(parser)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lodestar_eval.benchmarks.episodes import MEASURED, NOISE_NAMES
 from lodestar_eval.memory_qa.rows import ROWS
 from lodestar_eval.memory_qa.wordings import BOTH, CHOICES, DEVELOPMENT
 from lodestar_eval.options import SeedList, seed_list
@@ -40,6 +41,9 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--rows", default=",".join(ROWS), help=f"with commas between them (default {','.join(ROWS)})"
+    )
+    parser.add_argument(
+        "--noise", choices=NOISE_NAMES, default=MEASURED, help="of perception (default %(default)s)"
     )
     parser.add_argument(
         "--tours",
@@ -98,9 +102,12 @@ def _asked(
     from lodestar_eval.memory_qa.room_names import with_room_names
     from lodestar_eval.memory_qa.tours import default_folder, tour_of
     from lodestar_eval.phrase_book import phrase_book
+    from lodestar_eval.settings import NOISES
 
     try:
-        recording = tour_of(world, seed, phrase_book, options.tours or default_folder(), progress)
+        recording = tour_of(
+            world, seed, phrase_book, options.tours or default_folder(), progress, noise=NOISES[options.noise]
+        )
         recording = with_room_names(recording)
         questions = questions_of(recording.world, recording.glances, seed, options.wordings)
     except (UnsafeFolder, TooFewQuestions) as error:

@@ -54,7 +54,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
     from lodestar_eval.real_images.robot import RecordedRobot, robot_config
     from lodestar_eval.real_images.scoring import score
 
-    room, recording = _opened(options)
+    room, recording = open_labelled(options.data, options.labels)
     config, book = robot_config(options.model), phrase_book()
     with tempfile.TemporaryDirectory(prefix="real-images-") as place:
         robots = {name: RecordedRobot(config, book, Path(place) / name) for name in ("all", "odd", "even")}
@@ -80,13 +80,12 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
     return result_of(room, taken, unused, sightings, scored, halves, questions)
 
 
-def _opened(options: argparse.Namespace) -> tuple[LabelledRoom, Recording]:
-    """Return the labels and the recording in their map. Raises BadOptions."""
+def open_labelled(path: Path | None, labels: Path | None) -> tuple[LabelledRoom, Recording]:
+    """Return the labels and the recording in their map; see the options. Raises BadOptions."""
     from lodestar_eval.real_images.labels import BadLabels, known_rooms, read_room
     from lodestar_eval.recording_sources import open_recording
     from lodestar_eval.recordings import BadRecording
 
-    path = options.data
     if path is None:
         if not os.environ.get("LODESTAR_DATA"):
             raise BadOptions("say which recording: --data FOLDER, or LODESTAR_DATA with rgbd_7scenes in it")
@@ -94,8 +93,9 @@ def _opened(options: argparse.Namespace) -> tuple[LabelledRoom, Recording]:
     try:
         open_recording(path)
         rooms = known_rooms()
-        if options.labels is not None:
-            file = options.labels
+        file: Path | None
+        if labels is not None:
+            file = labels
         elif (path / "labels.json").is_file():
             file = path / "labels.json"
         elif path.resolve().name in rooms:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from lodestar_eval.benchmarks.episodes import MEASURED, NOISE_NAMES
 from lodestar_eval.options import positive_int, positive_seconds, seed_list
 from lodestar_eval.registry import BadOptions, Benchmark, Result
 
@@ -42,6 +43,9 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         "--answer-time", type=positive_seconds, default=0.06, metavar="S",
         help="simulated seconds that an expert takes to answer (default 0.06)",
     )  # fmt: skip
+    parser.add_argument(
+        "--noise", choices=NOISE_NAMES, default=MEASURED, help="of perception (default %(default)s)"
+    )
     parser.add_argument("--maps", type=Path, metavar="FOLDER", help="keeps the toured maps for the next run")
     parser.add_argument("--jobs", type=positive_int, default=1, help="processes (default 1)")
 
@@ -64,11 +68,12 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
         raise BadOptions(
             f"{bad[0]} cannot be induced; there are {', '.join(cause.value for cause in CAUSES)}"
         )
-    if options.maps is not None:
-        options.maps.mkdir(parents=True, exist_ok=True)
+    maps = None if options.maps is None else options.maps / options.noise
+    if maps is not None:
+        maps.mkdir(parents=True, exist_ok=True)
     began = time.perf_counter()
     jobs = [
-        Job(seed, options.rows, causes, options.limit_time, options.answer_time, options.maps)
+        Job(seed, options.rows, causes, options.limit_time, options.answer_time, maps, options.noise)
         for seed in options.seeds.values
     ]
     found = []

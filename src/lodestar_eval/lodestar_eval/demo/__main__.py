@@ -91,6 +91,12 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace | int:
         "--out", type=Path, default=Path("out/demo"), metavar="FOLDER", help="default out/demo"
     )
     parser.add_argument(
+        "--perception",
+        choices=("profile", "nanodet"),
+        default="profile",
+        help="profile (default): the simulator's labels; nanodet: NanoDet on its colour images (make detector)",
+    )
+    parser.add_argument(
         "--time-limit",
         type=positive_seconds,
         default=900.0,

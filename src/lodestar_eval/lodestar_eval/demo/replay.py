@@ -40,6 +40,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--rate", type=positive_seconds, default=15.0, help="frames per second (default 15)")
     parser.add_argument("--frames", type=positive_int, default=None, help="at most (default all)")
     parser.add_argument(
+        "--perception",
+        choices=("geometric", "nanodet"),
+        default="geometric",
+        help="geometric (default): shapes in depth, without names; nanodet: NanoDet (make detector)",
+    )
+    parser.add_argument(
         "--out", type=Path, default=Path("out/replay"), help="folder of logs (default out/replay)"
     )
     parser.add_argument(
@@ -78,12 +84,14 @@ def _play(frames: list[RgbdFrame], options: argparse.Namespace) -> int:
     from lodestar_eval.settings import memory_in
 
     parameters: dict[str, dict[str, object]] = {
-        "perception": {"adapter": "geometric"},
+        **({"perception": {"adapter": "geometric"}} if options.perception == "geometric" else {}),
         "semantic_voxels": {"geometry_period": 0.0},  # every frame's depth, not five a second
         **memory_in(options.memory or options.out / "memory"),
     }
     # The grid needs a LiDAR, which such a recording lacks.
-    specs = [spec for spec in stack("replay", StackOptions(parameters=parameters)) if spec.name != "mapping"]
+    perception = "profile" if options.perception == "geometric" else options.perception
+    stacked = stack("replay", StackOptions(parameters=parameters, perception=perception))
+    specs = [spec for spec in stacked if spec.name != "mapping"]
     with contextlib.ExitStack() as cleanup:
         try:
             domain = cleanup.enter_context(free_domain())

@@ -59,7 +59,7 @@ def run_session(
         shutil.rmtree(folder / name, ignore_errors=True)
     record = RunRecord(prepared.task.directive, options.world, options.seed, prepared.start)
     try:
-        specs = stack("sim", _stack_options(folder, options.seed))
+        specs = stack("sim", _stack_options(folder, options.seed, options.perception))
     except StackError as error:
         raise StackFailed(str(error)) from error
     with contextlib.ExitStack() as cleanup:
@@ -84,11 +84,12 @@ def run_session(
     return _report(prepared, world, record, folder, line)
 
 
-def _stack_options(folder: Path, seed: int) -> StackOptions:
+def _stack_options(folder: Path, seed: int, perception: str) -> StackOptions:
     """Return the options of the stack; the world's start is the task's."""
     world = str((folder / "world.json").resolve())
     memory = memory_in(folder / MEMORY)  # of this run alone; `make ask` asks the last one's
-    return StackOptions(world=world, seed=seed, parameters={"sim": {"task": "none"}, **memory})
+    parameters = {"sim": {"task": "none"}, **memory}
+    return StackOptions(world=world, seed=seed, perception=perception, parameters=parameters)
 
 
 def _claim(cleanup: contextlib.ExitStack) -> int:

@@ -11,6 +11,7 @@ from lodestar.assembly import parts
 from lodestar.assembly.local_map import LocalMap
 from lodestar.mapping.records import Observation
 from lodestar.models.phrases import PhraseBook
+from lodestar.perception.config import NoiseConfig
 from lodestar.perception.frames import RgbdFrame
 from lodestar.scene.records import Region, SceneDelta
 from lodestar_eval.memory_qa.recording import (
@@ -27,19 +28,25 @@ from lodestar_eval.memory_qa.recording import (
 )
 from lodestar_eval.memory_qa.route import laps
 from lodestar_eval.range_sensors import RangeSensors
-from lodestar_eval.settings import robot_config
+from lodestar_eval.settings import NOISES, robot_config
 from lodestar_eval.tour import Tour, TourConfig, TourFrame, TourMoment
 from lodestar_sim.sensors import CameraFrame
 from lodestar_sim.worlds.world import World
 
 
 def record(
-    spec: str, world: World, seed: int, phrases: PhraseBook, config: TourConfig, keyframe_folder: Path
+    spec: str,
+    world: World,
+    seed: int,
+    phrases: PhraseBook,
+    config: TourConfig,
+    keyframe_folder: Path,
+    noise: NoiseConfig = NOISES["mild"],
 ) -> Recording:
-    """Return the recording of the tour of `laps` with mild errors of perception."""
+    """Return the recording of the tour of `laps` with these errors of perception."""
     began = time.perf_counter()
     tour = Tour(world, seed, config, laps(world, config))
-    recorder = _Recorder(tour, seed, phrases, keyframe_folder)
+    recorder = _Recorder(tour, seed, phrases, keyframe_folder, noise)
     for moment in tour.moments():
         recorder.take(moment)
     measured = {
@@ -52,8 +59,10 @@ def record(
 
 
 class _Recorder:
-    def __init__(self, tour: Tour, seed: int, phrases: PhraseBook, keyframe_folder: Path) -> None:
-        robot = robot_config()
+    def __init__(
+        self, tour: Tour, seed: int, phrases: PhraseBook, keyframe_folder: Path, noise: NoiseConfig
+    ) -> None:
+        robot = robot_config(noise)
         self._tour, self._folder = tour, keyframe_folder
         self.chain = LocalMap(robot, phrases)
         self._ranges = RangeSensors(tour.simulator, robot.mapping)
@@ -81,7 +90,7 @@ class _Recorder:
         frame = RgbdFrame(
             image.stamp, image.camera, image.depth, image.odom_from_camera, image.map_from_odom, image.rgb
         )
-        segmented = self._detector.segment(image.stamp, image.labels, image.label_table)
+        segmented = self._detector.segment(image.stamp, image.labels, image.label_table, frame)
         chain.take_depth(frame, simulator.odom_from_base)
         fused = chain.take_segments(frame, segmented)
         self._observations = chain.seen.observations if fused and chain.seen else ()

@@ -14,13 +14,14 @@ from pathlib import Path
 import numpy as np
 
 from lodestar.models.phrases import PhraseBook
+from lodestar.perception.config import NoiseConfig
 from lodestar.storage.files import write_file
 from lodestar.storage.private import private_folder, state_home
 from lodestar_eval.memory_qa.happenings import HappeningConfig, with_timed_events
 from lodestar_eval.memory_qa.recorder import record
 from lodestar_eval.memory_qa.recording import KEYFRAMES, Recording
 from lodestar_eval.memory_qa.route import LONG_TOUR, timeline
-from lodestar_eval.settings import robot_config
+from lodestar_eval.settings import NOISES, robot_config
 from lodestar_eval.tour import TourConfig
 from lodestar_sim.worlds import world_from_spec
 
@@ -44,12 +45,13 @@ def tour_of(
     progress: Callable[[str], None],
     config: TourConfig = LONG_TOUR,
     happenings: HappeningConfig = EVENTS,
+    noise: NoiseConfig = NOISES["mild"],
 ) -> Recording:
     """Return the tour of a world by seed; it is driven and recorded if the folder does not have it.
 
     The folder must be this user's own: a recording is a pickle, which could run code. Raises UnsafeFolder.
     """
-    settings = repr((VERSION, spec, seed, config, happenings, _recorder_settings(), KEYFRAMES))
+    settings = repr((VERSION, spec, seed, config, happenings, _recorder_settings(noise), KEYFRAMES))
     name = f"{spec.partition('?')[0].rpartition('/')[2]}-{seed}-{hashlib.sha256(settings.encode()).hexdigest()[:12]}"
     home = private_folder(private_folder(folder) / name)
     if (home / _FILE).exists():
@@ -60,15 +62,15 @@ def tour_of(
     world = with_timed_events(world, line, np.random.default_rng([seed, 0x7E11]), happenings)
     images = home / "keyframes"
     shutil.rmtree(images, ignore_errors=True)  # of a recording that was interrupted
-    recording = record(spec, world, seed, phrases(), config, images)
+    recording = record(spec, world, seed, phrases(), config, images, noise)
     content = zlib.compress(pickle.dumps(recording, 5), _COMPRESSION)
     write_file(home / _FILE, [content], durable=False)
     return recording
 
 
-def _recorder_settings() -> dict[str, object]:
+def _recorder_settings(noise: NoiseConfig) -> dict[str, object]:
     """Return the robot's settings but for its memory's: a tour is what the memory gets, whatever it makes of it."""
-    robot = robot_config()
+    robot = robot_config(noise)
     return {part.name: getattr(robot, part.name) for part in fields(robot) if part.name != "memory"}
 
 

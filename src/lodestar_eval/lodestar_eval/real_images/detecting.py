@@ -10,7 +10,7 @@ from lodestar.assembly import parts
 from lodestar.assembly.config import PerceptionConfig
 from lodestar.geometry.boxes import box_iou
 from lodestar.models.kinship import same_kind
-from lodestar.perception.frames import RgbdFrame, SegmentedFrame
+from lodestar.perception.frames import AlignedDepth, RgbdFrame, SegmentedFrame
 from lodestar_eval.real_images.labels import STEP, FramePoints, LabelledThing
 
 HIT = 0.25  # IoU of boxes in the image from which a detection is that of a thing; chosen: cups are small
@@ -25,7 +25,7 @@ class RoomDetector:
     def detect(self, frame: RgbdFrame) -> SegmentedFrame:
         """Return the segments of a frame with colour. Raises DetectorUnavailable."""
         assert frame.rgb is not None
-        return self._detector.detect(frame.stamp, frame.rgb)
+        return self._detector.detect(frame.stamp, frame.rgb, AlignedDepth(frame.depth, frame.camera))
 
 
 def hits_of(

@@ -16,6 +16,7 @@ from lodestar.perception.painting import paint_segments
 from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.camera_input import CameraInput
+from lodestar_ros.color_input import ColorInput, ColorMessages
 from lodestar_ros.conversions import BadMessage, stamp_from_msg
 from lodestar_ros.conversions_scene import segmented_to_msg
 from lodestar_ros.conversions_sensors import image_to_msg
@@ -32,8 +33,8 @@ class PerceptionNode(LodestarNode):
     """Segment the newest image; older waiting images are dropped and counted.
 
     Subscribes: ``labels`` and ``label_table`` (ground_truth; with ``depth`` or ``label_instances`` where
-    `components.by` says so, and with ``image`` where `appearance.by` does), ``image`` (onnx, ultralytics), or
-    ``depth`` and ``image`` (geometric); ``camera_info``.
+    `components.by` says so, and with ``image`` where `appearance.by` does), ``image`` and, for masks of boxes,
+    ``depth`` (onnx, ultralytics), or both (geometric); ``camera_info``.
     Publishes: ``~/segmented``; ``~/annotated`` (the segments in colour, if it has subscribers); see `LookoutServer`.
     """
 
@@ -72,7 +73,9 @@ class PerceptionNode(LodestarNode):
                 raise ParameterError(f"adapter {config.adapter}: {error}") from error
             except ValueError as error:
                 raise ParameterError(f"words.file: {error}") from error
-            self.listen(Image, "image", self._worker.submit, qos.SENSOR, stamped=True)
+            with_depth = self._rgb.masker is not None
+            self._colors = ColorInput(self, self._images, with_depth, self._worker.submit)
+            self.diagnostics.value("detect.odd_boxes", lambda: self._rgb.odd_boxes)
         LookoutServer(self, config, self._detector)
 
     def _on_image(self, name: str, message: Image | CompressedImage) -> None:
@@ -85,10 +88,13 @@ class PerceptionNode(LodestarNode):
     def _detect(self, item: Any) -> None:
         """On the worker."""
         start = time.monotonic()
-        colors = None
-        if isinstance(item, Image | CompressedImage):
-            image, colors = item, self._images.color(item)
-            frame = self._rgb.detect(stamp_from_msg(item.header.stamp), colors)
+        colors, missing = None, ""
+        if isinstance(item, ColorMessages):
+            image, odd = item.image, self._rgb.odd_boxes
+            colors, depth, missing = self._colors.decode(item)
+            frame = self._rgb.detect(stamp_from_msg(image.header.stamp), colors, depth)
+            if self._rgb.odd_boxes > odd:
+                missing += f"; {self._rgb.odd_boxes - odd} boxes with impossible values were dropped"
         elif isinstance(item, tuple):
             image, rgb = item
             metres, camera = self._images.depth(image)
@@ -102,7 +108,8 @@ class PerceptionNode(LodestarNode):
         if self._describer is not None and colors is not None:
             frame = self._describer.describe(colors, frame)
         self._publish(frame, image.header.frame_id, colors)
-        self.diagnostics.status(f"{len(frame.detections)} segments in {time.monotonic() - start:.3f} s")
+        told = f"{len(frame.detections)} segments in {time.monotonic() - start:.3f} s"
+        self.diagnostics.status(told + missing, ok=not missing)
 
     def _publish(self, frame: SegmentedFrame, optical_frame: str, colors: np.ndarray | None) -> None:
         self._publisher.publish(segmented_to_msg(frame, optical_frame))

@@ -69,7 +69,6 @@ class RecordingPlayer:
         self._robot = HeadlessRobot(config, phrases)
         self._decisions = DecisionReplay(recording, self._robot)
         self._detector = parts.ground_truth_detector(config.perception)
-        self._describer = parts.appearance_describer(config.perception)
         self._pairer = StampPairer(("depth", "labels", "table", "color"), self._on_moment)
         self._camera: PinholeCamera | None = None
         self._run = ReplayedRun(self._robot, self._robot.map.plan.grid)
@@ -185,8 +184,6 @@ class RecordingPlayer:
         depth, rgb = depth_from_msg(found["depth"]), rgb_from_msg(found["color"])
         frame = RgbdFrame(stamp, self._camera, depth, odom_from_camera, map_from_odom, rgb)
         segmented = self._detector.segment(stamp, image_from_msg(found["labels"]), found["table"])
-        if self._describer is not None:
-            segmented = self._describer.describe(rgb, segmented)
         self._robot.take_view(frame, segmented, self._odom_from_base(stamp))
         self._decisions.on_view()
 

@@ -1,0 +1,154 @@
+"""Noise of a real detector, measured: on labelled real frames, and on rendered views of the simulator."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lodestar_eval.metrics import mean
+from lodestar_eval.options import positive_int, seed_list
+from lodestar_eval.registry import BadOptions, Benchmark, Result, Table
+
+if TYPE_CHECKING:
+    from lodestar_eval.detector_fit import Fitted
+    from lodestar_eval.detector_sights import Sight, Sights
+
+_LEAST_SIZE = 16.0  # pixels of a thing of the tables; chosen: below, nobody expects a detection
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--data", type=Path, required=True, help="recording with labels, as for `real-images`"
+    )
+    parser.add_argument("--labels", type=Path, default=None, metavar="FILE", help="as for `real-images`")
+    parser.add_argument("--worlds", default="apartment,office", help="rendered (default apartment,office)")
+    parser.add_argument(
+        "--seeds", type=seed_list, default=seed_list("501-503"), help="of each (default 501-503)"
+    )
+    parser.add_argument("--frames", type=positive_int, default=100, help="of each building (default 100)")
+    parser.add_argument(
+        "--model", default="", metavar="FILE", help="network (default: that of `make detector`)"
+    )
+
+
+def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
+    from lodestar.assembly import parts
+    from lodestar.perception.frames import DetectorUnavailable
+    from lodestar_eval.benchmarks.real_images import open_labelled
+    from lodestar_eval.coco_labels import COCO_OF, coco_class
+    from lodestar_eval.detector_fit import fit
+    from lodestar_eval.detector_sights import Sights, recorded, rendered
+    from lodestar_eval.real_images.robot import robot_config
+    from lodestar_sim.worlds import WorldError, world_from_spec
+
+    room, recording = open_labelled(options.data, options.labels)
+    try:
+        detector = parts.color_detector(robot_config(options.model).perception)
+    except DetectorUnavailable as error:
+        raise BadOptions(str(error)) from error
+    real = recorded(room, recording.frames(), detector, coco_class)
+    if not any(sight.found == sight.kind for sight in real.things):
+        raise BadOptions(
+            f"{room.name}: the detector sees none of the labelled things; nothing can be measured"
+        )
+    progress(f"{room.name}: {real.frames} frames, {len(real.things)} sights")
+    views = []
+    for kind in options.worlds.split(","):
+        for seed in options.seeds.values:
+            try:
+                world = world_from_spec(kind, seed)
+            except WorldError as error:
+                raise BadOptions(str(error)) from error
+            views.append(rendered(world, f"{kind} {seed}", seed, detector, coco_class, options.frames))
+            progress(f"{kind} {seed}: {views[-1].frames} views, {len(views[-1].things)} sights")
+    simulated = Sights(
+        sum(one.frames for one in views),
+        tuple(sight for one in views for sight in one.things),
+        tuple(stray for one in views for stray in one.strays),
+    )
+    source = (
+        f"{detector.name}: {real.frames} frames of {room.name} against its labels; strays of {simulated.frames} "
+        f"rendered views of {options.worlds}, seeds {options.seeds.values[0]} to {options.seeds.values[-1]}"
+    )
+    fitted = fit(real, simulated, COCO_OF, source)
+    (folder / "measured.json").write_text(json.dumps(fitted.record, indent=1) + "\n", encoding="utf-8")
+    return _result(fitted, real, simulated)
+
+
+def _result(fitted: Fitted, real: Sights, simulated: Sights) -> Result:
+    record = fitted.record
+    metrics = {name: record[name] for name in ("lasting", "memory", "wrong", "strays")}
+    metrics["real.recall"] = _recall(real.things)
+    metrics["rendered.recall"] = _recall([sight for sight in simulated.things if sight.kind])
+    metrics["rendered.outside_named"] = mean(
+        [
+            float(sight.score > 0.0)
+            for sight in simulated.things
+            if not sight.kind and sight.size >= _LEAST_SIZE
+        ]
+    )
+    metrics["strays_again"] = mean([float(stray.again) for stray in simulated.strays])
+    return Result(
+        metrics,
+        tables=(
+            _bins(fitted),
+            _kinds("Real frames, by class", real),
+            _kinds("Rendered views, by class", simulated),
+        ),
+        notes=(
+            "`measured.json` is the noise as `perception/measured/` keeps it. Recall, boxes, scores and flicker "
+            "are those of the real frames; rendered views give the detections where no thing is, because there every "
+            "thing is known. `lasting` is the share of what decides about a miss that a thing keeps, `memory` the time "
+            "in seconds over which the rest is correlated. `strays_again`: share of strays that the frame before had.",
+        ),
+    )
+
+
+def _recall(things: list[Sight] | tuple[Sight, ...]) -> float:
+    return mean([float(sight.found == sight.kind) for sight in things if sight.size >= _LEAST_SIZE])
+
+
+def _bins(fitted: Fitted) -> Table:
+    record = fitted.record
+    far = [*record["distances"][1:], None]
+    columns = ["size, pixels"]
+    for low, high in zip(record["distances"], far):
+        columns.append(f"{low:g} m and more" if high is None else f"{low:g} to {high:g} m")
+    rows = []
+    for number, size in enumerate(record["sizes"]):
+        cells = []
+        for chance, sights, hits in zip(record["recall"][number], fitted.sights[number], fitted.hits[number]):
+            cells.append(f"{chance:.2f} ({hits} of {sights})")
+        rows.append((f"from {size:g}", *cells))
+    return Table(
+        "Recall by size and distance, each class alike (hits of sights)", tuple(columns), tuple(rows)
+    )
+
+
+def _kinds(title: str, sights: Sights) -> Table:
+    rows = []
+    for kind in sorted({sight.kind for sight in sights.things}):
+        own = [sight for sight in sights.things if sight.kind == kind and sight.size >= _LEAST_SIZE]
+        if own:
+            named = [sight for sight in own if sight.score > 0.0]
+            wrong = mean([float(sight.found != kind) for sight in named]) if named else float("nan")
+            size = float(np.median([sight.size for sight in own]))
+            right = f"{_recall(own):.2f}" if kind else ""
+            wrong_text = f"{wrong:.2f}" if np.isfinite(wrong) else ""
+            rows.append((kind or "outside of COCO", str(len(own)), f"{size:.0f}", right, wrong_text))
+    return Table(
+        title, ("class", "sights", "median size, pixels", "recall", "of detections wrong"), tuple(rows)
+    )
+
+
+BENCHMARK = Benchmark(
+    "detector-noise",
+    "Noise of a real detector for the simulator: misses, flicker, labels and boxes, measured.",
+    _add_options,
+    _run,
+)

@@ -1,0 +1,173 @@
+"""Sights of a detector: what it made of things whose masks are known, in rendered views and labelled real frames."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lodestar.geometry.boxes import box_iou
+from lodestar.perception.frames import Detection, Detector, RgbdFrame
+from lodestar.perception.measured_noise import WIDTH
+from lodestar_eval.real_images.labels import STEP, FramePoints, LabelledRoom
+from lodestar_eval.tour import Tour, TourConfig
+from lodestar_sim.worlds.world import World
+
+MATCHED = 0.4  # IoU of boxes in the image from which a detection is that of a thing; chosen
+_LEAST = 60  # pixels of a thing that counts, as in the map's filter
+
+
+@dataclass(frozen=True)
+class Sight:
+    """One thing in one frame.
+
+    thing: unique over all sources. kind: the detector's class of its label, "" = it has none. size: square root of its
+    pixels, in an image `WIDTH` pixels wide. distance: metres. score: of the detection, 0 = missed. found: its label.
+    edges: (4,), by how much the detection's left, top, right and bottom lie inside the thing's box, shares of its side.
+    """
+
+    source: str
+    thing: str
+    stamp: float
+    kind: str
+    size: float
+    distance: float
+    score: float = 0.0
+    found: str = ""
+    edges: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Stray:
+    """A detection where no thing is. size: as of a sight. again: whether the frame before had it too, about there."""
+
+    source: str
+    found: str
+    score: float
+    size: float
+    again: bool
+
+
+@dataclass(frozen=True)
+class Sights:
+    """All things and strays of some frames."""
+
+    frames: int
+    things: tuple[Sight, ...]
+    strays: tuple[Stray, ...]
+
+
+def rendered(
+    world: World, name: str, seed: int, detector: Detector, kinds: Callable[[str], str], frames: int
+) -> Sights:
+    """Return the sights of a tour of a building, in colour. kinds: label -> the detector's class, "" = none."""
+    config = TourConfig(width=640, height=480, limit=1e4)
+    tour = Tour(world, seed, config)
+    labels = {i: entry["class"] for i, entry in world.labels().items()}
+    collected = _Collector(name)
+    for number, moment in enumerate(tour.moments()):
+        if number >= frames:
+            break
+        image = tour.simulator.render(rgb=True, width=config.width, height=config.height)
+        ids, depth, _ = tour.simulator.view_truth(config.width, config.height)
+        del moment
+        assert image.rgb is not None
+        boxes = []
+        for identity in np.unique(ids[ids > 0]).tolist():
+            rows, columns = np.nonzero(ids == identity)
+            if len(rows) >= _LEAST and identity in labels:
+                distance = float(np.median(depth[rows, columns]))
+                boxes.append((f"{name} {identity}", kinds(labels[identity]), rows, columns, distance))
+        collected.add(
+            image.stamp, boxes, detector.detect(image.stamp, image.rgb).detections, config.width, True
+        )
+    return collected.sights()
+
+
+def recorded(
+    room: LabelledRoom, frames: Iterator[RgbdFrame], detector: Detector, kinds: Callable[[str], str]
+) -> Sights:
+    """Return the sights of the labelled things of a recording; what else is seen there says nothing."""
+    collected = _Collector(room.name)
+    for frame in frames:
+        if frame.rgb is None:
+            continue
+        points, boxes = FramePoints(frame), []
+        for number, thing in enumerate(room.things):
+            own = points.of(thing)
+            if len(own) * STEP**2 >= _LEAST:
+                boxes.append(
+                    (
+                        f"{room.name} {number}", kinds(thing.label), points.rows[own], points.columns[own],
+                        float(np.median(points.depth[own])),
+                    )
+                )  # fmt: skip
+        found = detector.detect(frame.stamp, frame.rgb).detections
+        collected.add(frame.stamp, boxes, found, frame.camera.width, False)
+    return collected.sights()
+
+
+class _Collector:
+    def __init__(self, source: str) -> None:
+        self._source, self._frames = source, 0
+        self._things: list[Sight] = []
+        self._strays: list[Stray] = []
+        self._before: tuple[Detection, ...] = ()
+
+    def add(
+        self,
+        stamp: float,
+        boxes: Sequence[tuple[str, str, np.ndarray, np.ndarray, float]],
+        detections: tuple[Detection, ...],
+        width: int,
+        complete: bool,
+    ) -> None:
+        """Add a frame. boxes: of each thing its name, class, rows and columns, distance. complete: all things."""
+        self._frames += 1
+        low = np.array([(c.min(), r.min()) for _, _, r, c, _ in boxes], float).reshape(-1, 2)
+        high = np.array([(c.max() + 1, r.max() + 1) for _, _, r, c, _ in boxes], float).reshape(-1, 2)
+        corner, far = _corners(detections)
+        iou = box_iou(low[:, None], high[:, None], corner[None], far[None])
+        right = np.array([[kind == d.label for d in detections] for _, kind, *_ in boxes]).reshape(iou.shape)
+        taken: set[int] = set()
+        for row in np.argsort(-iou.max(axis=1, initial=0.0)) if len(boxes) else []:
+            name, kind, rows, _, distance = boxes[row]
+            area = len(rows) * (1 if complete else STEP**2)
+            sight = Sight(self._source, name, stamp, kind, float(np.sqrt(area)) * WIDTH / width, distance)
+            value = np.where(iou[row] >= MATCHED, iou[row] + right[row], 0.0)
+            value[list(taken)] = 0.0
+            if len(detections) and value.max() > 0.0:
+                best = int(value.argmax())
+                taken.add(best)
+                side = np.tile(high[row] - low[row], 2)
+                inside = np.concatenate([corner[best] - low[row], high[row] - far[best]]) / side
+                edges = tuple(round(float(value), 3) for value in inside)
+                sight = replace(
+                    sight, score=detections[best].score, found=detections[best].label, edges=edges
+                )
+            self._things.append(sight)
+        if complete:
+            self._add_strays(detections, taken, iou, width)
+        self._before = detections
+
+    def _add_strays(
+        self, detections: tuple[Detection, ...], taken: set[int], iou: np.ndarray, width: int
+    ) -> None:
+        before_low, before_high = _corners(self._before)
+        for index, detection in enumerate(detections):
+            if index in taken or iou[:, index].max(initial=0.0) >= MATCHED:
+                continue
+            low, high = _corners((detection,))
+            near = box_iou(low, high, before_low, before_high) >= 0.2
+            again = any(near[k] and other.label == detection.label for k, other in enumerate(self._before))
+            size = float(np.sqrt(np.prod(high - low))) * WIDTH / width
+            self._strays.append(Stray(self._source, detection.label, detection.score, size, again))
+
+    def sights(self) -> Sights:
+        return Sights(self._frames, tuple(self._things), tuple(self._strays))
+
+
+def _corners(detections: Sequence[Detection]) -> tuple[np.ndarray, np.ndarray]:
+    low = np.array([(d.box.x, d.box.y) for d in detections], float).reshape(-1, 2)
+    return low, low + np.array([(d.box.width, d.box.height) for d in detections], float).reshape(-1, 2)

@@ -1,0 +1,96 @@
+"""The fit of a detector's noise gives back what sights were made with; sights of views; targets told apart."""
+
+import numpy as np
+import pytest
+
+from lodestar.geometry.camera import PinholeCamera
+from lodestar.perception.frames import Detection, ImageBox, RgbdFrame, SegmentedFrame, Vocabulary
+from lodestar.perception.measured_noise import MeasuredNoise, MissMemory
+from lodestar_eval.__main__ import EXIT_USAGE, main
+from lodestar_eval.coco_labels import COCO_OF, coco_class
+from lodestar_eval.detector_fit import DISTANCES, SIZES, fit
+from lodestar_eval.detector_sights import Sight, Sights, Stray, recorded, rendered
+from lodestar_eval.real_images.labels import LabelledRoom, LabelledThing
+from lodestar_sim.worlds import world_from_spec
+from lodestar_sim.worlds.catalogue import CATALOGUE
+
+
+def noise(chance, lasting, memory):
+    return MeasuredNoise(
+        "made up", SIZES, DISTANCES, tuple((chance,) * len(DISTANCES) for _ in SIZES), lasting, memory, 0.0,
+        (0.1,), (0.6,), 0.0, (10.0,),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("chance", "lasting", "memory"), [(0.3, 0.2, 0.5), (0.6, 0.6, 1.0), (0.5, 0.0, 2.0)])
+def test_the_fit_gives_back_the_numbers_that_made_the_sights(chance, lasting, memory):
+    rng = np.random.default_rng(4)
+    misses, things = MissMemory(noise(chance, lasting, memory), rng), []
+    for number in range(60):
+        misses.start()
+        for thing in range(150):
+            hit = misses.hits(0.2 * number, ("x", str(thing)), np.array([3.0 * thing, 0, 0]), chance)
+            sight = Sight("made", str(thing), 0.2 * number, f"kind {thing % 5}", 100.0, 2.0)
+            edges = (0.1, 0.1, 0.1, 0.1)
+            things.append(
+                Sight(**{**vars(sight), "score": 0.6, "found": sight.kind, "edges": edges}) if hit else sight
+            )
+    strays = Sights(10, (), tuple(Stray("made", "bed", 0.5, 50.0, False) for _ in range(5)))
+    record = fit(Sights(60, tuple(things), ()), strays, {"cup": "cup"}, "here").record
+    found = MeasuredNoise.of(record)
+    assert found.chance("nothing", 100.0, 2.0) == pytest.approx(chance, abs=0.08)
+    assert found.lasting == pytest.approx(lasting, abs=0.12) and found.strays == 0.5
+    assert found.memory == pytest.approx(memory, rel=0.5)
+    assert set(found.edges) == {0.1} and set(found.scores) == {0.6} and found.wrong == 0.0
+
+
+class _Everything:
+    """Finds all that it is shown, by the boxes that it is given."""
+
+    name = "fake"
+    vocabulary = Vocabulary(("cup",))
+
+    def __init__(self, *boxes):
+        self.boxes = boxes
+
+    def detect(self, stamp, rgb):
+        found = tuple(
+            Detection(n, label, label, 0.9, box, 100) for n, (label, box) in enumerate(self.boxes, 1)
+        )
+        return SegmentedFrame(stamp, np.zeros(rgb.shape[:2], np.uint16), found, "fake")
+
+
+def test_a_labelled_thing_in_a_frame_is_a_sight_and_nothing_else_is():
+    camera = PinholeCamera(160, 120, 100.0, 100.0, 79.5, 59.5)
+    depth = np.full((120, 160), 3.0, np.float32)
+    depth[40:60, 60:90] = 1.0
+    frame = RgbdFrame(0.0, camera, depth, np.eye(4), rgb=np.zeros((120, 160, 3), np.uint8))
+    room = LabelledRoom(
+        "r", (LabelledThing("cup", np.array([-0.3, -0.3, 0.9]), np.array([0.3, 0.3, 1.1])),), (), np.eye(4)
+    )
+    detector = _Everything(("cup", ImageBox(63, 40, 27, 20)), ("bed", ImageBox(0, 0, 20, 20)))
+    sights = recorded(room, iter([frame]), detector, coco_class)
+    (one,) = sights.things
+    assert not sights.strays and (one.found, one.distance, one.kind) == ("cup", 1.0, "cup")
+    assert one.size == pytest.approx(4 * np.sqrt(600), rel=0.05) and one.edges[0] == pytest.approx(
+        0.1, abs=0.01
+    )
+
+
+def test_views_of_a_building_give_sights_of_its_things_and_strays_elsewhere():
+    world = world_from_spec("apartment", 3)
+    detector = _Everything(("bed", ImageBox(0, 0, 12, 12)))
+    sights = rendered(world, "apartment 3", 3, detector, coco_class, 8)
+    assert sights.frames == 8 and len(sights.strays) == 8 and all(stray.again for stray in sights.strays[1:])
+    assert sights.things and all(one.score == 0.0 and one.distance > 0.0 for one in sights.things)
+
+
+def test_every_label_of_the_table_is_one_of_the_simulator():
+    labels = set(CATALOGUE)
+    assert set(COCO_OF) <= labels, set(COCO_OF) - labels
+    assert (coco_class("armchair"), coco_class("desk"), coco_class("tv")) == ("chair", "", "tv")
+
+
+def test_a_recording_that_is_none_is_told(tmp_path, capsys):
+    assert main(["detector-noise", "--data", str(tmp_path), "--out", str(tmp_path / "out")]) == EXIT_USAGE
+    assert "frame-NNNNNN" in capsys.readouterr().err

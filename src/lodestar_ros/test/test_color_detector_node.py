@@ -1,0 +1,116 @@
+"""The perception node with a network in an ONNX file: boxes get masks where depth comes, and no image is lost."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy", reason="ROS 2 is not installed")
+
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from sensor_msgs.msg import CameraInfo, Image
+
+from lodestar_interfaces.msg import SegmentedImage
+from lodestar_ros import qos
+from lodestar_ros.conversions import stamp_to_msg
+from lodestar_ros.conversions_sensors import image_to_msg
+from lodestar_ros.nodes.perception_node import PerceptionNode
+from lodestar_ros.parameters import ParameterError
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lodestar" / "test" / "perception"))
+from onnx_networks import names, write_network, yolo_output
+
+pytestmark = [pytest.mark.ros]
+
+LIMIT = 60.0  # s
+THING = np.zeros((240, 320), bool)
+THING[90:150, 130:190] = True
+
+
+class Bed:
+    """A camera, a perception node and what it publishes."""
+
+    def __init__(self, path: Path) -> None:
+        context = Context()
+        context.init()
+        given = [Parameter("adapter", value="onnx"), Parameter("model", value=str(path))]
+        self.node = PerceptionNode(context=context, parameter_overrides=given)
+        self._driver = Node("driver", context=context)
+        self._info = self._driver.create_publisher(CameraInfo, "camera_info", qos.RELIABLE)
+        self._color = self._driver.create_publisher(Image, "image", qos.RELIABLE)
+        self._depth = self._driver.create_publisher(Image, "depth", qos.RELIABLE)
+        self.found: list[SegmentedImage] = []
+        self._driver.create_subscription(
+            SegmentedImage, "perception/segmented", self.found.append, qos.RELIABLE
+        )
+        self._executor = SingleThreadedExecutor(context=context)
+        for node in (self.node, self._driver):
+            self._executor.add_node(node)
+        self._context = context
+
+    def show(self, depth: np.ndarray | None) -> None:
+        """Publish one moment. depth: (H, W) float32, metres, None = none."""
+        stamp = stamp_to_msg(self._driver.get_clock().now().nanoseconds * 1e-9)
+        info = CameraInfo(width=320, height=240, distortion_model="plumb_bob", d=[0.0] * 5)
+        info.k = [260.0, 0.0, 160.0, 0.0, 260.0, 120.0, 0.0, 0.0, 1.0]
+        color = image_to_msg(np.full((240, 320, 3), 90, np.uint8), "rgb8")
+        messages = [(self._info, info), (self._color, color)]
+        if depth is not None:
+            messages.append((self._depth, image_to_msg((depth * 1000).astype(np.uint16), "16UC1")))
+        for publisher, message in messages:
+            message.header.stamp, message.header.frame_id = stamp, "camera"
+            publisher.publish(message)
+
+    def until(self, done: Callable[[SegmentedImage], bool], depth: np.ndarray | None) -> SegmentedImage:
+        """Show moments until an answer fits."""
+        self.found.clear()
+        end = time.monotonic() + LIMIT
+        while time.monotonic() < end:
+            self.show(depth)
+            begun = time.monotonic()
+            while time.monotonic() < begun + 0.3:
+                self._executor.spin_once(timeout_sec=0.05)
+            for message in self.found:
+                if done(message):
+                    return message
+        raise AssertionError([[d.pixel_count for d in m.detections] for m in self.found])
+
+    def close(self) -> None:
+        self._executor.shutdown()
+        self.node.close()
+        self._context.try_shutdown()
+
+
+@pytest.fixture
+def bed(tmp_path: Path) -> Iterator[Bed]:
+    # A box of 80 x 80 pixels around a thing of 60 x 60, in an input of 64 x 64: scale 0.2, 8 rows of padding.
+    output = yolo_output([(24, 24, 40, 40, 0, 0.9), (np.nan, 0, 1, 1, 0, 0.9)], 1)
+    made = Bed(write_network(tmp_path / "n.onnx", [output], metadata=names(1)))
+    yield made
+    made.close()
+
+
+def test_depth_makes_masks_of_boxes_and_its_absence_loses_nothing(bed: Bed) -> None:
+    depth = np.where(THING, 2.0, 4.0).astype(np.float32)
+    alone = bed.until(lambda message: bool(message.detections), None)
+    assert alone.detections[0].pixel_count == pytest.approx(80 * 80, rel=0.05)
+    masked = bed.until(lambda message: message.detections[0].pixel_count < 5000, depth)
+    assert masked.detections[0].pixel_count == pytest.approx(60 * 60, rel=0.15)
+    again = bed.until(
+        lambda message: message.detections[0].pixel_count > 6000, depth[::2, ::2]
+    )  # not aligned
+    assert again.detections[0].label == "thing 0"
+    assert bed.node._rgb.odd_boxes > 0 and bed.node._rgb.masker is not None
+
+
+def test_a_missing_network_ends_the_node_with_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match="make detector"):
+        Bed(tmp_path / "nanodet.onnx")

@@ -236,7 +236,7 @@ def test_coverage_is_the_share_of_the_floor_that_the_grid_knows(prepared):
 
 def test_the_memory_of_a_demo_and_its_pictures_lie_in_its_folder(tmp_path):
     """Pictures elsewhere would be those of all demos, and each would delete the others'."""
-    parameters = session._stack_options(tmp_path, 3).parameters
+    parameters = session._stack_options(tmp_path, 3, "profile").parameters
     memory = parameters["memory"]["store.folder"]
     assert memory == str(tmp_path / "memory")
     assert parameters["keyframes"]["remembered_folder"] == f"{memory}/images"

@@ -35,7 +35,7 @@ class ColorInput:
         node: LodestarNode,
         images: CameraInput,
         with_depth: bool,
-        submit: Callable[[ColorMessages], object],
+        submit: Callable[[ColorMessages], None],
     ) -> None:
         self._node, self._images, self._with_depth = node, images, with_depth
         self._frames: Companions[Any] = node.timed(

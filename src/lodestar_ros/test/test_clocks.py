@@ -131,7 +131,7 @@ def test_every_holder_of_stamps_is_registered_where_a_node_makes_it():
         node.name
         for path, tree in trees.items()
         if "assembly" in path.parts
-        for node in ast.walk(tree)
+        for node in tree.body
         if isinstance(node, ast.FunctionDef)
         and isinstance(node.returns, ast.Name | ast.Subscript)
         and ast.unparse(node.returns).split("[")[0] in holders

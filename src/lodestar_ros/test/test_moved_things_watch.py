@@ -14,6 +14,9 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "lodestar" / "test" / "scene"
 from session_builders import loaded, thing, yesterday
 
 from lodestar.assembly.config import SceneDictionaryConfig
+from lodestar.assembly.scene_chain import SceneChain
+from lodestar.assembly.shared import SharedConfig
+from lodestar.models.phrases import PhraseBook
 from lodestar.scene.moved_things import MovedThings
 from lodestar.scene.records import EntityState
 from lodestar_ros.moved_things_watch import MovedThingsWatch
@@ -77,5 +80,7 @@ def test_what_was_seen_elsewhere_is_archived_on_the_worker(shell):
 
 
 def test_it_can_be_switched_off(shell):
-    watch(shell, yesterday(), archive_moved=False)
+    off = SceneDictionaryConfig(archive_moved=False)
+    chain = SceneChain(off, SharedConfig(), PhraseBook())
+    MovedThingsWatch(shell, chain.moved, off.changes_period, shell.jobs.append, shell.told.append)
     assert not shell.timers and not shell.values

@@ -69,6 +69,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
 
 def _measure(size: int, traces: int, rng: np.random.Generator) -> tuple[dict[str, float], int]:
     from lodestar.assembly.config import WorldModelConfig
+    from lodestar.worldmodel.validation import TraceValidator
     from lodestar_eval.validation_world import make_world, spoiled, trace_of
 
     world = make_world(size, _KINDS, rng)

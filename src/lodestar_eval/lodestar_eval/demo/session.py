@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import shutil
 import time
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Protocol
@@ -88,7 +89,7 @@ def _stack_options(folder: Path, seed: int, perception: str) -> StackOptions:
     """Return the options of the stack; the world's start is the task's."""
     world = str((folder / "world.json").resolve())
     memory = memory_in(folder / MEMORY)  # of this run alone; `make ask` asks the last one's
-    parameters = {"sim": {"task": "none"}, **memory}
+    parameters: dict[str, Mapping[str, object]] = {"sim": {"task": "none"}, **memory}
     return StackOptions(world=world, seed=seed, perception=perception, parameters=parameters)
 
 

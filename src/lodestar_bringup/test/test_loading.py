@@ -69,7 +69,8 @@ config, phrases = RobotConfig(), PhraseBook()
 scene = parts.scene_dictionary(config.scene_dictionary)
 made = [parts.voxel_map(config.semantic_voxels, config.shared), scene, parts.directive_parser(),
         parts.plan_mapper(config.mapping), parts.expert(FRONTIER, phrases=phrases),
-        parts.decision_loop(config.goal_selector, config.shared, phrases, parts.policy(config.goal_selector))]
+        parts.decision_loop(parts.loop_context(
+            config.goal_selector, config.shared, phrases, parts.policy(config.goal_selector)))]
 print(json.dumps({"problems": problems, "late": sorted(set(sys.modules) - known), "made": len(made)}))
 """
 

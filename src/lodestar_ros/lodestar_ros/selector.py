@@ -69,10 +69,10 @@ def make_loop(
         node.on_close(adviser.close)
     prefix = uuid.uuid4().hex[:8]
     try:
-        loop = parts.decision_loop(config, node.shared, book, policy, prefix, adviser)
+        context = parts.loop_context(config, node.shared, book, policy, prefix, adviser)
     except BadSkills as error:
         raise ParameterError(f"shared.skills_file: {error}") from error
-    return loop, PolicyKeeper(node, policy, config.selection.policy_state)
+    return parts.decision_loop(context), PolicyKeeper(node, policy, config.selection.policy_state)
 
 
 class PolicyKeeper:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import rclpy
+from rclpy.action import ActionClient
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
@@ -32,6 +33,8 @@ def terminal_node(name: str, namespace: str, arguments: list[str]) -> Iterator[N
     try:
         yield node
     finally:
+        for client in [one for one in node.waitables if isinstance(one, ActionClient)]:
+            client.destroy()  # a node leaves them, and so DDS threads that crash the interpreter's end
         node.destroy_node()
         rclpy.try_shutdown()
 

@@ -289,7 +289,9 @@ def loop_context(
     prefix: str = "q",
     advises: Adviser | None = None,
 ) -> LoopContext:
-    """Return what the parts of a loop share, in which nothing is known yet. prefix, advises: as of `decision_loop`."""
+    """Return what the parts of a loop share, in which nothing is known yet. prefix: of the ids of its questions to the
+    operator. advises: what `make_adviser` returned. Raises BadSkills for a file of skills that is none.
+    """
     from lodestar.agent.errands.context import make_context
     from lodestar.selection.reward import make_reward
     from lodestar.worldmodel.skills import skills_with
@@ -310,21 +312,11 @@ def loop_context(
     )
 
 
-def decision_loop(
-    config: GoalSelectorConfig,
-    shared: SharedConfig,
-    phrases: PhraseBook,
-    chooser: Policy,
-    prefix: str = "q",
-    advises: Adviser | None = None,
-    kinds: PartKinds | None = None,
-) -> DecisionLoop:
-    """Return the loop that follows directives. prefix: of the ids of its questions to the operator. advises: what
-    `adviser` returned. kinds: of parts that a comparison replaces. Raises BadSkills for a file of skills that is none.
-    """
+def decision_loop(context: LoopContext, kinds: PartKinds | None = None) -> DecisionLoop:
+    """Return the loop that follows directives. kinds: of parts that a comparison replaces."""
     from lodestar.agent.loop.machine import OWN_PARTS, DecisionLoop
 
-    return DecisionLoop(loop_context(config, shared, phrases, chooser, prefix, advises), kinds or OWN_PARTS)
+    return DecisionLoop(context, kinds or OWN_PARTS)
 
 
 def expert(

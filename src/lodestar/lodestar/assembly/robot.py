@@ -85,9 +85,8 @@ class HeadlessRobot:
         if adviser is not None:
             self._closing.callback(adviser.close)
         chooser = policy or parts.policy(config.goal_selector)
-        self.loop = parts.decision_loop(
-            config.goal_selector, config.shared, phrases, chooser, advises=adviser, kinds=kinds
-        )
+        context = parts.loop_context(config.goal_selector, config.shared, phrases, chooser, advises=adviser)
+        self.loop = parts.decision_loop(context, kinds)
         self._lookout: Lookout | None = None
         self.forget()
 

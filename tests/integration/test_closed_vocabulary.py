@@ -1,4 +1,4 @@
-"""What a closed detector cannot see of a directive is told at once, and to the end."""
+"""A word of a directive that a closed detector does not know is told in the first feedback and in the result."""
 
 from __future__ import annotations
 

@@ -204,7 +204,7 @@ class HandOver(RuleBasedStateMachine):
 
     @invariant()
     def an_acknowledgement_is_true(self):
-        """What the selector takes for acknowledged is what a living perception looked for, unless a new one starts."""
+        """The set taken for acknowledged was looked for by a perception that lives, unless a new one starts."""
         if self.words.is_acknowledged and self.latched_report is not None and self.slot is None:
             told = self.latched_report
             if told.wanted_id == self.words.wanted.id and not told.problem:

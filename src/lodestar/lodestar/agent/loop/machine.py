@@ -15,7 +15,6 @@ import numpy as np
 
 from lodestar.agent.activities.activity import Tools
 from lodestar.agent.activities.table import Activities
-from lodestar.agent.decisions.admission import CHARGER, HOME, PLACE
 from lodestar.agent.decisions.requests import Requests
 from lodestar.agent.errands.commands import (
     CancelGoal,
@@ -30,13 +29,14 @@ from lodestar.agent.errands.commands import (
 from lodestar.agent.errands.context import LoopContext
 from lodestar.agent.errands.errand import NOT_CHOSEN, Failure
 from lodestar.agent.errands.run import DirectiveRun, Itinerary
-from lodestar.agent.errands.words import directive_in_words, step_in_words
+from lodestar.agent.errands.words import step_in_words
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.errors import Busy, ErrorCode, Held
 from lodestar.agent.facts.times import Stamp
 from lodestar.agent.facts.vocabulary import DirectiveWords
 from lodestar.agent.loop.deciding import DecidingState, ValidatingState
 from lodestar.agent.loop.diagnosing import DiagnosingState
+from lodestar.agent.loop.feedback import feedback_of
 from lodestar.agent.loop.navigating import NavigatingState, NavigatorNews
 from lodestar.agent.loop.pointing import Pointed, Pointing
 from lodestar.agent.loop.resting import RestingState, WaitingState, pause, refuse, resume, silent_input
@@ -341,31 +341,7 @@ class DecisionLoop:
 
     def feedback(self) -> Feedback:
         """Return the state, the goal and the reason, for the action's feedback."""
-        facts, run = self._context.facts, self._context.run
-        navigation = None if run is None else run.under_way.navigation
-        proposal = None if navigation is None else navigation.proposal
-        return Feedback(
-            phase=self.state.name if run is None else self._phase(run),
-            expert="" if proposal is None else proposal.expert,
-            subtask=0 if run is None else run.step_index,
-            epoch=self.epoch if navigation is None else navigation.epoch,
-            distance_remaining=math.nan if navigation is None else navigation.distance_remaining,
-            distance_travelled=0.0 if run is None else facts.odometer.distance - run.distance_before,
-            coverage=facts.area,
-            goal=None if proposal is None else np.asarray(proposal.goal, np.float64).copy(),
-            text="" if run is None else run.text,
-            understood="" if run is None else directive_in_words(run.directive),
-            constraint=str(self._context.constraint.state),
-            unseen="" if run is None else self._context.words.unseen,
-        )
-
-    def _phase(self, run: DirectiveRun) -> str:
-        if run.under_way.navigation is None or self.state is not State.NAVIGATING:
-            return self.state.name
-        proposal = run.under_way.navigation.proposal
-        if proposal.expert in (HOME, CHARGER):
-            return "RETURNING"
-        return "APPROACHING" if proposal.entity_id or proposal.expert == PLACE else "EXPLORING"
+        return feedback_of(self._context)
 
     # --- the machine ----------------------------------------------------------------------------------------
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 #: Label of the simulator -> class of COCO; a label that is missing is outside of COCO.
 COCO_OF = {
     "armchair": "chair", "backpack": "backpack", "ball": "sports ball", "bed": "bed", "bench": "bench", "book": "book",
@@ -13,6 +15,9 @@ COCO_OF = {
 }  # fmt: skip
 
 
-def coco_class(label: str) -> str:
-    """Return the class of COCO of a label of the simulator or of COCO, "" where there is none."""
-    return COCO_OF.get(label, label if label in COCO_OF.values() else "")
+def coco_class(label: str, names: Collection[str] = COCO_OF.values()) -> str:
+    """Return the class of COCO of a label of the simulator, or the label where it is one of `names`; "" = none.
+
+    names: classes, such as all of a detector; those of the table are not all of COCO.
+    """
+    return COCO_OF.get(label, label if label in names else "")

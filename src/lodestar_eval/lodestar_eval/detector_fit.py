@@ -34,10 +34,10 @@ class Fitted:
 def fit(levels: Sights, strays: Sights, kinds: dict[str, str], source: str) -> Fitted:
     """Return the noise whose misses, labels, boxes and scores come from `levels`, and its strays from `strays`.
 
-    kinds: labels of the simulator -> classes of the detector.
+    kinds: labels of the simulator -> classes of the detector. Things without a class do not count: none can be named.
     """
-    things = levels.things
-    right = np.array([sight.found == sight.kind != "" for sight in things], bool)
+    things = [sight for sight in levels.things if sight.kind]
+    right = np.array([sight.found == sight.kind for sight in things], bool)
     rows = np.searchsorted(SIZES, [sight.size for sight in things], side="right") - 1
     columns = np.searchsorted(DISTANCES, [sight.distance for sight in things], side="right") - 1
     shape = len(SIZES), len(DISTANCES)
@@ -53,7 +53,7 @@ def fit(levels: Sights, strays: Sights, kinds: dict[str, str], source: str) -> F
     offsets = {
         kind: _offset(pooled[classes == kind], right[classes == kind])
         for kind in sorted(often)
-        if kind and often[kind] >= _CLASS_SIGHTS
+        if often[kind] >= _CLASS_SIGHTS
     }
     own = expit(logit(np.clip(pooled, 1e-3, 0.999)) + [offsets.get(kind, 0.0) for kind in classes])
     lasting, memory = _flicker(things, own, right)

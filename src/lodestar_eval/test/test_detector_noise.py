@@ -7,6 +7,7 @@ from lodestar.geometry.camera import PinholeCamera
 from lodestar.perception.frames import Detection, ImageBox, RgbdFrame, SegmentedFrame, Vocabulary
 from lodestar.perception.measured_noise import MeasuredNoise, MissMemory
 from lodestar_eval.__main__ import EXIT_USAGE, main
+from lodestar_eval.benchmarks.detector_noise import _recall
 from lodestar_eval.coco_labels import COCO_OF, coco_class
 from lodestar_eval.detector_fit import DISTANCES, SIZES, fit
 from lodestar_eval.detector_sights import Sight, Sights, Stray, recorded, rendered
@@ -89,8 +90,24 @@ def test_every_label_of_the_table_is_one_of_the_simulator():
     labels = set(CATALOGUE)
     assert set(COCO_OF) <= labels, set(COCO_OF) - labels
     assert (coco_class("armchair"), coco_class("desk"), coco_class("tv")) == ("chair", "", "tv")
+    assert (coco_class("mouse"), coco_class("mouse", ("mouse", "cup")), coco_class("mug", ("mouse", "cup"))) == (
+        "", "mouse", "cup",
+    )  # fmt: skip
 
 
 def test_a_recording_that_is_none_is_told(tmp_path, capsys):
     assert main(["detector-noise", "--data", str(tmp_path), "--out", str(tmp_path / "out")]) == EXIT_USAGE
     assert "frame-NNNNNN" in capsys.readouterr().err
+
+
+def test_what_a_detector_has_no_class_for_is_neither_hit_nor_miss():
+    edges = (0.1, 0.1, 0.1, 0.1)
+    seen = Sight("r", "cup 1", 0.0, "cup", 100.0, 2.0, 0.6, "cup", edges)
+    missed = Sight("r", "cup 2", 0.0, "cup", 100.0, 2.0)
+    board = Sight("r", "board", 0.0, "", 100.0, 2.0)
+    taken = Sight("r", "board 2", 0.0, "", 100.0, 2.0, 0.5, "tv", edges)
+    strays = Sights(1, (), ())
+    named = fit(Sights(1, (seen, missed), ()), strays, {}, "here")
+    more = fit(Sights(1, (seen, board, missed, taken), ()), strays, {}, "here")
+    assert more.record == named.record and (more.sights == named.sights).all()
+    assert _recall((seen, board, missed, taken)) == 0.5

@@ -18,9 +18,10 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import CameraInfo, Image
 
+from lodestar.perception.frames import DetectorUnavailable, SegmentedFrame
 from lodestar_interfaces.msg import SegmentedImage
 from lodestar_ros import qos
-from lodestar_ros.conversions import stamp_to_msg
+from lodestar_ros.conversions import stamp_from_msg, stamp_to_msg
 from lodestar_ros.conversions_sensors import image_to_msg
 from lodestar_ros.nodes.perception_node import PerceptionNode
 from lodestar_ros.parameters import ParameterError
@@ -114,3 +115,44 @@ def test_depth_makes_masks_of_boxes_and_its_absence_loses_nothing(bed: Bed) -> N
 def test_a_missing_network_ends_the_node_with_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="make detector"):
         Bed(tmp_path / "nanodet.onnx")
+
+
+def test_an_encoder_that_fails_takes_only_the_features_with_it(
+    bed: Bed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Broken:
+        def describe(self, rgb: np.ndarray, frame: object) -> object:
+            raise DetectorUnavailable("the encoder has no memory left")
+
+    told: list[str] = []
+    monkeypatch.setattr(bed.node, "_describer", Broken())
+    monkeypatch.setattr(bed.node.diagnostics, "status", lambda text, ok=True: told.append(text))
+    found = bed.until(lambda message: bool(message.detections), None)
+    assert found.detections[0].label == "thing 0" and "no memory left" in told[-1]
+
+
+def test_a_detector_that_takes_five_seconds_holds_nothing_up(
+    bed: Bed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Images that wait are dropped and counted; the next answer is of an image that came while it was busy."""
+    bed.until(lambda message: bool(message.detections), None)
+    whole, began = bed.node._rgb.detect, []
+
+    def slow(stamp: float, *rest: object) -> SegmentedFrame:
+        began.append(stamp)
+        if len(began) == 1:
+            time.sleep(5.0)
+        return whole(stamp, *rest)
+
+    monkeypatch.setattr(bed.node._rgb, "detect", slow)
+    dropped, longest, end = bed.node._worker.dropped, 0.0, time.monotonic() + LIMIT
+    while len(began) < 2 and time.monotonic() < end:
+        bed.show(None)
+        before = time.monotonic()
+        for _ in range(4):
+            bed._executor.spin_once(timeout_sec=0.05)
+        longest = max(longest, time.monotonic() - before)
+    assert len(began) >= 2 and longest < 2.0
+    assert bed.node._worker.dropped > dropped + 5 and began[1] > began[0] + 3.0
+    last = bed.until(lambda message: stamp_from_msg(message.header.stamp) >= began[1], None)
+    assert last.detections

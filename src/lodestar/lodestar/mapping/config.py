@@ -141,6 +141,12 @@ class AppearanceConfig:
     reach: float = 0.3  # metres around the instance's box; chosen
     distinct: float = 0.1  # probability of one thing below which two instances do not merge; chosen
 
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.weight <= 1.0 or self.samples < 1 or min(self.near, self.reach) < 0.0:
+            raise ValueError(
+                "appearance.weight must be 0 to 1, samples at least 1, near and reach not negative"
+            )
+
 
 @dataclass(frozen=True)
 class AssociationConfig:

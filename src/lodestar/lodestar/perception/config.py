@@ -221,9 +221,9 @@ class BoxMaskConfig:
     def __post_init__(self) -> None:
         if not 8 <= self.cells <= 256 or self.planes < 1 or self.plane_trials < 1:
             raise ValueError("boxes.cells must be 8 to 256, planes and plane_trials at least 1")
-        if min(self.grow, self.ring, self.near, self.plane_gap, self.jump) < 0.0 or self.far <= self.near:
+        if min(self.grow, self.ring, self.plane_gap, self.jump) < 0.0 or not 0.0 < self.near < self.far:
             raise ValueError(
-                "boxes.grow, ring, near, plane_gap and jump must not be negative, far must be above near"
+                "boxes.grow, ring, plane_gap and jump must not be negative, near must be above 0, far above near"
             )
 
 
@@ -234,6 +234,10 @@ class HistogramConfig:
     texture: float = 0.25  # share of the edges in the vector, 0..1; chosen
     # gradient (sum of Sobel's weights, of 8-bit values) at which a pixel counts half as an edge; chosen
     edge: float = 60.0
+
+    def __post_init__(self) -> None:
+        if not (0.0 <= self.texture <= 1.0 and self.edge > 0.0):
+            raise ValueError("appearance.histogram.texture must be 0 to 1, edge above 0")
 
 
 @dataclass(frozen=True)

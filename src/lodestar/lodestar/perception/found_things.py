@@ -14,6 +14,7 @@ from lodestar.perception.segments import SegmentFilter, filter_segments, label_e
 _MOST_COMPARED = (
     1000  # boxes that non-maximum suppression compares: the best ones; its time grows with their square
 )
+_FARTHEST = 1e5  # pixels of a corner: many times any image, see `select`
 
 
 @dataclass(frozen=True)
@@ -50,9 +51,12 @@ class FoundThing:
 def select(boxes: Boxes, confidence: float, iou: float, most: int) -> tuple[Boxes, int]:
     """Return the best `most` boxes, of overlapping ones of a class the best, and how many had values that are no box.
 
-    Such are NaN, infinite, and scores above 1. confidence: least score. iou: overlap from which two are one; 1 = never.
+    Such are NaN, infinite or far outside of any image, and scores above 1: OpenCV tells classes apart by moving boxes
+    by the largest corner, so that a single far one would make all others of a class coincide.
+
+    confidence: least score. iou: overlap from which two are one; 1 = never.
     """
-    sound = np.isfinite(boxes.corners).all(1) & (boxes.scores <= 1.0)  # NaN compares false
+    sound = (np.abs(boxes.corners) <= _FARTHEST).all(1) & (boxes.scores <= 1.0)  # NaN compares false
     odd = int(np.count_nonzero(~sound))
     good = np.flatnonzero(sound & (boxes.scores >= confidence))
     good = good[np.argsort(-boxes.scores[good], kind="stable")][:_MOST_COMPARED]

@@ -44,7 +44,7 @@ class OnnxDetector:
     def __init__(self, model: str | Path, config: OnnxConfig = OnnxConfig()):
         self.config = config
         self.name = f"onnx:{Path(model).name}"
-        self.odd_boxes = 0  # of all images: NaN, infinite, with a score or class that does not exist
+        self.odd_boxes = 0  # of all images: NaN, far outside, with a score or class that does not exist
         self.masker: BoxMasker | None = None
         self._path = Path(model)
         self._network: _Network | None = None

@@ -127,7 +127,7 @@ class UltralyticsDetector:
         with self._building:
             if self._model is None:
                 if self._failed is not None and 0.0 < stamp - self._failed[0] < RETRY:
-                    raise self._failed[1]
+                    raise self._failed[1].with_traceback(None)  # which would keep every image until then
                 try:
                     self._known_vocabulary()
                     self._model = self._made(self._words)

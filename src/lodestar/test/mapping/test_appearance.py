@@ -135,3 +135,9 @@ def test_features_of_another_model_are_counted_and_replace_the_old(box_world, bo
         delta = voxels.fuse(frame, replace(segmented, detections=found))
         assert all(o.feature_model == model for o in delta.observations)
     assert voxels.features_restarted == 1
+
+
+@pytest.mark.parametrize("wrong", [{"samples": 0}, {"weight": -0.1}, {"weight": 2.0}, {"reach": -1.0}])
+def test_limits_that_cannot_be_are_refused(wrong):
+    with pytest.raises(ValueError, match="appearance"):
+        AppearanceConfig(**wrong)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from lodestar.assembly import parts
 from lodestar.assembly.config import PerceptionConfig, changed
 from lodestar.perception.appearance import DIMENSION, HistogramDescriber
-from lodestar.perception.config import DescriberConfig, EncoderConfig
+from lodestar.perception.config import DescriberConfig, EncoderConfig, HistogramConfig
 from lodestar.perception.frames import Detection, DetectorUnavailable, ImageBox, SegmentedFrame
 from lodestar.perception.image_encoder import ImageEncoder
 from lodestar.perception.segments import label_extents
@@ -168,3 +168,9 @@ def test_a_configuration_that_cannot_work_is_refused():
         DescriberConfig(by="encoder")
     with pytest.raises(ValueError, match="belong together"):
         EncoderConfig("a.onnx", text_model="b.onnx")
+
+
+@pytest.mark.parametrize("wrong", [{"texture": -0.1}, {"texture": 1.1}, {"edge": 0.0}, {"edge": np.nan}])
+def test_shares_of_a_histogram_that_cannot_be_are_refused(wrong):
+    with pytest.raises(ValueError, match="histogram"):
+        HistogramConfig(**wrong)

@@ -101,3 +101,12 @@ def test_any_box_in_any_depth_gives_a_mask_within_the_image_or_stays(data, seed)
     frame = segmented(1.0, depth.shape, found, "any", 1)
     for detection in frame.detections:
         assert (frame.labels == detection.label_value).sum() == detection.pixel_count > 0
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"near": 0.0}, {"near": -0.1}, {"far": 0.2}, {"near": np.nan}, {"cells": 4}]
+)
+def test_limits_that_cannot_be_are_refused(wrong):
+    """No depth is 0: with `near` 0 it would be a surface at the camera."""
+    with pytest.raises(ValueError, match="boxes"):
+        BoxMaskConfig(**wrong)

@@ -131,3 +131,13 @@ def test_nanodet_takes_any_image(kind):
     image = ODD_IMAGES[kind]
     frame = OnnxDetector(NANODET).detect(0.0, image)
     assert frame.labels.shape == image.shape[:2] and len(frame.detections) <= 2
+
+
+def test_nanodet_reads_an_upside_down_view_as_its_copy():
+    if not NANODET.is_file():
+        pytest.skip("no models/nanodet.onnx: run make detector")
+    turned = np.random.default_rng(3).integers(0, 255, (240, 320, 3)).astype(np.uint8)[::-1, ::-1]
+    detector = OnnxDetector(NANODET, OnnxConfig(confidence=0.02, min_pixels=1))
+    frame, copied = (detector.detect(0.0, image) for image in (turned, turned.copy()))
+    assert frame.detections and frame.detections == copied.detections
+    assert np.array_equal(frame.labels, copied.labels)

@@ -167,3 +167,18 @@ def test_boxes_that_are_none_are_counted_and_the_others_stay(tmp_path):
     frame = detector.detect(0.0, np.zeros((64, 64, 3), np.uint8))
     (kept,) = frame.detections
     assert (kept.box.x, kept.box.y) == (8, 16) and detector.odd_boxes == 1
+
+
+@given(
+    far=st.sampled_from([1e6, -1e6, 1e16, -3e38, 3e38, np.inf]),
+    side=st.integers(0, 3),
+    kind=st.integers(0, 79),
+)
+def test_a_box_far_outside_takes_no_other_with_it(far, side, kind):
+    good = np.array([[10, 10, 50, 50], [100, 100, 150, 150], [200, 200, 260, 260]], np.float32)
+    corners = np.vstack([good, good[:1]])
+    corners[3, side] = far
+    scores = np.array([0.9, 0.8, 0.7, 0.6], np.float32)
+    boxes = Boxes(corners, scores, np.array([3, 3, 3, kind]), np.zeros((4, 0), np.float32))
+    found, odd = select(boxes, 0.4, 0.5, 100)
+    assert odd == 1 and found.corners.tolist() == good.tolist()

@@ -1,10 +1,15 @@
 """The Ultralytics adapter, with an untrained model built from its definition where the package is installed."""
 
+import gc
 import sys
+import weakref
 
 import numpy as np
 import pytest
 
+from lodestar.geometry.camera import PinholeCamera
+from lodestar.perception.box_masks import BoxMasker
+from lodestar.perception.frames import AlignedDepth
 from lodestar.perception.ultralytics import DetectorUnavailable, UltralyticsConfig, UltralyticsDetector
 
 ANYTHING = UltralyticsConfig(confidence=1e-6, iou=0.99, image_size=160, max_detections=8, min_pixels=1)
@@ -143,3 +148,41 @@ def test_boxes_become_masks_with_small_things_in_front(monkeypatch, tmp_path):
     assert found["cup"].pixel_count == 400 and found["desk"].pixel_count == 100 * 80 - 400
     assert frame.labels[50, 50] == found["cup"].label_value
     assert found["cup"].score == pytest.approx(0.9)
+
+
+def test_boxes_with_depth_get_masks_of_what_stands_in_them(monkeypatch, tmp_path):
+    class Model:
+        def __init__(self, source):
+            self.names = {0: "desk", 4: "cup"}
+
+        def predict(self, image, **options):
+            return [Result()]
+
+    for name in ("ultralytics", "torchvision"):
+        monkeypatch.setitem(sys.modules, name, type(sys)(name))
+    sys.modules["ultralytics"].YOLO = Model
+    depth = np.full((120, 160), 4.0, np.float32)
+    depth[20:80, 15:85] = 2.0  # the desk: smaller than its box, of 100 x 80
+    depth[43:57, 43:57] = 1.2  # the cup: smaller than its box, of 20 x 20
+    detector = UltralyticsDetector(tmp_path)
+    detector.masker = BoxMasker()
+    aligned = AlignedDepth(depth, PinholeCamera(160, 120, 130.0, 130.0, 80.0, 60.0))
+    frame = detector.detect(1.0, picture(), aligned)
+    shown = {d.label: frame.labels == d.label_value for d in frame.detections}
+    assert shown["cup"].sum() == pytest.approx(14 * 14, rel=0.2) and shown["cup"][50, 50]
+    assert not shown["desk"][depth == 4.0].sum() > 0.05 * shown["desk"].sum()
+    assert shown["desk"].sum() == pytest.approx((depth == 2.0).sum(), rel=0.1)
+
+
+def test_a_model_that_cannot_be_loaded_keeps_none_of_the_images_it_was_wanted_for(tmp_path, monkeypatch):
+    for name in ("ultralytics", "torchvision"):
+        monkeypatch.setitem(sys.modules, name, type(sys)(name))
+    detector, images = UltralyticsDetector(tmp_path / "none.pt"), []
+    for number in range(20):
+        image = picture()
+        images.append(weakref.ref(image))
+        with pytest.raises(DetectorUnavailable, match="no weights"):
+            detector.detect(1.0 + 0.1 * number, image)
+        del image
+    gc.collect()
+    assert sum(one() is not None for one in images) <= 1

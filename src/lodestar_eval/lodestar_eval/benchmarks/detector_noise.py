@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,10 +50,11 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
     room, recording = open_labelled(options.data, options.labels)
     try:
         detector = parts.color_detector(robot_config(options.model).perception)
+        named = partial(coco_class, names=detector.vocabulary.names)
     except DetectorUnavailable as error:
         raise BadOptions(str(error)) from error
-    real = recorded(room, recording.frames(), detector, coco_class)
-    if not any(sight.found == sight.kind for sight in real.things):
+    real = recorded(room, recording.frames(), detector, named)
+    if not any(sight.found == sight.kind != "" for sight in real.things):
         raise BadOptions(
             f"{room.name}: the detector sees none of the labelled things; nothing can be measured"
         )
@@ -84,7 +86,7 @@ def _result(fitted: Fitted, real: Sights, simulated: Sights) -> Result:
     record = fitted.record
     metrics = {name: record[name] for name in ("lasting", "memory", "wrong", "strays")}
     metrics["real.recall"] = _recall(real.things)
-    metrics["rendered.recall"] = _recall([sight for sight in simulated.things if sight.kind])
+    metrics["rendered.recall"] = _recall(simulated.things)
     metrics["rendered.outside_named"] = mean(
         [
             float(sight.score > 0.0)
@@ -110,7 +112,9 @@ def _result(fitted: Fitted, real: Sights, simulated: Sights) -> Result:
 
 
 def _recall(things: list[Sight] | tuple[Sight, ...]) -> float:
-    return mean([float(sight.found == sight.kind) for sight in things if sight.size >= _LEAST_SIZE])
+    """Return the share of things of the detector's classes that it names rightly."""
+    named = (sight for sight in things if sight.kind and sight.size >= _LEAST_SIZE)
+    return mean([float(sight.found == sight.kind) for sight in named])
 
 
 def _bins(fitted: Fitted) -> Table:

@@ -106,7 +106,10 @@ class PerceptionNode(LodestarNode):
             colors = self._images.color(item["image"]) if "image" in item else None
             frame = self._truth.segment(stamp_from_msg(image.header.stamp), labels, table)
         if self._describer is not None and colors is not None:
-            frame = self._describer.describe(colors, frame)
+            try:
+                frame = self._describer.describe(colors, frame)
+            except DetectorUnavailable as error:  # things without features are better than none
+                missing += f"; appearance: {error}"
         self._publish(frame, image.header.frame_id, colors)
         told = f"{len(frame.detections)} segments in {time.monotonic() - start:.3f} s"
         self.diagnostics.status(told + missing, ok=not missing)

@@ -25,11 +25,14 @@ class BackgroundReasoner:
 
     One thread asks the model one question at a time, the newest; an unchanged question is not asked again (RoboAtlas
     IV-E: the worker is invoked only when the scene changes). A question about candidates changes with the task and what
-    the dictionary says of them, not with what is said of views; its answer stands as long. clock: seconds, monotonic.
+    the dictionary says of them, not with what is said of views; its answer stands as long. An answer about a view is
+    one about that very image; a question about a newer image takes the place of the one under way. clock: seconds,
+    monotonic.
     """
 
     name = "model"
     sees = True
+    waits = True
 
     def __init__(
         self,
@@ -80,14 +83,15 @@ class BackgroundReasoner:
             return [with_reason(judgement, reason) for judgement in offline]
         return merged(judged, offline)
 
-    def judge_view(self, question: ViewQuestion) -> ViewAnswer:
-        """See Reasoner; the answer's question may be an earlier one."""
-        topic = ("view", question.target, question.neighbors)
-        self._thinker.submit(topic, question.stamp, lambda: self._model.ask_view(question))
-        answer, reason = self._thinker.answer(topic, None, self._config.view_age)
-        if answer is None:
-            return replace(self._offline.judge_view(question), rationale=f"offline: {reason}")
-        return answer
+    def judge_view(self, question: ViewQuestion) -> ViewAnswer | None:
+        """See Reasoner; offline where the model failed."""
+        topic, image = ("view", question.target, question.neighbors, question.constraints), question.name
+        self._thinker.submit(topic, image, lambda: self._model.ask_view(question), self._model.cancel)
+        answer, reason = self._thinker.answer(topic, image)
+        if answer is not None or self._thinker.thinks_of(topic, image):
+            return answer
+        offline = self._offline.judge_view(question)
+        return offline and replace(offline, rationale=f"offline: {reason}")
 
     def describe(self, entities: Iterable[Entity], budget: int = DEFAULT_BUDGET) -> str:
         """See Reasoner."""
@@ -115,11 +119,16 @@ class _Thinker:
         self._failed_at = 0.0
         self._since = clock()
         self._task = 0
-        self._busy = self._closed = False
+        self._busy = self._closed = self._hurries = False
         self._thread: threading.Thread | None = None
 
-    def submit(self, topic: Any, version: Any, ask: Callable[[], Any]) -> None:
-        """Have this asked soon, unless it is the last one that was and did not fail a while ago."""
+    def submit(
+        self, topic: Any, version: Any, ask: Callable[[], Any], interrupt: Callable[[], None] | None = None
+    ) -> None:
+        """Have this asked soon, unless it is the last one that was and did not fail a while ago.
+
+        interrupt(): gives up the question under way; with it, this one is asked at once.
+        """
         with self._wake:
             if self._closed:
                 return
@@ -134,11 +143,21 @@ class _Thinker:
                 self._thread.start()
             if self._waiting is None and not self._busy:
                 self._since = self._clock()
-            self._waiting = (topic, version, ask)
+            self._waiting, self._hurries = (topic, version, ask), interrupt is not None
+            if interrupt is not None and self._busy:
+                interrupt()
             self._wake.notify_all()
 
-    def answer(self, topic: Any, version: Any, age: float) -> tuple[Any, str]:
-        """The newest answer on the topic if it is to this version or fresh, or None and why there is none."""
+    def thinks_of(self, topic: Any, version: Any) -> bool:
+        """Whether this is under way or next."""
+        with self._wake:
+            under_way = self._asked if self._busy else None
+            return (topic, version) in (under_way, self._waiting and self._waiting[:2])
+
+    def answer(self, topic: Any, version: Any, age: float = -1.0) -> tuple[Any, str]:
+        """The newest answer on the topic if it is to this version, or to another one and at most `age` seconds old, or
+        None and why there is none.
+        """
         with self._wake:
             now = self._clock()
             answer = self._answer
@@ -182,7 +201,10 @@ class _Thinker:
                     self._problem, self._failed_at = problem, self._clock()
                     if value is not None:
                         self._answer = _Answer(topic, version, value, self._clock())
-                self._wake.wait_for(lambda: self._closed, self._config.interval)
+                self._wake.wait_for(
+                    lambda: self._closed or (self._hurries and self._waiting is not None),
+                    self._config.interval,
+                )
 
 
 def _asked(ask: Callable[[], Any]) -> tuple[Any, str]:

@@ -43,7 +43,6 @@ class BackgroundReasonerConfig:
     interval: float = 1.0  # seconds between two questions; chosen
     retry: float = 10.0  # seconds until a question that failed is asked again unchanged; chosen
     rank_age: float = 60.0  # seconds after which an earlier ranking is no longer used; chosen
-    view_age: float = 30.0  # seconds after which an earlier judgement of a view is no longer used; chosen
 
 
 @dataclass(frozen=True)

@@ -35,14 +35,20 @@ _log = logging.getLogger(__name__)
 UNUSABLE = (ChatUnavailable, ValueError, TypeError, KeyError)
 
 
+class AnotherImage(ValueError):
+    """The model answered about another image than the one that it was asked about."""
+
+
 class ModelReasoner:
     """A language model's judgement; the offline reasoner's where it gives none, with the reason in the rationale.
 
-    warn: called with that reason. Scores are taken only if they are numbers in [0, 1], ids only from the list.
+    warn: called with that reason. Scores are taken only if they are numbers in [0, 1], ids only from the list, views only
+    of the image that was asked about; `discarded` counts the others.
     """
 
     name = "model"
     sees = True
+    waits = False
 
     def __init__(
         self,
@@ -55,13 +61,21 @@ class ModelReasoner:
         self._offline = offline or OfflineReasoner()
         self._prompt = prompt or RankPromptConfig()
         self._warn = warn
+        self.discarded = 0  # answers about another image
 
     def begin_task(self) -> None:
         """The budget begins anew, and a question of the last task is cancelled."""
-        for name in ("cancel", "begin_task"):
-            act = getattr(self._model, name, None)  # a ChatModel need not count
-            if act is not None:
-                act()
+        self.cancel()
+        self._act("begin_task")
+
+    def cancel(self) -> None:
+        """The question under way is given up."""
+        self._act("cancel")
+
+    def _act(self, name: str) -> None:
+        act = getattr(self._model, name, None)  # a ChatModel need not count
+        if act is not None:
+            act()
 
     def rank(
         self,
@@ -121,6 +135,12 @@ class ModelReasoner:
         images = (question.image,) if question.image else ()
         schema = view_schema(question.turns)
         data = _answer(self._model.complete(VIEW_SYSTEM, view_prompt(question), schema, images))
+        if data["image"].strip() != question.name:
+            self.discarded += 1
+            raise AnotherImage(
+                "the language model answered about another image than the one that it was asked about; "
+                "its answer is discarded"
+            )
         scores = {point.number: 0.0 for point in question.points}
         for entry in data["scores"]:
             if type(entry["number"]) is int and entry["number"] in scores:

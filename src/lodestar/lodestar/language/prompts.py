@@ -38,7 +38,7 @@ You help a walking robot to decide where to go next by what its camera sees. The
 stands for a place that the robot can see, with its distance in metres and its bearing in degrees, left positive.
 Some marks name the thing at that place. Give every mark a score from 0 to 1: how much going there helps to find the
 target. Choose {GO} if one mark is worth going to, or one of the turns listed if looking elsewhere is better.
-Describe the view in one or two sentences: what room it may be, what stands where.
+Describe the view in one or two sentences: what room it may be, what stands where. `image` repeats the image's name.
 {DATA_RULE}"""
 
 PICTURE_SYSTEM = f"""\
@@ -66,6 +66,7 @@ PICTURE_SCHEMA = object_of(
 def view_schema(turns: Sequence[str]) -> dict[str, Any]:
     """Of an answer that may go or take one of the turns."""
     return object_of(
+        image={"type": "string"},
         scores=list_of(object_of(number={"type": "integer"}, score=_UNIT), maxItems=200),
         action={"type": "string", "enum": [GO, *turns]},
         description={"type": "string"},
@@ -216,7 +217,10 @@ def _entity_record(entity: Entity) -> dict[str, Any]:
 
 def view_prompt(question: ViewQuestion) -> str:
     """The question that goes with an annotated image."""
-    records: list[dict[str, Any]] = [task_record(question.target, question.neighbors, question.constraints)]
+    records: list[dict[str, Any]] = [
+        {"image": question.name},
+        task_record(question.target, question.neighbors, question.constraints),
+    ]
     for point in question.points:
         record: dict[str, Any] = {
             "mark": point.number,

@@ -61,6 +61,6 @@ def judged(*pairs):
     return {"judgements": [{"id": i, "confidence": c, "reason": "so it seems"} for i, c in pairs]}
 
 
-def seen(action="GO", description="a room", **scores):
+def seen(action="GO", description="a room", image="1.000", **scores):
     marks = [{"number": int(n[1:]), "score": s} for n, s in scores.items()]
-    return {"scores": marks, "action": action, "description": description, "reason": "why not"}
+    return {"image": image, "scores": marks, "action": action, "description": description, "reason": "why not"}

@@ -55,7 +55,7 @@ def class_weights(kinds: np.ndarray, classes: int) -> np.ndarray:
     """Return the weight (1 + classes,) of each class by the root of its share of the pixels; the mean thing has 1."""
     count = np.bincount(kinds[:: max(len(kinds) // 4000, 1)].ravel(), minlength=256)[: 1 + classes] + 1.0
     weight = np.sqrt(np.median(count[1:]) / count).clip(0.3, 3.0)
-    weight[0] = 0.5
+    weight[0] = 0.3
     return weight.astype(np.float32)
 
 

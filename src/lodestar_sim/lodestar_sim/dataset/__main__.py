@@ -10,6 +10,7 @@ import argparse
 import os
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from lodestar_sim.dataset.coco import INSTANCES
@@ -29,7 +30,7 @@ def _seeds(text: str) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _number(low: int, high: int, what: str) -> object:
+def _number(low: int, high: int, what: str) -> Callable[[str], int]:
     def read(text: str) -> int:
         if not text.isdigit() or not low <= int(text) <= high:
             raise argparse.ArgumentTypeError(
@@ -47,6 +48,10 @@ def _size(text: str) -> tuple[int, int]:
             f"{text!r} is no size of images; write 320x240, each side 32 to 1920 pixels"
         )
     return int(width), int(height)
+
+
+def _tell(line: str) -> None:
+    sys.stderr.write(line + "\n")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -92,8 +97,10 @@ def main(arguments: list[str] | None = None) -> int:
             raise WorldError(f"{out} is not empty: name a new folder, so that nothing is lost")
         for spec in specs:
             world_from_spec(spec, options.seeds[0])
+        width, height = options.size
         config = DatasetConfig(
-            *options.size,
+            width,
+            height,
             options.per_building,
             options.seed,
             not options.plain,
@@ -102,7 +109,7 @@ def main(arguments: list[str] | None = None) -> int:
         )
         buildings = [Building(spec, seed) for seed in options.seeds for spec in specs]
         began = time.perf_counter()
-        made = write_dataset(out, buildings, config, options.jobs, lambda line: sys.stderr.write(line + "\n"))
+        made = write_dataset(out, buildings, config, options.jobs, _tell)
     except (WorldError, OSError) as error:
         sys.stderr.write(f"{error}\n")
         return 2

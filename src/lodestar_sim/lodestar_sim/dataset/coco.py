@@ -109,7 +109,7 @@ def _decode(text, flat):
         while more:
             if place >= text.size or shift > 40:
                 return -1
-            bits = np.int64(text[place]) - 48
+            bits = int(text[place]) - 48
             if bits < 0 or bits > 63:
                 return -1
             code |= (bits & 0x1F) << shift
@@ -117,7 +117,7 @@ def _decode(text, flat):
             place += 1
             shift += 5
             if not more and bits & 0x10:
-                code |= np.int64(-1) << shift
+                code |= -1 << shift
         length = code + before if number > 2 else code
         if length < 0 or size + length > flat.size:
             return -1

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lodestar.grid.config import TravelConfig
+from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.paths import NoPath, plan_path
 from lodestar_sim.worlds.errors import WorldError
 from lodestar_sim.worlds.truth import INFLATION, truth_of
@@ -58,7 +59,9 @@ def _anywhere(floor: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return np.array([*floor[rng.integers(len(floor))], rng.uniform(-math.pi, math.pi)])
 
 
-def _along(grid, floor: np.ndarray, rng: np.random.Generator, config: ViewConfig) -> list[np.ndarray]:
+def _along(
+    grid: OccupancyGrid2D, floor: np.ndarray, rng: np.random.Generator, config: ViewConfig
+) -> list[np.ndarray]:
     """Return poses on the way between two places; none where there is no way."""
     start, goal = floor[rng.integers(len(floor), size=2)]
     try:

@@ -53,7 +53,7 @@ class Camera:
         """Return the view from a pose (3,) x, y, yaw. shake: (3,) pitch, roll (rad) and lift (m) of the camera."""
         pitch, roll, lift = (0.0, 0.0, 0.0) if shake is None else shake
         ground = 0.0 if self._terrain is None else float(self._terrain.nearest(pose[None, :2])[0])
-        world_from_base = planar_transform(*pose, ground + lift) @ _tilted(pitch, roll)
+        world_from_base = planar_transform(pose[0], pose[1], pose[2], ground + lift) @ _tilted(pitch, roll)
         rays = rays_from(self._directions, world_from_base @ self._base_from_optical)
         size = (self.pinhole.height, self.pinhole.width)
         hits = self._scene.cast_image(rays, *size)

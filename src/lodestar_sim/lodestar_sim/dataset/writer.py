@@ -34,7 +34,7 @@ _QUALITY = 95  # of JPEG files
 
 @dataclass(frozen=True)
 class DatasetConfig:
-    """What is written."""
+    """Images that are written, and how."""
 
     width: int = 320  # pixels
     height: int = 240  # pixels

@@ -27,8 +27,8 @@ class DelayedReasoner:
     """Imitates `language.background_reasoner.BackgroundReasoner` around a model that takes `seconds` for each answer.
 
     A ranking returns at once: with the last answer about the same task while that is fresh, otherwise with the offline
-    reasoner's. One question is processed at a time; the newest of the waiting ones is next. A view is answered `seconds`
-    after it was first asked about, unless a newer one took its place.
+    reasoner's. One question is processed at a time; the newest of the waiting ones is next. A view is answered
+    `seconds` after it was first asked about, unless a newer one took its place.
     now: seconds of simulated time. inner: what answers, such as a `ModelReasoner` of a server.
     """
 

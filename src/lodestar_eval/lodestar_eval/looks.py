@@ -15,21 +15,22 @@ from lodestar_eval.registry import Bar
 LONGEST = 3.0  # s that a decision may stand; the issue's bar
 
 
-def looks_of(
-    decisions: Sequence[Decision], path: np.ndarray, config: StandingConfig = StandingConfig()
-) -> dict[str, float]:
-    """Return `used`: decisions that had a model's word about an image; `own`: of these, those whose image was taken where
-    the robot stood when it decided; `longest` and `stood`: seconds of standing, the most and all.
+def looks_of(decisions: Sequence[Decision], path: np.ndarray) -> dict[str, float]:
+    """Return `used`: decisions that had a model's word about an image; `own`: of these, those whose image was taken
+    where the robot stood when it decided; `longest` and `stood`: seconds of standing, the most and all.
 
     path: (N, 4) stamp, x, y, yaw of the robot, true.
     """
+    config = StandingConfig()
     used = own = 0
     stood = [0.0]
     for decision in decisions:
         if decision.outcome is not Outcome.PENDING:
             continue
         stood.append(decision.stood)
-        images = {arm.proposal.view for arm in decision.arms if arm.proposal is not None and arm.proposal.view}
+        images = {
+            arm.proposal.view for arm in decision.arms if arm.proposal is not None and arm.proposal.view
+        }
         used += bool(images)
         here = _pose_at(path, decision.stamp + decision.stood)
         parts = [apart(_pose_at(path, image), here) for image in images]

@@ -18,7 +18,8 @@ class EpisodeOutcome:
     success. coverage: share of the reachable floor, floor_m2. rejected: frames that the map rejected, by reason.
     stages: seconds of the main thread and calls by stage. epoch_seconds: processor time of each decision epoch.
     driven: metres by the expert of the goal, "" = none.
-    way: the path's parts, by `path_split.WaySplit`. looks: by `looks.looks_of`. target: label of what is to be found. setting, policy: of the run.
+    way: the path's parts, by `path_split.WaySplit`. looks: by `looks.looks_of`. target: label of what is to be found.
+    setting, policy: of the run.
     """
 
     world: str

@@ -11,7 +11,10 @@ from lodestar_eval.looks import look_bars, looks_of
 
 # it stands until 10 s, then drives 1 m in 2 s, then stands and turns by a right angle from 14 s to 15 s
 PATH = np.array(
-    [(t, min(max(t - 10.0, 0.0) / 2.0, 1.0), 0.0, min(max(t - 14.0, 0.0), 1.0) * np.pi / 2) for t in np.arange(0, 20, 0.1)]
+    [
+        (t, np.clip((t - 10.0) / 2.0, 0.0, 1.0), 0.0, np.clip(t - 14.0, 0.0, 1.0) * np.pi / 2)
+        for t in np.arange(0, 20, 0.1)
+    ]
 )  # fmt: skip
 
 
@@ -30,7 +33,11 @@ def test_an_image_is_the_decision_s_own_where_the_robot_has_stayed(view, stamp, 
 
 
 def test_standing_and_use_are_counted_once_a_decision():
-    done = [decision(3.0, 0.0, 0.1), decision(5.0, 5.0, 2.0), decision(5.0, 5.0, 2.0, outcome=Outcome.REACHED)]
+    done = [
+        decision(3.0, 0.0, 0.1),
+        decision(5.0, 5.0, 2.0),
+        decision(5.0, 5.0, 2.0, outcome=Outcome.REACHED),
+    ]
     assert looks_of(done, PATH) == {"used": 1.0, "own": 1.0, "longest": 2.0, "stood": pytest.approx(2.1)}
     assert looks_of([], PATH)["longest"] == 0.0
 

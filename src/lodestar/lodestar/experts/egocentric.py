@@ -92,8 +92,8 @@ class EgocentricExpert:
         self._turns.looked(float(pose[0, 3]), float(pose[1, 3]), math.atan2(pose[1, 2], pose[0, 2]))
 
     def propose(self, request: ProposalRequest) -> Proposal | Rejection | Thinking:
-        """Return a viewpoint of the best mark in view, else a turn, else a rejection; Thinking while a decision that has
-        nothing sure stands for the reasoner's word about this view.
+        """Return a viewpoint of the best mark in view, else a turn, else a rejection; Thinking while a decision that
+        has nothing sure stands for the reasoner's word about this view.
         """
         frame = self._frame
         if frame is None or self._grid is None:
@@ -177,9 +177,7 @@ class EgocentricExpert:
         """Return the robot's pose (3,) in map when the frame was taken, by where its camera was."""
         camera, forward = frame.map_from_camera, self.config.viewpoints.camera_forward
         yaw = math.atan2(camera[1, 2], camera[0, 2])
-        return np.array(
-            [camera[0, 3] - forward * math.cos(yaw), camera[1, 3] - forward * math.sin(yaw), yaw]
-        )
+        return np.array([camera[0, 3] - forward * math.cos(yaw), camera[1, 3] - forward * math.sin(yaw), yaw])
 
     def _things(self, scores: Sequence[float] | np.ndarray) -> list[ViewPoint]:
         """Marks of the detections, nearest first."""

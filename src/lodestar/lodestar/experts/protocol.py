@@ -77,8 +77,8 @@ class ProposalRequest:
 
 @dataclass(frozen=True)
 class Proposal:
-    """One expert's goal. goal: (3,) x, y, yaw in map. confidence in [0, 1]. view: stamp of the image that a model judged
-    for it, 0 = none did. time_taken: seconds from the question.
+    """One expert's goal. goal: (3,) x, y, yaw in map. confidence in [0, 1]. view: stamp of the image that a model
+    judged for it, 0 = none did. time_taken: seconds from the question.
     """
 
     expert: str

@@ -46,7 +46,9 @@ class ViewJudge:
         config = self._config
         return min(request.stamp + config.patience, request.deadline) - config.slack
 
-    def judge(self, request: ProposalRequest, question: ViewQuestion, taken_at: np.ndarray) -> ViewAnswer | None:
+    def judge(
+        self, request: ProposalRequest, question: ViewQuestion, taken_at: np.ndarray
+    ) -> ViewAnswer | None:
         """Return the answer about this view, offline where there is none; None = ask again soon.
 
         question: about the newest image. taken_at: (3,) pose in map of the camera, in plan, when it was taken.

@@ -11,7 +11,7 @@ from typing import Any
 
 from lodestar.language.config import BackgroundReasonerConfig, RankPromptConfig
 from lodestar.language.directive import Task
-from lodestar.language.model_reasoner import UNUSABLE, ModelReasoner, merged, with_reason
+from lodestar.language.model_reasoner import UNUSABLE, ModelReasoner, merged, told, with_reason
 from lodestar.language.prompts import NothingFits, rank_question
 from lodestar.language.reasoner import DEFAULT_BUDGET, Judgement, OfflineReasoner, Reasoner, Scored
 from lodestar.language.views import ViewAnswer, ViewQuestion
@@ -74,10 +74,8 @@ class BackgroundReasoner:
         except NothingFits as error:
             return [with_reason(judgement, str(error)) for judgement in offline]
         topic = ("rank", task.target, task.step.graphs)
-        told = tuple(context)
-        self._thinker.submit(
-            topic, question, lambda: self._model.ask_ranked(question.text(told), question.ids)
-        )
+        context = tuple(context)
+        self._thinker.submit(topic, question, lambda: self._model.ask_ranked(question, context))
         judged, reason = self._thinker.answer(topic, question, self._config.rank_age)
         if judged is None:
             return [with_reason(judgement, reason) for judgement in offline]
@@ -212,7 +210,7 @@ def _asked(ask: Callable[[], Any]) -> tuple[Any, str]:
     try:
         return ask(), ""
     except UNUSABLE as error:
-        return None, str(error)
+        return None, told(error)
     except Exception as error:  # the thread must go on whatever a model's client raises
         _log.exception("the question to the language model failed")
         return None, f"{error.__class__.__name__}"

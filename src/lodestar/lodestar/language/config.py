@@ -34,6 +34,7 @@ class RankPromptConfig:
     )
     near: int = 6  # things near a candidate, at most; chosen
     views: int = 5  # descriptions of earlier views, at most; chosen
+    candidates: int = 40  # told and judged at most, the surest first; chosen
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,4 @@ def make_reasoner(config: ReasonerConfig, warn: Callable[[str], None] = _log.war
     chat = OpenAiChat(config.chat)
     inner = ModelReasoner(chat, prompt=config.prompt, warn=warn)
     reasoner = BackgroundReasoner(inner, config=config.thinking, prompt=config.prompt)
-    return ReasonerHandle(
-        reasoner, lambda: chat.spending.tokens, reasoner.close, lambda: inner.discarded
-    )
+    return ReasonerHandle(reasoner, lambda: chat.spending.tokens, reasoner.close, lambda: inner.discarded)

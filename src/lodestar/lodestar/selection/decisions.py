@@ -35,8 +35,8 @@ class ArmRecord:
 class Decision:
     """A decision with all data to replay it and to evaluate another policy offline (DESIGN section 3).
 
-    stood: seconds that the robot stood for it, from the question to the choice. The image that a model judged for an arm
-    is its proposal's `view`.
+    stood: seconds that the robot stood for it, from the question to the choice. The image that a model judged for an
+    arm is its proposal's `view`.
     """
 
     epoch: int

@@ -150,8 +150,14 @@ def test_whatever_the_way_and_the_model_s_pace_every_used_word_is_about_the_view
     pose = POSE
     for _ in range(12):
         if rng.random() < 0.7:
-            yaw = pose[2] + rng.choice([math.radians(75.0), -math.radians(75.0), math.pi, rng.gauss(0.0, 0.3)])
-            pose = (rng.uniform(1.5, 3.5), rng.uniform(2.0, 6.0), yaw) if rng.random() < 0.5 else (*pose[:2], yaw)
+            yaw = pose[2] + rng.choice(
+                [math.radians(75.0), -math.radians(75.0), math.pi, rng.gauss(0.0, 0.3)]
+            )
+            pose = (
+                (rng.uniform(1.5, 3.5), rng.uniform(2.0, 6.0), yaw)
+                if rng.random() < 0.5
+                else (*pose[:2], yaw)
+            )
         stage.model.seconds = rng.choice([0.0, 0.5, 2.0, 4.0, math.inf])
         deadline = rng.choice([1.0, 3.5])
         before = stamp

@@ -30,7 +30,7 @@ class FakeModel:
     def __init__(self, answer):
         self.answer, self.asked = answer, []
 
-    def complete(self, system, user, schema, images=()):
+    def complete(self, system, user, schema, images=(), shorter=None):
         self.asked.append((user, images))
         if isinstance(self.answer, Exception):
             raise self.answer

@@ -58,7 +58,9 @@ def test_a_model_that_never_answers_holds_nobody_up(reasoner_of):
         answer = reasoner.judge_view(view(point(1, score=0.5)))
     assert time.monotonic() - began < 2.0
     assert [j.entity_id for j in ranked] == [1, 2] and "thinking" in ranked[0].rationale
-    assert answer is None  # there is none about this image yet; how long is waited for it is the asker's matter
+    assert (
+        answer is None
+    )  # there is none about this image yet; how long is waited for it is the asker's matter
     assert len(model.asked) == 1  # never two at a time
     release.set()
 
@@ -90,7 +92,7 @@ def test_a_new_view_takes_the_place_of_the_one_that_the_model_looks_at(reasoner_
 
 
 def test_an_answer_about_another_image_is_discarded_and_counted(reasoner_of):
-    reasoner, model = reasoner_of(seen(image="0.500", m1=0.7))
+    reasoner, _ = reasoner_of(seen(image="0.500", m1=0.7))
     until(lambda: reasoner.judge_view(view(point(1))) is not None)
     answer = reasoner.judge_view(view(point(1, score=0.4)))
     assert answer.by == "offline" and "another image" in answer.rationale
@@ -175,7 +177,9 @@ def test_answers_of_another_task_or_target_are_not_used(reasoner_of):
 
 
 def test_what_fails_is_said_and_tried_with_the_next_question(reasoner_of):
-    reasoner, _ = reasoner_of(ChatUnavailable("the endpoint answered 503"), RuntimeError("bug"), seen(image="3.000", m1=0.7))
+    reasoner, _ = reasoner_of(
+        ChatUnavailable("the endpoint answered 503"), RuntimeError("bug"), seen(image="3.000", m1=0.7)
+    )
     until(lambda: "503" in rationale(reasoner.judge_view(view(point(1)))))
     until(lambda: "RuntimeError" in rationale(reasoner.judge_view(view(point(1), stamp=2.0))))
     until(lambda: reasoner.judge_view(view(point(1), stamp=3.0)) is not None)
@@ -195,9 +199,7 @@ def test_a_budget_too_small_for_the_task_is_said_and_nothing_is_asked(reasoner_o
     assert [j.entity_id for j in ranked] == [1, 2]
     assert "60 characters do not hold the task" in ranked[0].rationale
     reasoner.judge_view(view(point(1)))
-    until(
-        lambda: model.asked
-    )  # a view is asked about; the list was not
+    until(lambda: model.asked)  # a view is asked about; the list was not
     assert "seen_earlier" not in model.asked[0][1] and "Turns" in model.asked[0][1]
 
 

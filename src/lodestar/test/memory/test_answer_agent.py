@@ -46,7 +46,7 @@ class Model:
     def __init__(self, *lines):
         self.lines, self.users, self.images = list(lines), [], []
 
-    def complete(self, system, user, schema, images=()):
+    def complete(self, system, user, schema, images=(), shorter=None):
         self.users.append(user)
         self.images.append(list(images))
         line = self.lines.pop(0) if len(self.lines) > 1 else self.lines[0]

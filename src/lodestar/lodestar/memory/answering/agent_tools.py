@@ -19,6 +19,7 @@ from lodestar.memory.answering.shots import Shot, shots_for
 from lodestar.memory.answering.wording import ago_in_words, place_in_words
 from lodestar.memory.records import Memory
 from lodestar.memory.requests import Order, Request
+from lodestar.models.phrases import MissingPhrases
 from lodestar.scene.captions import clean_text
 
 #: Returns a keyframe's image as a JPEG or PNG file; None where there is none any more.
@@ -55,11 +56,14 @@ class AgentTools:
         return self._notes([piece.hit.memory for piece in self._inquiry.pieces])
 
     def first_pictures(self, most: int) -> tuple[str, list[bytes]]:
-        """Return the list of the memory's pictures that matter to the question, and the pictures. Raises
-        MissingPhrases.
+        """Return the list of the memory's pictures that matter to the question, and the pictures; none where the words
+        have no vectors.
         """
         inquiry = self._inquiry
-        wanted = shots_for(inquiry.question.text, inquiry.tools.shots, inquiry.tools.phrases, most)
+        try:
+            wanted = shots_for(inquiry.question.text, inquiry.tools.shots, inquiry.tools.phrases, most)
+        except MissingPhrases:
+            return "", []
         listed, images = [], []
         for shot in wanted:
             image = self._shown_picture(shot)

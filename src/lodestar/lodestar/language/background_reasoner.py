@@ -13,7 +13,7 @@ from lodestar.language.config import BackgroundReasonerConfig, RankPromptConfig
 from lodestar.language.directive import Task
 from lodestar.language.model_reasoner import UNUSABLE, ModelReasoner, merged, told, with_reason
 from lodestar.language.prompts import NothingFits, rank_question
-from lodestar.language.reasoner import DEFAULT_BUDGET, Judgement, OfflineReasoner, Reasoner, Scored
+from lodestar.language.reasoner import DEFAULT_BUDGET, Judgement, OfflineReasoner, Scored
 from lodestar.language.views import ViewAnswer, ViewQuestion
 from lodestar.scene.records import Entity
 
@@ -37,7 +37,7 @@ class BackgroundReasoner:
     def __init__(
         self,
         model: ModelReasoner,
-        offline: Reasoner | None = None,
+        offline: OfflineReasoner | None = None,
         config: BackgroundReasonerConfig = BackgroundReasonerConfig(),
         prompt: RankPromptConfig | None = None,
         clock: Callable[[], float] = time.monotonic,
@@ -88,8 +88,7 @@ class BackgroundReasoner:
         answer, reason = self._thinker.answer(topic, image)
         if answer is not None or self._thinker.thinks_of(topic, image):
             return answer
-        offline = self._offline.judge_view(question)
-        return offline and replace(offline, rationale=f"offline: {reason}")
+        return replace(self._offline.judge_view(question), rationale=f"offline: {reason}")
 
     def describe(self, entities: Iterable[Entity], budget: int = DEFAULT_BUDGET) -> str:
         """See Reasoner."""

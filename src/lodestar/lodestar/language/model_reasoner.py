@@ -22,7 +22,7 @@ from lodestar.language.prompts import (
     view_prompt,
     view_schema,
 )
-from lodestar.language.reasoner import DEFAULT_BUDGET, Judgement, OfflineReasoner, Reasoner, Scored
+from lodestar.language.reasoner import DEFAULT_BUDGET, Judgement, OfflineReasoner, Scored
 from lodestar.language.views import GO, ViewAnswer, ViewQuestion
 from lodestar.models.chat import BadAnswer, ChatModel, ChatUnavailable, Shorter
 from lodestar.perception.pictures import BadPicture, PictureConfig, decode_picture, encode_picture
@@ -60,7 +60,7 @@ class ModelReasoner:
     def __init__(
         self,
         model: ChatModel,
-        offline: Reasoner | None = None,
+        offline: OfflineReasoner | None = None,
         prompt: RankPromptConfig | None = None,
         warn: Callable[[str], None] = _log.warning,
     ) -> None:

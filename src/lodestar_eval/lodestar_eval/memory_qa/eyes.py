@@ -81,6 +81,8 @@ class TourEyes:
 
 def _copy(image: bytes) -> np.ndarray:
     grey = cv2.imdecode(np.frombuffer(image, np.uint8), cv2.IMREAD_GRAYSCALE)
+    if grey is None:
+        return np.full(_SIDE[::-1], np.inf, np.float32)
     return cv2.resize(grey, _SIDE, interpolation=cv2.INTER_AREA).astype(np.float32)
 
 

@@ -22,20 +22,32 @@ class Boxes:
     """Boxes of one image before and after selection.
 
     corners: (N, 4) float32, left, top, right, bottom, pixels. scores: (N,) float32, 0..1. kinds: (N,) int, numbers of
-    classes. coefficients: (N, K) float32 of prototypes of masks, K = 0 where there are none.
+    classes. coefficients: (N, K) float32 of `prototypes`, (K, h, w) float32, of which the masks are sums; K = 0 and
+    None where there are none.
     """
 
     corners: np.ndarray
     scores: np.ndarray
     kinds: np.ndarray
     coefficients: np.ndarray
+    prototypes: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.scores)
 
     def taken(self, which: np.ndarray) -> Boxes:
         """Return the boxes that an index array or mask selects."""
-        return Boxes(self.corners[which], self.scores[which], self.kinds[which], self.coefficients[which])
+        return Boxes(
+            self.corners[which],
+            self.scores[which],
+            self.kinds[which],
+            self.coefficients[which],
+            self.prototypes,
+        )
+
+    def masks(self) -> np.ndarray | None:
+        """Return (N, h, w) float32 over the network's whole input, positive on the thing; None without prototypes."""
+        return None if self.prototypes is None else np.tensordot(self.coefficients, self.prototypes, 1)
 
 
 @dataclass(frozen=True)

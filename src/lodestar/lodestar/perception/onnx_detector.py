@@ -1,4 +1,4 @@
-"""Detector for networks in ONNX files, run by ONNX Runtime: NanoDet and YOLO. Needs no torch."""
+"""Detector for networks in ONNX files, run by ONNX Runtime: NanoDet, YOLO and Panoptic-DeepLab. Needs no torch."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from lodestar.perception.box_masks import BoxMasker, with_masks
 from lodestar.perception.config import OnnxConfig
 from lodestar.perception.found_things import FoundThing, image_box, segmented, select
 from lodestar.perception.frames import AlignedDepth, DetectorUnavailable, SegmentedFrame, Vocabulary
-from lodestar.perception.onnx_outputs import InputForm, OutputForm, UnknownOutputs, form_of, mask_in_box
+from lodestar.perception.onnx_input import InputForm
+from lodestar.perception.onnx_outputs import OutputForm, UnknownOutputs, form_of, mask_in_box
 from lodestar.perception.onnx_sessions import first_line, open_session
 
 _FETCH = "`make detector` puts NanoDet (COCO's 80 classes) at models/nanodet.onnx"
@@ -88,7 +89,7 @@ class OnnxDetector:
         iou = config.iou if network.form.overlaps else 1.0
         found, odd = select(network.form.boxes(outputs), config.confidence, iou, config.max_detections)
         self.odd_boxes += odd
-        masks = network.form.masks(outputs, found)
+        masks = found.masks()
         left, top, right, bottom = window
         scale = np.array([right - left, bottom - top] * 2) / np.array(network.size[::-1] * 2)
         corners = found.corners * scale + np.array([left, top] * 2)

@@ -85,7 +85,7 @@ def test_masks_of_prototypes_are_those_of_the_sum():
     form = form_of([prototypes.shape, table.shape], SIZE, 1)
     assert isinstance(form, YoloEndToEnd)
     found, _ = select(form.boxes([prototypes, table]), 0.4, 1.0, 100)
-    logits = form.masks([prototypes, table], found)
+    logits = found.masks()
     mask = mask_in_box(logits[0], ImageBox(0, 0, 96, 64), (0.0, 0.0, 96.0, 64.0))
     truth = np.zeros((64, 96), bool)
     truth[16:32, 24:48] = True
@@ -111,6 +111,7 @@ FORMS = {
     "nanodet in one": [(1, 126, 3 + 32)],
     "yolo": [(1, 7, 40)],
     "yolo with masks": [(1, 7 + 32, 40), (1, 32, 16, 24)],
+    "panoptic": [(1, 4, 16, 24), (1, 1, 16, 24), (1, 2, 16, 24)],
     "end to end": [(1, 40, 6)],
     "end to end with masks": [(1, 40, 6 + 32), (1, 32, 16, 24)],
 }
@@ -129,7 +130,7 @@ def test_any_values_give_sound_things_or_none(name, seed, share, value):
     form = form_of([one.shape for one in outputs], SIZE, 3)
     with np.errstate(all="ignore"):
         found, odd = select(form.boxes(outputs), 0.4, 0.5, 20)
-        masks = form.masks(outputs, found)
+        masks = found.masks()
     assert len(found) <= 20 and odd >= 0
     assert np.isfinite(found.corners).all() and ((found.scores >= 0.4) & (found.scores <= 1.0)).all()
     assert ((found.kinds >= 0) & (found.kinds < 3)).all()

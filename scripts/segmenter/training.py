@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import time
 from collections.abc import Callable
@@ -11,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from segmenter.batches import Batches, ChangeConfig, loss
+from segmenter.batches import Batch, Batches, ChangeConfig, loss
 from segmenter.data import IGNORED, Images
 from segmenter.network import Segmenter
 
@@ -64,7 +65,8 @@ def train(
 ) -> Segmenter:
     """Return the averaged network after a schedule that is complete: a warm-up and a cosine to zero."""
     torch.manual_seed(config.seed)
-    network = Segmenter(classes).to(device, memory_format=torch.channels_last)
+    torch.backends.cudnn.benchmark = True  # all images have one size
+    network = Segmenter(classes).to(device)
     average = Average(network, classes, config.average)
     batches = Batches(images, device, min(config.batch, len(images)), config.seed, config.change)
     of_class = torch.from_numpy(class_weights(images.kinds, classes)).to(device)
@@ -75,7 +77,9 @@ def train(
         config.rate,
         fused=device.type == "cuda",
     )
-    gpu = device.type == "cuda"
+    layout = _fastest_layout(network, batches.draw(), of_class)
+    network.to(memory_format=layout)
+    told(f"layout {layout}")
     began, step, spoken = time.perf_counter(), 0, -math.inf
     while (
         done := step / config.steps if config.steps else (time.perf_counter() - began) / config.seconds
@@ -83,9 +87,7 @@ def train(
         for group in optimizer.param_groups:
             group["lr"] = config.rate * _schedule(done, config.warm)
         batch = batches.draw()
-        with torch.autocast(device.type, torch.bfloat16, enabled=gpu):
-            outputs = network(batch.image.contiguous(memory_format=torch.channels_last))
-        total, parts = loss(batch, *outputs, of_class)
+        outputs, total, parts = _forward(network, batch, of_class, layout)
         optimizer.zero_grad(set_to_none=True)
         total.backward()
         torch.nn.utils.clip_grad_norm_(network.parameters(), 5.0)
@@ -104,7 +106,31 @@ def train(
     return average.network
 
 
-def _line(total: Tensor, parts: dict[str, Tensor], batch, outputs) -> str:
+def _forward(network: Segmenter, batch: Batch, of_class: Tensor, layout: torch.memory_format):
+    device = batch.image.device.type
+    with torch.autocast(device, torch.bfloat16, enabled=device == "cuda"):
+        outputs = network(batch.image.contiguous(memory_format=layout))
+    return outputs, *loss(batch, *outputs, of_class)
+
+
+def _fastest_layout(network: Segmenter, batch: Batch, of_class: Tensor) -> torch.memory_format:
+    """Return the layout in which a GPU trains fastest, which depends on its libraries; on a processor, the usual."""
+    if batch.image.device.type != "cuda":
+        return torch.channels_last
+    seconds = {}
+    for layout in (torch.contiguous_format, torch.channels_last):
+        tried = copy.deepcopy(network).to(memory_format=layout)
+        for number in range(12):
+            if number == 4:
+                torch.cuda.synchronize()
+                began = time.perf_counter()
+            _forward(tried, batch, of_class, layout)[1].backward()
+        torch.cuda.synchronize()
+        seconds[layout] = time.perf_counter() - began
+    return min(seconds, key=lambda layout: seconds[layout])
+
+
+def _line(total: Tensor, parts: dict[str, Tensor], batch: Batch, outputs: tuple[Tensor, ...]) -> str:
     right = (outputs[0].argmax(1) == batch.kinds)[(batch.kinds > 0) & (batch.kinds != IGNORED)].float().mean()
     told = ", ".join(f"{name} {value:.3f}" for name, value in parts.items())
     return f"loss {total:.3f} ({told}), right things' pixels {right:.3f}"

@@ -20,6 +20,8 @@ from lodestar.perception.onnx_input import InputForm
 from lodestar.perception.onnx_outputs import OutputForm, UnknownOutputs, form_of, mask_in_box
 from lodestar.perception.onnx_sessions import first_line, open_session
 
+#: The network for the simulator's buildings: its data, training and scores are named in the README.md beside it.
+PACKAGED = Path(__file__).parent / "simulated_rooms" / "segmenter.onnx"
 _FETCH = "`make detector` puts NanoDet (COCO's 80 classes) at models/nanodet.onnx"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -32,7 +33,8 @@ class Batch:
     """Images (B, 3, H, W) in 0..1, and targets at half their size.
 
     kinds: (B, h, w) int64, IGNORED = none. heat: (B, h, w). offset: (B, 2, h, w), x and y in OFFSET_UNIT. weight:
-    (B, h, w), of a thing's pixels, larger for small things; 0 where no thing is.
+    (B, h, w), of a thing's pixels, larger for small things; 0 where no thing is. colors: (B, h, w) int64, IGNORED =
+    none.
     """
 
     image: Tensor
@@ -40,6 +42,7 @@ class Batch:
     heat: Tensor
     offset: Tensor
     weight: Tensor
+    colors: Tensor
 
 
 class Batches:
@@ -49,8 +52,9 @@ class Batches:
         self, images: Images, device: torch.device, size: int, seed: int, config: ChangeConfig
     ) -> None:
         self.size, self.config = size, config
-        self._rgb, self._kinds, self._things = (
-            torch.from_numpy(part).to(device) for part in (images.rgb, images.kinds, images.things)
+        parts = (images.rgb, images.kinds, images.things, images.colors)
+        self._rgb, self._kinds, self._things, self._colors = (
+            torch.from_numpy(part).to(device) for part in parts
         )
         self._random = torch.Generator(device)
         self._random.manual_seed(seed)
@@ -68,7 +72,8 @@ class Batches:
         image = functional.grid_sample(image, grid, "bilinear", "border", align_corners=False)
         half = functional.grid_sample(labels, grid[:, ::2, ::2], "nearest", "border", align_corners=False)
         kinds, things = half.round().long().unbind(1)
-        return targets(self._changed(image), kinds, things)
+        colors = self._colors[which].long().gather(1, things.flatten(1)).view(things.shape)
+        return targets(self._changed(image), kinds, things, colors)
 
     def _uniform(self, *shape: int) -> Tensor:
         return torch.rand(shape, generator=self._random, device=self._rgb.device)
@@ -103,8 +108,8 @@ class Batches:
         return (image + self._normal(*image.shape) * noise).clamp(0.0, 1.0)
 
 
-def targets(image: Tensor, kinds: Tensor, things: Tensor) -> Batch:
-    """Return the batch for classes and things (B, h, w) int64 at half the image's size."""
+def targets(image: Tensor, kinds: Tensor, things: Tensor, colors: Tensor) -> Batch:
+    """Return the batch for classes, things and colours (B, h, w) int64 at half the image's size."""
     count, rows, columns = kinds.shape
     y, x = torch.meshgrid(
         torch.arange(rows, device=kinds.device), torch.arange(columns, device=kinds.device), indexing="ij"
@@ -120,9 +125,8 @@ def targets(image: Tensor, kinds: Tensor, things: Tensor) -> Batch:
     offset = (own - torch.stack([x, y])[:, None]) * there * (2.0 / OFFSET_UNIT)
     pixels = area[flat].reshape(kinds.shape)
     weight = there * (250.0 / pixels).sqrt().clamp(0.5, 4.0)
-    return Batch(
-        image, kinds, _heat(area.view(count, -1), center, rows, columns), offset.permute(1, 0, 2, 3), weight
-    )
+    heat = _heat(area.view(count, -1), center, rows, columns)
+    return Batch(image, kinds, heat, offset.permute(1, 0, 2, 3), weight, colors)
 
 
 def _heat(area: Tensor, center: Tensor, rows: int, columns: int) -> Tensor:
@@ -142,17 +146,24 @@ def _heat(area: Tensor, center: Tensor, rows: int, columns: int) -> Tensor:
     return heat
 
 
-def loss(
-    batch: Batch, kinds: Tensor, center: Tensor, offset: Tensor, of_class: Tensor
-) -> tuple[Tensor, dict[str, Tensor]]:
-    """Return the loss and its parts. of_class: (1 + classes,) weight of each class."""
+def loss(batch: Batch, outputs: Sequence[Tensor], of_class: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
+    """Return the loss of the network's outputs and its parts. of_class: (1 + classes,) weight of each class."""
+    kinds, center, offset, colors = (output.float() for output in outputs)
     known = (batch.kinds != IGNORED).float()
-    entropy = functional.cross_entropy(kinds.float(), batch.kinds, reduction="none", ignore_index=IGNORED)
+    entropy = functional.cross_entropy(kinds, batch.kinds, reduction="none", ignore_index=IGNORED)
     weight = known * torch.where(batch.weight > 0, batch.weight, 1.0)
     weight = weight * of_class[batch.kinds.clamp(max=len(of_class) - 1)]
-    by_kind = (entropy * weight).sum() / weight.sum().clamp(min=1.0)
-    by_center = ((center[:, 0].float() - batch.heat) ** 2 * known).mean() * 100.0
-    away = (offset.float() - batch.offset).abs().sum(1)
-    by_offset = (away * batch.weight).sum() / batch.weight.sum().clamp(min=1.0)
-    parts = {"kind": by_kind.detach(), "center": by_center.detach(), "offset": by_offset.detach()}
-    return by_kind + by_center + by_offset, parts
+    away = (offset - batch.offset).abs().sum(1)
+    of_color = functional.cross_entropy(colors, batch.colors, reduction="none", ignore_index=IGNORED)
+    colored = batch.weight * (batch.colors != IGNORED)
+    parts = {
+        "kind": _mean(entropy, weight),
+        "center": ((center[:, 0] - batch.heat) ** 2 * known).mean() * 100.0,
+        "offset": _mean(away, batch.weight),
+        "color": _mean(of_color, colored) * 0.3,
+    }
+    return torch.stack(list(parts.values())).sum(), {name: part.detach() for name, part in parts.items()}
+
+
+def _mean(values: Tensor, weight: Tensor) -> Tensor:
+    return (values * weight).sum() / weight.sum().clamp(min=1.0)

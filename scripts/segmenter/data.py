@@ -13,8 +13,10 @@ import cv2
 import numpy as np
 
 from lodestar_sim.dataset.coco import Annotation, CocoError, Image, decode_mask, read_instances
+from lodestar_sim.worlds.palette import COLORS as PALETTE
 
 IGNORED = 255  # class of pixels that no one learns from
+COLORS = tuple(PALETTE)  # that captions name
 MOST_CLASSES = 250
 MOST_THINGS = 250  # of an image; those beyond are ignored
 EMPTY_SHARE = 0.1  # of images without any thing that are kept; chosen
@@ -25,12 +27,14 @@ LEAST_PIXELS = 60  # of a thing that counts for its class; the detector drops sm
 class Images:
     """N images. rgb: (N, H, W, 3) uint8. kinds: (N, H, W) uint8, 0 = no thing, 1 + class, IGNORED.
 
-    things: (N, H, W) uint8, 0 = none, numbered within each image. All in shared memory.
+    things: (N, H, W) uint8, 0 = none, numbered within each image. colors: (N, 256) uint8, of each thing by its number,
+    IGNORED = not told. All in shared memory.
     """
 
     rgb: np.ndarray
     kinds: np.ndarray
     things: np.ndarray
+    colors: np.ndarray
 
     def __len__(self) -> int:
         return len(self.rgb)
@@ -70,7 +74,9 @@ def load_images(folders: Sequence[Path], names: Sequence[str], jobs: int, seed: 
         raise CocoError(f"the images have {len(sizes)} sizes: {sorted(sizes)}; they must have one")
     (height, width) = sizes.pop()
     global _TODO, _MADE
-    _TODO, _MADE = todo, Images(*(_shared((len(todo), height, width, *more)) for more in ((3,), (), ())))
+    shapes = ((height, width, 3), (height, width), (height, width), (256,))
+    _TODO, _MADE = todo, Images(*(_shared((len(todo), *shape)) for shape in shapes))
+    _MADE.colors[:] = IGNORED
     with multiprocessing.get_context("fork").Pool(jobs) as pool:
         bad = [text for text in pool.imap_unordered(_load, range(len(todo)), chunksize=64) if text]
     if bad:
@@ -99,4 +105,7 @@ def _load(index: int) -> str:
         mask = decode_mask(one.segmentation)
         _MADE.kinds[index][mask] = kind if number <= MOST_THINGS else IGNORED
         _MADE.things[index][mask] = number if number <= MOST_THINGS and kind != IGNORED else 0
+        told = [COLORS.index(word) for word in one.caption.split() if word in COLORS]
+        if told and number <= MOST_THINGS:
+            _MADE.colors[index, number] = told[0]
     return ""

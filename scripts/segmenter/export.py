@@ -11,6 +11,7 @@ from pathlib import Path
 import onnx
 import torch
 
+from segmenter.data import COLORS
 from segmenter.network import Exported, Segmenter
 
 OPSET = 17
@@ -30,10 +31,11 @@ def export(
         warnings.simplefilter("ignore")
         torch.onnx.export(
             model, (torch.zeros(1, 3, *size),), str(path), dynamo=False, opset_version=OPSET,
-            input_names=["image"], output_names=["kinds", "center", "offset"],
+            input_names=["image"], output_names=["kinds", "center", "offset", "attributes"],
         )  # fmt: skip
     written = onnx.load(str(path))
     metadata = {"names": repr(dict(enumerate(names))), "mean": "[0, 0, 0]", "std": "[255, 255, 255]", **about}
+    metadata["attributes"] = repr(list(COLORS))
     onnx.helper.set_model_props(written, metadata)
     onnx.checker.check_model(written)
     onnx.save(written, str(path))

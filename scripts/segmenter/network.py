@@ -51,9 +51,9 @@ class Separable(nn.Sequential):
 
 
 class Segmenter(nn.Module):
-    """Class, centre and offset of every second pixel of an image (B, 3, H, W) in 0..1."""
+    """Class, centre, offset and colour of every second pixel of an image (B, 3, H, W) in 0..1."""
 
-    def __init__(self, classes: int) -> None:
+    def __init__(self, classes: int, colors: int) -> None:
         super().__init__()
         stages: list[nn.Module] = []
         inputs = 3
@@ -75,11 +75,15 @@ class Segmenter(nn.Module):
         self.mixes = nn.ModuleList([Separable(WIDTH, WIDTH) for _ in range(3)])
         self.fine_side = _convolution(widths[0], FINE)
         self.narrow = _convolution(WIDTH, FINE)
-        self.kinds = nn.Sequential(Separable(FINE, FINE), nn.Conv2d(FINE, 1 + classes, 1))
+        self.looks = Separable(FINE, FINE)
+        self.kinds = nn.Conv2d(FINE, 1 + classes, 1)
+        self.colors = nn.Conv2d(FINE, colors, 1)
         self.places = nn.Sequential(Separable(FINE, FINE // 2), nn.Conv2d(FINE // 2, 3, 1))
 
-    def forward(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return logits (B, 1 + classes, h, w), centres (B, 1, h, w), and offsets (B, 2, h, w) in OFFSET_UNIT."""
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Return logits of classes (B, 1 + classes, h, w), centres (B, 1, h, w), offsets (B, 2, h, w) in OFFSET_UNIT,
+        and logits of colours (B, colors, h, w).
+        """
         kept = []
         for stage in self.stages:
             x = stage(x)
@@ -89,7 +93,8 @@ class Segmenter(nn.Module):
             y = mix(functional.relu(_larger(y, below) + side(below)))
         y = functional.relu(_larger(self.narrow(y), kept[0]) + self.fine_side(kept[0]))
         places = self.places(y)
-        return self.kinds(y), places[:, :1], places[:, 1:]
+        looks = self.looks(y)
+        return self.kinds(looks), places[:, :1], places[:, 1:], self.colors(looks)
 
 
 def _larger(x: Tensor, like: Tensor) -> Tensor:
@@ -103,7 +108,7 @@ class Exported(nn.Module):
         super().__init__()
         self.network = network
 
-    def forward(self, image: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return probabilities, centres and offsets of an image (1, 3, H, W) in 0..1."""
-        kinds, center, offset = self.network(image)
-        return torch.softmax(kinds, 1), center.clamp(0.0, 1.0), offset * OFFSET_UNIT
+    def forward(self, image: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Return probabilities, centres, offsets and colours of an image (1, 3, H, W) in 0..1."""
+        kinds, center, offset, colors = self.network(image)
+        return torch.softmax(kinds, 1), center.clamp(0.0, 1.0), offset * OFFSET_UNIT, torch.softmax(colors, 1)

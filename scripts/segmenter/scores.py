@@ -15,6 +15,7 @@ import numpy as np
 from lodestar.perception.config import OnnxConfig
 from lodestar.perception.onnx_detector import OnnxDetector
 from lodestar_sim.dataset.coco import Annotation, decode_mask, read_instances
+from segmenter.data import COLORS
 
 OVERLAP = 0.5  # IoU from which a found thing is the true one
 LEAST_PIXELS = 60  # of a true thing that has to be found
@@ -41,45 +42,59 @@ def score(
             made = pool.map(work, parts)
     else:
         made = [work(part) for part in parts]
-    return _summary([row for rows, _ in made for row in rows], [t for _, times in made for t in times])
+    rows, colors, times = ([one for parts in made for one in parts[place]] for place in range(3))
+    told = [pair for pair in colors if pair[0]]
+    return {
+        **_summary(rows),
+        "color_told": sum(bool(found) for _, found in told) / max(len(told), 1),
+        "color_right_of_told": sum(true == found for true, found in told)
+        / max(sum(bool(f) for _, f in told), 1),
+        "milliseconds": 1000.0 * float(np.median(times)) if times else 0.0,
+    }
+
+
+def color_in(caption: str) -> str:
+    """Return the first colour of a caption, "" if it names none."""
+    return next((word for word in caption.split() if word in COLORS), "")
 
 
 def _score_part(
     model: Path, config: OnnxConfig, todo: Sequence[tuple[str, list]]
-) -> tuple[list, list[float]]:
-    """Return rows (true class or "", found class or "", IoU) and the seconds of each image."""
+) -> tuple[list, list, list[float]]:
+    """Return rows (true class or "", found class or "", IoU), colours (true, found) and the seconds of each image."""
     cv2.setNumThreads(1)
     detector = OnnxDetector(model, config)
     rows: list[tuple[str, str, float]] = []
+    colors: list[tuple[str, str]] = []
     times = []
     for file_name, truth in todo:
         rgb = np.ascontiguousarray(cv2.imread(file_name)[:, :, ::-1])
         began = time.perf_counter()
         frame = detector.detect(0.0, rgb)
         times.append(time.perf_counter() - began)
-        masks = [(name, decode_mask(one.segmentation)) for name, one in truth]
+        masks = [(name, decode_mask(one.segmentation), one.caption) for name, one in truth]
         taken = set()
         for found in frame.detections:
             mine = frame.labels == found.label_value
             overlaps = [
                 0.0 if place in taken else (mine & mask).sum() / (mine | mask).sum()
-                for place, (_, mask) in enumerate(masks)
+                for place, (_, mask, _) in enumerate(masks)
             ]
             best = int(np.argmax(overlaps)) if overlaps else -1
             if best >= 0 and overlaps[best] >= OVERLAP:
                 taken.add(best)
                 rows.append((masks[best][0], found.label, float(overlaps[best])))
+                colors.append((color_in(masks[best][2]), color_in(found.caption)))
             else:
-                near = max((name for name, mask in masks if (mine & mask).any()), default="", key=len)
-                rows.append(("", found.label, 0.0 if not near else 0.1))
+                rows.append(("", found.label, 0.0))
         rows += [
-            (name, "", 0.0) for place, (name, mask) in enumerate(masks)
+            (name, "", 0.0) for place, (name, mask, _) in enumerate(masks)
             if place not in taken and mask.sum() >= LEAST_PIXELS
         ]  # fmt: skip
-    return rows, times
+    return rows, colors, times
 
 
-def _summary(rows: list[tuple[str, str, float]], times: list[float]) -> dict[str, Any]:
+def _summary(rows: list[tuple[str, str, float]]) -> dict[str, Any]:
     classes = sorted({row[0] for row in rows} | {row[1] for row in rows} - {""})
     by_class = {}
     for name in classes:
@@ -106,6 +121,5 @@ def _summary(rows: list[tuple[str, str, float]], times: list[float]) -> dict[str
         "iou": float(np.mean(right)) if right else 0.0,
         "found_whatever_class": matched / max(true, 1),
         "class_right_of_found": len(right) / max(matched, 1),
-        "milliseconds": 1000.0 * float(np.median(times)) if times else 0.0,
         "by_class": by_class,
     }

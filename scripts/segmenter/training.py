@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from segmenter.batches import Batch, Batches, ChangeConfig, loss
-from segmenter.data import IGNORED, Images
+from segmenter.data import COLORS, IGNORED, Images
 from segmenter.network import Segmenter
 
 
@@ -38,7 +38,7 @@ class Average:
     """Moving average of a network's weights and statistics."""
 
     def __init__(self, network: Segmenter, classes: int, share: float) -> None:
-        self.network = Segmenter(classes).to(next(network.parameters()).device).eval()
+        self.network = Segmenter(classes, len(COLORS)).to(next(network.parameters()).device).eval()
         self.network.load_state_dict(network.state_dict())
         self._share, self._steps = share, 0
 
@@ -66,7 +66,7 @@ def train(
     """Return the averaged network after a schedule that is complete: a warm-up and a cosine to zero."""
     torch.manual_seed(config.seed)
     torch.backends.cudnn.benchmark = True  # all images have one size
-    network = Segmenter(classes).to(device)
+    network = Segmenter(classes, len(COLORS)).to(device)
     average = Average(network, classes, config.average)
     batches = Batches(images, device, min(config.batch, len(images)), config.seed, config.change)
     of_class = torch.from_numpy(class_weights(images.kinds, classes)).to(device)
@@ -110,7 +110,7 @@ def _forward(network: Segmenter, batch: Batch, of_class: Tensor, layout: torch.m
     device = batch.image.device.type
     with torch.autocast(device, torch.bfloat16, enabled=device == "cuda"):
         outputs = network(batch.image.contiguous(memory_format=layout))
-    return outputs, *loss(batch, *outputs, of_class)
+    return outputs, *loss(batch, outputs, of_class)
 
 
 def _fastest_layout(network: Segmenter, batch: Batch, of_class: Tensor) -> torch.memory_format:

@@ -21,7 +21,8 @@ STRIDES = (8, 16, 32, 64)
 _SHAPES = (
     "known are NanoDet (per stride [1, cells, classes] and [1, cells, 4 x bins], or both in one), YOLO "
     "([1, 4 + classes, boxes], with masks [1, 4 + classes + 32, boxes] and [1, 32, h, w]), YOLO end to end "
-    "([1, boxes, 6], or 38 with masks), and Panoptic-DeepLab ([1, 1 + classes, h, w], [1, 1, h, w] and [1, 2, h, w])"
+    "([1, boxes, 6], or 38 with masks), and Panoptic-DeepLab ([1, 1 + classes, h, w], [1, 1, h, w], [1, 2, h, w], "
+    "and perhaps [1, attributes, h, w])"
 )
 
 
@@ -196,14 +197,10 @@ def _yolo(shapes: list[tuple[int, ...]], size: tuple[int, int], classes: int | N
 
 
 def _panoptic(shapes: list[tuple[int, ...]], size: tuple[int, int], classes: int | None) -> OutputForm | None:
-    if (
-        len(shapes) != 3
-        or any(len(shape) != 4 for shape in shapes)
-        or len({shape[2:] for shape in shapes}) != 1
-    ):
+    if len(shapes) not in (3, 4) or any(len(shape) != 4 for shape in shapes):
         return None
-    counts = [shape[1] for shape in shapes]
-    if counts.count(1) != 1 or 2 not in counts or 0 in shapes[0]:
+    counts = [shape[1] for shape in shapes[:3]]
+    if counts.count(1) != 1 or 2 not in counts or len({shape[2:] for shape in shapes}) != 1 or 0 in shapes[0]:
         return None
     center = counts.index(1)
     scores, offset = (index for index in range(3) if index != center)
@@ -211,7 +208,7 @@ def _panoptic(shapes: list[tuple[int, ...]], size: tuple[int, int], classes: int
         scores, offset = offset, scores
     if counts[offset] != 2 or counts[scores] < 2 or (classes is not None and counts[scores] != 1 + classes):
         return None
-    return PanopticDeepLab(counts[scores] - 1, size, scores, center, offset)
+    return PanopticDeepLab(counts[scores] - 1, size, scores, center, offset, 3 if len(shapes) == 4 else None)
 
 
 def _cells(size: tuple[int, int], stride: int) -> tuple[int, int]:

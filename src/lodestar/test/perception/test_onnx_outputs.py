@@ -144,6 +144,23 @@ def test_panoptic_by_hand(order, classes):
         assert ((masks[place] > 0) == truth).all()
 
 
+def test_a_thing_has_the_attribute_of_its_pixels_where_they_agree(tmp_path):
+    outputs = list(panoptic_outputs([(0, 4, 4, 14, 16), (2, 20, 10, 30, 24)]))
+    words = np.full((1, 3, 32, 48), 0.1, np.float32)
+    words[0, 1, 4:14, 4:14], words[0, 0, 20:30, 10:24] = 0.8, 0.45  # two columns of the first look otherwise
+    outputs.append(words)
+    told = {**names(3), "attributes": "['red', 'green', 'blue']"}
+    path = write_network(tmp_path / "n.onnx", outputs, SIZE, told)
+    frame = OnnxDetector(path).detect(0.0, np.zeros((*SIZE, 3), np.uint8))
+    assert {d.label: d.caption for d in frame.detections} == {
+        "thing 0": "green thing 0",
+        "thing 2": "thing 2",
+    }
+    path = write_network(tmp_path / "few.onnx", outputs, SIZE, {**told, "attributes": "['red']"})
+    frame = OnnxDetector(path).detect(0.0, np.zeros((*SIZE, 3), np.uint8))
+    assert {d.caption for d in frame.detections} == {"thing 0", "thing 2"}, "a word that is not named is none"
+
+
 @given(
     st.lists(
         st.tuples(st.integers(0, 2), st.integers(0, 3), st.integers(0, 5), st.integers(2, 8), st.integers(2, 8)),
@@ -170,6 +187,7 @@ FORMS = {
     "yolo": [(1, 7, 40)],
     "yolo with masks": [(1, 7 + 32, 40), (1, 32, 16, 24)],
     "panoptic": [(1, 4, 16, 24), (1, 1, 16, 24), (1, 2, 16, 24)],
+    "panoptic with attributes": [(1, 4, 16, 24), (1, 1, 16, 24), (1, 2, 16, 24), (1, 5, 16, 24)],
     "end to end": [(1, 40, 6)],
     "end to end with masks": [(1, 40, 6 + 32), (1, 32, 16, 24)],
 }

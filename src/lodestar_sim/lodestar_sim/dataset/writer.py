@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -123,7 +124,7 @@ def write_building(
     if world.events:
         world = world.at(float(rng.uniform(0.0, max(event.end for event in world.events))))
     camera = Camera(world, config.width, config.height)
-    stem = f"{Path(building.spec.partition('?')[0]).stem}-{building.seed}"
+    stem = f"{re.sub(r'[^A-Za-z0-9.]+', '-', building.spec).strip('-.')}-{building.seed}"
     images, named = [], []
     for number, pose in enumerate(sample_poses(world, config.per_building, rng).round(4)):
         light, shake = random_light(rng), random_shake(rng)

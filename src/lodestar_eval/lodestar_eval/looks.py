@@ -1,4 +1,4 @@
-"""Which images the decisions of an episode used a model's word about, and how long the robot stood for them."""
+"""Images that a model judged for the decisions of an episode, and the time that the robot stood for them."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class StandingConfig:
-    """How long a decision stands for a model's word about the view, and for which view that word holds."""
+    """Time that a decision stands for a model's word about the view, and for which view that word holds."""
 
     patience: float = 3.0  # seconds from the question; never beyond the decision's deadline; chosen
     slack: float = 0.2  # seconds before either end at which it decides without the model; chosen

@@ -1,4 +1,4 @@
-"""Which image a reasoner is asked about, and how long a decision stands for its word."""
+"""The image that a reasoner is asked about, and the time that a decision stands for its word."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many tokens an answer of a schema may take."""
+"""Tokens that an answer of a schema may take."""
 
 from __future__ import annotations
 

@@ -31,9 +31,9 @@ class SpendingConfig:
 
 @dataclass(frozen=True)
 class DayConfig:
-    """What a person allows per day (UTC), for all nodes and tools of this user together; 0 = no limit."""
+    """Limits that a person sets per day (UTC), for all nodes and tools of this user together; 0 = no limit."""
 
-    requests: int = 0
+    requests: int = 0  # to any model
     tokens: int = 0  # sent plus received
 
     def __post_init__(self) -> None:

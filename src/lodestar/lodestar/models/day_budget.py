@@ -1,4 +1,4 @@
-"""What a person allows models to cost per day, counted over every process of this user."""
+"""A person's budget per day for models, counted over every process of this user."""
 
 from __future__ import annotations
 

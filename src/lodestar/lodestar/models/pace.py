@@ -1,4 +1,4 @@
-"""How often something is asked."""
+"""A bound on how often something is asked."""
 
 from __future__ import annotations
 

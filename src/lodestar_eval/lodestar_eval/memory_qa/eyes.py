@@ -27,7 +27,7 @@ _LISTED = re.compile(r"^k(\d+): ", re.MULTILINE)
 
 @dataclass(frozen=True)
 class _View:
-    """What a picture shows: the scene at that time, and its things that cover enough pixels near enough."""
+    """Content of a picture: the scene at that time, and its things that cover enough pixels near enough."""
 
     scene: Scene
     things: tuple[WorldObject, ...]

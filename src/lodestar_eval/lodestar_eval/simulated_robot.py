@@ -104,7 +104,7 @@ class SimulatedRobot:
             self.turn()
             return None
         with self._stages("render"):
-            color = self._sees_color or self.headless.map.describer is not None
+            color = self._sees_color or self.headless.map.wants_color
             image = self.simulator.render(rgb=color, width=settings.width, height=settings.height)
         self.turn()
         self.see(image)

@@ -177,9 +177,7 @@ def _sim(options: StackOptions) -> list[ProcessSpec]:
 
 def _go2(options: StackOptions) -> list[ProcessSpec]:
     camera = REALSENSE_CAMERA
-    return (
-        driver_stack(options) + mapping_stack(camera, options) + decision_stack(camera) + motion_stack()
-    )
+    return driver_stack(options) + mapping_stack(camera, options) + decision_stack(camera) + motion_stack()
 
 
 def _go2_stand_in(options: StackOptions) -> list[ProcessSpec]:

@@ -18,7 +18,9 @@ CAMERA = PinholeCamera(640, 480, 380.0, 380.0, 319.5, 239.5)
 WALL = 2.0  # m, x of the wall, whose plates face -x
 
 
-def view(x: float = 0.0, y: float = 0.0, text: str = "204", stamp: float = 0.0, depth: float | None = None) -> RgbdFrame:
+def view(
+    x: float = 0.0, y: float = 0.0, text: str = "204", stamp: float = 0.0, depth: float | None = None
+) -> RgbdFrame:
     """A frame of a camera at (x, y, 1), which looks along +x at a wall with a plate at (WALL, 0, 1)."""
     away = WALL - x
     image = np.full((480, 640, 3), 225, np.uint8)
@@ -47,7 +49,14 @@ class ScriptedReader:
         said = self.texts if len(self.shapes) % 2 else self.turned
         height, width = rgb.shape[:2]
         left = 0.0 if self.edge else 0.25 * width
-        box = np.array([[left, 0.25 * height], [0.75 * width, 0.25 * height], [0.75 * width, 0.75 * height], [left, 0.75 * height]])
+        box = np.array(
+            [
+                [left, 0.25 * height],
+                [0.75 * width, 0.25 * height],
+                [0.75 * width, 0.75 * height],
+                [left, 0.75 * height],
+            ]
+        )
         return [TextLine(text, score, box) for text, score in said]
 
 
@@ -56,4 +65,11 @@ def tilted(angle: float) -> RgbdFrame:
     frame = view()
     columns = (np.arange(640) - 319.5) / 380.0
     metres = WALL / (1.0 - columns * math.tan(angle))
-    return RgbdFrame(0.0, CAMERA, np.tile(metres.astype(np.float32), (480, 1)), frame.odom_from_camera, np.eye(4), frame.rgb)
+    return RgbdFrame(
+        0.0,
+        CAMERA,
+        np.tile(metres.astype(np.float32), (480, 1)),
+        frame.odom_from_camera,
+        np.eye(4),
+        frame.rgb,
+    )

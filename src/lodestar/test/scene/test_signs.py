@@ -28,7 +28,9 @@ def sight(text: str, place=(1.0, 2.0, 1.25), normal=SOUTH, score: float = 0.98) 
     return SignSight(text, score, np.array(place, float), np.array(normal, float), 0.2, 0.07, 0.05, BOX)
 
 
-def reading(*sights: SignSight, x: float = 1.0, y: float = 0.6, stamp: float = 1.0, correction=None) -> SignReading:
+def reading(
+    *sights: SignSight, x: float = 1.0, y: float = 0.6, stamp: float = 1.0, correction=None
+) -> SignReading:
     """What a camera at (x, y) read that looks along +y."""
     pose = planar_transform(x, y, math.pi / 2, 0.6) @ BODY_FROM_OPTICAL
     return SignReading(stamp, pose, np.eye(4) if correction is None else correction, sights)
@@ -138,7 +140,9 @@ def test_whatever_is_read_never_ends_the_scene(seen):
     for k, (text, x, score) in enumerate(seen):
         scene.take_signs(reading(sight(text, place=(x, 2.0, 1.0), score=score), x=0.2 * k, stamp=float(k)))
     for entity in scene.entities().values():
-        assert entity.caption.count('"') == 2 and entity.caption.endswith('" sign') and entity.attributes == ()
+        assert (
+            entity.caption.count('"') == 2 and entity.caption.endswith('" sign') and entity.attributes == ()
+        )
 
 
 # --- rooms ---------------------------------------------------------------------------------------------------------

@@ -44,7 +44,8 @@ def test_what_is_written_gives_a_sign_no_looks():
 @pytest.mark.parametrize(
     ("phrase", "name"),
     [
-        ("room 204", "room 204"), ("office 204", "room 204"), ("meeting room a12", "room a12"), ("room b-201", "room b-201"),
+        ("room 204", "room 204"), ("office 204", "room 204"), ("meeting room a12", "room a12"),
+        ("room b-201", "room b-201"),
         ("office", "office"), ("chair 204", None), ("room", None), ("room next to 204", None), ("204", None),
     ],
 )  # fmt: skip

@@ -12,7 +12,7 @@ setup(
     maintainer_email="maintainers@lodestar.example.org",
     license="Apache-2.0",
     packages=find_packages(include=[PACKAGE, f"{PACKAGE}.*"]),
-    package_data={PACKAGE: ["**/*.json", "**/*.yaml", "**/*.md", "**/*.txt", "**/*.gz"]},
+    package_data={PACKAGE: ["**/*.json", "**/*.yaml", "**/*.md", "**/*.txt", "**/*.gz", "**/*.onnx"]},
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
         (f"share/{PACKAGE}", ["package.xml"]),

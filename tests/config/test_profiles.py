@@ -63,7 +63,7 @@ def fits(value: object, default: object) -> bool:
     return isinstance(value, str)  # text, paths, names of an enumeration
 
 
-ADDITIONS = ("language_model", "nanodet")  # read after the profile of any use
+ADDITIONS = ("language_model", "nanodet", "network")  # read after the profile of any use
 OF_GO2 = ("go2_rehearsal", "go2_webrtc")  # read after go2.yaml
 OF_ISAAC = ("isaac_go2_ros2",)  # read after isaac.yaml
 PLAYED = StackOptions(robot="go2_protocol")  # reads go2_protocol.yaml after the profile of the simulator

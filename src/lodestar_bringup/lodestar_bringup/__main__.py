@@ -125,7 +125,8 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
         "--perception",
         choices=PERCEPTION,
         default=defaults.perception,
-        help="nanodet: on colour images, from make detector; default: as the use's profile says",
+        help="on colour images, nanodet: from make detector; network: packaged, for the simulator's buildings; "
+        "default: as the use's profile says",
     )
     parser.add_argument("--driver", choices=DRIVERS, default=defaults.driver, help="go2 only")
     parser.add_argument(

@@ -59,7 +59,8 @@ ARGUMENTS: dict[str, tuple[str, str]] = {
     ),
     "perception": (
         StackOptions.perception,
-        "profile: as the profile says; nanodet: NanoDet on colour images, which make detector brings",
+        "profile: as the profile says; on colour images nanodet: NanoDet, which make detector brings; network: the "
+        "packaged network for the simulator's buildings",
     ),
     "robot_topics": (
         StackOptions.robot_topics,

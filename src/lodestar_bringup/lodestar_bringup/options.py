@@ -12,7 +12,7 @@ SLAM = ("none", "slam_toolbox")
 ROBOTS = ("sim", "go2_protocol", "isaac_bridge")
 BRIDGES = ("lodestar", "isaac_go2_ros2")
 DRIVERS = ("go2_base", "webrtc", "external")
-PERCEPTION = ("profile", "nanodet")
+PERCEPTION = ("profile", "nanodet", "network")  # those but the first have a profile of their name in config/
 NAVIGATORS = ("sim", "nav2", "external")
 
 
@@ -32,7 +32,8 @@ class StackOptions:
     bridge: str = "lodestar"
     # go2 only. go2_base: the robot's own topics over Ethernet; webrtc: the community's driver; external: another one
     driver: str = "go2_base"
-    # profile: that of the use's profile; nanodet: NanoDet on colour images, from `make detector`
+    # profile: that of the use's profile; nanodet: NanoDet on colour images, from `make detector`; network: the packaged
+    # network for the simulator's buildings, on its colour images
     perception: str = "profile"
     robot_topics: str = ""  # namespace of the robot's own topics; "": as a Go2 has them
     namespace: str = ""  # of every node and relative topic

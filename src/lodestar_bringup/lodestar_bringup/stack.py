@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lodestar.assembly.profiles import ProfileError, check_names, check_profiles
 from lodestar.experts.registry import experts
-from lodestar_bringup.options import StackOptions
+from lodestar_bringup.options import PERCEPTION, StackOptions
 from lodestar_bringup.places import StackError, config_folder
 from lodestar_bringup.process_spec import ONE_THREAD, ProcessSpec, middleware_of
 from lodestar_bringup.topics import (
@@ -317,7 +317,7 @@ def stack(use: str, options: StackOptions | None = None) -> list[ProcessSpec]:
         "isaac": options.robot == "isaac_bridge",
         "isaac_go2_ros2": options.bridge == "isaac_go2_ros2",
         "go2_webrtc": options.driver == "webrtc",
-        "nanodet": options.perception == "nanodet",
+        options.perception: options.perception != PERCEPTION[0],
     }
     files = (
         config_folder() / f"{use}.yaml",

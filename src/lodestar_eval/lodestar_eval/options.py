@@ -10,6 +10,10 @@ from lodestar.selection.config import SelectionConfig
 from lodestar.selection.context import FEATURE_SETS
 from lodestar.selection.reward import REWARDS
 
+#: Detectors on colour images that benchmarks may use, and the size of their images (width, height), pixels; each has a
+#: profile of its name in config/.
+DETECTORS = {"nanodet": (640, 480), "network": (320, 240)}
+
 
 @dataclass(frozen=True)
 class SeedList:

@@ -12,10 +12,11 @@ from lodestar.assembly.config import RobotConfig, changed
 from lodestar.assembly.profiles import read_profiles
 from lodestar.perception.config import NoiseConfig
 from lodestar_bringup.places import config_folder
+from lodestar_eval.options import DETECTORS
 from lodestar_sim.navigator import NavigatorConfig
 from lodestar_sim.simulator import SimConfig
 
-__all__ = ["NOISES", "WITHOUT_WORLD_MODEL", "EpisodeSettings", "memory_in", "robot_config", "with_nanodet"]
+__all__ = ["NOISES", "WITHOUT_WORLD_MODEL", "EpisodeSettings", "memory_in", "robot_config", "with_detector"]
 
 #: Errors of perception by name; "mild" is about those of a good open-vocabulary detector on large objects,
 #: "detector" those that were measured of NanoDet (benchmark `detector-noise`).
@@ -69,11 +70,13 @@ class EpisodeSettings:
     navigator: NavigatorConfig = field(default_factory=NavigatorConfig)
 
 
-def with_nanodet(settings: EpisodeSettings) -> EpisodeSettings:
-    """Return the settings of a robot that reads colour images of its camera's size with NanoDet (`make detector`).
+def with_detector(settings: EpisodeSettings, name: str) -> EpisodeSettings:
+    """Return the settings of a robot that reads colour images with a detector of DETECTORS, and no labels.
 
     Raises DetectorUnavailable where it is not there.
     """
-    robot = changed(settings.robot, perception__adapter="onnx")
+    seeing = read_profiles([config_folder() / f"{name}.yaml"]).perception
+    robot = changed(settings.robot, perception__adapter=seeing.adapter, perception__model=seeing.model)
     parts.color_detector(robot.perception)
-    return replace(settings, robot=robot, width=640, height=480)
+    width, height = DETECTORS[name]
+    return replace(settings, robot=robot, width=width, height=height)

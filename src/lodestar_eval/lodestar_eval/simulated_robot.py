@@ -105,7 +105,7 @@ class SimulatedRobot:
             return None
         with self._stages("render"):
             color = self._sees_color or self.headless.map.wants_color
-            image = self.simulator.render(rgb=color, width=settings.width, height=settings.height)
+            image = self.simulator.render(color, settings.width, settings.height, labels=not self._sees_color)
         self.turn()
         self.see(image)
         return image

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import cv2
 import numba as nb
@@ -45,8 +46,17 @@ def _offsets() -> np.ndarray:
 
 
 _OFFSETS = _offsets()
-_LAMP_COLOR = np.array([1.03, 1.0, 0.94], np.float32)
-_AMBIENT_COLOR = np.array([0.98, 1.0, 1.03], np.float32)
+
+
+@dataclass(frozen=True)
+class Light:
+    """Strength of the light by channel (red, green, blue): of the rooms' lamps, and from everywhere."""
+
+    lamp: tuple[float, float, float] = (1.03, 1.0, 0.94)
+    ambient: tuple[float, float, float] = (0.98, 1.0, 1.03)
+
+
+DAYLIGHT = Light()
 
 
 @nb.njit(cache=True, fastmath=True)
@@ -238,7 +248,14 @@ class Shader:
             centers.append(((low_x + high_x) / 2.0, (low_y + high_y) / 2.0))
         self._centers = np.array(centers, np.float32)
 
-    def shade(self, hits: Hits, rays: np.ndarray, scene: RaycastWorld, camera: PinholeCamera) -> np.ndarray:
+    def shade(
+        self,
+        hits: Hits,
+        rays: np.ndarray,
+        scene: RaycastWorld,
+        camera: PinholeCamera,
+        light: Light = DAYLIGHT,
+    ) -> np.ndarray:
         """Return an RGB image (H, W, 3) uint8 of hits whose rays have z = 1 in the optical frame."""
         size = (camera.height, camera.width)
         distance, focal = hits.distance.reshape(size), np.float32(camera.fx)
@@ -248,7 +265,8 @@ class Shader:
         _shade(
             distance, hits.triangle, hits.normal, rays, occlusion, focal, scene.objects, scene.colors,
             scene.materials, self._atlas, self._repeats, self._gloss, self._rooms, self._centers,
-            self._origin, _LAMP_COLOR, _AMBIENT_COLOR, self._linear, self._display, image,
+            self._origin, np.array(light.lamp, np.float32), np.array(light.ambient, np.float32),
+            self._linear, self._display, image,
         )  # fmt: skip
         self._signs.paint(image, hits, rays, scene, camera)
         return image

@@ -201,20 +201,27 @@ class Simulator:
             self._directions[size] = np.ascontiguousarray(camera.rays().reshape(-1, 3))
         return rays_from(self._directions[size], world_from_optical)
 
-    def render(self, rgb: bool = True, width: int | None = None, height: int | None = None) -> CameraFrame:
-        """Return the camera's current frame, at its own size by default."""
+    def render(
+        self, rgb: bool = True, width: int | None = None, height: int | None = None, labels: bool = True
+    ) -> CameraFrame:
+        """Return the camera's current frame, at its own size by default.
+
+        labels: without, the frame holds no truth: its labels are 0 and their table is empty.
+        """
         config = self.config.sensors
         camera = config.camera.pinhole(width, height)
         rays = self._camera_rays(camera, self.robot.world_from_ground @ config.camera.base_from_optical)
         hits = self._raycast.cast_image(rays, camera.height, camera.width)
         depth_mm = sensors.measure_depth(hits, rays, camera, config.depth, self._depth_rng)
-        labels, table = self._labeler.label(hits, self._raycast, camera, self._label_rng)
+        told, table = np.zeros((camera.height, camera.width), np.uint16), {}
+        if labels:
+            told, table = self._labeler.label(hits, self._raycast, camera, self._label_rng)
         return CameraFrame(
             stamp=self.stamp,
             camera=camera,
             depth_mm=depth_mm,
             depth=depth_mm * np.float32(0.001),
-            labels=labels,
+            labels=told,
             label_table=table,
             odom_from_camera=self.robot.odom_from_ground @ config.camera.base_from_optical,
             map_from_odom=self.map_from_odom,

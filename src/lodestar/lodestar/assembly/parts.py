@@ -60,6 +60,9 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 FETCHED_DETECTOR = "models/nanodet.onnx"  # from `make detector`, below the folder where the stack is started
+PACKAGED_NETWORK = (
+    "packaged"  # as `model`: the network for the simulator's buildings, which comes with Lodestar
+)
 
 # The defaults, for those who measure a part by itself.
 _SHARED, _SEEING, _FUSING, _KNOWING = (
@@ -101,13 +104,14 @@ def color_detector(
     checked: raise DetectorUnavailable now where files or packages are missing, not with the first image.
     """
     from lodestar.perception.lookout import read_words
-    from lodestar.perception.onnx_detector import OnnxDetector
+    from lodestar.perception.onnx_detector import PACKAGED, OnnxDetector
     from lodestar.perception.ultralytics import UltralyticsDetector
 
     detector: OnnxDetector | UltralyticsDetector
     words = read_words(config.words.file)[: config.words.limit]
     if config.adapter == "onnx":
-        detector = OnnxDetector(config.model or FETCHED_DETECTOR, config.onnx)
+        packaged = config.model == PACKAGED_NETWORK
+        detector = OnnxDetector(PACKAGED if packaged else config.model or FETCHED_DETECTOR, config.onnx)
     else:
         detector = UltralyticsDetector(config.model, config.ultralytics, words)
     if isinstance(config, PerceptionConfig) and config.boxes.enabled:

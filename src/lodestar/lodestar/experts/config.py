@@ -224,7 +224,7 @@ class FrontierConfig:
     look_limits: LookConfig = field(default_factory=LookConfig, metadata={"shared": "looks"})
     # metres from which a search looks again, one per pass, when little is left at the range of `look_limits`: from near
     # enough for small objects; chosen
-    near_looks: tuple[float, ...] = (2.5,)
+    near_looks: tuple[float, ...] = (2.5, 1.5)
     fov: float = math.radians(80.0)  # radians, horizontal, of a camera before its first view; chosen
     gain_range: float = 4.5  # metres of the sensor footprint S(c), RoboAtlas eq. 15; chosen
     # m^2 that a goal must show; the next value is used if no goal reaches the one before. The last goal is kept while

@@ -24,7 +24,7 @@ class GeometryConfig:
     capacity: int = (
         1 << 17
     )  # blocks of 8 x 8 x 8 voxels, 3 KiB each when used; further ones are counted; chosen
-    device: str = "auto"  # cpu, cuda (through torch), or auto: cuda if torch finds a device, else cpu
+    device: str = "cpu"  # or cuda, through torch, which takes more time and leaves the processor free (ADR 0014)
 
 
 @dataclass(frozen=True)
@@ -222,7 +222,6 @@ class SampleConfig:
     far: float = field(default=DEPTH_RANGE, metadata={"shared": "depth_range"})  # metres of depth
     max_step: int = 8  # pixels between samples of a large mask; chosen
     samples: int = 400  # pixels of a mask up to which about all are sampled; chosen
-    background_step: int = 3  # pixels between samples of the background; chosen
     gap: float = 0.12  # metres of a jump in depth that separates two layers of a mask; chosen
     gap_per_metre: float = 0.03  # further metres per metre of range; chosen
     # share of the largest layer's samples from which a further layer belongs to the object, as a shelf's back; chosen
@@ -276,7 +275,9 @@ class VoxelConfig:
     capacity: int = 4_000_000  # voxels; further ones are counted and dropped; chosen
     prior: float = 2.0  # votes for "another instance" that a voxel starts with; chosen
     vote: int = 4  # weight of a frame's vote for an instance; chosen
-    background_vote: int = 1  # weight of a frame's vote for "no instance"; chosen
+    # Weight of a frame's vote for "no instance" in a voxel that is in no mask of it; chosen
+    background_vote: int = 1  # of an instance that has no mask: it may have been overlooked
+    outside_vote: int = 4  # of an instance that has one: the detector saw where it ends
     hit: int = 2  # occupancy gained when seen; 1 is lost when seen empty; chosen
     occupancy_top: int = 12  # largest occupancy; chosen
     margin: float = 0.10  # metres by which depth must exceed a voxel's to show it empty; chosen

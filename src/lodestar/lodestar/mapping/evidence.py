@@ -63,7 +63,7 @@ class MergeEvidence:
             group = sorted((set(match.covered) | {match.instance_id}) - {0})
             together |= {(a, b) for k, a in enumerate(group) for b in group[k + 1 :] if alike(tracks, a, b)}
         for a in seen:
-            together |= {pair_of(a, b) for b in self._inside(a, tracks) if b not in seen}
+            together |= {pair_of(a, b) for b in nested(a, tracks, config.contained_share) if b not in seen}
         for pair in together:
             self._balance[pair] += 1
         for k, a in enumerate(seen):
@@ -86,17 +86,18 @@ class MergeEvidence:
         """Drop the evidence of pairs with this instance."""
         self._balance.forget(instance)
 
-    def _inside(self, identity: int, tracks: Tracks) -> list[int]:
-        """Ids of instances of the same kind of which one box contains most of the other."""
-        own, label, found = tracks.bounds(identity), tracks[identity].label, []
-        for i in tracks.around(identity):
-            if i == identity or not same_kind(tracks[i].label, label):
-                continue
-            other = tracks.bounds(i)
-            smaller = max(min(volume(own), volume(other)), 1e-9)
-            if shared(own, other) >= self._config.contained_share * smaller:
-                found.append(i)
-        return found
+
+def nested(identity: int, tracks: Tracks, share: float) -> list[int]:
+    """Return ids of instances of the same kind whose boxes share at least `share` of the smaller box with this one."""
+    own, label, found = tracks.bounds(identity), tracks[identity].label, []
+    for i in tracks.around(identity):
+        if i == identity or not same_kind(tracks[i].label, label):
+            continue
+        other = tracks.bounds(i)
+        smaller = max(min(volume(own), volume(other)), 1e-9)
+        if shared(own, other) >= share * smaller:
+            found.append(i)
+    return found
 
 
 def volume(box: Bounds) -> float:

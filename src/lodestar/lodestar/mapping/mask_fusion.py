@@ -8,6 +8,7 @@ import numpy as np
 
 from lodestar.mapping.association import Masks, Match, Rule, Split
 from lodestar.mapping.config import VoxelConfig
+from lodestar.mapping.evidence import nested
 from lodestar.mapping.extraction import SurfacePoints
 from lodestar.mapping.instance_factory import to_observation
 from lodestar.mapping.records import Merge, Observation
@@ -75,12 +76,19 @@ class MaskFusion:
         if not ids.all():
             own = voters > 0
             points, voxels, depth, voters = points[own], voxels[own], depth[own], voters[own]
-        common = config.hit, config.occupancy_top, mark
-        places = store.vote(voxels, voters, config.vote, *common)
-        nobody = np.zeros(len(samples.background), np.int32)
-        store.vote(samples.background, nobody, config.background_vote, *common)
+        places = store.vote(voxels, voters, config.vote, config.hit, config.occupancy_top, mark)
         self.surface.add(store, places, points, depth)
         return result
+
+    def outlined(self, matches: list[Match]) -> list[int]:
+        """Return the instances that the frame's masks show the end of: those matched, and those nested with one.
+
+        An instance that lies around a matched one of its kind, without a mask of its own, is the same thing with
+        voxels of a mask that was too large, or no thing at all.
+        """
+        tracks, share = self._registry.tracks, self.config.association.contained_share
+        seen = {m.instance_id for m in matches if m.instance_id in tracks}
+        return sorted(seen.union(*(nested(i, tracks, share) for i in seen)))
 
     def merge(self, masks: Masks, matches: list[Match], revision: int) -> list[Merge]:
         """Merge the instances that are one object by now."""

@@ -18,7 +18,6 @@ class Samples:
     depth: (N,) float32, metres. points: (N, 3) float32, metres, voxel frame. voxels: (N, 3) int32.
     low, high: (D, 3) float32, bounds of each mask's points, inf and -inf where it has none.
     distance: (D,) float32, median depth of each mask, NaN where it has no points.
-    background: (B, 3) int32, voxels of pixels that belong to no mask.
     """
 
     start: np.ndarray
@@ -28,7 +27,6 @@ class Samples:
     low: np.ndarray
     high: np.ndarray
     distance: np.ndarray
-    background: np.ndarray
 
     def of(self, mask: int) -> slice:
         """Return the slice of one mask's points."""
@@ -45,20 +43,18 @@ def _multiples(count):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _possible(steps, background_step, dense, far):
-    """Return (masks + 1,) int64: bits of the steps that a mask may have at some depth; the background's comes first."""
-    bits = np.empty(len(steps) + 1, np.int64)
-    bits[0] = 1 << background_step
+def _possible(steps, dense, far):
+    """Return (masks,) int64: bits of the steps that a mask may have at some depth."""
+    bits = np.zeros(len(steps), np.int64)
     for mask in range(len(steps)):
-        bits[mask + 1] = 0
         for step in range(min(steps[mask], max(1, int(dense / far))), steps[mask] + 1):
-            bits[mask + 1] |= 1 << step
+            bits[mask] |= 1 << step
     return bits
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _take(depth, labels, lookup, steps, background_step, camera, rotation, offset, near, far, size):
-    """Return pixels as (mask or -1, depth, point); the step adapts to range so that each voxel is hit about twice."""
+def _take(depth, labels, lookup, steps, camera, rotation, offset, near, far, size):
+    """Return pixels of masks as (mask, depth, point); steps adapt to range, so that a voxel is hit about twice."""
     fx, fy, cx, cy = camera
     rows, columns = depth.shape
     mask_of = np.empty(rows * columns, np.int32)
@@ -67,7 +63,7 @@ def _take(depth, labels, lookup, steps, background_step, camera, rotation, offse
     n = 0
     row_fits, column_fits = _multiples(rows), _multiples(columns)
     dense = 0.6 * size * fx
-    possible = _possible(steps, background_step, dense, far)
+    possible = _possible(steps, dense, far)
     wanted = 0
     for bits in possible:
         wanted |= bits
@@ -80,13 +76,13 @@ def _take(depth, labels, lookup, steps, background_step, camera, rotation, offse
             if fits == 0:
                 continue
             mask = lookup[labels[row, column]]
-            if not fits & possible[mask + 1]:
+            if mask < 0 or not fits & possible[mask]:
                 continue
             z = depth[row, column]
             if not (z >= near and z <= far):  # also refuses NaN
                 continue
-            step = background_step if mask < 0 else steps[mask]
-            if mask >= 0 and step * z > dense:
+            step = steps[mask]
+            if step * z > dense:
                 step = max(1, int(dense / z))
             if not fits >> step & 1:
                 continue
@@ -101,16 +97,16 @@ def _take(depth, labels, lookup, steps, background_step, camera, rotation, offse
 
 @njit(cache=True, nogil=True)
 def _order(mask_of, masks):
-    """Sort samples by mask, the background first: return each mask's start, (masks + 2,), and the order (N,)."""
-    count = np.zeros(masks + 2, np.int64)
+    """Sort samples by mask: return each mask's start, (masks + 1,), and the order (N,)."""
+    count = np.zeros(masks + 1, np.int64)
     for mask in mask_of:
-        count[mask + 2] += 1
+        count[mask + 1] += 1
     start = np.cumsum(count)
     place = start[:-1].copy()
     order = np.empty(len(mask_of), np.int32)
     for i in range(len(mask_of)):
-        order[place[mask_of[i] + 1]] = i
-        place[mask_of[i] + 1] += 1
+        order[place[mask_of[i]]] = i
+        place[mask_of[i]] += 1
     return start, order
 
 
@@ -144,20 +140,16 @@ def _trust(depth, gap, gap_per_metre, keep_share, keep_reach, layers):
 @njit(cache=True, nogil=True, error_model="numpy")
 def _arrange(start, order, depth_of, points_of, size, gap, gap_per_metre, keep_share, keep_reach):
     """Return the arrays of `Samples` from the samples of a frame and their order."""
-    masks, total = len(start) - 2, len(order) - start[1]
+    masks, total = len(start) - 1, len(order)
     begins = np.zeros(masks + 1, np.int64)
     depth, points = np.empty(total, np.float32), np.empty((total, 3), np.float32)
     voxels = np.empty((total, 3), np.int32)
     low, high = np.full((masks, 3), np.inf, np.float32), np.full((masks, 3), -np.inf, np.float32)
     distance = np.full(masks, np.nan, np.float32)
-    background = np.empty((start[1], 3), np.int32)
-    for k in range(start[1]):
-        for a in range(3):
-            background[k, a] = math.floor(points_of[order[k], a] / size)
     good = np.zeros(len(order), np.bool_)
     n = 0
     for mask in range(masks):
-        own = order[start[mask + 1] : start[mask + 2]]
+        own = order[start[mask] : start[mask + 1]]
         if len(own):
             # The bits of positive floats sort like their values; the low bits hold the sample's index.
             keys = np.empty(len(own), np.int64)
@@ -187,7 +179,7 @@ def _arrange(start, order, depth_of, points_of, size, gap, gap_per_metre, keep_s
                     low[mask, a], high[mask, a] = min(low[mask, a], value), max(high[mask, a], value)
                 n += 1
         begins[mask + 1] = n
-    return begins, depth[:n], points[:n], voxels[:n], low, high, distance, background
+    return begins, depth[:n], points[:n], voxels[:n], low, high, distance
 
 
 def sample(
@@ -202,7 +194,7 @@ def sample(
     steps = np.sqrt(pixel_counts / config.samples).astype(np.int64)
     steps = np.clip(steps, 1, min(config.max_step, 62))
     mask_of, depth_of, points = _take(
-        depth, labels, lookup, steps, config.background_step, camera,
+        depth, labels, lookup, steps, camera,
         np.ascontiguousarray(voxels_from_camera[:3, :3]), np.ascontiguousarray(voxels_from_camera[:3, 3]),
         config.near, config.far, size,
     )  # fmt: skip

@@ -26,8 +26,8 @@ from lodestar.mapping.samples import sample
 from lodestar.mapping.segment_filter import clean_segments
 from lodestar.mapping.sights import SightMemory
 from lodestar.mapping.tsdf import TsdfVolume
-from lodestar.mapping.voxel_store import VoxelStore
-from lodestar.perception.frames import RgbdFrame, SegmentedFrame
+from lodestar.mapping.voxel_store import Labelled, VoxelStore
+from lodestar.perception.frames import Detection, RgbdFrame, SegmentedFrame
 
 __all__ = ["FrameRejected", "RejectReason", "SemanticVoxelMap", "VoxelConfig"]
 
@@ -74,7 +74,7 @@ class SemanticVoxelMap:
             map_from_odom = self._locate(frame)
             voxels_from_camera = inverse(self._anchor.map_from_part) @ map_from_odom @ frame.odom_from_camera
             self._mark += 1
-            looks = self._carve(frame, voxels_from_camera)
+            looks = self._look(frame, voxels_from_camera)
             self._thinned.update(np.flatnonzero(looks.empty >= self.config.absence_voxels).tolist())
             if self._unmeasured:
                 self.revision += 1
@@ -101,23 +101,27 @@ class SemanticVoxelMap:
                     inverse(self._anchor.map_from_part) @ map_from_odom @ frame.odom_from_camera
                 )
             # The frame's pose in the voxel frame stays valid from here on, even if the map is moved meanwhile.
-            masks = self._masks(frame, segmented, lookup, voxels_from_camera)
+            labels = np.ascontiguousarray(segmented.labels)
+            masks = self._masks(frame, labels, segmented.detections, lookup, voxels_from_camera)
             with self._lock:
-                return self._commit(frame, masks, voxels_from_camera, map_from_odom)
+                return self._commit(frame, masks, (labels, lookup), voxels_from_camera, map_from_odom)
 
     def _commit(
         self,
         frame: RgbdFrame,
         masks: Masks,
+        labelling: tuple[np.ndarray, np.ndarray],
         voxels_from_camera: np.ndarray,
         map_from_odom: np.ndarray,
     ) -> InstanceDelta:
-        """Apply a frame's masks to the map."""
+        """Apply a frame's masks to the map. labelling: labels (H, W), and the mask of each label."""
         self._mark += 1
         self.revision += 1
         fusion, registry, alive = self._fusion, self._registry, self._registry.tracks
         matches = fusion.vote(frame.stamp, masks, fusion.match(frame.stamp, masks), self._mark)
-        looks = self._carve(frame, voxels_from_camera)
+        config = self.config
+        votes = config.background_vote, config.outside_vote, config.hit, config.occupancy_top
+        looks = self._look(frame, voxels_from_camera, Labelled(*labelling, fusion.outlined(matches), *votes))
         merges = fusion.merge(masks, matches, self.revision)
         seen = {m.mask: registry.resolve(m.instance_id) for m in matches}
         observations = fusion.observe(frame, masks, seen)
@@ -311,29 +315,37 @@ class SemanticVoxelMap:
         return now
 
     def _masks(
-        self, frame: RgbdFrame, segmented: SegmentedFrame, lookup: np.ndarray, voxels_from_camera: np.ndarray
+        self,
+        frame: RgbdFrame,
+        labels: np.ndarray,
+        detections: tuple[Detection, ...],
+        lookup: np.ndarray,
+        voxels_from_camera: np.ndarray,
     ) -> Masks:
         """Return the points of the frame's masks in the voxel frame, and which masks have enough of them."""
-        config, camera, detections = self.config, frame.camera, segmented.detections
+        config, camera = self.config, frame.camera
         counts = np.array([d.pixel_count for d in detections], np.float64)
         samples = sample(
-            np.ascontiguousarray(frame.depth, np.float32), np.ascontiguousarray(segmented.labels), lookup, counts,
+            np.ascontiguousarray(frame.depth, np.float32), labels, lookup, counts,
             (camera.fx, camera.fy, camera.cx, camera.cy), voxels_from_camera, config.voxel, config.samples,
         )  # fmt: skip
         usable = np.diff(samples.start) >= config.min_points
         usable &= np.array([d.score >= config.min_score for d in detections], bool)
         return Masks(samples, usable, detections, self._sights)
 
-    def _carve(self, frame: RgbdFrame, voxels_from_camera: np.ndarray) -> Looks:
-        """Lower the occupancy of voxels that depth was measured through; remember the view."""
+    def _look(
+        self, frame: RgbdFrame, voxels_from_camera: np.ndarray, labelled: Labelled | None = None
+    ) -> Looks:
+        """Compare the voxels in view with depth, and with labels if there are; remember the view."""
         config, camera = self.config, frame.camera
         camera_from_voxels = inverse(voxels_from_camera)
         depth = np.ascontiguousarray(frame.depth, np.float32)
         self._sights.add(depth, camera, camera_from_voxels)
         return Looks(
-            *self._store.carve(
+            *self._store.look(
                 depth, (camera.fx, camera.fy, camera.cx, camera.cy), camera_from_voxels, config.samples.near,
                 config.samples.far, (config.margin, config.margin_per_metre), self._mark, self._registry.next_id,
+                labelled,
             )
         )  # fmt: skip
 

@@ -62,8 +62,6 @@ def vote(table, blocks, block_free, block_state, pages, filters, filled, coords,
         inner = cell(x, y, z)
         i = pages[block, inner] - 1 if block >= 0 else -1
         if i < 0:
-            if voters[n] == 0:
-                continue
             if state[FREE] == 0 and state[USED] == len(owner):
                 state[REFUSED] += 1
                 continue
@@ -112,15 +110,18 @@ def places(table, blocks, pages, points):
 
 
 @njit(cache=True, nogil=True)
-def carve(block_places, pages, coords, owner, occupancy, seen, mark, size, depth, camera, rotation, offset, near, far,
-           margins, inside, empty, hidden, dead):  # fmt: skip
-    """Compare the voxels of these blocks with the depth measured at their pixels.
+def look(block_places, pages, coords, owner, ids, weights, errors, other, occupancy, seen, links, heads, mark, size,
+          depth, camera, rotation, offset, near, far, margins, labels, masks, against, gain, top, inside, empty,
+          hidden, dead):  # fmt: skip
+    """Compare the voxels of these blocks with the depth, and the label if there are labels, at their pixels.
 
-    Counts per instance: `inside` the image, seen `empty`, `hidden` behind a surface. Voxels that were seen empty
-    and have no occupancy left are listed in `dead`; their number is returned.
+    A voxel whose surface shows, and whose label is of no mask, gets a vote for nobody of the weight that its owner
+    has in `against`. Counts per instance: `inside` the image, seen `empty`, `hidden` behind a surface. Voxels that were
+    seen empty and have no occupancy left are listed in `dead`; their number is returned.
     """
     fx, fy, cx, cy = camera
     rows, columns = depth.shape
+    labelled = labels.size > 0
     found = 0
     for block in block_places:
         for inner in range(CELLS):
@@ -146,7 +147,14 @@ def carve(block_places, pages, coords, owner, occupancy, seen, mark, size, depth
             ):  # no measurement does not mean empty
                 hidden[who] += 1
                 continue
-            if middle <= c + margin or seen[i] == mark:
+            if seen[i] == mark:
+                continue
+            if middle <= c + margin:
+                if labelled and masks[labels[row, column]] < 0:
+                    seen[i] = mark
+                    occupancy[i] = min(occupancy[i] + gain, top)
+                    owns = posterior.add_vote(ids, weights, errors, other, i, 0, against[who])
+                    set_owner(owner, links, heads, i, owns)
                 continue
             # Empty only if no depth around its outline is as close: thin objects are smaller than a voxel.
             clear = True

@@ -7,6 +7,7 @@ Pools are reserved once and committed by the system as they fill, so the map is 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,35 @@ __all__ = ["CANDIDATES", "GONE", "VoxelStore"]
 ARRAYS_VERSION = 1
 kernels: Any = voxel_kernels  # mypy cannot check the tuples of arrays in calls
 _MOST = 127  # weight of one vote at most
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """What an image says of the voxels that are in none of its masks.
+
+    labels: (H, W) uint16. masks: (65536,) int32, label -> mask, -1 = none. outlined: ids of the instances of which the
+    image shows the end. unseen, outside: weights, 1 to 127, of the votes against an instance that may have been
+    overlooked, and against one that is outlined. gain, top: of the occupancy.
+    """
+
+    labels: np.ndarray
+    masks: np.ndarray
+    outlined: list[int]
+    unseen: int
+    outside: int
+    gain: int
+    top: int
+
+    def votes(self, count: int) -> tuple:
+        """Return the arguments of the kernel; count: of the instances that the store knows."""
+        _check_weight(self.unseen)
+        _check_weight(self.outside)
+        against = np.full(count, self.unseen, np.uint8)
+        against[[i for i in self.outlined if 0 < i < count]] = self.outside
+        return self.labels, self.masks, against, self.gain, self.top
+
+
+_NO_LABELS = np.zeros((0, 0), np.uint16), np.zeros(0, np.int32), np.zeros(0, np.uint8), 0, 0
 
 
 class VoxelStore:
@@ -77,13 +107,12 @@ class VoxelStore:
     def vote(
         self, points: np.ndarray, voters: np.ndarray, weight: int, gain: int, top: int, mark: int
     ) -> np.ndarray:
-        """Give each voxel of `points` (N, 3) int32 one vote of frame `mark`, the first one by voters (N,) int32.
+        """Give each voxel of `points` (N, 3) int32 one vote of frame `mark`, the first one by voters (N,) int32 > 0.
 
-        Voter 0 is the background: it votes only in voxels that exist. Occupancy rises by `gain` up to `top`.
-        Returns the places (N,) int32 in the pool of the voxels, -1 where there is none. weight: 1..127, or ValueError.
+        Occupancy rises by `gain` up to `top`. weight: 1..127, or ValueError.
+        Returns the places (N,) int32 in the pool of the voxels, -1 where there was no room.
         """
-        if not 1 <= weight <= _MOST:
-            raise ValueError(f"a vote weighs 1 to {_MOST}, not {weight}")
+        _check_weight(weight)
         self._know(int(voters.max(initial=0)))
         return kernels.vote(
             *self._index, self.coords, self.owner, *self._votes, self.occupancy, self._seen, self._free, self._state,
@@ -113,12 +142,13 @@ class VoxelStore:
         """
         return kernels.read(*self._votes, self.places(points), self.prior)
 
-    def carve(
+    def look(
         self, depth: np.ndarray, camera: tuple, camera_from_voxels: np.ndarray, near: float, far: float,
-        margins: tuple[float, float], mark: int, ids: int,
+        margins: tuple[float, float], mark: int, ids: int, labelled: Labelled | None = None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
         """Lower the occupancy of voxels that depth was measured through, and drop those without any left.
 
+        With labels, voxels of which the surface shows and that are in no mask get a vote of frame `mark` for nobody.
         margins: metres, and metres per metre of range, by which depth must exceed a voxel's.
         Returns per instance id below `ids`: voxels inside the image, seen empty, hidden; (ids,) int32 each.
         """
@@ -132,9 +162,11 @@ class VoxelStore:
             farthest(depth), margins[0] + margins[1] * far, blocks,
         )  # fmt: skip
         dead = np.empty(self.live, np.int32)
-        found = kernels.carve(
-            blocks[:seen], self._pages, self.coords, self.owner, self.occupancy, self._seen, mark, self.size, depth,
-            camera, rotation, offset, near, far, margins, counts[0], counts[1], counts[2], dead,
+        votes = _NO_LABELS if labelled is None else labelled.votes(len(self._heads))
+        found = kernels.look(
+            blocks[:seen], self._pages, self.coords, self.owner, *self._votes, self.occupancy, self._seen, self._links,
+            self._heads, mark, self.size, depth, camera, rotation, offset, near, far, margins, *votes, counts[0],
+            counts[1], counts[2], dead,
         )  # fmt: skip
         self.remove(dead[:found])
         return counts[0], counts[1], counts[2]
@@ -215,6 +247,12 @@ class VoxelStore:
             heads = np.zeros((2 * identity, 2), np.int32)
             heads[: len(self._heads)] = self._heads
             self._heads = heads
+
+
+def _check_weight(weight: int) -> None:
+    """Raise ValueError unless a vote may have this weight."""
+    if not 1 <= weight <= _MOST:
+        raise ValueError(f"a vote weighs 1 to {_MOST}, not {weight}")
 
 
 _ROWS: dict[str, tuple[str, tuple[int, ...], type]] = {  # in a file: attribute, shape of a row, type

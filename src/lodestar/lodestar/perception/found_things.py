@@ -22,30 +22,45 @@ class Boxes:
     """Boxes of one image before and after selection.
 
     corners: (N, 4) float32, left, top, right, bottom, pixels. scores: (N,) float32, 0..1. kinds: (N,) int, numbers of
-    classes. coefficients: (N, K) float32 of prototypes of masks, K = 0 where there are none.
+    classes. coefficients: (N, K) float32 of `prototypes`, (K, h, w) float32, of which the masks are sums; K = 0 and
+    None where there are none.
     """
 
     corners: np.ndarray
     scores: np.ndarray
     kinds: np.ndarray
     coefficients: np.ndarray
+    prototypes: np.ndarray | None = None
+    attributes: np.ndarray | None = (
+        None  # (N,) int, numbers of attributes, -1 = none; None = the network tells none
+    )
 
     def __len__(self) -> int:
         return len(self.scores)
 
     def taken(self, which: np.ndarray) -> Boxes:
         """Return the boxes that an index array or mask selects."""
-        return Boxes(self.corners[which], self.scores[which], self.kinds[which], self.coefficients[which])
+        attributes = None if self.attributes is None else self.attributes[which]
+        rows = (part[which] for part in (self.corners, self.scores, self.kinds, self.coefficients))
+        return Boxes(*rows, self.prototypes, attributes)
+
+    def masks(self) -> np.ndarray | None:
+        """Return (N, h, w) float32 over the network's whole input, positive on the thing; None without prototypes."""
+        return None if self.prototypes is None else np.tensordot(self.coefficients, self.prototypes, 1)
 
 
 @dataclass(frozen=True)
 class FoundThing:
-    """A thing in an image. box: within the image. mask: (box.height, box.width) bool; None = only the box is known."""
+    """A thing in an image. box: within the image. mask: (box.height, box.width) bool; None = only the box is known.
+
+    attribute: a word for its look, such as a colour; "" = none is known.
+    """
 
     label: str
     score: float
     box: ImageBox
     mask: np.ndarray | None = None
+    attribute: str = ""
 
 
 def select(boxes: Boxes, confidence: float, iou: float, most: int) -> tuple[Boxes, int]:
@@ -100,10 +115,9 @@ def segmented(
         window = image[box.y : box.y + box.height, box.x : box.x + box.width]
         window[... if mask is None else mask] = place + 1
     detections = tuple(
-        Detection(
-            value, things[value - 1].label, things[value - 1].label, things[value - 1].score, box, pixels
-        )
+        Detection(value, thing.label, f"{thing.attribute} {thing.label}".strip(), thing.score, box, pixels)
         for value, box, pixels in label_extents(image)
+        for thing in [things[value - 1]]
     )
     frame = SegmentedFrame(stamp, image, detections, detector)
     return filter_segments(frame, SegmentFilter(min_pixels, 0.0))

@@ -1,4 +1,4 @@
-"""Detector for networks in ONNX files, run by ONNX Runtime: NanoDet and YOLO. Needs no torch."""
+"""Detector for networks in ONNX files, run by ONNX Runtime: NanoDet, YOLO and Panoptic-DeepLab. Needs no torch."""
 
 from __future__ import annotations
 
@@ -16,9 +16,12 @@ from lodestar.perception.box_masks import BoxMasker, with_masks
 from lodestar.perception.config import OnnxConfig
 from lodestar.perception.found_things import FoundThing, image_box, segmented, select
 from lodestar.perception.frames import AlignedDepth, DetectorUnavailable, SegmentedFrame, Vocabulary
-from lodestar.perception.onnx_outputs import InputForm, OutputForm, UnknownOutputs, form_of, mask_in_box
+from lodestar.perception.onnx_input import InputForm
+from lodestar.perception.onnx_outputs import OutputForm, UnknownOutputs, form_of, mask_in_box
 from lodestar.perception.onnx_sessions import first_line, open_session
 
+#: The network for the simulator's buildings: its data, training and scores are named in the README.md beside it.
+PACKAGED = Path(__file__).parent / "simulated_rooms" / "segmenter.onnx"
 _FETCH = "`make detector` puts NanoDet (COCO's 80 classes) at models/nanodet.onnx"
 
 
@@ -32,6 +35,11 @@ class _Network:
     size: tuple[int, int]
     form: OutputForm
     names: tuple[str, ...]
+    attributes: tuple[str, ...] = ()  # words for looks, of a network that tells them
+
+    def attribute(self, number: int) -> str:
+        """Return the word of this number, "" if there is none."""
+        return self.attributes[number] if 0 <= number < len(self.attributes) else ""
 
 
 class OnnxDetector:
@@ -88,7 +96,7 @@ class OnnxDetector:
         iou = config.iou if network.form.overlaps else 1.0
         found, odd = select(network.form.boxes(outputs), config.confidence, iou, config.max_detections)
         self.odd_boxes += odd
-        masks = network.form.masks(outputs, found)
+        masks = found.masks()
         left, top, right, bottom = window
         scale = np.array([right - left, bottom - top] * 2) / np.array(network.size[::-1] * 2)
         corners = found.corners * scale + np.array([left, top] * 2)
@@ -97,7 +105,8 @@ class OnnxDetector:
             box = image_box(corners[index], rgb.shape[:2])
             if box is not None:
                 mask = None if masks is None else mask_in_box(masks[index], box, window)
-                things.append(FoundThing(network.names[kind], float(score), box, mask))
+                word = "" if found.attributes is None else network.attribute(int(found.attributes[index]))
+                things.append(FoundThing(network.names[kind], float(score), box, mask, word))
         return things
 
 
@@ -142,7 +151,8 @@ def _load(path: Path, config: OnnxConfig) -> _Network:
         raise DetectorUnavailable(f"{path} reads images of {inputs[0].shape[1]} channels, not of 3")
     dtype = np.dtype(np.float16 if "16" in inputs[0].type else np.float32)
     outputs = _run(session, inputs[0].name, np.zeros((1, 3, rows, columns), dtype))
-    names = _names(path, session.get_modelmeta().custom_metadata_map)
+    metadata = session.get_modelmeta().custom_metadata_map
+    names = _names(path, metadata)
     try:
         form = form_of([output.shape for output in outputs], (rows, columns), len(names) or None)
     except UnknownOutputs as error:
@@ -153,7 +163,8 @@ def _load(path: Path, config: OnnxConfig) -> _Network:
         )
     if form.classes != len(names):
         raise DetectorUnavailable(f"{path} has {form.classes} classes and {len(names)} names of them")
-    return _Network(session, inputs[0].name, dtype, (rows, columns), form, names)
+    words = _listed(path, metadata, "attributes")
+    return _Network(session, inputs[0].name, dtype, (rows, columns), form, names, words)
 
 
 def _run(session: Any, name: str, tensor: np.ndarray) -> list[np.ndarray]:
@@ -169,13 +180,19 @@ def _names(path: Path, metadata: dict[str, str]) -> tuple[str, ...]:
     if beside.is_file():
         lines = beside.read_text(encoding="utf-8", errors="replace").splitlines()
         return tuple(line.strip() for line in lines if line.strip())
-    if "names" not in metadata:
+    return _listed(path, metadata, "names")
+
+
+def _listed(path: Path, metadata: dict[str, str], key: str) -> tuple[str, ...]:
+    """Return the texts of a list, or of a table by number, in the metadata. Raises DetectorUnavailable."""
+    if key not in metadata:
         return ()
     try:
-        told = ast.literal_eval(metadata["names"])
+        told = ast.literal_eval(metadata[key])
         named = [told[kind] for kind in range(len(told))]
     except (ValueError, SyntaxError, KeyError, TypeError, RecursionError, MemoryError) as error:
         raise DetectorUnavailable(
-            f"the names of classes in {path} cannot be read ({error}): write {beside.name} beside it"
+            f"the {'names of classes' if key == 'names' else key} in {path} cannot be read ({error}): "
+            f"write {path.with_suffix('.txt').name} beside it"
         ) from error
     return tuple(str(name) for name in named)

@@ -1,4 +1,4 @@
-"""Decoders of detection networks' outputs: NanoDet, and YOLO with boxes, boxes and masks, or end to end.
+"""Decoders of networks' outputs: NanoDet, YOLO with boxes, boxes and masks, or end to end, and Panoptic-DeepLab.
 
 The form is told by the shapes of the outputs alone. Every decoder returns boxes in pixels of the network's input.
 """
@@ -14,32 +14,20 @@ import numpy as np
 
 from lodestar.perception.found_things import Boxes
 from lodestar.perception.frames import ImageBox
+from lodestar.perception.onnx_input import InputForm
+from lodestar.perception.onnx_panoptic import PanopticDeepLab
 
 STRIDES = (8, 16, 32, 64)
 _SHAPES = (
     "known are NanoDet (per stride [1, cells, classes] and [1, cells, 4 x bins], or both in one), YOLO "
-    "([1, 4 + classes, boxes], with masks [1, 4 + classes + 32, boxes] and [1, 32, h, w]), and YOLO end to end "
-    "([1, boxes, 6], or 38 with masks)"
+    "([1, 4 + classes, boxes], with masks [1, 4 + classes + 32, boxes] and [1, 32, h, w]), YOLO end to end "
+    "([1, boxes, 6], or 38 with masks), and Panoptic-DeepLab ([1, 1 + classes, h, w], [1, 1, h, w], [1, 2, h, w], "
+    "and perhaps [1, attributes, h, w])"
 )
 
 
 class UnknownOutputs(ValueError):
     """The outputs are of no form that is known; the message says which are."""
-
-
-@dataclass(frozen=True)
-class InputForm:
-    """Form of the image that a network reads.
-
-    mean, std: (3,), 0..255, in the network's order of channels. bgr: blue first. stretched: the image is resized to the
-    input's shape, else it keeps its proportions and is padded with the value `padding`.
-    """
-
-    mean: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    std: tuple[float, float, float] = (255.0, 255.0, 255.0)
-    bgr: bool = False
-    stretched: bool = False
-    padding: int = 114  # Ultralytics
 
 
 class OutputForm(Protocol):
@@ -54,11 +42,7 @@ class OutputForm(Protocol):
         ...
 
     def boxes(self, outputs: Sequence[np.ndarray]) -> Boxes:
-        """Return all boxes of the outputs, in pixels of the input."""
-        ...
-
-    def masks(self, outputs: Sequence[np.ndarray], found: Boxes) -> np.ndarray | None:
-        """Return (N, h, w) float32 over the whole input, positive on the thing; None where the form has no masks."""
+        """Return all boxes of the outputs, in pixels of the input, with their masks where the form has some."""
         ...
 
 
@@ -67,7 +51,7 @@ def form_of(shapes: Sequence[tuple[int, ...]], size: tuple[int, int], classes: i
 
     size: (height, width) of the input. classes: number of names, None = unknown.
     """
-    for make in (_nanodet, _nanodet_in_one, _end_to_end, _yolo):
+    for make in (_nanodet, _nanodet_in_one, _end_to_end, _yolo, _panoptic):
         form = make(list(shapes), size, classes)
         if form is not None:
             return form
@@ -109,9 +93,6 @@ class NanoDet:
             scores.append(probability)
         return _best(np.concatenate(corners), np.concatenate(scores))
 
-    def masks(self, outputs: Sequence[np.ndarray], found: Boxes) -> np.ndarray | None:
-        return None
-
 
 @dataclass(frozen=True)
 class Yolo:
@@ -127,10 +108,8 @@ class Yolo:
         table = outputs[self.main][0].T
         center, half = table[:, :2], table[:, 2:4] / 2.0
         last = 4 + self.classes
-        return _best(np.hstack([center - half, center + half]), table[:, 4:last], table[:, last:])
-
-    def masks(self, outputs: Sequence[np.ndarray], found: Boxes) -> np.ndarray | None:
-        return None if self.prototypes is None else _masks(outputs[self.prototypes], found)
+        corners = np.hstack([center - half, center + half])
+        return _best(corners, table[:, 4:last], table[:, last:], _maps(outputs, self.prototypes))
 
 
 @dataclass(frozen=True)
@@ -147,10 +126,7 @@ class YoloEndToEnd:
         table = outputs[self.main][0]
         kinds = np.where((table[:, 5] >= 0) & (table[:, 5] < self.classes), table[:, 5], -1.0).astype(int)
         scores = np.where(kinds >= 0, table[:, 4], np.nan)  # a class that does not exist is no detection
-        return Boxes(table[:, :4], scores, kinds, table[:, 6:])
-
-    def masks(self, outputs: Sequence[np.ndarray], found: Boxes) -> np.ndarray | None:
-        return None if self.prototypes is None else _masks(outputs[self.prototypes], found)
+        return Boxes(table[:, :4], scores, kinds, table[:, 6:], _maps(outputs, self.prototypes))
 
 
 def _nanodet(shapes: list[tuple[int, ...]], size: tuple[int, int], classes: int | None) -> OutputForm | None:
@@ -220,6 +196,21 @@ def _yolo(shapes: list[tuple[int, ...]], size: tuple[int, int], classes: int | N
     return Yolo(found, main, prototypes)
 
 
+def _panoptic(shapes: list[tuple[int, ...]], size: tuple[int, int], classes: int | None) -> OutputForm | None:
+    if len(shapes) not in (3, 4) or any(len(shape) != 4 for shape in shapes):
+        return None
+    counts = [shape[1] for shape in shapes[:3]]
+    if counts.count(1) != 1 or 2 not in counts or len({shape[2:] for shape in shapes}) != 1 or 0 in shapes[0]:
+        return None
+    center = counts.index(1)
+    scores, offset = (index for index in range(3) if index != center)
+    if counts[offset] != 2 or (classes is not None and counts[scores] != 1 + classes):
+        scores, offset = offset, scores
+    if counts[offset] != 2 or counts[scores] < 2 or (classes is not None and counts[scores] != 1 + classes):
+        return None
+    return PanopticDeepLab(counts[scores] - 1, size, scores, center, offset, 3 if len(shapes) == 4 else None)
+
+
 def _cells(size: tuple[int, int], stride: int) -> tuple[int, int]:
     return -(-size[0] // stride), -(-size[1] // stride)
 
@@ -230,16 +221,21 @@ def _expectation(logits: np.ndarray) -> np.ndarray:
     return np.asarray(shares @ np.arange(logits.shape[-1], dtype=logits.dtype) / shares.sum(-1))
 
 
-def _best(corners: np.ndarray, scores: np.ndarray, coefficients: np.ndarray | None = None) -> Boxes:
+def _best(
+    corners: np.ndarray,
+    scores: np.ndarray,
+    coefficients: np.ndarray | None = None,
+    prototypes: np.ndarray | None = None,
+) -> Boxes:
     """Return each box with its best class; one with a score that is NaN has the score NaN."""
     kinds = scores.argmax(1)
     best = scores[np.arange(len(scores)), kinds]
     rest = np.zeros((len(scores), 0), np.float32) if coefficients is None else coefficients
-    return Boxes(corners, best, kinds, rest)
+    return Boxes(corners, best, kinds, rest, prototypes)
 
 
-def _masks(prototypes: np.ndarray, found: Boxes) -> np.ndarray:
-    return np.tensordot(found.coefficients, prototypes[0], 1)
+def _maps(outputs: Sequence[np.ndarray], index: int | None) -> np.ndarray | None:
+    return None if index is None else outputs[index][0]
 
 
 def mask_in_box(logits: np.ndarray, box: ImageBox, window: tuple[float, float, float, float]) -> np.ndarray:

@@ -302,7 +302,7 @@ def masks_in(*boxes) -> Masks:
     voxels = np.floor(points / 0.05).astype(np.int32)
     low, high = (np.array([f(c, axis=0) for c in clouds]) for f in (np.min, np.max))
     start, depth = 60 * np.arange(len(boxes) + 1), np.ones(len(points), np.float32)
-    samples = Samples(start, depth, points, voxels, low, high, np.ones(len(boxes)), voxels[:0])
+    samples = Samples(start, depth, points, voxels, low, high, np.ones(len(boxes)))
     found = tuple(
         Detection(i, "thing", f"thing {i}", 0.9, ImageBox(0, 0, 9, 9), 60) for i in range(len(boxes))
     )

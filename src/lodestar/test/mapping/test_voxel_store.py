@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lodestar.mapping.voxel_store import GONE, VoxelStore
+from lodestar.mapping.voxel_store import GONE, Labelled, VoxelStore
 
 TOP = 12
 
@@ -45,17 +45,80 @@ def one_voxel(*votes):
     return store, point
 
 
+def deny(store, outlined, mark, depth=0.5, label=0):
+    """Look along +z from (0.025, 0.025, -0.475): the voxel at the origin is 0.5 m ahead; label 1 is a mask."""
+    camera_from_voxels = np.eye(4)
+    camera_from_voxels[:3, 3] = -0.025, -0.025, 0.475
+    image = np.full((40, 40), depth, np.float32)
+    masks = np.full(65536, -1, np.int32)
+    masks[1] = 0
+    labels = np.full(image.shape, label, np.uint16)
+    said = Labelled(labels, masks, outlined, 1, 4, 2, TOP)
+    return store.look(
+        image, (40.0, 40.0, 19.5, 19.5), camera_from_voxels, 0.1, 5.0, (0.1, 0.02), mark, 9, said
+    )
+
+
 def test_a_voxel_counts_one_vote_per_frame():
     store, point = one_voxel()
     store.vote(np.repeat(point, 50, 0), np.full(50, 7, np.int32), 4, 2, TOP, 1)
     assert store.weights[0].max() == 4 and store.occupancy[0] == 2
 
 
-def test_background_outvotes_but_does_not_create():
-    store, point = one_voxel((0, 1))
+def test_votes_for_nobody_create_no_voxel():
+    store, _ = one_voxel()
+    deny(store, [5], 1)
     assert store.live == 0
-    store, point = one_voxel((5, 4), *[(0, 1)] * 5)
-    assert store.owners(point).tolist() == [0]
+
+
+@pytest.mark.parametrize(
+    ("outlined", "frames"), [([], 9), ([0], 9), ([6, 999_999], 9), ([5], 3), ([6, 5, 0], 3)]
+)
+def test_a_voxel_outside_of_its_instances_mask_is_lost_sooner_than_an_overlooked_one(outlined, frames):
+    store, point = one_voxel((5, 4), (5, 4))
+    for mark in range(3, 3 + frames - 1):
+        deny(store, outlined, mark)
+        assert store.owners(point).tolist() == [5]
+    deny(store, outlined, 2 + frames)
+    assert store.owners(point).tolist() == [0] and store.live == 1
+
+
+@pytest.mark.parametrize(
+    "case", [{"mark": 1}, {"label": 1}, {"depth": 0.3}, {"depth": np.nan}, {"depth": 0.0}]
+)
+def test_a_voxel_that_the_frame_shows_in_a_mask_or_hides_is_not_denied(case):
+    store, point = one_voxel((5, 4))
+    for mark in range(2, 6):
+        deny(store, [5], **{"mark": mark, **case})
+    assert store.owners(point).tolist() == [5]
+
+
+def test_weights_against_an_instance_are_checked():
+    store, _ = one_voxel((5, 4))
+    image = np.ones((4, 4), np.float32)
+    said = Labelled(np.zeros((4, 4), np.uint16), np.full(65536, -1, np.int32), [5], 1, 128, 2, TOP)
+    with pytest.raises(ValueError, match="weighs"):
+        store.look(image, (4.0, 4.0, 2.0, 2.0), np.eye(4), 0.1, 5.0, (0.1, 0.02), 2, 9, said)
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=25, deadline=None)
+def test_votes_for_and_against_agree_with_a_count(seed):
+    rng = np.random.default_rng(seed)
+    store, point = one_voxel((5, 4))
+    votes, owner = {0: 0, 5: 4, 6: 0}, 5
+    for mark in range(2, 40):
+        voter = int(rng.choice([0, 5, 6]))  # 0: no mask shows the voxel
+        outlined = rng.choice([0, 5, 6], 2).tolist()
+        if voter:
+            store.vote(point, np.array([voter], np.int32), 4, 2, TOP, mark)
+            votes[voter] += 4
+        else:
+            votes[0] += 4 if owner and owner in outlined else 1
+        deny(store, outlined, mark)
+        owner = int(store.owners(point)[0])
+        most = max(votes[5], votes[6])
+        assert owner == 0 if votes[0] > most else votes[owner] == most
 
 
 def test_counts_saturate_without_turning_the_majority():
@@ -176,7 +239,7 @@ def test_a_vote_that_would_break_the_counts_is_refused(weight):
 def look(store, depth, mark, far=5.0):
     """Carve along +z from the origin with a 40 x 40 image."""
     image = np.full((40, 40), depth, np.float32)
-    return store.carve(image, (40.0, 40.0, 19.5, 19.5), np.eye(4), 0.1, far, (0.1, 0.02), mark, 9)
+    return store.look(image, (40.0, 40.0, 19.5, 19.5), np.eye(4), 0.1, far, (0.1, 0.02), mark, 9)
 
 
 def test_voxels_are_carved_where_depth_passes_them_and_nowhere_else():

@@ -13,6 +13,7 @@ from lodestar.perception.found_things import Boxes, FoundThing, image_box, segme
 from lodestar.perception.frames import ImageBox
 from lodestar.perception.onnx_detector import OnnxDetector
 from lodestar.perception.onnx_outputs import NanoDet, UnknownOutputs, Yolo, YoloEndToEnd, form_of, mask_in_box
+from lodestar.perception.onnx_panoptic import PanopticDeepLab
 
 SIZE = (64, 96)
 CELLS = [(8, 96), (16, 24), (32, 6)]  # stride, cells of 64 x 96
@@ -85,7 +86,7 @@ def test_masks_of_prototypes_are_those_of_the_sum():
     form = form_of([prototypes.shape, table.shape], SIZE, 1)
     assert isinstance(form, YoloEndToEnd)
     found, _ = select(form.boxes([prototypes, table]), 0.4, 1.0, 100)
-    logits = form.masks([prototypes, table], found)
+    logits = found.masks()
     mask = mask_in_box(logits[0], ImageBox(0, 0, 96, 64), (0.0, 0.0, 96.0, 64.0))
     truth = np.zeros((64, 96), bool)
     truth[16:32, 24:48] = True
@@ -98,11 +99,85 @@ def test_masks_of_prototypes_are_those_of_the_sum():
         ([], 2), ([(1, 1000)], 1000), ([(1, 25200, 85)], 80), ([(1, 84, 8400)], 79), ([(1, 3, 64, 96)], 3),
         ([(1, 96, 3), (1, 24, 3)], 3), ([(1, 96, 3), (1, 96, 31)], 3), ([(1, 300, 4), (1, 300, 91)], 91),
         ([(1, 116, 8400), (1, 32, 16, 24), (1, 32, 16, 24)], 80), ([()], 1), ([(1, 0, 0)], 1),
+        ([(1, 4, 16, 24), (1, 1, 16, 24), (1, 2, 16, 24)], 4), ([(1, 4, 16, 24), (1, 1, 16, 24), (1, 2, 8, 12)], 3),
+        ([(1, 4, 16, 24), (1, 1, 16, 24), (1, 3, 16, 24)], 3), ([(1, 4, 0, 24), (1, 1, 0, 24), (1, 2, 0, 24)], 3),
     ],
 )  # fmt: skip
 def test_other_outputs_are_refused_with_a_sentence(shapes, classes):
     with pytest.raises(UnknownOutputs, match="of no known form; known are NanoDet"):
         form_of(shapes, SIZE, classes)
+
+
+def panoptic_outputs(things, classes=3, cells=(32, 48)):
+    """Return probabilities, centres and offsets (stride 2) of things (kind, top, left, bottom, right), in cells."""
+    scores = np.full((1, 1 + classes, *cells), 0.02, np.float32)
+    scores[0, 0] = 0.9
+    center, offset = np.zeros((1, 1, *cells), np.float32), np.zeros((1, 2, *cells), np.float32)
+    rows, columns = np.mgrid[: cells[0], : cells[1]]
+    for kind, top, left, bottom, right in things:
+        inside = (slice(top, bottom), slice(left, right))
+        scores[0, 0][inside], scores[0, 1 + kind][inside] = 0.1, 0.8
+        row, column = (top + bottom - 1) // 2, (left + right - 1) // 2
+        center[0, 0, row, column] = 0.9
+        offset[0, 0][inside] = 2.0 * (column - columns[inside])
+        offset[0, 1][inside] = 2.0 * (row - rows[inside])
+    return scores, center, offset
+
+
+@pytest.mark.parametrize(
+    ("order", "classes"), [((0, 1, 2), 3), ((2, 0, 1), 3), ((1, 2, 0), 3), ((0, 1, 2), 1), ((1, 0, 2), 1)]
+)
+def test_panoptic_by_hand(order, classes):
+    """With one class, probabilities have the shape of offsets and come before them."""
+    things = [(0, 4, 4, 14, 16), (classes - 1, 4, 16, 14, 30), (0, 20, 10, 30, 14)]  # two of them touch
+    outputs = [panoptic_outputs(things, classes)[index] for index in order]
+    form = form_of([one.shape for one in outputs], SIZE, classes)
+    assert isinstance(form, PanopticDeepLab) and form.classes == classes
+    found, odd = select(form.boxes(outputs), 0.4, 1.0, 100)
+    assert odd == 0 and len(found) == 3
+    masks = found.masks()
+    for kind, top, left, bottom, right in things:
+        (place,) = np.flatnonzero((found.corners == np.array([left, top, right, bottom]) * 2.0).all(1))
+        assert found.kinds[place] == kind and found.scores[place] == pytest.approx(0.8, abs=1e-3)
+        truth = np.zeros((32, 48), bool)
+        truth[top:bottom, left:right] = True
+        assert ((masks[place] > 0) == truth).all()
+
+
+def test_a_thing_has_the_attribute_of_its_pixels_where_they_agree(tmp_path):
+    outputs = list(panoptic_outputs([(0, 4, 4, 14, 16), (2, 20, 10, 30, 24)]))
+    words = np.full((1, 3, 32, 48), 0.1, np.float32)
+    words[0, 1, 4:14, 4:14], words[0, 0, 20:30, 10:24] = 0.8, 0.45  # two columns of the first look otherwise
+    outputs.append(words)
+    told = {**names(3), "attributes": "['red', 'green', 'blue']"}
+    path = write_network(tmp_path / "n.onnx", outputs, SIZE, told)
+    frame = OnnxDetector(path).detect(0.0, np.zeros((*SIZE, 3), np.uint8))
+    assert {d.label: d.caption for d in frame.detections} == {
+        "thing 0": "green thing 0",
+        "thing 2": "thing 2",
+    }
+    path = write_network(tmp_path / "few.onnx", outputs, SIZE, {**told, "attributes": "['red']"})
+    frame = OnnxDetector(path).detect(0.0, np.zeros((*SIZE, 3), np.uint8))
+    assert {d.caption for d in frame.detections} == {"thing 0", "thing 2"}, "a word that is not named is none"
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 2), st.integers(0, 3), st.integers(0, 5), st.integers(2, 8), st.integers(2, 8)),
+        max_size=8, unique_by=lambda one: one[1:3],
+    )
+)  # fmt: skip
+@settings(max_examples=60)
+def test_every_thing_of_a_panoptic_image_is_found_once(cells):
+    """Each in a square of its own of 8 x 8 cells, so that they touch at most."""
+    things = [
+        (kind, row * 8, column * 8, row * 8 + high, column * 8 + wide)
+        for kind, row, column, high, wide in cells
+    ]
+    outputs = panoptic_outputs(things)
+    found, _ = select(form_of([one.shape for one in outputs], SIZE, 3).boxes(outputs), 0.4, 1.0, 100)
+    told = {(int(kind), *(box / 2.0).astype(int).tolist()) for kind, box in zip(found.kinds, found.corners)}
+    assert told == {(kind, left, top, right, bottom) for kind, top, left, bottom, right in things}
 
 
 ODD = st.sampled_from([0.0, 0.3, 0.9, 1.0, 1.5, -5.0, 40.0, 1e9, -1e9, 1e30, np.inf, -np.inf, np.nan])
@@ -111,6 +186,8 @@ FORMS = {
     "nanodet in one": [(1, 126, 3 + 32)],
     "yolo": [(1, 7, 40)],
     "yolo with masks": [(1, 7 + 32, 40), (1, 32, 16, 24)],
+    "panoptic": [(1, 4, 16, 24), (1, 1, 16, 24), (1, 2, 16, 24)],
+    "panoptic with attributes": [(1, 4, 16, 24), (1, 1, 16, 24), (1, 2, 16, 24), (1, 5, 16, 24)],
     "end to end": [(1, 40, 6)],
     "end to end with masks": [(1, 40, 6 + 32), (1, 32, 16, 24)],
 }
@@ -129,7 +206,7 @@ def test_any_values_give_sound_things_or_none(name, seed, share, value):
     form = form_of([one.shape for one in outputs], SIZE, 3)
     with np.errstate(all="ignore"):
         found, odd = select(form.boxes(outputs), 0.4, 0.5, 20)
-        masks = form.masks(outputs, found)
+        masks = found.masks()
     assert len(found) <= 20 and odd >= 0
     assert np.isfinite(found.corners).all() and ((found.scores >= 0.4) & (found.scores <= 1.0)).all()
     assert ((found.kinds >= 0) & (found.kinds < 3)).all()

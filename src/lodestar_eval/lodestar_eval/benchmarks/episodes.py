@@ -11,6 +11,7 @@ from pathlib import Path
 
 from lodestar_eval.episode_metrics import metrics_of
 from lodestar_eval.options import (
+    DETECTORS,
     add_selection_options,
     positive_int,
     positive_seconds,
@@ -104,9 +105,10 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--perception",
-        choices=("labels", "nanodet"),
+        choices=("labels", *DETECTORS),
         default="labels",
-        help="labels (default): the simulator's, with --noise; nanodet: NanoDet on rendered images (make detector)",
+        help="labels (default): the simulator's, with --noise; on rendered images alone, nanodet: NanoDet (make "
+        "detector); network: the packaged network",
     )
     parser.add_argument(
         "--floor",
@@ -184,7 +186,7 @@ def _planned(options: argparse.Namespace, folder: Path) -> tuple[Plan, list[Buil
         WITHOUT_WORLD_MODEL,
         EpisodeSettings,
         robot_config,
-        with_nanodet,
+        with_detector,
     )
     from lodestar_sim.worlds import WorldError, world_from_spec
 
@@ -217,9 +219,9 @@ def _planned(options: argparse.Namespace, folder: Path) -> tuple[Plan, list[Buil
         reasoner_delay=options.think,
         answer_delay=options.late,
     )
-    if options.perception == "nanodet":
+    if options.perception in DETECTORS:
         try:
-            settings = with_nanodet(settings)
+            settings = with_detector(settings, options.perception)
         except DetectorUnavailable as error:
             raise BadOptions(str(error)) from error
     plan = Plan(settings, options.settings, policies, folder, options.directive)

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import psutil
 
+from lodestar_bringup.options import PERCEPTION
 from lodestar_eval.demo.progress import ProgressLine
 from lodestar_eval.options import positive_seconds
 
@@ -92,9 +93,10 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace | int:
     )
     parser.add_argument(
         "--perception",
-        choices=("profile", "nanodet"),
-        default="profile",
-        help="profile (default): the simulator's labels; nanodet: NanoDet on its colour images (make detector)",
+        choices=PERCEPTION,
+        default=PERCEPTION[0],
+        help="profile (default): the simulator's labels; on its colour images, nanodet: NanoDet (make detector); "
+        "network: the packaged network",
     )
     parser.add_argument(
         "--time-limit",

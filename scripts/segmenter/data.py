@@ -1,0 +1,111 @@
+"""Labelled images in memory: COCO folders of `lodestar_sim.dataset`, decoded by several processes."""
+
+from __future__ import annotations
+
+import mmap
+import multiprocessing
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from lodestar_sim.dataset.coco import Annotation, CocoError, Image, decode_mask, read_instances
+from lodestar_sim.worlds.palette import COLORS as PALETTE
+
+IGNORED = 255  # class of pixels that no one learns from
+COLORS = tuple(PALETTE)  # that captions name
+MOST_CLASSES = 250
+MOST_THINGS = 250  # of an image; those beyond are ignored
+EMPTY_SHARE = 0.1  # of images without any thing that are kept; chosen
+LEAST_PIXELS = 60  # of a thing that counts for its class; the detector drops smaller ones
+
+
+@dataclass(frozen=True)
+class Images:
+    """N images. rgb: (N, H, W, 3) uint8. kinds: (N, H, W) uint8, 0 = no thing, 1 + class, IGNORED.
+
+    things: (N, H, W) uint8, 0 = none, numbered within each image. colors: (N, 256) uint8, of each thing by its number,
+    IGNORED = not told. All in shared memory.
+    """
+
+    rgb: np.ndarray
+    kinds: np.ndarray
+    things: np.ndarray
+    colors: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.rgb)
+
+
+def class_names(folders: Sequence[Path], least: int) -> tuple[str, ...]:
+    """Return the classes with at least `least` things of LEAST_PIXELS in the folders. Raises CocoError."""
+    count: Counter[str] = Counter()
+    for folder in folders:
+        instances = read_instances(folder)
+        names = {category.id: category.name for category in instances.categories}
+        count.update(names[one.category_id] for one in instances.annotations if one.area >= LEAST_PIXELS)
+    found = tuple(sorted(name for name, number in count.items() if number >= least))
+    if not found or len(found) > MOST_CLASSES:
+        raise CocoError(
+            f"{len(found)} classes have {least} things or more; there must be 1 to {MOST_CLASSES}"
+        )
+    return found
+
+
+def load_images(folders: Sequence[Path], names: Sequence[str], jobs: int, seed: int = 0) -> Images:
+    """Return the images of the folders, all of one size. Things of other classes are IGNORED. Raises CocoError."""
+    todo: list[tuple[Path, Image, list[tuple[Annotation, int]]]] = []
+    place = {name: number for number, name in enumerate(names, 1)}
+    rng = np.random.default_rng(seed)
+    for folder in folders:
+        instances = read_instances(folder)
+        kind_of = {category.id: place.get(category.name, IGNORED) for category in instances.categories}
+        by_image: dict[int, list[tuple[Annotation, int]]] = {image.id: [] for image in instances.images}
+        for one in instances.annotations:
+            by_image[one.image_id].append((one, kind_of[one.category_id]))
+        for image in instances.images:
+            if by_image[image.id] or rng.random() < EMPTY_SHARE:
+                todo.append((folder, image, by_image[image.id]))
+    sizes = {(image.height, image.width) for _, image, _ in todo}
+    if len(sizes) != 1:
+        raise CocoError(f"the images have {len(sizes)} sizes: {sorted(sizes)}; they must have one")
+    (height, width) = sizes.pop()
+    global _TODO, _MADE
+    shapes = ((height, width, 3), (height, width), (height, width), (256,))
+    _TODO, _MADE = todo, Images(*(_shared((len(todo), *shape)) for shape in shapes))
+    _MADE.colors[:] = IGNORED
+    with multiprocessing.get_context("fork").Pool(jobs) as pool:
+        bad = [text for text in pool.imap_unordered(_load, range(len(todo)), chunksize=64) if text]
+    if bad:
+        raise CocoError(bad[0])
+    return _MADE
+
+
+_TODO: list[tuple[Path, Image, list[tuple[Annotation, int]]]] = []
+_MADE: Images
+
+
+def _shared(shape: tuple[int, ...]) -> np.ndarray:
+    """Return zeros that processes forked later write to as well."""
+    return np.frombuffer(mmap.mmap(-1, int(np.prod(shape))), np.uint8).reshape(shape)
+
+
+def _load(index: int) -> str:
+    """Fill one image; return what is wrong with it, "" = nothing."""
+    cv2.setNumThreads(1)
+    folder, image, annotations = _TODO[index]
+    read = cv2.imread(str(folder / image.file_name), cv2.IMREAD_COLOR)
+    if read is None or read.shape[:2] != _MADE.kinds.shape[1:]:
+        return f"{folder / image.file_name} is missing, broken or of another size"
+    _MADE.rgb[index] = read[:, :, ::-1]
+    for number, (one, kind) in enumerate(sorted(annotations, key=lambda pair: -pair[0].area), 1):
+        mask = decode_mask(one.segmentation)
+        _MADE.kinds[index][mask] = kind if number <= MOST_THINGS else IGNORED
+        _MADE.things[index][mask] = number if number <= MOST_THINGS and kind != IGNORED else 0
+        told = [COLORS.index(word) for word in one.caption.split() if word in COLORS]
+        if told and number <= MOST_THINGS:
+            _MADE.colors[index, number] = told[0]
+    return ""

@@ -1,0 +1,117 @@
+"""Train the small network that finds things in the simulator's images, and write it as ONNX with its metrics.
+
+Data come from `python -m lodestar_sim.dataset`. Needs torch (`make setup EXTRAS=torch`), and uses a GPU where one is:
+
+    python scripts/train_segmenter.py --data out/images/train --validate out/images/other --out out/segmenter
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")  # of NumPy in the processes that load images; torch is told below
+
+from segmenter.data import class_names, load_images  # noqa: E402
+
+from lodestar_sim.dataset.coco import CocoError  # noqa: E402
+
+MODEL = "segmenter.onnx"
+
+
+def _positive(text: str) -> float:
+    value = float(text)
+    if not 0.0 < value < 1e9:
+        raise argparse.ArgumentTypeError(f"{text} is no number above 0")
+    return value
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Return exit status 0 with the model, the log and the metrics written, 2 with a sentence for bad data."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", type=Path, nargs="+", required=True, help="folders of lodestar_sim.dataset")
+    parser.add_argument("--validate", type=Path, help="a folder of other buildings, on which it is scored")
+    parser.add_argument(
+        "--out", type=Path, required=True, help="folder of the model, the log and the metrics"
+    )
+    parser.add_argument("--seconds", type=_positive, default=7200.0, help="of training (default 7200)")
+    parser.add_argument("--steps", type=int, default=0, help="of training, in place of --seconds; repeatable")
+    parser.add_argument("--batch", type=int, default=64, help="images of a step (default 64)")
+    parser.add_argument("--rate", type=_positive, default=3e-3, help="largest learning rate (default 0.003)")
+    parser.add_argument("--least", type=int, default=30, help="things that a class needs (default 30)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes that load images")
+    parser.add_argument("--most-scored", type=int, default=0, help="images that are scored (default all)")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--buildings", default="", help="which buildings the data show, for the metadata")
+    options = parser.parse_args(arguments)
+    options.out.mkdir(parents=True, exist_ok=True)
+    try:
+        import torch  # noqa: F401
+    except ImportError:
+        print("there is no torch: make setup EXTRAS=torch", file=sys.stderr)
+        return 2
+    with (options.out / "train.log").open("w") as log:
+
+        def told(line: str) -> None:
+            print(line, flush=True)
+            log.write(line + "\n")
+            log.flush()
+
+        try:
+            _run(options, told)
+        except CocoError as error:
+            told(str(error))
+            return 2
+    return 0
+
+
+def _run(options: argparse.Namespace, told) -> None:
+    began = time.perf_counter()
+    names = class_names(options.data, options.least)
+    images = load_images(
+        options.data, names, options.jobs, options.seed
+    )  # before torch: these processes are forked
+    told(f"{len(images)} images, {len(names)} classes, loaded in {time.perf_counter() - began:.0f} s")
+    import torch
+    from segmenter.export import about, export
+    from segmenter.scores import score
+    from segmenter.training import TrainConfig, train
+
+    torch.set_num_threads(len(os.sched_getaffinity(0)))
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    where = torch.cuda.get_device_name(0) if device.type == "cuda" else f"{torch.get_num_threads()} threads"
+    told(f"on {where}")
+    config = replace(
+        TrainConfig(),
+        seconds=options.seconds,
+        steps=options.steps,
+        batch=options.batch,
+        rate=options.rate,
+        seed=options.seed,
+    )
+    network = train(images, len(names), config, device, told)
+    parameters = sum(p.numel() for p in network.parameters())
+    path = options.out / MODEL
+    told(f"{parameters} parameters")
+    size = images.rgb.shape[1:3]
+    export(
+        network, names, size, path, about(buildings=options.buildings, images=len(images), seed=options.seed)
+    )
+    told(f"{path}: {path.stat().st_size} bytes")
+    if options.validate:
+        scores = score(path, options.validate, options.jobs, options.most_scored)
+        (options.out / "metrics.json").write_text(json.dumps(scores, indent=1) + "\n")
+        told(json.dumps({name: value for name, value in scores.items() if name != "by_class"}))
+    told(f"{time.perf_counter() - began:.0f} s in all")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,118 @@
+"""Decoder of Panoptic-DeepLab's outputs: a class per pixel, and the centre of the thing that it belongs to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numba import njit
+
+from lodestar.perception.found_things import Boxes
+from lodestar.perception.onnx_input import InputForm
+
+_MOST = 100  # centres of an image, the highest; chosen
+_PEAK = 0.1  # least height of a centre, of 1 at most; Panoptic-DeepLab's
+_APART = 5  # cells of the window in which a centre is the highest; chosen
+_SURE = 0.5  # mean probability from which a thing has an attribute; chosen
+_NEAR = 16.0  # cells from the place that a pixel points at to the farthest centre that it may mean; chosen
+
+
+@dataclass(frozen=True)
+class PanopticDeepLab:
+    """Probabilities [1, 1 + classes, h, w], 0 = no thing; centres [1, 1, h, w]; offsets [1, 2, h, w]; and, if
+    the network has them, probabilities of attributes such as colours [1, attributes, h, w].
+
+    An offset is x, y from a pixel to the centre of its thing, in pixels of the input (`size`: height, width). Every
+    pixel of a thing goes to the centre that is nearest to where it points; a thing has the class of most of its pixels,
+    and as score their mean probability of that class. Source: Cheng et al. 2020, "Panoptic-DeepLab".
+    """
+
+    classes: int
+    size: tuple[int, int]
+    scores: int  # index of each output
+    center: int
+    offset: int
+    attributes: int | None = None
+    image = InputForm()
+    overlaps = False
+
+    def boxes(self, outputs: Sequence[np.ndarray]) -> Boxes:
+        scores, heat, offset = (outputs[index][0] for index in (self.scores, self.center, self.offset))
+        rows, columns = heat.shape[1:]
+        stride_y, stride_x = self.size[0] / rows, self.size[1] / columns
+        peaks = _peaks(heat[0])
+        looks = (
+            np.zeros((0, rows, columns), np.float32)
+            if self.attributes is None
+            else outputs[self.attributes][0]
+        )
+        owner = np.zeros((rows, columns), np.int32)
+        votes = np.zeros((len(peaks), self.classes), np.float32)
+        words = np.zeros((len(peaks), len(looks)), np.float32)
+        extent = np.empty((len(peaks), 5), np.int64)  # left, top, right, bottom, pixels
+        strides = stride_x, stride_y
+        _assign(
+            np.ascontiguousarray(scores), offset, looks, peaks, strides, _NEAR, owner, votes, words, extent
+        )
+        there = np.flatnonzero(extent[:, 4])
+        pixels = extent[there, 4]
+        kinds = votes[there].argmax(1)
+        corners = extent[there, :4] * np.array([stride_x, stride_y] * 2)
+        prototypes = np.where(owner == there[:, None, None] + 1, 1.0, -1.0).astype(np.float32)
+        word = None
+        if self.attributes is not None:
+            word = words[there].argmax(1)
+            word = np.where(words[there, word] / pixels >= _SURE, word, -1)
+        return Boxes(
+            corners.astype(np.float32), votes[there, kinds] / pixels, kinds, np.eye(len(there), dtype=np.float32),
+            prototypes, word,
+        )  # fmt: skip
+
+
+def _peaks(heat: np.ndarray) -> np.ndarray:
+    """Return row and column (N, 2) of the centres, the highest first."""
+    heat = np.where(np.isfinite(heat), heat, 0.0).astype(np.float32)
+    highest = cv2.dilate(heat, np.ones((_APART, _APART), np.uint8))
+    rows, columns = np.nonzero((heat == highest) & (heat >= _PEAK))
+    order = np.argsort(-heat[rows, columns], kind="stable")[:_MOST]
+    return np.stack([rows[order], columns[order]], 1)
+
+
+@njit(cache=True)
+def _assign(scores, offset, looks, peaks, strides, near, owner, votes, words, extent):
+    """Fill `owner` with 1 + the index of each pixel's centre, 0 = none, and what the pixels of each centre tell."""
+    kinds, rows, columns = scores.shape
+    best = np.full((rows, columns), np.float32(-1.0))
+    kind = np.zeros((rows, columns), np.int32)
+    for k in range(kinds):
+        for row in range(rows):
+            for column in range(columns):
+                if scores[k, row, column] > best[row, column]:
+                    best[row, column] = scores[k, row, column]
+                    kind[row, column] = k
+    extent[:, :2] = 1 << 40
+    extent[:, 2:] = 0
+    for row in range(rows):
+        for column in range(columns):
+            if kind[row, column] == 0:
+                continue
+            x = column + offset[0, row, column] / strides[0]
+            y = row + offset[1, row, column] / strides[1]
+            least, nearest = near * near, -1
+            for i in range(peaks.shape[0]):
+                away = (peaks[i, 0] - y) ** 2 + (peaks[i, 1] - x) ** 2
+                if away < least:
+                    least, nearest = away, i
+            if nearest < 0:
+                continue
+            owner[row, column] = nearest + 1
+            votes[nearest, kind[row, column] - 1] += best[row, column]
+            for k in range(looks.shape[0]):
+                words[nearest, k] += looks[k, row, column]
+            extent[nearest, 0] = min(extent[nearest, 0], column)
+            extent[nearest, 1] = min(extent[nearest, 1], row)
+            extent[nearest, 2] = max(extent[nearest, 2], column + 1)
+            extent[nearest, 3] = max(extent[nearest, 3], row + 1)
+            extent[nearest, 4] += 1

@@ -1,0 +1,1 @@
+"""Labelled images of simulated buildings in COCO's format."""

@@ -26,7 +26,7 @@ from lodestar.scene.relations import Relation
 from lodestar.scene.scene_state import SceneState
 from lodestar.scene.session_changes import ThingChange
 from lodestar.scene.session_sights import SessionScene, changes_between
-from lodestar.scene.signs import plates_by_region, signs_of
+from lodestar.scene.signs import FIRST_SIGN, plates_by_region, signs_of
 
 __all__ = ["SceneConfig", "SceneDictionary"]
 
@@ -125,12 +125,13 @@ class SceneDictionary:
         same_map = bool(base) and map_id == self.map_id
         loaded = same_map and base == self._expected
         restarted = same_map and not loaded and base == self.session_id.split("+")[0]
-        first = not self.session_id  # what was read before the first instance came is of this map
-        gone = [] if loaded or restarted or first else list(self.state.records)
+        gone = [] if loaded or restarted else list(self.state.records)
+        if self.session_id:
+            self.state.signs.clear()
+        else:  # what was read before the first instance came is of this map
+            gone = [identity for identity in gone if identity < FIRST_SIGN]
         for identity in gone:
             self.state.remove(identity)
-        if gone:
-            self.state.signs.clear()
         if restarted:
             self.counts["source_restarts"] += 1
             self.state.await_claim()

@@ -64,7 +64,7 @@ class SignSight:
 
 @dataclass(frozen=True)
 class SignReading:
-    """What was read in one image. odom_from_camera, map_from_odom: (4, 4) at `stamp`."""
+    """Lines that were read in one image. odom_from_camera, map_from_odom: (4, 4) at `stamp`."""
 
     stamp: float
     odom_from_camera: np.ndarray

@@ -30,19 +30,21 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
+    from lodestar.assembly import parts
     from lodestar.perception.config import SignConfig
     from lodestar.perception.frames import DetectorUnavailable
-    from lodestar.perception.text_reader import RapidReader, open_reader
     from lodestar_eval.phrase_book import phrase_book
     from lodestar_eval.sign_trials import room_trial, sign_trials
     from lodestar_sim.worlds import world_from_spec
 
     config = SignConfig(reader="rapidocr")
     try:
-        open_reader(config.side)
+        reader = parts.sign_reader(config)
+        assert reader is not None
+        reader.read(np.full((64, 64, 3), 200, np.uint8))  # loads it
     except DetectorUnavailable as error:
         raise BadOptions(str(error)) from error
-    reader, read, found = RapidReader(config), list["SignTrial"](), list["RoomTrial"]()
+    read, found = list["SignTrial"](), list["RoomTrial"]()
     for seed in options.seeds.values:
         world = world_from_spec("office?signs=1", seed)
         if not options.skip_reading:

@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lodestar.assembly.config import changed
+from lodestar.assembly import parts
+from lodestar.assembly.config import SceneDictionaryConfig, changed
 from lodestar.geometry.poses import planar_transform
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.config import SignConfig
 from lodestar.perception.frames import RgbdFrame
 from lodestar.perception.sign_text import SIGN, sign_text
 from lodestar.perception.signs import SignReader, read_signs
-from lodestar.scene.dictionary import SceneDictionary
 from lodestar_eval.episode import Episode, selector_of
 from lodestar_eval.settings import EpisodeSettings
 from lodestar_sim.simulator import Simulator
@@ -74,7 +74,7 @@ def sign_trials(world: World, seed: int, reader: SignReader, config: SignConfig)
         frames = [frame for _ in range(VIEWS) if (frame := _view(simulator, sign, rng)) is not None]
         if len(frames) < VIEWS:
             continue
-        scene, seconds = SceneDictionary(), []
+        scene, seconds = parts.scene_dictionary(SceneDictionaryConfig()), []
         for k, frame in enumerate(frames):
             begin = time.process_time()
             scene.take_signs(read_signs(replace(frame, stamp=float(k)), reader, config))

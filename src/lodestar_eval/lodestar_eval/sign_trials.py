@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -66,11 +66,15 @@ class RoomTrial:
     frames: int
 
 
-def sign_trials(world: World, seed: int, reader: SignReader, config: SignConfig) -> Iterator[SignTrial]:
-    """Yield a trial of each sign of a building that can be seen."""
+def sign_trials(
+    world: World, seed: int, reader: SignReader, config: SignConfig, kinds: Collection[str]
+) -> Iterator[SignTrial]:
+    """Yield a trial of each sign of these kinds that can be seen in a building."""
     simulator, rng = Simulator(world, seed=seed), np.random.default_rng([seed, 0x5167])
     texts = {_plain(line) for sign in world.signs for line in sign.text.split("\n")}
     for sign in world.signs:
+        if sign.kind not in kinds:
+            continue
         frames = [frame for _ in range(VIEWS) if (frame := _view(simulator, sign, rng)) is not None]
         if len(frames) < VIEWS:
             continue

@@ -16,6 +16,7 @@ from lodestar_eval.registry import BadOptions, Bar, Benchmark, Result, Table
 if TYPE_CHECKING:
     from lodestar_eval.sign_trials import RoomTrial, SignTrial
 
+KINDS = ("number", "exit", "room", "name", "warning")
 _BARS = {"number": "room numbers of 50 mm", "exit": "EXIT of 150 mm"}
 
 
@@ -25,6 +26,9 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--skip-rooms", action="store_true", help="read signs only; no robot searches for a room"
+    )
+    parser.add_argument(
+        "--kinds", default="all", help="of signs that are read: number,exit,... (default all)"
     )
     parser.add_argument("--skip-reading", action="store_true", help="search for rooms only")
 
@@ -44,11 +48,14 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
         reader.read(np.full((64, 64, 3), 200, np.uint8))  # loads it
     except DetectorUnavailable as error:
         raise BadOptions(str(error)) from error
+    kinds = KINDS if options.kinds == "all" else tuple(options.kinds.split(","))
+    if unknown := set(kinds) - set(KINDS):
+        raise BadOptions(f"--kinds: there is no {', '.join(sorted(unknown))}; there are {', '.join(KINDS)}")
     read, found = list["SignTrial"](), list["RoomTrial"]()
     for seed in options.seeds.values:
         world = world_from_spec("office?signs=1", seed)
         if not options.skip_reading:
-            own = list(sign_trials(world, seed, reader, config))
+            own = list(sign_trials(world, seed, reader, config, kinds))
             read += own
             progress(f"office {seed}: {sum(one.right for one in own)} of {len(own)} signs read")
         trial = None if options.skip_rooms else room_trial(world, seed, phrase_book())

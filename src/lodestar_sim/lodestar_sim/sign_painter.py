@@ -62,7 +62,9 @@ class SignPainter:
     def __init__(self, signs: Sequence[Sign], display: np.ndarray) -> None:
         self._signs = [(sign, *_axes(sign)) for sign in signs]
         self._display = display
-        self._light_of: np.ndarray = np.searchsorted(display, np.arange(256)).astype(np.float32) / np.float32(2048.0)
+        self._light_of: np.ndarray = np.searchsorted(display, np.arange(256)).astype(np.float32) / np.float32(
+            2048.0
+        )
 
     def paint(
         self, image: np.ndarray, hits: Hits, rays: np.ndarray, scene: RaycastWorld, camera: PinholeCamera

@@ -154,6 +154,7 @@ class HeadlessRobot:
         self.world.take_correction(frame.map_from_odom, frame.odom_from_camera)
         self.map.take_depth(frame, odom_from_base)
         fused = self.map.take_segments(frame, segmented)
+        self.map.read_signs(frame)
         self.map.work(frame.stamp)
         self._give_grid()
         with self._stages("experts_listen"):

@@ -28,6 +28,7 @@ HEAVY = {
 NODES = {
     "lodestar_ros.nodes.motion_gate_node": set(),
     "lodestar_ros.nodes.keyframes_node": set(),
+    "lodestar_ros.nodes.sign_reader_node": set(),  # its worker loads the models
     "lodestar_ros.nodes.text_embedder_node": {"scipy"},  # its worker loads the model
     "lodestar_ros.nodes.mapping_node": {"numba"},
     "lodestar_ros.nodes.perception_node": {"numba"},

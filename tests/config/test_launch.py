@@ -67,7 +67,7 @@ def test_every_process_is_installed_and_can_be_executed(use: str) -> None:
 
 
 def test_every_installed_node_is_in_the_list() -> None:
-    played = StackOptions(robot="go2_protocol", operator=True, record=True)
+    played = StackOptions(robot="go2_protocol", operator=True, signs=True, record=True)
     lists = [*(stack(use) for use in USES), stack("sim", played), stack("replay", StackOptions(bag="."))]
     fourth = replace(
         FRONTIER, name="fourth", roles=frozenset(), publishes=(), recorded=(), executable="expert"
@@ -398,3 +398,12 @@ def test_a_death_is_answered_by_the_starters_rule() -> None:
         react = node(specs[name], supervision)._ExecuteLocal__on_exit
         actions = react(SimpleNamespace(returncode=code), LaunchContext())
         assert [isinstance(action, Shutdown) for action in actions] == [True] * ends
+
+
+def test_signs_are_read_where_that_is_wanted():
+    for use in ("sim", "go2", "replay"):
+        assert "sign_reader" not in {spec.name for spec in stack(use)}
+        (reader,) = (spec for spec in stack(use, StackOptions(signs=True)) if spec.name == "sign_reader")
+        assert ("image", dict(reader.remappings)["image"]) in reader.remappings
+        (scene,) = (spec for spec in stack(use, StackOptions(signs=True)) if spec.name == "scene_dictionary")
+        assert dict(scene.remappings)["signs"] == "sign_reader/signs"

@@ -53,16 +53,17 @@ def _ros(*names: str, remappings: Remaps) -> list[ProcessSpec]:
     return [ProcessSpec("lodestar_ros", name, name, remappings=wiring() + remappings) for name in names]
 
 
-def mapping_stack(camera: Remaps, slam: str) -> list[ProcessSpec]:
+def mapping_stack(camera: Remaps, options: StackOptions) -> list[ProcessSpec]:
     """Return the processes of grid, keyframes, semantic map and memory; under SLAM its map is the grid's source."""
-    parameters: dict[str, object] = {"source": "slam"} if slam == "slam_toolbox" else {}
-    if camera in (ISAAC_CAMERA, ISAAC_GO2_ROS2) and slam == "none":
+    parameters: dict[str, object] = {"source": "slam"} if options.slam == "slam_toolbox" else {}
+    if camera in (ISAAC_CAMERA, ISAAC_GO2_ROS2) and options.slam == "none":
         parameters = {"source": "lidar"}
     mapping = ProcessSpec(
         "lodestar_ros", "mapping", "mapping", parameters=parameters, remappings=wiring() + camera
     )
     names = ("perception", "keyframes", "semantic_voxels", "scene_dictionary", "text_embedder", "memory")
-    return [mapping, *_ros(*names, remappings=camera)]
+    reads = ("sign_reader",) if options.signs else ()
+    return [mapping, *_ros(*names, *reads, remappings=camera)]
 
 
 def decision_stack(camera: Remaps) -> list[ProcessSpec]:
@@ -168,7 +169,7 @@ def _sim(options: StackOptions) -> list[ProcessSpec]:
     return (
         simulator_stack(options)
         + (driver_stack(options) if options.robot == "go2_protocol" else [])
-        + mapping_stack(camera, options.slam)
+        + mapping_stack(camera, options)
         + decision_stack(camera)
         + motion_stack()
     )
@@ -176,9 +177,7 @@ def _sim(options: StackOptions) -> list[ProcessSpec]:
 
 def _go2(options: StackOptions) -> list[ProcessSpec]:
     camera = REALSENSE_CAMERA
-    return (
-        driver_stack(options) + mapping_stack(camera, options.slam) + decision_stack(camera) + motion_stack()
-    )
+    return driver_stack(options) + mapping_stack(camera, options) + decision_stack(camera) + motion_stack()
 
 
 def _go2_stand_in(options: StackOptions) -> list[ProcessSpec]:
@@ -200,13 +199,13 @@ def _go2_stand_in(options: StackOptions) -> list[ProcessSpec]:
 
 def _isaac(options: StackOptions) -> list[ProcessSpec]:
     names = ISAAC_CAMERA if options.bridge == "lodestar" else ISAAC_GO2_ROS2
-    own = mapping_stack(names, options.slam) + decision_stack(names) + motion_stack(names)
+    own = mapping_stack(names, options) + decision_stack(names) + motion_stack(names)
     return [cloud_scan(names), *own]
 
 
 def _replay(options: StackOptions) -> list[ProcessSpec]:
     """Return the processes that map from a recording, and its player; nothing decides and nothing can move."""
-    mapping = mapping_stack(SIM_CAMERA, options.slam)
+    mapping = mapping_stack(SIM_CAMERA, options)
     if not options.bag:
         return mapping
     parameters: dict[str, object] = {
@@ -298,7 +297,7 @@ def external(use: str, options: StackOptions) -> tuple[str, ...]:
 
 def _every_node() -> set[str]:
     """Return the names of all nodes of ours, whatever the use."""
-    whole = StackOptions(operator=True, record=True, robot="go2_protocol")
+    whole = StackOptions(operator=True, signs=True, record=True, robot="go2_protocol")
     specs = [spec for use in _USES.values() for spec in use.compose(replace(whole, navigator="sim"))]
     return {spec.name for spec in specs} | {"operator", "recorder", "player", "cloud_scan"}
 

@@ -12,6 +12,7 @@ WIRING: Remaps = (
     ("vocabulary", "perception/vocabulary"),
     ("wanted_words", "goal_selector/wanted_words"),
     ("keyframes", "keyframes/keyframes"),
+    ("signs", "sign_reader/signs"),
     ("instances", "semantic_voxels/instances"),
     ("get_instances", "semantic_voxels/get_instances"),
     ("pillars", "semantic_voxels/pillars"),

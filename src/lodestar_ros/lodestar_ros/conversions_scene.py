@@ -15,6 +15,7 @@ from lodestar.keyframes.records import Keyframe
 from lodestar.mapping.records import Absence, CaptionVote, Instance, InstanceDelta, Merge, Miss, Observation
 from lodestar.memory.records import Snapshot, SnapshotDelta
 from lodestar.perception.frames import Detection, SegmentedFrame
+from lodestar.perception.signs import SignReading, SignSight
 from lodestar.scene.records import Embedding, Entity, SceneDelta, Stated, View
 from lodestar.worldmodel.records import entity_name, entity_of
 from lodestar_interfaces import msg
@@ -82,6 +83,8 @@ def segmented_from_msg(message: msg.SegmentedImage) -> SegmentedFrame:
     return SegmentedFrame(stamp_from_msg(message.header.stamp), labels, detections, message.detector)
 
 
+codec(SignSight, msg.SignSight)
+reading_to_msg, reading_from_msg = codec(SignReading, msg.SignReading)
 codec(Merge, msg.Merge)
 codec(Absence, msg.Absence)
 codec(Miss, msg.Miss)

@@ -14,6 +14,7 @@ from lodestar.keyframes.records import Keyframe
 from lodestar.mapping.pillars import build_pillars
 from lodestar.mapping.records import Absence, CaptionVote, Instance, InstanceDelta, Merge, Miss, Observation
 from lodestar.perception.frames import Detection, ImageBox, SegmentedFrame
+from lodestar.perception.signs import SignReading, SignSight
 from lodestar.scene.records import Embedding, Entity, EntityState, Region, SceneDelta, Stated, View
 from lodestar_ros import conversions_map as m
 from lodestar_ros import conversions_regions
@@ -162,3 +163,21 @@ def test_octomap_carries_the_bytes():
         "map",
     )
     assert np.array(message.data, np.int8).tobytes() == data
+
+
+def test_what_was_read_on_signs_there_and_back():
+    sight = SignSight(
+        "204", 0.5, np.array([1.0, 2.0, 1.25]), np.array([0.0, -1.0, 0.0]), 0.25, 0.125, 0.0625, box()
+    )
+    reading = SignReading(12.5, POSE, planar_transform(0.5, 0.25, 0.0), (sight, sight))
+    back = c.reading_from_msg(c.reading_to_msg(reading))
+    assert back.stamp == 12.5 and np.allclose(back.odom_from_camera, POSE)
+    assert np.allclose(back.map_from_odom, reading.map_from_odom) and len(back.sights) == 2
+    assert back.sights[0].text == "204" and back.sights[0].box == box()
+    assert np.allclose(back.sights[1].place, sight.place) and np.allclose(back.sights[1].normal, sight.normal)
+
+
+def test_plates_of_regions_there_and_back():
+    region = Region(3, "office", 0.5, 12.0, np.array([1.0, 2.0, 0.0]), (1,), plates=("204", "MILLER"))
+    back = conversions_regions.region_from_msg(conversions_regions.region_to_msg(region))
+    assert back.plates == ("204", "MILLER")

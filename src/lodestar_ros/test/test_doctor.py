@@ -241,6 +241,10 @@ FAULTS: dict[str, tuple[Callable[[Observation], Observation], str]] = {
         told_words(names=("chair",), words=(WordSight("mug", nearest="cup"),)),
         'no "mug"; nearest: "cup"',
     ),
+    "no_sign_reader": (
+        lambda s: machine(reads_text=False)(put(s, "nodes", "/sign_reader", 1)),
+        "rapidocr is not installed",
+    ),
     "closed_vocabulary": (told_words(names=tuple("abcdefghij")), "a, b, c, d, e, f, g, h and 2 more"),
 }
 

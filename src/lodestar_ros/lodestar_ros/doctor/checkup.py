@@ -35,6 +35,7 @@ def checkup(seen: Observation, inputs: dict[str, str]) -> list[Finding]:
         machine_checks.models,
         machine_checks.battery,
         word_checks.vocabulary,
+        word_checks.signs,
     ):
         found += check(seen)
     unique = list(dict.fromkeys(found))

@@ -96,6 +96,7 @@ class Machine:
     jetson: bool = False
     cuda: bool | None = None
     multicast: bool = True  # on the loopback interface
+    reads_text: bool = True  # the reader of signs is installed
     domain: str = "0"
     rmw: str = ""
     interfaces: tuple[str, ...] = ()  # that this computer has

@@ -33,6 +33,7 @@ def observe_machine() -> Machine:
         jetson=jetson,
         cuda=_cuda() if jetson else None,
         multicast=_multicast(),
+        reads_text=importlib.util.find_spec("rapidocr") is not None,
         domain=os.environ.get("ROS_DOMAIN_ID", "0"),
         rmw=os.environ.get("RMW_IMPLEMENTATION", ""),
         interfaces=interfaces(),

@@ -22,6 +22,15 @@ def vocabulary(seen: Observation) -> Iterator[Finding]:
         )  # fmt: skip
 
 
+def signs(seen: Observation) -> Iterator[Finding]:
+    """Find a reader of signs that runs here without the package that reads."""
+    if seen.runs("sign_reader") and not seen.machine.reads_text:
+        yield Finding(
+            Level.WARNING, "no_sign_reader", "sign_reader runs, and rapidocr is not installed: no sign is read.",
+            "uv pip install -r requirements/signs.txt (docs/how-to/signs.md)",
+        )  # fmt: skip
+
+
 def sights(report: VocabularyReport) -> Iterator[Finding]:
     """Find what a detector cannot see, in its answer to wanted words."""
     if report.problem:

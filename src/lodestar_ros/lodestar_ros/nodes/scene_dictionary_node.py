@@ -19,7 +19,7 @@ from lodestar_interfaces import msg, srv
 from lodestar_ros import qos
 from lodestar_ros.conversions import grid_from_msg
 from lodestar_ros.conversions_regions import regions_to_msg
-from lodestar_ros.conversions_scene import keyframe_from_msg, scene_to_msg
+from lodestar_ros.conversions_scene import keyframe_from_msg, reading_from_msg, scene_to_msg
 from lodestar_ros.embedder_client import RemotePhraseBook
 from lodestar_ros.executors import main_of
 from lodestar_ros.map_files import MapFiles
@@ -39,7 +39,7 @@ from lodestar_ros.workers import QueueWorker
 class SceneDictionaryNode(LodestarNode):
     """Keep the entities of the scene and answer queries about them.
 
-    Subscribes: ``instances``, ``grid``, ``pillars``, ``keyframes``, ``directive``.
+    Subscribes: ``instances``, ``signs``, ``grid``, ``pillars``, ``keyframes``, ``directive``.
     Publishes: ``~/entities`` (deltas), ``~/regions``, ``~/similarity/*``, ``~/keep_out_mask``,
     ``~/costmap_filter_info``, ``~/markers``. Serves: ``~/get_entities`` (paged), ``~/name_region``,
     ``~/amend``.
@@ -73,6 +73,7 @@ class SceneDictionaryNode(LodestarNode):
         self._display = SceneDisplay(self, self._scene, config.display_period)
         self.listen(OccupancyGrid, "grid", self._on_grid, qos.LATCHED)
         self.listen(msg.Keyframe, "keyframes", self._on_keyframe, qos.EVENT)
+        self.listen(msg.SignReading, "signs", self._on_signs, qos.EVENT)
         self.steady_timer(config.regions_period, self._look_for_rooms)
         self.diagnostics.value("entities", lambda: len(self._scene))
         for count in ("source_restarts", "orphans"):
@@ -80,6 +81,10 @@ class SceneDictionaryNode(LodestarNode):
 
     def _on_grid(self, message: OccupancyGrid) -> None:
         self._chain.grid = grid_from_msg(message)
+
+    def _on_signs(self, message: msg.SignReading) -> None:
+        reading = reading_from_msg(message)
+        self._worker.submit(lambda: self._publish(self._chain.take_signs(reading)))
 
     def _on_keyframe(self, message: msg.Keyframe) -> None:
         self._scene.link_keyframe(keyframe_from_msg(message))

@@ -24,7 +24,9 @@ class GeometryConfig:
     capacity: int = (
         1 << 17
     )  # blocks of 8 x 8 x 8 voxels, 3 KiB each when used; further ones are counted; chosen
-    device: str = "cpu"  # or cuda, through torch, which takes more time and leaves the processor free (ADR 0014)
+    device: str = (
+        "cpu"  # or cuda, through torch, which takes more time and leaves the processor free (ADR 0014)
+    )
 
 
 @dataclass(frozen=True)
@@ -276,7 +278,10 @@ class VoxelConfig:
     prior: float = 2.0  # votes for "another instance" that a voxel starts with; chosen
     vote: int = 4  # weight of a frame's vote for an instance; chosen
     # Weight of a frame's vote for "no instance" in a voxel that is in no mask of it; chosen
-    background_vote: int = 1  # of an instance that has no mask: it may have been overlooked
+    # One frame of `background_every` casts it against an instance that has no mask: it may have been overlooked, as real
+    # detectors do three times of four.
+    background_vote: int = 1
+    background_every: int = 3
     outside_vote: int = 4  # of an instance that has one: the detector saw where it ends
     hit: int = 2  # occupancy gained when seen; 1 is lost when seen empty; chosen
     occupancy_top: int = 12  # largest occupancy; chosen

@@ -42,6 +42,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--out", type=Path, required=True, help="folder of the model, the log and the metrics"
     )
+    parser.add_argument("--start", type=Path, help="an exported network to go on from, with its classes")
     parser.add_argument("--seconds", type=_positive, default=7200.0, help="of training (default 7200)")
     parser.add_argument("--steps", type=int, default=0, help="of training, in place of --seconds; repeatable")
     parser.add_argument("--batch", type=int, default=64, help="images of a step (default 64)")
@@ -75,7 +76,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace, told) -> None:
     began = time.perf_counter()
-    names = class_names(options.data, options.least)
+    if options.start:
+        from segmenter.resuming import exported_names  # brings torch
+    names = exported_names(options.start) if options.start else class_names(options.data, options.least)
     images = load_images(
         options.data, names, options.jobs, options.seed
     )  # before torch: these processes are forked
@@ -97,7 +100,7 @@ def _run(options: argparse.Namespace, told) -> None:
         rate=options.rate,
         seed=options.seed,
     )
-    network = train(images, len(names), config, device, told)
+    network = train(images, len(names), config, device, told, options.start)
     parameters = sum(p.numel() for p in network.parameters())
     path = options.out / MODEL
     told(f"{parameters} parameters")

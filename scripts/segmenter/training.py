@@ -7,6 +7,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -15,6 +16,7 @@ from torch import Tensor
 from segmenter.batches import Batch, Batches, ChangeConfig, loss
 from segmenter.data import COLORS, IGNORED, Images
 from segmenter.network import Segmenter
+from segmenter.resuming import resume
 
 
 @dataclass(frozen=True)
@@ -61,14 +63,24 @@ def class_weights(kinds: np.ndarray, classes: int) -> np.ndarray:
 
 
 def train(
-    images: Images, classes: int, config: TrainConfig, device: torch.device, told: Callable[[str], None]
+    images: Images,
+    classes: int,
+    config: TrainConfig,
+    device: torch.device,
+    told: Callable[[str], None],
+    start: Path | None = None,
 ) -> Segmenter:
-    """Return the averaged network after a schedule that is complete: a warm-up and a cosine to zero."""
+    """Return the averaged network after a schedule that is complete: a warm-up and a cosine to zero.
+
+    start: an exported network from whose weights it goes on. Raises CocoError for one of another form.
+    """
     torch.manual_seed(config.seed)
     torch.backends.cudnn.benchmark = True  # all images have one size
     network = Segmenter(classes, len(COLORS)).to(device)
-    average = Average(network, classes, config.average)
     batches = Batches(images, device, min(config.batch, len(images)), config.seed, config.change)
+    if start is not None:
+        resume(network, start, batches)
+    average = Average(network, classes, config.average)
     of_class = torch.from_numpy(class_weights(images.kinds, classes)).to(device)
     plain = [p for p in network.parameters() if p.ndim < 2]
     decayed = [p for p in network.parameters() if p.ndim >= 2]

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from lodestar.geometry.camera import DEPTH_RANGE
-from lodestar.models.config import VisionChatConfig
+from lodestar.models.config import SpendingConfig, VisionChatConfig
 
 DESCRIBERS = ("none", "histogram", "encoder")
 SPLITS = ("none", "depth", "instances")
 COLOR_TRANSPORTS = ("raw", "compressed")
 DEPTH_TRANSPORTS = ("raw", "compressedDepth", "compressed")
+SIGN_READERS = ("none", "rapidocr")
 ONNX_PROVIDERS = ("cpu", "cuda", "tensorrt")
 COMPRESSED = ("compressed", "compressedDepth")  # last part of the names of such topics
 
@@ -37,17 +38,22 @@ class TransportConfig:
 class VisionConfig:
     """Limits of a vision model that describes objects."""
 
-    max_questions: int = 500  # per process; after that templates are used; chosen
+    # a person's limit per day (UTC) besides `endpoint.day`, of all that is counted there; 0 = none; chosen
+    per_day: int = 2_000
+    per_minute: float = 60.0  # questions; 0 = as they come; chosen
+    parallel: int = 4  # questions at once; chosen
     # pixels of a crop's longer side; the shorter is at least a quarter of it; chosen
     side: int = 384
     quality: int = 85  # of the crop's JPEG, 1 to 100; chosen
     chat: VisionChatConfig = field(
-        default_factory=lambda: VisionChatConfig(max_tokens=120)
+        default_factory=lambda: VisionChatConfig(max_tokens=120, spending=SpendingConfig(tokens=0))
     )  # of the endpoint
 
     def __post_init__(self) -> None:
-        if self.side < 32 or not 1 <= self.quality <= 100 or self.max_questions < 0:
-            raise ValueError("side must be at least 32 pixels, quality 1 to 100, max_questions not negative")
+        if self.side < 32 or not 1 <= self.quality <= 100 or self.per_day < 0 or not 1 <= self.parallel <= 16:
+            raise ValueError(
+                "side must be at least 32 pixels, quality 1 to 100, per_day not negative, parallel 1 to 16"
+            )
 
 
 @dataclass(frozen=True)
@@ -287,3 +293,28 @@ class DescriberConfig:
             raise ValueError(
                 "appearance.by encoder needs appearance.encoder.model, the path of an .onnx file"
             )
+
+
+@dataclass(frozen=True)
+class SignConfig:
+    """Reading of signs: who reads, how often, and which surfaces are worth it."""
+
+    reader: str = "none"  # none; rapidocr: PP-OCR on the CPU (requirements/signs.txt)
+    period: float = 1.0  # s at least between two images that are read; chosen
+    stands: float = 0.05  # m within which a camera stands; chosen
+    stands_deg: float = 3.0  # within which it looks the same way; chosen
+    rereads: int = 2  # images that are read of a camera that stands; chosen
+    reach: float = (
+        4.5  # m to the farthest surface that is read; chosen: EXIT in letters of 150 mm is read to 4 m
+    )
+    tilt_deg: float = 60.0  # most between a surface's normal and the line of sight; chosen
+    contrast: int = 40  # grey levels between ink and plate within three pixels; chosen
+    areas: int = 6  # that are read of one image, the likeliest first; chosen: about 35 ms each
+    score: float = 0.6  # least score of a line, 0 to 1; chosen
+    side: int = 480  # pixels, longest side of what the detector of text is given
+
+    def __post_init__(self) -> None:
+        if self.reader not in SIGN_READERS:
+            raise ValueError(f"signs.reader is {self.reader!r}; it is one of {', '.join(SIGN_READERS)}")
+        if self.period <= 0.0 or self.areas < 1 or self.rereads < 1 or self.side < 64:
+            raise ValueError("signs.period must be above 0, areas and rereads at least 1, side at least 64")

@@ -14,6 +14,7 @@ from lodestar.perception.onnx_input import InputForm
 
 _MOST = 100  # centres of an image, the highest; chosen
 _PEAK = 0.1  # least height of a centre, of 1 at most; Panoptic-DeepLab's
+_BLUR = 1.0  # cells, standard deviation of the blur of the centres, which has one top per plateau; chosen
 _APART = 5  # cells of the window in which a centre is the highest; chosen
 _SURE = 0.5  # mean probability from which a thing has an attribute; chosen
 _NEAR = 16.0  # cells from the place that a pixel points at to the farthest centre that it may mean; chosen
@@ -72,12 +73,17 @@ class PanopticDeepLab:
 
 
 def _peaks(heat: np.ndarray) -> np.ndarray:
-    """Return row and column (N, 2) of the centres, the highest first."""
-    heat = np.where(np.isfinite(heat), heat, 0.0).astype(np.float32)
+    """Return row and column (N, 2) of the centres, the highest first; a plateau is one centre."""
+    heat = np.clip(np.where(np.isfinite(heat), heat, 0.0), 0.0, 1.0).astype(np.float32)
+    heat = cv2.GaussianBlur(heat, (0, 0), _BLUR, borderType=cv2.BORDER_REPLICATE)
     highest = cv2.dilate(heat, np.ones((_APART, _APART), np.uint8))
     rows, columns = np.nonzero((heat == highest) & (heat >= _PEAK))
-    order = np.argsort(-heat[rows, columns], kind="stable")[:_MOST]
-    return np.stack([rows[order], columns[order]], 1)
+    found = np.stack([rows, columns], 1)[np.argsort(-heat[rows, columns], kind="stable")]
+    kept: list[np.ndarray] = []
+    for place in found:
+        if len(kept) < _MOST and all(np.abs(place - other).max() > _APART // 2 for other in kept):
+            kept.append(place)
+    return np.array(kept).reshape(-1, 2)
 
 
 @njit(cache=True)

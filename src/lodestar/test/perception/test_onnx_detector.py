@@ -56,6 +56,7 @@ def test_a_missing_network_says_how_to_get_one(tmp_path):
         OnnxDetector(tmp_path / "nanodet.onnx").check()
 
 
+PANOPTIC = [np.zeros((1, channels, 32, 32)) for channels in (3, 1, 2, 4)]
 BAD = {
     "no names": (lambda path: write_network(path, [yolo_output([], 2)]), r"write n.txt beside it"),
     "too few names": (
@@ -65,6 +66,13 @@ BAD = {
     "names that are no names": (
         lambda path: write_network(path, [yolo_output([], 2)], metadata={"names": "{0: __import__('os')}"}),
         "cannot be read",
+    ),
+    "attributes that are no list": (
+        lambda path: write_network(path, PANOPTIC, metadata={**names(2), "attributes": "{'red'}"}),
+        "the attributes in .*cannot be read",
+    ),
+    "names of another count": (
+        lambda path: write_network(path, PANOPTIC, metadata=names(3)), "3 names of classes: .*no known form"
     ),
     "another form": (
         lambda path: write_network(path, [np.zeros((1, 1000))], metadata=names(2)), r"\(1, 1000\) are of no known form"

@@ -24,7 +24,9 @@ class GeometryConfig:
     capacity: int = (
         1 << 17
     )  # blocks of 8 x 8 x 8 voxels, 3 KiB each when used; further ones are counted; chosen
-    device: str = "cpu"  # or cuda, through torch, which takes more time and leaves the processor free (ADR 0014)
+    device: str = (
+        "cpu"  # or cuda, through torch, which takes more time and leaves the processor free (ADR 0014)
+    )
 
 
 @dataclass(frozen=True)

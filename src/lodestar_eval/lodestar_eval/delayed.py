@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from lodestar.language.config import BackgroundReasonerConfig
@@ -24,15 +24,16 @@ class _Thought:
 
 
 class DelayedReasoner:
-    """Imitates `language.thinking.BackgroundReasoner` around a model that takes `seconds` for each answer.
+    """Imitates `language.background_reasoner.BackgroundReasoner` around a model that takes `seconds` for each answer.
 
-    A request returns at once: with the last answer about the same task while that is fresh, otherwise with the offline
-    reasoner's. One question is processed at a time; the newest of the waiting ones is next.
-    now: seconds of simulated time.
+    A ranking returns at once: with the last answer about the same task while that is fresh, otherwise with the offline
+    reasoner's. One question is processed at a time; the newest of the waiting ones is next. A view is answered
+    `seconds` after it was first asked about, unless a newer one took its place.
+    now: seconds of simulated time. inner: what answers, such as a `ModelReasoner` of a server.
     """
 
     name = "delayed"
-    sees = False
+    waits = True
 
     def __init__(
         self,
@@ -46,10 +47,12 @@ class DelayedReasoner:
         self._busy: _Thought | None = None
         self._waiting: tuple[Any, Any] | None = None  # topic and value
         self._known: _Thought | None = None
+        self._view: _Thought | None = None
+        self.sees = self._inner.sees
 
     def begin_task(self) -> None:
         """Drop the answers for the last task."""
-        self._busy = self._waiting = self._known = None
+        self._busy = self._waiting = self._known = self._view = None
         self._inner.begin_task()
 
     def rank(
@@ -66,12 +69,16 @@ class DelayedReasoner:
         judged = self._think(("rank", task.target, task.step.graphs), offline, self._config.rank_age)
         return offline if judged is None else merged(judged, offline)
 
-    def judge_view(self, question: ViewQuestion) -> ViewAnswer:
-        """See Reasoner; the answer's question may be an earlier one."""
-        offline = self._inner.judge_view(question)
-        topic = ("view", question.target, question.neighbors)
-        judged: ViewAnswer | None = self._think(topic, offline, self._config.view_age)
-        return offline if judged is None else judged
+    def judge_view(self, question: ViewQuestion) -> ViewAnswer | None:
+        """See Reasoner."""
+        topic = (question.target, question.neighbors, question.constraints, question.name)
+        if self._view is None or self._view.topic != topic:
+            answer = self._inner.judge_view(question)
+            if answer is not None and not self._inner.sees:
+                answer = replace(answer, by=self.name)  # it stands in for a model
+            self._view = _Thought(topic, answer, self._now() + self._seconds)
+        found: ViewAnswer | None = self._view.value if self._view.ready <= self._now() else None
+        return found
 
     def describe(self, entities: Iterable[Entity], budget: int = DEFAULT_BUDGET) -> str:
         """See Reasoner."""

@@ -8,6 +8,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 
@@ -29,7 +30,7 @@ from lodestar.agent.facts.errors import ErrorCode
 from lodestar.assembly import parts
 from lodestar.assembly.local_map import LocalMap
 from lodestar.assembly.memory_handover import Keeper
-from lodestar.experts.protocol import Proposal, Rejection
+from lodestar.experts.protocol import Proposal, ProposalRequest, Rejection, Thinking
 from lodestar.experts.registry import expert_spec
 from lodestar.language.directive import Directive, StepKind, main_kind
 from lodestar.models.phrases import PhraseBook
@@ -43,6 +44,7 @@ from lodestar_eval.disturbance import Ended, current
 from lodestar_eval.episode_run import EpisodeRun
 from lodestar_eval.epochs import EpochTimes
 from lodestar_eval.listed_things import listed_things
+from lodestar_eval.looks import looks_of
 from lodestar_eval.outcomes import EpisodeOutcome
 from lodestar_eval.path_split import WaySplit, WayWatcher
 from lodestar_eval.settings import EpisodeSettings
@@ -171,6 +173,7 @@ class Episode:
         self._goal_epoch = 0
         self._driver = ""
         self._pending: list[tuple[float, Proposal | Rejection]] = []
+        self._thinking: list[tuple[str, ProposalRequest, float]] = []  # expert, request, when it was asked
         self.epochs = EpochTimes()
         self._path: list[tuple[float, float, float, float]] = []
         self._perceive()
@@ -215,6 +218,9 @@ class Episode:
             self._perceive()
         else:
             self.robot.turn()
+        thinking, self._thinking = self._thinking, []
+        for name, request, asked in thinking:
+            self._propose(name, request, asked, now)
         due = [answer for at, answer in self._pending if at <= now]
         self._pending = [item for item in self._pending if item[0] > now]
         with self._stage("loop"):
@@ -299,13 +305,24 @@ class Episode:
     def _ask(self, command: RequestProposals, now: float) -> None:
         """Ask every expert with the current facts; its answer arrives after its thinking time."""
         for name in command.experts:
-            began = time.thread_time()
-            answer = self.robot.headless.propose(name, command.request)
-            measured = time.thread_time() - began
-            self.epochs.thought(command.request.epoch, measured)
-            thought = measured if self.settings.thinking is None else self.settings.thinking
-            delay = self.settings.answer_delay if expert_spec(name).reasons else 0.0
-            self._pending.append((now + thought + delay, answer))
+            self._propose(name, command.request, now, now)
+
+    def _propose(self, name: str, request: ProposalRequest, asked: float, now: float) -> None:
+        """Ask an expert that was first asked this at `asked`."""
+        began = time.thread_time()
+        answer = self.robot.headless.propose(name, request)
+        if isinstance(answer, Thinking) and now >= answer.until:
+            answer = self.robot.headless.propose(name, replace(request, may_wait=False))
+        measured = time.thread_time() - began
+        self.epochs.thought(request.epoch, measured)
+        if isinstance(answer, Thinking):
+            self._thinking.append((name, request, asked))
+            return
+        thought = measured if self.settings.thinking is None else self.settings.thinking
+        ready = now + thought + (self.settings.answer_delay if expert_spec(name).reasons else 0.0)
+        if isinstance(answer, Proposal):
+            answer = replace(answer, time_taken=ready - asked)
+        self._pending.append((ready, answer))
 
     def finish(self, shortest: float, cpu: float, setup: float, way: WaySplit | None = None) -> EpisodeRun:
         """Return the run with its outcome, judged by ground truth."""
@@ -328,6 +345,7 @@ class Episode:
             rejected=dict(self.map.rejected - self._rejected_before),
             decisions=_by_expert(self.decisions), stages=self.clock.totals(),
             driven={name: m for name, m in self.driven.items() if m > 0.0}, way=way.row() if way else {},
+            looks=looks_of(self.decisions, path),
             epoch_seconds=tuple(self.epochs.seconds), falls=simulator.falls, target=self._target,
         )  # fmt: skip
         return EpisodeRun(

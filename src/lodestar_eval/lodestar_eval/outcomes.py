@@ -18,7 +18,8 @@ class EpisodeOutcome:
     success. coverage: share of the reachable floor, floor_m2. rejected: frames that the map rejected, by reason.
     stages: seconds of the main thread and calls by stage. epoch_seconds: processor time of each decision epoch.
     driven: metres by the expert of the goal, "" = none.
-    way: the path's parts, by `path_split.WaySplit`. target: label of what is to be found. setting, policy: of the run.
+    way: the path's parts, by `path_split.WaySplit`. looks: by `looks.looks_of`. target: label of what is to be found.
+    setting, policy: of the run.
     """
 
     world: str
@@ -46,6 +47,7 @@ class EpisodeOutcome:
     epoch_seconds: tuple[float, ...] = ()
     driven: dict[str, float] = field(default_factory=dict)
     way: dict[str, float] = field(default_factory=dict)
+    looks: dict[str, float] = field(default_factory=dict)
     floor_m2: float = float("nan")
     falls: int = 0  # the robot had no ground under a foot
     target: str = ""
@@ -75,5 +77,6 @@ class EpisodeOutcome:
         row |= {f"decisions_{name}": count for name, count in sorted(self.decisions.items())}
         row |= {f"driven_{name or 'none'}": round(metres, 2) for name, metres in sorted(self.driven.items())}
         row |= self.way
+        row |= {f"looks_{name}": round(value, 2) for name, value in self.looks.items()}
         row["frames_rejected"] = sum(self.rejected.values())
         return row

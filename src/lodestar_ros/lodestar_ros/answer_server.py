@@ -106,7 +106,7 @@ class AnswerServer:
         if store is None:
             raise Refused(Result.STORE_UNAVAILABLE, self._keeper.problem)
         tools = Tools(
-            store, self._book, around.scene, grid=around.grid, looks=around.looks,
+            store, self._book, around.scene, grid=around.grid, looks=around.looks, shots=around.shots,
             cancelled=lambda: job.cancel_requested,
         )  # fmt: skip
         answerer = Answerer(tools, self._config.answering)

@@ -68,6 +68,7 @@ request_to_goal, request_from_goal = codec(
         "stamp": lambda message, _: stamp_from_msg(message.robot_pose.header.stamp),
         "looks_since": _since,
     },
+    alone=("may_wait",),
 )
 #: As it is published; the context is the names of the experts that are asked.
 question_to_msg, _request_from_question = codec(
@@ -79,7 +80,7 @@ question_to_msg, _request_from_question = codec(
         "directive": _directive_with_step,
         "robot_pose": lambda message, _: _pose_in_map(message.header.frame_id, message.robot_pose),
     },
-    alone=("errand", "looks_since"),
+    alone=("errand", "looks_since", "may_wait"),
 )
 
 

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import replace
 
 from nav_msgs.msg import OccupancyGrid
 
-from lodestar.experts.protocol import Expert, GridReader, Proposal
+from lodestar.experts.protocol import (
+    Expert,
+    GridReader,
+    Proposal,
+    ProposalRequest,
+    Rejection,
+    Thinking,
+)
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar_interfaces.action import ProposeGoal
 from lodestar_ros import qos
@@ -20,6 +28,7 @@ from lodestar_ros.workers import ActionWorker, Job, Refused
 
 _Codes = ProposeGoal.Result
 _REPLACED = "a newer question took its place"
+_AGAIN = 0.05  # s of real time between two questions to an expert that is thinking
 
 
 class ExpertServer:
@@ -62,11 +71,7 @@ class ExpertServer:
         request = request_from_goal(job.request)
         if self._node.now > request.deadline:
             raise Refused(_Codes.DEADLINE, "the deadline had passed before the question was read")
-        with self.lock:
-            self.update_grid()
-            if self._refresh is not None:
-                self._refresh()
-            answer = self._expert.propose(request)
+        answer = self._answered(job, request)
         self.latency = job.age
         if job.cancel_requested:
             raise Refused(_Codes.CANCELLED, _REPLACED)
@@ -75,6 +80,24 @@ class ExpertServer:
         if self._after is not None:
             self._after()
         return answer_to_result(answer)
+
+    def _answered(self, job: Job, request: ProposalRequest) -> Proposal | Rejection:
+        """Return the expert's answer, for which it may take its time; views reach it meanwhile. Raises Refused."""
+        while True:
+            with self.lock:
+                self.update_grid()
+                if self._refresh is not None:
+                    self._refresh()
+                answer = self._expert.propose(request)
+            if not isinstance(answer, Thinking):
+                return answer
+            if job.cancel_requested:
+                raise Refused(_Codes.CANCELLED, _REPLACED)
+            # both clocks: that of stamps may stand
+            over = self._node.now >= answer.until or job.age >= answer.until - request.stamp
+            request = replace(request, may_wait=not over)
+            if not over:
+                time.sleep(_AGAIN)
 
     def update_grid(self) -> None:
         """Give the expert the newest grid. Requires the lock."""

@@ -16,6 +16,7 @@ from lodestar.assembly.memory_chain import MemoryChain
 from lodestar.assembly.memory_news import decision_news
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.memory.answering.coverage import FloorLooks
+from lodestar.memory.answering.shots import Shot
 from lodestar.memory.segments import views_of
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import SceneDelta
@@ -47,6 +48,7 @@ class Surroundings:
     looks: FloorLooks
     pose: np.ndarray | None
     in_view: dict[int, int]
+    shots: tuple[Shot, ...]
 
 
 class MemoryFeed:
@@ -101,8 +103,9 @@ class MemoryFeed:
         with self._lock:
             chain = self.chain
             return Surroundings(
-                chain.scene.snapshot(), chain.grid, chain.looks.snapshot(), chain.pose, dict(self._in_view)
-            )
+                chain.scene.snapshot(), chain.grid, chain.looks.snapshot(), chain.pose, dict(self._in_view),
+                chain.images.shots(chain.scene),
+            )  # fmt: skip
 
     def _work(self, work: Callable[[], None]) -> None:
         self._done += 1

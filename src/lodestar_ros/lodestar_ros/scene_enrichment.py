@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections import OrderedDict
 from contextlib import suppress
 from functools import partial
@@ -12,13 +13,15 @@ import numpy as np
 from lodestar.assembly.config import SceneDictionaryConfig
 from lodestar.assembly.scene_chain import SceneChain
 from lodestar.models.phrases import MissingPhrases
+from lodestar.perception.caption_book import CaptionBook
 from lodestar.perception.captioner import make_describer
 from lodestar.scene.enrichment import EnrichmentTask, crop_of
 from lodestar.scene.vision_captioner import VisionCaptioner
+from lodestar.storage.private import UnsafeFolder, state_home
 from lodestar_interfaces.srv import GetKeyframe
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.services import ServiceCaller
-from lodestar_ros.workers import LatestWorker
+from lodestar_ros.workers import LatestWorker, work_together
 
 PATIENCE = 1.0  # s that a captioner waits for an image
 IMAGES = 16  # decoded images in the cache
@@ -62,8 +65,8 @@ class KeyframeImages:
 class SceneEnrichment:
     """Enrich entities as they arrive, at most one batch per `period` seconds.
 
-    Calls: ``get_keyframe``, and ``embed`` through the phrase book. A vision model is asked on a thread of its own,
-    about one entity at a time; the template's captions are used until it has answered.
+    Calls: ``get_keyframe``, and ``embed`` through the phrase book. A vision model is asked on threads of its own,
+    about one entity each; the template's captions are used until it has answered.
     """
 
     def __init__(
@@ -84,22 +87,26 @@ class SceneEnrichment:
     def _vision(self, config: SceneDictionaryConfig) -> VisionCaptioner:
         """Return a captioner that asks the model on a worker, which ends with the node."""
         node = self._node
-        describer, chat = make_describer(config.captions.vision)
+        vision = config.captions.vision
+        describer, chat = make_describer(vision, self._book(), node.get_logger().warning)
         captioner = VisionCaptioner(
             describer, self._scene.return_enrichments, lambda task: self._images.crops(task, MARGIN)
         )
-        asking: LatestWorker = LatestWorker("describe", lambda _: captioner.work(), node.diagnostics.error)
-        node.on_close(asking.close)
+        work_together(node, "describe", vision.parallel, config.enrich_period, captioner)
         node.on_close(chat.cancel)
-        node.steady_timer(
-            config.enrich_period,
-            lambda: asking.submit(None) if captioner.waiting and not asking.busy else None,
-        )
         node.diagnostics.value("captions.waiting", lambda: captioner.waiting)
         for what in ("described", "refused", "failed", "no_image"):
             node.diagnostics.value(f"captions.{what}", partial(captioner.counts.__getitem__, what))
         node.diagnostics.value("captions.last_failure", lambda: captioner.last_failure)
         return captioner
+
+    def _book(self) -> CaptionBook:
+        """Return the descriptions that outlive this node; in memory alone where their file cannot be used."""
+        try:
+            return CaptionBook(state_home() / "captions")
+        except (UnsafeFolder, OSError, sqlite3.Error) as error:
+            self._node.get_logger().warning(f"descriptions are forgotten when this node ends: {error}")
+            return CaptionBook()
 
     def _wake(self) -> None:
         if self._scene.enrichments_waiting and not self._worker.busy:

@@ -10,7 +10,7 @@ from lodestar.memory.vision_captions import make_vision_captions
 from lodestar_ros.keyframe_client import KeyframeClient
 from lodestar_ros.memory_feed import MemoryFeed
 from lodestar_ros.node import LodestarNode
-from lodestar_ros.workers import LatestWorker
+from lodestar_ros.workers import work_together
 
 TURN = 0.5  # s of real time between two looks for a segment that waits
 
@@ -27,10 +27,8 @@ class SegmentCaptions:
             return
         captions, chat = made
         feed.chain.use_captions(captions)
-        asking: LatestWorker = LatestWorker("captions", lambda _: captions.work(), node.diagnostics.error)
-        node.on_close(asking.close)
+        work_together(node, "captions", config.captions.parallel, TURN, captions)
         node.on_close(chat.cancel)
-        node.steady_timer(TURN, lambda: asking.submit(None) if captions.waiting and not asking.busy else None)
         for name in ("captioned", "refused", "failed", "late", "no_image", "over_budget"):
             node.diagnostics.value(f"captions.{name}", partial(captions.counts.__getitem__, name))
         node.diagnostics.value("captions.last_failure", lambda: captions.last_failure or "none")

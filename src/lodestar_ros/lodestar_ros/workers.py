@@ -8,7 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
@@ -125,6 +125,30 @@ class LatestWorker(Generic[T]):
                 if self._on_error is not None:
                     self._on_error(error)
             self.latency = time.monotonic() - start
+
+
+class Working(Protocol):
+    """Something with questions that wait."""
+
+    def work(self) -> object:
+        """Deal with the next one, if there is one; on any thread."""
+        ...
+
+
+def work_together(node: LodestarNode, name: str, count: int, period: float, what: Working) -> None:
+    """Have so many threads work on something every `period` seconds of real time, until the node ends."""
+    threads: list[LatestWorker[None]] = [
+        LatestWorker(f"{name}{i}", lambda _: what.work(), node.diagnostics.error) for i in range(count)
+    ]
+    for each in threads:
+        node.on_close(each.close)
+
+    def wake() -> None:
+        for each in threads:
+            if not each.busy:
+                each.submit(None)
+
+    node.steady_timer(period, wake)
 
 
 class Job:

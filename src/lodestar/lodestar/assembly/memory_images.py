@@ -6,9 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from lodestar.keyframes.records import ImageName, Keyframe
+from lodestar.memory.answering.shots import Shot
 from lodestar.memory.records import Memory
 from lodestar.memory.segments import Segmenter
 from lodestar.memory.snapshots.upkeep import SnapshotUpkeep
+from lodestar.scene.captions import clean_text
+from lodestar.scene.mirror import SceneMirror
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,19 @@ class MemoryImages:
         self.session, self.lacks = "", True
         self._newest = 0
         self._erased: set[ImageName] = set()
+
+    def shots(self, scene: SceneMirror) -> tuple[Shot, ...]:
+        """Return the images that stand for what is known, as an answer may need them."""
+        found = []
+        for snapshot in self._snapshots.snapshots.values():
+            keyframe = self._snapshots.keyframe(snapshot.keyframe_id)
+            if keyframe is None:
+                continue
+            things = (scene.entities.get(scene.resolve(i)) for i in sorted(snapshot.entity_ids))
+            labels = tuple(dict.fromkeys(clean_text(one.label) for one in things if one is not None))
+            image, place = ImageName(keyframe.session_id, keyframe.id), keyframe.map_from_camera[:3, 3].copy()
+            found.append(Shot(image, keyframe.stamp, place, snapshot.entity_ids, labels, snapshot.caption))
+        return tuple(found)
 
     def take_keyframe(self, keyframe: Keyframe) -> None:
         """Note a keyframe, or a newer record of one."""

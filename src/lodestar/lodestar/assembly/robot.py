@@ -26,7 +26,7 @@ from lodestar.assembly.expert_panel import ExpertPanel
 from lodestar.assembly.local_map import LocalMap, Stages, unmeasured
 from lodestar.assembly.memory_chain import MemoryChain
 from lodestar.assembly.memory_news import decision_news, directive_begun, directive_outcome
-from lodestar.experts.protocol import Expert, Proposal, ProposalRequest, Rejection
+from lodestar.experts.protocol import Expert, Proposal, ProposalRequest, Rejection, Thinking
 from lodestar.geometry.poses import planar_transform
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.checks import check_directive
@@ -262,7 +262,7 @@ class HeadlessRobot:
                 return AnswerOutcome(AnswerCode.STORE_UNAVAILABLE, why=str(error))
             return outcome_of(answerer, state, question, now, memory.pose)
 
-    def propose(self, expert: str, request: ProposalRequest) -> Proposal | Rejection:
-        """Return an expert's answer from the current state; the caller passes it to `loop.on_answer`."""
+    def propose(self, expert: str, request: ProposalRequest) -> Proposal | Rejection | Thinking:
+        """Return an expert's answer from the current state; the caller passes it to `loop.on_answer`, or asks again."""
         with self._stages(f"expert_{expert}"):
             return self.experts[expert].propose(request)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
+from lodestar.experts.standing import StandingConfig
 from lodestar.grid.config import LookConfig, TravelConfig, ViewpointConfig
 from lodestar.language.config import PriorConfig, ReasonerConfig, ViewReasonerConfig
 from lodestar.memory.config import FrontierSnapshotConfig
@@ -149,6 +150,7 @@ class EgocentricConfig:
     worth: DetectionScoreConfig = field(default_factory=DetectionScoreConfig)
     recall: RecallConfig = field(default_factory=RecallConfig)
     turning: TurnConfig = field(default_factory=TurnConfig)
+    standing: StandingConfig = field(default_factory=StandingConfig)
     reach: ReachConfig = field(default_factory=ReachConfig, metadata={"shared": "reach"})
     viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig, metadata={"shared": "viewpoints"})
 

@@ -15,11 +15,19 @@ from lodestar.experts.descriptions import AnnotatedPoint, SceneDescription
 from lodestar.experts.detection_score import DetectionScorer, as_entity, name_of
 from lodestar.experts.facing_places import place_to_face, place_towards
 from lodestar.experts.lifted_detections import LiftedDetection, lift
-from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest, Rejection, RejectionReason
+from lodestar.experts.protocol import (
+    ActionKind,
+    Proposal,
+    ProposalRequest,
+    Rejection,
+    RejectionReason,
+    Thinking,
+)
 from lodestar.experts.reach import Reach
 from lodestar.experts.recall import Recall
 from lodestar.experts.tasks import TaskWatch
 from lodestar.experts.turn_memory import TURNS, TurnMemory
+from lodestar.experts.view_judge import ViewJudge
 from lodestar.geometry.boxes import point_box_distance
 from lodestar.geometry.poses import wrap_angle
 from lodestar.grid.occupancy import OccupancyGrid2D
@@ -50,7 +58,8 @@ class EgocentricExpert:
         self.config = config
         self._phrases = phrases
         self._reasoner = reasoner or OfflineReasoner()
-        self._task = TaskWatch(self._reasoner.begin_task)
+        self._judge = ViewJudge(self._reasoner, config.standing)
+        self._task = TaskWatch(self._judge.forget)
         self._grid: OccupancyGrid2D | None = None
         self._mirror: SceneMirror | None = None
         self._frame: RgbdFrame | None = None
@@ -82,8 +91,10 @@ class EgocentricExpert:
         pose = frame.map_from_camera
         self._turns.looked(float(pose[0, 3]), float(pose[1, 3]), math.atan2(pose[1, 2], pose[0, 2]))
 
-    def propose(self, request: ProposalRequest) -> Proposal | Rejection:
-        """Return a viewpoint of the best mark in view, else a turn, else a rejection."""
+    def propose(self, request: ProposalRequest) -> Proposal | Rejection | Thinking:
+        """Return a viewpoint of the best mark in view, else a turn, else a rejection; Thinking while a decision that
+        has nothing sure stands for the reasoner's word about this view.
+        """
         frame = self._frame
         if frame is None or self._grid is None:
             what = "image" if frame is None else "grid"
@@ -100,7 +111,10 @@ class EgocentricExpert:
             recalled = self._recall.candidates(request, frame.stamp, self._mirror)
         except MissingPhrases as missing:
             return self._reject(request, RejectionReason.NO_DATA, str(missing))
-        answer = self._answer = self._reasoner.judge_view(question)
+        answer = self._judge.judge(request, question, self._taken_at(frame))
+        if answer is None:
+            return Thinking(self._judge.standing_until(request))
+        self._answer = answer
         going, blocked = self._go(request, answer) if answer.action == GO else (None, "")
         if going is not None:
             return going
@@ -158,6 +172,12 @@ class EgocentricExpert:
             openness={action.name: share for action, share in self._openness(frame).items()},
             image=annotated_jpeg(frame, points, self.config.annotation) if self._reasoner.sees else b"",
         )
+
+    def _taken_at(self, frame: RgbdFrame) -> np.ndarray:
+        """Return the robot's pose (3,) in map when the frame was taken, by where its camera was."""
+        camera, forward = frame.map_from_camera, self.config.viewpoints.camera_forward
+        yaw = math.atan2(camera[1, 2], camera[0, 2])
+        return np.array([camera[0, 3] - forward * math.cos(yaw), camera[1, 3] - forward * math.sin(yaw), yaw])
 
     def _things(self, scores: Sequence[float] | np.ndarray) -> list[ViewPoint]:
         """Marks of the detections, nearest first."""
@@ -244,6 +264,7 @@ class EgocentricExpert:
             entity_id=known,
             evidence_entities=(known,) if known else (),
             stamp=self._frame.stamp,
+            view=_judged(answer),
         )
 
     def _known(self, mark: ViewPoint) -> int:
@@ -293,6 +314,7 @@ class EgocentricExpert:
             rationale=f"Nothing in view fits; turning {action.name.lower().removeprefix('turn_')} to look there{why}",
             action=action,
             stamp=self._frame.stamp,
+            view=_judged(answer),
         )
 
     def _openness(self, frame: RgbdFrame) -> dict[ActionKind, float]:
@@ -308,6 +330,11 @@ class EgocentricExpert:
 
     def _reject(self, request: ProposalRequest, reason: RejectionReason, message: str) -> Rejection:
         return Rejection(self.name, request.epoch, reason, message)
+
+
+def _judged(answer: ViewAnswer) -> float:
+    """Return the stamp of the image that a model judged; 0 = none did."""
+    return 0.0 if answer.by == OfflineReasoner.name else answer.question.stamp
 
 
 def _side(bearing: float) -> str:

@@ -48,7 +48,8 @@ class ProposalRequest:
     """One question to every expert. robot_pose: (3,) x, y, yaw in map. excluded_goals: (N, 3).
 
     errand: number of the errand that it is asked for, another one for the same words said again; 0 = not told.
-    looks_since: stamp, seconds; what the camera saw before is not taken for what is there now.
+    looks_since: stamp, seconds; what the camera saw before is not taken for what is there now. may_wait: whether the
+    asker stands for an answer that takes a while (`Thinking`).
     """
 
     epoch: int
@@ -61,6 +62,7 @@ class ProposalRequest:
     deadline: float = float("inf")
     errand: int = 0
     looks_since: float = float("-inf")
+    may_wait: bool = True
 
     @property
     def step(self) -> Step:
@@ -75,7 +77,9 @@ class ProposalRequest:
 
 @dataclass(frozen=True)
 class Proposal:
-    """One expert's goal. goal: (3,) x, y, yaw in map. confidence in [0, 1]."""
+    """One expert's goal. goal: (3,) x, y, yaw in map. confidence in [0, 1]. view: stamp of the image that a model
+    judged for it, 0 = none did. time_taken: seconds from the question.
+    """
 
     expert: str
     epoch: int
@@ -88,6 +92,16 @@ class Proposal:
     evidence_keyframes: tuple[int, ...] = ()
     time_taken: float = 0.0
     stamp: float = 0.0
+    view: float = 0.0
+
+
+@dataclass(frozen=True)
+class Thinking:
+    """No answer yet: ask again soon with the same request, and from `until` (stamp, seconds) on with one that may not
+    wait, which is always answered.
+    """
+
+    until: float
 
 
 @dataclass(frozen=True)
@@ -105,7 +119,7 @@ class Expert(Protocol):
 
     name: str
 
-    def propose(self, request: ProposalRequest) -> Proposal | Rejection:
+    def propose(self, request: ProposalRequest) -> Proposal | Rejection | Thinking:
         """Return one goal, or a rejection with the reason. Never raises for bad data."""
         ...
 

@@ -11,9 +11,9 @@ from typing import Any
 
 from lodestar.language.config import BackgroundReasonerConfig, RankPromptConfig
 from lodestar.language.directive import Task
-from lodestar.language.model_reasoner import UNUSABLE, ModelReasoner, merged, with_reason
+from lodestar.language.model_reasoner import UNUSABLE, ModelReasoner, merged, told, with_reason
 from lodestar.language.prompts import NothingFits, rank_question
-from lodestar.language.reasoner import DEFAULT_BUDGET, Judgement, OfflineReasoner, Reasoner, Scored
+from lodestar.language.reasoner import DEFAULT_BUDGET, Judgement, OfflineReasoner, Scored
 from lodestar.language.views import ViewAnswer, ViewQuestion
 from lodestar.scene.records import Entity
 
@@ -25,16 +25,19 @@ class BackgroundReasoner:
 
     One thread asks the model one question at a time, the newest; an unchanged question is not asked again (RoboAtlas
     IV-E: the worker is invoked only when the scene changes). A question about candidates changes with the task and what
-    the dictionary says of them, not with what is said of views; its answer stands as long. clock: seconds, monotonic.
+    the dictionary says of them, not with what is said of views; its answer stands as long. An answer about a view is
+    one about that very image; a question about a newer image takes the place of the one under way. clock: seconds,
+    monotonic.
     """
 
     name = "model"
     sees = True
+    waits = True
 
     def __init__(
         self,
         model: ModelReasoner,
-        offline: Reasoner | None = None,
+        offline: OfflineReasoner | None = None,
         config: BackgroundReasonerConfig = BackgroundReasonerConfig(),
         prompt: RankPromptConfig | None = None,
         clock: Callable[[], float] = time.monotonic,
@@ -71,23 +74,21 @@ class BackgroundReasoner:
         except NothingFits as error:
             return [with_reason(judgement, str(error)) for judgement in offline]
         topic = ("rank", task.target, task.step.graphs)
-        told = tuple(context)
-        self._thinker.submit(
-            topic, question, lambda: self._model.ask_ranked(question.text(told), question.ids)
-        )
+        context = tuple(context)
+        self._thinker.submit(topic, question, lambda: self._model.ask_ranked(question, context))
         judged, reason = self._thinker.answer(topic, question, self._config.rank_age)
         if judged is None:
             return [with_reason(judgement, reason) for judgement in offline]
         return merged(judged, offline)
 
-    def judge_view(self, question: ViewQuestion) -> ViewAnswer:
-        """See Reasoner; the answer's question may be an earlier one."""
-        topic = ("view", question.target, question.neighbors)
-        self._thinker.submit(topic, question.stamp, lambda: self._model.ask_view(question))
-        answer, reason = self._thinker.answer(topic, None, self._config.view_age)
-        if answer is None:
-            return replace(self._offline.judge_view(question), rationale=f"offline: {reason}")
-        return answer
+    def judge_view(self, question: ViewQuestion) -> ViewAnswer | None:
+        """See Reasoner; offline where the model failed."""
+        topic, image = ("view", question.target, question.neighbors, question.constraints), question.name
+        self._thinker.submit(topic, image, lambda: self._model.ask_view(question), self._model.cancel)
+        answer, reason = self._thinker.answer(topic, image)
+        if answer is not None or self._thinker.thinks_of(topic, image):
+            return answer
+        return replace(self._offline.judge_view(question), rationale=f"offline: {reason}")
 
     def describe(self, entities: Iterable[Entity], budget: int = DEFAULT_BUDGET) -> str:
         """See Reasoner."""
@@ -115,11 +116,16 @@ class _Thinker:
         self._failed_at = 0.0
         self._since = clock()
         self._task = 0
-        self._busy = self._closed = False
+        self._busy = self._closed = self._hurries = False
         self._thread: threading.Thread | None = None
 
-    def submit(self, topic: Any, version: Any, ask: Callable[[], Any]) -> None:
-        """Have this asked soon, unless it is the last one that was and did not fail a while ago."""
+    def submit(
+        self, topic: Any, version: Any, ask: Callable[[], Any], interrupt: Callable[[], None] | None = None
+    ) -> None:
+        """Have this asked soon, unless it is the last one that was and did not fail a while ago.
+
+        interrupt(): gives up the question under way; with it, this one is asked at once.
+        """
         with self._wake:
             if self._closed:
                 return
@@ -134,11 +140,21 @@ class _Thinker:
                 self._thread.start()
             if self._waiting is None and not self._busy:
                 self._since = self._clock()
-            self._waiting = (topic, version, ask)
+            self._waiting, self._hurries = (topic, version, ask), interrupt is not None
+            if interrupt is not None and self._busy:
+                interrupt()
             self._wake.notify_all()
 
-    def answer(self, topic: Any, version: Any, age: float) -> tuple[Any, str]:
-        """The newest answer on the topic if it is to this version or fresh, or None and why there is none."""
+    def thinks_of(self, topic: Any, version: Any) -> bool:
+        """Whether this is under way or next."""
+        with self._wake:
+            under_way = self._asked if self._busy else None
+            return (topic, version) in (under_way, self._waiting and self._waiting[:2])
+
+    def answer(self, topic: Any, version: Any, age: float = -1.0) -> tuple[Any, str]:
+        """The newest answer on the topic if it is to this version, or to another one and at most `age` seconds old, or
+        None and why there is none.
+        """
         with self._wake:
             now = self._clock()
             answer = self._answer
@@ -182,7 +198,10 @@ class _Thinker:
                     self._problem, self._failed_at = problem, self._clock()
                     if value is not None:
                         self._answer = _Answer(topic, version, value, self._clock())
-                self._wake.wait_for(lambda: self._closed, self._config.interval)
+                self._wake.wait_for(
+                    lambda: self._closed or (self._hurries and self._waiting is not None),
+                    self._config.interval,
+                )
 
 
 def _asked(ask: Callable[[], Any]) -> tuple[Any, str]:
@@ -190,7 +209,7 @@ def _asked(ask: Callable[[], Any]) -> tuple[Any, str]:
     try:
         return ask(), ""
     except UNUSABLE as error:
-        return None, str(error)
+        return None, told(error)
     except Exception as error:  # the thread must go on whatever a model's client raises
         _log.exception("the question to the language model failed")
         return None, f"{error.__class__.__name__}"

@@ -34,6 +34,7 @@ class RankPromptConfig:
     )
     near: int = 6  # things near a candidate, at most; chosen
     views: int = 5  # descriptions of earlier views, at most; chosen
+    candidates: int = 40  # told and judged at most, the surest first; chosen
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,6 @@ class BackgroundReasonerConfig:
     interval: float = 1.0  # seconds between two questions; chosen
     retry: float = 10.0  # seconds until a question that failed is asked again unchanged; chosen
     rank_age: float = 60.0  # seconds after which an earlier ranking is no longer used; chosen
-    view_age: float = 30.0  # seconds after which an earlier judgement of a view is no longer used; chosen
 
 
 @dataclass(frozen=True)

@@ -15,16 +15,16 @@ from lodestar.language.picture_goals import Described, item_of
 from lodestar.language.prompts import (
     PICTURE_SCHEMA,
     PICTURE_SYSTEM,
-    RANK_SCHEMA,
     RANK_SYSTEM,
     VIEW_SYSTEM,
-    rank_prompt,
+    RankQuestion,
+    rank_question,
     view_prompt,
     view_schema,
 )
-from lodestar.language.reasoner import DEFAULT_BUDGET, Judgement, OfflineReasoner, Reasoner, Scored
+from lodestar.language.reasoner import DEFAULT_BUDGET, Judgement, OfflineReasoner, Scored
 from lodestar.language.views import GO, ViewAnswer, ViewQuestion
-from lodestar.models.chat import ChatModel, ChatUnavailable
+from lodestar.models.chat import BadAnswer, ChatModel, ChatUnavailable, Shorter
 from lodestar.perception.pictures import BadPicture, PictureConfig, decode_picture, encode_picture
 from lodestar.scene.captions import clean_text
 from lodestar.scene.records import Entity
@@ -35,19 +35,32 @@ _log = logging.getLogger(__name__)
 UNUSABLE = (ChatUnavailable, ValueError, TypeError, KeyError)
 
 
+class AnotherImage(ValueError):
+    """The model answered about another image than the one that it was asked about."""
+
+    code = BadAnswer.code
+
+
+def told(error: Exception) -> str:
+    """Return why an answer cannot be had or used: a code and a sentence."""
+    return f"{getattr(error, 'code', BadAnswer.code)}: {error}"
+
+
 class ModelReasoner:
     """A language model's judgement; the offline reasoner's where it gives none, with the reason in the rationale.
 
-    warn: called with that reason. Scores are taken only if they are numbers in [0, 1], ids only from the list.
+    warn: called with that reason. Scores are taken only if they are numbers in [0, 1], ids only from the list, views
+    only of the image that was asked about; `discarded` counts the others.
     """
 
     name = "model"
     sees = True
+    waits = False
 
     def __init__(
         self,
         model: ChatModel,
-        offline: Reasoner | None = None,
+        offline: OfflineReasoner | None = None,
         prompt: RankPromptConfig | None = None,
         warn: Callable[[str], None] = _log.warning,
     ) -> None:
@@ -55,13 +68,21 @@ class ModelReasoner:
         self._offline = offline or OfflineReasoner()
         self._prompt = prompt or RankPromptConfig()
         self._warn = warn
+        self.discarded = 0  # answers about another image
 
     def begin_task(self) -> None:
         """The budget begins anew, and a question of the last task is cancelled."""
-        for name in ("cancel", "begin_task"):
-            act = getattr(self._model, name, None)  # a ChatModel need not count
-            if act is not None:
-                act()
+        self.cancel()
+        self._act("begin_task")
+
+    def cancel(self) -> None:
+        """The question under way is given up."""
+        self._act("cancel")
+
+    def _act(self, name: str) -> None:
+        act = getattr(self._model, name, None)  # a ChatModel need not count
+        if act is not None:
+            act()
 
     def rank(
         self,
@@ -78,7 +99,7 @@ class ModelReasoner:
             return merged(self.ask_rank(candidates, task, entities, context), offline)
         except UNUSABLE as error:
             self._warn(f"candidates are ranked offline: {error}")
-            return [with_reason(judgement, str(error)) for judgement in offline]
+            return [with_reason(judgement, told(error)) for judgement in offline]
 
     def judge_view(self, question: ViewQuestion) -> ViewAnswer:
         """See Reasoner."""
@@ -86,7 +107,7 @@ class ModelReasoner:
             return self.ask_view(question)
         except UNUSABLE as error:
             self._warn(f"the view is judged offline: {error}")
-            return replace(self._offline.judge_view(question), rationale=f"offline: {error}")
+            return replace(self._offline.judge_view(question), rationale=f"offline: {told(error)}")
 
     def describe(self, entities: Iterable[Entity], budget: int = DEFAULT_BUDGET) -> str:
         """The offline description; words for a list of facts need no model."""
@@ -100,12 +121,16 @@ class ModelReasoner:
         context: Sequence[str] = (),
     ) -> list[Judgement]:
         """Return the model's order of candidates, best first. Raises UNUSABLE."""
-        text, ids = rank_prompt(candidates, task, entities, context, self._prompt)
-        return self.ask_ranked(text, ids)
+        question = rank_question(candidates, task, entities, self._prompt, bool(context))
+        return self.ask_ranked(question, context)
 
-    def ask_ranked(self, text: str, ids: frozenset[int]) -> list[Judgement]:
-        """As `ask_rank`, of a prompt that stands and the ids on its list."""
-        data = _answer(self._model.complete(RANK_SYSTEM, text, RANK_SCHEMA))
+    def ask_ranked(self, question: RankQuestion, context: Sequence[str] = ()) -> list[Judgement]:
+        """As `ask_rank`, of a question that stands; of its surer half where the answer does not fit."""
+        half, ids = question.surest(), frozenset(question.ids)
+        shorter = Shorter(half.text(context), half.schema)
+        data = _answer(
+            self._model.complete(RANK_SYSTEM, question.text(context), question.schema, shorter=shorter)
+        )
         found: dict[int, Judgement] = {}
         for entry in data["judgements"]:
             identity, confidence = entry["id"], _score(entry["confidence"])
@@ -119,8 +144,14 @@ class ModelReasoner:
     def ask_view(self, question: ViewQuestion) -> ViewAnswer:
         """Return the model's answer about a view. Raises UNUSABLE."""
         images = (question.image,) if question.image else ()
-        schema = view_schema(question.turns)
+        schema = view_schema(question.turns, max(len(question.points), 1))
         data = _answer(self._model.complete(VIEW_SYSTEM, view_prompt(question), schema, images))
+        if data["image"].strip() != question.name:
+            self.discarded += 1
+            raise AnotherImage(
+                "the language model answered about another image than the one that it was asked about; "
+                "its answer is discarded"
+            )
         scores = {point.number: 0.0 for point in question.points}
         for entry in data["scores"]:
             if type(entry["number"]) is int and entry["number"] in scores:

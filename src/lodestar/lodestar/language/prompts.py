@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,8 @@ You help a walking robot to decide which object of its map it should walk to. Yo
 objects with their ids, captions, centres (x, y, z in metres), sizes, how sure the map is of them, how well their
 words fit the target (fit_target) and the task with its relations (fit_task), and what is near them. Give every
 candidate that may be meant a confidence from 0 to 1 that it is what is looked for: weigh what it is, and
-whether what is near it makes sense for the task. An object that is of another kind has confidence 0.
+whether what is near it makes sense for the task. An object that is of another kind has confidence 0. A reason has at
+most twelve words.
 {DATA_RULE}"""
 
 VIEW_SYSTEM = f"""\
@@ -38,7 +39,7 @@ You help a walking robot to decide where to go next by what its camera sees. The
 stands for a place that the robot can see, with its distance in metres and its bearing in degrees, left positive.
 Some marks name the thing at that place. Give every mark a score from 0 to 1: how much going there helps to find the
 target. Choose {GO} if one mark is worth going to, or one of the turns listed if looking elsewhere is better.
-Describe the view in one or two sentences: what room it may be, what stands where.
+Describe the view in one or two sentences: what room it may be, what stands where. `image` repeats the image's name.
 {DATA_RULE}"""
 
 PICTURE_SYSTEM = f"""\
@@ -53,20 +54,22 @@ _VIEW = MAX_CHARACTERS + 50.0  # characters of a description's line in English
 _UNIT = {"type": "number", "minimum": 0, "maximum": 1}
 
 
-RANK_SCHEMA = object_of(
-    judgements=list_of(
-        object_of(id={"type": "integer"}, confidence=_UNIT, reason={"type": "string"}), maxItems=400
-    )
-)
+def rank_schema(count: int) -> dict[str, Any]:
+    """Of an answer that judges at most so many candidates."""
+    one = object_of(id={"type": "integer"}, confidence=_UNIT, reason={"type": "string"})
+    return object_of(judgements=list_of(one, maxItems=count))
+
+
 PICTURE_SCHEMA = object_of(
     label={"type": "string"}, caption={"type": "string"}, neighbors=list_of({"type": "string"}, maxItems=10)
 )
 
 
-def view_schema(turns: Sequence[str]) -> dict[str, Any]:
-    """Of an answer that may go or take one of the turns."""
+def view_schema(turns: Sequence[str], marks: int) -> dict[str, Any]:
+    """Of an answer that may go to one of so many marks, or take one of the turns."""
     return object_of(
-        scores=list_of(object_of(number={"type": "integer"}, score=_UNIT), maxItems=200),
+        image={"type": "string"},
+        scores=list_of(object_of(number={"type": "integer"}, score=_UNIT), maxItems=marks),
         action={"type": "string", "enum": [GO, *turns]},
         description={"type": "string"},
         reason={"type": "string"},
@@ -115,9 +118,20 @@ class RankQuestion:
     head: str
     task: str
     lines: tuple[str, ...]
-    ids: frozenset[int]
+    ids: tuple[int, ...]  # of each line
     left: float  # characters of four to a token that descriptions may take
     views: int
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """Of the answer: one judgement for each candidate on the list."""
+        return rank_schema(len(self.ids))
+
+    def surest(self) -> RankQuestion:
+        """The question about the surer half of the candidates."""
+        half = max(len(self.ids) // 2, 1)
+        head = f"Which of these {half} candidates, the surest, is meant?"
+        return replace(self, head=head, lines=self.lines[:half], ids=self.ids[:half])
 
     def text(self, context: Sequence[str] = ()) -> str:
         """Return what is sent: the newest descriptions of `context`, newest last, as far as there is room for them."""
@@ -145,13 +159,16 @@ def rank_question(
     """
     known = [(c, entities[c.entity_id]) for c in candidates if c.entity_id in entities]
     known.sort(key=lambda pair: (-pair[1].occupancy_probability, pair[1].id))
+    count = len(known)
+    known = known[: config.candidates]
     surroundings = _Surroundings(entities, config)
     asked = _line(task_record(task.target, task.neighbors, task.barred))
-    longest = f"Which of these {len(known)} of {len(known)} candidates is meant?\n{_block([asked])}"
+    longest = f"Which of these {count} of {count} candidates, the surest, is meant?\n{_block([asked])}"
     left = config.characters - _length(longest)
     kept_back = max(min(config.characters / 4.0, config.views * _VIEW, left), 0.0) if described else 0.0
     left -= kept_back
-    lines, ids = [], set()
+    lines: list[str] = []
+    ids: list[int] = []
     for candidate, entity in known:
         record = {
             **_entity_record(entity),
@@ -165,27 +182,15 @@ def rank_question(
         length = _length(line)
         if length <= left:
             lines.append(line)
-            ids.add(entity.id)
+            ids.append(entity.id)
             left -= length
     if not ids:
         raise NothingFits(
             f"{config.characters} characters do not hold the task and one candidate (prompt.characters)"
         )
-    shown = f"{len(ids)} of {len(known)} candidates" if len(ids) < len(known) else f"{len(ids)} candidates"
+    shown = f"{len(ids)} of {count} candidates" if len(ids) < count else f"{len(ids)} candidates"
     head = f"Which of these {shown} is meant?"
-    return RankQuestion(head, asked, tuple(lines), frozenset(ids), left + kept_back, config.views)
-
-
-def rank_prompt(
-    candidates: Sequence[Any],
-    task: Task,
-    entities: Mapping[int, Entity],
-    context: Sequence[str],
-    config: RankPromptConfig,
-) -> tuple[str, frozenset[int]]:
-    """Return the prompt of `rank_question`, with descriptions of earlier views, and the ids on its list."""
-    question = rank_question(candidates, task, entities, config, bool(context))
-    return question.text(context), question.ids
+    return RankQuestion(head, asked, tuple(lines), tuple(ids), left + kept_back, config.views)
 
 
 class _Surroundings:
@@ -216,7 +221,10 @@ def _entity_record(entity: Entity) -> dict[str, Any]:
 
 def view_prompt(question: ViewQuestion) -> str:
     """The question that goes with an annotated image."""
-    records: list[dict[str, Any]] = [task_record(question.target, question.neighbors, question.constraints)]
+    records: list[dict[str, Any]] = [
+        {"image": question.name},
+        task_record(question.target, question.neighbors, question.constraints),
+    ]
     for point in question.points:
         record: dict[str, Any] = {
             "mark": point.number,

@@ -46,10 +46,13 @@ class Judgement:
 
 
 class Reasoner(Protocol):
-    """Port of whatever ranks candidates, judges views and words the scene. sees: whether it looks at images."""
+    """Port of whatever ranks candidates, judges views and words the scene. sees: whether it looks at images. waits:
+    whether a view may take it a while.
+    """
 
     name: str
     sees: bool
+    waits: bool
 
     def begin_task(self) -> None:
         """Begin another directive: budgets begin anew, answers to the last one are void."""
@@ -67,8 +70,10 @@ class Reasoner(Protocol):
         """
         ...
 
-    def judge_view(self, question: ViewQuestion) -> ViewAnswer:
-        """Choose one of the marked places in view, or a turn (RoboAtlas eq. 21, 22)."""
+    def judge_view(self, question: ViewQuestion) -> ViewAnswer | None:
+        """Choose one of the marked places in view, or a turn (RoboAtlas eq. 21, 22). None, where it waits: there is no
+        answer yet about this very image; ask again.
+        """
         ...
 
     def describe(self, entities: Iterable[Entity], budget: int = DEFAULT_BUDGET) -> str:
@@ -85,6 +90,7 @@ class OfflineReasoner:
 
     name = "offline"
     sees = False
+    waits = False
 
     def __init__(self, hope: float = 0.5) -> None:
         if not 0.0 <= hope <= 1.0:

@@ -17,11 +17,14 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class ReasonerHandle:
-    """A reasoner and what its owner needs besides. tokens(): that the current task has used."""
+    """A reasoner and what its owner needs besides. tokens(): that the current task has used. discarded(): answers about
+    another image than the one asked about.
+    """
 
     reasoner: Reasoner
     tokens: Callable[[], int]
     close: Callable[[], None]
+    discarded: Callable[[], int] = lambda: 0
 
 
 def make_reasoner(config: ReasonerConfig, warn: Callable[[str], None] = _log.warning) -> ReasonerHandle:
@@ -31,4 +34,4 @@ def make_reasoner(config: ReasonerConfig, warn: Callable[[str], None] = _log.war
     chat = OpenAiChat(config.chat)
     inner = ModelReasoner(chat, prompt=config.prompt, warn=warn)
     reasoner = BackgroundReasoner(inner, config=config.thinking, prompt=config.prompt)
-    return ReasonerHandle(reasoner, lambda: chat.spending.tokens, reasoner.close)
+    return ReasonerHandle(reasoner, lambda: chat.spending.tokens, reasoner.close, lambda: inner.discarded)

@@ -33,8 +33,8 @@ class ViewPoint:
 @dataclass(frozen=True)
 class ViewQuestion:
     """target, neighbors, constraints: phrases of the step and of what holds meanwhile. turns: those that would show
-    something new. openness: of each turn, [0, 1]. pose: (3,) of the robot in map. image: the annotated view as a JPEG
-    file, b"" = none.
+    something new. openness: of each turn, [0, 1]. pose: (3,) of the robot in map. stamp: of the image, seconds. image:
+    the annotated view as a JPEG file, b"" = none.
     """
 
     stamp: float
@@ -47,12 +47,17 @@ class ViewQuestion:
     openness: dict[str, float] = field(default_factory=dict)
     image: bytes = b""
 
+    @property
+    def name(self) -> str:
+        """Name of the image, which an answer must repeat: its stamp in seconds."""
+        return f"{self.stamp:.3f}"
+
 
 @dataclass(frozen=True)
 class ViewAnswer:
     """scores: of every point by number, [0, 1]. action: GO, one of the question's turns, or "" = neither.
 
-    question: what it answers, which may be an earlier view than the newest. description: untrusted words for the view.
+    question: what it answers, its image among it. description: untrusted words for the view.
     """
 
     question: ViewQuestion

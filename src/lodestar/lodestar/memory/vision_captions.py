@@ -10,10 +10,12 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from lodestar.memory.records import Memory, Source
-from lodestar.models.chat import BadAnswer, ChatModel, ChatUnavailable, OpenAiChat
+from lodestar.models.chat import BadAnswer, BudgetExceeded, ChatModel, ChatUnavailable, OpenAiChat
 from lodestar.models.chat_answers import object_of
 from lodestar.models.chat_budget import SpendingConfig
 from lodestar.models.config import VisionChatConfig
+from lodestar.models.day_budget import DayBudget, stricter
+from lodestar.models.pace import Pace
 
 SYSTEM = """\
 You see an image from a robot's camera, taken while it did what `segment` says; `segment` was composed from a detector's
@@ -34,11 +36,14 @@ class SegmentCaptionConfig:
         15.0  # seconds, in the stamps' clock, that a segment waits for its caption; chosen: five segments
     )
     waiting: int = 4  # segments that wait at most; beyond it the oldest goes as it is; chosen
-    max_questions: int = 2_000  # per process; 100 minutes of segments; chosen
+    # a person's limit per day (UTC) besides `endpoint.day`, of all that is counted there; 0 = none; chosen
+    per_day: int = 2_000
+    per_minute: float = 30.0  # questions; 0 = as they come; chosen: a segment has 3 s
+    parallel: int = 2  # questions at once; chosen
     max_words: int = 80  # of a caption; chosen: what the text model reads
     chat: VisionChatConfig = field(
-        default_factory=lambda: VisionChatConfig(max_tokens=160, spending=SpendingConfig(tokens=3_000_000))
-    )  # of the endpoint; the budget is of the process: max_questions images with their answers
+        default_factory=lambda: VisionChatConfig(max_tokens=160, spending=SpendingConfig(tokens=0))
+    )  # of the endpoint
 
 
 class Captioner(Protocol):
@@ -74,6 +79,7 @@ class _Waiting:
     memory: Memory
     caption: str = ""
     over: bool = False  # it waits no longer
+    asked: bool = False
 
 
 class VisionCaptions:
@@ -81,7 +87,7 @@ class VisionCaptions:
 
     image_of: the JPEG of a segment's keyframe, b"" = there is none; called in `work`, and may wait. A late,
     malformed or missing answer leaves the composed caption. Segments are returned in the order in which they were
-    offered. Safe for two threads: one calls `offer` and `ready`, one `work`. counts: captioned, refused, failed,
+    offered. Safe for threads: one calls `offer` and `ready`, any number `work`. counts: captioned, refused, failed,
     late, no_image, over_budget.
     """
 
@@ -94,7 +100,7 @@ class VisionCaptions:
         self.counts: Counter[str] = Counter()
         self.last_failure = ""
         self._chat, self._image_of, self._config = chat, image_of, config
-        self._asked = 0
+        self._pace = Pace(config.per_minute)
         self._lock = threading.Lock()
         self._segments: list[_Waiting] = []
 
@@ -102,7 +108,7 @@ class VisionCaptions:
     def waiting(self) -> bool:
         """Tell whether a segment waits for its caption."""
         with self._lock:
-            return any(not each.over for each in self._segments)
+            return any(not each.over and not each.asked for each in self._segments)
 
     def offer(self, memory: Memory) -> None:
         """See Captioner."""
@@ -137,10 +143,11 @@ class VisionCaptions:
     def work(self) -> bool:
         """Ask the model about the newest waiting segment; return whether there was one. Takes as long as the model."""
         with self._lock:
-            waiting = [each for each in self._segments if not each.over]
-            if not waiting:
+            waiting = [each for each in self._segments if not each.over and not each.asked]
+            if not waiting or not self._pace.take():
                 return False
             segment = waiting[-1]
+            segment.asked = True
         caption = self._caption(segment)
         with self._lock:
             if not segment.over:
@@ -153,10 +160,6 @@ class VisionCaptions:
         if not image:
             self.counts["no_image"] += 1
             return ""
-        if self._asked >= self._config.max_questions:
-            self.counts["over_budget"] += 1
-            return ""
-        self._asked += 1
         try:
             question = json.dumps({"segment": segment.memory.text})
             answer = self._chat.complete(SYSTEM, question, SCHEMA, (image,))
@@ -165,7 +168,7 @@ class VisionCaptions:
             self.counts["refused"] += 1
             self.last_failure = str(error)
         except ChatUnavailable as error:
-            self.counts["failed"] += 1
+            self.counts["over_budget" if isinstance(error, BudgetExceeded) else "failed"] += 1
             self.last_failure = str(error)
         return ""
 
@@ -192,5 +195,5 @@ def make_vision_captions(
     """
     if not config.asks_model:
         return None
-    chat = OpenAiChat(config.chat)
+    chat = OpenAiChat(config.chat, day=DayBudget(stricter(config.chat.day, config.per_day)))
     return VisionCaptions(chat, image_of, config), chat

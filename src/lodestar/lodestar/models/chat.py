@@ -12,11 +12,13 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
+from lodestar.models.answer_size import answer_tokens
 from lodestar.models.chat_answers import BrokenAnswer, parse_answer
 from lodestar.models.chat_budget import Spending, tokens_in, tokens_of
 from lodestar.models.chat_key import NoKey, holds_key, read_key
 from lodestar.models.chat_retries import pause_before, retry_after
 from lodestar.models.config import ChatConfig
+from lodestar.models.day_budget import DayBudget
 from lodestar.models.images import data_url
 
 _log = logging.getLogger(__name__)
@@ -30,7 +32,9 @@ _MALFORMED = (ValueError, TypeError, LookupError, RecursionError)
 
 
 class ChatUnavailable(RuntimeError):
-    """The model cannot be asked or did not answer; the message says why and contains no key."""
+    """The model cannot be asked or did not answer; the message says why and contains no key. code: for programs."""
+
+    code = "MODEL_UNAVAILABLE"
 
 
 class BudgetExceeded(ChatUnavailable):
@@ -44,13 +48,36 @@ class ChatCancelled(ChatUnavailable):
 class BadAnswer(ChatUnavailable):
     """The model answered twice without valid JSON of the schema, or the endpoint's answer contained the key."""
 
+    code = "MODEL_ERROR"
+
+
+class AnswerCutOff(BadAnswer):
+    """The answer did not fit into its tokens, nor did a shorter one into more of them."""
+
 
 class ChatModel(Protocol):
     """Port of a language model."""
 
-    def complete(self, system: str, user: str, schema: dict[str, Any], images: Sequence[bytes] = ()) -> str:
-        """Return text that should be JSON of the schema. images: JPEG or PNG files. Raises ChatUnavailable."""
+    def complete(
+        self,
+        system: str,
+        user: str,
+        schema: dict[str, Any],
+        images: Sequence[bytes] = (),
+        shorter: Shorter | None = None,
+    ) -> str:
+        """Return text that should be JSON of the schema. images: JPEG or PNG files. shorter: asked in its place where
+        the answer did not fit. Raises ChatUnavailable.
+        """
         ...
+
+
+@dataclass(frozen=True)
+class Shorter:
+    """A question whose answer is shorter: its text and its schema, which allows no more than the longer one's."""
+
+    user: str
+    schema: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -79,7 +106,12 @@ class _RequestFormat:
 class OpenAiChat:
     """Client of any OpenAI-compatible endpoint. Thread-safe; reads the key from the environment and never shows it."""
 
-    def __init__(self, config: ChatConfig = ChatConfig(), rng: random.Random | None = None) -> None:
+    def __init__(
+        self,
+        config: ChatConfig = ChatConfig(),
+        rng: random.Random | None = None,
+        day: DayBudget | None = None,
+    ) -> None:
         parts = urlsplit(config.base_url)
         if parts.username or parts.password:
             raise ValueError(
@@ -92,6 +124,7 @@ class OpenAiChat:
         self._holds_key: Callable[[str], bool] = lambda text: False
         self._form = _RequestFormat()
         self._spending = Spending(config.spending)
+        self._day = day or DayBudget(config.day)
         self._open_calls: set[_Call] = set()
         self._resting_until = 0.0
         self._why_resting = ""
@@ -113,12 +146,19 @@ class OpenAiChat:
         for call in calls:
             call.cancel()
 
-    def complete(self, system: str, user: str, schema: dict[str, Any], images: Sequence[bytes] = ()) -> str:
-        """Return JSON of the schema. A malformed answer is asked for once more. Raises ChatUnavailable subclasses."""
-        content = user_content(user, images)
-        messages: list[dict[str, Any]] = [
-            {"role": "system", "content": system}, {"role": "user", "content": content}
-        ]  # fmt: skip
+    def complete(
+        self,
+        system: str,
+        user: str,
+        schema: dict[str, Any],
+        images: Sequence[bytes] = (),
+        shorter: Shorter | None = None,
+    ) -> str:
+        """Return JSON of the schema. A malformed answer is asked for once more; one that was cut off too, with twice
+        the tokens and by the `shorter` question where there is one. Raises ChatUnavailable subclasses.
+        """
+        limit = min(answer_tokens(schema), self._config.max_tokens)
+        messages = _messages(system, user, images)
         call = _Call(time.monotonic() + self._config.patience)
         with self._lock:
             left = self._resting_until - time.monotonic()
@@ -126,27 +166,39 @@ class OpenAiChat:
                 raise ChatUnavailable(f"not asked for another {left:.0f} s: {self._why_resting}")
             self._open_calls.add(call)
         try:
-            answer = self._ask(messages, schema, call)
+            answer, is_cut = self._ask(messages, schema, limit, call)
             try:
                 return json.dumps(parse_answer(answer, schema))
             except BrokenAnswer as broken:
-                _log.info("the language model is asked again: %s", broken)
+                _log.info("the language model is asked again: %s", "cut off" if is_cut else broken)
                 again = f"{broken}. Answer again, with one JSON object of the schema and nothing else."
-                messages += [
-                    {"role": "assistant", "content": answer[:4000]},
-                    {"role": "user", "content": again},
-                ]
-            answer = self._ask(messages, schema, call)
+                if is_cut:
+                    limit *= 2
+                    if shorter is not None:
+                        schema, messages = shorter.schema, _messages(system, shorter.user, images)
+                else:
+                    messages += [
+                        {"role": "assistant", "content": answer[:4000]},
+                        {"role": "user", "content": again},
+                    ]
+            answer, is_cut = self._ask(messages, schema, limit, call)
             try:
                 return json.dumps(parse_answer(answer, schema))
             except BrokenAnswer as broken:
+                if is_cut:
+                    raise AnswerCutOff(
+                        f"the language model's answer is rejected: it was cut off at {limit} tokens; "
+                        "set a larger max_tokens, or ask about less"
+                    ) from None
                 raise BadAnswer(f"the language model's answer is rejected: {broken}") from None
         finally:
             with self._lock:
                 self._open_calls.discard(call)
 
-    def _ask(self, messages: list[dict[str, Any]], schema: dict[str, Any], call: _Call) -> str:
-        """Return the text of one answer, with retries."""
+    def _ask(
+        self, messages: list[dict[str, Any]], schema: dict[str, Any], limit: int, call: _Call
+    ) -> tuple[str, bool]:
+        """Return the text of one answer of at most `limit` tokens, and whether it was cut off there; with retries."""
         config = self._config
         client, errors = self._open()
         tries = 0
@@ -154,7 +206,7 @@ class OpenAiChat:
             call.check()
             wait, again = None, True
             try:
-                return self._try(client, messages, schema, call)
+                return self._try(client, messages, schema, limit, call)
             except errors.APIStatusError as error:
                 simpler = self._form.simpler(str(error)) if error.status_code in (400, 422) else None
                 if simpler is not None:
@@ -175,32 +227,40 @@ class OpenAiChat:
                 raise self._gives_up(reason, wait or 0.0) from None
             call.sleep(pause)
 
-    def _try(self, client: Any, messages: list[dict[str, Any]], schema: dict[str, Any], call: _Call) -> str:
+    def _try(
+        self, client: Any, messages: list[dict[str, Any]], schema: dict[str, Any], limit: int, call: _Call
+    ) -> tuple[str, bool]:
         """Send one request. Raises the client's errors, TimeoutError and BudgetExceeded."""
         config, form, spending = self._config, self._form, self._spending
-        arguments = _arguments(config, form, messages, schema)
-        reserved = (tokens_of(arguments["messages"], len(json.dumps(schema))), config.max_tokens)
+        arguments = _arguments(config, form, messages, schema, limit)
+        reserved = (tokens_of(arguments["messages"], len(json.dumps(schema))), limit)
         refusal = spending.reserve(*reserved)
+        if not refusal:
+            refusal = self._day.reserve(sum(reserved))
+            if refusal:
+                spending.settle(reserved, (0, 0))
         if refusal:
             raise BudgetExceeded(f"the language model is not asked: {refusal}")
         used = (0, 0)
         timeout = min(config.timeout, call.left)
         try:
             response = call.run(lambda: _post(client, arguments, timeout, call), timeout)
-            text = response["choices"][0]["message"]["content"]
+            choice = response["choices"][0]
+            text = choice["message"]["content"]
             used = _usage(response, reserved[0], text if isinstance(text, str) else "")
         except (TimeoutError, ChatCancelled):
             used = reserved  # the endpoint may still be processing it, and bill it
             raise
         finally:
             spending.settle(reserved, used)
+            self._day.settle(sum(reserved), sum(used))
         if not isinstance(text, str):
             raise ValueError("there is no text in the answer")
         if self._holds_key(
             text
         ):  # an endpoint that echoes the request: its text would reach messages and files
             raise BadAnswer("the language model's answer is rejected: it contains the key")
-        return text
+        return text, choice.get("finish_reason") == "length"
 
     def _gives_up(self, reason: str, wished: float) -> ChatUnavailable:
         """Pause this endpoint for a while, so that not every step waits for it; return the error."""
@@ -291,11 +351,19 @@ class _Call:
         return value
 
 
+def _messages(system: str, user: str, images: Sequence[bytes]) -> list[dict[str, Any]]:
+    return [{"role": "system", "content": system}, {"role": "user", "content": user_content(user, images)}]
+
+
 def _arguments(
-    config: ChatConfig, form: _RequestFormat, messages: list[dict[str, Any]], schema: dict[str, Any]
+    config: ChatConfig,
+    form: _RequestFormat,
+    messages: list[dict[str, Any]],
+    schema: dict[str, Any],
+    limit: int,
 ) -> dict[str, Any]:
     """Return the request's arguments in the endpoint's format."""
-    arguments: dict[str, Any] = {"model": config.model, "messages": messages, form.limit: config.max_tokens}
+    arguments: dict[str, Any] = {"model": config.model, "messages": messages, form.limit: limit}
     if form.temperature:
         arguments["temperature"] = 0.0
     if form.answer == "json_schema" and schema:

@@ -30,12 +30,25 @@ class SpendingConfig:
 
 
 @dataclass(frozen=True)
+class DayConfig:
+    """Limits that a person sets per day (UTC), for all nodes and tools of this user together; 0 = no limit."""
+
+    requests: int = 0  # to any model
+    tokens: int = 0  # sent plus received
+
+    def __post_init__(self) -> None:
+        if self.requests < 0 or self.tokens < 0:
+            raise ValueError("day.requests and day.tokens must not be negative; 0 = no limit")
+
+
+@dataclass(frozen=True)
 class EndpointConfig:
     """An OpenAI-compatible server and the model that is asked there."""
 
     model: str = "gpt-4o-mini"  # chosen
     base_url: str = ""  # "" = OpenAI's; http://HOST:11434/v1 for Ollama, http://HOST:8000/v1 for vLLM
     key_variable: str = KEY_VARIABLE  # name of the environment variable that holds the key
+    day: DayConfig = field(default_factory=DayConfig)
 
 
 @dataclass(frozen=True)
@@ -46,11 +59,13 @@ class ChatConfig:
     base_url: str = field(default="", metadata={"shared": "endpoint.base_url"})  # "" = OpenAI's
     timeout: float = 20.0  # seconds for one attempt; chosen
     patience: float = 40.0  # seconds for one question with all attempts; chosen: two attempts
-    max_tokens: int = 800  # tokens of an answer; chosen
+    # tokens of an answer at most; less where its schema takes less, see `answer_size`; chosen
+    max_tokens: int = 6_000
     # seconds without questions after the endpoint failed; chosen
     rest: float = 30.0
     # name of the environment variable that holds the key
     key_variable: str = field(default=KEY_VARIABLE, metadata={"shared": "endpoint.key_variable"})
+    day: DayConfig = field(default_factory=DayConfig, metadata={"shared": "endpoint.day"})
     retries: RetryConfig = field(default_factory=RetryConfig)  # of one question
     spending: SpendingConfig = field(default_factory=SpendingConfig)  # of one task
 

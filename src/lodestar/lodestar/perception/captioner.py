@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable
 
 import cv2
 import numpy as np
 
-from lodestar.models.chat import BadAnswer, ChatModel, ChatUnavailable, OpenAiChat
+from lodestar.models.chat import BadAnswer, BudgetExceeded, ChatModel, OpenAiChat
 from lodestar.models.chat_answers import list_of, object_of
+from lodestar.models.day_budget import DayBudget, stricter
 from lodestar.models.lexicon import load_lexicon
+from lodestar.models.pace import Pace
+from lodestar.perception.caption_book import CaptionBook, Description
 from lodestar.perception.config import VisionConfig
+
+_log = logging.getLogger(__name__)
 
 SYSTEM = """\
 You see a crop of a photo that a robot took. In its middle is one thing; a detector calls it by the label that
@@ -31,46 +35,73 @@ _MAX_LETTERS = 80
 _NO_WORD = re.compile(r"[^\w\s,'-]|_")
 
 
-@dataclass(frozen=True)
-class Description:
-    """Appearance of an object. caption: one clean line, "" = none. attributes: canonical names of the lexicon."""
-
-    caption: str
-    attributes: tuple[str, ...] = ()
-
-
 class VisionDescriber:
-    """Describe objects with a chat model that takes images. One question at a time."""
+    """Describe objects with a chat model that takes images, each crop once. Thread-safe.
 
-    def __init__(self, chat: ChatModel, config: VisionConfig = VisionConfig()) -> None:
-        self._chat, self._config = chat, config
-        self.asked = 0
+    book: keeps crops that wait and what was said; in memory by default. warn: told once where a budget is used up.
+    """
+
+    def __init__(
+        self,
+        chat: ChatModel,
+        config: VisionConfig = VisionConfig(),
+        book: CaptionBook | None = None,
+        warn: Callable[[str], None] = _log.warning,
+    ) -> None:
+        self._chat, self._config, self._warn = chat, config, warn
+        self._book = book or CaptionBook()
+        self._pace = Pace(config.per_minute)
+        self._under_way: set[str] = set()
+        self._told = ""
+
+    def ready(self) -> bool:
+        """Return whether a question may be asked now; it counts then."""
+        return self._pace.take()
 
     def describe(self, crop: np.ndarray, label: str) -> Description:
-        """Describe a crop (h, w, 3) uint8 RGB. Takes up to the chat's patience. Raises ChatUnavailable."""
-        if self.asked >= self._config.max_questions:
-            raise ChatUnavailable(f"{self.asked} questions were asked, as many as max_questions allows")
-        self.asked += 1
+        """Describe a crop (h, w, 3) uint8 RGB. Takes up to the chat's patience. Raises ChatUnavailable, and the crop
+        waits; BadAnswer, ValueError.
+        """
         image = crop_to_jpeg(crop, self._config.side, self._config.quality)
-        answer = self._chat.complete(SYSTEM, json.dumps({"label": label}), SCHEMA, (image,))
-        return read_description(answer)
+        key = self._book.key(label, image)
+        known = self._book.known(key)
+        if known is not None:
+            return known
+        self._book.wait(key, label, image)
+        return self._ask(key, label, image)
+
+    def catch_up(self) -> bool:
+        """Describe a crop that waits since before; return whether there was one. Raises ChatUnavailable."""
+        found = self._book.waiting(frozenset(self._under_way))
+        if found is not None:
+            self._ask(*found)
+        return found is not None
+
+    def _ask(self, key: str, label: str, image: bytes) -> Description:
+        self._under_way.add(key)
+        try:
+            answer = self._chat.complete(SYSTEM, json.dumps({"label": label}), SCHEMA, (image,))
+            description = read_description(answer)
+        except (BadAnswer, ValueError):
+            self._book.drop(key)
+            raise
+        except BudgetExceeded as error:
+            if str(error) != self._told:
+                self._told = str(error)
+                self._warn(f"nothing more is described: {error}")
+            raise
+        finally:
+            self._under_way.discard(key)
+        self._book.describe(key, description)
+        return description
 
 
-def make_describer(config: VisionConfig) -> tuple[VisionDescriber, OpenAiChat]:
+def make_describer(
+    config: VisionConfig, book: CaptionBook | None = None, warn: Callable[[str], None] = _log.warning
+) -> tuple[VisionDescriber, OpenAiChat]:
     """Return the describer of an OpenAI-compatible endpoint, and its chat, whose pending questions can be cancelled."""
-    chat = OpenAiChat(config.chat)
-    return VisionDescriber(_BudgetPerQuestion(chat), config), chat
-
-
-class _BudgetPerQuestion:
-    """Give every question a budget of its own."""
-
-    def __init__(self, chat: OpenAiChat) -> None:
-        self._chat = chat
-
-    def complete(self, system: str, user: str, schema: dict[str, Any], images: Sequence[bytes] = ()) -> str:
-        self._chat.begin_task()
-        return self._chat.complete(system, user, schema, images)
+    chat = OpenAiChat(config.chat, day=DayBudget(stricter(config.chat.day, config.per_day)))
+    return VisionDescriber(chat, config, book, warn), chat
 
 
 def read_description(answer: str) -> Description:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from lodestar.geometry.camera import DEPTH_RANGE
-from lodestar.models.config import VisionChatConfig
+from lodestar.models.config import SpendingConfig, VisionChatConfig
 
 DESCRIBERS = ("none", "histogram", "encoder")
 SPLITS = ("none", "depth", "instances")
@@ -37,17 +37,22 @@ class TransportConfig:
 class VisionConfig:
     """Limits of a vision model that describes objects."""
 
-    max_questions: int = 500  # per process; after that templates are used; chosen
+    # a person's limit per day (UTC) besides `endpoint.day`, of all that is counted there; 0 = none; chosen
+    per_day: int = 2_000
+    per_minute: float = 60.0  # questions; 0 = as they come; chosen
+    parallel: int = 4  # questions at once; chosen
     # pixels of a crop's longer side; the shorter is at least a quarter of it; chosen
     side: int = 384
     quality: int = 85  # of the crop's JPEG, 1 to 100; chosen
     chat: VisionChatConfig = field(
-        default_factory=lambda: VisionChatConfig(max_tokens=120)
+        default_factory=lambda: VisionChatConfig(max_tokens=120, spending=SpendingConfig(tokens=0))
     )  # of the endpoint
 
     def __post_init__(self) -> None:
-        if self.side < 32 or not 1 <= self.quality <= 100 or self.max_questions < 0:
-            raise ValueError("side must be at least 32 pixels, quality 1 to 100, max_questions not negative")
+        if self.side < 32 or not 1 <= self.quality <= 100 or self.per_day < 0 or not 1 <= self.parallel <= 16:
+            raise ValueError(
+                "side must be at least 32 pixels, quality 1 to 100, per_day not negative, parallel 1 to 16"
+            )
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Captions by a vision model, asked for one at a time on a thread of its own."""
+"""Captions by a vision model, asked for on threads of their own."""
 
 from __future__ import annotations
 
@@ -23,8 +23,16 @@ BETTER = 1.5  # factor of the described view's quality from which the model is a
 class Describer(Protocol):
     """Port of a vision model; perception.VisionDescriber implements it."""
 
+    def ready(self) -> bool:
+        """Return whether a question may be asked now; it counts then."""
+        ...
+
     def describe(self, crop: np.ndarray, label: str) -> Description:
         """Describe a crop (h, w, 3) uint8 RGB. Slow. Raises ChatUnavailable, ValueError for an invalid crop."""
+        ...
+
+    def catch_up(self) -> bool:
+        """Describe a crop that waits since before; return whether there was one. As `describe`."""
         ...
 
 
@@ -41,7 +49,7 @@ class VisionCaptioner:
     `work` asks the model about the next waiting entity and passes it to again(ids), which queues it once more, so
     that the answer is fetched like any caption. crops(task): (h, w, 3) uint8 RGB; the model sees the first.
     The model is asked only about entities whose votes say no more than the label.
-    Safe for two threads: one calls `caption`, one `work`.
+    Safe for threads: one calls `caption`, any number `work`.
     """
 
     name = "vision"
@@ -100,11 +108,13 @@ class VisionCaptioner:
 
         An entity keeps waiting while the model is unavailable; after an invalid answer the template is used.
         """
+        if not self._describer.ready():
+            return False
         with self._lock:
-            if not self._waiting:
-                return False
-            identity = next(iter(self._waiting))
-            task = self._waiting.pop(identity)
+            identity = next(iter(self._waiting), 0)
+            task = self._waiting.pop(identity, None)
+        if task is None:
+            return self._caught_up()
         crops = self._crops(task)
         description = None
         try:
@@ -129,3 +139,14 @@ class VisionCaptioner:
         if description is not None:
             self._again([identity])
         return True
+
+    def _caught_up(self) -> bool:
+        """Ask about a crop that waits since before, for whoever asks about it later."""
+        try:
+            return self._describer.catch_up()
+        except (BadAnswer, ValueError) as error:
+            self.counts["refused"] += 1
+            self.last_failure = str(error)
+        except ChatUnavailable as error:
+            self.last_failure = str(error)
+        return False

@@ -33,7 +33,11 @@ class ArmRecord:
 
 @dataclass(frozen=True)
 class Decision:
-    """A decision with all data to replay it and to evaluate another policy offline (DESIGN section 3)."""
+    """A decision with all data to replay it and to evaluate another policy offline (DESIGN section 3).
+
+    stood: seconds that the robot stood for it, from the question to the choice. The image that a model judged for an
+    arm is its proposal's `view`.
+    """
 
     epoch: int
     stamp: float
@@ -49,3 +53,4 @@ class Decision:
     trace_id: str = ""
     outcome: Outcome = Outcome.PENDING
     explanation: str = ""
+    stood: float = 0.0

@@ -158,10 +158,12 @@ class Ledger:
         newest: float,
         map_id: int,
         trace_id: str = "",
+        stood: float = 0.0,
     ) -> tuple[Decision, Proposal]:
         """Open the decision that the policy takes among the admitted arms, of which there is at least one.
 
-        newest: stamp, seconds, of the facts that `now` was perceived from. trace_id: of the trace of its epoch.
+        newest: stamp, seconds, of the facts that `now` was perceived from. trace_id: of the trace of its epoch. stood:
+        see `Decision`.
         """
         proposals = {a.expert: a.proposal for a in admission.arms if a.proposal is not None}
         self._step = step
@@ -193,6 +195,7 @@ class Ledger:
             evidence_keyframes=proposal.evidence_keyframes,
             trace_id=trace_id,
             explanation=_explanation(name, proposal, admission, choice),
+            stood=stood,
         )
         self._open = _Open(
             decision,

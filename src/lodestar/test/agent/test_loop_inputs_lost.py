@@ -69,7 +69,7 @@ def test_a_camera_that_falls_silent_is_noticed_before_the_arrival():
 )
 @pytest.mark.parametrize("state", [State.NAVIGATING, State.VERIFYING, State.DIAGNOSING])
 def test_a_pose_or_a_lidar_that_falls_silent_is_diagnosed(pose_comes, cause, code, state):
-    world = known_chair_world(config=LoopConfig(verify_time=60.0))
+    world = known_chair_world(config=LoopConfig(verify_time=60.0, stuck_time=60.0))
     if state is State.VERIFYING:
         world.sees = False
         world.run(until=lambda: world.loop.state is state)

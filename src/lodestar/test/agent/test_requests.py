@@ -43,18 +43,42 @@ def test_who_is_slow_is_not_waited_for_and_not_asked_twice():
     assert requests.open(request(1, 0.0 + STALL), BOTH, 0.0, {}) == BOTH
     requests.hear(says("frontier", 1), 0.1)
     assert not requests.is_due(1.0), "the deadline is not over yet"
-    assert requests.is_due(2.0)
-    assert set(requests.take(2.0, holds)) == {"frontier"}
+    assert requests.is_due(3.5)
+    assert set(requests.take(3.5, holds)) == {"frontier"}
     assert requests.open(request(2, 5.0 + STALL), BOTH, 5.0, {}) == ("frontier",), "the other still thinks"
     requests.hear(says("frontier", 2), 5.1)
     assert requests.is_due(5.1)
+
+
+def test_who_looks_is_waited_for_unless_another_s_answer_is_sure():
+    requests, heard, asked = Requests(CONFIG), [], (*BOTH, "ego_vlm")
+
+    def is_sure(proposals: list[Proposal]) -> bool:
+        heard.append([one.expert for one in proposals])
+        return "semantic_map" in heard[-1]
+
+    requests.open(request(1, STALL), asked, 0.0, {})
+    requests.hear(says("frontier", 1), 0.1)
+    assert not requests.is_due(1.0, is_sure) and heard == [], "it may wait for another's answer too"
+    requests.hear(says("semantic_map", 1), 1.1)
+    assert requests.is_due(1.2, is_sure) and requests.is_due(1.3, is_sure)
+    assert heard == [["frontier", "semantic_map"]], "judged once"
+
+
+def test_without_a_sure_answer_who_looks_is_waited_for():
+    requests = Requests(CONFIG)
+    requests.open(request(1, STALL), ("frontier", "ego_vlm"), 0.0, {})
+    requests.hear(says("frontier", 1), 0.1)
+    assert not requests.is_due(3.0, lambda proposals: False)
+    requests.hear(says("ego_vlm", 1), 3.1)
+    assert requests.is_due(3.1, lambda proposals: False)
 
 
 def test_a_late_answer_counts_once_in_the_next_epoch():
     requests = Requests(CONFIG)
     requests.open(request(1, 0.0 + STALL), BOTH, 0.0, {})
     requests.hear(says("frontier", 1), 0.1)
-    requests.take(2.0, holds)
+    requests.take(3.5, holds)
     requests.close()
     requests.hear(says("semantic_map", 1), 20.0)
     assert requests.open(request(2, 21.0 + STALL), BOTH, 21.0, {}) == BOTH
@@ -70,7 +94,7 @@ def test_a_late_answer_counts_once_in_the_next_epoch():
 def test_who_answers_in_time_again_is_waited_for_again():
     requests = Requests(CONFIG)
     requests.open(request(1, 0.0 + STALL), BOTH, 0.0, {})
-    requests.take(2.0, holds)
+    requests.take(3.5, holds)
     assert requests.slow == set(BOTH)
     for name in BOTH:
         requests.hear(says(name, 1), 3.0)
@@ -125,6 +149,9 @@ WALL = proposal(0.05, 5.0)
         (proposal(2.0, 2.0, 1.3, action=ActionKind.TURN_LEFT), {}, ""),
         (proposal(2.0, 2.0, 1.3, action=ActionKind.TURN_LEFT), {"pose": np.array([2.0, 2.0, 2.0])}, "moved on"),
         (proposal(2.0, 2.0, 1.3, action=ActionKind.TURN_LEFT), {"pose": np.array([3.0, 2.0, 0.0])}, "moved on"),
+        (proposal(5.0, 5.0, view=9.0), {}, ""),
+        (proposal(5.0, 5.0, view=9.0), {"pose": np.array([2.0, 2.0, 1.0])}, "since the image was taken"),
+        (proposal(5.0, 5.0, view=9.0), {"pose": np.array([3.0, 2.0, 0.0])}, "since the image was taken"),
         (Rejection("a", 1, RejectionReason.EXPLORED, "all seen"), {}, "had nothing (all seen)"),
         (proposal(math.nan, 5.0), {}, ""),
     ],

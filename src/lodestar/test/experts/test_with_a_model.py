@@ -30,7 +30,7 @@ class FakeModel:
     def __init__(self, answer):
         self.answer, self.asked = answer, []
 
-    def complete(self, system, user, schema, images=()):
+    def complete(self, system, user, schema, images=(), shorter=None):
         self.asked.append((user, images))
         if isinstance(self.answer, Exception):
             raise self.answer
@@ -40,6 +40,7 @@ class FakeModel:
 def seen(action, *pairs):
     scores = [{"number": n, "score": s} for n, s in pairs]
     return {
+        "image": "9.900",
         "scores": scores,
         "action": action,
         "description": "A hall with a plant.",
@@ -83,7 +84,8 @@ def test_its_turn_is_taken():
 @pytest.mark.parametrize(
     "answer",
     [ChatUnavailable("no answer within 20 s"), "{", seen("GO", (999, 1.0)), seen("GO", (2, 1e9)), seen("FLY", (2, 0.5)),
-     '{"scores": [{"number": 2, "score": NaN}], "action": "GO", "description": "", "reason": ""}'],
+     {**seen("GO", (2, 1.0)), "image": "9.650"},
+     '{"image": "9.900", "scores": [{"number": 2, "score": NaN}], "action": "GO", "description": "", "reason": ""}'],
 )  # fmt: skip
 def test_without_a_usable_answer_it_decides_offline_and_says_why(answer):
     expert, _ = ego(answer, Block(5.0, 4.0, "chair", "red chair"))

@@ -47,7 +47,7 @@ class FakeModel:
     def begin_task(self):
         self.tasks += 1
 
-    def complete(self, system, user, schema, images=()):
+    def complete(self, system, user, schema, images=(), shorter=None):
         answer = self.answers[min(len(self.asked), len(self.answers) - 1)]
         self.asked.append((system, user, schema, images))
         if isinstance(answer, Exception):
@@ -61,6 +61,12 @@ def judged(*pairs):
     return {"judgements": [{"id": i, "confidence": c, "reason": "so it seems"} for i, c in pairs]}
 
 
-def seen(action="GO", description="a room", **scores):
+def seen(action="GO", description="a room", image="1.000", **scores):
     marks = [{"number": int(n[1:]), "score": s} for n, s in scores.items()]
-    return {"scores": marks, "action": action, "description": description, "reason": "why not"}
+    return {
+        "image": image,
+        "scores": marks,
+        "action": action,
+        "description": description,
+        "reason": "why not",
+    }

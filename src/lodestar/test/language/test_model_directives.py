@@ -69,7 +69,7 @@ class Fake:
     def __init__(self, text):
         self.text, self.asked = text, 0
 
-    def complete(self, system, user, schema, images=()):
+    def complete(self, system, user, schema, images=(), shorter=None):
         self.asked += 1
         return self.text
 

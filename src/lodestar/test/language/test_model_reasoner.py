@@ -13,7 +13,7 @@ from reasoning import FakeModel, Scored, entity, judged, point, seen, view
 from task_builders import task
 
 from lodestar.language.model_reasoner import ModelPictures, ModelReasoner
-from lodestar.language.prompts import RANK_SCHEMA, RankPromptConfig
+from lodestar.language.prompts import RankPromptConfig, rank_schema
 from lodestar.language.reasoner import OfflineReasoner
 from lodestar.models.chat import ChatUnavailable
 from lodestar.perception.pictures import BadPicture
@@ -35,7 +35,7 @@ def test_the_model_s_order_is_taken_and_what_it_leaves_out_follows():
     assert [(j.entity_id, j.confidence, j.by) for j in ranked] == [
         (2, 0.95, "model"), (1, 0.1, "model"), (3, 0.7, "offline"),
     ]  # fmt: skip
-    assert warnings == [] and model.asked[0][2] == RANK_SCHEMA
+    assert warnings == [] and model.asked[0][2] == rank_schema(3)
 
 
 def test_ids_that_are_not_on_the_list_are_rejected():

@@ -11,7 +11,8 @@ from reasoning import FakeModel, Scored, entity, judged
 from task_builders import task
 
 from lodestar.language.model_reasoner import ModelReasoner
-from lodestar.language.prompts import NothingFits, RankPromptConfig, rank_prompt
+from lodestar.language.prompts import NothingFits, RankPromptConfig, rank_question
+from lodestar.models.answer_size import answer_tokens
 from lodestar.models.chat_budget import tokens_in, tokens_of
 
 TASK = task("red chair", ("desk", "lamp"), ("stairs",))
@@ -33,7 +34,12 @@ def scene_of(caption, count=150):
 
 def asked(budget, caption=PLAIN, task=TASK, context=(), count=150):
     scene, candidates = scene_of(caption, count)
-    return rank_prompt(candidates, task, scene, context, RankPromptConfig(characters=budget))
+    return prompted(candidates, task, scene, context, RankPromptConfig(characters=budget, candidates=400))
+
+
+def prompted(candidates, task, scene, context, config):
+    question = rank_question(candidates, task, scene, config, bool(context))
+    return question.text(context), set(question.ids)
 
 
 def listed(text):
@@ -65,7 +71,7 @@ def test_the_surest_are_kept_in_order_and_a_long_one_gives_way():
     scene, candidates = scene_of("red chair", 6)
     scene[5] = entity(5, "<" * 200, probability=scene[5].occupancy_probability)
     config = RankPromptConfig(characters=900, radius=0.0)
-    text, ids = rank_prompt(candidates, TASK, scene, (), config)
+    text, ids = prompted(candidates, TASK, scene, (), config)
     assert listed(text)[:2] == [6, 4] and 5 not in ids
     assert text.startswith(f"Which of these {len(ids)} of 6 candidates")
 
@@ -122,9 +128,22 @@ def test_no_text_breaks_the_budget(captions, told, budget):
     scene = {i: entity(i, caption or "x") for i, caption in enumerate(captions, start=1)}
     config = RankPromptConfig(characters=budget)
     try:
-        text, ids = rank_prompt([Scored(i, 0.9, 0.9) for i in scene], TASK, scene, told, config)
+        text, ids = prompted([Scored(i, 0.9, 0.9) for i in scene], TASK, scene, told, config)
     except NothingFits:
         return
     assert len(text) <= budget and tokens_in(text) <= budget / 4
     assert sorted(listed(text)) == sorted(ids)
     assert text.count("<data>") == text.count("</data>") == 1
+
+
+def test_as_many_are_asked_about_as_are_configured_and_the_answer_has_room_for_each():
+    scene = {i: entity(i, probability=0.5 + i / 200) for i in range(1, 91)}
+    question = rank_question(
+        [Scored(i, 0.9, 0.9) for i in scene], TASK, scene, RankPromptConfig(candidates=30)
+    )
+    assert question.ids == tuple(range(90, 60, -1)) and "30 of 90" in question.text()
+    assert question.schema["properties"]["judgements"]["maxItems"] == 30
+    assert answer_tokens(question.schema) > 30 * 60 > answer_tokens(question.surest().schema)
+    half = question.surest()
+    assert half.ids == tuple(range(90, 75, -1)) and len(half.text()) < 0.6 * len(question.text())
+    assert all(f'"id": {i},' in half.text() for i in half.ids) and '"id": 75,' not in half.text()

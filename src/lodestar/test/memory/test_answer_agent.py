@@ -8,6 +8,7 @@ import time
 
 import answer_world
 import pytest
+from agent_talk import Model, call, claim, said
 from chat_server import chat_server
 
 from lodestar.language.question_reader import read_question
@@ -21,38 +22,9 @@ from lodestar.models.config import ChatConfig, RetryConfig
 QUESTION = "where is the gray chair?"  # three look alike: the offline answer is not sure
 
 
-def call(tool, text="", **changes):
-    empty = {"from_ago": None, "to_ago": None, "x": None, "y": None, "radius": None, "ids": []}
-    return {"tool": tool, "text": text, **empty, **changes}
-
-
-def claim(text, evidence, **changes):
-    empty = {"thing": "chair", "place": None, "seconds_ago": None, "number": None}
-    return {"text": text, "evidence": list(evidence), **empty, **changes}
-
-
-def said(calls=(), claims=(), yes=None):
-    return json.dumps({"calls": list(calls), "claims": list(claims), "yes": yes})
-
-
 FIND = said([call("find_things", "gray chair next to the table")])
 CHAIR = claim("The gray chair is by the table in the kitchen.", ["e6"], place=[1.0, 3.0, 0.45])
 GOOD = said(claims=[CHAIR])
-
-
-class Model:
-    """Says the next of its lines, keeps what it was told."""
-
-    def __init__(self, *lines):
-        self.lines, self.users, self.images = list(lines), [], []
-
-    def complete(self, system, user, schema, images=()):
-        self.users.append(user)
-        self.images.append(list(images))
-        line = self.lines.pop(0) if len(self.lines) > 1 else self.lines[0]
-        if isinstance(line, Exception):
-            raise line
-        return line
 
 
 def asked(office, model, text=QUESTION, **options):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -18,7 +19,7 @@ from lodestar.memory.vision_captions import (
     make_vision_captions,
     read_caption,
 )
-from lodestar.models.chat import BadAnswer, ChatUnavailable
+from lodestar.models.chat import BadAnswer, BudgetExceeded, ChatUnavailable
 from lodestar.models.config import VisionChatConfig
 
 IMAGE = b"\xff\xd8jpeg"
@@ -30,7 +31,7 @@ class FakeChat:
     def __init__(self, answer='{"caption": "A red mug stands on a desk."}'):
         self.answer, self.asked = answer, []
 
-    def complete(self, system, user, schema, images=()):
+    def complete(self, system, user, schema, images=(), shorter=None):
         self.asked.append((system, user, images))
         if isinstance(self.answer, Exception):
             raise self.answer
@@ -139,15 +140,27 @@ def test_a_picture_that_is_gone_leaves_the_composed_caption():
     assert captions.counts["no_image"] == 1
 
 
-def test_the_budget_ends_the_questions():
+def test_a_budget_that_is_used_up_leaves_the_composed_caption_and_is_told():
+    chat = FakeChat(BudgetExceeded("today's 2000 requests are used up"))
+    captions = VisionCaptions(chat, picture)
+    captions.offer(segment(0))
+    captions.work()
+    assert texts(captions.ready(0.0)) == ["There is a mug."]
+    assert captions.counts["over_budget"] == 1 and "2000 requests" in captions.last_failure
+
+
+def test_two_threads_never_ask_about_the_same_segment_and_the_rate_holds():
     chat = FakeChat()
-    captions = VisionCaptions(chat, picture, SegmentCaptionConfig(max_questions=1))
+    captions = VisionCaptions(chat, picture, SegmentCaptionConfig(per_minute=0.0))
     for number in range(3):
-        captions.offer(segment(number))
-        captions.work()
-    assert [each.source for each in captions.ready(math.inf)].count(Source.CAPTIONER) == 1
-    assert len(chat.asked) == 1
-    assert captions.counts["over_budget"] == 2
+        captions.offer(segment(number, f"segment {number} here"))
+    with ThreadPoolExecutor(4) as pool:
+        assert sorted(pool.map(lambda _: captions.work(), range(4))) == [False, True, True, True]
+    assert len({text for _, text, _ in chat.asked}) == 3
+    slow = VisionCaptions(chat, picture, SegmentCaptionConfig(per_minute=30.0))
+    slow.offer(segment(0))
+    slow.offer(segment(1))
+    assert slow.work() and not slow.work() and slow.waiting
 
 
 def test_words_of_a_model_are_one_bounded_line():

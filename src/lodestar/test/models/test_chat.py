@@ -6,14 +6,26 @@ import json
 import logging
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
 from chat_server import chat_server, completion
 
-from lodestar.models.chat import BadAnswer, BudgetExceeded, ChatCancelled, ChatUnavailable, OpenAiChat
+from lodestar.models.answer_size import LEAST, TEXT
+from lodestar.models.chat import (
+    AnswerCutOff,
+    BadAnswer,
+    BudgetExceeded,
+    ChatCancelled,
+    ChatUnavailable,
+    OpenAiChat,
+    Shorter,
+)
+from lodestar.models.chat_answers import list_of, object_of
 from lodestar.models.chat_key import KEY_VARIABLE
-from lodestar.models.config import ChatConfig, RetryConfig, SpendingConfig
+from lodestar.models.config import ChatConfig, DayConfig, RetryConfig, SpendingConfig
+from lodestar.models.day_budget import DayBudget
 
 pytest.importorskip("openai")
 
@@ -271,3 +283,90 @@ def test_nobody_there_is_unavailable():
         url = server.url
     with pytest.raises(ChatUnavailable, match="connection failed"):
         OpenAiChat(ChatConfig(base_url=url, retries=QUICK)).complete("s", "u", SCHEMA)
+
+
+def cut(content: str) -> tuple[int, str]:
+    body = json.loads(completion(content))
+    body["choices"][0]["finish_reason"] = "length"
+    return 200, json.dumps(body)
+
+
+LIST = object_of(
+    judgements=list_of(object_of(id={"type": "integer"}, reason={"type": "string"}), maxItems=60)
+)
+
+
+def test_an_answer_has_as_many_tokens_as_its_list_may_take():
+    with chat_server(GOOD, '{"judgements": []}') as server:
+        chat = chat_for(server)
+        ask(chat)
+        chat.complete("rules", "question", LIST)
+        assert server.requests[0]["max_tokens"] == LEAST
+        assert 60 * TEXT < server.requests[1]["max_tokens"] <= chat_for(server)._config.max_tokens
+        chat_for(server, max_tokens=500).complete("rules", "question", LIST)
+        assert server.requests[2]["max_tokens"] == 500
+
+
+def test_an_answer_that_was_cut_off_is_asked_for_once_more_about_less_and_with_more_room():
+    with chat_server(
+        cut('{"judgements": [{"id": 1, "re'), '{"judgements": [{"id": 1, "reason": "x"}]}'
+    ) as server:
+        shorter = Shorter("half of it", object_of(judgements=list_of({"type": "object"}, maxItems=30)))
+        found = json.loads(chat_for(server).complete("rules", "all", LIST, shorter=shorter))
+        assert found["judgements"][0]["id"] == 1
+        first, second = server.requests
+        assert second["messages"][1]["content"] == "half of it" and len(second["messages"]) == 2
+        assert second["max_tokens"] == 2 * first["max_tokens"]
+        assert second["response_format"]["json_schema"]["schema"] == shorter.schema
+
+
+def test_without_a_shorter_question_the_same_one_is_asked_with_more_room():
+    with chat_server(cut('{"sco'), GOOD) as server:
+        assert ask(chat_for(server)) == {"score": 0.5}
+        assert server.requests[1]["max_tokens"] == 2 * server.requests[0]["max_tokens"]
+
+
+def test_an_answer_that_is_cut_off_twice_fails_with_a_code():
+    with chat_server(cut('{"sco')) as server:
+        with pytest.raises(AnswerCutOff, match=r"cut off at 800 tokens.*max_tokens") as caught:
+            ask(chat_for(server))
+        assert caught.value.code == "MODEL_ERROR" and len(server.requests) == 2
+
+
+def test_a_whole_answer_at_the_very_end_of_its_tokens_is_taken():
+    with chat_server(cut(GOOD)) as server:
+        assert ask(chat_for(server)) == {"score": 0.5} and len(server.requests) == 1
+
+
+def test_the_budget_of_a_day_outlives_a_process_and_is_told(tmp_path):
+    day = ["2026-11-26"]
+
+    def budget(**limits):
+        return DayBudget(DayConfig(**limits), tmp_path / "state", lambda: day[0])
+
+    with chat_server(GOOD) as server:
+        for _ in range(2):  # each of a process of its own
+            ask(OpenAiChat(chat_for(server)._config, day=budget(requests=2)))
+        with pytest.raises(BudgetExceeded, match=r"today's 2 requests are used up.*midnight UTC") as caught:
+            ask(OpenAiChat(chat_for(server)._config, day=budget(requests=2)))
+        assert caught.value.code == "MODEL_UNAVAILABLE" and len(server.requests) == 2
+        ask(OpenAiChat(chat_for(server)._config, day=budget(requests=3)))
+        day[0] = "2026-11-27"
+        ask(OpenAiChat(chat_for(server)._config, day=budget(requests=2)))
+        assert budget(tokens=1000).reserve(990) != "", "15 were used today"
+        assert budget(tokens=1000).reserve(980) == ""
+
+
+def test_a_day_that_cannot_be_counted_stops_nothing(tmp_path):
+    (tmp_path / "state").write_text("no folder")
+    with chat_server(GOOD) as server:
+        day = DayBudget(DayConfig(requests=1), tmp_path / "state")
+        assert ask(OpenAiChat(chat_for(server)._config, day=day)) == {"score": 0.5}
+        assert "not counted" in day.problem
+
+
+def test_parallel_requests_do_not_exceed_the_budget_of_a_day(tmp_path):
+    budgets = [DayBudget(DayConfig(requests=5), tmp_path / "state") for _ in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        refusals = list(pool.map(lambda i: budgets[i % 4].reserve(1), range(20)))
+    assert sum(not refusal for refusal in refusals) == 5

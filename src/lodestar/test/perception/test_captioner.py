@@ -8,7 +8,9 @@ import cv2
 import numpy as np
 import pytest
 
-from lodestar.models.chat import BadAnswer, ChatUnavailable
+from lodestar.models.chat import BadAnswer, BudgetExceeded, ChatUnavailable
+from lodestar.models.pace import Pace
+from lodestar.perception.caption_book import CaptionBook, Description
 from lodestar.perception.captioner import VisionDescriber, crop_to_jpeg, read_description
 from lodestar.perception.config import VisionConfig
 
@@ -19,7 +21,7 @@ class Chat:
     def __init__(self, answer):
         self.answer, self.asked = answer, []
 
-    def complete(self, system, user, schema, images=()):
+    def complete(self, system, user, schema, images=(), shorter=None):
         self.asked.append((user, images))
         if isinstance(self.answer, Exception):
             raise self.answer
@@ -68,14 +70,64 @@ def test_an_answer_that_describes_nothing_is_refused(answer):
         read_description(answer)
 
 
-def test_no_more_questions_than_allowed():
-    chat = Chat(said("red chair"))
-    describer = VisionDescriber(chat, VisionConfig(max_questions=2))
-    describer.describe(CROP, "chair")
-    describer.describe(CROP, "chair")
-    with pytest.raises(ChatUnavailable, match="max_questions"):
-        describer.describe(CROP, "chair")
+def test_a_crop_is_asked_about_once_and_a_restart_forgets_nothing(tmp_path):
+    chat = Chat(said("red chair", ["red"]))
+    for _ in range(2):  # each of a process of its own
+        book = CaptionBook(tmp_path / "captions")
+        describer = VisionDescriber(chat, VisionConfig(), book)
+        assert describer.describe(CROP, "chair") == Description("red chair", ("red",))
+        book.close()
+    assert len(chat.asked) == 1
+
+
+def test_what_waited_when_the_process_ended_is_asked_about_by_the_next(tmp_path):
+    chat, other = Chat(ChatUnavailable("the endpoint answered 503")), np.full((60, 40, 3), 90, np.uint8)
+    book = CaptionBook(tmp_path / "captions")
+    for crop in (CROP, other):
+        with pytest.raises(ChatUnavailable):
+            VisionDescriber(chat, VisionConfig(), book).describe(crop, "chair")
+    book.close()
+    chat.answer, chat.asked = said("red chair"), []
+    book = CaptionBook(tmp_path / "captions")
+    describer = VisionDescriber(chat, VisionConfig(), book)
+    assert [describer.catch_up() for _ in range(3)] == [True, True, False]
     assert len(chat.asked) == 2
+    assert describer.describe(other, "chair").caption == "red chair" and len(chat.asked) == 2
+    book.close()
+
+
+def test_rubbish_is_not_asked_about_again_and_the_queue_is_bounded():
+    chat, book = Chat(said("...")), CaptionBook()
+    describer = VisionDescriber(chat, VisionConfig(), book)
+    with pytest.raises(BadAnswer):
+        describer.describe(CROP, "chair")
+    assert not describer.catch_up()
+    for i in range(300):
+        book.wait(str(i), "chair", b"x")
+    assert book.waiting() == ("44", "chair", b"x"), "the newest 256 wait"
+
+
+def test_a_budget_that_is_used_up_is_told_once_and_the_crop_waits():
+    warnings: list[str] = []
+    chat = Chat(BudgetExceeded("today's 2 requests are used up"))
+    describer = VisionDescriber(chat, VisionConfig(), warn=warnings.append)
+    for _ in range(3):
+        with pytest.raises(BudgetExceeded):
+            describer.describe(CROP, "chair")
+    assert warnings == ["nothing more is described: today's 2 requests are used up"]
+    chat.answer = said("red chair")
+    assert describer.catch_up()
+
+
+def test_the_rate_is_kept():
+    now = [0.0]
+    pace = Pace(30.0, lambda: now[0])
+    passed = 0
+    for tick in range(601):
+        now[0] = tick / 10.0
+        passed += pace.take()
+    assert passed == 31
+    assert all(Pace(0.0).take() for _ in range(5))
 
 
 @pytest.mark.parametrize(

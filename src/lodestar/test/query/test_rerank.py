@@ -26,7 +26,7 @@ class Fake:
     def __init__(self, answer):
         self.answer, self.asked = answer, []
 
-    def complete(self, system, user, schema, images=()):
+    def complete(self, system, user, schema, images=(), shorter=None):
         self.asked.append((json.loads(user), schema, images))
         if isinstance(self.answer, Exception):
             raise self.answer

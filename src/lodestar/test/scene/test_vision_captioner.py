@@ -17,6 +17,7 @@ from lodestar.mapping.records import CaptionVote
 from lodestar.models.chat import BadAnswer, ChatUnavailable
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.captioner import VisionDescriber
+from lodestar.perception.config import VisionConfig
 from lodestar.perception.frames import ImageBox
 from lodestar.scene.dictionary import SceneConfig, SceneDictionary
 from lodestar.scene.enrichment import Enricher
@@ -42,7 +43,7 @@ class Chat:
         )
         self.asked = 0
 
-    def complete(self, system, user, schema, images=()):
+    def complete(self, system, user, schema, images=(), shorter=None):
         self.asked += 1
         answer = self.answer() if callable(self.answer) else self.answer
         if isinstance(answer, Exception):
@@ -57,7 +58,9 @@ class Bench:
         self.scene, self.feed, self.chat = SceneDictionary(), Feed(), Chat()
         self.crops = [RED]
         self.captioner = VisionCaptioner(
-            VisionDescriber(self.chat), self.scene.return_enrichments, lambda task: self.crops
+            VisionDescriber(self.chat, VisionConfig(per_minute=0.0)),
+            self.scene.return_enrichments,
+            lambda task: self.crops,
         )
         self.enricher = Enricher(self.scene, self.captioner, PhraseBook(Book()), lambda task: [RED])
         votes = (CaptionVote("armchair", "armchair", 3.0),)

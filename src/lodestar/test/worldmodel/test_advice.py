@@ -52,7 +52,7 @@ class Chat:
     def cancel(self) -> None:
         self.cancelled += 1
 
-    def complete(self, system, user, schema, images=()):
+    def complete(self, system, user, schema, images=(), shorter=None):
         self.asked.append(user)
         if self.slow is not None:
             self.slow.wait(10.0)

@@ -254,6 +254,7 @@ def _compared(
     from lodestar_eval import policy_tables as tables
     from lodestar_eval.arms import Pick, picks_of
     from lodestar_eval.delay_tables import delay_bars, delay_metrics, delay_tables
+    from lodestar_eval.looks import look_bars, look_metrics
     from lodestar_eval.plots import save_paths
 
     rows = tables.rows_of(outcomes)
@@ -278,7 +279,7 @@ def _compared(
         | tables.target_metrics(rows)
         | tables.learning_metrics(picks)
     )
-    metrics |= delay_metrics(rows)
+    metrics |= delay_metrics(rows) | look_metrics(rows[plan.settings[0], plan.policies[0]])
     plots = []
     if not plan.is_plain:
         save_paths(plan, buildings[:: max(len(buildings) // 3, 1)][:3], plan.folder / "paths.png")
@@ -292,6 +293,7 @@ def _compared(
             *result.bars, *(tables.row_bars(metrics) if not plan.is_plain else ()),
             *tables.learning_bars(metrics),
             *delay_bars(metrics, plan.episode.reasoner_delay, plan.episode.answer_delay),
+            *look_bars(metrics, plan.episode.reasoner_delay),
         ),
         tables=(
             tables.main_table(rows, metrics), *tables.kind_tables(rows, metrics),

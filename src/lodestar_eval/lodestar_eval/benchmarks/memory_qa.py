@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lodestar_eval.benchmarks.episodes import MEASURED, NOISE_NAMES
-from lodestar_eval.memory_qa.rows import ROWS
+from lodestar_eval.memory_qa.rows import EYES, ROWS
 from lodestar_eval.memory_qa.wordings import BOTH, CHOICES, DEVELOPMENT
 from lodestar_eval.options import SeedList, seed_list
 from lodestar_eval.registry import BadOptions, Benchmark, Plot, Result
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 #: Seeds of the table that is reported: they are not run while developing, and need `--wordings both`.
 RESERVED_SEEDS = (11, 12, 13)
 WORLDS = ("warehouse", "office")
+VISUAL_COUNT = 50  # questions beside the hundred, a third of all
+_USUAL = tuple(name for name in ROWS if name != EYES)
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
@@ -40,8 +42,12 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         help=f"of the questions (default {DEVELOPMENT}; {BOTH} for a table that is reported)",
     )  # fmt: skip
     parser.add_argument(
-        "--rows", default=",".join(ROWS), help=f"with commas between them (default {','.join(ROWS)})"
+        "--rows", default=",".join(_USUAL), help=f"of {', '.join(ROWS)} (default {','.join(_USUAL)})"
     )
+    parser.add_argument(
+        "--eyes", action="store_true",
+        help=f"asks {VISUAL_COUNT} questions more that need a picture, and adds the row {EYES}: a model that looks",
+    )  # fmt: skip
     parser.add_argument(
         "--noise", choices=NOISE_NAMES, default=MEASURED, help="of perception (default %(default)s)"
     )
@@ -57,6 +63,8 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
     from lodestar_eval.memory_qa.results import bars_of, metrics_of, save_csv, save_curves, tables_of
 
     rows = _names(options.rows, tuple(ROWS), "row")
+    if options.eyes and EYES not in rows:
+        rows = (*rows, EYES)
     worlds = _names(options.worlds, WORLDS, "world")
     seeds: SeedList = options.seeds if isinstance(options.seeds, SeedList) else seed_list(options.seeds)
     if set(seeds.values) & set(RESERVED_SEEDS) and options.wordings != BOTH:
@@ -99,6 +107,7 @@ def _asked(
 ) -> tuple[Recording, list[Question]]:
     from lodestar.storage.private import UnsafeFolder
     from lodestar_eval.memory_qa.question_set import TooFewQuestions, questions_of
+    from lodestar_eval.memory_qa.questions import COUNTS, VISUAL
     from lodestar_eval.memory_qa.room_names import with_room_names
     from lodestar_eval.memory_qa.tours import default_folder, tour_of
     from lodestar_eval.phrase_book import phrase_book
@@ -109,7 +118,8 @@ def _asked(
             world, seed, phrase_book, options.tours or default_folder(), progress, noise=NOISES[options.noise]
         )
         recording = with_room_names(recording)
-        questions = questions_of(recording.world, recording.glances, seed, options.wordings)
+        counts = {**COUNTS, VISUAL: VISUAL_COUNT} if options.eyes else COUNTS
+        questions = questions_of(recording.world, recording.glances, seed, options.wordings, counts)
     except (UnsafeFolder, TooFewQuestions) as error:
         raise BadOptions(str(error)) from error
     return recording, questions

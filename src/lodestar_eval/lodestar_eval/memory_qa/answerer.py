@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -11,21 +12,31 @@ import numpy as np
 
 from lodestar.assembly.memory_chain import MemoryChain
 from lodestar.geometry.poses import yaw_of
+from lodestar.keyframes.records import ImageName
 from lodestar.language.directive_errors import DirectiveError
 from lodestar.language.likely_questions import LikelyQuestions
 from lodestar.language.picture_goals import goal_of
 from lodestar.language.question import AnswerType
 from lodestar.language.question_reader import read_question
 from lodestar.memory import answer as memory_answer
+from lodestar.memory.answering.agent import ModelAnswerer
 from lodestar.memory.answering.answerer import Answerer as MemoryAnswerer
+from lodestar.memory.answering.config import AgentConfig
 from lodestar.memory.answering.coverage import FloorLooks
+from lodestar.memory.answering.outcomes import Answers
+from lodestar.memory.answering.shots import Shot
 from lodestar.memory.answering.tools import Shown, Tools
 from lodestar.memory.evidence.selection import SELECTIONS
+from lodestar.memory.keyframe_contours import annotated_jpeg
 from lodestar.memory.records import Memory
 from lodestar.memory.store import MemoryStore
+from lodestar.models.chat import OpenAiChat
+from lodestar.models.config import ChatConfig, SpendingConfig
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.pictures import BadPicture
 from lodestar.scene.mirror import SceneMirror
+from lodestar_eval.looking_server import looking_server
+from lodestar_eval.memory_qa.eyes import TourEyes
 from lodestar_eval.memory_qa.questions import (
     DURATION,
     NUMBER,
@@ -37,11 +48,13 @@ from lodestar_eval.memory_qa.questions import (
     Asked,
     Evidence,
 )
-from lodestar_eval.memory_qa.recording import Stream, TourStep
+from lodestar_eval.memory_qa.recording import Recording, Stream, TourStep
 from lodestar_eval.memory_qa.rivals import RIVALS
 from lodestar_eval.settings import robot_config
 
-FULL = "full"  # the rule that lets the scene answer too
+_log = logging.getLogger(__name__)
+
+FULL, EYES = "full", "eyes"  # the rules that let the scene answer too
 _VALUES = {
     AnswerType.PLACE: PLACE,
     AnswerType.TIME: TIME,
@@ -59,6 +72,7 @@ class Remembered:
     store: MemoryStore
     looks: FloorLooks
     stream: Stream
+    shots: tuple[Shot, ...] = ()
 
 
 class OwnAnswerer:
@@ -93,11 +107,11 @@ class OwnAnswerer:
         assert chain is not None  # a tour has images
         chain.close()
         store.flush(600.0)
-        return Remembered(store, chain.looks, stream)
+        return Remembered(store, chain.looks, stream, chain.images.shots(stream.scene))
 
     def answer_all(self, memory: Remembered, questions: Sequence[Asked], evidence_rule: str) -> list[Answer]:
         """Return an answer for each question, in their order."""
-        full = evidence_rule == FULL
+        full = evidence_rule in (FULL, EYES)
         stream = memory.stream
         select = None if full else {**SELECTIONS, **RIVALS}[evidence_rule]
         tools = Tools(
@@ -108,11 +122,12 @@ class OwnAnswerer:
             use_scene=full,
             grid=stream.grid,
             looks=memory.looks,
+            shots=memory.shots,
         )
         answerer = MemoryAnswerer(tools)
-        return [self._answer(answerer, stream, asked) for asked in questions]
+        return [self._answer(answerer, answerer, stream, asked) for asked in questions]
 
-    def _answer(self, answerer: MemoryAnswerer, stream: Stream, asked: Asked) -> Answer:
+    def _answer(self, answers: Answers, answerer: MemoryAnswerer, stream: Stream, asked: Asked) -> Answer:
         try:
             question = read_question(asked.text, likely=self._likely)
         except DirectiveError as error:
@@ -124,7 +139,7 @@ class OwnAnswerer:
             except BadPicture as error:
                 return Answer(asked.id, known=False, text=str(error))
         pose = np.array([*stream.pose[:2, 3], yaw_of(stream.pose)])
-        found = answerer.answer(question, asked.asked_at, pose, shown)
+        found = answers.answer(question, asked.asked_at, pose, shown)
         pieces = answerer.inquiry(question, asked.asked_at, pose, shown).pieces
         cited = _cited(answerer, found) if answerer.tools.use_scene else []
         memories = {m.id: m for m in (*cited, *(piece.hit.memory for piece in pieces))}
@@ -142,11 +157,51 @@ class OwnAnswerer:
             confidence=found.confidence,
             evidence=tuple(_evidence(m, answerer.tools.scene) for m in memories.values()),
             text=found.sentence,
-            details={"kind": question.kind.name, "confidence": question.confidence},
+            details={
+                "kind": question.kind.name,
+                "confidence": question.confidence,
+                "seen": any(p.text == "seen by a model" for p in found.proof),
+            },
         )
 
     def _embed(self, phrases: Sequence[str]) -> np.ndarray:
         return self._phrases.vectors(tuple(phrases))
+
+
+class LookingAnswerer(OwnAnswerer):
+    """As OwnAnswerer, with a model that looks behind an endpoint on this machine (`TourEyes`)."""
+
+    def __init__(self, phrases: PhraseBook, recording: Recording) -> None:
+        super().__init__(phrases)
+        self._recording = recording
+
+    def answer_all(self, memory: Remembered, questions: Sequence[Asked], evidence_rule: str) -> list[Answer]:
+        """See OwnAnswerer; over HTTP, as any model."""
+        stream = memory.stream
+        tools = Tools(
+            memory.store,
+            self._phrases,
+            stream.scene,
+            grid=stream.grid,
+            looks=memory.looks,
+            shots=memory.shots,
+        )
+        offline = MemoryAnswerer(tools)
+        store = stream.keyframes()
+
+        def picture(image: ImageName) -> bytes | None:
+            """Return it with outlines and ids, as the memory node does."""
+            try:
+                keyframe, data = store.get(image.id, image.session)
+            except KeyError:
+                return None
+            scene = stream.scene
+            return annotated_jpeg(data, {scene.resolve(i): box for i, box in keyframe.instances.items()})
+
+        with looking_server(TourEyes(self._recording).look) as url:
+            chat = OpenAiChat(ChatConfig(model="eyes", base_url=url, spending=SpendingConfig(tokens=0)))
+            answers = ModelAnswerer(chat, offline, AgentConfig(sees=True), pictures=picture, warn=_log.info)
+            return [self._answer(answers, offline, stream, asked) for asked in questions]
 
 
 def _pixels(step: TourStep) -> dict[int, int]:

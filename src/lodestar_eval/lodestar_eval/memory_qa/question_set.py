@@ -16,6 +16,7 @@ from lodestar_eval.memory_qa.recording import Glance
 from lodestar_eval.memory_qa.spatial_questions import spatial_forms
 from lodestar_eval.memory_qa.temporal_questions import temporal_forms
 from lodestar_eval.memory_qa.truth import TourTruth
+from lodestar_eval.memory_qa.visual_questions import visual_forms
 from lodestar_eval.memory_qa.wordings import worded
 from lodestar_sim.worlds.world import World
 
@@ -34,7 +35,8 @@ def questions_of(
     counts: dict[str, int] | None = None,
     camera: Camera | None = None,
 ) -> list[Question]:
-    """Return the questions to a tour, the same for the same seed whatever their wordings.
+    """Return the questions to a tour, the same for the same seed whatever their wordings; of "visual" ones as many as
+    there are.
 
     wordings: development, reserved or both. camera: by default the simulator's. Raises TooFewQuestions.
     """
@@ -44,7 +46,7 @@ def questions_of(
     captions = Counter(stays[0].thing.caption for stays in maker.truth.stays.values())
     questions: list[Question] = []
     for kind, chosen in drafts.items():
-        if len(chosen) < wanted[kind]:
+        if len(chosen) < wanted.get(kind, 0) and kind != "visual":
             raise TooFewQuestions(
                 f"{world.name} {seed}: {len(chosen)} {kind} questions instead of {wanted[kind]}; use another seed, "
                 "a longer tour or a larger building"
@@ -70,6 +72,7 @@ def _drafts(maker: Maker, counts: dict[str, int], camera: Camera) -> dict[str, l
         "descriptive": [*counted, *_chosen(descriptive_forms(maker), counts["descriptive"] - len(counted))],
         "temporal": _chosen(temporal_forms(maker), counts["temporal"]),
         "picture": _chosen(picture_forms(maker, camera), counts["picture"]),
+        "visual": _chosen(visual_forms(maker), counts.get("visual", 0)),
     }
 
 

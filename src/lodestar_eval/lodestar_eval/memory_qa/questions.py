@@ -14,6 +14,7 @@ from lodestar_eval.memory_qa.truth import Interval
 
 KINDS = ("spatial", "yes_no", "descriptive", "temporal", "picture")
 #: How many questions of each kind are asked of a world (issue 16; STaR V has 40/20/20/20 of three kinds).
+VISUAL = "visual"  # questions that need a picture, asked where that is wanted
 COUNTS = {"spatial": 40, "yes_no": 20, "descriptive": 20, "temporal": 10, "picture": 10}
 
 PLACE, TIME, DURATION, NUMBER, YES_NO, WORDS = "place", "time", "duration", "number", "yes_no", "words"

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from lodestar_eval.memory_qa.questions import DURATION, KINDS, PLACE, TIME, Answer, Question
-from lodestar_eval.memory_qa.rows import COSINE, FULL, OBJECT_CAPTIONS, OURS
+from lodestar_eval.memory_qa.questions import DURATION, KINDS, NUMBER, PLACE, TIME, VISUAL, Answer, Question
+from lodestar_eval.memory_qa.rows import COSINE, EYES, FULL, OBJECT_CAPTIONS, OURS
 from lodestar_eval.memory_qa.scoring import Score, area_under_risk, judge, risk_coverage
 from lodestar_eval.metrics import mean, paired_difference
 from lodestar_eval.registry import Bar, Table
@@ -49,7 +49,7 @@ def metrics_of(results: Sequence[Judged], rng: np.random.Generator) -> dict[str,
     rows = _by_row(results)
     metrics: dict[str, float] = {}
     for name, own in rows.items():
-        for kind in (ALL, *KINDS):
+        for kind in (ALL, *KINDS, VISUAL):
             some = [j for j in own if kind in (ALL, j.question.kind)]
             if some:
                 metrics[f"sr.{kind}.{name}"] = mean([float(j.score.right) for j in some])
@@ -61,6 +61,8 @@ def metrics_of(results: Sequence[Judged], rng: np.random.Generator) -> dict[str,
         metrics[f"redundancy.{name}"] = mean([j.score.redundancy for j in own])
         metrics[f"answered.{name}"] = mean([float(j.answer.known) for j in own])
         metrics[f"risk_area.{name}"] = area_under_risk(curve_of(own))
+    if FULL in rows and EYES in rows:
+        metrics.update(_seen(rows[EYES], rows[FULL], rng))
     for name in rows:
         if OURS in rows and name != OURS:
             metrics.update(_paired(rows[OURS], rows[name], name, rng))
@@ -96,6 +98,26 @@ def _paired(
     return metrics
 
 
+def _seen(eyes: Sequence[Judged], text: Sequence[Judged], rng: np.random.Generator) -> dict[str, float]:
+    """Return what pictures add to the visual questions, paired, with the share of claims about pictures that are wrong,
+    and how many numbers they changed.
+    """
+    pairs = [(a, b) for a, b in zip(eyes, text, strict=True) if a.question.kind == VISUAL]
+    found = paired_difference(
+        [float(a.score.right) for a, _ in pairs], [float(b.score.right) for _, b in pairs], rng
+    )
+    claims = [j for j in eyes if j.answer.details.get("seen") and j.answer.known]
+    numbers = [
+        (a, b) for a, b in zip(eyes, text, strict=True) if a.question.gold.value == NUMBER and b.answer.known
+    ]
+    return {
+        **{f"visual.eyes_over_full.{key}": v for key, v in zip(("difference", "low", "high"), found)},
+        "visual.claims": float(len(claims)),
+        "visual.wrong_claims": 1.0 - mean([float(j.score.right) for j in claims]) if claims else 0.0,
+        "visual.numbers_changed": float(sum(a.answer.number != b.answer.number for a, b in numbers)),
+    }
+
+
 def curve_of(results: Sequence[Judged]) -> np.ndarray:
     """Return the risk-coverage curve (N, 2) of a row."""
     return risk_coverage(
@@ -112,6 +134,17 @@ def bars_of(metrics: dict[str, float]) -> tuple[Bar, ...]:
         for kind, bound in BOUNDS.items()
         if f"sr.{kind}.{FULL}" in metrics
     ]
+    if "visual.claims" in metrics:
+        bars += [
+            Bar("pictures over text, visual questions", metrics["visual.eyes_over_full.difference"], 0.30),
+            Bar("wrong claims about pictures", metrics["visual.wrong_claims"], 0.05, at_least=False),
+            Bar(
+                "numbers of the store that pictures changed",
+                metrics["visual.numbers_changed"],
+                0.0,
+                at_least=False,
+            ),
+        ]
     for name in RIVALS:
         for what in ("sr", "recall"):
             low = metrics.get(f"{what}.ours_over_{name}.low")
@@ -122,7 +155,7 @@ def bars_of(metrics: dict[str, float]) -> tuple[Bar, ...]:
 
 def tables_of(metrics: dict[str, float], rows: Sequence[str]) -> tuple[Table, ...]:
     """Return the tables of success and recall by kind, and of errors."""
-    kinds = (*KINDS, ALL)
+    kinds = (*KINDS, *((VISUAL,) if f"sr.{VISUAL}.{rows[0]}" in metrics else ()), ALL)
     success = [(row, *(number(metrics.get(f"sr.{kind}.{row}", np.nan)) for kind in kinds)) for row in rows]
     recall = [(row, *(number(metrics.get(f"recall.{kind}.{row}", np.nan)) for kind in kinds)) for row in rows]
     names = ("error_m", "error_s", "redundancy", "answered", "risk_area", "sr.look_alikes")

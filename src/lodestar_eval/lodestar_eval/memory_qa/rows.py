@@ -12,6 +12,7 @@ from lodestar_eval.memory_qa.reference_answerers import Guesser, Oracle
 OURS, COSINE, OBJECT_CAPTIONS, MMR = "ours", "cosine", "object_captions", "mmr"
 TIME_STRATIFIED, OURS_WITHOUT_IB, FULL = "time_stratified", "ours_without_ib", "full"
 CHANCE, ORACLE = "chance", "oracle"
+EYES = "eyes"
 
 #: Makes the answerer of a row for one tour.
 Maker = Callable[[Recording, Sequence[Question]], Answerer]
@@ -38,6 +39,13 @@ def _own(recording: Recording, questions: Sequence[Question]) -> Answerer:
     return OwnAnswerer(phrase_book())
 
 
+def _looking(recording: Recording, questions: Sequence[Question]) -> Answerer:
+    from lodestar_eval.memory_qa.answerer import LookingAnswerer
+    from lodestar_eval.phrase_book import phrase_book
+
+    return LookingAnswerer(phrase_book(), recording)
+
+
 def _oracle(recording: Recording, questions: Sequence[Question]) -> Answerer:
     return Oracle(questions)
 
@@ -52,6 +60,7 @@ ROWS: dict[str, Row] = {
         Row(OBJECT_CAPTIONS, "captions of single things (OpenGraph's way)", _own, "object_captions"),
         Row(MMR, "maximal marginal relevance", _own, "mmr"),
         Row(TIME_STRATIFIED, "the best caption of each sixth of the time", _own, "time_stratified"),
+        Row(EYES, "full, with a model that looks at the memory's pictures", _looking, EYES),
         Row(CHANCE, "guesses among what was seen; knows the kind of the answer", _guesser, CHANCE),
         Row(ORACLE, "knows the gold", _oracle, ORACLE),
     )

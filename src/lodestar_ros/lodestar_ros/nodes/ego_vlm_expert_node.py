@@ -49,6 +49,7 @@ class EgoVlmExpertNode(LodestarNode):
         self._descriptions = self.create_publisher(msg.SceneDescription, "~/scene_description", qos.EVENT)
         self._annotated = self.create_publisher(Image, "~/annotated", qos.SENSOR)
         self.diagnostics.value("reasoner.tokens", mind.tokens)
+        self.diagnostics.value("reasoner.discarded", mind.discarded)
         self._server = ExpertServer(self, self._expert, refresh=self._refresh)
         self._views: LatestWorker = LatestWorker("views", self._look, self.diagnostics.error)
         self.on_close(self._views.close)

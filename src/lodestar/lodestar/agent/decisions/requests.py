@@ -11,10 +11,13 @@ import numpy as np
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.newest import Facts
 from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest, Rejection, RejectionReason
+from lodestar.experts.registry import experts
+from lodestar.experts.specs import Role
 from lodestar.geometry.poses import apart
 from lodestar.grid.footprint import footprint_free
 
 Answer = Proposal | Rejection
+VIEWERS = frozenset(spec.name for spec in experts() if Role.VIEWER in spec.roles)
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,7 @@ class Requests:
         self._answers: dict[str, HeardAnswer] = {}
         self._thinking: dict[str, Asked] = {}
         self._late: dict[str, HeardAnswer] = {}
+        self._is_sure: bool | None = None  # of what was heard in the open epoch; None = not judged yet
         self._answered: dict[str, float] = {}  # when the newest request that was answered was made
 
     def open(
@@ -74,7 +78,7 @@ class Requests:
         idle = tuple(name for name in experts if name not in self._thinking)
         self._thinking |= dict.fromkeys(idle, Asked(request, now, labels))
         self.request, self.asked, self.asked_at = request, experts, now
-        self.is_review, self._answers = review, {}
+        self.is_review, self._answers, self._is_sure = review, {}, None
         return idle
 
     def close(self) -> None:
@@ -102,13 +106,24 @@ class Requests:
             return
         is_late = self.request is not pending.request
         (self._late if is_late else self._answers)[answer.expert] = HeardAnswer(pending, answer, is_late)
+        self._is_sure = None
 
-    def is_due(self, now: float) -> bool:
-        """Whether everybody who is waited for has answered the open epoch, or its deadline has passed."""
+    def is_due(self, now: float, is_sure: Callable[[list[Proposal]], bool] = lambda proposals: False) -> bool:
+        """Whether everybody who is waited for has answered the open epoch, or its deadline has passed.
+
+        Those that look are not waited for longer than `sure_after` where the proposals of the others are sure enough.
+        """
         if self.request is None:
             return False
-        waited = any(name in self._thinking and name not in self.slow for name in self.asked)
-        return not waited or now >= self._deadline(self.asked_at)
+        waited = {name for name in self.asked if name in self._thinking and name not in self.slow}
+        if not waited or now >= self._deadline(self.asked_at):
+            return True
+        if not waited <= VIEWERS or now < self.asked_at + self._config.sure_after:
+            return False
+        if self._is_sure is None:
+            heard = (one.answer for one in self._answers.values())
+            self._is_sure = is_sure([answer for answer in heard if isinstance(answer, Proposal)])
+        return self._is_sure
 
     def take(self, now: float, objection: Callable[[HeardAnswer], str]) -> dict[str, Answer]:
         """The answers that count in the open epoch, by expert; who still thinks is missing.
@@ -153,8 +168,8 @@ def late_objection(late: HeardAnswer, now: float, step_index: int, facts: Facts,
         return ""  # admission says what is wrong with it
     if not footprint_free(facts.known_grid, goal):
         return "late: its goal is not free any more"
-    if answer.action is not ActionKind.GO:
+    if answer.action is not ActionKind.GO or answer.view:
         moved, turned = apart(facts.known_pose, request.robot_pose)
         if moved > config.same_goal_distance or turned > config.same_goal_angle:
-            return "late: the robot has moved on since it was to turn"
+            return "late: the robot has moved on since it was to turn, or since the image was taken"
     return ""

@@ -190,6 +190,7 @@ class Account:
             context.facts.stamp.seconds,
             context.config.map_id,
             context.trace_id(request.epoch),
+            context.epoch_seconds,
         )
         context.commands.append(RecordDecision(decision))
         return decision, proposal

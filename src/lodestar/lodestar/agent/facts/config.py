@@ -76,7 +76,10 @@ class LoopConfig:
 
     # Deadlines and patience.
     time_limit: float = 900.0  # s, of a directive that brings none (ours)
-    expert_deadline: float = 2.0  # s, after which an expert is late for its epoch (DESIGN section 2)
+    # s, after which an expert is late for its epoch (DESIGN section 2); chosen: more than a look of a model takes
+    expert_deadline: float = 3.5
+    # s from the question, after which a decision that has a known target waits for nobody's look (ours)
+    sure_after: float = 0.3
     thinking_patience: float = 90.0  # s, after which an expert that never answered is asked anew (ours)
     late_answer_age: float = 60.0  # s since the oldest request whose late answer may be used (ours)
     retry_interval: float = 0.5  # s between requests that bring nothing (ours)

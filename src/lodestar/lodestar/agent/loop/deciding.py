@@ -99,6 +99,12 @@ class Inquiry:
             return ""
         return late_objection(heard, context.now, run.step_index, context.facts, context.config)
 
+    def is_sure(self, run: DirectiveRun, proposals: list[Proposal]) -> bool:
+        """Whether a target is known and one of the proposals heads for it."""
+        context = self._context
+        accepted = context.search.accepted(context.search.look(run))
+        return any(heads_for(proposal, accepted, context.config) for proposal in proposals)
+
     def admit(self, run: DirectiveRun, view: TargetView) -> Admission:
         """Every expert's answer, judged."""
         facts = self._context.facts
@@ -224,7 +230,7 @@ class DecidingState:
             activity = self._activities.of(run)
             if now >= run.errand.ask_after and not activity.act(run):
                 self._inquiry.ask(run, activity)
-        elif run.requests.is_due(now):
+        elif run.requests.is_due(now, partial(self._inquiry.is_sure, run)):
             self._decide(run)
 
     def _decide(self, run: DirectiveRun) -> None:
@@ -263,8 +269,8 @@ class DecidingState:
         request, asked = run.requests.request, run.requests.asked_at
         assert request is not None
         run.requests.close()
-        decision, proposal = self._context.account.open(request, admission, view, run.step)
         context.epoch_seconds = context.now - asked
+        decision, proposal = self._context.account.open(request, admission, view, run.step)
         run.decisions += 1
         run.errand.explored_at = None
         run.errand.decided(context.now, view)

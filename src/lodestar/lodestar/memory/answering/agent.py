@@ -14,13 +14,15 @@ import numpy as np
 from lodestar.language.question import AnswerType, Question
 from lodestar.memory.answer import Answer, AnswerPlace
 from lodestar.memory.answering.agent_claims import BadClaim, Checked, checked_claim
-from lodestar.memory.answering.agent_schema import SCHEMA, SYSTEM
+from lodestar.memory.answering.agent_schema import SCHEMA, SEES, SYSTEM
 from lodestar.memory.answering.agent_tools import AgentTools, Pictures
 from lodestar.memory.answering.answerer import Answerer
 from lodestar.memory.answering.config import AgentConfig
+from lodestar.memory.answering.coverage import Coverage
 from lodestar.memory.answering.inquiry import Inquiry
-from lodestar.memory.answering.replies import place_of, reply
+from lodestar.memory.answering.replies import coverage_in_words, floor_seen, place_of, reply
 from lodestar.memory.answering.tools import Shown, Tools
+from lodestar.memory.answering.wording import ago_in_words
 from lodestar.models.chat import ChatModel, ChatUnavailable, OpenAiChat
 from lodestar.models.chat_answers import parse_answer
 from lodestar.scene.captions import clean_text
@@ -90,15 +92,19 @@ class ModelAnswerer:
             ends.cancel()
 
     def _ask(self, inquiry: Inquiry, offline: Answer) -> Answer:
+        config = self._config
         tools = AgentTools(inquiry, self._pictures)
         deadline = self._clock() + self._config.seconds
         asked = clean_text(inquiry.question.text)
-        notes, images = f"Notes:\n{tools.first_notes()}", list[bytes]()
-        for left in reversed(range(self._config.rounds)):
+        notes, images, system = f"Notes:\n{tools.first_notes()}", list[bytes](), SYSTEM
+        if config.sees and config.pictures:
+            listed, images = tools.first_pictures(config.pictures)
+            notes, system = f"{notes}\nPictures:\n{listed or 'none'}", f"{SYSTEM}\n{SEES}"
+        for left in reversed(range(config.rounds)):
             self.tools.check()
             rounds = "This is the last round: give claims." if not left else f"{left} more rounds are left."
             user = f'Question: "{asked}"\n{notes}\n{rounds}'
-            found = parse_answer(self._model.complete(SYSTEM, user, SCHEMA, images), SCHEMA)
+            found = parse_answer(self._model.complete(system, user, SCHEMA, images), SCHEMA)
             if self._clock() > deadline:
                 raise ValueError("the language model took too long")
             if found["claims"]:
@@ -125,16 +131,41 @@ class ModelAnswerer:
         }
         if missing.get(wanted, False):
             raise BadClaim("no claim gives what the question asks for")
+        seen = any(claim.pictures for claim in claims)
+        coverage, confidence = None, self._config.seen_confidence if seen else self._config.confidence
         if wanted is AnswerType.YES_NO and found["yes"] is False:
-            raise BadClaim("notes cannot show that something is not there")
+            coverage = self._looked_at(inquiry, claims)
+            confidence *= coverage.share
         places: list[AnswerPlace] = [place_of(inquiry, box) for box in boxes]
         verified = max((_last(claim) for claim in claims), default=None)
         return reply(
-            inquiry, " ".join(_sentence(claim.text) for claim in claims), self._config.confidence,
+            inquiry, _told(inquiry, claims, coverage), confidence,
             places=places, times=times, number=number, yes=found["yes"],
-            names=list(dict.fromkeys(thing.name for claim in claims for thing in claim.things)),
+            names=list(dict.fromkeys(name for claim in claims for name in claim.names)),
             proof=[proof for claim in claims for proof in claim.proofs(inquiry)], verified=verified,
+            coverage=coverage,
         )  # fmt: skip
+
+    @staticmethod
+    def _looked_at(inquiry: Inquiry, claims: list[Checked]) -> Coverage:
+        """Return the share of the floor that was looked at, with which "no" may be said. Raises BadClaim."""
+        if not all(claim.pictures for claim in claims):
+            raise BadClaim("notes cannot show that something is not there")
+        seen = floor_seen(inquiry, None if inquiry.scope is None else inquiry.scope.regions)
+        if seen is None or seen.share <= 0.0:
+            raise BadClaim("nobody knows how much of the floor was looked at, so nothing is not there")
+        return seen
+
+
+def _told(inquiry: Inquiry, claims: list[Checked], coverage: Coverage | None) -> str:
+    """Return the claims in one paragraph; what a model alone has seen is marked as that."""
+    said = " ".join(_sentence(claim.text) for claim in claims)
+    shots = {shot.image: shot for claim in claims for shot in claim.pictures}
+    if shots:
+        newest = ago_in_words(max(shot.stamp for shot in shots.values()), inquiry.now)
+        of = "a picture" if len(shots) == 1 else f"{len(shots)} pictures, the newest"
+        said = f"{said} (A model sees this in {of} of {newest}; nothing else confirms it.)"
+    return said if coverage is None else f"{said} {coverage_in_words(inquiry, coverage)}"
 
 
 def _sentence(text: str) -> str:
@@ -142,4 +173,5 @@ def _sentence(text: str) -> str:
 
 
 def _last(claim: Checked) -> float:
-    return max([*(m.end for m in claim.memories), *(t.last for t in claim.things)])
+    seen = [shot.stamp for shot in claim.pictures]
+    return max([*(m.end for m in claim.memories), *(t.last for t in claim.things), *seen])

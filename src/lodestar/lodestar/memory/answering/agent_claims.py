@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from lodestar.memory.answer import Proof
+from lodestar.memory.answer import Proof, ProofKind
 from lodestar.memory.answering.agent_tools import Notebook
 from lodestar.memory.answering.inquiry import Inquiry
 from lodestar.memory.answering.records import Box, Sighting, Thing
 from lodestar.memory.answering.replies import proofs_of_memories, proofs_of_things
+from lodestar.memory.answering.shots import Shot
 from lodestar.memory.answering.wording import place_in_words
 from lodestar.memory.records import Memory
 from lodestar.models.english import NUMBERS
@@ -25,6 +26,8 @@ from lodestar.scene.captions import clean_text
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
 _SLACK = 5.0  # seconds between a claimed time and a cited note (STaR V)
+_SEEN = "seen by a model"
+_MOST_COUNTED = 200  # things in a picture; chosen
 _NEAR = 1.0  # metres between a claimed place and a cited box; chosen: the robot's own accuracy of a goal
 #: Nouns that say when, where or how many, and name nothing.
 _TELLING_TEXT = (
@@ -40,7 +43,9 @@ class BadClaim(ValueError):
 
 @dataclass(frozen=True)
 class Checked:
-    """A claim that its evidence shows. box, time, number: the store's, where the claim gave one."""
+    """A claim that its evidence shows. box, time, number: the store's, where the claim gave one; of a claim about
+    `pictures` the number, the words and `said` are the model's alone.
+    """
 
     text: str
     memories: tuple[Memory, ...]
@@ -48,19 +53,45 @@ class Checked:
     box: Box | None = None
     time: tuple[float, float] | None = None
     number: float | None = None
+    pictures: tuple[Shot, ...] = ()
+    said: str = ""
+
+    @property
+    def names(self) -> list[str]:
+        """Return the names of what it is about."""
+        return [self.said] if self.pictures and self.said else [thing.name for thing in self.things]
 
     def proofs(self, inquiry: Inquiry) -> list[Proof]:
         """Return what it cites."""
-        return [*proofs_of_things(self.things), *proofs_of_memories(self.memories)]
+        seen = [
+            Proof(
+                ProofKind.KEYFRAME,
+                shot.image.id,
+                shot.stamp,
+                shot.position,
+                _SEEN,
+                session=shot.image.session,
+            )
+            for shot in self.pictures
+        ]
+        return [*seen, *proofs_of_things(self.things), *proofs_of_memories(self.memories)]
 
 
 def checked_claim(inquiry: Inquiry, shown: Notebook, claim: dict[str, Any]) -> Checked:
-    """Return a claim with the numbers of the store in the place of the model's. Raises BadClaim."""
+    """Return a claim with the numbers of the store in the place of the model's. Raises BadClaim.
+
+    One that cites a picture that the model was shown may say what nothing else tells; its place and time are still the
+    store's.
+    """
     resolve = inquiry.tools.scene.resolve
-    memories, things, seen = [], [], list[Sighting]()
+    memories, things, seen, pictures = [], [], list[Sighting](), list[Shot]()
     for name in claim["evidence"]:
         identity = int(name[1:])
-        if name[0] == "m":
+        if name[0] == "k":
+            if identity not in shown.pictures:
+                raise BadClaim("it cites a picture that was not shown")
+            pictures.append(shown.pictures[identity])
+        elif name[0] == "m":
             if identity not in shown.memories:
                 raise BadClaim("it cites a note that was not shown")
             memories.append(shown.memories[identity])
@@ -78,8 +109,13 @@ def checked_claim(inquiry: Inquiry, shown: Notebook, claim: dict[str, Any]) -> C
     text = clean_text(claim["text"])
     if not any(c.isalpha() for c in text):
         raise BadClaim("it has no words")
-    box = _place(claim["place"], memories, things, seen)
-    time = _time(inquiry, claim["seconds_ago"], memories, things)
+    box = _place(claim["place"], memories, things, [*seen, *_in_pictures(inquiry, pictures)])
+    time = _time(inquiry, claim["seconds_ago"], memories, things, pictures)
+    if pictures:
+        return Checked(
+            text, tuple(memories), tuple(things), box, time, _counted(claim["number"]), tuple(pictures),
+            clean_text(claim["thing"]),
+        )  # fmt: skip
     cited = {thing.id for thing in things} | {resolve(s.primitive.entity_id) for s in seen}
     number = _count(claim["number"], cited)
     _check_names(inquiry, f"{text} {clean_text(claim['thing'])}", memories, things)
@@ -88,14 +124,15 @@ def checked_claim(inquiry: Inquiry, shown: Notebook, claim: dict[str, Any]) -> C
 
 
 def _place(
-    said: list[float] | None, memories: list[Memory], things: list[Thing], seen: list[Sighting]
+    said: list[float] | None, memories: list[Memory], things: list[Thing], seen: Sequence[Sighting | Box]
 ) -> Box | None:
     if said is None:
         return None
     point = np.array(said, float)
     if not np.isfinite(point).all():
         raise BadClaim("its place is none")
-    boxes = [stay.box for thing in things for stay in thing.stays] + [sighting.box for sighting in seen]
+    boxes = [stay.box for thing in things for stay in thing.stays]
+    boxes += [one if isinstance(one, Box) else one.box for one in seen]
     boxes += [Sighting(m, p).box for m in memories for p in m.primitives]
     near = [(float(np.linalg.norm(point - np.clip(point, b.low, b.high))), k) for k, b in enumerate(boxes)]
     if near and min(near)[0] <= _NEAR:
@@ -107,7 +144,7 @@ def _place(
 
 
 def _time(
-    inquiry: Inquiry, ago: float | None, memories: list[Memory], things: list[Thing]
+    inquiry: Inquiry, ago: float | None, memories: list[Memory], things: list[Thing], pictures: Sequence[Shot]
 ) -> tuple[float, float] | None:
     if ago is None:
         return None
@@ -115,10 +152,25 @@ def _time(
     if not math.isfinite(stamp):
         raise BadClaim("its time is none")
     spans = [(m.start, m.end) for m in memories] + [(s.first, s.last) for t in things for s in t.stays]
+    spans += [(shot.stamp, shot.stamp) for shot in pictures]
     found = [span for span in spans if span[0] - _SLACK <= stamp <= span[1] + _SLACK]
     if not found:
         raise BadClaim("its time is not that of its evidence")
     return min(found, key=lambda span: span[1] - span[0])
+
+
+def _in_pictures(inquiry: Inquiry, pictures: Sequence[Shot]) -> list[Box]:
+    """Return the boxes of the things that pictures show, where they are known."""
+    scene = inquiry.tools.scene
+    ids = {scene.resolve(identity) for shot in pictures for identity in shot.entity_ids}
+    return [Box(e.box_min, e.box_max) for i in sorted(ids) if (e := scene.entities.get(i)) is not None]
+
+
+def _counted(said: float | None) -> float | None:
+    """Return what a model counted in a picture. Raises BadClaim for what nobody can count."""
+    if said is not None and (not math.isfinite(said) or said != int(said) or not 0 <= said <= _MOST_COUNTED):
+        raise BadClaim("its number is none that can be counted in a picture")
+    return said
 
 
 def _count(said: float | None, cited: set[int]) -> float | None:

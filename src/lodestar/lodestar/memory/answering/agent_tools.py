@@ -15,9 +15,11 @@ from lodestar.language.question_reader import read_question
 from lodestar.memory.answering.inquiry import Inquiry
 from lodestar.memory.answering.records import Thing, name_in_words
 from lodestar.memory.answering.selection import When, find
+from lodestar.memory.answering.shots import Shot, shots_for
 from lodestar.memory.answering.wording import ago_in_words, place_in_words
 from lodestar.memory.records import Memory
 from lodestar.memory.requests import Order, Request
+from lodestar.models.phrases import MissingPhrases
 from lodestar.scene.captions import clean_text
 
 #: Returns a keyframe's image as a JPEG or PNG file; None where there is none any more.
@@ -33,6 +35,7 @@ class Notebook:
 
     memories: dict[int, Memory] = field(default_factory=dict)
     things: dict[int, Thing] = field(default_factory=dict)
+    pictures: dict[int, Shot] = field(default_factory=dict)
 
 
 class AgentTools:
@@ -51,6 +54,43 @@ class AgentTools:
     def first_notes(self) -> str:
         """Return the evidence that the retrieval selects for the question itself."""
         return self._notes([piece.hit.memory for piece in self._inquiry.pieces])
+
+    def first_pictures(self, most: int) -> tuple[str, list[bytes]]:
+        """Return the list of the memory's pictures that matter to the question, and the pictures; none where the words
+        have no vectors.
+        """
+        inquiry = self._inquiry
+        try:
+            wanted = shots_for(inquiry.question.text, inquiry.tools.shots, inquiry.tools.phrases, most)
+        except MissingPhrases:
+            return "", []
+        listed, images = [], []
+        for shot in wanted:
+            image = self._shown_picture(shot)
+            if image:
+                images.append(image)
+                listed.append(self._picture_line(shot))
+        return "\n".join(listed), images
+
+    def _picture_line(self, shot: Shot) -> str:
+        scene, now = self._inquiry.tools.scene, self._inquiry.now
+        known = {scene.resolve(i): scene.entities.get(scene.resolve(i)) for i in sorted(shot.entity_ids)}
+        things = [f"e{i} {name_in_words(e.caption, e.label)}" for i, e in known.items() if e is not None]
+        room = self._inquiry.room_at(shot.position)
+        x, y = float(shot.position[0]), float(shot.position[1])
+        return (
+            f"k{shot.image.id}: {now - shot.stamp:.0f} s ago, from ({x:.1f}, {y:.1f}){f' in {room}' if room else ''}, "
+            f"things [{'; '.join(things[:12])}]"
+        )
+
+    def _shown_picture(self, shot: Shot) -> bytes:
+        """Return a picture, which may be cited from now on; b"" where there is none."""
+        if self._pictures is None or self.shown.pictures.get(shot.image.id, shot).image != shot.image:
+            return b""  # another run's picture of that number was shown
+        image = self._pictures(shot.image) or b""
+        if image:
+            self.shown.pictures[shot.image.id] = shot
+        return image
 
     def run(self, calls: Sequence[dict[str, Any]]) -> tuple[str, list[bytes]]:
         """Return the notes and pictures of some calls. Raises MissingPhrases, StoreError."""
@@ -116,10 +156,10 @@ class AgentTools:
         return min(first, last), max(first, last)
 
     def _images(self, ids: Sequence[int]) -> list[bytes]:
-        known = {image.id: image for memory in self.shown.memories.values() for image in memory.images}
-        if self._pictures is None:
-            return []
-        found = [self._pictures(known[int(i)]) for i in ids if int(i) in known]
+        known = {
+            image.id: (image, memory) for memory in self.shown.memories.values() for image in memory.images
+        }
+        found = [self._shown_picture(_shot_of(*known[int(i)])) for i in ids if int(i) in known]
         return [image for image in found if image]
 
     def _notes(self, memories: Sequence[Memory]) -> str:
@@ -148,6 +188,12 @@ class AgentTools:
         gone = ", gone since" if thing.is_gone else ""
         place = _place(thing.box.centre)
         return f"e{thing.id}: {thing.name} {place} {where}, last seen {when} ({seconds:.0f} s ago){gone}"
+
+
+def _shot_of(image: ImageName, memory: Memory) -> Shot:
+    ids = frozenset(primitive.entity_id for primitive in memory.primitives)
+    middle = (memory.start + memory.end) / 2.0
+    return Shot(image, middle, np.asarray(memory.position, float), ids, (), memory.text)
 
 
 def _place(point: np.ndarray) -> str:

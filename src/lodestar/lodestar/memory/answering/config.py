@@ -97,8 +97,16 @@ class AgentConfig:
     seconds: float = 30.0  # of real time for all rounds; STaR VI: 30 s on average
     sure: float = 0.85  # confidence of the offline answer from which the model is not asked; chosen
     confidence: float = 0.7  # of an answer of the model whose claims hold; chosen
+    # whether the model behind `chat` is shown pictures, and what it says of them is an answer
+    sees: bool = field(default=False, metadata={"shared": "vision_model"})
+    pictures: int = 6  # with the question, at most; chosen: SnapMem 4.1 keeps 3.3 of 11
+    seen_confidence: float = (
+        0.5  # of an answer that a model alone has seen; chosen: below every text that is checked
+    )
     chat: ChatConfig = field(default_factory=_chat)  # its spending is that of one question
 
     def __post_init__(self) -> None:
         if self.rounds < 1 or self.seconds <= 0.0:
             raise ValueError("an answer needs at least one round and some seconds")
+        if not 0 <= self.pictures <= 20:
+            raise ValueError("pictures must be from 0 to 20; each costs about a thousand tokens")

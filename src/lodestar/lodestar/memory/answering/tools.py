@@ -11,6 +11,7 @@ import numpy as np
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.items import Item
 from lodestar.memory.answering.coverage import FloorLooks
+from lodestar.memory.answering.shots import Shot
 from lodestar.memory.evidence.selection import Selection
 from lodestar.memory.requests import Hit, Request
 from lodestar.models.phrases import PhraseBook
@@ -41,7 +42,8 @@ class Tools:
     use_scene: whether entities of the scene answer; else only the selected evidence does, and the scene gives merges
     and rooms alone. select: None = that of the configuration. phrases: raises MissingPhrases where it cannot embed;
     fetch what that names, and ask again.
-    grid, looks: None = no viewpoints, no coverage. cancelled: whether to stop; asked between pieces of work.
+    grid, looks: None = no viewpoints, no coverage. shots: images that the memory keeps. cancelled: whether to stop;
+    asked between pieces of work.
     """
 
     memories: Memories
@@ -51,6 +53,7 @@ class Tools:
     use_scene: bool = True
     grid: OccupancyGrid2D | None = None
     looks: FloorLooks | None = None
+    shots: Sequence[Shot] = ()
     cancelled: Callable[[], bool] = never
 
     def check(self) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from lodestar.assembly import parts
 from lodestar.assembly.robot import HeadlessRobot
-from lodestar.experts.protocol import Proposal, ProposalRequest, Rejection
+from lodestar.experts.protocol import Proposal, ProposalRequest, Rejection, Thinking
 from lodestar.experts.registry import FRONTIER
 from lodestar.language.directive import Directive
 from lodestar.scene.mirror import SceneMirror
@@ -154,7 +154,9 @@ class DecisionReplay:
     def _ask(self, name: str, request: ProposalRequest) -> None:
         scene = self._scene()
         self._robot.panel.set_scene(scene)
-        self._answers[name] = self._robot.propose(name, request)
+        answer = self._robot.propose(name, replace(request, may_wait=False))
+        if not isinstance(answer, Thinking):
+            self._answers[name] = answer
 
     def _hear(self, name: str) -> None:
         answer = self._answers.pop(name, None)

@@ -1,0 +1,89 @@
+"""A person's budget per day for models, counted over every process of this user."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Callable
+from contextlib import closing
+from datetime import datetime, timezone
+from pathlib import Path
+
+from lodestar.models.config import DayConfig
+from lodestar.storage.private import UnsafeFolder, private_folder, state_home
+
+_FILE = "model-requests.db"
+_WAIT = 2.0  # s that another process may hold the file
+_SCHEMA = "CREATE TABLE IF NOT EXISTS days (day TEXT PRIMARY KEY, requests INTEGER, tokens INTEGER)"
+_ADD = (
+    "INSERT INTO days VALUES (?, ?, ?) ON CONFLICT(day) DO UPDATE SET "
+    "requests = max(requests + excluded.requests, 0), tokens = max(tokens + excluded.tokens, 0)"
+)
+
+
+def stricter(config: DayConfig, requests: int) -> DayConfig:
+    """Return the limits with at most so many requests; 0 = no limit of its own."""
+    limits = [limit for limit in (config.requests, requests) if limit]
+    return DayConfig(min(limits, default=0), config.tokens)
+
+
+class DayBudget:
+    """Counts requests and tokens of a day (UTC) in a file of the user's state folder, which outlives processes.
+
+    Safe for several threads and processes. A file that cannot be used limits nothing: `problem` says why.
+    """
+
+    def __init__(
+        self,
+        config: DayConfig,
+        folder: Path | None = None,
+        today: Callable[[], str] = lambda: datetime.now(timezone.utc).date().isoformat(),
+    ) -> None:
+        self._config, self._today = config, today
+        self._folder = folder if folder is not None else state_home()
+        self._lock = threading.Lock()
+        self.problem = ""
+
+    def reserve(self, tokens: int) -> str:
+        """Count a request that may take so many tokens; returns "" if allowed, else the sentence why not."""
+        config = self._config
+        if not (config.requests or config.tokens):
+            return ""
+        day = self._today()
+        with self._lock:
+            try:
+                with closing(self._open()) as db, db:
+                    db.execute("BEGIN IMMEDIATE")
+                    spent = db.execute("SELECT requests, tokens FROM days WHERE day = ?", (day,)).fetchone()
+                    asked, used = spent or (0, 0)
+                    if config.requests and asked >= config.requests:
+                        return self._over(f"{config.requests} requests")
+                    if config.tokens and used + tokens > config.tokens:
+                        return self._over(f"{config.tokens} tokens")
+                    db.execute(_ADD, (day, 1, tokens))
+                self.problem = ""
+            except (OSError, sqlite3.Error, UnsafeFolder) as error:
+                self.problem = f"requests of the day are not counted: {error}"
+        return ""
+
+    def settle(self, reserved: int, used: int) -> None:
+        """Replace a request's reserved tokens by what it used."""
+        if (self._config.requests or self._config.tokens) and used != reserved:
+            with self._lock:
+                try:
+                    with closing(self._open()) as db, db:
+                        db.execute(_ADD, (self._today(), 0, used - reserved))
+                except (OSError, sqlite3.Error, UnsafeFolder) as error:
+                    self.problem = f"tokens of the day are not counted: {error}"
+
+    def _over(self, what: str) -> str:
+        return (
+            f"today's {what} are used up; it is asked again after midnight UTC, or with a larger endpoint.day"
+        )
+
+    def _open(self) -> sqlite3.Connection:
+        file = private_folder(self._folder) / _FILE
+        db = sqlite3.connect(file, timeout=_WAIT, isolation_level=None)
+        file.chmod(0o600)
+        db.execute(_SCHEMA)
+        return db

@@ -47,7 +47,7 @@ def test_it_finds_and_names_things_of_other_buildings():
                 right += same
                 colored += same and set(one.caption.split()) <= set(labels[value]["caption"].split())
     assert right >= 0.6 * found and right >= 0.4 * true, (found, true, right)
-    assert colored >= 0.7 * right
+    assert colored >= 0.6 * right
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (2, 900), (240, 320), (480, 640), (333, 77)])

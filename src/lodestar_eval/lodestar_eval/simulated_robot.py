@@ -104,7 +104,7 @@ class SimulatedRobot:
             self.turn()
             return None
         with self._stages("render"):
-            color = self._sees_color or self.headless.map.describer is not None
+            color = self._sees_color or self.headless.map.wants_color
             image = self.simulator.render(color, settings.width, settings.height, labels=not self._sees_color)
         self.turn()
         self.see(image)

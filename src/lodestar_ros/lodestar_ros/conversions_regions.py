@@ -14,7 +14,7 @@ from lodestar_ros.codec import BadMessage, codec
 from lodestar_ros.conversions import header, map_info
 from lodestar_ros.conversions_sensors import image_from_msg, image_to_msg
 
-region_to_msg, region_from_msg = codec(Region, msg.Region)
+region_to_msg, region_from_msg = codec(Region, msg.Region, alone=("plates",))
 
 
 def regions_to_msg(

@@ -17,7 +17,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from lodestar.experts.protocol import Proposal, ProposalRequest, Rejection, RejectionReason
+from lodestar.experts.protocol import Proposal, ProposalRequest, Rejection, RejectionReason, Thinking
 from lodestar.experts.registry import registered
 from lodestar.experts.specs import ExpertSpec
 from lodestar.grid.occupancy import OccupancyGrid2D
@@ -109,6 +109,62 @@ def test_it_is_asked_with_its_parameters_and_the_newest_grid(context) -> None:
     executor.shutdown()
     assert isinstance(answers[-1], Proposal), answers
     assert answers[-1].goal.tolist() == [3.5, 2.0, 0.0] and answers[-1].rationale == "40 rows"
+
+
+class Ponders(Ahead):
+    """Thinks for 0.6 s of stamps after a question, or for as long as it may."""
+
+    name = "ponders"
+
+    def __init__(self, config: AheadConfig) -> None:
+        super().__init__(config)
+        self.asked: list[bool] = []
+
+    def propose(self, request: ProposalRequest) -> Proposal | Rejection | Thinking:
+        self.asked.append(request.may_wait)
+        if request.may_wait and self._config.distance > 0.0:
+            return Thinking(request.stamp + 0.6)
+        return Proposal(self.name, request.epoch, request.robot_pose, 0.5, "at last", view=7.25)
+
+
+PONDERING = ExpertSpec("ponders", AheadConfig, lambda config, tools: Ponders(config), color=(1.0, 0.0, 0.0))
+
+
+@pytest.mark.timed
+def test_one_that_thinks_is_asked_again_until_it_may_not_and_its_facts_come_in_meanwhile(context) -> None:
+    with registered(PONDERING):
+        expert = node_named("ponders_expert", context)
+    driver = Node("driver", context=context)
+    executor = SingleThreadedExecutor(context=context)
+    for node in (expert, driver):
+        executor.add_node(node)
+    client = ActionClient(driver, ProposeGoal, "ponders_expert/propose")
+    answers: list[Proposal | Rejection] = []
+    end = time.monotonic() + LIMIT
+    while not client.server_is_ready() and time.monotonic() < end:
+        executor.spin_once(timeout_sec=0.1)
+    stamp = expert.now
+    request = ProposalRequest(4, stamp, parse_directive("find the mug"), 0, np.zeros(3), deadline=stamp + 3.5)
+
+    def accepted(future) -> None:
+        future.result().get_result_async().add_done_callback(
+            lambda done: answers.append(answer_from_result(done.result().result, "ponders", 4))
+        )
+
+    client.send_goal_async(request_to_goal(request)).add_done_callback(accepted)
+    free = 0
+    while time.monotonic() < end and not answers:
+        executor.spin_once(timeout_sec=0.02)
+        if expert._server.lock.acquire(blocking=False):
+            expert._server.lock.release()
+            free += 1
+    expert.close()
+    executor.shutdown()
+    (answer,) = answers
+    assert isinstance(answer, Proposal) and answer.view == 7.25 and 0.5 < answer.time_taken < 3.0
+    asked = expert._expert.asked
+    assert len(asked) > 3 and asked[:-1] == [True] * (len(asked) - 1) and asked[-1] is False
+    assert free > 3, "views find the lock free while it thinks"
 
 
 def test_a_name_that_no_expert_has_is_refused_and_the_names_that_there_are_are_told(context) -> None:

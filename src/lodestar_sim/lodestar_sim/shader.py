@@ -11,6 +11,7 @@ import numpy as np
 
 from lodestar.geometry.camera import PinholeCamera
 from lodestar_sim.raycast import MISS, Hits, RaycastWorld
+from lodestar_sim.sign_painter import SignPainter
 from lodestar_sim.textures import LEVELS, PLANKS, SIZE, texture_atlas
 from lodestar_sim.worlds.palette import MATERIALS
 from lodestar_sim.worlds.world import World
@@ -233,6 +234,7 @@ class Shader:
     def __init__(self, world: World):
         self._atlas, self._repeats, self._gloss = texture_atlas()
         self._linear, self._display = _linear_table(), _display_table()
+        self._signs = SignPainter(world.signs, self._display)
         x0, y0, x1, y1 = world.bounds
         self._origin = np.array([x0, y0], np.float32)
         shape = (max(int((y1 - y0) / _ROOM_CELL) + 1, 1), max(int((x1 - x0) / _ROOM_CELL) + 1, 1))
@@ -266,4 +268,5 @@ class Shader:
             self._origin, np.array(light.lamp, np.float32), np.array(light.ambient, np.float32),
             self._linear, self._display, image,
         )  # fmt: skip
+        self._signs.paint(image, hits, rays, scene, camera)
         return image

@@ -26,6 +26,7 @@ from lodestar.perception.config import (
     GeometricConfig,
     NoiseConfig,
     OnnxConfig,
+    SignConfig,
     UltralyticsConfig,
     WordsConfig,
 )
@@ -233,6 +234,7 @@ class RobotConfig:
     mapping: MappingConfig = field(default_factory=MappingConfig)
     perception: PerceptionConfig = field(default_factory=PerceptionConfig)
     keyframes: KeyframesConfig = field(default_factory=KeyframesConfig)
+    sign_reader: SignConfig = field(default_factory=SignConfig)
     semantic_voxels: SemanticVoxelsConfig = field(default_factory=SemanticVoxelsConfig)
     scene_dictionary: SceneDictionaryConfig = field(default_factory=SceneDictionaryConfig)
     # by the name of the node; those that are not named have their defaults

@@ -23,6 +23,7 @@ from lodestar.mapping.follower import pages_of
 from lodestar.mapping.records import InstanceDelta
 from lodestar.models.phrases import MissingPhrases, PhraseBook
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
+from lodestar.perception.signs import SignWatch, read_signs
 from lodestar.scene.amendments import AmendmentRefused
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import SceneDelta
@@ -60,6 +61,8 @@ class LocalMap:
     ) -> None:
         self.config, self._stages, self._use_ways = config, stages, use_ways
         self.describer = parts.appearance_describer(config.perception)
+        self.sign_reader = parts.sign_reader(config.sign_reader)
+        self._signs_due = SignWatch(config.sign_reader)
         self.plan = PlanChain(config.mapping)
         self.voxels = VoxelChain(config.semantic_voxels, config.shared)
         self.scene = SceneChain(config.scene_dictionary, config.shared, phrases)
@@ -124,6 +127,20 @@ class LocalMap:
         with self._stages("scene"):
             self.tell(*self.scene.take_instances(self.seen))
         return True
+
+    @property
+    def wants_color(self) -> bool:
+        """Return whether frames are to have colours, for the appearance of segments or for signs."""
+        return self.describer is not None or self.sign_reader is not None
+
+    def read_signs(self, frame: RgbdFrame) -> None:
+        """Read the signs of a frame with colours, where it is due."""
+        if self.sign_reader is None or frame.rgb is None:
+            return
+        if self._signs_due.wants(frame.stamp, frame.odom_from_camera):
+            with self._stages("signs"):
+                reading = read_signs(frame, self.sign_reader, self.config.sign_reader)
+                self.tell(self.scene.take_signs(reading))
 
     @property
     def rejected(self) -> Counter[str]:

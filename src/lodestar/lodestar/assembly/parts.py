@@ -38,13 +38,14 @@ if TYPE_CHECKING:
     from lodestar.models.phrases import PhraseBook
     from lodestar.perception.appearance import Describer
     from lodestar.perception.box_masks import BoxMasker
-    from lodestar.perception.config import DescriberConfig
+    from lodestar.perception.config import DescriberConfig, SignConfig
     from lodestar.perception.frames import Labeller
     from lodestar.perception.geometric import GeometricSegmenter
     from lodestar.perception.ground_truth import GroundTruthDetector
     from lodestar.perception.lookout import Lookout
     from lodestar.perception.onnx_detector import OnnxDetector
     from lodestar.perception.picture_config import PictureDetectorConfig, PicturesConfig
+    from lodestar.perception.signs import SignReader
     from lodestar.perception.ultralytics import UltralyticsDetector
     from lodestar.query.targets import SceneTargets
     from lodestar.scene.category_priors import CategoryPriors
@@ -131,6 +132,15 @@ def appearance_describer(config: PerceptionConfig) -> Describer | None:
 
         return ImageEncoder(config.appearance.encoder)
     return None
+
+
+def sign_reader(config: SignConfig) -> SignReader | None:
+    """Return what reads signs; None where it is switched off. Its models are loaded with the first image."""
+    if config.reader == "none":
+        return None
+    from lodestar.perception.text_reader import RapidReader
+
+    return RapidReader(config)
 
 
 def image_phrases(config: DescriberConfig) -> PhraseBook | None:

@@ -36,8 +36,10 @@ from lodestar.language.question import Question
 from lodestar.language.reasoner import Reasoner
 from lodestar.language.reasoners import make_reasoner
 from lodestar.memory.answer import AnswerCode, AnswerOutcome
+from lodestar.memory.answering.agent import ModelAnswerer, make_answer_chat
+from lodestar.memory.answering.agent_tools import Pictures
 from lodestar.memory.answering.answerer import Answerer, memory_state
-from lodestar.memory.answering.outcomes import outcome_of
+from lodestar.memory.answering.outcomes import Answers, outcome_of
 from lodestar.memory.answering.tools import Tools
 from lodestar.memory.errors import StoreError
 from lodestar.memory.events import DirectiveNews
@@ -60,7 +62,7 @@ class HeadlessRobot:
 
     reasoner(): makes a reasoner for each expert that asks one; by default the configured one. remembers: it carries a
     `MemoryChain`, whose store its owner gives it (`memory.use_store`). kinds: of the loop's parts, for comparisons.
-    run_skill(trace): carries out a user's skill.
+    run_skill(trace): carries out a user's skill. pictures(name): returns a keyframe's image, for a model that answers.
     """
 
     def __init__(
@@ -74,13 +76,17 @@ class HeadlessRobot:
         remembers: bool = False,
         kinds: PartKinds = OWN_PARTS,
         run_skill: Callable[[Trace], SkillEnd] | None = None,
+        pictures: Pictures | None = None,
     ) -> None:
         self.config, self.phrases, self._stages = config, phrases, stages
-        self._remembers, self._run_skill = remembers, run_skill
+        self._remembers, self._run_skill, self._pictures = remembers, run_skill, pictures
         self._reasoner = reasoner
         model = parts.directive_model(config.goal_selector)
         self._parse = parts.directive_parser() if model is None else model[0]
         self._closing = ExitStack()
+        self._chat = make_answer_chat(config.memory.agent)
+        if self._chat is not None:
+            self._closing.callback(self._chat.cancel)
         adviser = make_adviser(config.goal_selector.advice)
         if adviser is not None:
             self._closing.callback(adviser.close)
@@ -148,6 +154,7 @@ class HeadlessRobot:
         self.world.take_correction(frame.map_from_odom, frame.odom_from_camera)
         self.map.take_depth(frame, odom_from_base)
         fused = self.map.take_segments(frame, segmented)
+        self.map.read_signs(frame)
         self.map.work(frame.stamp)
         self._give_grid()
         with self._stages("experts_listen"):
@@ -253,14 +260,31 @@ class HeadlessRobot:
                 else memory.problem or "the memory has no store yet"
             )
             return AnswerOutcome(AnswerCode.STORE_UNAVAILABLE, why=why)
-        tools = Tools(memory.store, self.phrases, memory.scene, grid=memory.grid, looks=memory.looks)
-        answerer = Answerer(tools, self.config.memory.answering)
+        shots = () if self._chat is None else memory.images.shots(memory.scene)
+        tools = Tools(
+            memory.store, self.phrases, memory.scene, grid=memory.grid, looks=memory.looks, shots=shots
+        )
+        answers = self._with_model(Answerer(tools, self.config.memory.answering))
         with self._stages("memory"):
             try:
                 state = memory_state(memory.store.statistics())
             except StoreError as error:
                 return AnswerOutcome(AnswerCode.STORE_UNAVAILABLE, why=str(error))
-            return outcome_of(answerer, state, question, now, memory.pose)
+            return outcome_of(answers, state, question, now, memory.pose)
+
+    def _with_model(self, offline: Answerer) -> Answers:
+        """Return what answers: the language model where one is configured and this is not sure."""
+        chat = self._chat
+        if chat is None:
+            return offline
+        return ModelAnswerer(
+            chat,
+            offline,
+            self.config.memory.agent,
+            pictures=self._pictures,
+            begin=chat.begin_task,
+            cancel=chat.cancel,
+        )
 
     def propose(self, expert: str, request: ProposalRequest) -> Proposal | Rejection | Thinking:
         """Return an expert's answer from the current state; the caller passes it to `loop.on_answer`, or asks again."""

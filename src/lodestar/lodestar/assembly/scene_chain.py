@@ -17,10 +17,12 @@ from lodestar.language.directive import Directive
 from lodestar.mapping.pillars import PillarMap
 from lodestar.mapping.records import InstanceDelta
 from lodestar.models.phrases import PhraseBook
+from lodestar.perception.signs import SignReading
 from lodestar.scene.enrichment import Captioner, Enricher, EnrichmentTask, TemplateCaptioner
 from lodestar.scene.moved_things import MovedThings
 from lodestar.scene.persistence import SavedScene, scene_from_archive, scene_part
 from lodestar.scene.records import Region, SceneDelta
+from lodestar.scene.signs import FIRST_SIGN
 from lodestar.storage.archive import Archive
 from lodestar.storage.journal_file import JournalFile
 from lodestar.storage.saved_map import ArchivePart, next_session
@@ -74,6 +76,13 @@ class SceneChain:
     def take_instances(self, delta: InstanceDelta) -> list[SceneDelta]:
         """Update the entities; return the change, and the amendments that waited for one of them."""
         return [self.dictionary.update(delta), *self.journal.settle(self.dictionary)]
+
+    def take_signs(self, reading: SignReading) -> SceneDelta:
+        """Update the entities of signs; rooms that a sign may name are found again."""
+        delta = self.dictionary.take_signs(reading)
+        if reading.sights and any(entity.id >= FIRST_SIGN for entity in delta.updated):
+            self.divide_again()
+        return delta
 
     def amend(self, amendments: Sequence[Amendment], expected_revision: int = 0) -> SceneAmended:
         """Write amendments to the journal and carry them out, all or none. Raises AmendmentRefused, OSError."""

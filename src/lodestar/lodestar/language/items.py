@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -12,6 +13,10 @@ from lodestar.models.lexicon import load_lexicon
 
 ROBOT_FRAME = "base_link"  # of a Pose that is said from where the robot stands: x ahead, y to its left
 _MAX_NUMBER = 2**32 - 1  # of a message
+_WRITTEN_ON = frozenset({"plate", "doorplate", "nameplate", "sign", "door", "label"})  # that name a room
+_OF_WRITING = frozenset(
+    {"name", "number", "word", "words", "text", "the"}
+)  # "with the name Miller on its door"
 EVERY = 0  # of Item.count: all there are
 
 
@@ -54,6 +59,11 @@ class Item:
         return tuple(readings[0] for readings in self.alternatives)
 
     @property
+    def room_names(self) -> tuple[str, ...]:
+        """The names of the room that it is: "office", or "office miller" of one "with Miller on its plate"."""
+        return tuple(dict.fromkeys(_room_name(readings) for readings in self.alternatives))
+
+    @property
     def phrase(self) -> str:
         """The words for it: "red chair or yellow chair"; empty where a picture stands in for them."""
         return " or ".join(dict.fromkeys(graph.target.phrase for graph in self.best))
@@ -73,6 +83,18 @@ class Item:
             if i
         }
         return tuple(named[phrase][0].of_variable(named[phrase][1]) for phrase in self.neighbors)
+
+
+def _room_name(readings: Sequence[QueryGraph]) -> str:
+    """Return the category of a room, and what is said to be written on its plate."""
+    best = readings[0]
+    others = {variable.category.split()[-1] for graph in readings for variable in graph.variables[1:]}
+    if others.isdisjoint(_WRITTEN_ON):
+        return best.target.category
+    lexicon = load_lexicon()
+    said = [p.value for p in best.predicates if p.name == "HasAttribute" and set(p.arguments) == {0}]
+    marks = [word for value in said if lexicon.attribute(value) is None for word in value.split()]
+    return " ".join([best.target.category, *(word for word in marks if word not in _OF_WRITING)])
 
 
 @dataclass(frozen=True)

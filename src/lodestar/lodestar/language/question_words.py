@@ -30,6 +30,7 @@ _VERBS = (
     "HAPPENED",
     "CHANGE",
     "LOOK_LIKE",
+    "SAYS_Q",
     "CALLED",
     "DOING",
     "LEFT",

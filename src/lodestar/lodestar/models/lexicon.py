@@ -5,6 +5,7 @@ Shared by the parser, the scene dictionary and the query scorer. Open-vocabulary
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -152,8 +153,9 @@ class Lexicon:
 
         Words inside a known noun do not count, except a material before another name of the same noun:
         "a red office chair made of wood" has red and wooden, "cardboard box" cardboard; "a glass of wine" has none.
+        Nor do words in quotation marks, which somebody wrote on a sign.
         """
-        words = words_of(text)
+        words = words_of(_QUOTED.sub(" ", text))
         found: list[str] = []
         i = 0
         while i < len(words):
@@ -198,8 +200,21 @@ class Lexicon:
         return before in ("of", "in") or (after not in ("", "of", "and", "on", "in", "with"))
 
     def room(self, phrase: str) -> str | None:
-        """Return the canonical room name of a phrase, or None if it names no room."""
-        return self.rooms.get(self.singular_phrase(phrase))
+        """Return the canonical room name of a phrase, or None if it names no room; "room 204" of a numbered one."""
+        found = self.rooms.get(self.singular_phrase(phrase))
+        if found is None and any(c.isdigit() for c in phrase):
+            marks = self.room_marks(phrase)
+            return f"room {marks}" if _NUMBER.fullmatch(marks) else None
+        return found
+
+    def room_marks(self, phrase: str) -> str:
+        """Return the words after a kind of room: "204" of "office 204" and of "room 204"; "" where there are none."""
+        words = words_of(phrase)
+        for length in range(min(2, len(words) - 1), 0, -1):
+            kind = " ".join(words[:length])
+            if kind == "room" or kind in self.rooms:
+                return " ".join(words[length:])
+        return ""
 
     def room_in(self, category: str) -> str | None:
         """Return the canonical room named by a longer noun, such as "master bedroom" or "kitchen area", or None."""
@@ -214,6 +229,8 @@ class Lexicon:
         return None
 
 
+_QUOTED = re.compile(r'"[^"]*"')
+_NUMBER = re.compile(r"[a-z]{0,2}-?\d{1,4}[a-z]?(?:[.-]\d{1,3}[a-z]?)?")  # 204, a12, b-201, 12b, 1-204
 _EXTENTS_OF_ROOMS = frozenset({"area", "zone", "section", "part", "space", "room", "side"})
 
 

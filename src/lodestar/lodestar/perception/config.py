@@ -11,6 +11,7 @@ DESCRIBERS = ("none", "histogram", "encoder")
 SPLITS = ("none", "depth", "instances")
 COLOR_TRANSPORTS = ("raw", "compressed")
 DEPTH_TRANSPORTS = ("raw", "compressedDepth", "compressed")
+SIGN_READERS = ("none", "rapidocr")
 ONNX_PROVIDERS = ("cpu", "cuda", "tensorrt")
 COMPRESSED = ("compressed", "compressedDepth")  # last part of the names of such topics
 
@@ -292,3 +293,28 @@ class DescriberConfig:
             raise ValueError(
                 "appearance.by encoder needs appearance.encoder.model, the path of an .onnx file"
             )
+
+
+@dataclass(frozen=True)
+class SignConfig:
+    """Reading of signs: who reads, how often, and which surfaces are worth it."""
+
+    reader: str = "none"  # none; rapidocr: PP-OCR on the CPU (requirements/signs.txt)
+    period: float = 1.0  # s at least between two images that are read; chosen
+    stands: float = 0.05  # m within which a camera stands; chosen
+    stands_deg: float = 3.0  # within which it looks the same way; chosen
+    rereads: int = 2  # images that are read of a camera that stands; chosen
+    reach: float = (
+        4.5  # m to the farthest surface that is read; chosen: EXIT in letters of 150 mm is read to 4 m
+    )
+    tilt_deg: float = 60.0  # most between a surface's normal and the line of sight; chosen
+    contrast: int = 40  # grey levels between ink and plate within three pixels; chosen
+    areas: int = 6  # that are read of one image, the likeliest first; chosen: about 35 ms each
+    score: float = 0.6  # least score of a line, 0 to 1; chosen
+    side: int = 480  # pixels, longest side of what the detector of text is given
+
+    def __post_init__(self) -> None:
+        if self.reader not in SIGN_READERS:
+            raise ValueError(f"signs.reader is {self.reader!r}; it is one of {', '.join(SIGN_READERS)}")
+        if self.period <= 0.0 or self.areas < 1 or self.rereads < 1 or self.side < 64:
+            raise ValueError("signs.period must be above 0, areas and rereads at least 1, side at least 64")

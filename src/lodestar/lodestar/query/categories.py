@@ -10,6 +10,7 @@ import numpy as np
 
 from lodestar.models.lexicon import load_lexicon, words_of
 from lodestar.models.phrases import PhraseBook
+from lodestar.perception.sign_text import SIGN, sign_text
 
 #: Cosine of all-MiniLM-L6-v2 between bare nouns -> score, from the distribution over everyday nouns: 99 % of pairs
 #: of unrelated nouns lie below 0.49, 99.9 % below 0.62; half of all pairs of synonyms lie above 0.68.
@@ -37,6 +38,9 @@ def calibrated(cosines: np.ndarray) -> np.ndarray:
 @lru_cache(maxsize=16384)
 def caption_noun(caption: str) -> str:
     """Return the head noun phrase of a caption: "red office chair" of "a red office chair next to a desk"."""
+    written = sign_text(caption)
+    if written:  # what is written on a sign is not what it is; one word of it names it: "exit sign"
+        return " ".join(["-".join(words_of(written)), SIGN])
     head: list[str] = []
     for word in words_of(caption):
         if word in ("a", "an", "the", "some"):
@@ -135,13 +139,19 @@ def word_score(category: str, label: str, caption: str) -> tuple[float, bool]:
     if phrase and phrase in facts.phrases:
         return SAME, True
     if asked is None:
-        return (SAME if _contains(facts.noun, phrase) else UNRELATED), False
+        return (SAME if _contains(facts.noun, phrase) or _is_written(phrase, caption) else UNRELATED), False
     best = _best_noun(asked, facts.names)
     if not before:
         return best, bool(facts.names)
     if best >= KIND_OF:  # "padded chair": final if the caption says padded, otherwise possible
         return (best, True) if facts.words.issuperset(before) else (WIDER, False)
     return best * WIDER, False
+
+
+def _is_written(phrase: str, caption: str) -> bool:
+    """Return whether a sign says these words and nothing else: "emergency exit"."""
+    written = sign_text(caption)
+    return bool(phrase and written) and words_of(written) == words_of(phrase)
 
 
 def _contains(text: str, phrase: str) -> bool:

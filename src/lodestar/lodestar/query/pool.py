@@ -18,7 +18,7 @@ from lodestar.query.vocabulary import Kinds, Looks
 from lodestar.scene.enrichment import CHANNEL
 from lodestar.scene.floor_height import floor_of
 from lodestar.scene.records import Entity, EntityState, Region, View
-from lodestar.scene.regions import RegionMap
+from lodestar.scene.regions import ON_PLATE, RegionMap, is_called
 from lodestar.scene.room_walls import walled_off
 
 UNDECIDED = 0.5
@@ -206,14 +206,12 @@ class Pool:
         """
         if not self.regions:
             return np.full(len(self.entities), UNVERIFIED)
-        lexicon = load_lexicon()
-        wanted = lexicon.room(label) or label
         scores = np.full(len(self.entities), UNDECIDED)
         for i, entity in enumerate(self.entities):
             region = self.regions.get(entity.region_id)
-            if region is not None and region.label:
-                same = (lexicon.room(region.label) or region.label) == wanted
-                scores[i] = 0.6 + 0.4 * region.label_weight if same else 0.5 - 0.4 * region.label_weight
+            if region is not None and (region.label or region.plates):
+                weight = region.label_weight if region.label else ON_PLATE
+                scores[i] = 0.6 + 0.4 * weight if is_called(region, (label,)) else 0.5 - 0.4 * weight
         return scores
 
     def absent(self, graph: QueryGraph) -> tuple[str, ...]:

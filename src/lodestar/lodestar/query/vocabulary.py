@@ -8,6 +8,7 @@ import numpy as np
 
 from lodestar.models.lexicon import load_lexicon, words_of
 from lodestar.models.phrases import PhraseBook
+from lodestar.perception.sign_text import sign_text
 from lodestar.query import categories
 from lodestar.query.categories import KIND_OF, SAME, UNRELATED, WIDER, calibrated, caption_noun, noun_score
 
@@ -25,6 +26,10 @@ class Kinds:
         self._said = [frozenset(words_of(f"{label} {caption}")) for label, caption in pairs]
         nouns = [caption_noun(caption) for _, caption in pairs]
         self._padded = [f" {noun} " for noun in nouns]
+        self._written: dict[str, list[int]] = {}  # by the whole text of a sign
+        for i, (_, caption) in enumerate(pairs):
+            if written := sign_text(caption):
+                self._written.setdefault(" ".join(words_of(written)), []).append(i)
         self._exactly: dict[str, list[int]] = {}
         names: dict[str | None, int] = {None: 0}
         self._canonical = np.zeros((len(pairs), 2), int)
@@ -86,6 +91,7 @@ class Kinds:
         if asked is None:
             padded = f" {category} "
             scores = np.array([SAME if category and padded in text else UNRELATED for text in self._padded])
+            scores[self._written.get(category, [])] = SAME
             settled: np.ndarray = np.zeros(count, bool)
         else:
             by_name = np.array([UNRELATED if n is None else noun_score(asked, n) for n in self._names])

@@ -14,6 +14,7 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.keyframes.records import Keyframe
 from lodestar.mapping.follower import ALL, PAGE_SIZE, Cursor
 from lodestar.mapping.records import InstanceDelta, Merge
+from lodestar.perception.signs import SignReading
 from lodestar.scene.amendments import Amended, EntityEdit, apply_edits, check_edits
 from lodestar.scene.category_priors import CategoryPriors
 from lodestar.scene.config import ChangeConfig, SceneConfig
@@ -25,6 +26,7 @@ from lodestar.scene.relations import Relation
 from lodestar.scene.scene_state import SceneState
 from lodestar.scene.session_changes import ThingChange
 from lodestar.scene.session_sights import SessionScene, changes_between
+from lodestar.scene.signs import FIRST_SIGN, plates_by_region, signs_of
 
 __all__ = ["SceneConfig", "SceneDictionary"]
 
@@ -104,6 +106,15 @@ class SceneDictionary:
             state.refresh_neighbors()
             return self._publish(merges, removed)
 
+    def take_signs(self, reading: SignReading) -> SceneDelta:
+        """Take what was read in one image; return the signs that views agree on, as entities."""
+        with self.lock:
+            merges: list[Merge] = []
+            self.state.stamp = max(self.state.stamp, reading.stamp)
+            self.state.take_signs(reading, merges)
+            self.state.refresh_neighbors()
+            return self._publish(merges, ())
+
     def _start_over(self, map_id: int, session_id: str) -> list[int]:
         """Follow the voxel map into another session; return the entities that ended with the old one.
 
@@ -115,6 +126,10 @@ class SceneDictionary:
         loaded = same_map and base == self._expected
         restarted = same_map and not loaded and base == self.session_id.split("+")[0]
         gone = [] if loaded or restarted else list(self.state.records)
+        if self.session_id:
+            self.state.signs.clear()
+        else:  # what was read before the first instance came is of this map
+            gone = [identity for identity in gone if identity < FIRST_SIGN]
         for identity in gone:
             self.state.remove(identity)
         if restarted:
@@ -271,11 +286,15 @@ class SceneDictionary:
             inside: dict[int, list[EntityRecord]] = {}
             for record in state.records.values():
                 inside.setdefault(record.region_id, []).append(record)
+            plates = plates_by_region(signs_of(state.records), state.rooms)
             found = []
             for identity, area, centroid, neighbors in regions:
-                label, weight = label_region(inside.get(int(identity), ()))
+                said = plates.get(int(identity), ())
+                label, weight = label_region(inside.get(int(identity), ()), said)
                 place = np.asarray(centroid, float)
-                found.append(Region(int(identity), label, weight, float(area), place, tuple(neighbors)))
+                found.append(
+                    Region(int(identity), label, weight, float(area), place, tuple(neighbors), plates=said)
+                )
             named = state.names.applied(state.rooms, tuple(found))
             state.rooms.regions = {region.id: region for region in named}
             return named

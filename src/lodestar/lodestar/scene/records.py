@@ -100,7 +100,7 @@ class SceneDelta:
 
 @dataclass(frozen=True)
 class Region:
-    """A room or a room-like area. `id` is its value in the region mask."""
+    """A room or a room-like area. `id` is its value in the region mask. plates: untrusted, as `sign_text` gives it."""
 
     id: int
     label: str
@@ -109,6 +109,7 @@ class Region:
     centroid: np.ndarray
     neighbors: tuple[int, ...] = ()
     named: bool = False  # whether the label is an operator's word
+    plates: tuple[str, ...] = ()  # what plates beside its doors say, the surest first
 
 
 class Refusal(Enum):

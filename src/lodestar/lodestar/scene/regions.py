@@ -11,15 +11,28 @@ import numpy as np
 from scipy import ndimage
 
 from lodestar.geometry.poses import inverse
-from lodestar.models.lexicon import load_lexicon
+from lodestar.models.lexicon import load_lexicon, words_of
 from lodestar.scene.records import EntityState, Region
 
+ON_PLATE = 0.9  # weight of a label that a plate says; chosen
 UNSURE = 1.0  # evidence for "no named room"; a single typical object outweighs it
 
 
 def is_called(region: Region, names: Collection[str]) -> bool:
-    """Whether a region goes by one of the names, by the canonical words of rooms."""
-    return bool(region.label) and _room(region.label) in {_room(name) for name in names}
+    """Whether a region goes by one of the names, by the canonical words of rooms, or by a plate that names it."""
+    if region.label and _room(region.label) in {_room(name) for name in names}:
+        return True
+    return any(_is_on(region.plates, name) for name in names) if region.plates else False
+
+
+def _is_on(plates: Collection[str], name: str) -> bool:
+    """Return whether a plate says a name ("kitchen"), or its words after a kind of room: "204" of "room 204"."""
+    words = words_of(name)
+    said = [words_of(plate) for plate in plates]
+    if words in said:
+        return True
+    marks = load_lexicon().room_marks(name).split()
+    return bool(marks) and any(f" {' '.join(marks)} " in f" {' '.join(plate)} " for plate in said)
 
 
 def _room(name: str) -> str:
@@ -40,9 +53,16 @@ class Occupant(Protocol):
     def state(self) -> EntityState: ...
 
 
-def label_region(entities: Iterable[Occupant]) -> tuple[str, float]:
-    """Return a room label and its weight in [0, 1] from the entities inside; ("", 0) without evidence."""
+def label_region(entities: Iterable[Occupant], plates: Iterable[str] = ()) -> tuple[str, float]:
+    """Return a room label and its weight in [0, 1] from the plates of a room, else from the entities inside.
+
+    ("", 0) without evidence.
+    """
     lexicon = load_lexicon()
+    for plate in plates:
+        room = lexicon.rooms.get(lexicon.singular_phrase(plate))
+        if room is not None:
+            return room, ON_PLATE
     evidence: dict[str, float] = defaultdict(float)
     for entity in entities:
         if entity.state == EntityState.ARCHIVED:
@@ -141,8 +161,12 @@ class RegionMap:
             self._mask, self._gap = self._mask[rows, columns].astype(np.int64), gap * self._resolution
         return self._mask, self._gap
 
-    def at(self, points: np.ndarray) -> np.ndarray:
-        """Return region ids (N,) of points (N, 2+): of their cell or the nearest one within reach, else 0."""
+    def at(self, points: np.ndarray, reach: float | None = None) -> np.ndarray:
+        """Return region ids (N,) of points (N, 2+): of their cell or the nearest one within reach, else 0.
+
+        reach: metres; by default that of the map.
+        """
+        limit = self._reach if reach is None else reach
         if self.is_empty:
             return np.zeros(len(points), np.int64)
         mask, gap = self._nearest()
@@ -153,4 +177,4 @@ class RegionMap:
         row = np.clip(cells[:, 1], 0, rows - 1)
         column = np.clip(cells[:, 0], 0, columns - 1)
         outside = np.hypot(cells[:, 1] - row, cells[:, 0] - column) * self._resolution
-        return np.where(gap[row, column] + outside <= self._reach, mask[row, column], 0)
+        return np.where(gap[row, column] + outside <= limit, mask[row, column], 0)

@@ -15,6 +15,7 @@ from lodestar.grid.regions import RegionTracker
 from lodestar.keyframes.records import Keyframe
 from lodestar.mapping.records import Absence, Instance, Merge, Miss, Observation
 from lodestar.perception.frames import ImageBox
+from lodestar.perception.signs import SignReading
 from lodestar.scene.adjacency import Covisibility, nearest_by_hellinger
 from lodestar.scene.config import SceneConfig
 from lodestar.scene.enrichment import EnrichmentQueue
@@ -25,6 +26,7 @@ from lodestar.scene.records import EntityState
 from lodestar.scene.region_names import RegionNames
 from lodestar.scene.regions import RegionMap
 from lodestar.scene.relations import RelationTable
+from lodestar.scene.signs import FIRST_SIGN, SignBook
 
 MAX_SHOWN = 4  # keyframes remembered per instance, for future views
 MAX_INSTANCES_SHOWN = 4096
@@ -51,6 +53,7 @@ class SceneState:
         self.stamp = 0.0
         self.names = RegionNames()
         self.tracker = RegionTracker()
+        self.signs = SignBook()
         self.relations = RelationTable()
         self.moved = np.eye(4)  # product of all jumps since it was last reset
         self._anchor = Anchor()
@@ -97,7 +100,10 @@ class SceneState:
         also one that came before the claim.
         """
         early, self._early = self._early or set(), None
-        self.orphans = set(self.records) - {self.resolve(identity) for identity in known} - early
+        lost = set(self.records) - {self.resolve(identity) for identity in known} - early
+        self.orphans = {
+            identity for identity in lost if identity < FIRST_SIGN
+        }  # signs are not the voxel map's
         self.counts["orphans"] = len(self.orphans)
         for identity in sorted(early & set(self.records)):
             self._continue_former(self.records[identity], merges)
@@ -119,6 +125,7 @@ class SceneState:
         rooms, names = copy(self.rooms), copy(self.names)
         rooms.move(jump)
         names.move(jump)
+        self.signs.move(jump)
         for record in records.values():
             record.move(jump)
         shown = {
@@ -145,6 +152,15 @@ class SceneState:
                 self._placed(record)
             self.orphans.discard(instance.id)
             self.journal.mark(instance.id)
+
+    def take_signs(self, reading: SignReading, merges: list[Merge]) -> None:
+        """Create and update the entities of signs that views agree on."""
+        last = self.map_from_odom
+        map_from_odom = reading.map_from_odom if last is None else last
+        first = max([FIRST_SIGN, *(i + 1 for i in (*self.records, *self.forward) if i >= FIRST_SIGN)])
+        instances, observations = self.signs.take(reading, map_from_odom, self.records, first)
+        self.take_instances(instances, set(), merges)
+        self.take_observations(observations, map_from_odom)
 
     def _add(self, record: EntityRecord, merges: list[Merge]) -> None:
         identity = record.instance.id

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 
 import numpy as np
@@ -24,6 +25,9 @@ from lodestar.language.directive import (
     StepKind,
 )
 from lodestar.language.grammar import parse_query
+from lodestar.language.question_reader import read_question
+from lodestar.memory.answering.answerer import Answerer
+from lodestar.memory.answering.tools import Tools
 from lodestar.memory.records import MapName, Memory
 from lodestar.memory.requests import Hit, Request
 from lodestar.models.phrases import PhraseBook
@@ -168,3 +172,43 @@ def test_a_file_of_skills_that_is_none_ends_the_robot_with_its_name(tmp_path) ->
     file.write_text("GoTo: {phase: AT}")
     with pytest.raises(BadSkills, match=r"arm\.yaml"):
         HeadlessRobot(changed(RobotConfig(), shared__skills_file=str(file)), PhraseBook())
+
+
+class _Flat:
+    """Vectors that are all alike."""
+
+    model, dimension = "flat", 8
+
+    def embed(self, phrases):
+        return np.full((len(phrases), 8), 8**-0.5, np.float32)
+
+
+def test_a_robot_with_a_model_asks_it_where_its_memory_does_not_know() -> None:
+    pytest.importorskip("openai")
+    asked: list[str] = []
+
+    class Nothing:
+        def search(self, request: Request) -> list[Hit]:
+            return []
+
+    class Model:
+        def complete(self, system, user, schema, images=(), shorter=None) -> str:
+            asked.append(user)
+            return json.dumps({"calls": [], "claims": [], "yes": None})
+
+        def begin_task(self) -> None:
+            asked.append("begin")
+
+        def cancel(self) -> None:
+            asked.append("cancel")
+
+    agent = {"shared__language_model": True, "shared__vision_model": True, "mapping__source": "scan"}
+    robot = HeadlessRobot(changed(RobotConfig(), **agent), PhraseBook(_Flat()), remembers=True)
+    assert robot._chat is not None and robot.memory is not None
+    robot._chat = Model()
+    tools = Tools(Nothing(), robot.phrases, robot.memory.scene)
+    question = read_question("what is the desk made of?")
+    answer = robot._with_model(Answerer(tools)).answer(question, 10.0)
+    assert asked[0] == "begin" and "what is the desk made of?" in asked[1] and "Pictures:" in asked[1]
+    assert not answer.is_known, "it knows nothing either"
+    assert HeadlessRobot(RobotConfig(), PhraseBook())._chat is None

@@ -1,7 +1,8 @@
-"""Records of what a building is made of: walls, floors, ceilings, ramps and what is painted on floors."""
+"""Records of what a building is made of: walls, floors, ceilings, ramps and what is painted on floors and walls."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 
@@ -59,3 +60,29 @@ class Decal:
     material: str
     center: tuple[float, float]
     size: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Sign:
+    """A plate painted on a wall: it has a colour image and no geometry of its own.
+
+    text: lines are separated by a line break. center: (x, y, z). yaw: of its normal. size: (width, height).
+    letter_height: of a capital letter. mirrored: painted as in a mirror, which nobody should read. room: id of the
+    room that it names, 0 = none.
+    """
+
+    kind: str
+    text: str
+    center: tuple[float, float, float]
+    yaw: float
+    size: tuple[float, float]
+    letter_height: float
+    ink: str = "black"
+    background: str = "white"
+    mirrored: bool = False
+    room: int = 0
+
+    @property
+    def normal(self) -> tuple[float, float, float]:
+        """Return the unit normal in map, out of the wall."""
+        return math.cos(self.yaw), math.sin(self.yaw), 0.0

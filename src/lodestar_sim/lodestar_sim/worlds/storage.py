@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from lodestar_sim.worlds.checks import check_world
-from lodestar_sim.worlds.elements import Decal, Ramp, Slab, Wall
+from lodestar_sim.worlds.elements import Decal, Ramp, Sign, Slab, Wall
 from lodestar_sim.worlds.errors import WorldError
 from lodestar_sim.worlds.mesh_files import read_mesh
 from lodestar_sim.worlds.references import PARAMETRIC, color_of_file
@@ -26,6 +26,7 @@ _LISTS: dict[str, type] = {
     "objects": WorldObject,
     "decals": Decal,
     "events": Event,
+    "signs": Sign,
 }
 _FLOOR = {"z": 0.0, "color": "beige", "material": "concrete"}
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from lodestar.geometry.poses import rotation_z
-from lodestar_sim.worlds.elements import Decal, Ramp, Slab, Wall
+from lodestar_sim.worlds.elements import Decal, Ramp, Sign, Slab, Wall
 from lodestar_sim.worlds.geometry import Geometry, join
 from lodestar_sim.worlds.mesh import Mesh, Shape
 from lodestar_sim.worlds.references import load_shape
@@ -116,6 +116,7 @@ class World:
     events: tuple[Event, ...] = ()
     charging_station: int = 0
     ramps: tuple[Ramp, ...] = ()
+    signs: tuple[Sign, ...] = ()
     folder: str = field(default="", compare=False)  # base of relative mesh paths
 
     @classmethod

@@ -231,11 +231,11 @@ class RoomPatrol(Activity):
 
 def _names(run: DirectiveRun) -> tuple[str, ...]:
     assert run.step.item is not None
-    return tuple(dict.fromkeys(graph.target.category for graph in run.step.item.best))
+    return run.step.item.room_names
 
 
 def _name(regions: list[Region], names: tuple[str, ...]) -> str:
-    return regions[0].label if len(regions) == 1 else " or ".join(names)
+    return regions[0].label if len(regions) == 1 and regions[0].label else " or ".join(names)
 
 
 def _called(region: Region) -> str:

@@ -86,7 +86,8 @@ class LoopContext:
     def place_names(self) -> frozenset[str]:
         """Names of the regions that are known now."""
         regions = {} if self.facts.mirror is None else self.facts.mirror.regions
-        return frozenset(region.label.casefold() for region in regions.values() if region.label)
+        names = (name for region in regions.values() for name in (region.label, *region.plates))
+        return frozenset(name.casefold() for name in names if name)
 
     @property
     def pose_is_old(self) -> bool:

@@ -46,6 +46,7 @@ _GROUPS = {
     "size": "sizes",
     "texture": "materials",
 }
+_SIGNS = 4  # whose texts an answer repeats
 _KIND = ("kind", "name", "type", "object")
 
 
@@ -192,6 +193,17 @@ def attribute(it: Meant) -> Answer:
         sure *= 0.5
     names = values or (best.label, *best.attributes)
     return reply(it.inquiry, f"{sentence}, last seen {it.last}.", sure, names=names, **it.shown())
+
+
+def text(it: Meant) -> Answer:
+    """Return what signs say, each as a quotation, the best first."""
+    signs = it.search.things[:_SIGNS]
+    said = [thing.written for thing in signs]
+    first, *others = [quoted(it.inquiry, words) for words in said]
+    more = f"; another says {'; another says '.join(others)}" if others else ""
+    left = f"; {len(it.search.things) - len(signs)} more fit" if len(it.search.things) > len(signs) else ""
+    sentence = f"The sign {it.where} says {first}{more}{left}, last seen {it.last}."
+    return reply(it.inquiry, sentence, it.sure(alone=True), names=said, **shown_things(it.inquiry, signs))
 
 
 def _values(asked: str, thing: Thing) -> list[str]:

@@ -125,6 +125,13 @@ def known_or_past(inquiry: Inquiry) -> When:
     return When.PAST if inquiry.question.past else When.KNOWN
 
 
+def signs(about: About) -> Meant | None:
+    """Select the things that are named, where text was read on one of them."""
+    search = find(about.inquiry, about.item, known_or_past(about.inquiry), loosely=True)
+    read = tuple(thing for thing in search.things if thing.written)
+    return Meant(about.inquiry, replace(search, things=read)) if read else None
+
+
 def thing_in_time(about: About) -> Meant:
     """Select the thing whose time is asked for; one that changed comes first where the question says that it did."""
     inquiry, kind = about.inquiry, about.inquiry.change
@@ -339,6 +346,7 @@ FAMILIES: dict[QuestionKind, tuple[Row, ...]] = {
         unsaid("of what", "name the thing"),
         row(only(lambda q: q.question.asked, as_named), contents.either),
         row(only(lambda q: q.question.attribute == "support", things(known_or_past, True)), contents.support),
+        row(only(lambda q: q.question.attribute == "text", signs), contents.text),
         row(things(known_or_past, True), contents.attribute),
     ),
     QuestionKind.WHAT_HAPPENED: (

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from lodestar.memory.records import EventKind, Memory, Primitive
+from lodestar.perception.sign_text import SIGN, sign_text
 from lodestar.scene.captions import words_only
 from lodestar.scene.records import Entity, EntityState
 
@@ -118,6 +119,11 @@ class Thing:
         then = self.matched
         found = [s for s in stays if then is not None and s.first - 1.0 <= then <= s.last + 1.0]
         return found[-1] if found else stays[-1]
+
+    @property
+    def written(self) -> str:
+        """Return what is written on it, "" where nothing was read."""
+        return "" if self.entity is None else sign_text(self.entity.caption)
 
     @property
     def is_gone(self) -> bool:
@@ -253,6 +259,9 @@ def stays_of(sightings: Iterable[Sighting], moved: float) -> tuple[Stay, ...]:
 
 def name_in_words(caption: str, label: str) -> str:
     """Return what a thing is called, without marks or control characters; captions and labels are untrusted."""
+    written = sign_text(caption)  # which stays a quotation
+    if written:
+        return f'"{words_only(written)}" {SIGN}'
     return words_only(caption) or words_only(label) or "thing"
 
 

@@ -1,0 +1,251 @@
+"""Signs as entities: lines of text that several views agree on, and the rooms that plates beside doors name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+
+import numpy as np
+
+from lodestar.mapping.records import CaptionVote, Instance, Observation
+from lodestar.perception.sign_text import SIGN, sign_caption, sign_text
+from lodestar.perception.signs import SignReading, SignSight
+from lodestar.scene.lifecycle import EntityRecord
+from lodestar.scene.regions import RegionMap
+
+FIRST_SIGN = 1 << 30  # ids of signs lie above those of the voxel map's instances
+AGREE = (
+    1.2  # summed scores of views that read the same before a sign is an entity: two views at least; chosen
+)
+SHARE = 0.6  # of all votes of a sign that its text has at least; chosen
+_SAME_PLACE = 0.06  # m between two sights of one sign, whatever they say; chosen: noise of depth and pose
+_NEAR = 0.35  # m between sights of one sign whose texts are nearly equal; chosen: error of localisation
+_ALIKE = 0.6  # ratio of two texts that are nearly equal (difflib); chosen: one wrong letter of three
+_VIEW_SHIFT = 0.1  # m between cameras whose views count apart: the same image reads the same; chosen
+_MOST = 8  # views that a sign remembers
+_MAX_TRACKS = 500  # signs that wait for agreement; the oldest go first
+_THICK = 0.01  # m, of a sign's box
+_BEHIND = np.arange(0.15, 0.85, 0.1)  # m behind a plate, where the room that it names may begin; chosen
+_DOOR = 2.0  # m from a plate to the doorway of the room that it names; chosen
+
+
+@dataclass
+class SignTrack:
+    """One sign that was seen. place, normal: (3,) in map. votes: text -> weight. cameras: (3,) in map, of its views."""
+
+    place: np.ndarray
+    normal: np.ndarray
+    size: tuple[float, float]
+    first_seen: float
+    identity: int = 0
+    last_seen: float = 0.0
+    votes: dict[str, float] = field(default_factory=dict)
+    cameras: list[np.ndarray] = field(default_factory=list)
+    count: int = 0
+
+    @property
+    def text(self) -> str:
+        """Return the text with most votes."""
+        return max(self.votes, key=lambda text: (self.votes[text], text), default="")
+
+    @property
+    def share(self) -> float:
+        """Return the share of the votes, in [0, 1], that agree on `text`."""
+        return self.votes[self.text] / sum(self.votes.values()) if self.votes else 0.0
+
+    @property
+    def is_agreed(self) -> bool:
+        """Return whether enough views read the same."""
+        return self.votes.get(self.text, 0.0) >= AGREE and self.share >= SHARE
+
+    def is_like(self, text: str) -> bool:
+        """Return whether a text is nearly one of those that were read."""
+        key = _key(text)
+        return any(SequenceMatcher(None, key, _key(read)).ratio() >= _ALIKE for read in self.votes)
+
+    def take(
+        self, sight: SignSight, place: np.ndarray, normal: np.ndarray, camera: np.ndarray, stamp: float
+    ) -> None:
+        """Take one sight; it is a vote where its camera stands elsewhere than those before."""
+        self.last_seen = max(self.last_seen, stamp)
+        if any(np.linalg.norm(camera - other) < _VIEW_SHIFT for other in self.cameras):
+            return
+        self.cameras = [*self.cameras, camera][-_MOST:]
+        text = next((read for read in self.votes if _key(read) == _key(sight.text)), sight.text)
+        self.votes[text] = self.votes.get(text, 0.0) + sight.score
+        self.count += 1
+        weight = 1.0 / min(self.count, _MOST)
+        self.place = self.place + weight * (place - self.place)
+        turned = self.normal + weight * (normal - self.normal)
+        self.normal = turned / max(float(np.linalg.norm(turned)), 1e-9)
+        self.size = (sight.width, sight.height) if text == self.text else self.size
+
+    def move(self, jump: np.ndarray) -> None:
+        """Move with the map by (4, 4)."""
+        self.place = jump[:3, :3] @ self.place + jump[:3, 3]
+        self.normal = jump[:3, :3] @ self.normal
+        self.cameras = [jump[:3, :3] @ camera + jump[:3, 3] for camera in self.cameras]
+
+    def instance(self) -> Instance:
+        """Return the sign as an instance; its covariance is thin along its normal, its probability is the agreement."""
+        across = np.cross([0.0, 0.0, 1.0], self.normal)
+        across = across / max(float(np.linalg.norm(across)), 1e-9)
+        up = np.cross(self.normal, across)
+        axes = np.column_stack([across, up, self.normal])
+        half = np.array([self.size[0] / 2, self.size[1] / 2, _THICK / 2])
+        reach = np.abs(axes) @ half
+        votes = sorted(self.votes.items(), key=lambda vote: (-vote[1], vote[0]))
+        return Instance(
+            self.identity,
+            1,
+            self.place.copy(),
+            axes @ np.diag(half**2 / 3.0) @ axes.T,
+            self.place - reach,
+            self.place + reach,
+            tuple(CaptionVote(SIGN, sign_caption(text), weight) for text, weight in votes),
+            self.share,
+            self.count,
+            True,
+            self.first_seen,
+            self.last_seen,
+        )
+
+    @staticmethod
+    def of(record: EntityRecord) -> SignTrack:
+        """Return the track of a sign of a loaded scene."""
+        instance = record.instance
+        low, high = np.asarray(instance.box_min, float), np.asarray(instance.box_max, float)
+        size = float(np.linalg.norm((high - low)[:2])), float((high - low)[2])
+        return SignTrack(
+            np.array(instance.centroid, float),
+            normal_of(record),
+            size,
+            instance.first_seen,
+            instance.id,
+            instance.last_seen,
+            {sign_text(vote.caption): vote.weight for vote in instance.votes if sign_text(vote.caption)},
+            [kept.view.map_from_camera[:3, 3] for kept in record.views][-_MOST:],
+            instance.observation_count,
+        )
+
+
+class SignBook:
+    """Fuses sights of signs into tracks; those that views agree on become entities. Not thread-safe."""
+
+    def __init__(self) -> None:
+        self._tracks: list[SignTrack] = []
+
+    def clear(self) -> None:
+        """Forget the signs that are no entities."""
+        self._tracks = []
+
+    def move(self, jump: np.ndarray) -> None:
+        """Move with the map by (4, 4)."""
+        for track in self._tracks:
+            track.move(jump)
+
+    def take(
+        self, reading: SignReading, map_from_odom: np.ndarray, records: Mapping[int, EntityRecord], first: int
+    ) -> tuple[list[Instance], list[Observation]]:
+        """Return the agreed signs that a reading shows, as instances and observations of them.
+
+        map_from_odom: (4, 4) that holds now. records: of the scene; a sign that is no more among them is forgotten.
+        first: the least id that a new sign may have.
+        """
+        self._follow(records)
+        map_from_camera = map_from_odom @ reading.odom_from_camera
+        shown: dict[int, tuple[SignTrack, SignSight]] = {}
+        for sight in reading.sights:
+            place = map_from_odom[:3, :3] @ sight.place + map_from_odom[:3, 3]
+            normal = map_from_odom[:3, :3] @ sight.normal
+            track = self._track_of(sight, place, normal)
+            if track is None:
+                track = SignTrack(place, normal, (sight.width, sight.height), reading.stamp)
+                self._tracks.append(track)
+            track.take(sight, place, normal, map_from_camera[:3, 3], reading.stamp)
+            if track.identity == 0 and track.is_agreed:
+                track.identity, first = first, first + 1
+            if track.identity:
+                shown[track.identity] = track, sight
+        waiting = [track for track in self._tracks if not track.identity]
+        for track in waiting[: max(len(waiting) - _MAX_TRACKS, 0)]:
+            self._tracks.remove(track)
+        away = [float(np.linalg.norm(track.place - map_from_camera[:3, 3])) for track, _ in shown.values()]
+        observations = [
+            Observation(
+                identity, reading.stamp, reading.odom_from_camera, sight.box, sight.box.width * sight.box.height,
+                SIGN, sign_caption(track.text), sight.score, distance,
+            )
+            for (identity, (track, sight)), distance in zip(shown.items(), away)
+        ]  # fmt: skip
+        return [track.instance() for track, _ in shown.values()], observations
+
+    def _follow(self, records: Mapping[int, EntityRecord]) -> None:
+        """Have a track of each sign of the scene, at its place there."""
+        known = {track.identity: track for track in self._tracks if track.identity}
+        self._tracks = [track for track in self._tracks if not track.identity or track.identity in records]
+        self._tracks += [
+            SignTrack.of(record) for record in signs_of(records) if record.instance.id not in known
+        ]
+        for track in self._tracks:
+            if track.identity:  # a correction of the map has moved it
+                track.place = np.array(records[track.identity].instance.centroid, float)
+
+    def _track_of(self, sight: SignSight, place: np.ndarray, normal: np.ndarray) -> SignTrack | None:
+        found = []
+        for track in self._tracks:
+            away = float(np.linalg.norm(track.place - place))
+            if float(track.normal @ normal) > 0.5 and away < _NEAR:
+                alike = track.is_like(sight.text)
+                if alike or away < _SAME_PLACE:
+                    found.append((not alike, away, track))
+        return min(found, key=lambda one: one[:2])[2] if found else None
+
+
+def _key(text: str) -> str:
+    """Return what two readings of one text share: letters and digits, in lower case."""
+    return "".join(c for c in text.casefold() if c.isalnum())
+
+
+def signs_of(records: Mapping[int, EntityRecord]) -> list[EntityRecord]:
+    """Return the records of signs."""
+    return [record for identity, record in records.items() if identity >= FIRST_SIGN]
+
+
+def normal_of(record: EntityRecord) -> np.ndarray:
+    """Return the normal (3,) of a sign in map, towards those who read it."""
+    axis = np.linalg.eigh(np.asarray(record.instance.covariance, float))[1][:, 0]
+    if record.views:
+        towards = record.views[-1].view.map_from_camera[:3, 3] - np.asarray(record.instance.centroid, float)
+        axis = -axis if axis @ towards < 0.0 else axis
+    return axis
+
+
+def plates_by_region(records: Iterable[EntityRecord], rooms: RegionMap) -> dict[int, tuple[str, ...]]:
+    """Return what plates say of the regions that they name, surest first: the one behind the wall of a plate, where
+    its doorway lies beside it.
+    """
+    found: dict[int, list[tuple[float, str]]] = {}
+    for record in records:
+        text = sign_text(record.caption)
+        region = _behind(record, rooms) if text else 0
+        if region:
+            found.setdefault(region, []).append((-record.instance.occupancy_probability, text))
+    return {region: tuple(dict.fromkeys(text for _, text in sorted(said))) for region, said in found.items()}
+
+
+def _behind(record: EntityRecord, rooms: RegionMap) -> int:
+    """Return the region that a plate names; 0 where none is known."""
+    place, normal = np.asarray(record.instance.centroid, float)[:2], normal_of(record)[:2]
+    length = float(np.linalg.norm(normal))
+    if rooms.is_empty or length < 0.5:  # on a floor or a ceiling
+        return 0
+    normal = normal / length
+    front = int(rooms.at((place + 0.3 * normal)[None])[0])
+    for region in rooms.at(place - _BEHIND[:, None] * normal, reach=0.0).tolist():
+        if region and region != front:
+            door = rooms.openings(front, region)
+            if len(door) and float(np.linalg.norm(door - place, axis=1).min()) <= _DOOR:
+                return region
+    return 0

@@ -26,7 +26,7 @@ _MOST = 127  # weight of one vote at most
 
 @dataclass(frozen=True)
 class Labelled:
-    """What an image says of the voxels that are in none of its masks.
+    """Verdict of an image on the voxels that are in none of its masks.
 
     labels: (H, W) uint16. masks: (65536,) int32, label -> mask, -1 = none. outlined: ids of the instances of which the
     image shows the end. unseen, outside: weights, 0 (no vote) to 127, of the votes against an instance that may have

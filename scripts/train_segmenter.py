@@ -12,7 +12,6 @@ import json
 import os
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
@@ -43,6 +42,9 @@ def main(arguments: list[str] | None = None) -> int:
         "--out", type=Path, required=True, help="folder of the model, the log and the metrics"
     )
     parser.add_argument("--start", type=Path, help="an exported network to go on from, with its classes")
+    parser.add_argument(
+        "--only-colors", action="store_true", help="with --start: train the head for colours alone"
+    )
     parser.add_argument("--seconds", type=_positive, default=7200.0, help="of training (default 7200)")
     parser.add_argument("--steps", type=int, default=0, help="of training, in place of --seconds; repeatable")
     parser.add_argument("--batch", type=int, default=64, help="images of a step (default 64)")
@@ -92,13 +94,13 @@ def _run(options: argparse.Namespace, told) -> None:
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     where = torch.cuda.get_device_name(0) if device.type == "cuda" else f"{torch.get_num_threads()} threads"
     told(f"on {where}")
-    config = replace(
-        TrainConfig(),
+    config = TrainConfig(
         seconds=options.seconds,
         steps=options.steps,
         batch=options.batch,
         rate=options.rate,
         seed=options.seed,
+        only_colors=options.only_colors,
     )
     network = train(images, len(names), config, device, told, options.start)
     parameters = sum(p.numel() for p in network.parameters())

@@ -77,13 +77,14 @@ class Segmenter(nn.Module):
         self.narrow = _convolution(WIDTH, FINE)
         self.looks = Separable(FINE, FINE)
         self.kinds = nn.Conv2d(FINE, 1 + classes, 1)
-        self.colors = nn.Conv2d(FINE, colors, 1)
+        self.colors = nn.Sequential(nn.Conv2d(FINE + 3, FINE, 1), nn.ReLU(), nn.Conv2d(FINE, colors, 1))
         self.places = nn.Sequential(Separable(FINE, FINE // 2), nn.Conv2d(FINE // 2, 3, 1))
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """Return logits of classes (B, 1 + classes, h, w), centres (B, 1, h, w), offsets (B, 2, h, w) in OFFSET_UNIT,
         and logits of colours (B, colors, h, w).
         """
+        small = functional.avg_pool2d(x, 2)
         kept = []
         for stage in self.stages:
             x = stage(x)
@@ -94,7 +95,7 @@ class Segmenter(nn.Module):
         y = functional.relu(_larger(self.narrow(y), kept[0]) + self.fine_side(kept[0]))
         places = self.places(y)
         looks = self.looks(y)
-        return self.kinds(looks), places[:, :1], places[:, 1:], self.colors(looks)
+        return self.kinds(looks), places[:, :1], places[:, 1:], self.colors(torch.cat([looks, small], 1))
 
 
 def _larger(x: Tensor, like: Tensor) -> Tensor:

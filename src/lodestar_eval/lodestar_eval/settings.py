@@ -76,7 +76,12 @@ def with_detector(settings: EpisodeSettings, name: str) -> EpisodeSettings:
     Raises DetectorUnavailable where it is not there.
     """
     seeing = read_profiles([config_folder() / f"{name}.yaml"]).perception
-    robot = changed(settings.robot, perception__adapter=seeing.adapter, perception__model=seeing.model)
+    robot = changed(
+        settings.robot,
+        perception__adapter=seeing.adapter,
+        perception__model=seeing.model,
+        perception__onnx=seeing.onnx,
+    )
     parts.color_detector(robot.perception)
     width, height = DETECTORS[name]
     return replace(settings, robot=robot, width=width, height=height)

@@ -120,7 +120,8 @@ class SemanticVoxelMap:
         fusion, registry, alive = self._fusion, self._registry, self._registry.tracks
         matches = fusion.vote(frame.stamp, masks, fusion.match(frame.stamp, masks), self._mark)
         config = self.config
-        votes = config.background_vote, config.outside_vote, config.hit, config.occupancy_top
+        unseen = config.background_vote if self._mark % config.background_every == 0 else 0
+        votes = unseen, config.outside_vote, config.hit, config.occupancy_top
         looks = self._look(frame, voxels_from_camera, Labelled(*labelling, fusion.outlined(matches), *votes))
         merges = fusion.merge(masks, matches, self.revision)
         seen = {m.mask: registry.resolve(m.instance_id) for m in matches}

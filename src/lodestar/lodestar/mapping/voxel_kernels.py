@@ -150,7 +150,7 @@ def look(block_places, pages, coords, owner, ids, weights, errors, other, occupa
             if seen[i] == mark:
                 continue
             if middle <= c + margin:
-                if labelled and masks[labels[row, column]] < 0:
+                if labelled and masks[labels[row, column]] < 0 and against[who] > 0:
                     seen[i] = mark
                     occupancy[i] = min(occupancy[i] + gain, top)
                     owns = posterior.add_vote(ids, weights, errors, other, i, 0, against[who])

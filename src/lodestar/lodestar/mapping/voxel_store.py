@@ -26,11 +26,11 @@ _MOST = 127  # weight of one vote at most
 
 @dataclass(frozen=True)
 class Labelled:
-    """What an image says of the voxels that are in none of its masks.
+    """Verdict of an image on the voxels that are in none of its masks.
 
     labels: (H, W) uint16. masks: (65536,) int32, label -> mask, -1 = none. outlined: ids of the instances of which the
-    image shows the end. unseen, outside: weights, 1 to 127, of the votes against an instance that may have been
-    overlooked, and against one that is outlined. gain, top: of the occupancy.
+    image shows the end. unseen, outside: weights, 0 (no vote) to 127, of the votes against an instance that may have
+    been overlooked, and against one that is outlined. gain, top: of the occupancy.
     """
 
     labels: np.ndarray
@@ -43,8 +43,8 @@ class Labelled:
 
     def votes(self, count: int) -> tuple:
         """Return the arguments of the kernel; count: of the instances that the store knows."""
-        _check_weight(self.unseen)
-        _check_weight(self.outside)
+        _check_weight(self.unseen, least=0)
+        _check_weight(self.outside, least=0)
         against = np.full(count, self.unseen, np.uint8)
         against[[i for i in self.outlined if 0 < i < count]] = self.outside
         return self.labels, self.masks, against, self.gain, self.top
@@ -249,10 +249,10 @@ class VoxelStore:
             self._heads = heads
 
 
-def _check_weight(weight: int) -> None:
+def _check_weight(weight: int, least: int = 1) -> None:
     """Raise ValueError unless a vote may have this weight."""
-    if not 1 <= weight <= _MOST:
-        raise ValueError(f"a vote weighs 1 to {_MOST}, not {weight}")
+    if not least <= weight <= _MOST:
+        raise ValueError(f"a vote weighs {least} to {_MOST}, not {weight}")
 
 
 _ROWS: dict[str, tuple[str, tuple[int, ...], type]] = {  # in a file: attribute, shape of a row, type

@@ -14,8 +14,8 @@ from lodestar.perception.onnx_input import InputForm
 
 _MOST = 100  # centres of an image, the highest; chosen
 _PEAK = 0.1  # least height of a centre, of 1 at most; Panoptic-DeepLab's
-_BLUR = 1.0  # cells, standard deviation of the blur of the centres, which has one top per plateau; chosen
-_APART = 5  # cells of the window in which a centre is the highest; chosen
+_BLUR = 1.5  # cells, standard deviation of the blur of the centres, which has one top per plateau; chosen
+_APART = 7  # cells of the window in which a centre is the highest; chosen
 _SURE = 0.5  # mean probability from which a thing has an attribute; chosen
 _NEAR = 16.0  # cells from the place that a pixel points at to the farthest centre that it may mean; chosen
 
@@ -75,9 +75,10 @@ class PanopticDeepLab:
 def _peaks(heat: np.ndarray) -> np.ndarray:
     """Return row and column (N, 2) of the centres, the highest first; a plateau is one centre."""
     heat = np.clip(np.where(np.isfinite(heat), heat, 0.0), 0.0, 1.0).astype(np.float32)
+    top = cv2.dilate(heat, np.ones((3, 3), np.uint8))
     heat = cv2.GaussianBlur(heat, (0, 0), _BLUR, borderType=cv2.BORDER_REPLICATE)
     highest = cv2.dilate(heat, np.ones((_APART, _APART), np.uint8))
-    rows, columns = np.nonzero((heat == highest) & (heat >= _PEAK))
+    rows, columns = np.nonzero((heat == highest) & (top >= _PEAK))
     found = np.stack([rows, columns], 1)[np.argsort(-heat[rows, columns], kind="stable")]
     kept: list[np.ndarray] = []
     for place in found:
@@ -90,19 +91,11 @@ def _peaks(heat: np.ndarray) -> np.ndarray:
 def _assign(scores, offset, looks, peaks, strides, near, owner, votes, words, extent):
     """Fill `owner` with 1 + the index of each pixel's centre, 0 = none, and what the pixels of each centre tell."""
     kinds, rows, columns = scores.shape
-    best = np.full((rows, columns), np.float32(-1.0))
-    kind = np.zeros((rows, columns), np.int32)
-    for k in range(kinds):
-        for row in range(rows):
-            for column in range(columns):
-                if scores[k, row, column] > best[row, column]:
-                    best[row, column] = scores[k, row, column]
-                    kind[row, column] = k
     extent[:, :2] = 1 << 40
     extent[:, 2:] = 0
     for row in range(rows):
         for column in range(columns):
-            if kind[row, column] == 0:
+            if not scores[0, row, column] < 0.5:
                 continue
             x = column + offset[0, row, column] / strides[0]
             y = row + offset[1, row, column] / strides[1]
@@ -114,7 +107,8 @@ def _assign(scores, offset, looks, peaks, strides, near, owner, votes, words, ex
             if nearest < 0:
                 continue
             owner[row, column] = nearest + 1
-            votes[nearest, kind[row, column] - 1] += best[row, column]
+            for k in range(1, kinds):
+                votes[nearest, k - 1] += scores[k, row, column]
             for k in range(looks.shape[0]):
                 words[nearest, k] += looks[k, row, column]
             extent[nearest, 0] = min(extent[nearest, 0], column)

@@ -174,3 +174,20 @@ def test_whatever_a_model_claims_the_robot_answers_and_says_nothing_unmarked(off
     assert answer.sentence.strip() and 0.0 <= answer.confidence <= 1.0
     if answer.sentence != offline.sentence and any(p.text == "seen by a model" for p in answer.proof):
         assert "A model sees this" in answer.sentence and answer.confidence <= AgentConfig().seen_confidence
+
+
+def test_a_no_that_rests_on_what_was_not_found_is_looked_for_in_the_pictures(office):
+    yes = said(claims=[sees("There is a stapler on the desk.", "stapler")], yes=True)
+    answerer = ModelAnswerer(
+        Model(yes),
+        office.answerer(shots=(SHOT,)),
+        AgentConfig(sees=True, sure=0.01),
+        pictures=lambda image: b"x",
+    )
+    question = read_question("is there a stapler?")
+    offline = office.answerer().answer(question, office.now, office.pose)
+    answer = answerer.answer(question, office.now, office.pose)
+    assert offline.value.yes is not True and answer.value.yes is True
+    blind = ModelAnswerer(Model(yes), office.answerer(shots=(SHOT,)), AgentConfig(sure=0.01))
+    if offline.is_known:
+        assert blind.answer(question, office.now, office.pose).sentence == offline.sentence

@@ -22,6 +22,7 @@ from lodestar_sim.worlds.world import WorldObject
 _SIDE = (48, 36)  # pixels of the copies by which an image is recognised
 _ALIKE = 14.0  # grey levels that a picture's outlines and its encoding may change of it; chosen
 _ASKED = re.compile(r'^Question: "(.*?)"$', re.MULTILINE)
+_MADE_OF = re.compile(r"made (?:out )?of (\w+)\?$")
 _LISTED = re.compile(r"^k(\d+): ", re.MULTILINE)
 
 
@@ -91,6 +92,9 @@ def _answer(question: Question, text: str, views: dict[int, _View]) -> dict[str,
     if question.item is None:
         return _said([])
     meant = {k: _meant(question, view) for k, view in views.items()}
+    made = _MADE_OF.search(text)
+    if made is not None:
+        meant = {k: [t for t in things if t.material == made.group(1)] for k, things in meant.items()}
     if question.answer is AnswerType.YES_NO:
         shown = [k for k, things in meant.items() if things]
         if shown:

@@ -75,7 +75,7 @@ class ModelAnswerer:
         """Return the answer; raises as `Answerer.answer`."""
         offline = self._offline.answer(question, now, pose, shown)
         exact = offline.is_known and question.answer in _EXACT
-        if exact or offline.confidence >= self._config.sure:
+        if exact or (offline.confidence >= self._config.sure and not self._may_be_missed(offline)):
             return offline
         inquiry = self._offline.inquiry(question, now, pose, shown)
         ends = threading.Timer(self._config.seconds, self._cancel)
@@ -90,6 +90,10 @@ class ModelAnswerer:
             return offline
         finally:
             ends.cancel()
+
+    def _may_be_missed(self, offline: Answer) -> bool:
+        """Whether an answer is a "no" that rests on what the detector has not found, where a model may look."""
+        return self._config.sees and offline.value.yes is False and not offline.value.places
 
     def _ask(self, inquiry: Inquiry, offline: Answer) -> Answer:
         config = self._config

@@ -277,10 +277,9 @@ class VoxelConfig:
     capacity: int = 4_000_000  # voxels; further ones are counted and dropped; chosen
     prior: float = 2.0  # votes for "another instance" that a voxel starts with; chosen
     vote: int = 4  # weight of a frame's vote for an instance; chosen
-    # Weights of a frame's vote for "no instance" in a voxel in clear view that no mask covers. One frame of
-    # `background_every` casts it against an instance without a mask, which may have been overlooked. Chosen, ADR 0081.
-    background_vote: int = 1
-    background_every: int = 3
+    # Weights of a frame's vote for "no instance" in a voxel in clear view that no mask covers (ADR 0081)
+    background_vote: int = 1  # of an instance without a mask, which may have been overlooked; chosen
+    background_every: int = 3  # frames of which one casts that vote; chosen
     outside_vote: int = 4  # of an instance that has one: the detector saw where it ends
     hit: int = 2  # occupancy gained when seen; 1 is lost when seen empty; chosen
     occupancy_top: int = 12  # largest occupancy; chosen

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -124,7 +125,10 @@ def _meant(question: Question, view: _View) -> list[WorldObject]:
     """Return the things in view that the question means, by their truth."""
     assert question.item is not None
     seen = {thing.id: thing for thing in view.things}
-    ids = {i for graph in question.item.best for i in view.scene.matching(graph)}
+    ids: set[int] = set()
+    for graph in question.item.best:
+        with suppress(IndexError):  # a superlative that leaves nothing of its anchor
+            ids |= set(view.scene.matching(graph))
     generic = load_lexicon().is_generic
     anchors = [v for graph in question.item.best for v in graph.variables[1:] if not generic(v.category)]
     if anchors and not _shows_anchor(question, view):

@@ -90,8 +90,9 @@ def _copy(image: bytes) -> np.ndarray:
 
 def _answer(question: Question, text: str, views: dict[int, _View]) -> dict[str, Any]:
     """Return what the pictures show of a question."""
-    if question.item is None:
-        return _said([])
+    asks_presence = question.kind is QuestionKind.IS_THERE and not question.scope
+    if question.item is None or (question.answer is AnswerType.YES_NO and not asks_presence):
+        return _said([])  # what was moved, or lies in which room, no single picture tells
     meant = {k: _meant(question, view) for k, view in views.items()}
     made = _MADE_OF.search(text)
     if made is not None:

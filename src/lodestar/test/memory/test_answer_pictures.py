@@ -191,3 +191,14 @@ def test_a_no_that_rests_on_what_was_not_found_is_looked_for_in_the_pictures(off
     blind = ModelAnswerer(Model(yes), office.answerer(shots=(SHOT,)), AgentConfig(sure=0.01))
     if offline.is_known:
         assert blind.answer(question, office.now, office.pose).sentence == offline.sentence
+
+
+def test_what_pictures_do_not_show_is_no_reason_against_what_the_memory_knows(office):
+    no = said(claims=[sees("I see no red mug.", "mug")], yes=False)
+    warnings = []
+    answerer = ModelAnswerer(
+        Model(no), office.answerer(shots=(SHOT,)), AgentConfig(sees=True, sure=1.0), warn=warnings.append,
+        pictures=lambda image: b"x",
+    )  # fmt: skip
+    answer = answerer.answer(read_question("is there a red mug?"), office.now, office.pose)
+    assert answer.value.yes is True and (not warnings or "no reason against" in warnings[0])

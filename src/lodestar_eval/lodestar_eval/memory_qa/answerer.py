@@ -199,7 +199,9 @@ class LookingAnswerer(OwnAnswerer):
             return annotated_jpeg(data, {scene.resolve(i): box for i, box in keyframe.instances.items()})
 
         with looking_server(TourEyes(self._recording).look) as url:
-            chat = OpenAiChat(ChatConfig(model="eyes", base_url=url, spending=SpendingConfig(tokens=0)))
+            chat = OpenAiChat(
+                ChatConfig(model="eyes", base_url=url, rest=0.0, spending=SpendingConfig(tokens=0))
+            )
             answers = ModelAnswerer(chat, offline, AgentConfig(sees=True), pictures=picture, warn=_log.info)
             return [self._answer(answers, offline, stream, asked) for asked in questions]
 

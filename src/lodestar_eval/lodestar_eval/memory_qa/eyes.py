@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -89,8 +90,9 @@ def _copy(image: bytes) -> np.ndarray:
 
 def _answer(question: Question, text: str, views: dict[int, _View]) -> dict[str, Any]:
     """Return what the pictures show of a question."""
-    if question.item is None:
-        return _said([])
+    asks_presence = question.kind is QuestionKind.IS_THERE and not question.scope
+    if question.item is None or (question.answer is AnswerType.YES_NO and not asks_presence):
+        return _said([])  # what was moved, or lies in which room, no single picture tells
     meant = {k: _meant(question, view) for k, view in views.items()}
     made = _MADE_OF.search(text)
     if made is not None:
@@ -124,7 +126,10 @@ def _meant(question: Question, view: _View) -> list[WorldObject]:
     """Return the things in view that the question means, by their truth."""
     assert question.item is not None
     seen = {thing.id: thing for thing in view.things}
-    ids = {i for graph in question.item.best for i in view.scene.matching(graph)}
+    ids: set[int] = set()
+    for graph in question.item.best:
+        with suppress(IndexError):  # a superlative that leaves nothing of its anchor
+            ids |= set(view.scene.matching(graph))
     generic = load_lexicon().is_generic
     anchors = [v for graph in question.item.best for v in graph.variables[1:] if not generic(v.category)]
     if anchors and not _shows_anchor(question, view):

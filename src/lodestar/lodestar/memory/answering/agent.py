@@ -112,14 +112,14 @@ class ModelAnswerer:
             if self._clock() > deadline:
                 raise ValueError("the language model took too long")
             if found["claims"]:
-                return self._checked(inquiry, tools, found)
+                return self._checked(inquiry, tools, found, offline)
             if not found["calls"]:
                 return offline
             more, images = tools.run(found["calls"])
             notes = f"{notes}\n{more}"
         raise ValueError("the language model came to no answer in its rounds")
 
-    def _checked(self, inquiry: Inquiry, tools: AgentTools, found: dict[str, Any]) -> Answer:
+    def _checked(self, inquiry: Inquiry, tools: AgentTools, found: dict[str, Any], offline: Answer) -> Answer:
         """Return the claims as an answer. Raises BadClaim for one that does not hold, or where the kind is missing."""
         claims = [checked_claim(inquiry, tools.shown, claim) for claim in found["claims"]]
         wanted = inquiry.question.answer
@@ -138,6 +138,8 @@ class ModelAnswerer:
         seen = any(claim.pictures for claim in claims)
         coverage, confidence = None, self._config.seen_confidence if seen else self._config.confidence
         if wanted is AnswerType.YES_NO and found["yes"] is False:
+            if offline.is_known and offline.value.yes:
+                raise BadClaim("what some pictures do not show is no reason against what the memory knows")
             coverage = self._looked_at(inquiry, claims)
             confidence *= coverage.share
         places: list[AnswerPlace] = [place_of(inquiry, box) for box in boxes]

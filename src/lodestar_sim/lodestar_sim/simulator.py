@@ -213,7 +213,7 @@ class Simulator:
         rays = self._camera_rays(camera, self.robot.world_from_ground @ config.camera.base_from_optical)
         hits = self._raycast.cast_image(rays, camera.height, camera.width)
         depth_mm = sensors.measure_depth(hits, rays, camera, config.depth, self._depth_rng)
-        told, table = np.zeros((camera.height, camera.width), np.uint16), {}
+        told, table = np.zeros((camera.height, camera.width), np.uint16), dict[int, dict[str, str]]()
         if labels:
             told, table = self._labeler.label(hits, self._raycast, camera, self._label_rng)
         return CameraFrame(

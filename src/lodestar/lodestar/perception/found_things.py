@@ -40,9 +40,14 @@ class Boxes:
 
     def taken(self, which: np.ndarray) -> Boxes:
         """Return the boxes that an index array or mask selects."""
-        attributes = None if self.attributes is None else self.attributes[which]
-        rows = (part[which] for part in (self.corners, self.scores, self.kinds, self.coefficients))
-        return Boxes(*rows, self.prototypes, attributes)
+        return Boxes(
+            self.corners[which],
+            self.scores[which],
+            self.kinds[which],
+            self.coefficients[which],
+            self.prototypes,
+            None if self.attributes is None else self.attributes[which],
+        )
 
     def masks(self) -> np.ndarray | None:
         """Return (N, h, w) float32 over the network's whole input, positive on the thing; None without prototypes."""

@@ -92,8 +92,9 @@ class SignWatch:
         return True
 
     def restart_clock(self) -> None:
-        """Accept the next image: the clock went back."""
+        """Accept the next image, also of a camera that stands: the clock went back."""
         self._due.reset()
+        self._pose = None
 
     def _is_near(self, before: np.ndarray, pose: np.ndarray) -> bool:
         turned = float(before[:3, 2] @ pose[:3, 2]) < math.cos(math.radians(self._config.stands_deg))
@@ -103,13 +104,15 @@ class SignWatch:
 def read_signs(frame: RgbdFrame, reader: SignReader, config: SignConfig) -> SignReading:
     """Return what a frame's near flat surfaces say; nothing without colours. Raises DetectorUnavailable."""
     sights: list[SignSight] = []
+    areas = 0
     rgb = frame.rgb
     if rgb is not None and rgb.shape[:2] == frame.depth.shape:
         for area in sign_areas(rgb, config):
             surface = _surface(frame, area, config)
             if surface is not None:
                 sights += _read_area(frame, rgb, area, surface, reader, config)
-                if len(sights) >= 4 * config.areas:
+                areas += 1
+                if areas >= config.areas:
                     break
     return SignReading(frame.stamp, frame.odom_from_camera, frame.map_from_odom, tuple(sights))
 

@@ -125,7 +125,6 @@ class SceneState:
         rooms, names = copy(self.rooms), copy(self.names)
         rooms.move(jump)
         names.move(jump)
-        self.signs.move(jump)
         for record in records.values():
             record.move(jump)
         shown = {
@@ -133,6 +132,7 @@ class SceneState:
             for identity, both in self._shown.items()
         }
         self.records, self.rooms, self.names, self._shown = records, rooms, names, shown
+        self.signs.move(jump)
         self.moved = jump @ self.moved
         self.counts["jumps"] += 1
         for identity, record in records.items():

@@ -12,6 +12,7 @@ from lodestar.mapping.records import CaptionVote, Instance, Observation
 from lodestar.perception.sign_text import SIGN, sign_caption, sign_text
 from lodestar.perception.signs import SignReading, SignSight
 from lodestar.scene.lifecycle import EntityRecord
+from lodestar.scene.records import EntityState
 from lodestar.scene.regions import RegionMap
 
 FIRST_SIGN = 1 << 30  # ids of signs lie above those of the voxel map's instances
@@ -24,13 +25,14 @@ _NEAR = 0.35  # m between sights of one sign whose texts are nearly equal; chose
 _ALIKE = 0.6  # ratio of two texts that are nearly equal (difflib); chosen: one wrong letter of three
 _VIEW_SHIFT = 0.1  # m between cameras whose views count apart: the same image reads the same; chosen
 _MOST = 8  # views that a sign remembers
+_MOST_TEXTS = 16  # that a sign remembers, those with most votes
 _MAX_TRACKS = 500  # signs that wait for agreement; the oldest go first
 _THICK = 0.01  # m, of a sign's box
 _BEHIND = np.arange(0.15, 0.85, 0.1)  # m behind a plate, where the room that it names may begin; chosen
 _DOOR = 2.0  # m from a plate to the doorway of the room that it names; chosen
 
 
-@dataclass
+@dataclass(eq=False)
 class SignTrack:
     """One sign that was seen. place, normal: (3,) in map. votes: text -> weight. cameras: (3,) in map, of its views."""
 
@@ -74,6 +76,8 @@ class SignTrack:
         self.cameras = [*self.cameras, camera][-_MOST:]
         text = next((read for read in self.votes if _key(read) == _key(sight.text)), sight.text)
         self.votes[text] = self.votes.get(text, 0.0) + sight.score
+        if len(self.votes) > _MOST_TEXTS:
+            del self.votes[min((read for read in self.votes if read != text), key=self.votes.__getitem__)]
         self.count += 1
         weight = 1.0 / min(self.count, _MOST)
         self.place = self.place + weight * (place - self.place)
@@ -90,7 +94,8 @@ class SignTrack:
     def instance(self) -> Instance:
         """Return the sign as an instance; its covariance is thin along its normal, its probability is the agreement."""
         across = np.cross([0.0, 0.0, 1.0], self.normal)
-        across = across / max(float(np.linalg.norm(across)), 1e-9)
+        length = float(np.linalg.norm(across))
+        across = across / length if length > 1e-6 else np.array([1.0, 0.0, 0.0])  # on a floor or a ceiling
         up = np.cross(self.normal, across)
         axes = np.column_stack([across, up, self.normal])
         half = np.array([self.size[0] / 2, self.size[1] / 2, _THICK / 2])
@@ -169,8 +174,8 @@ class SignBook:
             if track.identity:
                 shown[track.identity] = track, sight
         waiting = [track for track in self._tracks if not track.identity]
-        for track in waiting[: max(len(waiting) - _MAX_TRACKS, 0)]:
-            self._tracks.remove(track)
+        if len(waiting) > _MAX_TRACKS:
+            self._tracks = [track for track in self._tracks if track.identity] + waiting[-_MAX_TRACKS:]
         away = [float(np.linalg.norm(track.place - map_from_camera[:3, 3])) for track, _ in shown.values()]
         observations = [
             Observation(
@@ -224,11 +229,11 @@ def normal_of(record: EntityRecord) -> np.ndarray:
 
 def plates_by_region(records: Iterable[EntityRecord], rooms: RegionMap) -> dict[int, tuple[str, ...]]:
     """Return what plates say of the regions that they name, surest first: the one behind the wall of a plate, where
-    its doorway lies beside it.
+    its doorway lies beside it. A plate that is archived names nothing.
     """
     found: dict[int, list[tuple[float, str]]] = {}
     for record in records:
-        text = sign_text(record.caption)
+        text = "" if record.state is EntityState.ARCHIVED else sign_text(record.caption)
         region = _behind(record, rooms) if text else 0
         if region:
             found.setdefault(region, []).append((-record.instance.occupancy_probability, text))

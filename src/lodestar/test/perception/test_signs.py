@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sign_scenes import WALL, ScriptedReader, tilted, view
 
+from lodestar.perception import signs
 from lodestar.perception.config import SignConfig
+from lodestar.perception.frames import ImageBox
 from lodestar.perception.sign_text import MAX_TEXT, clean_sign, sign_caption, sign_text
 from lodestar.perception.signs import SignWatch, read_signs, sign_areas
 
@@ -95,7 +97,17 @@ def test_a_watch_reads_once_a_period_and_a_standing_view_twice():
     assert [k for k, wanted in enumerate(told) if wanted] == [0, 4]
     assert watch.wants(5.0, moved) and not watch.wants(5.5, pose)
     watch.restart_clock()
-    assert watch.wants(0.0, pose)
+    assert [watch.wants(stamp, pose) for stamp in (0.0, 1.0, 2.0)] == [True, True, False]
+    watch.restart_clock()
+    assert watch.wants(0.0, pose)  # also of a camera that stands
+
+
+def test_no_more_areas_are_read_of_an_image_than_configured(monkeypatch):
+    areas = [ImageBox(40 * k + 5, 200, 30, 12) for k in range(12)]
+    monkeypatch.setattr(signs, "sign_areas", lambda rgb, config: areas)
+    reader = ScriptedReader(texts=())
+    read_signs(view(), reader, SignConfig(areas=3))
+    assert len(reader.shapes) == 3
 
 
 def test_areas_are_where_letters_are():

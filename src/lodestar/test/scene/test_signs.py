@@ -14,6 +14,7 @@ from lodestar.mapping.records import InstanceDelta
 from lodestar.perception.frames import ImageBox
 from lodestar.perception.sign_text import SIGN, sign_caption, sign_text
 from lodestar.perception.signs import SignReading, SignSight
+from lodestar.scene.amendments import Edit, EntityEdit
 from lodestar.scene.dictionary import SceneDictionary
 from lodestar.scene.persistence import scene_from_archive, scene_to_archive
 from lodestar.scene.records import Region
@@ -204,3 +205,43 @@ def test_a_plate_tells_the_kind_of_room_before_what_stands_in_it():
     regions = [(i, 8.0, np.array([1.0, 1.0]), ()) for i in (1, 2, 3)]
     named = scene.assign_regions(found._mask, (0.0, 0.0), 0.1, regions)
     assert [(r.label, r.plates) for r in named] == [("", ()), ("kitchen", ("KITCHEN",)), ("", ())]
+
+
+def test_a_plate_that_an_operator_archived_names_no_room():
+    scene = SceneDictionary()
+    plate(scene, "204", 2.8)
+    assert plates_by_region(signs_of(scene.state.records), rooms()) == {2: ("204",)}
+    scene.amend([EntityEdit(Edit.ARCHIVE, FIRST_SIGN)])
+    assert plates_by_region(signs_of(scene.state.records), rooms()) == {}
+
+
+# --- bounds --------------------------------------------------------------------------------------------------------
+
+
+def test_more_signs_that_wait_than_are_kept_leave_those_that_are_agreed():
+    scene = SceneDictionary()
+    for k in range(2):
+        scene.take_signs(reading(sight("204"), x=0.5 + 0.5 * k, stamp=float(k)))
+    once = [sight(f"SHOP {k}", place=(2.0 + k, 2.0, 1.25)) for k in range(600)]
+    scene.take_signs(reading(*once, x=2.0, stamp=5.0))
+    scene.take_signs(reading(once[-1], x=3.0, stamp=6.0))  # the newest still waited
+    scene.take_signs(reading(once[0], x=4.0, stamp=7.0))  # the oldest was forgotten
+    assert texts(scene) == ["204", "SHOP 599"]
+
+
+def test_a_sign_that_is_read_in_a_hundred_ways_remembers_the_usual_ones():
+    scene = SceneDictionary()
+    for k in range(300):
+        text = "204" if k % 3 == 0 else f"{k}0{k}X"
+        scene.take_signs(reading(sight(text), x=0.3 * k, stamp=float(k)))
+    for track in scene.state.signs._tracks:
+        assert len(track.votes) <= 16 and track.text == "204"
+
+
+def test_a_sign_on_the_floor_has_a_size_along_each_axis():
+    scene = SceneDictionary()
+    for k in range(2):
+        flat = sight("WET FLOOR", place=(1.0, 2.0, 0.0), normal=(0.0, 0.0, 1.0))
+        scene.take_signs(reading(flat, x=0.5 + 0.5 * k, stamp=float(k)))
+    (entity,) = scene.entities().values()
+    assert np.linalg.eigvalsh(entity.covariance).min() > 0.0

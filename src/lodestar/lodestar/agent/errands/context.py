@@ -19,6 +19,7 @@ from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest
 from lodestar.grid.searched_floor import SearchedFloor
 from lodestar.language.directive import Step
 from lodestar.language.query_graph import VIEWED
+from lodestar.models.lexicon import load_lexicon, words_of
 from lodestar.models.phrases import PhraseBook
 from lodestar.query.targets import SceneTargets, Targets, TargetView
 from lodestar.scene.category_priors import CategoryPriors
@@ -84,10 +85,13 @@ class LoopContext:
 
     @property
     def place_names(self) -> frozenset[str]:
-        """Names of the regions that are known now."""
+        """Names of the regions that are known now; a plate that says what a thing is called is none: CHAIR."""
         regions = {} if self.facts.mirror is None else self.facts.mirror.regions
-        names = (name for region in regions.values() for name in (region.label, *region.plates))
-        return frozenset(name.casefold() for name in names if name)
+        lexicon = load_lexicon()
+        labels = (region.label for region in regions.values() if region.label)
+        plates = (plate for region in regions.values() for plate in region.plates)
+        rooms = (plate for plate in plates if lexicon.known_suffix(words_of(plate)) == 0)
+        return frozenset(name.casefold() for name in (*labels, *rooms))
 
     @property
     def pose_is_old(self) -> bool:

@@ -12,6 +12,7 @@ import json
 import os
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
@@ -31,6 +32,16 @@ def _positive(text: str) -> float:
     return value
 
 
+def _whole(low: int) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        value = int(text)
+        if value < low:
+            raise argparse.ArgumentTypeError(f"{text} is less than {low}")
+        return value
+
+    return read
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Return exit status 0 with the model, the log and the metrics written, 2 with a sentence for bad data."""
     parser = argparse.ArgumentParser(
@@ -46,15 +57,23 @@ def main(arguments: list[str] | None = None) -> int:
         "--only-colors", action="store_true", help="with --start: train the head for colours alone"
     )
     parser.add_argument("--seconds", type=_positive, default=7200.0, help="of training (default 7200)")
-    parser.add_argument("--steps", type=int, default=0, help="of training, in place of --seconds; repeatable")
-    parser.add_argument("--batch", type=int, default=64, help="images of a step (default 64)")
+    parser.add_argument(
+        "--steps", type=_whole(0), default=0, help="of training, in place of --seconds; repeatable"
+    )
+    parser.add_argument("--batch", type=_whole(1), default=64, help="images of a step (default 64)")
     parser.add_argument("--rate", type=_positive, default=3e-3, help="largest learning rate (default 0.003)")
-    parser.add_argument("--least", type=int, default=30, help="things that a class needs (default 30)")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes that load images")
-    parser.add_argument("--most-scored", type=int, default=0, help="images that are scored (default all)")
+    parser.add_argument("--least", type=_whole(1), default=30, help="things that a class needs (default 30)")
+    parser.add_argument(
+        "--jobs", type=_whole(1), default=os.cpu_count() or 1, help="processes that load images"
+    )
+    parser.add_argument(
+        "--most-scored", type=_whole(0), default=0, help="images that are scored (default all)"
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--buildings", default="", help="which buildings the data show, for the metadata")
     options = parser.parse_args(arguments)
+    if options.only_colors and options.start is None:
+        parser.error("--only-colors needs --start: the network whose head for colours is trained")
     options.out.mkdir(parents=True, exist_ok=True)
     try:
         import torch  # noqa: F401

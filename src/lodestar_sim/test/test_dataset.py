@@ -174,3 +174,19 @@ def test_a_file_that_is_no_coco_file_is_refused_with_a_sentence(text, tmp_path):
         read_instances(tmp_path)
     with pytest.raises(CocoError, match="cannot be read"):
         read_instances(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"image_id": 999}, "is not there"),
+        ({"category_id": 9999}, "is not there"),
+        ({"segmentation": {"size": [3, 3], "counts": "9"}}, "not of its image's size"),
+    ],
+)
+def test_an_annotation_that_fits_no_image_is_refused_with_a_sentence(change, told, written, tmp_path):
+    content = json.loads((written / "instances.json").read_text())
+    content["annotations"][0].update(change)
+    (tmp_path / "instances.json").write_text(json.dumps(content))
+    with pytest.raises(CocoError, match=told):
+        read_instances(tmp_path)

@@ -191,8 +191,8 @@ def _listed(path: Path, metadata: dict[str, str], key: str) -> tuple[str, ...]:
         told = ast.literal_eval(metadata[key])
         named = [told[kind] for kind in range(len(told))]
     except (ValueError, SyntaxError, KeyError, TypeError, RecursionError, MemoryError) as error:
-        raise DetectorUnavailable(
-            f"the {'names of classes' if key == 'names' else key} in {path} cannot be read ({error}): "
-            f"write {path.with_suffix('.txt').name} beside it"
-        ) from error
+        what, mend = "names of classes", f"write {path.with_suffix('.txt').name} beside it"
+        if key != "names":
+            what, mend = key, "write a list of texts into its metadata, or none"
+        raise DetectorUnavailable(f"the {what} in {path} cannot be read ({error}): {mend}") from error
     return tuple(str(name) for name in named)

@@ -200,7 +200,12 @@ def _panoptic(shapes: list[tuple[int, ...]], size: tuple[int, int], classes: int
     if len(shapes) not in (3, 4) or any(len(shape) != 4 for shape in shapes):
         return None
     counts = [shape[1] for shape in shapes[:3]]
-    if counts.count(1) != 1 or 2 not in counts or len({shape[2:] for shape in shapes}) != 1 or 0 in shapes[0]:
+    if (
+        counts.count(1) != 1
+        or 2 not in counts
+        or len({shape[2:] for shape in shapes}) != 1
+        or any(0 in shape for shape in shapes)
+    ):
         return None
     center = counts.index(1)
     scores, offset = (index for index in range(3) if index != center)

@@ -69,7 +69,7 @@ BAD = {
     ),
     "attributes that are no list": (
         lambda path: write_network(path, PANOPTIC, metadata={**names(2), "attributes": "{'red'}"}),
-        "the attributes in .*cannot be read",
+        "the attributes in .*cannot be read .*: write a list",
     ),
     "names of another count": (
         lambda path: write_network(path, PANOPTIC, metadata=names(3)), "3 names of classes: .*no known form"

@@ -221,6 +221,14 @@ def test_any_values_give_sound_things_or_none(name, seed, share, value):
     assert len(frame.detections) <= len(things)
 
 
+def test_panoptic_outputs_without_a_channel_are_of_no_form():
+    for place in range(4):
+        shapes = list(FORMS["panoptic with attributes"])
+        shapes[place] = (1, 0, 16, 24)
+        with pytest.raises(UnknownOutputs):
+            form_of(shapes, SIZE, None)
+
+
 def test_ten_thousand_boxes_are_bounded_and_the_best_stay():
     rng = np.random.default_rng(0)
     corners = rng.uniform(0, 60, (10_000, 4)).astype(np.float32)

@@ -162,6 +162,13 @@ def read_instances(folder: str | Path) -> Instances:
         raise CocoError(f"{path} is no set of COCO instances with run lengths: {error}") from error
     if not found.images or not found.categories:
         raise CocoError(f"{path} names no images or no categories")
+    sizes = {image.id: (image.height, image.width) for image in found.images}
+    kinds = {category.id for category in found.categories}
+    for one in found.annotations:
+        if one.image_id not in sizes or one.category_id not in kinds:
+            raise CocoError(f"{path}: annotation {one.id} is of an image or a category that is not there")
+        if one.segmentation.size != sizes[one.image_id]:
+            raise CocoError(f"{path}: the mask of annotation {one.id} is not of its image's size")
     return found
 
 

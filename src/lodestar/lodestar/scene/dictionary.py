@@ -19,14 +19,15 @@ from lodestar.scene.amendments import Amended, EntityEdit, apply_edits, check_ed
 from lodestar.scene.category_priors import CategoryPriors
 from lodestar.scene.config import ChangeConfig, SceneConfig
 from lodestar.scene.enrichment import CHANNEL, EnrichmentTask
-from lodestar.scene.lifecycle import OPERATOR, EntityRecord
-from lodestar.scene.records import Embedding, Entity, EntityState, Region, SceneDelta
-from lodestar.scene.regions import RegionMap, label_region
+from lodestar.scene.lifecycle import OPERATOR
+from lodestar.scene.records import Embedding, Entity, EntityState, Region, SceneDelta, same_embedding
+from lodestar.scene.region_labels import labelled_regions
+from lodestar.scene.regions import RegionMap
 from lodestar.scene.relations import Relation
 from lodestar.scene.scene_state import SceneState
 from lodestar.scene.session_changes import ThingChange
 from lodestar.scene.session_sights import SessionScene, changes_between
-from lodestar.scene.signs import FIRST_SIGN, plates_by_region, signs_of
+from lodestar.scene.signs import FIRST_SIGN
 
 __all__ = ["SceneConfig", "SceneDictionary"]
 
@@ -283,19 +284,8 @@ class SceneDictionary:
             state.rooms.set_mask(mask, origin, resolution)
             for identity in state.set_regions(list(state.records)):
                 state.journal.mark(identity)
-            inside: dict[int, list[EntityRecord]] = {}
-            for record in state.records.values():
-                inside.setdefault(record.region_id, []).append(record)
-            plates = plates_by_region(signs_of(state.records), state.rooms)
-            found = []
-            for identity, area, centroid, neighbors in regions:
-                said = plates.get(int(identity), ())
-                label, weight = label_region(inside.get(int(identity), ()), said)
-                place = np.asarray(centroid, float)
-                found.append(
-                    Region(int(identity), label, weight, float(area), place, tuple(neighbors), plates=said)
-                )
-            named = state.names.applied(state.rooms, tuple(found))
+            found = labelled_regions(regions, state.records, state.rooms)
+            named = state.names.applied(state.rooms, found)
             state.rooms.regions = {region.id: region for region in named}
             return named
 
@@ -369,7 +359,7 @@ class SceneDictionary:
         """Return the next tasks and remove their entities from the queue."""
         with self.lock:
             records = [self.state.records[i] for i in self.state.queue.take(limit)]
-            return [_task(record) for record in records if record.state != EntityState.ARCHIVED]
+            return [EnrichmentTask.of(record) for record in records if record.state != EntityState.ARCHIVED]
 
     def return_enrichments(self, ids: Sequence[int]) -> None:
         """Queue entities again whose enrichment failed; removed entities are ignored."""
@@ -402,25 +392,5 @@ class SceneDictionary:
             if vector is not None:
                 record.embeddings[CHANNEL] = Embedding(model, np.asarray(vector, np.float32))
             after = record.caption, record.embeddings.get(CHANNEL), record.attributes
-            if before[::2] != after[::2] or not _same(before[1], after[1]):
+            if before[::2] != after[::2] or not same_embedding(before[1], after[1]):
                 self.state.journal.mark(record.instance.id)
-
-
-def _task(record: EntityRecord) -> EnrichmentTask:
-    views = sorted((kept.view for kept in record.views), key=lambda view: -view.quality)
-    size = np.subtract(record.instance.box_max, record.instance.box_min).astype(float)
-    return EnrichmentTask(
-        record.instance.id,
-        record.label,
-        record.voted,
-        record.attributes,
-        dict(record.seen_as),
-        size,
-        tuple(views),
-    )
-
-
-def _same(first: Embedding | None, second: Embedding | None) -> bool:
-    if first is None or second is None:
-        return first is second
-    return first.model == second.model and np.array_equal(first.vector, second.vector)

@@ -14,6 +14,7 @@ from lodestar.models.lexicon import load_lexicon
 from lodestar.models.phrases import PhraseBook
 from lodestar.scene.captions import says_more
 from lodestar.scene.fusion import fuse_captions
+from lodestar.scene.lifecycle import EntityRecord
 from lodestar.scene.records import View
 
 CHANNEL = "caption"
@@ -34,6 +35,21 @@ class EnrichmentTask:
     seen_as: dict[str, float]
     size: np.ndarray
     views: tuple[View, ...]
+
+    @staticmethod
+    def of(record: EntityRecord) -> EnrichmentTask:
+        """Return the task of an entity as it is now."""
+        views = sorted((kept.view for kept in record.views), key=lambda view: -view.quality)
+        size = np.subtract(record.instance.box_max, record.instance.box_min).astype(float)
+        return EnrichmentTask(
+            record.instance.id,
+            record.label,
+            record.voted,
+            record.attributes,
+            dict(record.seen_as),
+            size,
+            tuple(views),
+        )
 
 
 class EnrichmentQueue:

@@ -38,6 +38,13 @@ class Embedding:
     vector: np.ndarray
 
 
+def same_embedding(first: Embedding | None, second: Embedding | None) -> bool:
+    """Return whether both are None, or vectors with equal values of one model."""
+    if first is None or second is None:
+        return first is second
+    return first.model == second.model and np.array_equal(first.vector, second.vector)
+
+
 @dataclass(frozen=True)
 class Stated:
     """A relation to another entity that a person stated. predicate: as in query graphs, such as On."""

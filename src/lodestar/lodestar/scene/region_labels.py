@@ -1,0 +1,32 @@
+"""Regions with their labels, from the entities in them and the plates beside their doors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from lodestar.scene.lifecycle import EntityRecord
+from lodestar.scene.records import Region
+from lodestar.scene.regions import RegionMap, label_region
+from lodestar.scene.signs import plates_by_region, signs_of
+
+
+def labelled_regions(
+    regions: Iterable, records: Mapping[int, EntityRecord], rooms: RegionMap
+) -> tuple[Region, ...]:
+    """Return regions (id, area, centroid, neighbors), as grid.regions gives them, with labels and plates.
+
+    records: of the scene, by id. rooms: with the regions' mask.
+    """
+    inside: dict[int, list[EntityRecord]] = {}
+    for record in records.values():
+        inside.setdefault(record.region_id, []).append(record)
+    plates = plates_by_region(signs_of(records), rooms)
+    found = []
+    for identity, area, centroid, neighbors in regions:
+        said = plates.get(int(identity), ())
+        label, weight = label_region(inside.get(int(identity), ()), said)
+        place = np.asarray(centroid, float)
+        found.append(Region(int(identity), label, weight, float(area), place, tuple(neighbors), plates=said))
+    return tuple(found)

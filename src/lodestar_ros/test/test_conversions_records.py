@@ -177,6 +177,16 @@ def test_what_was_read_on_signs_there_and_back():
     assert np.allclose(back.sights[1].place, sight.place) and np.allclose(back.sights[1].normal, sight.normal)
 
 
+def test_a_sign_with_a_number_that_is_none_is_a_bad_message():
+    sight = SignSight(
+        "204", 0.9, np.zeros(3), np.array([0.0, -1.0, 0.0]), 0.2, 0.1, 0.05, ImageBox(1, 2, 3, 4)
+    )
+    message = c.reading_to_msg(SignReading(12.5, POSE, np.eye(4), (sight,)))
+    message.sights[0].score = float("nan")
+    with pytest.raises(BadMessage, match="was not seen"):
+        c.reading_from_msg(message)
+
+
 def test_plates_of_regions_there_and_back():
     region = Region(3, "office", 0.5, 12.0, np.array([1.0, 2.0, 0.0]), (1,), plates=("204", "MILLER"))
     back = conversions_regions.region_from_msg(conversions_regions.region_to_msg(region))

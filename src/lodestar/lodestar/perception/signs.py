@@ -49,7 +49,8 @@ class SignReader(Protocol):
 @dataclass(frozen=True)
 class SignSight:
     """One line of text, once seen. text: clean, but untrusted. place, normal: (3,) in odom, the normal towards the
-    reader. width, height: metres of its box; letter: of a capital letter, estimated.
+    reader. width, height: metres of its box; letter: of a capital letter, estimated. Raises ValueError for numbers
+    that are not finite and a score beyond 1.
     """
 
     text: str
@@ -60,6 +61,11 @@ class SignSight:
     height: float
     letter: float
     box: ImageBox
+
+    def __post_init__(self) -> None:
+        numbers = [float(one) for one in (*self.place, *self.normal, self.width, self.height, self.letter)]
+        if not (0.0 <= self.score <= 1.0 and np.isfinite(numbers).all()):
+            raise ValueError(f"a sign with the score {self.score} and the numbers {numbers} was not seen")
 
 
 @dataclass(frozen=True)
@@ -255,7 +261,14 @@ def _placed(
     box = ImageBox(int(low[0]), int(low[1]), max(int(high[0] - low[0]), 1), max(int(high[1] - low[1]), 1))
     text = clean_sign(line.text)
     return SignSight(
-        text, float(line.score), turn @ points[4] + shift, turn @ surface[1], width, height, letter, box
+        text,
+        min(float(line.score), 1.0),
+        turn @ points[4] + shift,
+        turn @ surface[1],
+        width,
+        height,
+        letter,
+        box,
     )
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 
 import numpy as np
 
 from lodestar.mapping.records import CaptionVote, Instance, Observation
-from lodestar.perception.sign_text import SIGN, sign_caption, sign_text
+from lodestar.perception.sign_text import SIGN, clean_sign, sign_caption, sign_text
 from lodestar.perception.signs import SignReading, SignSight
 from lodestar.scene.lifecycle import EntityRecord
 from lodestar.scene.records import EntityState
@@ -161,7 +161,7 @@ class SignBook:
         self._follow(records)
         map_from_camera = map_from_odom @ reading.odom_from_camera
         shown: dict[int, tuple[SignTrack, SignSight]] = {}
-        for sight in reading.sights:
+        for sight in _readable(reading.sights):
             place = map_from_odom[:3, :3] @ sight.place + map_from_odom[:3, 3]
             normal = map_from_odom[:3, :3] @ sight.normal
             track = self._track_of(sight, place, normal)
@@ -206,6 +206,12 @@ class SignBook:
                 if alike or away < _SAME_PLACE:
                     found.append((not alike, away, track))
         return min(found, key=lambda one: one[:2])[2] if found else None
+
+
+def _readable(sights: Iterable[SignSight]) -> list[SignSight]:
+    """Return the sights with clean texts, without those that say nothing: messages bring any text."""
+    cleaned = (replace(sight, text=clean_sign(sight.text)) for sight in sights)
+    return [sight for sight in cleaned if sight.text]
 
 
 def _key(text: str) -> str:

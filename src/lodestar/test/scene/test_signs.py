@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from lodestar.geometry.poses import BODY_FROM_OPTICAL, planar_transform
 from lodestar.mapping.records import InstanceDelta
 from lodestar.perception.frames import ImageBox
-from lodestar.perception.sign_text import SIGN, sign_caption, sign_text
+from lodestar.perception.sign_text import MAX_TEXT, SIGN, sign_caption, sign_text
 from lodestar.perception.signs import SignReading, SignSight
 from lodestar.scene.amendments import Edit, EntityEdit
 from lodestar.scene.dictionary import SceneDictionary
@@ -245,3 +245,20 @@ def test_a_sign_on_the_floor_has_a_size_along_each_axis():
         scene.take_signs(reading(flat, x=0.5 + 0.5 * k, stamp=float(k)))
     (entity,) = scene.entities().values()
     assert np.linalg.eigvalsh(entity.covariance).min() > 0.0
+
+
+def test_a_text_that_no_reader_cleaned_is_cleaned_and_one_that_says_nothing_is_left_out():
+    scene = SceneDictionary()
+    for k in range(3):
+        long = sight("A" * 5000, place=(1.0, 2.0, 1.25))
+        scene.take_signs(reading(long, sight('"\n', place=(3.0, 2.0, 1.25)), x=0.3 * k, stamp=float(k)))
+    assert texts(scene) == ["A" * MAX_TEXT]
+    assert [set(track.votes) for track in scene.state.signs._tracks] == [{"A" * MAX_TEXT}]
+
+
+@pytest.mark.parametrize("score", [math.nan, -1.0, 1e9])
+def test_a_sign_with_impossible_numbers_is_refused(score):
+    with pytest.raises(ValueError, match="score"):
+        sight("204", score=score)
+    with pytest.raises(ValueError, match="numbers"):
+        sight("204", place=(math.inf, 0.0, 0.0))

@@ -14,7 +14,7 @@ import numpy as np
 
 from lodestar.perception.config import OnnxConfig
 from lodestar.perception.onnx_detector import OnnxDetector
-from lodestar_sim.dataset.coco import Annotation, decode_mask, read_instances
+from lodestar_sim.dataset.coco import Annotation, CocoError, decode_mask, read_instances
 from segmenter.data import COLORS
 
 OVERLAP = 0.5  # IoU from which a found thing is the true one
@@ -24,7 +24,10 @@ LEAST_PIXELS = 60  # of a true thing that has to be found
 def score(
     model: Path, folder: Path, jobs: int, most: int = 0, config: OnnxConfig = OnnxConfig()
 ) -> dict[str, Any]:
-    """Return precision, recall and mean IoU of found things, over all and by class. most: images, 0 = all."""
+    """Return precision, recall and mean IoU of found things, over all and by class. most: images, 0 = all.
+
+    Raises CocoError for a folder whose images cannot be read.
+    """
     instances = read_instances(folder)
     names = {category.id: category.name for category in instances.categories}
     by_image: dict[int, list[Annotation]] = {image.id: [] for image in instances.images}
@@ -68,7 +71,10 @@ def _score_part(
     colors: list[tuple[str, str]] = []
     times = []
     for file_name, truth in todo:
-        rgb = np.ascontiguousarray(cv2.imread(file_name)[:, :, ::-1])
+        read = cv2.imread(file_name)
+        if read is None:
+            raise CocoError(f"{file_name} is missing or broken")
+        rgb = np.ascontiguousarray(read[:, :, ::-1])
         began = time.perf_counter()
         frame = detector.detect(0.0, rgb)
         times.append(time.perf_counter() - began)

@@ -138,6 +138,7 @@ def test_any_run_lengths_fill_the_image_or_are_refused(text, size):
         (["--worlds", "castle"], "unknown world 'castle'"),
         (["--worlds", ","], "names none"),
         (["--worlds", "apartment?moat=1"], "unknown option 'moat'"),
+        (["--worlds", "apartment,apartment"], "name each building once"),
     ],
 )
 def test_a_bad_building_is_refused_with_a_sentence(options, told, tmp_path, capsys):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ from lodestar_sim.dataset.viewpoints import sample_poses
 from lodestar_sim.dataset.views import Camera, View, random_light, random_shake
 from lodestar_sim.worlds import world_from_spec
 from lodestar_sim.worlds.catalogue import CATALOGUE, group_of
+from lodestar_sim.worlds.errors import WorldError
 from lodestar_sim.worlds.world import World
 
 _QUALITY = 95  # of JPEG files
@@ -68,8 +70,12 @@ def write_dataset(
     """Write images/ and `instances.json` in a folder that is empty or new; return the latter's content.
 
     The same buildings and configuration give the same files with any number of jobs. Raises WorldError for a building
-    that does not exist, OSError where the folder cannot be written.
+    that does not exist or is named twice, OSError where the folder cannot be written.
     """
+    stems = [_stem(building) for building in buildings]
+    if len(set(stems)) < len(stems):
+        twice = Counter(stems).most_common(1)[0][0]
+        raise WorldError(f"two buildings would write images/{twice}-*: name each building once")
     (folder / "images").mkdir(parents=True, exist_ok=True)
     if config.depth:
         (folder / "depth").mkdir(exist_ok=True)
@@ -124,7 +130,7 @@ def write_building(
     if world.events:
         world = world.at(float(rng.uniform(0.0, max(event.end for event in world.events))))
     camera = Camera(world, config.width, config.height)
-    stem = f"{re.sub(r'[^A-Za-z0-9.]+', '-', building.spec).strip('-.')}-{building.seed}"
+    stem = _stem(building)
     images, named = [], []
     for number, pose in enumerate(sample_poses(world, config.per_building, rng).round(4)):
         light, shake = random_light(rng), random_shake(rng)
@@ -149,6 +155,11 @@ def write_building(
         )
         named.append(_objects(view, world))
     return images, named
+
+
+def _stem(building: Building) -> str:
+    """Return how the names of a building's files begin."""
+    return f"{re.sub(r'[^A-Za-z0-9.]+', '-', building.spec).strip('-.')}-{building.seed}"
 
 
 def _objects(view: View, world: World) -> list[_Named]:

@@ -47,6 +47,7 @@ OPTIONS = {  # where the options of a command are defined; benchmarks add theirs
     "lodestar_go2.nodes.try_stop": (
         "lodestar_go2/lodestar_go2/nodes/try_stop.py", "lodestar_ros/lodestar_ros/terminal.py",
     ),
+    "lodestar_sim.dataset": ("lodestar_sim/lodestar_sim/dataset/__main__.py",),
     "lodestar_sim.worlds": ("lodestar_sim/lodestar_sim/worlds/__main__.py",),
 }  # fmt: skip
 

@@ -318,6 +318,7 @@ def stack(use: str, options: StackOptions | None = None) -> list[ProcessSpec]:
         "isaac_go2_ros2": options.bridge == "isaac_go2_ros2",
         "go2_webrtc": options.driver == "webrtc",
         options.perception: options.perception != PERCEPTION[0],
+        "signs": options.signs,
     }
     files = (
         config_folder() / f"{use}.yaml",

@@ -97,8 +97,8 @@ class ModelAnswerer:
 
     def _ask(self, inquiry: Inquiry, offline: Answer) -> Answer:
         config = self._config
+        deadline = self._clock() + config.seconds
         tools = AgentTools(inquiry, self._pictures)
-        deadline = self._clock() + self._config.seconds
         asked = clean_text(inquiry.question.text)
         notes, images, system = f"Notes:\n{tools.first_notes()}", list[bytes](), SYSTEM
         if config.sees and config.pictures:
@@ -106,6 +106,10 @@ class ModelAnswerer:
             notes, system = f"{notes}\nPictures:\n{listed or 'none'}", f"{SYSTEM}\n{SEES}"
         for left in reversed(range(config.rounds)):
             self.tools.check()
+            if (
+                self._clock() > deadline
+            ):  # the pictures or the notes took all of it; nothing ends a question now
+                raise ValueError("looking into the memory took too long to ask the language model")
             rounds = "This is the last round: give claims." if not left else f"{left} more rounds are left."
             user = f'Question: "{asked}"\n{notes}\n{rounds}'
             found = parse_answer(self._model.complete(system, user, SCHEMA, images), SCHEMA)

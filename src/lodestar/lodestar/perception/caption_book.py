@@ -67,12 +67,13 @@ class CaptionBook:
         return next((tuple(row) for row in rows if row[0] not in not_these), None)
 
     def describe(self, key: str, description: Description) -> None:
-        """Keep what was said of a crop, in place of its image."""
+        """Keep what was said of a crop, in place of its image; of one that was dropped meanwhile too."""
         attributes = json.dumps(description.attributes)
         with self._lock:
             self._db.execute(
-                "UPDATE crops SET image = NULL, caption = ?, attributes = ? WHERE key = ?",
-                (description.caption, attributes, key),
+                "INSERT INTO crops VALUES (?, '', NULL, ?, ?) ON CONFLICT(key) DO UPDATE SET "
+                "image = NULL, caption = excluded.caption, attributes = excluded.attributes",
+                (key, description.caption, attributes),
             )
             self._bound("caption IS NOT NULL", _KNOWN)
 

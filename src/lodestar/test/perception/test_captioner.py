@@ -147,6 +147,21 @@ def test_what_was_said_of_a_crop_that_was_dropped_meanwhile_is_kept():
     assert len(chat.asked) == 1
 
 
+def test_a_book_that_cannot_be_written_any_more_costs_no_description(tmp_path, caplog):
+    book = CaptionBook(tmp_path / "captions")
+    book.wait("0", "chair", b"x")
+    book._db.execute("PRAGMA query_only = ON")
+    describer = VisionDescriber(Chat(said("red chair")), VisionConfig(), book)
+    assert [describer.catch_up() for _ in range(3)] == [True, False, False], (
+        "nothing is paid for again and again"
+    )
+    for _ in range(2):
+        assert describer.describe(CROP, "chair").caption == "red chair"
+    assert len([r for r in caplog.records if "are not kept" in r.message]) == 1
+    assert describer.ready() and not describer._under_way
+    book.close()
+
+
 def test_a_budget_that_is_used_up_is_told_once_and_the_crop_waits():
     warnings: list[str] = []
     chat = Chat(BudgetExceeded("today's 2 requests are used up"))

@@ -25,6 +25,7 @@ from lodestar.memory.answering.tools import Shown, Tools
 from lodestar.memory.answering.wording import ago_in_words
 from lodestar.models.chat import ChatModel, ChatUnavailable, OpenAiChat
 from lodestar.models.chat_answers import parse_answer
+from lodestar.models.config import EndpointConfig
 from lodestar.scene.captions import clean_text
 
 _log = logging.getLogger(__name__)
@@ -33,10 +34,16 @@ _EXACT = (AnswerType.NUMBER, AnswerType.DURATION, AnswerType.TIME)
 
 
 def make_answer_chat(config: AgentConfig) -> OpenAiChat | None:
-    """Return the model that the configuration names, None for none. A request takes no longer than an answer may."""
+    """Return the model that the configuration names, None for none. A request takes no longer than an answer may.
+
+    It is the one of `eyes`, where that is set, if it is shown pictures.
+    """
     if not config.asks_model:
         return None
-    return OpenAiChat(replace(config.chat, patience=min(config.chat.patience, config.seconds)))
+    chat, eyes = replace(config.chat, patience=min(config.chat.patience, config.seconds)), config.eyes
+    if config.sees and eyes != EndpointConfig():
+        chat = replace(chat, model=eyes.model, base_url=eyes.base_url, key_variable=eyes.key_variable)
+    return OpenAiChat(chat)
 
 
 class ModelAnswerer:

@@ -98,6 +98,11 @@ class MemoryFeed:
         with self._lock:
             work()
 
+    def scene(self) -> SceneMirror:
+        """Return the scene as it is now, for another thread."""
+        with self._lock:
+            return self.chain.scene.snapshot()
+
     def surroundings(self) -> Surroundings:
         """Return what is known now, for another thread."""
         with self._lock:

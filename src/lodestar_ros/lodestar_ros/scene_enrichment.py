@@ -92,8 +92,7 @@ class SceneEnrichment:
         captioner = VisionCaptioner(
             describer, self._scene.return_enrichments, lambda task: self._images.crops(task, MARGIN)
         )
-        work_together(node, "describe", vision.parallel, config.enrich_period, captioner)
-        node.on_close(chat.cancel)
+        work_together(node, "describe", vision.parallel, config.enrich_period, captioner, chat.cancel)
         node.diagnostics.value("captions.waiting", lambda: captioner.waiting)
         for what in ("described", "refused", "failed", "no_image"):
             node.diagnostics.value(f"captions.{what}", partial(captioner.counts.__getitem__, what))

@@ -27,8 +27,7 @@ class SegmentCaptions:
             return
         captions, chat = made
         feed.chain.use_captions(captions)
-        work_together(node, "captions", config.captions.parallel, TURN, captions)
-        node.on_close(chat.cancel)
+        work_together(node, "captions", config.captions.parallel, TURN, captions, chat.cancel)
         for name in ("captioned", "refused", "failed", "late", "no_image", "over_budget"):
             node.diagnostics.value(f"captions.{name}", partial(captions.counts.__getitem__, name))
         node.diagnostics.value("captions.last_failure", lambda: captions.last_failure or "none")

@@ -101,11 +101,15 @@ class LatestWorker(Generic[T]):
         """Return whether an item waits in the slot."""
         return bool(self._slot)
 
-    def close(self, timeout: float = 2.0) -> None:
-        """End the thread after its current item."""
+    def end(self) -> None:
+        """Have the thread end after its current item."""
         with self._condition:
             self._closing = True
             self._condition.notify()
+
+    def close(self, timeout: float = 2.0) -> None:
+        """End the thread after its current item, and wait for that."""
+        self.end()
         self._thread.join(timeout)
 
     def _run(self) -> None:
@@ -135,13 +139,25 @@ class Working(Protocol):
         ...
 
 
-def work_together(node: LodestarNode, name: str, count: int, period: float, what: Working) -> None:
-    """Have so many threads work on something every `period` seconds of real time, until the node ends."""
+def work_together(
+    node: LodestarNode, name: str, count: int, period: float, what: Working, cancel: Callable[[], None]
+) -> None:
+    """Have so many threads work on something every `period` seconds of real time, until the node ends.
+
+    cancel(): gives up what is under way; called when no thread begins anything more.
+    """
     threads: list[LatestWorker[None]] = [
         LatestWorker(f"{name}{i}", lambda _: what.work(), node.diagnostics.error) for i in range(count)
     ]
-    for each in threads:
-        node.on_close(each.close)
+
+    def close() -> None:
+        for each in threads:
+            each.end()
+        cancel()
+        for each in threads:
+            each.close()
+
+    node.on_close(close)
 
     def wake() -> None:
         for each in threads:

@@ -9,8 +9,9 @@ import pytest
 
 pytest.importorskip("lodestar_interfaces", reason="the workspace is not built")
 
+from lodestar.keyframes.records import ImageName
 from lodestar_interfaces import msg, srv
-from lodestar_ros import keyframe_desk
+from lodestar_ros import keyframe_client, keyframe_desk
 from lodestar_ros.keyframe_client import KeyframeClient
 from lodestar_ros.keyframe_desk import RETRY, KeyframeDesk
 
@@ -67,3 +68,14 @@ def test_a_list_that_failed_takes_nothing_away_and_is_asked_for_again(bench):
     client._listing, future.exception.return_value, future.result.return_value = future, None, response
     KeyframeClient._on_page(client, future)
     assert client._listing is None and not client._feed.post.called and not client._list_after.called
+
+
+def test_a_picture_needs_the_scene_alone(monkeypatch):
+    """All that is known would be copied for each picture, while the memory's worker waits."""
+    client = MagicMock()
+    client._getter.call.return_value.error_code = 0
+    client._feed.scene.return_value.resolve = {3: 5}.get
+    monkeypatch.setattr(keyframe_client, "keyframe_from_msg", lambda message: MagicMock(instances={3: "box"}))
+    monkeypatch.setattr(keyframe_client, "annotated_jpeg", lambda data, boxes: boxes)
+    assert KeyframeClient.picture(client, ImageName("one", 7)) == {5: "box"}
+    assert not client._feed.surroundings.called

@@ -19,7 +19,7 @@ from lodestar_ros.answer_server import _say_why
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.scene_enrichment import SceneEnrichment
 from lodestar_ros.services import ServiceCaller
-from lodestar_ros.workers import Job, LatestWorker, QueueWorker, Refused, refuse
+from lodestar_ros.workers import Job, LatestWorker, QueueWorker, Refused, refuse, work_together
 
 
 def until(condition):
@@ -72,6 +72,22 @@ def test_queue_worker_loses_nothing_and_ends_after_the_last():
         worker.submit(item)
     worker.close()
     assert done == list(range(500))
+
+
+def test_at_the_end_of_a_node_nothing_new_is_begun_once_what_is_under_way_was_cancelled():
+    cancelled, begun, node = threading.Event(), [], MagicMock()
+
+    def work():
+        begun.append(cancelled.is_set())
+        cancelled.wait(5.0)
+
+    work_together(node, "test", 3, 0.5, SimpleNamespace(work=work), cancelled.set)
+    (_, wake), (close,) = node.steady_timer.call_args.args, node.on_close.call_args.args
+    wake()
+    until(lambda: len(begun) == 3)
+    wake()  # every thread has something to do next
+    close()
+    assert begun == [False] * 3 and cancelled.is_set()
 
 
 @pytest.mark.parametrize("early", [False, True], ids=("while it works", "before it waits"))

@@ -65,6 +65,7 @@ class EgocentricExpert:
         self._frame: RgbdFrame | None = None
         self._lifted: list[LiftedDetection] = []
         self._places: list[ViewPoint] = []
+        self._picture: bytes | None = None  # of the frame with its marks; None = not drawn yet
         self._turns = TurnMemory(config.turning)
         self._worth = DetectionScorer(config.worth, phrases)
         self._recall = Recall(config.recall, self._worth)
@@ -82,7 +83,7 @@ class EgocentricExpert:
         """Set the current view; a view older than the last one is ignored."""
         if self._frame is not None and frame.stamp < self._frame.stamp:
             return
-        self._frame = frame
+        self._frame, self._picture = frame, None
         self._lifted = sorted(lift(frame, segmented, self.config.lifting), key=lambda thing: thing.distance)
         self._recall.glimpses.see(frame, segmented, self._lifted)
         self._places = grid_points(
@@ -161,6 +162,12 @@ class EgocentricExpert:
         """Return the question about the view with its marks. Raises MissingPhrases."""
         points = (*self._things(self._in_view(request)), *self._places)
         task = request.task
+        if (
+            self._picture is None
+        ):  # the marks of a frame stay, while an expert that thinks is asked again and again
+            self._picture = (
+                annotated_jpeg(frame, points, self.config.annotation) if self._reasoner.sees else b""
+            )
         return ViewQuestion(
             stamp=frame.stamp,
             pose=np.asarray(request.robot_pose, np.float64),
@@ -170,7 +177,7 @@ class EgocentricExpert:
             points=points,
             turns=tuple(action.name for action in self._turns.fresh(request.robot_pose)),
             openness={action.name: share for action, share in self._openness(frame).items()},
-            image=annotated_jpeg(frame, points, self.config.annotation) if self._reasoner.sees else b"",
+            image=self._picture,
         )
 
     def _taken_at(self, frame: RgbdFrame) -> np.ndarray:

@@ -279,7 +279,7 @@ class VoxelConfig:
     vote: int = 4  # weight of a frame's vote for an instance; chosen
     # Weights of a frame's vote for "no instance" in a voxel in clear view that no mask covers (ADR 0081)
     background_vote: int = 1  # of an instance without a mask, which may have been overlooked; chosen
-    background_every: int = 3  # frames of which one casts that vote; chosen
+    background_every: int = 3  # frames with segments of which one casts that vote; chosen
     outside_vote: int = 4  # of an instance that has one: the detector saw where it ends
     hit: int = 2  # occupancy gained when seen; 1 is lost when seen empty; chosen
     occupancy_top: int = 12  # largest occupancy; chosen
@@ -322,3 +322,7 @@ class VoxelConfig:
     extraction: ExtractionConfig = field(default_factory=ExtractionConfig)
     moving: RelocationConfig = field(default_factory=RelocationConfig)
     sights: SightConfig = field(default_factory=SightConfig)
+
+    def __post_init__(self) -> None:
+        if self.background_every < 1:
+            raise ValueError("background_every must be at least 1; background_vote 0 casts no such vote")

@@ -54,7 +54,8 @@ class SemanticVoxelMap:
         self._registry = InstanceRegistry()
         self._fusion = MaskFusion(config, self._store, self._registry)
         self._sights = SightMemory(config.sights)
-        self._mark = 0
+        self._mark = 0  # of the newest frame, with segments or without
+        self._fused = 0  # frames with segments
         self._last_fused = -np.inf
         self._last_depth = -np.inf
         self._followed = -np.inf  # stamp of the frame of the last map <- odom
@@ -116,11 +117,12 @@ class SemanticVoxelMap:
     ) -> InstanceDelta:
         """Apply a frame's masks to the map. labelling: labels (H, W), and the mask of each label."""
         self._mark += 1
+        self._fused += 1
         self.revision += 1
         fusion, registry, alive = self._fusion, self._registry, self._registry.tracks
         matches = fusion.vote(frame.stamp, masks, fusion.match(frame.stamp, masks), self._mark)
         config = self.config
-        unseen = config.background_vote if self._mark % config.background_every == 0 else 0
+        unseen = config.background_vote if self._fused % config.background_every == 0 else 0
         votes = unseen, config.outside_vote, config.hit, config.occupancy_top
         looks = self._look(frame, voxels_from_camera, Labelled(*labelling, fusion.outlined(matches), *votes))
         merges = fusion.merge(masks, matches, self.revision)

@@ -45,6 +45,10 @@ class SegmentCaptionConfig:
         default_factory=lambda: VisionChatConfig(max_tokens=160, spending=SpendingConfig(tokens=0))
     )  # of the endpoint
 
+    def __post_init__(self) -> None:
+        if not 1 <= self.parallel <= 16 or self.per_day < 0 or not self.per_minute >= 0.0:
+            raise ValueError("captions: parallel must be 1 to 16, per_day and per_minute not negative")
+
 
 class Captioner(Protocol):
     """Port that gives segments their captions. `offer` and `ready` never wait."""

@@ -234,9 +234,9 @@ class OpenAiChat:
         config, form, spending = self._config, self._form, self._spending
         arguments = _arguments(config, form, messages, schema, limit)
         reserved = (tokens_of(arguments["messages"], len(json.dumps(schema))), limit)
-        refusal = spending.reserve(*reserved)
+        refusal, day = spending.reserve(*reserved), self._day.today()
         if not refusal:
-            refusal = self._day.reserve(sum(reserved))
+            refusal = self._day.reserve(sum(reserved), day)
             if refusal:
                 spending.settle(reserved, (0, 0))
         if refusal:
@@ -253,7 +253,7 @@ class OpenAiChat:
             raise
         finally:
             spending.settle(reserved, used)
-            self._day.settle(sum(reserved), sum(used))
+            self._day.settle(sum(reserved), sum(used), day)
         if not isinstance(text, str):
             raise ValueError("there is no text in the answer")
         if self._holds_key(

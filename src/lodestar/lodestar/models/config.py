@@ -59,7 +59,8 @@ class ChatConfig:
     base_url: str = field(default="", metadata={"shared": "endpoint.base_url"})  # "" = OpenAI's
     timeout: float = 20.0  # seconds for one attempt; chosen
     patience: float = 40.0  # seconds for one question with all attempts; chosen: two attempts
-    # tokens of an answer at most; less where its schema takes less, see `answer_size`; chosen
+    # tokens of an answer at most, less where its schema takes less (`answer_size`); twice as many where one was cut off
+    # and is asked for again; chosen
     max_tokens: int = 6_000
     # seconds without questions after the endpoint failed; chosen
     rest: float = 30.0

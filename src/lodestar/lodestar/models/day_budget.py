@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sqlite3
 import threading
 from collections.abc import Callable
@@ -12,13 +13,16 @@ from pathlib import Path
 from lodestar.models.config import DayConfig
 from lodestar.storage.private import UnsafeFolder, private_folder, state_home
 
+_log = logging.getLogger(__name__)
+
 _FILE = "model-requests.db"
 _WAIT = 2.0  # s that another process may hold the file
 _SCHEMA = "CREATE TABLE IF NOT EXISTS days (day TEXT PRIMARY KEY, requests INTEGER, tokens INTEGER)"
 _ADD = (
-    "INSERT INTO days VALUES (?, ?, ?) ON CONFLICT(day) DO UPDATE SET "
-    "requests = max(requests + excluded.requests, 0), tokens = max(tokens + excluded.tokens, 0)"
+    "INSERT INTO days VALUES (?, 1, ?) ON CONFLICT(day) DO UPDATE SET "
+    "requests = requests + 1, tokens = tokens + excluded.tokens"
 )
+_SETTLE = "UPDATE days SET tokens = max(tokens + ?, 0) WHERE day = ?"
 
 
 def stricter(config: DayConfig, requests: int) -> DayConfig:
@@ -30,7 +34,8 @@ def stricter(config: DayConfig, requests: int) -> DayConfig:
 class DayBudget:
     """Counts requests and tokens of a day (UTC) in a file of the user's state folder, which outlives processes.
 
-    Safe for several threads and processes. A file that cannot be used limits nothing: `problem` says why.
+    Safe for several threads and processes. A file that cannot be used limits nothing: `problem` says why, and a
+    warning tells it once. today(): the day, which a request keeps until it is settled.
     """
 
     def __init__(
@@ -39,17 +44,16 @@ class DayBudget:
         folder: Path | None = None,
         today: Callable[[], str] = lambda: datetime.now(timezone.utc).date().isoformat(),
     ) -> None:
-        self._config, self._today = config, today
+        self._config, self.today = config, today
         self._folder = folder if folder is not None else state_home()
         self._lock = threading.Lock()
         self.problem = ""
 
-    def reserve(self, tokens: int) -> str:
-        """Count a request that may take so many tokens; returns "" if allowed, else the sentence why not."""
+    def reserve(self, tokens: int, day: str) -> str:
+        """Count a request that may take so many tokens on a day; returns "" if allowed, else the sentence why not."""
         config = self._config
         if not (config.requests or config.tokens):
             return ""
-        day = self._today()
         with self._lock:
             try:
                 with closing(self._open()) as db, db:
@@ -60,21 +64,26 @@ class DayBudget:
                         return self._over(f"{config.requests} requests")
                     if config.tokens and used + tokens > config.tokens:
                         return self._over(f"{config.tokens} tokens")
-                    db.execute(_ADD, (day, 1, tokens))
+                    db.execute(_ADD, (day, tokens))
                 self.problem = ""
             except (OSError, sqlite3.Error, UnsafeFolder) as error:
-                self.problem = f"requests of the day are not counted: {error}"
+                self._tell(f"models' requests of the day are not counted: {error}")
         return ""
 
-    def settle(self, reserved: int, used: int) -> None:
-        """Replace a request's reserved tokens by what it used."""
+    def settle(self, reserved: int, used: int, day: str) -> None:
+        """Replace the tokens that a request reserved on a day by what it used."""
         if (self._config.requests or self._config.tokens) and used != reserved:
             with self._lock:
                 try:
                     with closing(self._open()) as db, db:
-                        db.execute(_ADD, (self._today(), 0, used - reserved))
+                        db.execute(_SETTLE, (used - reserved, day))
                 except (OSError, sqlite3.Error, UnsafeFolder) as error:
-                    self.problem = f"tokens of the day are not counted: {error}"
+                    self._tell(f"models' requests of the day are not counted: {error}")
+
+    def _tell(self, problem: str) -> None:
+        if problem != self.problem:
+            _log.warning(problem)
+        self.problem = problem
 
     def _over(self, what: str) -> str:
         return (

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import sqlite3
 import threading
 from dataclasses import dataclass
 from pathlib import Path
 
 from lodestar.storage.private import private_folder
+
+_log = logging.getLogger(__name__)
 
 _WAITING, _KNOWN = 256, 8192  # crops and descriptions that are kept at most, the newest; chosen
 _SCHEMA = """
@@ -29,12 +32,15 @@ class Description:
 class CaptionBook:
     """Keeps every crop until it is described, and what was said of it: no crop is paid for twice. Thread-safe.
 
-    folder: None = in memory alone. Raises UnsafeFolder, OSError, sqlite3.Error.
+    folder: None = in memory alone. Raises UnsafeFolder, OSError, sqlite3.Error; what cannot be written later, as on a
+    full disk, is not kept, with a warning.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
         file = ":memory:" if folder is None else str(private_folder(folder) / "captions.db")
         self._lock = threading.Lock()
+        self._told = ""
+        self._over: set[str] = set()  # crops that wait no more, though that could not be written
         self._db = sqlite3.connect(file, timeout=5.0, isolation_level=None, check_same_thread=False)
         if folder is not None:
             Path(file).chmod(0o600)
@@ -53,12 +59,12 @@ class CaptionBook:
 
     def wait(self, key: str, label: str, image: bytes) -> None:
         """Keep a crop until it is described; beyond the limit the oldest is dropped."""
-        with self._lock:
-            self._db.execute("INSERT OR IGNORE INTO crops VALUES (?, ?, ?, NULL, NULL)", (key, label, image))
-            self._bound("caption IS NULL", _WAITING)
+        row = "INSERT OR IGNORE INTO crops VALUES (?, ?, ?, NULL, NULL)"
+        self._write((row, (key, label, image)), (_surplus("caption IS NULL", _WAITING), ()))
 
     def waiting(self, not_these: frozenset[str] = frozenset()) -> tuple[str, str, bytes] | None:
         """Return key, label and image of the crop that waits longest; None where none does."""
+        not_these |= self._over
         with self._lock:
             rows = self._db.execute(
                 "SELECT key, label, image FROM crops WHERE caption IS NULL ORDER BY rowid LIMIT ?",
@@ -67,27 +73,42 @@ class CaptionBook:
         return next((tuple(row) for row in rows if row[0] not in not_these), None)
 
     def describe(self, key: str, description: Description) -> None:
-        """Keep what was said of a crop, in place of its image."""
+        """Keep what was said of a crop, in place of its image; of one that was dropped meanwhile too."""
         attributes = json.dumps(description.attributes)
-        with self._lock:
-            self._db.execute(
-                "UPDATE crops SET image = NULL, caption = ?, attributes = ? WHERE key = ?",
-                (description.caption, attributes, key),
-            )
-            self._bound("caption IS NOT NULL", _KNOWN)
+        row = (
+            "INSERT INTO crops VALUES (?, '', NULL, ?, ?) ON CONFLICT(key) DO UPDATE SET "
+            "image = NULL, caption = excluded.caption, attributes = excluded.attributes"
+        )
+        said = key, description.caption, attributes
+        if not self._write((row, said), (_surplus("caption IS NOT NULL", _KNOWN), ())):
+            self._over.add(key)
 
     def drop(self, key: str) -> None:
         """Forget a crop of which nothing can be said."""
-        with self._lock:
-            self._db.execute("DELETE FROM crops WHERE key = ?", (key,))
+        if not self._write(("DELETE FROM crops WHERE key = ?", (key,))):
+            self._over.add(key)
 
     def close(self) -> None:
         """Close the database."""
         with self._lock:
             self._db.close()
 
-    def _bound(self, which: str, most: int) -> None:
-        self._db.execute(
-            f"DELETE FROM crops WHERE {which} AND rowid <= "
-            f"(SELECT rowid FROM crops WHERE {which} ORDER BY rowid DESC LIMIT 1 OFFSET {most})"
-        )
+    def _write(self, *statements: tuple[str, tuple]) -> bool:
+        """Carry out statements; return whether they could be."""
+        with self._lock:
+            try:
+                for statement, values in statements:
+                    self._db.execute(statement, values)
+                self._told = ""
+                return True
+            except sqlite3.Error as error:
+                if self._told != str(error):
+                    self._told = str(error)
+                    _log.warning("descriptions are not kept: %s", error)
+                return False
+
+
+def _surplus(which: str, most: int) -> str:
+    """Return the statement that drops the oldest beyond a number."""
+    newest = f"SELECT rowid FROM crops WHERE {which} ORDER BY rowid DESC LIMIT 1 OFFSET {most}"
+    return f"DELETE FROM crops WHERE {which} AND rowid <= ({newest})"

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import logging
 import re
+import threading
 from collections.abc import Callable
 
 import cv2
 import numpy as np
 
-from lodestar.models.chat import BadAnswer, BudgetExceeded, ChatModel, OpenAiChat
+from lodestar.models.chat import BadAnswer, BudgetExceeded, ChatModel, ChatUnavailable, OpenAiChat
 from lodestar.models.chat_answers import list_of, object_of
 from lodestar.models.day_budget import DayBudget, stricter
 from lodestar.models.lexicon import load_lexicon
@@ -51,6 +52,7 @@ class VisionDescriber:
         self._chat, self._config, self._warn = chat, config, warn
         self._book = book or CaptionBook()
         self._pace = Pace(config.per_minute)
+        self._lock = threading.Lock()
         self._under_way: set[str] = set()
         self._told = ""
 
@@ -59,26 +61,38 @@ class VisionDescriber:
         return self._pace.take()
 
     def describe(self, crop: np.ndarray, label: str) -> Description:
-        """Describe a crop (h, w, 3) uint8 RGB. Takes up to the chat's patience. Raises ChatUnavailable, and the crop
-        waits; BadAnswer, ValueError.
+        """Describe a crop (h, w, 3) uint8 RGB. Takes up to the chat's patience. Raises ChatUnavailable, also where
+        another thread asks about it, and the crop waits; BadAnswer, ValueError.
         """
         image = crop_to_jpeg(crop, self._config.side, self._config.quality)
         key = self._book.key(label, image)
-        known = self._book.known(key)
-        if known is not None:
-            return known
-        self._book.wait(key, label, image)
-        return self._ask(key, label, image)
+        with self._lock:
+            known = self._book.known(key)
+            if known is not None:
+                return known
+            if key in self._under_way:
+                raise ChatUnavailable("the language model is being asked about this crop")
+            self._under_way.add(key)
+        try:
+            self._book.wait(key, label, image)
+            return self._ask(key, label, image)
+        finally:
+            self._under_way.discard(key)
 
     def catch_up(self) -> bool:
         """Describe a crop that waits since before; return whether there was one. Raises ChatUnavailable."""
-        found = self._book.waiting(frozenset(self._under_way))
-        if found is not None:
+        with self._lock:
+            found = self._book.waiting(frozenset(self._under_way))
+            if found is None:
+                return False
+            self._under_way.add(found[0])
+        try:
             self._ask(*found)
-        return found is not None
+        finally:
+            self._under_way.discard(found[0])
+        return True
 
     def _ask(self, key: str, label: str, image: bytes) -> Description:
-        self._under_way.add(key)
         try:
             answer = self._chat.complete(SYSTEM, json.dumps({"label": label}), SCHEMA, (image,))
             description = read_description(answer)
@@ -90,8 +104,6 @@ class VisionDescriber:
                 self._told = str(error)
                 self._warn(f"nothing more is described: {error}")
             raise
-        finally:
-            self._under_way.discard(key)
         self._book.describe(key, description)
         return description
 

@@ -13,6 +13,7 @@ from lodestar.experts.egocentric import EgocentricConfig
 from lodestar.experts.semantic_map import SemanticMapConfig
 from lodestar.grid.footprint import Footprint
 from lodestar.grid.success_pose import SuccessConfig
+from lodestar.memory.answering.agent import make_answer_chat
 from lodestar.models.config import EndpointConfig
 from lodestar.query.config import QueryConfig
 
@@ -88,3 +89,16 @@ def test_images_go_to_the_server_of_the_endpoint_unless_another_is_named() -> No
     config = RobotConfig(shared=sees)
     assert config.memory.captions.chat.base_url == own.base_url
     assert (config.memory.captions.chat.model, config.memory.agent.chat.model) == ("qwen2.5vl", "llama")
+
+
+@pytest.mark.parametrize("sees", [False, True])
+def test_pictures_of_the_memory_go_to_the_server_for_images_alone(sees: bool) -> None:
+    text, images = (
+        EndpointConfig("llama", "http://far:1/v1"),
+        EndpointConfig("qwen2.5vl", "http://robot:2/v1"),
+    )
+    shared = SharedConfig(language_model=True, vision_model=sees, endpoint=text, vision_endpoint=images)
+    chat = make_answer_chat(RobotConfig(shared=shared).memory.agent)
+    assert chat is not None
+    wanted = images if sees else text
+    assert (chat._config.model, chat._config.base_url) == (wanted.model, wanted.base_url)

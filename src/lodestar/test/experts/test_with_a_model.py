@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from expert_worlds import Block, furnished, photograph, red_chair, request, thing
 
+from lodestar.experts import egocentric
 from lodestar.experts.descriptions import DescriptionMemory, SceneDescription
 from lodestar.experts.egocentric import EgocentricConfig, EgocentricExpert
 from lodestar.experts.protocol import ActionKind, Proposal, Rejection, RejectionReason
@@ -72,6 +73,19 @@ def test_the_model_sees_the_annotated_image_and_its_mark_is_gone_to():
     assert proposal.confidence == pytest.approx(0.8) and "it is open there" in proposal.rationale
     assert model.asked[0][1][0].startswith(b"\xff\xd8\xff")
     assert expert.describe().text.startswith("A hall with a plant.")
+
+
+def test_a_view_is_drawn_once_however_often_an_expert_that_thinks_is_asked(monkeypatch):
+    drawn = []
+    monkeypatch.setattr(egocentric, "annotated_jpeg", lambda frame, *more: drawn.append(frame) or b"jpeg")
+    expert, model = ego(seen("GO", (2, 0.1), (9, 0.8)))
+    for _ in range(3):
+        expert.propose(request(POSE, red_chair()))
+    assert len(drawn) == 1 and [images for _, images in model.asked] == [(b"jpeg",)] * 3
+    frame, segmented = photograph(POSE, PLANT, background=3.0)
+    expert.set_view(replace(frame, stamp=drawn[0].stamp + 0.1), segmented)
+    expert.propose(request(POSE, red_chair()))
+    assert len(drawn) == 2 and drawn[1] is not drawn[0]
 
 
 def test_its_turn_is_taken():

@@ -112,6 +112,25 @@ def test_a_thing_that_is_mostly_overlooked_stays_as_large_as_it_is(box_world, ch
     np.testing.assert_allclose(instance.box_max, chair.high, atol=0.1)
 
 
+@pytest.mark.parametrize("depths", range(4))
+def test_every_third_frame_with_segments_votes_however_much_depth_comes_between(
+    box_world, chair, orbit, depths, monkeypatch
+):
+    world, voxels, unseen = box_world([chair]), SemanticVoxelMap(), []
+    look = voxels._store.look
+
+    def noted(*arguments):
+        unseen.extend([] if arguments[-1] is None else [arguments[-1].unseen])
+        return look(*arguments)
+
+    monkeypatch.setattr(voxels._store, "look", noted)
+    for number, pose in enumerate(orbit((0, 0), 2.0, 0, 90, 12)):
+        for part in range(depths):
+            voxels.integrate_depth(world.frame(0.2 * (number + 1) + 0.01 * part, *pose)[0])
+        voxels.fuse(*world.frame(0.2 * (number + 1) + 0.1, *pose))
+    assert unseen == [0, 0, 1] * 4
+
+
 @pytest.mark.parametrize("gap", [0.05, 0.2, 0.5])
 def test_two_chairs_side_by_side_stay_two(box_world, box, orbit, gap):
     chairs = [

@@ -126,7 +126,7 @@ def test_exact_numbers_and_times_are_the_stores(office):
 
 
 def test_late_answers_are_not_taken(office):
-    ticks = iter([0.0, 10.0])
+    ticks = iter([0.0, 1.0, 10.0])
     answer, offline, warnings = asked(
         office, Model(GOOD), config=AgentConfig(seconds=5.0), clock=lambda: next(ticks)
     )

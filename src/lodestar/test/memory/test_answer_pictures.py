@@ -15,6 +15,7 @@ from lodestar.memory.answer import ProofKind
 from lodestar.memory.answering.agent import ModelAnswerer
 from lodestar.memory.answering.config import AgentConfig
 from lodestar.memory.answering.shots import Shot
+from lodestar.memory.answering.tools import AnswerCancelled
 
 QUESTION = "where is the gray chair?"
 FIND = said([call("find_things", "gray chair next to the table")])
@@ -128,6 +129,32 @@ def test_pictures_that_are_gone_or_were_erased_are_neither_shown_nor_cited(offic
     stapler = said(claims=[sees("A stapler.", "stapler")])
     answer, offline, warnings, model = looked(office, [stapler], pictures=lambda image: None)
     assert model.images[0] == [] and answer.sentence == offline.sentence and "not shown" in warnings[0]
+
+
+def test_a_model_is_not_asked_when_its_seconds_went_by_while_pictures_were_fetched(office):
+    now = [0.0]
+
+    def slow(image):
+        now[0] += 20.0
+        return b"jpeg"
+
+    shots = tuple(replace(SHOT, image=ImageName("s", i)) for i in range(1, 5))
+    answer, offline, warnings, model = looked(
+        office, [said()], shots=shots, pictures=slow, clock=lambda: now[0]
+    )
+    assert answer.sentence == offline.sentence and model.users == [] and "took too long" in warnings[0]
+
+
+def test_no_picture_is_fetched_for_nobody(office):
+    fetched = []
+    shots = tuple(replace(SHOT, image=ImageName("s", i)) for i in range(1, 5))
+    offline = office.answerer(shots=shots, cancelled=lambda: len(fetched) == 2)
+    answerer = ModelAnswerer(
+        Model(said()), offline, AgentConfig(sees=True, sure=1.0), pictures=lambda image: fetched.append(image)
+    )
+    with pytest.raises(AnswerCancelled):
+        answerer.answer(read_question(DESK), office.now, office.pose)
+    assert len(fetched) == 2
 
 
 def test_no_more_pictures_than_configured_and_none_of_other_things(office):

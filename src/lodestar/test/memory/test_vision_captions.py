@@ -190,3 +190,11 @@ def test_an_endpoint_that_does_not_answer_leaves_the_composed_caption(monkeypatc
     captions.work()
     assert texts(captions.ready(0.0)) == ["There is a mug."]
     assert captions.counts["failed"] + captions.counts["refused"] == 1
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"parallel": 0}, {"parallel": 99}, {"per_day": -1}, {"per_minute": float("nan")}]
+)
+def test_limits_that_make_no_sense_are_refused(wrong):
+    with pytest.raises(ValueError, match="parallel must be 1 to 16"):
+        SegmentCaptionConfig(**wrong)

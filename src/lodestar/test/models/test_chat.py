@@ -353,20 +353,30 @@ def test_the_budget_of_a_day_outlives_a_process_and_is_told(tmp_path):
         ask(OpenAiChat(chat_for(server)._config, day=budget(requests=3)))
         day[0] = "2026-11-27"
         ask(OpenAiChat(chat_for(server)._config, day=budget(requests=2)))
-        assert budget(tokens=1000).reserve(990) != "", "15 were used today"
-        assert budget(tokens=1000).reserve(980) == ""
+        assert budget(tokens=1000).reserve(990, day[0]) != "", "15 were used today"
+        assert budget(tokens=1000).reserve(980, day[0]) == ""
 
 
-def test_a_day_that_cannot_be_counted_stops_nothing(tmp_path):
+def test_a_request_over_midnight_counts_for_the_day_on_which_it_was_asked(tmp_path):
+    budget = DayBudget(DayConfig(tokens=1000), tmp_path / "state")
+    assert budget.reserve(900, "2026-11-26") == ""
+    budget.settle(900, 10, "2026-11-26")  # after midnight
+    assert budget.reserve(1001, "2026-11-27") != "", "nothing is given to the new day"
+    assert budget.reserve(990, "2026-11-26") == "" and budget.reserve(1, "2026-11-26") != ""
+
+
+def test_a_day_that_cannot_be_counted_stops_nothing_and_is_told_once(tmp_path, caplog):
     (tmp_path / "state").write_text("no folder")
     with chat_server(GOOD) as server:
         day = DayBudget(DayConfig(requests=1), tmp_path / "state")
         assert ask(OpenAiChat(chat_for(server)._config, day=day)) == {"score": 0.5}
         assert "not counted" in day.problem
+        ask(OpenAiChat(chat_for(server)._config, day=day))
+    assert len([r for r in caplog.records if "not counted" in r.message]) == 1
 
 
 def test_parallel_requests_do_not_exceed_the_budget_of_a_day(tmp_path):
     budgets = [DayBudget(DayConfig(requests=5), tmp_path / "state") for _ in range(4)]
     with ThreadPoolExecutor(4) as pool:
-        refusals = list(pool.map(lambda i: budgets[i % 4].reserve(1), range(20)))
+        refusals = list(pool.map(lambda i: budgets[i % 4].reserve(1, "2026-11-26"), range(20)))
     assert sum(not refusal for refusal in refusals) == 5

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import cv2
 import numpy as np
@@ -105,6 +108,58 @@ def test_rubbish_is_not_asked_about_again_and_the_queue_is_bounded():
     for i in range(300):
         book.wait(str(i), "chair", b"x")
     assert book.waiting() == ("44", "chair", b"x"), "the newest 256 wait"
+
+
+def test_threads_pay_once_for_a_crop():
+    class Slow(Chat):
+        def complete(self, *asked, **more):
+            assert go.wait(5.0)
+            return super().complete(*asked, **more)
+
+    go, book, others = threading.Event(), CaptionBook(), []
+    for i in range(3):
+        book.wait(str(i), "chair", b"x")
+    describer = VisionDescriber(Slow(said("red chair")), VisionConfig(), book)
+    with ThreadPoolExecutor(8) as pool:
+        first = pool.submit(describer.describe, CROP, "chair")
+        while not describer._under_way:
+            time.sleep(0.001)
+        with pytest.raises(ChatUnavailable, match="is being asked"):
+            describer.describe(CROP, "chair")
+        others = [pool.submit(describer.catch_up) for _ in range(6)]
+        go.set()
+        assert first.result().caption == "red chair"
+        assert sum(other.result() for other in others) == 3
+    assert len(describer._chat.asked) == 4 and not describer._under_way
+
+
+def test_what_was_said_of_a_crop_that_was_dropped_meanwhile_is_kept():
+    class Long(Chat):
+        def complete(self, *asked, **more):
+            for i in range(300):
+                book.wait(str(i), "chair", b"x")
+            return super().complete(*asked, **more)
+
+    book, chat = CaptionBook(), Long(said("red chair", ["red"]))
+    describer = VisionDescriber(chat, VisionConfig(), book)
+    for _ in range(2):
+        assert describer.describe(CROP, "chair") == Description("red chair", ("red",))
+    assert len(chat.asked) == 1
+
+
+def test_a_book_that_cannot_be_written_any_more_costs_no_description(tmp_path, caplog):
+    book = CaptionBook(tmp_path / "captions")
+    book.wait("0", "chair", b"x")
+    book._db.execute("PRAGMA query_only = ON")
+    describer = VisionDescriber(Chat(said("red chair")), VisionConfig(), book)
+    assert [describer.catch_up() for _ in range(3)] == [True, False, False], (
+        "nothing is paid for again and again"
+    )
+    for _ in range(2):
+        assert describer.describe(CROP, "chair").caption == "red chair"
+    assert len([r for r in caplog.records if "are not kept" in r.message]) == 1
+    assert describer.ready() and not describer._under_way
+    book.close()
 
 
 def test_a_budget_that_is_used_up_is_told_once_and_the_crop_waits():

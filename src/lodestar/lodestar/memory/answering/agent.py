@@ -25,6 +25,7 @@ from lodestar.memory.answering.tools import Shown, Tools
 from lodestar.memory.answering.wording import ago_in_words
 from lodestar.models.chat import ChatModel, ChatUnavailable, OpenAiChat
 from lodestar.models.chat_answers import parse_answer
+from lodestar.models.config import EndpointConfig
 from lodestar.scene.captions import clean_text
 
 _log = logging.getLogger(__name__)
@@ -33,10 +34,16 @@ _EXACT = (AnswerType.NUMBER, AnswerType.DURATION, AnswerType.TIME)
 
 
 def make_answer_chat(config: AgentConfig) -> OpenAiChat | None:
-    """Return the model that the configuration names, None for none. A request takes no longer than an answer may."""
+    """Return the model that the configuration names, None for none. A request takes no longer than an answer may.
+
+    It is the one of `eyes`, where that is set, if it is shown pictures.
+    """
     if not config.asks_model:
         return None
-    return OpenAiChat(replace(config.chat, patience=min(config.chat.patience, config.seconds)))
+    chat, eyes = replace(config.chat, patience=min(config.chat.patience, config.seconds)), config.eyes
+    if config.sees and eyes != EndpointConfig():
+        chat = replace(chat, model=eyes.model, base_url=eyes.base_url, key_variable=eyes.key_variable)
+    return OpenAiChat(chat)
 
 
 class ModelAnswerer:
@@ -97,8 +104,8 @@ class ModelAnswerer:
 
     def _ask(self, inquiry: Inquiry, offline: Answer) -> Answer:
         config = self._config
+        deadline = self._clock() + config.seconds
         tools = AgentTools(inquiry, self._pictures)
-        deadline = self._clock() + self._config.seconds
         asked = clean_text(inquiry.question.text)
         notes, images, system = f"Notes:\n{tools.first_notes()}", list[bytes](), SYSTEM
         if config.sees and config.pictures:
@@ -106,6 +113,10 @@ class ModelAnswerer:
             notes, system = f"{notes}\nPictures:\n{listed or 'none'}", f"{SYSTEM}\n{SEES}"
         for left in reversed(range(config.rounds)):
             self.tools.check()
+            if (
+                self._clock() > deadline
+            ):  # the pictures or the notes took all of it; nothing ends a question now
+                raise ValueError("looking into the memory took too long to ask the language model")
             rounds = "This is the last round: give claims." if not left else f"{left} more rounds are left."
             user = f'Question: "{asked}"\n{notes}\n{rounds}'
             found = parse_answer(self._model.complete(system, user, SCHEMA, images), SCHEMA)

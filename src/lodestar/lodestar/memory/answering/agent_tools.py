@@ -57,7 +57,7 @@ class AgentTools:
 
     def first_pictures(self, most: int) -> tuple[str, list[bytes]]:
         """Return the list of the memory's pictures that matter to the question, and the pictures; none where the words
-        have no vectors.
+        have no vectors. Raises AnswerCancelled.
         """
         inquiry = self._inquiry
         try:
@@ -66,6 +66,7 @@ class AgentTools:
             return "", []
         listed, images = [], []
         for shot in wanted:
+            inquiry.tools.check()  # each may be waited for
             image = self._shown_picture(shot)
             if image:
                 images.append(image)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from lodestar.grid.config import LookConfig
 from lodestar.language.config import LikelyConfig
 from lodestar.memory.config import BottleneckConfig
-from lodestar.models.config import ChatConfig, SpendingConfig
+from lodestar.models.config import ChatConfig, EndpointConfig, SpendingConfig
 from lodestar.query.config import QueryConfig
 
 #: Ways to select evidence: the keys of `evidence.SELECTIONS`, which loads more than a configuration needs.
@@ -97,8 +97,10 @@ class AgentConfig:
     seconds: float = 30.0  # of real time for all rounds; STaR VI: 30 s on average
     sure: float = 0.85  # confidence of the offline answer from which the model is not asked; chosen
     confidence: float = 0.7  # of an answer of the model whose claims hold; chosen
-    # whether the model behind `chat` is shown pictures, and what it says of them is an answer
+    # whether the model is shown pictures with the question, and what it says of them is an answer
     sees: bool = field(default=False, metadata={"shared": "vision_model"})
+    # asked in the place of that of `chat` where it is shown pictures, which go nowhere else
+    eyes: EndpointConfig = field(default_factory=EndpointConfig, metadata={"shared": "vision_endpoint"})
     pictures: int = 6  # with the question, at most; chosen: SnapMem 4.1 keeps 3.3 of 11
     seen_confidence: float = (
         0.5  # of an answer that a model alone has seen; chosen: below every text that is checked

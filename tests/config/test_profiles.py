@@ -163,7 +163,7 @@ def test_what_is_read_after_the_profile_of_a_go2_says_what_parts_share_once() ->
 
 
 def test_no_profile_is_left_over() -> None:
-    known = {*USES, *ADDITIONS, *OF_GO2, *OF_ISAAC, "go2_protocol", "nav2", "slam_toolbox"}
+    known = {*USES, *ADDITIONS, *OF_GO2, *OF_ISAAC, "go2_protocol", "nav2", "slam_toolbox", "signs"}
     assert {path.stem for path in CONFIG.glob("*.yaml")} == known
     assert config_folder() == CONFIG
 

@@ -1,7 +1,9 @@
 """Settings that every test relies on, however the suite was started."""
 
 import importlib.util
+import os
 import signal
+import tempfile
 from functools import cache
 from pathlib import Path
 
@@ -17,8 +19,15 @@ hypothesis.settings.load_profile("untimed")
 hypothesis.settings.register_profile("long", hypothesis.settings.get_profile("untimed"), max_examples=20_000)
 
 
+_state = tempfile.TemporaryDirectory(prefix="lodestar-state-")
+
+
 def pytest_configure() -> None:
-    """A script's background job ignores SIGINT, and so would every process under test: they are to be interrupted."""
+    """Tests leave the user's state alone, such as what models were asked today.
+
+    A script's background job ignores SIGINT, and so would every process under test: they are to be interrupted.
+    """
+    os.environ["XDG_STATE_HOME"] = _state.name
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

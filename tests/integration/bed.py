@@ -218,7 +218,8 @@ class Processes:
     """Nodes of the stack, each a process, with the stack's own wiring."""
 
     def __init__(self, domain: int, logs: Path, environment: Mapping[str, str] | None = None) -> None:
-        self._environment = {"ROS_DOMAIN_ID": str(domain), **(environment or {})}
+        own = {"ROS_DOMAIN_ID": str(domain), "XDG_STATE_HOME": str(logs / "state")}
+        self._environment = {**own, **(environment or {})}
         self._logs = logs
         self.starter: Starter | None = None
 

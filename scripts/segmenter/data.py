@@ -1,12 +1,12 @@
-"""Labelled images in memory: COCO folders of `lodestar_sim.dataset`, decoded by several processes."""
+"""Labelled images in memory: COCO folders of `lodestar_sim.dataset`, decoded by several threads."""
 
 from __future__ import annotations
 
-import mmap
-import multiprocessing
 from collections import Counter
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import cv2
@@ -28,7 +28,7 @@ class Images:
     """N images. rgb: (N, H, W, 3) uint8. kinds: (N, H, W) uint8, 0 = no thing, 1 + class, IGNORED.
 
     things: (N, H, W) uint8, 0 = none, numbered within each image. colors: (N, 256) uint8, of each thing by its number,
-    IGNORED = not told. All in shared memory.
+    IGNORED = not told.
     """
 
     rgb: np.ndarray
@@ -73,39 +73,28 @@ def load_images(folders: Sequence[Path], names: Sequence[str], jobs: int, seed: 
     if len(sizes) != 1:
         raise CocoError(f"the images have {len(sizes)} sizes: {sorted(sizes)}; they must have one")
     (height, width) = sizes.pop()
-    global _TODO, _MADE
     shapes = ((height, width, 3), (height, width), (height, width), (256,))
-    _TODO, _MADE = todo, Images(*(_shared((len(todo), *shape)) for shape in shapes))
-    _MADE.colors[:] = IGNORED
-    with multiprocessing.get_context("fork").Pool(jobs) as pool:
-        bad = [text for text in pool.imap_unordered(_load, range(len(todo)), chunksize=64) if text]
+    made = Images(*(np.zeros((len(todo), *shape), np.uint8) for shape in shapes))
+    made.colors[:] = IGNORED
+    with ThreadPoolExecutor(jobs) as pool:
+        bad = [text for text in pool.map(partial(_load, made), range(len(todo)), todo) if text]
     if bad:
         raise CocoError(bad[0])
-    return _MADE
+    return made
 
 
-_TODO: list[tuple[Path, Image, list[tuple[Annotation, int]]]] = []
-_MADE: Images
-
-
-def _shared(shape: tuple[int, ...]) -> np.ndarray:
-    """Return zeros that processes forked later write to as well."""
-    return np.frombuffer(mmap.mmap(-1, int(np.prod(shape))), np.uint8).reshape(shape)
-
-
-def _load(index: int) -> str:
+def _load(made: Images, index: int, wanted: tuple[Path, Image, list[tuple[Annotation, int]]]) -> str:
     """Fill one image; return what is wrong with it, "" = nothing."""
-    cv2.setNumThreads(1)
-    folder, image, annotations = _TODO[index]
+    folder, image, annotations = wanted
     read = cv2.imread(str(folder / image.file_name), cv2.IMREAD_COLOR)
-    if read is None or read.shape[:2] != _MADE.kinds.shape[1:]:
+    if read is None or read.shape[:2] != made.kinds.shape[1:]:
         return f"{folder / image.file_name} is missing, broken or of another size"
-    _MADE.rgb[index] = read[:, :, ::-1]
+    made.rgb[index] = read[:, :, ::-1]
     for number, (one, kind) in enumerate(sorted(annotations, key=lambda pair: -pair[0].area), 1):
         mask = decode_mask(one.segmentation)
-        _MADE.kinds[index][mask] = kind if number <= MOST_THINGS else IGNORED
-        _MADE.things[index][mask] = number if number <= MOST_THINGS and kind != IGNORED else 0
+        made.kinds[index][mask] = kind if number <= MOST_THINGS else IGNORED
+        made.things[index][mask] = number if number <= MOST_THINGS and kind != IGNORED else 0
         told = [COLORS.index(word) for word in one.caption.split() if word in COLORS]
         if told and number <= MOST_THINGS:
-            _MADE.colors[index, number] = told[0]
+            made.colors[index, number] = told[0]
     return ""

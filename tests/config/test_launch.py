@@ -13,9 +13,8 @@ from pathlib import Path
 import declared
 import pytest
 
-from lodestar.assembly.profiles import read_profiles
 from lodestar.experts.registry import FRONTIER, registered
-from lodestar_bringup.places import StackError, config_folder, executable_path
+from lodestar_bringup.places import StackError, executable_path
 from lodestar_bringup.preflight import NAV2_PACKAGES, needed_packages, rate_of, refuse_missing, seed_of
 from lodestar_bringup.stack import USES, StackOptions, defaults_of, external, stack
 from lodestar_bringup.topics import ISAAC_CAMERA, REALSENSE_CAMERA, SIM_CAMERA, wiring
@@ -399,15 +398,3 @@ def test_a_death_is_answered_by_the_starters_rule() -> None:
         react = node(specs[name], supervision)._ExecuteLocal__on_exit
         actions = react(SimpleNamespace(returncode=code), LaunchContext())
         assert [isinstance(action, Shutdown) for action in actions] == [True] * ends
-
-
-def test_signs_are_read_where_that_is_wanted():
-    for use in ("sim", "go2", "replay"):
-        assert "sign_reader" not in {spec.name for spec in stack(use)}
-        (reader,) = (spec for spec in stack(use, StackOptions(signs=True)) if spec.name == "sign_reader")
-        assert ("image", dict(reader.remappings)["image"]) in reader.remappings
-        (scene,) = (spec for spec in stack(use, StackOptions(signs=True)) if spec.name == "scene_dictionary")
-        assert dict(scene.remappings)["signs"] == "sign_reader/signs"
-        assert read_profiles([config_folder() / f"{use}.yaml"]).sign_reader.reader == "none"
-    signs = read_profiles([config_folder() / "sim.yaml", config_folder() / "signs.yaml"])
-    assert signs.sign_reader.reader == "rapidocr"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -27,7 +26,7 @@ from sound_stack import (
 )
 
 from lodestar.perception.lookout import VocabularyReport, WordSight
-from lodestar_ros.doctor.__main__ import in_words, main, told
+from lodestar_ros.doctor.__main__ import in_words, told
 from lodestar_ros.doctor.checkup import checkup, worst
 from lodestar_ros.doctor.findings import (
     Endpoint,
@@ -40,7 +39,7 @@ from lodestar_ros.doctor.findings import (
     Picture,
 )
 from lodestar_ros.doctor.graph_checks import CORE, deciding
-from lodestar_ros.doctor.machine import confined_by, head_of, local_processes, wanted_interfaces
+from lodestar_ros.doctor.machine import confined_by, wanted_interfaces
 
 
 def test_a_sound_stack_has_no_finding() -> None:
@@ -394,53 +393,6 @@ def test_the_worst_comes_first() -> None:
     assert [finding.level for finding in checkup(seen, INPUTS)] == [Level.FAULT, Level.WARNING]
 
 
-def test_processes_are_read_with_their_middleware(tmp_path: Path) -> None:
-    for pid, words, environment in (
-        (
-            "41",
-            [b"python", b"/x/lib/lodestar_ros/memory", b"-r", b"__node:=memory"],
-            [b"ROS_DOMAIN_ID=5", b"A=b=c"],
-        ),
-        ("42", [b"python", b"other"], []),
-        ("self", [b""], []),
-    ):
-        (tmp_path / pid).mkdir()
-        (tmp_path / pid / "cmdline").write_bytes(b"\0".join(words))
-        (tmp_path / pid / "environ").write_bytes(b"\0".join(environment))
-    assert list(local_processes(tmp_path)) == [LocalProcess(41, "memory", "5")]
-    (tmp_path / "weights.pt").write_bytes(b"PK" + bytes(100))
-    assert head_of(str(tmp_path / "weights.pt")) == (b"PK" + bytes(100))[:64]
-    assert head_of(str(tmp_path / "none.pt")) is None
-
-
 def test_a_detector_that_takes_any_text_and_sees_every_word_is_no_finding() -> None:
     seen = told_words(is_open=True, words=(WordSight("mug", "mug"),))(sound())
     assert checkup(seen, INPUTS) == []
-
-
-def test_the_detector_of_a_profile_is_tried_without_a_stack(
-    tmp_path: Path, capsys: pytest.CaptureFixture
-) -> None:
-    profile = tmp_path / "mine.yaml"
-
-    def tried(perception: str, *words: str) -> tuple[int, str]:
-        profile.write_text(f"/**/perception:\n  ros__parameters: {perception}\n")
-        status = main(["--detector", str(profile), "--words", "chair", *words])
-        return status, capsys.readouterr().out
-
-    lines = (
-        "the detector is ground_truth and can name any text.",
-        "  chair: seen as chair",
-        "Nothing is wrong.\n",
-    )
-    assert tried("{adapter: ground_truth}") == (0, f"{profile}: " + "\n".join(lines))
-    status, said = tried("{adapter: geometric}")
-    assert status == 1 and "gives no names" in said
-    status, said = tried("{adapter: ultralytics, model: /nowhere/yoloe.pt}")
-    assert status == 3 and "adapter ultralytics" in said
-    status, said = tried("{adapter: onnx, model: /nowhere/nanodet.onnx}")
-    assert status == 3 and "/nowhere/nanodet.onnx" in said and "make detector" in said
-    status, said = tried("{adapter: ground_truth, words: {file: /nowhere/words.txt}}")
-    assert status == 3 and "/nowhere/words.txt" in said
-    status, said = tried("{adapter: none}")
-    assert status == 3 and "mine.yaml" in said

@@ -1,4 +1,4 @@
-"""What a terminal command leaves behind when it ends."""
+"""The end of a terminal command: its action clients end before Python does."""
 
 from __future__ import annotations
 

@@ -57,6 +57,7 @@ class SceneChain:
         self.moved = MovedThings(self.dictionary) if config.archive_moved else None
         self.fields = DirectiveFields(phrases, shared.query, shared.keep_out_distance, shared.fence)
         self.journal = SceneJournal()
+        self._said: dict[int, str] = {}  # captions of the signs that the rooms were named by
         self.grid: OccupancyGrid2D | None = None  # without the zones
         self.pillars: PillarMap | None = None
         self.directive: Directive | None = None
@@ -78,9 +79,11 @@ class SceneChain:
         return [self.dictionary.update(delta), *self.journal.settle(self.dictionary)]
 
     def take_signs(self, reading: SignReading) -> SceneDelta:
-        """Update the entities of signs; rooms that a sign may name are found again."""
+        """Update the entities of signs; where one says something new, the rooms that it may name are found again."""
         delta = self.dictionary.take_signs(reading)
-        if reading.sights and any(entity.id >= FIRST_SIGN for entity in delta.updated):
+        said = {entity.id: entity.caption for entity in delta.updated if entity.id >= FIRST_SIGN}
+        if not said.items() <= self._said.items():
+            self._said |= said
             self.divide_again()
         return delta
 
@@ -113,6 +116,7 @@ class SceneChain:
     def forget_layers(self) -> None:
         """Have rooms, zones and pillars found again: another map is in use, in which those of before lie elsewhere."""
         self.zones = self.pillars = self._divided = None
+        self._said.clear()
 
     def find_rooms(self) -> FoundRooms | None:
         """Divide the newest grid into rooms; None where that was done already."""

@@ -56,6 +56,8 @@ class ViewJudge:
         if not self._reasoner.waits:
             answer = self._reasoner.judge_view(question)
             return answer if answer is not None else self._alone(question, "")
+        if request.stamp < self._rests_until - self._config.longest_rest:  # the clock has begun anew
+            self._rest, self._rests_until = 0.0, -math.inf
         is_here = self._is_same(taken_at, request.robot_pose)
         asked = self._about(request, question, is_here)
         if asked is not None:

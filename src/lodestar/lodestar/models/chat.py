@@ -8,7 +8,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
@@ -16,10 +16,10 @@ from lodestar.models.answer_size import answer_tokens
 from lodestar.models.chat_answers import BrokenAnswer, parse_answer
 from lodestar.models.chat_budget import Spending, tokens_in, tokens_of
 from lodestar.models.chat_key import NoKey, holds_key, read_key
+from lodestar.models.chat_request import RequestFormat, arguments_of, messages_of
 from lodestar.models.chat_retries import pause_before, retry_after
 from lodestar.models.config import ChatConfig
 from lodestar.models.day_budget import DayBudget
-from lodestar.models.images import data_url
 
 _log = logging.getLogger(__name__)
 
@@ -80,29 +80,6 @@ class Shorter:
     schema: dict[str, Any]
 
 
-@dataclass(frozen=True)
-class _RequestFormat:
-    """Request format of an endpoint: response format, token limit field, temperature field."""
-
-    answer: str = "json_schema"  # fallbacks: json_object, then text
-    limit: str = "max_tokens"  # newer models: max_completion_tokens
-    temperature: bool = True
-
-    def simpler(self, complaint: str) -> _RequestFormat | None:
-        """Return the format to try after the endpoint refused this one, or None if it refused for another reason."""
-        complaint = complaint.casefold()
-        if "max_tokens" in complaint and self.limit == "max_tokens":
-            return replace(self, limit="max_completion_tokens")
-        if "temperature" in complaint and self.temperature:
-            return replace(self, temperature=False)
-        about_schema = any(
-            word in complaint for word in ("response_format", "json_schema", "schema", "json_object")
-        )
-        if about_schema and self.answer != "text":
-            return replace(self, answer="json_object" if self.answer == "json_schema" else "text")
-        return None
-
-
 class OpenAiChat:
     """Client of any OpenAI-compatible endpoint. Thread-safe; reads the key from the environment and never shows it."""
 
@@ -122,7 +99,7 @@ class OpenAiChat:
         self._lock = threading.Lock()
         self._client: Any = None
         self._holds_key: Callable[[str], bool] = lambda text: False
-        self._form = _RequestFormat()
+        self._form = RequestFormat()
         self._spending = Spending(config.spending)
         self._day = day or DayBudget(config.day)
         self._open_calls: set[_Call] = set()
@@ -158,7 +135,7 @@ class OpenAiChat:
         the tokens and by the `shorter` question where there is one. Raises ChatUnavailable subclasses.
         """
         limit = min(answer_tokens(schema), self._config.max_tokens)
-        messages = _messages(system, user, images)
+        messages = messages_of(system, user, images)
         call = _Call(time.monotonic() + self._config.patience)
         with self._lock:
             left = self._resting_until - time.monotonic()
@@ -175,7 +152,7 @@ class OpenAiChat:
                 if is_cut:
                     limit *= 2
                     if shorter is not None:
-                        schema, messages = shorter.schema, _messages(system, shorter.user, images)
+                        schema, messages = shorter.schema, messages_of(system, shorter.user, images)
                 else:
                     messages += [
                         {"role": "assistant", "content": answer[:4000]},
@@ -232,7 +209,7 @@ class OpenAiChat:
     ) -> tuple[str, bool]:
         """Send one request. Raises the client's errors, TimeoutError and BudgetExceeded."""
         config, form, spending = self._config, self._form, self._spending
-        arguments = _arguments(config, form, messages, schema, limit)
+        arguments = arguments_of(config, form, messages, schema, limit)
         reserved = (tokens_of(arguments["messages"], len(json.dumps(schema))), limit)
         refusal, day = spending.reserve(*reserved), self._day.today()
         if not refusal:
@@ -245,6 +222,7 @@ class OpenAiChat:
         timeout = min(config.timeout, call.left)
         try:
             response = call.run(lambda: _post(client, arguments, timeout, call), timeout)
+            used = reserved  # it is billed, though its counts or its text may be missing
             choice = response["choices"][0]
             text = choice["message"]["content"]
             used = _usage(response, reserved[0], text if isinstance(text, str) else "")
@@ -351,34 +329,6 @@ class _Call:
         return value
 
 
-def _messages(system: str, user: str, images: Sequence[bytes]) -> list[dict[str, Any]]:
-    return [{"role": "system", "content": system}, {"role": "user", "content": user_content(user, images)}]
-
-
-def _arguments(
-    config: ChatConfig,
-    form: _RequestFormat,
-    messages: list[dict[str, Any]],
-    schema: dict[str, Any],
-    limit: int,
-) -> dict[str, Any]:
-    """Return the request's arguments in the endpoint's format."""
-    arguments: dict[str, Any] = {"model": config.model, "messages": messages, form.limit: limit}
-    if form.temperature:
-        arguments["temperature"] = 0.0
-    if form.answer == "json_schema" and schema:
-        named = {"name": "answer", "schema": schema, "strict": True}
-        arguments["response_format"] = {"type": "json_schema", "json_schema": named}
-    elif schema:
-        rule = (
-            f"{messages[0]['content']}\nAnswer with one JSON object of this JSON schema: {json.dumps(schema)}"
-        )
-        arguments["messages"] = [{"role": "system", "content": rule}, *messages[1:]]
-        if form.answer == "json_object":
-            arguments["response_format"] = {"type": "json_object"}
-    return arguments
-
-
 def _post(client: Any, arguments: dict[str, Any], timeout: float, call: _Call) -> Any:
     """Return the response's JSON; reading stops when the question ends.
 
@@ -411,11 +361,3 @@ def _usage(response: dict[str, Any], sent: int, text: str) -> tuple[int, int]:
         if all(type(count) is int and 0 <= count < 10_000_000 for count in counts):
             return counts[0], counts[1]  # type: ignore[return-value]
     return sent, int(tokens_in(text)) + 1
-
-
-def user_content(text: str, images: Sequence[bytes]) -> str | list[dict[str, Any]]:
-    """Return a user message: text, or text and images as data URLs. Raises ValueError unless JPEG or PNG."""
-    if not images:
-        return text
-    pictures = [{"type": "image_url", "image_url": {"url": data_url(image)}} for image in images]
-    return [{"type": "text", "text": text}, *pictures]

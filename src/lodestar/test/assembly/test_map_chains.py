@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from dataclasses import replace
 
@@ -24,6 +25,7 @@ from lodestar.language.grammar import parse_directive
 from lodestar.mapping.admission import FrameRejected, RejectReason
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.frames import Detection, ImageBox, RgbdFrame, SegmentedFrame
+from lodestar.perception.signs import SignReading, SignSight
 from lodestar.scene.amendments import AmendmentRefused
 from lodestar.scene.records import Refusal
 from lodestar.storage.archive import Archive, ForeignFile
@@ -141,6 +143,29 @@ def test_rooms_are_found_once_per_grid_and_again_when_asked() -> None:
     assert chain.rooms_wait and chain.find_rooms() is not None
     chain.grid = replace(FLOOR, stamp=2.0)
     assert chain.rooms_wait
+
+
+def test_rooms_are_found_again_where_a_sign_says_something_new_and_not_at_each_look() -> None:
+    chain = SceneChain(SCENE_OF, SHARED, PhraseBook())
+    chain.grid = FLOOR
+
+    def look(number: int, text: str) -> bool:
+        """Return whether rooms are to be found again after another view of a sign."""
+        pose = planar_transform(0.3 * number, 0.0, math.pi / 2, 0.6) @ BODY_FROM_OPTICAL
+        place, normal = np.array([1.0, 2.0, 1.2]), np.array([0.0, -1.0, 0.0])
+        box = ImageBox(300, 200, 60, 20)
+        sight = SignSight(text, 0.98, place, normal, 0.2, 0.07, 0.05, box)
+        chain.take_signs(SignReading(float(number), pose, np.eye(4), (sight,)))
+        again = chain.rooms_wait
+        chain.find_rooms()
+        return again
+
+    chain.find_rooms()
+    assert [look(number, "204") for number in range(5)] == [False, True, False, False, False]
+    assert True in [look(number, "205") for number in range(5, 14)], "the plate was changed"
+    chain.forget_layers()
+    chain.find_rooms()
+    assert look(14, "205"), "another map is in use"
 
 
 def test_zones_follow_grid_and_directive_and_nothing_is_told_twice() -> None:

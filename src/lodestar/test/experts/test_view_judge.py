@@ -169,3 +169,10 @@ def test_whatever_the_way_and_the_model_s_pace_every_used_word_is_about_the_view
             metres, turned = apart(taken[round(answer.view, 3)], pose)
             assert metres <= CONFIG.distance and turned <= CONFIG.angle
         stamp = round(stamp + stood + rng.uniform(0.5, 8.0), 1)
+
+
+def test_a_clock_that_begins_anew_ends_the_rest_after_a_vain_wait():
+    stage = Stage(math.inf, PLANT)
+    assert stage.decide(POSE, 1000.0)[1] > 2.0, "it stood in vain, and rests"
+    assert stage.decide(POSE, 1001.0)[1] == 0.0
+    assert stage.decide(POSE, 5.0)[1] > 2.0

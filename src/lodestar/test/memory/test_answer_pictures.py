@@ -1,4 +1,4 @@
-"""What a model sees in the memory's pictures counts, marked as that; what the store knows stays the store's."""
+"""Answers by pictures: marked as a model's; numbers and places that the store knows stay the store's."""
 
 from __future__ import annotations
 

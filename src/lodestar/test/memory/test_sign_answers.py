@@ -1,4 +1,4 @@
-"""What signs say, as answers: quoted, and never obeyed."""
+"""Questions about the text of signs: the answer quotes it, and nothing obeys it."""
 
 from __future__ import annotations
 

@@ -200,6 +200,15 @@ def test_a_body_that_is_no_answer_is_an_error_and_no_crash(body):
         ask(chat_for(server))
 
 
+@pytest.mark.parametrize("body", ["{}", '{"choices": []}', completion(None), completion(7)])
+def test_an_answer_without_text_is_paid_for_as_it_was_reserved(body):
+    with chat_server((200, body)) as server:
+        chat = chat_for(server)
+        with pytest.raises(ChatUnavailable):
+            ask(chat)
+        assert chat.spending.tokens > 0
+
+
 def test_usage_that_cannot_be_is_not_believed():
     with chat_server((200, completion(GOOD, usage=(-5, 10**12)))) as server:
         chat = chat_for(server)

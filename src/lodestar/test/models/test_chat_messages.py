@@ -6,7 +6,7 @@ import base64
 
 import pytest
 
-from lodestar.models.chat import user_content
+from lodestar.models.chat_request import user_content
 
 JPEG = b"\xff\xd8\xff\xe0 rest"
 PNG = b"\x89PNG\r\n\x1a\n rest"

@@ -32,7 +32,7 @@ def sight(text: str, place=(1.0, 2.0, 1.25), normal=SOUTH, score: float = 0.98) 
 def reading(
     *sights: SignSight, x: float = 1.0, y: float = 0.6, stamp: float = 1.0, correction=None
 ) -> SignReading:
-    """What a camera at (x, y) read that looks along +y."""
+    """Return the reading of a camera at (x, y) that looks along +y."""
     pose = planar_transform(x, y, math.pi / 2, 0.6) @ BODY_FROM_OPTICAL
     return SignReading(stamp, pose, np.eye(4) if correction is None else correction, sights)
 

@@ -110,5 +110,7 @@ class AgentConfig:
     def __post_init__(self) -> None:
         if self.rounds < 1 or self.seconds <= 0.0:
             raise ValueError("an answer needs at least one round and some seconds")
-        if not 0 <= self.pictures <= 20:
-            raise ValueError("pictures must be from 0 to 20; each costs about a thousand tokens")
+        if not 0 <= self.pictures <= 12:
+            raise ValueError(
+                "pictures must be from 0 to 12, as many as a claim may cite; each costs about 1000 tokens"
+            )

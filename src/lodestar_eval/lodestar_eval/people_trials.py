@@ -25,7 +25,7 @@ _ROOM = 1.0  # m within which the robot could have stood at the comfort distance
 _FITS = 0.30  # m of clearance where it can stand
 _NEAR = 0.35  # m from a walker's way within which surfaces may be the walker's
 _BAND = (0.3, 1.7)  # m of height, of a walker without the feet
-_STILL = 0.25  # m to a true surface from which a surface of the map is nobody's; chosen: twice the truncation of a corner
+_STILL = 0.25  # m to a true obstacle from which a surface of the map is nobody's; chosen: the truncation
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,12 @@ class _Watch:
 
 
 def people_trial(
-    world: World, seed: int, phrases: PhraseBook, comfort: float = 1.2, measured: float = 1.2, walkers: int = 3
+    world: World,
+    seed: int,
+    phrases: PhraseBook,
+    comfort: float = 1.2,
+    measured: float = 1.2,
+    walkers: int = 3,
 ) -> PeopleTrial:
     """Return how a robot explored among walkers. comfort: that it keeps, 0 = none; measured: that is judged by."""
     busy = people_world(world, seed, walkers)
@@ -113,7 +118,9 @@ def people_trial(
     while episode.simulator.time < LEAVE + LOOK:  # it was done before: it stands and sees
         episode.simulator.step(settings.frame_interval)
         episode.robot.look()
-    people = {t.category for t in busy.at(BEGIN + 6.0).objects if moves_by_itself(t.category, MoverConfig().kinds)}
+    people = {
+        t.category for t in busy.at(BEGIN + 6.0).objects if moves_by_itself(t.category, MoverConfig().kinds)
+    }
     left = _left(episode, world, watch.ways)
     shown = episode.map.scene.dictionary.entities().values()
     voters = episode.map.voxels.map.instances().values()

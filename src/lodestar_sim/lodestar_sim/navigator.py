@@ -59,7 +59,9 @@ class NavigatorConfig:
     control_patience: float = 3.0  # s without a free motion; chosen
     # s for which the robot lets people pass before it goes on at the slow speed, and the longest time for which it does
     comfort_patience: float = 6.0
-    comfort_pass: float = 10.0  # ... ; chosen: below `progress_time` of Nav2, and the length of a doorway with a person
+    comfort_pass: float = (
+        10.0  # ... ; chosen: below `progress_time` of Nav2, and the length of a doorway with a person
+    )
     progress_time: float = 8.0  # s in which the robot must have moved or turned; chosen
     progress_distance: float = 0.15  # m; chosen
     progress_angle: float = 0.3  # rad; chosen

@@ -25,7 +25,9 @@ _ESCAPES = np.array(
 )
 _LEAST_CLOSENESS = 0.05  # to people that is none: the edge of a cell; chosen
 _TOUCHING = 0.5  # closeness from which a person may touch the body: 0.6 of 1.2 m; chosen
-_STOPPING = 1.0  # s ahead in which the robot comes no nearer to people; chosen: it brakes, and a grid is as old
+_STOPPING = (
+    1.0  # s ahead in which the robot comes no nearer to people; chosen: it brakes, and a grid is as old
+)
 _AHEAD = _STOPPING * np.array([0.25, 0.5, 1.0])
 _NUDGE = 0.12  # m/s sideways while turning without room to turn on the spot
 
@@ -352,7 +354,9 @@ class PathFollower:
             ahead = clearance.covered(poses)
             if ahead[:, 0].max() > here:
                 continue
-            if clearance.yields and clearance.nears(np.vstack([pose[None], rolled_out(pose, command, _AHEAD)])):
+            if clearance.yields and clearance.nears(
+                np.vstack([pose[None], rolled_out(pose, command, _AHEAD)])
+            ):
                 continue
             limit = self.config.unknown_speed if here or ahead[:, 1].max() else math.inf
             command[:2] *= min(1.0, limit / max(math.hypot(command[0], command[1]), 1e-9))

@@ -40,7 +40,11 @@ def with_comfort(
 
 
 def _lay(
-    values: np.ndarray, zones: OccupancyGrid2D, plan: OccupancyGrid2D, person: np.ndarray, config: ComfortConfig
+    values: np.ndarray,
+    zones: OccupancyGrid2D,
+    plan: OccupancyGrid2D,
+    person: np.ndarray,
+    config: ComfortConfig,
 ) -> None:
     """Raise the values (rows, columns) int8 of the zones to those of one person (4,)."""
     place, way = person[:2], person[2:] * config.ahead

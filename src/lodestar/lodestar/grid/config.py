@@ -175,7 +175,9 @@ class ComfortConfig:
 
     # m between the middle of the robot and that of a person; 0 = none. Hall's personal distance ends there
     distance: float = 1.2
-    ahead: float = 1.0  # s for which a person is taken to walk on; chosen: the time in which the robot stops twice
+    ahead: float = (
+        1.0  # s for which a person is taken to walk on; chosen: the time in which the robot stops twice
+    )
 
     def __post_init__(self) -> None:
         if not (0.0 <= self.distance <= 5.0 and 0.0 <= self.ahead <= 5.0):

@@ -48,13 +48,15 @@ def confirmed_by(base: OccupancyGrid2D, points: OccupancyGrid2D) -> OccupancyGri
 
 
 def with_keep_out(base: OccupancyGrid2D, zones: OccupancyGrid2D | None) -> OccupancyGrid2D:
-    """Return the base grid with keep-out cells where `zones` is occupied, and comfort where it has values up to COMFORT;
-    the base itself if neither lies on it.
+    """Return the base grid with keep-out cells where `zones` is occupied, and comfort where it has values up to
+    COMFORT; the base itself if neither lies on it.
     """
     if zones is None or not zones.cells.any():
         return base
     keep_out = occupied_onto(base, zones)
-    comfort = _onto(base, zones, np.where((zones.cells > 0) & (zones.cells <= COMFORT), zones.cells, np.int8(0)))
+    comfort = _onto(
+        base, zones, np.where((zones.cells > 0) & (zones.cells <= COMFORT), zones.cells, np.int8(0))
+    )
     if not keep_out.any() and not comfort.any():
         return base
     return replace(

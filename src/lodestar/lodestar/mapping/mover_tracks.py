@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from lodestar.geometry.poses import inverse
 from lodestar.mapping.records import CaptionVote, Instance, InstanceDelta, Observation
@@ -164,7 +163,7 @@ class MoverTracker:
         state.covariance = move @ state.covariance @ move.T + push @ push.T * self.config.acceleration**2
 
     def _associate(self, sights: Sequence[MoverSight]) -> list[tuple[int, int]]:
-        """Return pairs of track and sight within the gate, the assignment of least total distance."""
+        """Return pairs of track and sight within the gate, the nearest first (nearest neighbour)."""
         if not self._states or not sights:
             return []
         places = np.array([sight.place[:2] for sight in sights])
@@ -173,8 +172,12 @@ class MoverTracker:
             spread = state.covariance[:2, :2] + np.eye(2) * self.config.noise**2
             off = places - state.mean[:2]
             cost[row] = np.einsum("ij,jk,ik->i", off, np.linalg.inv(spread), off)
-        rows, columns = linear_sum_assignment(np.minimum(cost, 4.0 * self.config.gate))
-        return [(int(r), int(c)) for r, c in zip(rows, columns) if cost[r, c] <= self.config.gate]
+        pairs = list[tuple[int, int]]()
+        while float(cost.min()) <= self.config.gate:
+            row, column = (int(i) for i in np.unravel_index(int(cost.argmin()), cost.shape))
+            pairs.append((row, column))
+            cost[row], cost[:, column] = np.inf, np.inf
+        return pairs
 
     def _update(self, state: _State, sight: MoverSight) -> None:
         gain = state.covariance[:, :2] @ np.linalg.inv(

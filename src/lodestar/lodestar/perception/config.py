@@ -332,9 +332,12 @@ class MoverConfig:
     # m of rms error of a flat surface, and 1/m times the square of the depth: a mask within them is a picture; chosen
     flat: tuple[float, float] = (0.03, 0.006)
     noise: float = 0.15  # m, standard deviation of a place in plan; chosen: a step, and what the mask lacks
-    acceleration: float = 2.0  # m/s^2, standard deviation of the constant-velocity model; chosen: a person who turns
+    acceleration: float = (
+        2.0  # m/s^2, standard deviation of the constant-velocity model; chosen: a person who turns
+    )
     fastest: float = 2.5  # m/s, of a track; chosen: people indoors walk
-    gate: float = 9.21  # squared Mahalanobis distance of a sight that may be a track's: 99 percent of chi2 with 2 d.o.f.
+    # squared Mahalanobis distance of a sight that may be a track's: 99 percent of chi2 with 2 degrees of freedom
+    gate: float = 9.21
     confirm: int = 2  # sights after which a track counts; chosen: one false detection is nobody
     life: float = 5.0  # s without a sight after which a track ends; chosen: the time of a turn to look again
     misses: int = 3  # clear views of its place without it after which a track ends; chosen

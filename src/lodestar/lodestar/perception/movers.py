@@ -90,9 +90,7 @@ def _points(frame: RgbdFrame, mask: np.ndarray, config: MoverConfig) -> np.ndarr
     step = max(1, len(rows) // _SAMPLES)
     rows, columns = rows[::step], columns[::step]
     z, camera = depth[rows, columns].astype(np.float64), frame.camera
-    return np.stack(
-        [(columns - camera.cx) * z / camera.fx, (rows - camera.cy) * z / camera.fy, z], axis=1
-    )
+    return np.stack([(columns - camera.cx) * z / camera.fx, (rows - camera.cy) * z / camera.fy, z], axis=1)
 
 
 def _placed(

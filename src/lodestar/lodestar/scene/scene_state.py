@@ -235,7 +235,9 @@ class SceneState:
                 seen.add(identity)
                 self._archived.pop(identity, None)
                 self.journal.mark(identity)
-        together = sorted(seen - self._movers, key=lambda i: -self.records[i].instance.voxel_count)[:MAX_TOGETHER]
+        together = sorted(seen - self._movers, key=lambda i: -self.records[i].instance.voxel_count)[
+            :MAX_TOGETHER
+        ]
         for a, b in combinations(together, 2):
             gap = np.subtract(self.records[a].instance.centroid, self.records[b].instance.centroid)
             if float(gap @ gap) <= self.config.covisible_distance**2:

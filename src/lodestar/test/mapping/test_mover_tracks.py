@@ -50,13 +50,16 @@ def view(stamp, people=(), *, label="person", pose=(0.0, 0.0, 0.0), correction=N
     for i in range(len(people)):
         rows, columns = np.nonzero(labels == i + 1)
         if len(rows):
-            box = ImageBox(int(columns.min()), int(rows.min()), int(np.ptp(columns)) + 1, int(np.ptp(rows)) + 1)
+            box = ImageBox(
+                int(columns.min()), int(rows.min()), int(np.ptp(columns)) + 1, int(np.ptp(rows)) + 1
+            )
             found.append(Detection(i + 1, label, f"a {label}", score, box, len(rows)))
     frame = RgbdFrame(stamp, CAMERA, depth, odom, np.eye(4) if correction is None else correction)
     return frame, SegmentedFrame(stamp, labels, tuple(found))
 
 
-def follow(frames, config=MoverConfig()):
+def follow(frames):
+    config = MoverConfig()
     tracker = MoverTracker(config)
     for frame, segmented in frames:
         tracker.take(frame, split_movers(frame, segmented, config))
@@ -129,7 +132,9 @@ def test_a_person_who_fills_the_image_breaks_nothing():
     labels = np.ones(frame.depth.shape, np.uint16)
     seen = Detection(1, "person", "", 0.9, ImageBox(0, 0, 80, 60), labels.size)
     chain = VoxelChain(SemanticVoxelsConfig(), SharedConfig())
-    delta = chain.take_segments(replace(frame, depth=np.full_like(frame.depth, 0.6)), SegmentedFrame(1.0, labels, (seen,)))
+    delta = chain.take_segments(
+        replace(frame, depth=np.full_like(frame.depth, 0.6)), SegmentedFrame(1.0, labels, (seen,))
+    )
     assert delta.updated == () and not chain.map.instances()
 
 
@@ -155,7 +160,8 @@ def test_a_rejected_frame_updates_no_track():
 
 
 walkers = st.lists(
-    st.tuples(st.floats(1.0, 4.0), st.floats(-2.0, 2.0), st.floats(-1.5, 1.5), st.floats(-1.5, 1.5)), max_size=6
+    st.tuples(st.floats(1.0, 4.0), st.floats(-2.0, 2.0), st.floats(-1.5, 1.5), st.floats(-1.5, 1.5)),
+    max_size=6,
 )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -76,7 +77,7 @@ def with_walkers(world: World, rng: np.random.Generator, count: int, begin: floa
 
 
 def _length(path: tuple[tuple[float, float], ...]) -> float:
-    return sum(math.dist(a, b) for a, b in zip(path, path[1:]))
+    return sum(math.dist(a, b) for a, b in pairwise(path))
 
 
 def _places(world: World, rng: np.random.Generator) -> list[tuple[float, float]]:

@@ -15,6 +15,7 @@ from lodestar.models.lexicon import load_lexicon, words_of
 from lodestar.scene.records import EntityState, Region
 
 ON_PLATE = 0.9  # weight of a label that a plate says; chosen
+_NUMBERED = frozenset({"room", "no", "nr", "number", "suite"})  # what numbers of rooms follow, beside kinds of rooms
 UNSURE = 1.0  # evidence for "no named room"; a single typical object outweighs it
 
 
@@ -32,7 +33,18 @@ def _is_on(plates: Collection[str], name: str) -> bool:
     if words in said:
         return True
     marks = load_lexicon().room_marks(name).split()
-    return bool(marks) and any(f" {' '.join(marks)} " in f" {' '.join(plate)} " for plate in said)
+    return bool(marks) and any(_has_marks(plate, marks) for plate in said)
+
+
+def _has_marks(plate: list[str], marks: list[str]) -> bool:
+    """Return whether a plate has these words in a row. A number is that of a room: "2" is not on the plate "floor 2"."""
+    lexicon = load_lexicon()
+    for start in range(len(plate) - len(marks) + 1):
+        if plate[start : start + len(marks)] == marks:
+            before = plate[start - 1] if start else "room"
+            if not marks[0][-1].isdigit() or before in _NUMBERED or lexicon.room(before) is not None:
+                return True
+    return False
 
 
 def _room(name: str) -> str:

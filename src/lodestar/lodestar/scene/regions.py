@@ -15,7 +15,8 @@ from lodestar.models.lexicon import load_lexicon, words_of
 from lodestar.scene.records import EntityState, Region
 
 ON_PLATE = 0.9  # weight of a label that a plate says; chosen
-_NUMBERED = frozenset({"room", "no", "nr", "number", "suite"})  # what numbers of rooms follow, beside kinds of rooms
+#: Words that a number of a room follows, beside kinds of rooms.
+_NUMBERED = frozenset({"room", "no", "nr", "number", "suite"})
 UNSURE = 1.0  # evidence for "no named room"; a single typical object outweighs it
 
 
@@ -37,7 +38,7 @@ def _is_on(plates: Collection[str], name: str) -> bool:
 
 
 def _has_marks(plate: list[str], marks: list[str]) -> bool:
-    """Return whether a plate has these words in a row. A number is that of a room: "2" is not on the plate "floor 2"."""
+    """Return whether a plate has these words in a row. A number is a room's: "floor 2" has no "2"."""
     lexicon = load_lexicon()
     for start in range(len(plate) - len(marks) + 1):
         if plate[start : start + len(marks)] == marks:

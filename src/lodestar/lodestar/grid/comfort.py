@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import cv2
 import numpy as np
 
 from lodestar.grid.config import ComfortConfig
 from lodestar.grid.occupancy import COMFORT, FREE, OccupancyGrid2D
-from lodestar.grid.visibility import visible_mask
 
 _BODY = 0.35  # m around a person in which what is occupied may be the person
 
@@ -23,8 +23,8 @@ def with_comfort(
     """Return the zones with the comfort of people laid over their open cells; the same object where there is none.
 
     zones: a keep-out mask; None = all open, on the cells of the plan. people: (N, 4) x, y in map, metres, and vx, vy,
-    m/s. A person who walks takes the way of the next `ahead` seconds too. What a person does not see is no zone: walls
-    shield it, also from somebody in a mirror.
+    m/s. A person who walks takes the way of the next `ahead` seconds too. A wall across the zone ends it, also that of
+    somebody in a mirror.
     """
     people = np.asarray(people, np.float64).reshape(-1, 4)
     people = people[np.isfinite(people).all(axis=1)]
@@ -57,24 +57,26 @@ def _lay(
     along = np.clip((points - place) @ way / max(float(way @ way), 1e-9), 0.0, 1.0)
     away = np.linalg.norm(points - place - along[:, None] * way, axis=1)
     near = np.ceil(COMFORT * (1.0 - away / config.distance))
-    seen = _seen(plan, place, reach)
-    cells = plan.cells_of(points)
-    inside = plan.contains(cells)
-    near[~inside] = 0.0
-    near[inside] *= seen[cells[inside, 0], cells[inside, 1]]
+    near[~_around(plan, place, points, away, config.distance)] = 0.0
     found = np.clip(near, 0.0, COMFORT).astype(np.int8).reshape(rows.shape)
     values[window] = np.maximum(values[window], found)
 
 
-def _seen(plan: OccupancyGrid2D, place: np.ndarray, reach: float) -> np.ndarray:
-    """Return (rows, columns) bool: what a person sees around, whose own body hides nothing."""
-    cells = plan.cells.copy()
-    window = _window(plan, place, _BODY)
-    rows, columns = np.mgrid[window]
-    points = plan.points_of(np.stack([rows.ravel(), columns.ravel()], axis=1))
-    own = (np.linalg.norm(points - place, axis=1) <= _BODY).reshape(rows.shape)
-    cells[window] = np.where(own, np.int8(FREE), cells[window])
-    return visible_mask(replace(plan, cells=cells, keep_out=None), place, reach)
+def _around(
+    plan: OccupancyGrid2D, place: np.ndarray, points: np.ndarray, away: np.ndarray, distance: float
+) -> np.ndarray:
+    """Return (N,) bool: points of a full window (N, 2) on the plan that hang together with the person's place without
+    a wall between. The person's own body is none.
+    """
+    cells = plan.cells_of(points)
+    inside = plan.contains(cells)
+    at = np.where(inside[:, None], cells, 0)
+    apart = np.linalg.norm(points - place, axis=1)
+    is_open = inside & (away < distance) & (~plan.occupied[at[:, 0], at[:, 1]] | (apart <= _BODY))
+    columns = len(np.unique(points[:, 0]))
+    _, labels = cv2.connectedComponents(is_open.reshape(-1, columns).astype(np.uint8), connectivity=4)
+    flat = labels.ravel()
+    return is_open & (flat == flat[int(apart.argmin())])
 
 
 def _window(grid: OccupancyGrid2D, place: np.ndarray, reach: float) -> tuple[slice, slice]:

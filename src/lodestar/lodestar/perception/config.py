@@ -324,7 +324,7 @@ class SignConfig:
 class MoverConfig:
     """People and animals: what is detected of them is tracked and stays out of the map."""
 
-    # nouns of what moves by itself, with all that the lexicon and WordNet count among them; chosen
+    # nouns of what moves by itself, with all that the lexicon counts among them; chosen
     kinds: tuple[str, ...] = ("person", "animal")
     min_score: float = 0.3  # of a detection that is placed, 0..1; chosen
     min_points: int = 12  # valid depths of its mask; chosen, as VoxelConfig.min_points

@@ -9,8 +9,6 @@ import cv2
 import numpy as np
 
 from lodestar.models.kinship import kind_of, same_kind
-from lodestar.models.lexicon import load_lexicon
-from lodestar.models.wordnet import load_wordnet
 from lodestar.perception.config import MoverConfig
 from lodestar.perception.frames import Detection, RgbdFrame, SegmentedFrame
 
@@ -47,9 +45,7 @@ class SplitFrame:
 def moves_by_itself(label: str, kinds: tuple[str, ...]) -> bool:
     """Return whether a label names one of these kinds, or a kind of it; "picture of a person" names a picture."""
     noun = kind_of(label.split(" of ")[0])
-    if any(same_kind(noun, kind) for kind in kinds):
-        return True
-    return noun not in load_lexicon().nouns and load_wordnet().is_a(noun, *kinds)
+    return any(same_kind(noun, kind) for kind in kinds)
 
 
 def split_movers(frame: RgbdFrame, segmented: SegmentedFrame, config: MoverConfig) -> SplitFrame:

@@ -61,7 +61,9 @@ def _is_of_rooms(inquiry: Inquiry, shot: Shot) -> bool:
     if scope is None or inquiry.region_at(shot.position) in scope.regions:
         return True
     things = (scene.entities.get(identity) for identity in shot.shares)
-    return any(one is not None and one.region_id in scope.regions for one in things)
+    return any(
+        one is not None and (one.region_id or inquiry.region_at(one.mean)) in scope.regions for one in things
+    )
 
 
 def _value(said: str) -> str:

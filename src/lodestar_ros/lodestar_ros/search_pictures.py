@@ -8,7 +8,7 @@ import numpy as np
 
 from lodestar.assembly.search_pictures import frontier_candidates, memory_candidates
 from lodestar.experts.heights import view_heading
-from lodestar.experts.picture_offers import Candidate
+from lodestar.experts.picture_source import Candidate
 from lodestar.keyframes.records import ImageName, Keyframe
 from lodestar.memory.answering.shots import Shot
 from lodestar.memory.records import Snapshot

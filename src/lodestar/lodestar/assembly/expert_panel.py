@@ -22,7 +22,7 @@ from lodestar.timing.stamps import Periodic, Phased
 
 if TYPE_CHECKING:
     from lodestar.experts.descriptions import SceneDescription
-    from lodestar.experts.picture_offers import PictureSource
+    from lodestar.experts.picture_source import PictureSource
     from lodestar.grid.occupancy import OccupancyGrid2D
     from lodestar.language.config import ReasonerConfig
     from lodestar.language.reasoner import Reasoner

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from lodestar.experts.picture_offers import Candidate
+from lodestar.experts.picture_source import Candidate
 from lodestar.language.views import FRONTIER, MEMORY
 from lodestar.memory.answering.shots import Shot
 

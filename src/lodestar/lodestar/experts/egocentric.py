@@ -15,7 +15,8 @@ from lodestar.experts.descriptions import AnnotatedPoint, SceneDescription
 from lodestar.experts.detection_score import DetectionScorer, as_entity, name_of
 from lodestar.experts.facing_places import place_to_face, place_towards
 from lodestar.experts.lifted_detections import LiftedDetection, lift
-from lodestar.experts.picture_offers import Offers, PictureSource
+from lodestar.experts.picture_offers import Offers
+from lodestar.experts.picture_source import PictureSource
 from lodestar.experts.protocol import (
     ActionKind,
     Proposal,

@@ -12,7 +12,7 @@ from lodestar.language.directive import Directive, Step, Task
 
 if TYPE_CHECKING:
     from lodestar.experts.descriptions import SceneDescription
-    from lodestar.experts.picture_offers import PictureSource
+    from lodestar.experts.picture_source import PictureSource
     from lodestar.grid.occupancy import OccupancyGrid2D
     from lodestar.memory.last_seen import RememberedPlaces
     from lodestar.perception.frames import RgbdFrame, SegmentedFrame

@@ -14,7 +14,8 @@ from expert_worlds import Block, furnished, photograph, red_chair, request
 from lodestar.assembly.search_pictures import frontier_candidates, memory_candidates
 from lodestar.experts.config import OfferConfig
 from lodestar.experts.egocentric import EgocentricConfig, EgocentricExpert
-from lodestar.experts.picture_offers import Candidate, Offers
+from lodestar.experts.picture_offers import Offers
+from lodestar.experts.picture_source import Candidate
 from lodestar.experts.protocol import ActionKind, Proposal
 from lodestar.experts.reach import Reach
 from lodestar.keyframes.records import ImageName

@@ -1,4 +1,4 @@
-"""What claims about pictures show together: of what no picture can show, and where two of them disagree, nothing."""
+"""Checks of claims about pictures together: what no picture can show, or two of them deny each other, is not said."""
 
 from __future__ import annotations
 

@@ -30,8 +30,8 @@ def check_pictures(inquiry: Inquiry, claims: Sequence[Checked], yes: bool | None
         raise BadClaim("pictures of one moment do not show that something changed")
     if question.asked and yes is False and not all(claim.outlined for claim in seen):
         raise BadClaim("it cites no picture of the very thing that it denies something of")
-    if not all(_is_of_rooms(inquiry, shot) for shot in shots):
-        raise BadClaim("it cites a picture of another room")
+    if not all(any(_is_of_rooms(inquiry, shot) for shot in claim.pictures) for claim in seen):
+        raise BadClaim("it cites pictures of another room")
     if question.kind is QuestionKind.ATTRIBUTE and len({_value(claim.said) for claim in seen}) > 1:
         raise BadClaim("its pictures do not agree")
     if question.answer is AnswerType.NUMBER and len({claim.number for claim in seen}) > 1:

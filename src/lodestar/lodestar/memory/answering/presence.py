@@ -53,7 +53,7 @@ def is_so(about: About) -> Answer:
     looks = [p.value for p in question.asked if p.name == "HasAttribute"]
     if looks and true.best is None and plain.best is None:  # who asks takes the thing for granted
         why, directive = (
-            f"I have not seen {plain_words.phrase}",
+            f"I have not seen any {plain_words.phrase}",
             directive_to_find(plain_words, question.scope),
         )
         return unknown(inquiry, why, directive)

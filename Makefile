@@ -25,7 +25,7 @@ ENVIRONMENT := . ./env.sh
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-setup: ## make the environment and build the workspace; EXTRAS=torch|ultralytics|none (quick when nothing changed)
+setup: ## make the environment and build the workspace; EXTRAS=torch|ultralytics|signs|none (quick when nothing changed)
 	@$(PYTHON) scripts/setup_workspace.py $${EXTRAS:+--extras "$$EXTRAS"}
 
 demo: setup ## find something: DIRECTIVE="find the red chair" SEED=7 WORLD=office|warehouse|apartment|file PERCEPTION=nanodet

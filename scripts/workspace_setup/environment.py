@@ -18,7 +18,7 @@ from workspace_setup.machine import check_disk, installed_interpreter, version_o
 
 #: What `make setup EXTRAS=...` takes, and the files of requirements/ that it adds. Ultralytics needs a torchvision of
 #: the same build as torch, so it comes with both.
-EXTRAS = {"torch": ("torch",), "ultralytics": ("torch", "ultralytics")}
+EXTRAS = {"torch": ("torch",), "ultralytics": ("torch", "ultralytics"), "signs": ("signs",)}
 NO_EXTRAS = "none"
 COLCON_FOLDERS = ("build", "install", "log")
 UV = "uv>=0.5,<1"  # the installer; what it installs stands in requirements/

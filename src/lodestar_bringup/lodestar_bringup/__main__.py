@@ -147,7 +147,7 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
         action="store_true",
         help="take directives on operator/directive and clicks on clicked_point",
     )
-    parser.add_argument("--signs", action="store_true", help="read signs, with requirements/signs.txt")
+    parser.add_argument("--signs", action="store_true", help="read signs, with make setup EXTRAS=signs")
     parser.add_argument("--record", action="store_true", help="write inputs and conclusions to a recording")
     parser.add_argument("--bag", default=defaults.bag, help="replay only: the recording that is played")
     parser.add_argument("--rate", type=float, default=defaults.rate, help="replay only: times its pace")

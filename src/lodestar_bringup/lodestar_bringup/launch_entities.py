@@ -69,7 +69,7 @@ ARGUMENTS: dict[str, tuple[str, str]] = {
     "namespace": ("", "namespace of every node and relative topic"),
     "params_file": ("", "a parameter file that wins over the profile"),
     "rviz": ("false", "true: open RViz with Lodestar's layout, and take directives and clicks from it"),
-    "signs": ("false", "whether signs are read, with requirements/signs.txt"),
+    "signs": ("false", "whether signs are read, with make setup EXTRAS=signs"),
     "record": (
         "false",
         "true: write inputs and conclusions of the stack to a recording (docs/how-to/record.md)",

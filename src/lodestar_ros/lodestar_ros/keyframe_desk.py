@@ -8,6 +8,7 @@ from sensor_msgs.msg import CompressedImage
 
 from lodestar.keyframes.records import ImageName
 from lodestar.keyframes.store import KeyframeStore
+from lodestar.perception.caption_book import captions_home, erase_book
 from lodestar_interfaces import msg, srv
 from lodestar_ros import qos
 from lodestar_ros.conversions import header, stamp_to_msg
@@ -109,6 +110,7 @@ class KeyframeDesk:
     def _erase(self, request: srv.EraseKeyframes.Request, response: srv.EraseKeyframes.Response) -> Any:
         try:
             response.gone = list(self._store.erase(request.session_id, map(int, request.ids)))
+            erase_book(captions_home())
         except OSError as error:
             why = f"the images cannot be deleted: {error}; free or unlock the disk"
             raise Refused(srv.EraseKeyframes.Response.NOT_ERASED, why) from error

@@ -13,11 +13,11 @@ import numpy as np
 from lodestar.assembly.config import SceneDictionaryConfig
 from lodestar.assembly.scene_chain import SceneChain
 from lodestar.models.phrases import MissingPhrases
-from lodestar.perception.caption_book import CaptionBook
+from lodestar.perception.caption_book import CaptionBook, captions_home
 from lodestar.perception.captioner import make_describer
 from lodestar.scene.enrichment import EnrichmentTask, crop_of
 from lodestar.scene.vision_captioner import VisionCaptioner
-from lodestar.storage.private import UnsafeFolder, state_home
+from lodestar.storage.private import UnsafeFolder
 from lodestar_interfaces.srv import GetKeyframe
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.services import ServiceCaller
@@ -102,7 +102,7 @@ class SceneEnrichment:
     def _book(self) -> CaptionBook:
         """Return the descriptions that outlive this node; in memory alone where their file cannot be used."""
         try:
-            return CaptionBook(state_home() / "captions")
+            return CaptionBook(captions_home())
         except (UnsafeFolder, OSError, sqlite3.Error) as error:
             self._node.get_logger().warning(f"descriptions are forgotten when this node ends: {error}")
             return CaptionBook()

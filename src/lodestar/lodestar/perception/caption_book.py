@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import logging
@@ -10,7 +11,7 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
-from lodestar.storage.private import private_folder
+from lodestar.storage.private import private_folder, state_home
 
 _log = logging.getLogger(__name__)
 
@@ -29,6 +30,33 @@ class Description:
     attributes: tuple[str, ...] = ()
 
 
+def captions_home() -> Path:
+    """Return the folder of the descriptions that all nodes of this user share."""
+    return state_home() / "captions"
+
+
+def book_file(folder: Path) -> Path:
+    """Return the file of the descriptions in a folder."""
+    return folder / "captions.db"
+
+
+def erase_book(folder: Path) -> None:
+    """Erase what is kept in a folder, also while a node uses it; nothing where there is no book. Raises OSError.
+
+    Whatever was forgotten may be in a crop or in words about it, and a book can be made again: all of it goes.
+    """
+    file = book_file(folder)
+    if not file.is_file():
+        return
+    try:
+        with contextlib.closing(sqlite3.connect(file, timeout=5.0, isolation_level=None)) as database:
+            database.execute("PRAGMA secure_delete = ON")
+            database.execute("DELETE FROM crops")
+            database.execute("VACUUM")
+    except sqlite3.Error as error:
+        raise OSError(f"descriptions of images: {error}") from error
+
+
 class CaptionBook:
     """Keeps every crop until it is described, and what was said of it: no crop is paid for twice. Thread-safe.
 
@@ -37,14 +65,14 @@ class CaptionBook:
     """
 
     def __init__(self, folder: Path | None = None) -> None:
-        file = ":memory:" if folder is None else str(private_folder(folder) / "captions.db")
+        file = ":memory:" if folder is None else str(book_file(private_folder(folder)))
         self._lock = threading.Lock()
         self._told = ""
         self._over: set[str] = set()  # crops that wait no more, though that could not be written
         self._db = sqlite3.connect(file, timeout=5.0, isolation_level=None, check_same_thread=False)
         if folder is not None:
             Path(file).chmod(0o600)
-        self._db.executescript(_SCHEMA)
+        self._db.executescript(_SCHEMA + "PRAGMA secure_delete = ON;")
 
     @staticmethod
     def key(label: str, image: bytes) -> str:

@@ -299,7 +299,7 @@ class DescriberConfig:
 class SignConfig:
     """Reading of signs: who reads, how often, and which surfaces are worth it."""
 
-    reader: str = "none"  # none; rapidocr: PP-OCR on the CPU (requirements/signs.txt)
+    reader: str = "none"  # none; rapidocr: PP-OCR on the CPU (make setup EXTRAS=signs)
     period: float = 1.0  # s at least between two images that are read; chosen
     stands: float = 0.05  # m within which a camera stands; chosen
     stands_deg: float = 3.0  # within which it looks the same way; chosen

@@ -12,7 +12,7 @@ from lodestar.perception.frames import DetectorUnavailable
 from lodestar.perception.onnx_sessions import first_line
 from lodestar.perception.signs import TextLine
 
-MISSING = "signs are not read: rapidocr is not installed (uv pip install -r requirements/signs.txt)"
+MISSING = "signs are not read: rapidocr is not installed (make setup EXTRAS=signs)"
 
 
 class RapidReader:

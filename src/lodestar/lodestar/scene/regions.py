@@ -15,6 +15,8 @@ from lodestar.models.lexicon import load_lexicon, words_of
 from lodestar.scene.records import EntityState, Region
 
 ON_PLATE = 0.9  # weight of a label that a plate says; chosen
+#: Words that a number of a room follows, beside kinds of rooms.
+_NUMBERED = frozenset({"room", "no", "nr", "number", "suite"})
 UNSURE = 1.0  # evidence for "no named room"; a single typical object outweighs it
 
 
@@ -32,7 +34,18 @@ def _is_on(plates: Collection[str], name: str) -> bool:
     if words in said:
         return True
     marks = load_lexicon().room_marks(name).split()
-    return bool(marks) and any(f" {' '.join(marks)} " in f" {' '.join(plate)} " for plate in said)
+    return bool(marks) and any(_has_marks(plate, marks) for plate in said)
+
+
+def _has_marks(plate: list[str], marks: list[str]) -> bool:
+    """Return whether a plate has these words in a row. A number is a room's: "floor 2" has no "2"."""
+    lexicon = load_lexicon()
+    for start in range(len(plate) - len(marks) + 1):
+        if plate[start : start + len(marks)] == marks:
+            before = plate[start - 1] if start else "room"
+            if not marks[0][-1].isdigit() or before in _NUMBERED or lexicon.room(before) is not None:
+                return True
+    return False
 
 
 def _room(name: str) -> str:

@@ -13,7 +13,7 @@ import pytest
 
 from lodestar.models.chat import BadAnswer, BudgetExceeded, ChatUnavailable
 from lodestar.models.pace import Pace
-from lodestar.perception.caption_book import CaptionBook, Description
+from lodestar.perception.caption_book import CaptionBook, Description, erase_book
 from lodestar.perception.captioner import VisionDescriber, crop_to_jpeg, read_description
 from lodestar.perception.config import VisionConfig
 
@@ -201,3 +201,24 @@ def test_large_and_thin_crops_keep_their_proportions():
 def test_configurations_that_make_no_sense_are_refused():
     with pytest.raises(ValueError):
         VisionConfig(side=0)
+
+
+def test_what_was_forgotten_is_in_no_file_of_descriptions_also_while_a_node_writes(tmp_path):
+    folder = tmp_path / "captions"
+    book, image = CaptionBook(folder), b"pixels of a face " * 2000
+    book.wait("waits", "person", image)
+    book.describe("said", Description("a letter with a name"))
+    erase_book(folder)
+    content = b"".join(path.read_bytes() for path in folder.iterdir())
+    assert b"of a face" not in content and b"a name" not in content
+    assert book.waiting() is None and book.known("said") is None
+    book.wait("later", "chair", b"new")
+    assert book.waiting() == ("later", "chair", b"new")
+    erase_book(tmp_path / "no such folder")
+
+
+def test_a_book_that_cannot_be_erased_is_told(tmp_path):
+    CaptionBook(tmp_path / "captions").close()
+    (tmp_path / "captions" / "captions.db").write_bytes(b"no database " * 1000)
+    with pytest.raises(OSError, match="descriptions of images"):
+        erase_book(tmp_path / "captions")

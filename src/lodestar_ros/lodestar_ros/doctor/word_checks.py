@@ -27,7 +27,7 @@ def signs(seen: Observation) -> Iterator[Finding]:
     if seen.runs("sign_reader") and not seen.machine.reads_text:
         yield Finding(
             Level.WARNING, "no_sign_reader", "sign_reader runs, and rapidocr is not installed: no sign is read.",
-            "uv pip install -r requirements/signs.txt (docs/how-to/signs.md)",
+            "make setup EXTRAS=signs (docs/how-to/signs.md)",
         )  # fmt: skip
 
 

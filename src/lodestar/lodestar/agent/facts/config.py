@@ -17,7 +17,7 @@ class RecoveryConfig:
 
     enabled: bool = True  # False: a goal that failed is left out, and the experts are asked again
     sure: float = 0.6  # probability from which the causes count as told apart (ours)
-    max_looks: int = 3  # per failure, that would tell causes apart (the bound of CDA)
+    max_looks: int = 3  # per failure, that would tell causes apart (the bound of the benchmark `recovery`)
     max_recoveries: int = 5  # N_max of a step (VLM-DEWM 4.2.3)
     wait: float = 5.0  # s of one look that waits (ours)
     turned: float = 1.0  # s after a look that turns, within which what is there is detected (ours)

@@ -47,8 +47,9 @@ def shots_of(ids: Sequence[int], shots: Sequence[Shot], least: float) -> list[Sh
     """Return the images that show these things, each once: the one that shows each largest, in the order of the things,
     then the next best of each.
     """
-    ranked = [
-        sorted((s for s in shots if s.shows(i, least)), key=lambda s, i=i: (-s.shares[i], -s.stamp)) for i in ids
-    ]  # fmt: skip
-    rounds = (shot for round_ in zip_longest(*ranked) for shot in round_ if shot is not None)
+    def ranked(identity: int) -> list[Shot]:
+        showing = [shot for shot in shots if shot.shows(identity, least)]
+        return sorted(showing, key=lambda shot: (-shot.shares[identity], -shot.stamp))
+
+    rounds = (shot for turn in zip_longest(*map(ranked, ids)) for shot in turn if shot is not None)
     return list({shot.image: shot for shot in rounds}.values())

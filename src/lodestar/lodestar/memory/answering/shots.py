@@ -47,6 +47,7 @@ def shots_of(ids: Sequence[int], shots: Sequence[Shot], least: float) -> list[Sh
     """Return the images that show these things, each once: the one that shows each largest, in the order of the things,
     then the next best of each.
     """
+
     def ranked(identity: int) -> list[Shot]:
         showing = [shot for shot in shots if shot.shows(identity, least)]
         return sorted(showing, key=lambda shot: (-shot.shares[identity], -shot.stamp))

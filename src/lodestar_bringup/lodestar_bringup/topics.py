@@ -39,6 +39,7 @@ WIRING: Remaps = (
     ("decision", "goal_selector/decision"),
     ("directive_report", "goal_selector/report"),
     ("last_seen", "memory/last_seen"),
+    ("snapshots", "memory/snapshots"),
     ("heartbeat", "goal_selector/heartbeat"),
     ("traces", "goal_selector/traces"),
     ("outcomes", "goal_selector/outcomes"),

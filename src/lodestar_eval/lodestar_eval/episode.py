@@ -176,6 +176,8 @@ class Episode:
         self._thinking: list[tuple[str, ProposalRequest, float]] = []  # expert, request, when it was asked
         self.epochs = EpochTimes()
         self._path: list[tuple[float, float, float, float]] = []
+        if self.robot.eyes is not None:
+            self.robot.eyes.target_ids = frozenset(task.target_ids)
         self._perceive()
         self.directive = self.robot.headless.start(
             task.directive if directive is None else directive, self.simulator.time, self.settings.time_limit

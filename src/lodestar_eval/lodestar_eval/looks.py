@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from lodestar.experts.registry import holder
+from lodestar.experts.specs import Role
 from lodestar.experts.standing import StandingConfig
 from lodestar.geometry.poses import apart
 from lodestar.selection.decisions import Decision, Outcome
@@ -17,17 +19,19 @@ LONGEST = 3.0  # s that a decision may stand; the issue's bar
 
 def looks_of(decisions: Sequence[Decision], path: np.ndarray) -> dict[str, float]:
     """Return `used`: decisions that had a model's word about an image; `own`: of these, those whose image was taken
-    where the robot stood when it decided; `longest` and `stood`: seconds of standing, the most and all.
+    where the robot stood when it decided; `longest` and `stood`: seconds of standing, the most and all; `pictures`:
+    decisions for a place that the model chose by its picture.
 
     path: (N, 4) stamp, x, y, yaw of the robot, true.
     """
     config = StandingConfig()
-    used = own = 0
+    used = own = pictures = 0
     stood = [0.0]
     for decision in decisions:
         if decision.outcome is not Outcome.PENDING:
             continue
         stood.append(decision.stood)
+        pictures += decision.chosen == holder(Role.VIEWER) and bool(decision.evidence_keyframes)
         images = {
             arm.proposal.view for arm in decision.arms if arm.proposal is not None and arm.proposal.view
         }
@@ -35,7 +39,8 @@ def looks_of(decisions: Sequence[Decision], path: np.ndarray) -> dict[str, float
         here = _pose_at(path, decision.stamp + decision.stood)
         parts = [apart(_pose_at(path, image), here) for image in images]
         own += bool(images) and all(m <= config.distance and turned <= config.angle for m, turned in parts)
-    return {"used": float(used), "own": float(own), "longest": max(stood), "stood": sum(stood)}
+    return {"used": float(used), "own": float(own), "longest": max(stood), "stood": sum(stood),
+            "pictures": float(pictures)}  # fmt: skip
 
 
 def _pose_at(path: np.ndarray, stamp: float) -> np.ndarray:
@@ -43,13 +48,14 @@ def _pose_at(path: np.ndarray, stamp: float) -> np.ndarray:
 
 
 def look_metrics(outcomes: Sequence[EpisodeOutcome]) -> dict[str, float]:
-    """Return `looks.used`, `looks.own_share`, `looks.longest_s` and `looks.stood_s` (mean of an episode)."""
+    """Return `looks.used`, `own_share`, `longest_s`, `pictures`, and `stood_s` (mean of an episode)."""
     looks = [o.looks for o in outcomes if o.looks]
     used = sum(one["used"] for one in looks)
     return {
         "looks.used": used,
         "looks.own_share": sum(one["own"] for one in looks) / used if used else float("nan"),
         "looks.longest_s": max((one["longest"] for one in looks), default=float("nan")),
+        "looks.pictures": sum(one.get("pictures", 0.0) for one in looks),
         "looks.stood_s": sum(one["stood"] for one in looks) / max(len(looks), 1),
     }
 

@@ -87,3 +87,30 @@ def add_selection_options(parser: argparse.ArgumentParser) -> None:
 def selection_of(options: argparse.Namespace) -> SelectionConfig:
     """Return the configuration of the options of `add_selection_options`."""
     return SelectionConfig(features=options.features, reward=options.reward)
+
+
+def add_reasoner_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the reasoner that experts ask: how slow it is, and what it sees."""
+    parser.add_argument(
+        "--think",
+        type=positive_seconds,
+        default=0.0,
+        metavar="S",
+        help="simulated seconds that the reasoner takes for an answer, beside the experts as a model does (default 0)",
+    )
+    parser.add_argument(
+        "--late",
+        type=positive_seconds,
+        default=0.0,
+        metavar="S",
+        help="simulated seconds for which experts that ask the reasoner keep their answer back (default 0)",
+    )
+    parser.add_argument(
+        "--against-undelayed", action="store_true",
+        help="with --think or --late: adds a row without that delay for every policy, and compares the times",
+    )  # fmt: skip
+    parser.add_argument(
+        "--eyes", choices=("none", "view", "pictures"), default="none",
+        help="a scripted model judges views by their marks (view), or is shown pictures of frontiers and of the memory "
+        "too (pictures)",
+    )  # fmt: skip

@@ -65,6 +65,7 @@ class EpisodeSettings:
     reasoner_delay: float = 0.0  # simulated seconds of a reasoner's answer, in parallel with the experts
     # simulated seconds by which experts that use the reasoner delay their answers, as if it ran within them
     answer_delay: float = 0.0
+    eyes: str = "none"  # of `search_eyes.EYES`: what a scripted model is shown that judges views
     patience: float = 30.0  # simulated seconds after the time limit until the episode fails as stuck; chosen
     simulator: SimConfig = field(default_factory=SimConfig)
     navigator: NavigatorConfig = field(default_factory=NavigatorConfig)

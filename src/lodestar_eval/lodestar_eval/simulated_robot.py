@@ -20,6 +20,7 @@ from lodestar.scene.mirror import SceneMirror
 from lodestar.selection.policy import Policy
 from lodestar_eval.delayed import DelayedReasoner
 from lodestar_eval.range_sensors import RangeSensors
+from lodestar_eval.search_eyes import EYES, PICTURES, EyesReasoner, SearchEyes, SearchImages
 from lodestar_eval.settings import EpisodeSettings
 from lodestar_eval.stages import StageClock
 from lodestar_sim.sensors import CameraFrame
@@ -49,12 +50,19 @@ class SimulatedRobot:
         self._sees_color = settings.robot.perception.adapter in COLOR_ADAPTERS
         self.detector: Any = self._made_detector(rng)
         self._memory = memory
+        self.eyes = None if settings.eyes == EYES[0] else SearchEyes(phrases)
         self.headless = HeadlessRobot(
             settings.robot, phrases, policy, reasoner=self._reasoner, stages=self._stages,
-            remembers=memory is not None, kinds=settings.kinds,
+            remembers=memory is not None or self.eyes is not None, kinds=settings.kinds,
         )  # fmt: skip
         self.headless.use_detector(self.detector)
         self._use_memory()
+        self._images = self._kept_images()
+
+    def _kept_images(self) -> SearchImages | None:
+        """Return what keeps images for the eyes of a scripted model."""
+        offered = self.settings.eyes == PICTURES
+        return None if self.eyes is None else SearchImages(self.headless, self.eyes, offered)
 
     def _use_memory(self) -> None:
         if self._memory is not None and self.headless.memory is not None:
@@ -63,6 +71,8 @@ class SimulatedRobot:
     def _reasoner(self) -> Reasoner:
         """Return an offline reasoner with the settings' delay; one per expert, as each node has its own."""
         delay = self.settings.reasoner_delay
+        if self.eyes is not None:
+            return DelayedReasoner(delay, lambda: self.simulator.time, EyesReasoner(self.eyes))
         return DelayedReasoner(delay, lambda: self.simulator.time) if delay > 0.0 else OfflineReasoner()
 
     def _made_detector(self, rng: np.random.Generator) -> Any:
@@ -80,6 +90,7 @@ class SimulatedRobot:
         self.headless.forget()
         self.headless.use_detector(self.detector)
         self._use_memory()
+        self._images = self._kept_images()
 
     @property
     def grid(self) -> OccupancyGrid2D:
@@ -104,7 +115,7 @@ class SimulatedRobot:
             self.turn()
             return None
         with self._stages("render"):
-            color = self._sees_color or self.headless.map.wants_color
+            color = self._sees_color or self.headless.map.wants_color or self.eyes is not None
             image = self.simulator.render(color, settings.width, settings.height, labels=not self._sees_color)
         self.turn()
         self.see(image)
@@ -127,3 +138,5 @@ class SimulatedRobot:
             else:
                 segmented = self.detector.segment(image.stamp, image.labels, image.label_table, frame)
         self.headless.take_view(frame, segmented, self.simulator.odom_from_base)
+        if self._images is not None:
+            self._images.take(frame, self.simulator)

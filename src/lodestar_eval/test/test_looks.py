@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -38,7 +40,10 @@ def test_standing_and_use_are_counted_once_a_decision():
         decision(5.0, 5.0, 2.0),
         decision(5.0, 5.0, 2.0, outcome=Outcome.REACHED),
     ]
-    assert looks_of(done, PATH) == {"used": 1.0, "own": 1.0, "longest": 2.0, "stood": pytest.approx(2.1)}
+    counted = {"used": 1.0, "own": 1.0, "longest": 2.0, "stood": pytest.approx(2.1)}
+    assert looks_of(done, PATH) == {**counted, "pictures": 0.0}
+    chosen = [replace(one, evidence_keyframes=(7,)) for one in done]
+    assert looks_of([*chosen, replace(chosen[0], chosen="frontier")], PATH)["pictures"] == 2.0
     assert looks_of([], PATH)["longest"] == 0.0
 
 

@@ -11,6 +11,7 @@ from lodestar.experts.protocol import (
     Expert,
     GridReader,
     Listener,
+    PictureChooser,
     PlaceMemory,
     PlaceReader,
     SceneReader,
@@ -21,6 +22,7 @@ from lodestar.timing.stamps import Periodic, Phased
 
 if TYPE_CHECKING:
     from lodestar.experts.descriptions import SceneDescription
+    from lodestar.experts.picture_source import PictureSource
     from lodestar.grid.occupancy import OccupancyGrid2D
     from lodestar.language.config import ReasonerConfig
     from lodestar.language.reasoner import Reasoner
@@ -55,6 +57,12 @@ class ExpertPanel:
         for one in self.experts.values():
             if isinstance(one, PlaceReader):
                 one.use_memory(memory)
+
+    def use_pictures(self, source: PictureSource | None) -> None:
+        """Let those that can choose by pictures take them from this source; None = there are none."""
+        for one in self.experts.values():
+            if isinstance(one, PictureChooser):
+                one.use_pictures(source)
 
     def set_grid(self, grid: OccupancyGrid2D) -> None:
         """Have every expert plan on this grid from now on."""

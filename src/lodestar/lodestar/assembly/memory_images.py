@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from lodestar.experts.heights import view_heading
 from lodestar.keyframes.records import ImageName, Keyframe
 from lodestar.memory.answering.shots import Shot
 from lodestar.memory.records import Memory
 from lodestar.memory.segments import Segmenter
+from lodestar.memory.snapshots.sights import share_of_image
 from lodestar.memory.snapshots.upkeep import SnapshotUpkeep
 from lodestar.scene.captions import clean_text
 from lodestar.scene.mirror import SceneMirror
@@ -40,17 +42,45 @@ class MemoryImages:
         self._erased: set[ImageName] = set()
 
     def shots(self, scene: SceneMirror) -> tuple[Shot, ...]:
-        """Return the images that stand for what is known, as an answer may need them."""
-        found = []
+        """Return the images that stand for what is known, as an answer may need them, and after these, without labels,
+        the best other view of each thing.
+        """
+        found: dict[int, Shot] = {}
         for snapshot in self._snapshots.snapshots.values():
-            keyframe = self._snapshots.keyframe(snapshot.keyframe_id)
-            if keyframe is None:
-                continue
             things = (scene.entities.get(scene.resolve(i)) for i in sorted(snapshot.entity_ids))
             labels = tuple(dict.fromkeys(clean_text(one.label) for one in things if one is not None))
-            image, place = ImageName(keyframe.session_id, keyframe.id), keyframe.map_from_camera[:3, 3].copy()
-            found.append(Shot(image, keyframe.stamp, place, snapshot.entity_ids, labels, snapshot.caption))
-        return tuple(found)
+            shot = self._shot(snapshot.keyframe_id, scene, snapshot.entity_ids, labels, snapshot.caption)
+            if shot is not None:
+                found[snapshot.keyframe_id] = shot
+        others: dict[int, tuple[float, int]] = {}
+        for keyframe_id, scores in self._snapshots.sights().items():
+            for identity, score in scores.items() if keyframe_id not in found else ():
+                others[identity] = max(others.get(identity, (0.0, 0)), (score, keyframe_id))
+        for keyframe_id in sorted({keyframe_id for _, keyframe_id in others.values()}):
+            shot = self._shot(keyframe_id, scene, frozenset(self._snapshots.sights()[keyframe_id]))
+            if shot is not None:
+                found[keyframe_id] = shot
+        return tuple(found.values())
+
+    def _shot(
+        self,
+        keyframe_id: int,
+        scene: SceneMirror,
+        ids: frozenset[int],
+        labels: tuple[str, ...] = (),
+        caption: str = "",
+    ) -> Shot | None:
+        """Return a stored image with the outlines that are drawn in it; None where it is not known any more."""
+        keyframe = self._snapshots.keyframe(keyframe_id)
+        if keyframe is None:
+            return None
+        shares: dict[int, float] = {}
+        for instance, box in keyframe.instances.items():
+            identity = scene.resolve(instance)
+            shares[identity] = max(shares.get(identity, 0.0), share_of_image(box, keyframe.camera))
+        pose, name = keyframe.map_from_camera, ImageName(keyframe.session_id, keyframe.id)
+        heading = view_heading(pose)
+        return Shot(name, keyframe.stamp, pose[:3, 3].copy(), ids, labels, caption, heading, shares)
 
     def take_keyframe(self, keyframe: Keyframe) -> None:
         """Note a keyframe, or a newer record of one."""

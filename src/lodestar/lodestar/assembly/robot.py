@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +27,10 @@ from lodestar.assembly.expert_panel import ExpertPanel
 from lodestar.assembly.local_map import LocalMap, Stages, unmeasured
 from lodestar.assembly.memory_chain import MemoryChain
 from lodestar.assembly.memory_news import decision_news, directive_begun, directive_outcome
+from lodestar.assembly.search_pictures import SearchPictures
 from lodestar.experts.protocol import Expert, Proposal, ProposalRequest, Rejection, Thinking
+from lodestar.experts.registry import EGO_VLM, holder
+from lodestar.experts.specs import Role
 from lodestar.geometry.poses import planar_transform
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.checks import check_directive
@@ -40,6 +44,7 @@ from lodestar.memory.answering.agent import ModelAnswerer, make_answer_chat
 from lodestar.memory.answering.agent_tools import Pictures
 from lodestar.memory.answering.answerer import Answerer, memory_state
 from lodestar.memory.answering.outcomes import Answers, outcome_of
+from lodestar.memory.answering.shots import Shot
 from lodestar.memory.answering.tools import Tools
 from lodestar.memory.errors import StoreError
 from lodestar.memory.events import DirectiveNews
@@ -144,6 +149,22 @@ class HeadlessRobot:
     def grid(self) -> OccupancyGrid2D:
         """Return the grid with the keep-out zones."""
         return self.map.grid
+
+    def use_search_pictures(self, image: Callable[[int], bytes | None]) -> None:
+        """Offer a model that judges views the pictures of the explorer's frontiers and of the memory, until `forget`.
+
+        image(keyframe): returns a JPEG file at once, None where there is none.
+        """
+        explorer: Any = self.experts[holder(Role.EXPLORER)]
+        memory, forward = self.memory, self.config.experts[EGO_VLM.node].expert.viewpoints.camera_forward
+
+        def frontiers() -> list[tuple[int, np.ndarray | None, float]]:
+            return [(one.keyframe_id, one.viewpoint, one.utility) for one in explorer.frontiers()]
+
+        def shots() -> Sequence[Shot]:
+            return () if memory is None else memory.images.shots(memory.scene)
+
+        self.panel.use_pictures(SearchPictures(frontiers, shots, image, forward))
 
     # --- facts ------------------------------------------------------------------------------------------------
 

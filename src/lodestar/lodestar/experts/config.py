@@ -126,6 +126,27 @@ class RecallConfig:
 
 
 @dataclass(frozen=True)
+class OfferConfig:
+    """Pictures of frontiers and of the memory that a model is offered with the view (SnapMem 3.3)."""
+
+    # at most, about 1,000 tokens each; 0 = none; they go to the model of `reasoner` alone; chosen
+    pictures: int = 6
+    memories: int = (
+        2  # of these, of the memory; chosen: SnapMem keeps 3 to 5 of all, of which ours has the entities
+    )
+    confidence: float = (
+        0.35  # of a goal that is chosen by its picture, 0..1; chosen: above a turn's, below a thing's
+    )
+    been: float = 0.7  # metres from its goal at which a picture has been gone to; chosen
+    same_goal: float = 0.35  # metres within which a goal is the same as an excluded one; StopConfig
+    same_angle: float = math.radians(40.0)  # radians likewise; StopConfig
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.memories <= self.pictures <= 12:
+            raise ValueError("pictures must be from 0 to 12, and memories no more than that")
+
+
+@dataclass(frozen=True)
 class EgocentricConfig:
     """Parameters of the egocentric expert."""
 
@@ -151,6 +172,7 @@ class EgocentricConfig:
     recall: RecallConfig = field(default_factory=RecallConfig)
     turning: TurnConfig = field(default_factory=TurnConfig)
     standing: StandingConfig = field(default_factory=StandingConfig)
+    offers: OfferConfig = field(default_factory=OfferConfig)
     reach: ReachConfig = field(default_factory=ReachConfig, metadata={"shared": "reach"})
     viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig, metadata={"shared": "viewpoints"})
 

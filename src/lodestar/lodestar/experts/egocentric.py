@@ -15,6 +15,8 @@ from lodestar.experts.descriptions import AnnotatedPoint, SceneDescription
 from lodestar.experts.detection_score import DetectionScorer, as_entity, name_of
 from lodestar.experts.facing_places import place_to_face, place_towards
 from lodestar.experts.lifted_detections import LiftedDetection, lift
+from lodestar.experts.picture_offers import Offers
+from lodestar.experts.picture_source import PictureSource
 from lodestar.experts.protocol import (
     ActionKind,
     Proposal,
@@ -33,7 +35,7 @@ from lodestar.geometry.poses import wrap_angle
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.viewpoints import NoViewpoint, NoViewpointReason
 from lodestar.language.reasoner import OfflineReasoner, Reasoner
-from lodestar.language.views import GO, ViewAnswer, ViewPoint, ViewQuestion
+from lodestar.language.views import FRONTIER, GO, Offered, ViewAnswer, ViewPoint, ViewQuestion
 from lodestar.models.english import with_article
 from lodestar.models.kinship import same_kind
 from lodestar.models.phrases import MissingPhrases, PhraseBook
@@ -59,7 +61,8 @@ class EgocentricExpert:
         self._phrases = phrases
         self._reasoner = reasoner or OfflineReasoner()
         self._judge = ViewJudge(self._reasoner, config.standing)
-        self._task = TaskWatch(self._judge.forget)
+        self._offers = Offers(config.offers, phrases)
+        self._task = TaskWatch(self._begin)
         self._grid: OccupancyGrid2D | None = None
         self._mirror: SceneMirror | None = None
         self._frame: RgbdFrame | None = None
@@ -70,6 +73,15 @@ class EgocentricExpert:
         self._worth = DetectionScorer(config.worth, phrases)
         self._recall = Recall(config.recall, self._worth)
         self._answer: ViewAnswer | None = None
+
+    def _begin(self) -> None:
+        """Begin another task."""
+        self._judge.forget()
+        self._offers.forget()
+
+    def use_pictures(self, source: PictureSource | None) -> None:
+        """Offer a model that sees the pictures of frontiers and of the memory from this source; None = none."""
+        self._offers.source = source if self._reasoner.sees else None
 
     def set_grid(self, grid: OccupancyGrid2D) -> None:
         """Plan on this grid."""
@@ -117,6 +129,8 @@ class EgocentricExpert:
             return Thinking(self._judge.standing_until(request))
         self._answer = answer
         going, blocked = self._go(request, answer) if answer.action == GO else (None, "")
+        if going is None and answer.chosen is not None:
+            going = self._to_picture(request, answer, answer.chosen)
         if going is not None:
             return going
         back = self._recall.going_back(self.name, request, self._grid, frame.stamp, recalled)
@@ -178,6 +192,34 @@ class EgocentricExpert:
             turns=tuple(action.name for action in self._turns.fresh(request.robot_pose)),
             openness={action.name: share for action, share in self._openness(frame).items()},
             image=self._picture,
+            pictures=self._offered(request),
+        )
+
+    def _offered(self, request: ProposalRequest) -> tuple[Offered, ...]:
+        """Return the pictures of elsewhere that go with the question."""
+        assert self._grid is not None
+        if self._offers.source is None:
+            return ()
+        return self._offers.of(request, Reach(self._grid, request.robot_pose, self.config.reach))
+
+    def _to_picture(self, request: ProposalRequest, answer: ViewAnswer, chosen: Offered) -> Proposal | None:
+        """Return the proposal to go to what a picture shows; None where that is given up or out of reach meanwhile."""
+        still = {(one.kind, one.keyframe): one for one in self._offered(request)}
+        offered = still.get((chosen.kind, chosen.keyframe))
+        if offered is None:
+            return None
+        assert self._frame is not None
+        what = "a frontier" if chosen.kind == FRONTIER else "the memory"
+        why = f" ({answer.rationale})" if answer.rationale else ""
+        return Proposal(
+            expert=self.name,
+            epoch=request.epoch,
+            goal=np.array(offered.goal, np.float64),
+            confidence=self.config.offers.confidence,
+            rationale=f"Chosen by the picture of {what}, keyframe {chosen.keyframe}; going there{why}",
+            evidence_keyframes=(chosen.keyframe,),
+            stamp=self._frame.stamp,
+            view=_judged(answer),
         )
 
     def _taken_at(self, frame: RgbdFrame) -> np.ndarray:

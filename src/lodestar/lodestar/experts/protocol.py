@@ -12,6 +12,7 @@ from lodestar.language.directive import Directive, Step, Task
 
 if TYPE_CHECKING:
     from lodestar.experts.descriptions import SceneDescription
+    from lodestar.experts.picture_source import PictureSource
     from lodestar.grid.occupancy import OccupancyGrid2D
     from lodestar.memory.last_seen import RememberedPlaces
     from lodestar.perception.frames import RgbdFrame, SegmentedFrame
@@ -166,6 +167,15 @@ class Listener(Protocol):
 
     def hear(self, description: SceneDescription) -> None:
         """Take a description, which is untrusted text."""
+        ...
+
+
+@runtime_checkable
+class PictureChooser(Protocol):
+    """May go where a picture of elsewhere leads."""
+
+    def use_pictures(self, source: PictureSource | None) -> None:
+        """Take the pictures from this source; None = there are none."""
         ...
 
 

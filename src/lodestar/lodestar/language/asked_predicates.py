@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +11,41 @@ from lodestar.language.phrase_graphs import graphs_of
 from lodestar.language.phrase_meanings import relation_of, with_state
 from lodestar.language.phrases import Phrase
 from lodestar.language.query_graph import Predicate, QueryGraph
+from lodestar.models.lexicon import load_lexicon
+
+_MADE_OF = (("made", "of"), ("made", "from"), ("made", "out", "of"))
+
+
+def of_the_subject(
+    item: Item, asked: tuple[Predicate, ...], words: Sequence[str]
+) -> tuple[Item, tuple[Predicate, ...]]:
+    """Return "is the box on the desk made of wood" as a question whether the box on the desk is, not whether the box is
+    on a wooden desk: what a sentence ends with is asked of its subject.
+    """
+    material, known_as = _made_of(words), load_lexicon().attribute
+    if not material or not all(p.name == "InRegion" or len(p.mentioned) > 1 for p in asked):
+        return item, asked
+
+    def subject(graph: QueryGraph) -> QueryGraph:
+        looks = [p for p in graph.predicates if p.name == "HasAttribute" and p.arguments != (0,)]
+        others = [p for p in looks if known_as(p.value) == known_as(material)]
+        kept = tuple(p for p in graph.predicates if p not in others[-1:])
+        fits = tuple(p for p in asked if all(v < len(graph.variables) for v in p.mentioned))
+        return replace(graph, predicates=(*kept, *fits))
+
+    graphs = tuple((subject(graph),) for graph in item.best)
+    return replace(item, alternatives=graphs), (Predicate("HasAttribute", (0,), material),)
+
+
+def _made_of(words: Sequence[str]) -> str:
+    """Return the material that a sentence ends with: "made of wood"; "" where it ends otherwise."""
+    lexicon = load_lexicon()
+    for k in range(len(words) - 2):
+        opening = next((one for one in _MADE_OF if tuple(words[k : k + len(one)]) == one), None)
+        said = " ".join(words[k + len(opening) :]) if opening else ""
+        if said and lexicon.attribute_group.get(lexicon.attribute(said) or "") == "materials":
+            return said
+    return ""
 
 
 def asked_predicates(phrase: Phrase, asked: dict[str, Any]) -> tuple[Item, tuple[Predicate, ...]]:

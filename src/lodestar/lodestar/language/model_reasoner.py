@@ -13,6 +13,7 @@ from lodestar.language.config import RankPromptConfig
 from lodestar.language.directive import Item, Task
 from lodestar.language.picture_goals import Described, item_of
 from lodestar.language.prompts import (
+    OFFERED,
     PICTURE_SCHEMA,
     PICTURE_SYSTEM,
     RANK_SYSTEM,
@@ -23,7 +24,7 @@ from lodestar.language.prompts import (
     view_schema,
 )
 from lodestar.language.reasoner import DEFAULT_BUDGET, Judgement, OfflineReasoner, Scored
-from lodestar.language.views import GO, ViewAnswer, ViewQuestion
+from lodestar.language.views import GO, PICTURE, ViewAnswer, ViewQuestion
 from lodestar.models.chat import BadAnswer, ChatModel, ChatUnavailable, Shorter
 from lodestar.perception.pictures import BadPicture, PictureConfig, decode_picture, encode_picture
 from lodestar.scene.captions import clean_text
@@ -143,9 +144,11 @@ class ModelReasoner:
 
     def ask_view(self, question: ViewQuestion) -> ViewAnswer:
         """Return the model's answer about a view. Raises UNUSABLE."""
-        images = (question.image,) if question.image else ()
-        schema = view_schema(question.turns, max(len(question.points), 1))
-        data = _answer(self._model.complete(VIEW_SYSTEM, view_prompt(question), schema, images))
+        offered = question.pictures if question.image else ()
+        images = (question.image, *(one.image for one in offered)) if question.image else ()
+        schema = view_schema(question.turns, max(len(question.points), 1), len(offered))
+        system = f"{VIEW_SYSTEM}{OFFERED}" if offered else VIEW_SYSTEM
+        data = _answer(self._model.complete(system, view_prompt(question), schema, images))
         if data["image"].strip() != question.name:
             self.discarded += 1
             raise AnotherImage(
@@ -156,14 +159,18 @@ class ModelReasoner:
         for entry in data["scores"]:
             if type(entry["number"]) is int and entry["number"] in scores:
                 scores[entry["number"]] = _score(entry["score"])
-        action = data["action"]
-        if action != GO and action not in question.turns:
+        action, picture = data["action"], 0
+        if action == PICTURE:
+            picture = data["picture"]
+            if type(picture) is not int or not 1 <= picture <= len(offered):
+                raise ValueError("the language model chose a picture that was not offered")
+        elif action != GO and action not in question.turns:
             raise ValueError("the language model chose an action that is not on the list")
         if action == GO and not any(scores.values()):
             raise ValueError("the language model goes on but names no mark to go to")
         description = clean_text(str(data.get("description", "")))
         rationale = clean_text(str(data.get("reason", "")))
-        return ViewAnswer(question, scores, action, description, rationale, self.name)
+        return ViewAnswer(question, scores, action, description, rationale, self.name, picture)
 
 
 class ModelPictures:

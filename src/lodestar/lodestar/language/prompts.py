@@ -15,7 +15,7 @@ import numpy as np
 
 from lodestar.language.config import RankPromptConfig
 from lodestar.language.directive import Task
-from lodestar.language.views import GO, ViewQuestion
+from lodestar.language.views import GO, PICTURE, ViewQuestion
 from lodestar.models.chat_answers import list_of, object_of
 from lodestar.models.chat_budget import CHARACTERS_PER_TOKEN, tokens_in
 from lodestar.scene.captions import MAX_CHARACTERS, clean_text
@@ -42,6 +42,12 @@ target. Choose {GO} if one mark is worth going to, or one of the turns listed if
 Describe the view in one or two sentences: what room it may be, what stands where. `image` repeats the image's name.
 {DATA_RULE}"""
 
+OFFERED = f"""
+After the view come pictures of other places, in the order in which they are listed: of frontiers, beyond which nothing
+is known, and of things of the memory, which are listed as the detector knows them. Choose {PICTURE} and the number of a
+picture where going to what it shows helps more than anything in view: a frontier that may lead to the target, or a
+memory that shows it though the detector does not name it. Else `picture` is 0."""
+
 PICTURE_SYSTEM = f"""\
 Name the one thing that the picture is of, so that a robot can look for it: `label` is the bare noun in the singular,
 `caption` the noun with its colour, material and other lasting looks, `neighbors` bare nouns of at most three things
@@ -50,6 +56,8 @@ empty.
 {DATA_RULE}"""
 
 _VIEW = MAX_CHARACTERS + 50.0  # characters of a description's line in English
+
+_THINGS = 8  # of an offered picture
 
 _UNIT = {"type": "number", "minimum": 0, "maximum": 1}
 
@@ -65,12 +73,14 @@ PICTURE_SCHEMA = object_of(
 )
 
 
-def view_schema(turns: Sequence[str], marks: int) -> dict[str, Any]:
-    """Of an answer that may go to one of so many marks, or take one of the turns."""
+def view_schema(turns: Sequence[str], marks: int, pictures: int = 0) -> dict[str, Any]:
+    """Of an answer that may go to one of so many marks or pictures, or take one of the turns."""
+    offered = {"picture": {"type": "integer", "minimum": 0, "maximum": pictures}} if pictures else {}
     return object_of(
         image={"type": "string"},
         scores=list_of(object_of(number={"type": "integer"}, score=_UNIT), maxItems=marks),
-        action={"type": "string", "enum": [GO, *turns]},
+        action={"type": "string", "enum": [GO, *((PICTURE,) if pictures else ()), *turns]},
+        **offered,
         description={"type": "string"},
         reason={"type": "string"},
     )
@@ -234,5 +244,14 @@ def view_prompt(question: ViewQuestion) -> str:
         if point.what:
             record["thing"] = clean_text(point.what)
         records.append(record)
+    for number, offered in enumerate(question.pictures, start=1):
+        shown: dict[str, Any] = {
+            "picture": number,
+            "of": offered.kind,
+            "distance": round(offered.distance, 1),
+        }
+        if offered.things:
+            shown["things"] = [clean_text(text) for text in offered.things[:_THINGS]]
+        records.append(shown)
     turns = ", ".join(question.turns) or "none"
     return f"Turns that would show something new: {turns}.\n{data_block(records)}"

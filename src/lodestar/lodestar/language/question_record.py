@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from lodestar.language.asked_predicates import asked_predicates
+from lodestar.language.asked_predicates import asked_predicates, of_the_subject
 from lodestar.language.directive_draft import Draft
 from lodestar.language.items import ANYWHERE, Item, Pose, Scope
 from lodestar.language.noun_words import GENERIC, NounWords, noun_words
@@ -55,6 +55,8 @@ def question_of(
     """The record of a meaning. times: the occurrence that words at the edges say. Raises DirectiveError."""
     kind = QuestionKind[str(meaning["kind"]).upper()]
     item, scope, asked, shown = _about(draft, kind, meaning, named)
+    if kind is QuestionKind.IS_THERE and item is not None and asked:
+        item, asked = of_the_subject(item, asked, words)
     answer = ANSWERS.get(kind, AnswerType.TEXT)
     if meaning.get("answer"):
         answer = AnswerType[str(meaning["answer"]).upper()]

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 GO = "GO"  # the turns are TURN_LEFT, TURN_RIGHT and TURN_AROUND (eq. 21)
+PICTURE = "PICTURE"  # to where an offered picture leads (SnapMem 3.3)
+FRONTIER, MEMORY = "frontier", "memory"  # kinds of offered pictures
 
 
 @dataclass(frozen=True)
@@ -31,10 +33,25 @@ class ViewPoint:
 
 
 @dataclass(frozen=True)
+class Offered:
+    """A picture of elsewhere to which the robot may go (SnapMem 3.3). keyframe: its id. kind: FRONTIER, beyond which
+    nothing is known, or MEMORY, of things that are. goal: (3,) x, y, yaw in map, where it leads. distance: metres.
+    things: untrusted words for what it shows. image: a JPEG file.
+    """
+
+    keyframe: int
+    kind: str
+    goal: np.ndarray
+    distance: float
+    image: bytes
+    things: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class ViewQuestion:
     """target, neighbors, constraints: phrases of the step and of what holds meanwhile. turns: those that would show
     something new. openness: of each turn, [0, 1]. pose: (3,) of the robot in map. stamp: of the image, seconds. image:
-    the annotated view as a JPEG file, b"" = none.
+    the annotated view as a JPEG file, b"" = none. pictures: of elsewhere, to which it may go as well.
     """
 
     stamp: float
@@ -46,6 +63,7 @@ class ViewQuestion:
     turns: tuple[str, ...] = ()
     openness: dict[str, float] = field(default_factory=dict)
     image: bytes = b""
+    pictures: tuple[Offered, ...] = ()
 
     @property
     def name(self) -> str:
@@ -55,7 +73,8 @@ class ViewQuestion:
 
 @dataclass(frozen=True)
 class ViewAnswer:
-    """scores: of every point by number, [0, 1]. action: GO, one of the question's turns, or "" = neither.
+    """scores: of every point by number, [0, 1]. action: GO, PICTURE, one of the question's turns, or "" = neither.
+    picture: number of the picture that is chosen, from 1; 0 = none.
 
     question: what it answers, its image among it. description: untrusted words for the view.
     """
@@ -66,3 +85,9 @@ class ViewAnswer:
     description: str = ""
     rationale: str = ""
     by: str = "offline"
+    picture: int = 0
+
+    @property
+    def chosen(self) -> Offered | None:
+        """Return the picture to whose place it says to go."""
+        return self.question.pictures[self.picture - 1] if self.action == PICTURE else None

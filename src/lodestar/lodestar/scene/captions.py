@@ -46,6 +46,17 @@ def shows(attributes: Sequence[str], value: str) -> bool:
     return canonical in attributes or lexicon.attribute_group.get(canonical, "others") != "others"
 
 
+def tells(attributes: Sequence[str], value: str) -> bool:
+    """Return whether the attributes of a thing tell whether it is `value`: they name it, or another one of its group,
+    such as its colour. A thing of which no material was said may be of any.
+    """
+    lexicon = load_lexicon()
+    canonical = lexicon.attribute(value) or value
+    group = lexicon.attribute_group.get(canonical, "others")
+    known = {lexicon.attribute_group.get(one, "others") for one in attributes} - {"others"}
+    return canonical in attributes or group in known
+
+
 def says_more(caption: str, label: str) -> bool:
     """Return whether a caption says more than the label."""
     return bool(caption) and caption.casefold() != label.casefold()

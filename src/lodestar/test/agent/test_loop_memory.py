@@ -213,6 +213,33 @@ def test_what_nobody_can_see_ends_with_a_code_after_going_there(known_target):
     assert math.dist(known_target.pose[:2], FACING[:2]) < 1.0
 
 
+def in_turn(*outcomes):
+    """A memory that says each once, and the last from then on."""
+    left = list(outcomes)
+    return lambda question: (left.pop(0) if len(left) > 1 else left[0])(question)
+
+
+NOTHING = refusing(AnswerCode.NO_EVIDENCE, "I have not seen it")
+
+
+def test_what_it_cannot_see_of_the_thing_before_it_the_memory_is_asked_which_may_have_a_picture(known_target):
+    known_target.mirror.put(replace(TARGET, attributes=("red",)))
+    known_target.memory = in_turn(NOTHING, answering("It is of metal.", verified=0.0, yes=False))
+    result = ended(known_target, do(asked_whether("fabric")))
+    assert result.success and "It is of metal." in result.report and result.answers[0].value.yes is False
+    assert len(known_target.of(AskMemory)) == 2
+    assert math.dist(known_target.pose[:2], FACING[:2]) < 1.0
+
+
+@pytest.mark.parametrize("again", [NOTHING, answering("Of metal.", verified=-5000.0, yes=False), None])
+def test_without_a_fresh_answer_it_says_that_it_cannot_see_it(known_target, again):
+    known_target.mirror.put(replace(TARGET, attributes=("red",)))
+    known_target.memory = None if again is None else in_turn(NOTHING, again)
+    result = ended(known_target, do(asked_whether("fabric")))
+    assert result.error_code is ErrorCode.CANNOT_ANSWER
+    assert "cannot see whether it is fabric" in result.error_msg
+
+
 def test_what_shows_is_answered_on_the_spot(known_target):
     known_target.mirror.put(replace(TARGET, attributes=("red",)))
     result = ended(known_target, do(asked_whether("red")))

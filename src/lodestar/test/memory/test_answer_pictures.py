@@ -20,7 +20,9 @@ from lodestar.memory.answering.tools import AnswerCancelled
 QUESTION = "where is the gray chair?"
 FIND = said([call("find_things", "gray chair next to the table")])
 
-SHOT = Shot(ImageName("s", 7), 1015.0, np.array([2.0, 2.0, 0.45]), frozenset({1}), ("desk",), "desk")
+SHOT = Shot(
+    ImageName("s", 7), 1015.0, np.array([2.0, 2.0, 0.45]), frozenset({1}), ("desk",), "desk", 0.0, {1: 0.2, 6: 0.0005}
+)  # fmt: skip
 DESK = "what is lying on the desk?"
 
 
@@ -93,27 +95,38 @@ def test_a_model_may_count_what_the_store_has_no_number_of(office):
     assert answer.value.number == 4.0 and answer.confidence < AgentConfig().confidence
 
 
-def test_no_is_said_with_the_share_that_was_looked_at(office):
-    no = said(claims=[sees("There is no stapler.", "stapler")], yes=False)
-    answer, _, warnings, _ = looked(office, [no], "is there a stapler?")
-    assert warnings == [] and answer.value.yes is False
-    assert answer.coverage is not None and 0.0 < answer.coverage <= 1.0
+SCRATCHED = "is there a scratched chair?"  # what no detector tells
+
+
+def test_no_is_said_with_the_share_that_its_pictures_show(office):
+    no = said(claims=[sees("There is no scratched chair.", "chair")], yes=False)
+    answer, offline, warnings, _ = looked(office, [no], SCRATCHED)
+    assert not offline.is_known and warnings == [] and answer.value.yes is False
+    assert answer.coverage is not None and 0.0 < answer.coverage < 1.0
     assert "% of the floor" in answer.sentence and "A model sees this" in answer.sentence
-    sure = AgentConfig().seen_confidence * answer.coverage
+    sure = AgentConfig().seen_confidence * AgentConfig().unmarked * answer.coverage
     known = sure >= office.answerer().config.confidence.known_from
     assert answer.confidence == (pytest.approx(sure, abs=1e-3) if known else 0.0)
+
+
+def test_a_no_of_all_looks_stands_where_some_pictures_say_no_as_well(office):
+    no = said(claims=[sees("There is no stapler.", "stapler")], yes=False)
+    answer, offline, warnings, _ = looked(office, [no], "is there a stapler?")
+    assert warnings == [] and offline.value.yes is False and answer.sentence == offline.sentence
 
 
 def test_no_without_pictures_or_without_looks_is_not_said(office):
     notes = said(claims=[claim("There is no gray chair.", ["e6"])], yes=False)
     _, _, warnings, _ = looked(office, [FIND, notes], "is there a gray chair?")
     assert warnings
-    no = said(claims=[sees("There is no stapler.", "stapler")], yes=False)
-    blind, warnings, model = office.answerer(shots=(SHOT,), looks=None), [], Model(no)
+    no = said(claims=[sees("There is none.", "chair")], yes=False)
+    warnings, model = [], Model(no)
+    nowhere = replace(SHOT, heading=None)
+    blind = office.answerer(shots=(nowhere,))
     answerer = ModelAnswerer(
         model, blind, AgentConfig(sees=True), warn=warnings.append, pictures=lambda image: b"jpeg"
     )
-    answerer.answer(read_question("is there a stapler?"), office.now, office.pose)
+    answerer.answer(read_question(SCRATCHED), office.now, office.pose)
     assert "nobody knows how much" in warnings[0]
 
 
@@ -229,3 +242,81 @@ def test_what_pictures_do_not_show_is_no_reason_against_what_the_memory_knows(of
     )  # fmt: skip
     answer = answerer.answer(read_question("is there a red mug?"), office.now, office.pose)
     assert answer.value.yes is True and (not warnings or "no reason against" in warnings[0])
+
+
+# --- what a picture can show -----------------------------------------------------------------------------------------
+
+
+def test_pictures_of_what_the_question_means_come_first_and_are_told(office):
+    others = tuple(replace(SHOT, image=ImageName("s", 100 + i), shares={}) for i in range(8))
+    mine = replace(SHOT, image=ImageName("s", 50), labels=(), shares={6: 0.1})
+    _, _, _, model = looked(
+        office, [said()], "what is the gray chair next to the table made of?", (*others, mine)
+    )
+    assert "The question may mean e6" in model.users[0]
+    listed = [line for line in model.users[0].splitlines() if line.startswith("k")]
+    assert listed[0].startswith("k50: ") and "e6 gray chair" in listed[0]
+
+
+@pytest.mark.parametrize(
+    "evidence",
+    [
+        ("k7", "e6"),  # outlined there, with a few pixels
+        ("k7", "e3"),  # not outlined there
+        ("k7", "k8", "e1"),  # the second picture does not show it
+        ("k7", "e1", "e3"),
+        ("k7", "e987654321"),
+    ],
+)
+def test_a_claim_is_about_things_that_its_very_pictures_show(office, evidence):
+    other = replace(SHOT, image=ImageName("s", 8), shares={3: 0.1} if "e3" not in evidence else {})
+    bad = said(claims=[sees("It is of oak.", "oak", evidence)])
+    text = "what is the desk made of?"
+    answer, offline, warnings, _ = looked(office, [bad], text, (SHOT, other))
+    assert answer.sentence == offline.sentence and len(warnings) == 1
+
+
+def test_what_is_said_of_an_outlined_thing_is_surer_than_what_has_no_outline(office):
+    text = "what is the desk made of?"
+    marked, _, _, _ = looked(office, [said(claims=[sees("Of oak.", "oak", ("k7", "e1"))])], text)
+    bare, _, _, _ = looked(office, [said(claims=[sees("Of oak.", "oak")])], text)
+    assert marked.confidence == AgentConfig().seen_confidence > bare.confidence > 0.0
+    assert marked.value.names == bare.value.names == ("oak",)
+
+
+def test_pictures_that_do_not_agree_give_no_answer(office):
+    other = replace(SHOT, image=ImageName("s", 8))
+    metal, glass = sees("Of metal.", "metal", ("k7", "e1")), sees("Of glass.", "glass", ("k8", "e1"))
+    answer, offline, warnings, _ = looked(
+        office, [said(claims=[metal, glass])], "what is the desk made of?", (SHOT, other)
+    )
+    assert answer.sentence == offline.sentence and "do not agree" in warnings[0]
+    four, five = sees("Four.", "slot", number=4), sees("Five.", "slot", ("k8",), number=5)
+    answer, offline, warnings, _ = looked(
+        office, [said(claims=[four, five])], "how many free slots are there?", (SHOT, other)
+    )
+    assert answer.sentence == offline.sentence and "do not agree" in warnings[0]
+
+
+def test_nothing_is_denied_of_a_thing_that_is_in_no_picture(office):
+    text = "is the desk made of glass?"
+    blind = said(claims=[sees("I see none of glass.", "glass")], yes=False)
+    answer, offline, warnings, _ = looked(office, [blind], text)
+    assert answer.sentence == offline.sentence and "very thing" in warnings[0]
+    saw = said(claims=[sees("It is of oak.", "oak", ("k7", "e1"))], yes=False)
+    answer, offline, warnings, _ = looked(office, [saw], text)
+    assert not offline.is_known and warnings == [] and answer.value.yes is False and answer.is_known
+
+
+def test_pictures_of_one_moment_show_no_change(office):
+    moved = said(claims=[sees("Yes, I see it.", "mug", ("k7", "e1"))], yes=True)
+    answer, offline, warnings, _ = looked(office, [moved], "has the desk been moved?")
+    assert answer.sentence == offline.sentence and "one moment" in warnings[0]
+
+
+def test_a_list_that_the_memory_has_is_added_to_and_never_shortened(office):
+    mug = said(claims=[sees("A mug.", "mug"), sees("A stapler.", "stapler")])
+    answer, offline, _, _ = looked(office, [mug], DESK)
+    if offline.is_known and offline.value.names:
+        assert set(answer.value.names) >= set(offline.value.names) and "stapler" in answer.value.names
+        assert answer.sentence.startswith(offline.sentence) and answer.confidence <= offline.confidence

@@ -12,6 +12,7 @@ from pathlib import Path
 from lodestar_eval.episode_metrics import metrics_of
 from lodestar_eval.options import (
     DETECTORS,
+    add_reasoner_options,
     add_selection_options,
     positive_int,
     positive_seconds,
@@ -122,24 +123,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         default="on",
         help="validation of goals, diagnosis and recovery (default on)",
     )
-    parser.add_argument(
-        "--think",
-        type=positive_seconds,
-        default=0.0,
-        metavar="S",
-        help="simulated seconds that the reasoner takes for an answer, beside the experts as a model does (default 0)",
-    )
-    parser.add_argument(
-        "--late",
-        type=positive_seconds,
-        default=0.0,
-        metavar="S",
-        help="simulated seconds for which experts that ask the reasoner keep their answer back (default 0)",
-    )
-    parser.add_argument(
-        "--against-undelayed", action="store_true",
-        help="with --think or --late: adds a row without that delay for every policy, and compares the times",
-    )  # fmt: skip
+    add_reasoner_options(parser)
     add_selection_options(parser)
     parser.add_argument("--directive", default=None, help="instead of each seed's own")
     parser.add_argument(
@@ -218,6 +202,7 @@ def _planned(options: argparse.Namespace, folder: Path) -> tuple[Plan, list[Buil
         thinking=options.answer_time,
         reasoner_delay=options.think,
         answer_delay=options.late,
+        eyes=options.eyes,
     )
     if options.perception in DETECTORS:
         try:

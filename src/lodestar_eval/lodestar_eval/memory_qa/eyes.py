@@ -11,10 +11,13 @@ from typing import Any
 import cv2
 import numpy as np
 
+from lodestar.geometry.boxes import box_iou
+from lodestar.keyframes.records import Keyframe
 from lodestar.language.directive_errors import DirectiveError
 from lodestar.language.question import AnswerType, Question, QuestionKind
 from lodestar.language.question_reader import read_question
 from lodestar.models.lexicon import load_lexicon
+from lodestar.perception.frames import ImageBox
 from lodestar_eval.memory_qa.recording import Recording
 from lodestar_eval.memory_qa.truth import MIN_PIXELS, NEAR, TourTruth
 from lodestar_sim.reference_truth import Scene, is_class
@@ -24,33 +27,35 @@ _SIDE = (48, 36)  # pixels of the copies by which an image is recognised
 _ALIKE = 14.0  # grey levels that a picture's outlines and its encoding may change of it; chosen
 _ASKED = re.compile(r'^Question: "(.*?)"$', re.MULTILINE)
 _MADE_OF = re.compile(r"made (?:out )?of (\w+)\?$")
+_FITS = 0.3  # overlap from which an outline is that of a thing; chosen: boxes of parts of it overlap less
 _LISTED = re.compile(r"^k(\d+): ", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class _View:
-    """Content of a picture: the scene at that time, and its things that cover enough pixels near enough."""
+    """Content of a picture: the scene at that time, its things that cover enough pixels near enough, and numbers that
+    are drawn on them.
+    """
 
     scene: Scene
     things: tuple[WorldObject, ...]
+    marks: dict[int, int]
 
 
 class TourEyes:
     """Answers of a model about pictures of a tour, as `agent_schema.SCHEMA` has them.
 
     It gets the picture itself, finds which image of the tour it is, and knows of it what the simulator knows: a thing
-    is seen where it covers 60 pixels within 5 m. What it is not shown it does not know. `unknown` counts pictures that
-    are none of the tour.
+    is seen where it covers 60 pixels within 5 m, and has the number of the outline that fits its own box. What it is
+    not shown it does not know. `unknown` counts pictures that are none of the tour.
     """
 
     def __init__(self, recording: Recording) -> None:
         self._truth = TourTruth(recording.world, recording.glances)
+        self._resolve = recording.stream.scene.resolve
         store = recording.stream.keyframes()
-        self._stamps: list[float] = []
-        copies = []
-        for keyframe in store.keyframes():
-            self._stamps.append(keyframe.stamp)
-            copies.append(_copy(store.get(keyframe.id)[1]))
+        self._keyframes = store.keyframes()
+        copies = [_copy(store.get(keyframe.id)[1]) for keyframe in self._keyframes]
         self._copies = np.array(copies, np.float32).reshape(len(copies), -1)
         self.unknown = 0
 
@@ -74,11 +79,46 @@ class TourEyes:
         if found[best] > _ALIKE:
             self.unknown += 1
             return None
-        truth, stamp = self._truth, self._stamps[best]
-        glance = truth.glances[int(np.abs(truth.stamps - stamp).argmin())]
-        scene = truth.scenes[max(k for k, (start, _) in enumerate(truth.epochs) if start <= stamp)]
+        truth, keyframe = self._truth, self._keyframes[best]
+        glance = truth.glances[int(np.abs(truth.stamps - keyframe.stamp).argmin())]
+        scene = truth.scenes[max(k for k, (start, _) in enumerate(truth.epochs) if start <= keyframe.stamp)]
         near = {i for i, (pixels, metres) in glance.things.items() if pixels >= MIN_PIXELS and metres <= NEAR}
-        return _View(scene, tuple(thing for thing in scene.things if thing.id in near))
+        things = tuple(thing for thing in scene.things if thing.id in near)
+        return _View(scene, things, self._marks(keyframe, scene, things))
+
+    def _marks(self, keyframe: Keyframe, scene: Scene, things: Sequence[WorldObject]) -> dict[int, int]:
+        """Return the number of the outline that each thing has, where one fits it."""
+        outlines = {self._resolve(i): box for i, box in keyframe.instances.items()}
+        pairs = []
+        for thing in things:
+            own = _box_in(keyframe, *scene.boxes[thing.id])
+            pairs += [
+                (_overlap(own, box), thing.id, mark) for mark, box in outlines.items() if own is not None
+            ]
+        marks: dict[int, int] = {}
+        for overlap, identity, mark in sorted(pairs, reverse=True):
+            if overlap >= _FITS and identity not in marks and mark not in marks.values():
+                marks[identity] = mark
+        return marks
+
+
+def _box_in(keyframe: Keyframe, low: np.ndarray, high: np.ndarray) -> np.ndarray | None:
+    """Return the box (4,) x0, y0, x1, y1 in an image, pixels, of a box in map; None where it is behind the camera."""
+    corners = np.where((np.arange(8)[:, None] >> np.arange(3)) & 1, high, low)
+    pose, camera = keyframe.map_from_camera, keyframe.camera
+    inside = (corners - pose[:3, 3]) @ pose[:3, :3]
+    if inside[:, 2].max() <= 0.05:
+        return None
+    depth = np.maximum(inside[:, 2:], 0.05)
+    pixels = inside[:, :2] / depth * (camera.fx, camera.fy) + (camera.cx, camera.cy)
+    limits = np.array([camera.width, camera.height, camera.width, camera.height], float)
+    return np.clip(np.concatenate([pixels.min(axis=0), pixels.max(axis=0)]), 0.0, limits)
+
+
+def _overlap(own: np.ndarray, box: ImageBox) -> float:
+    """Return the intersection over union of two boxes in an image."""
+    other = np.array([box.x, box.y, box.x + box.width, box.y + box.height], float)
+    return float(box_iou(own[:2], own[2:], other[:2], other[2:]))
 
 
 def _copy(image: bytes) -> np.ndarray:
@@ -90,18 +130,14 @@ def _copy(image: bytes) -> np.ndarray:
 
 def _answer(question: Question, text: str, views: dict[int, _View]) -> dict[str, Any]:
     """Return what the pictures show of a question."""
-    asks_presence = question.kind is QuestionKind.IS_THERE and not question.scope
-    if question.item is None or (question.answer is AnswerType.YES_NO and not asks_presence):
-        return _said([])  # what was moved, or lies in which room, no single picture tells
+    if question.item is None:
+        return _said([])
     meant = {k: _meant(question, view) for k, view in views.items()}
     made = _MADE_OF.search(text)
-    if made is not None:
-        meant = {k: [t for t in things if t.material == made.group(1)] for k, things in meant.items()}
     if question.answer is AnswerType.YES_NO:
-        shown = [k for k, things in meant.items() if things]
-        if shown:
-            return _said([_claim("Yes, I see it.", "it", shown[:1])], yes=True)
-        return _said([_claim("I see none in any picture.", "it", list(views))], yes=False)
+        if made is not None and question.asked:
+            return _is_made_of(meant, views, made.group(1))
+        return _is_there(meant, views, made.group(1) if made is not None else "")
     tells: Callable[[WorldObject], str] | None = None
     if question.kind is QuestionKind.ATTRIBUTE and ("made of" in text or "material" in text):
         tells = lambda thing: thing.material  # noqa: E731
@@ -109,17 +145,34 @@ def _answer(question: Question, text: str, views: dict[int, _View]) -> dict[str,
         tells = lambda thing: thing.category  # noqa: E731
     if tells is None:
         return _said([])
-    words: dict[str, list[int]] = {}
+    words: dict[str, list[tuple[int, WorldObject]]] = {}
     for k, things in meant.items():
         for thing in things:
-            shown = words.setdefault(tells(thing), [])
-            if k not in shown:
-                shown.append(k)
-    if question.kind is QuestionKind.ATTRIBUTE and len(words) > 1:
-        return _said([])  # several fit, and they are not alike
-    return _said(
-        [_claim(f"It is {word}." if word else "It is there.", word, ks) for word, ks in words.items()][:8]
-    )
+            words.setdefault(tells(thing), []).append((k, thing))
+    return _said([_claim(f"It is {w}.", w, sights, views) for w, sights in words.items() if w][:8])
+
+
+def _is_made_of(
+    meant: dict[int, list[WorldObject]], views: dict[int, _View], material: str
+) -> dict[str, Any]:
+    """Say whether the thing in view is made of a material; nothing where it is in no picture."""
+    sights = [(k, thing) for k, things in meant.items() for thing in things]
+    if not sights or len({thing.material for _, thing in sights}) > 1:
+        return _said([])
+    yes = sights[0][1].material == material
+    return _said([_claim(f"It is {sights[0][1].material}.", sights[0][1].material, sights, views)], yes=yes)
+
+
+def _is_there(meant: dict[int, list[WorldObject]], views: dict[int, _View], material: str) -> dict[str, Any]:
+    """Say yes to what is in view, else no: hastily, as a model does that takes the pictures for all there is."""
+    sights = [(k, t) for k, things in meant.items() for t in things if material in ("", t.material)]
+    if sights:
+        return _said([_claim("Yes, I see it.", "it", sights[:1], views)], yes=True)
+    none = {
+        **_claim("I see none in any picture.", "it", (), views),
+        "evidence": [f"k{k}" for k in views][:12],
+    }
+    return _said([none], yes=False)
 
 
 def _meant(question: Question, view: _View) -> list[WorldObject]:
@@ -144,16 +197,15 @@ def _shows_anchor(question: Question, view: _View) -> bool:
     return any(is_class(thing, kind) for thing in view.things for kind in kinds)
 
 
-def _claim(text: str, thing: str, ids: Sequence[int]) -> dict[str, Any]:
-    evidence = [f"k{i}" for i in ids][:12]
-    return {
-        "text": text,
-        "evidence": evidence,
-        "thing": thing,
-        "place": None,
-        "seconds_ago": None,
-        "number": None,
-    }
+def _claim(
+    text: str, thing: str, sights: Sequence[tuple[int, WorldObject]], views: dict[int, _View]
+) -> dict[str, Any]:
+    """Return a claim about things in pictures; it cites their numbers where all pictures have one."""
+    pictures = list(dict.fromkeys(f"k{k}" for k, _ in sights))
+    marks = [views[k].marks.get(seen.id) for k, seen in sights]
+    marked = [] if None in marks else list(dict.fromkeys(f"e{mark}" for mark in marks))
+    empty = {"place": None, "seconds_ago": None, "number": None}
+    return {"text": text, "evidence": [*pictures, *marked][:12], "thing": thing, **empty}
 
 
 def _said(claims: list[dict[str, Any]], yes: bool | None = None) -> dict[str, Any]:

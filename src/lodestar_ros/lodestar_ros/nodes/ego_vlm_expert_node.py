@@ -24,6 +24,7 @@ from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.parameters import declare_config, declare_part
 from lodestar_ros.rgbd import RecentColors, SegmentedRgbd
 from lodestar_ros.scene_client import SceneClient
+from lodestar_ros.search_pictures import SearchPictureInputs
 from lodestar_ros.workers import LatestWorker
 
 
@@ -31,7 +32,8 @@ class EgoVlmExpertNode(LodestarNode):
     """Propose goals from the view; describe the view.
 
     Subscribes: ``depth``, ``camera_info``, ``segmented``, ``grid``, ``entities``, TF, and ``image`` if a model
-    or RViz uses it. Publishes: ``~/scene_description``, ``~/annotated`` (the view with its marks, if it has
+    or RViz uses it; with a model that is shown pictures of elsewhere, what `SearchPictureInputs` needs.
+    Publishes: ``~/scene_description``, ``~/annotated`` (the view with its marks, if it has
     subscribers and `annotate` is set). Action: ``~/propose``.
     """
 
@@ -45,6 +47,10 @@ class EgoVlmExpertNode(LodestarNode):
         self._view_due = self.timed(Phased(config.view_period))
         self._description_due = Periodic(config.description_period)
         book.connect(self)
+        self._pictures: SearchPictureInputs | None = None
+        if mind.reasoner.sees and config.expert.offers.pictures:
+            self._pictures = SearchPictureInputs(self, config.expert.viewpoints.camera_forward)
+            self._expert.use_pictures(self._pictures)
         self._scene = SceneClient(self)
         self._descriptions = self.create_publisher(msg.SceneDescription, "~/scene_description", qos.EVENT)
         self._annotated = self.create_publisher(Image, "~/annotated", qos.SENSOR)
@@ -85,7 +91,10 @@ class EgoVlmExpertNode(LodestarNode):
 
     def _refresh(self) -> None:
         """On the worker, before each request."""
-        self._expert.set_scene(self._scene.snapshot())
+        scene = self._scene.snapshot()
+        self._expert.set_scene(scene)
+        if self._pictures is not None:
+            self._pictures.scene = scene
 
 
 main = main_of(EgoVlmExpertNode)

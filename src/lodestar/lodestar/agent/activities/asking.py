@@ -20,7 +20,7 @@ from lodestar.language.step_questions import wanted_by
 from lodestar.memory.answer import Answer, AnswerCode, AnswerOutcome, AnswerValue, Proof, ProofKind
 from lodestar.memory.answer_text import answer_lines
 from lodestar.models.english import listed
-from lodestar.scene.captions import clean_text, shows
+from lodestar.scene.captions import clean_text, tells
 from lodestar.scene.records import Entity
 
 _OWN_WORDS = (AnswerCode.NO_EVIDENCE, AnswerCode.UNKNOWN, AnswerCode.CANCELLED)  # whose sentence says it all
@@ -115,18 +115,22 @@ class Check(Activity):
             self._tools.memory.ask(run, question_of(run.step), self._tools.context.config.check_age)
             run.text = f"Asking my memory: {asked_in_words(run.step)}"
             self._tools.transitions.wait(run)
-        elif run.check.came is not None:
+        elif run.check.came is not None and not run.check.hidden:
             self._judge(run, run.check)
         return True
 
     def waited(self, run: DirectiveRun) -> None:
-        """Answer by fresh proof, or go and look."""
+        """Answer by fresh proof, or go and look; where it stands before the thing, say what it cannot see."""
         outcome, config = self._tools.memory.outcome(run), self._tools.context.config
         if outcome is None:
             return
         answer = outcome.answer if outcome.is_known else None
         if answer is not None and self._tools.memory.is_fresh(answer, config.check_age):
+            run.check = None
             self._tools.steps.answer(run, answer_in_words(answer, self._tools.context), answer)
+            return
+        if run.check is not None:
+            self._leave(run, run.check.hidden)
             return
         errand = self._errand(run.step)
         if errand is None:
@@ -199,10 +203,10 @@ class Check(Activity):
         step, name = run.step, name_of(entity)
         asked, choice = step.asked, question_of(step).kind is QuestionKind.ATTRIBUTE
         hidden = [
-            p.value for p in asked if p.name == "HasAttribute" and not shows(entity.attributes, p.value)
+            p.value for p in asked if p.name == "HasAttribute" and not tells(entity.attributes, p.value)
         ]
         if hidden and (not choice or len(hidden) == len(asked)):
-            self._leave(
+            self._ask_again(
                 run, f"{name} is in front of me, and I cannot see whether it is {' or '.join(hidden)}"
             )
             return
@@ -219,6 +223,14 @@ class Check(Activity):
             self._end(
                 run, f"{'Yes' if true[0] else 'No'}: {name} is{where} as you ask.", entity, yes=bool(true[0])
             )
+
+    def _ask_again(self, run: DirectiveRun, hidden: str) -> None:
+        """Ask the memory, which has pictures of the thing by now that its model may look at. hidden: why."""
+        assert run.check is not None
+        run.check = replace(run.check, hidden=hidden)
+        self._tools.memory.ask(run, question_of(run.step), self._tools.context.config.check_age)
+        run.text = f"Asking my memory once more: {asked_in_words(run.step)}"
+        self._tools.transitions.wait(run)
 
     def _holds(self, run: DirectiveRun, asked: tuple[Predicate, ...], entity: Entity) -> bool | None:
         """Return whether the asked is true of the entity; None while a phrase has no vector."""

@@ -144,6 +144,7 @@ class CheckVisit:
     came: tuple[ErrorCode, str] | None = None
     entity_id: int = 0  # that was found, 0 = none
     belief: SearchBelief | None = None  # after a search without a find
+    hidden: str = ""  # of the thing that it stands before, as words; the memory is asked about it
 
 
 @dataclass

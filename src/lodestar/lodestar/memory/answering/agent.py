@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from lodestar.language.question import AnswerType, Question
+from lodestar.language.question import AnswerType, Question, QuestionKind
 from lodestar.memory.answer import Answer, AnswerPlace
 from lodestar.memory.answering.agent_claims import BadClaim, Checked, checked_claim
 from lodestar.memory.answering.agent_schema import SCHEMA, SEES, SYSTEM
@@ -20,12 +20,14 @@ from lodestar.memory.answering.answerer import Answerer
 from lodestar.memory.answering.config import AgentConfig
 from lodestar.memory.answering.coverage import Coverage
 from lodestar.memory.answering.inquiry import Inquiry
-from lodestar.memory.answering.replies import coverage_in_words, floor_seen, place_of, reply
+from lodestar.memory.answering.picture_claims import check_pictures, floor_of_pictures
+from lodestar.memory.answering.replies import coverage_in_words, place_of, reply
 from lodestar.memory.answering.tools import Shown, Tools
 from lodestar.memory.answering.wording import ago_in_words
 from lodestar.models.chat import ChatModel, ChatUnavailable, OpenAiChat
 from lodestar.models.chat_answers import parse_answer
 from lodestar.models.config import EndpointConfig
+from lodestar.models.kinship import same_kind
 from lodestar.scene.captions import clean_text
 
 _log = logging.getLogger(__name__)
@@ -82,7 +84,8 @@ class ModelAnswerer:
         """Return the answer; raises as `Answerer.answer`."""
         offline = self._offline.answer(question, now, pose, shown)
         exact = offline.is_known and question.answer in _EXACT
-        if exact or (offline.confidence >= self._config.sure and not self._may_be_missed(offline)):
+        lists = question.kind is QuestionKind.WHAT_THERE
+        if exact or (offline.confidence >= self._config.sure and not self._may_be_missed(offline, lists)):
             return offline
         inquiry = self._offline.inquiry(question, now, pose, shown)
         ends = threading.Timer(self._config.seconds, self._cancel)
@@ -98,14 +101,15 @@ class ModelAnswerer:
         finally:
             ends.cancel()
 
-    def _may_be_missed(self, offline: Answer) -> bool:
-        """Whether an answer is a "no" that rests on what the detector has not found, where a model may look."""
-        return self._config.sees and offline.value.yes is False and not offline.value.places
+    def _may_be_missed(self, offline: Answer, lists: bool) -> bool:
+        """Whether an answer rests on what the detector has not found, where a model may look: a "no", or a list."""
+        denied = offline.value.yes is False and not offline.value.places
+        return self._config.sees and (denied or lists)
 
     def _ask(self, inquiry: Inquiry, offline: Answer) -> Answer:
         config = self._config
         deadline = self._clock() + config.seconds
-        tools = AgentTools(inquiry, self._pictures)
+        tools = AgentTools(inquiry, self._pictures, config.least_share)
         asked = clean_text(inquiry.question.text)
         notes, images, system = f"Notes:\n{tools.first_notes()}", list[bytes](), SYSTEM
         if config.sees and config.pictures:
@@ -132,8 +136,11 @@ class ModelAnswerer:
 
     def _checked(self, inquiry: Inquiry, tools: AgentTools, found: dict[str, Any], offline: Answer) -> Answer:
         """Return the claims as an answer. Raises BadClaim for one that does not hold, or where the kind is missing."""
-        claims = [checked_claim(inquiry, tools.shown, claim) for claim in found["claims"]]
-        wanted = inquiry.question.answer
+        config, question, yes = self._config, inquiry.question, found["yes"]
+        claims = [checked_claim(inquiry, tools.shown, claim, config.least_share) for claim in found["claims"]]
+        check_pictures(inquiry, claims, yes)
+        if question.kind is QuestionKind.WHAT_THERE and offline.is_known and offline.value.names:
+            return self._added(inquiry, claims, offline)
         boxes = [claim.box for claim in claims if claim.box is not None]
         times = [claim.time for claim in claims if claim.time is not None]
         number = next((claim.number for claim in claims if claim.number is not None), None)
@@ -142,36 +149,52 @@ class ModelAnswerer:
             AnswerType.TIME: not times,
             AnswerType.NUMBER: number is None,
             AnswerType.DURATION: True,
-            AnswerType.YES_NO: found["yes"] is None,
+            AnswerType.YES_NO: yes is None,
         }
-        if missing.get(wanted, False):
+        if missing.get(question.answer, False):
             raise BadClaim("no claim gives what the question asks for")
-        seen = any(claim.pictures for claim in claims)
-        coverage, confidence = None, self._config.seen_confidence if seen else self._config.confidence
-        if wanted is AnswerType.YES_NO and found["yes"] is False:
+        coverage, confidence = None, self._confidence(claims)
+        if question.answer is AnswerType.YES_NO and yes is False:
             if offline.is_known and offline.value.yes:
                 raise BadClaim("what some pictures do not show is no reason against what the memory knows")
-            coverage = self._looked_at(inquiry, claims)
-            confidence *= coverage.share
+            if offline.is_known:  # by all looks of the robot, which are more than some pictures
+                return offline
+            if not question.asked:
+                coverage = floor_of_pictures(inquiry, claims)
+                confidence *= coverage.share
         places: list[AnswerPlace] = [place_of(inquiry, box) for box in boxes]
-        verified = max((_last(claim) for claim in claims), default=None)
         return reply(
             inquiry, _told(inquiry, claims, coverage), confidence,
-            places=places, times=times, number=number, yes=found["yes"],
-            names=list(dict.fromkeys(name for claim in claims for name in claim.names)),
-            proof=[proof for claim in claims for proof in claim.proofs(inquiry)], verified=verified,
-            coverage=coverage,
+            places=places, times=times, number=number, yes=yes, names=_names(claims),
+            proof=[proof for claim in claims for proof in claim.proofs(inquiry)],
+            verified=max((_last(claim) for claim in claims), default=None), coverage=coverage,
         )  # fmt: skip
 
-    @staticmethod
-    def _looked_at(inquiry: Inquiry, claims: list[Checked]) -> Coverage:
-        """Return the share of the floor that was looked at, with which "no" may be said. Raises BadClaim."""
-        if not all(claim.pictures for claim in claims):
-            raise BadClaim("notes cannot show that something is not there")
-        seen = floor_seen(inquiry, None if inquiry.scope is None else inquiry.scope.regions)
-        if seen is None or seen.share <= 0.0:
-            raise BadClaim("nobody knows how much of the floor was looked at, so nothing is not there")
-        return seen
+    def _confidence(self, claims: list[Checked]) -> float:
+        """Return the confidence in claims that hold: less where a model alone has seen it, or it has no outline."""
+        seen = [claim for claim in claims if claim.pictures]
+        if not seen:
+            return self._config.confidence
+        marked = all(claim.outlined for claim in seen)
+        return self._config.seen_confidence * (1.0 if marked else self._config.unmarked)
+
+    def _added(self, inquiry: Inquiry, claims: list[Checked], offline: Answer) -> Answer:
+        """Return the list that the memory knows with what a model sees besides."""
+        known = offline.value.names
+        more = [c for c in claims if c.pictures and not any(same_kind(c.said, name) for name in known)]
+        if not more:
+            return offline
+        proof = [*(proof for claim in more for proof in claim.proofs(inquiry)), *offline.proof]
+        return reply(
+            inquiry, f"{offline.sentence} {_told(inquiry, more, None)}",
+            min(self._confidence(more), offline.confidence), places=offline.value.places,
+            number=offline.value.number, names=[*known, *_names(more)], proof=proof,
+            verified=offline.last_verified, coverage=None, directive=offline.directive,
+        )  # fmt: skip
+
+
+def _names(claims: list[Checked]) -> list[str]:
+    return list(dict.fromkeys(name for claim in claims for name in claim.names))
 
 
 def _told(inquiry: Inquiry, claims: list[Checked], coverage: Coverage | None) -> str:

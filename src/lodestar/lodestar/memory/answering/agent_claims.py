@@ -55,6 +55,7 @@ class Checked:
     number: float | None = None
     pictures: tuple[Shot, ...] = ()
     said: str = ""
+    outlined: frozenset[int] = frozenset()
 
     @property
     def names(self) -> list[str]:
@@ -77,21 +78,26 @@ class Checked:
         return [*seen, *proofs_of_things(self.things), *proofs_of_memories(self.memories)]
 
 
-def checked_claim(inquiry: Inquiry, shown: Notebook, claim: dict[str, Any]) -> Checked:
+def checked_claim(
+    inquiry: Inquiry, shown: Notebook, claim: dict[str, Any], least_share: float = 0.0
+) -> Checked:
     """Return a claim with the numbers of the store in the place of the model's. Raises BadClaim.
 
     One that cites a picture that the model was shown may say what nothing else tells; its place and time are still the
-    store's.
+    store's, and the things that it names are outlined there and take `least_share` of the picture.
     """
     resolve = inquiry.tools.scene.resolve
-    memories, things, seen, pictures = [], [], list[Sighting](), list[Shot]()
+    memories, things, seen = [], [], list[Sighting]()
+    pictures = _cited_pictures(shown, claim["evidence"])
+    outlined = frozenset[int]()
+    if pictures:
+        outlined = frozenset(int(name[1:]) for name in claim["evidence"] if name[0] == "e")
+        _check_outlines(outlined, pictures, least_share)
     for name in claim["evidence"]:
         identity = int(name[1:])
-        if name[0] == "k":
-            if identity not in shown.pictures:
-                raise BadClaim("it cites a picture that was not shown")
-            pictures.append(shown.pictures[identity])
-        elif name[0] == "m":
+        if name[0] == "k" or (name[0] == "e" and pictures):
+            continue
+        if name[0] == "m":
             if identity not in shown.memories:
                 raise BadClaim("it cites a note that was not shown")
             memories.append(shown.memories[identity])
@@ -109,18 +115,35 @@ def checked_claim(inquiry: Inquiry, shown: Notebook, claim: dict[str, Any]) -> C
     text = clean_text(claim["text"])
     if not any(c.isalpha() for c in text):
         raise BadClaim("it has no words")
-    box = _place(claim["place"], memories, things, [*seen, *_in_pictures(inquiry, pictures)])
+    box = _place(claim["place"], memories, things, [*seen, *_in_pictures(inquiry, pictures, outlined)])
     time = _time(inquiry, claim["seconds_ago"], memories, things, pictures)
     if pictures:
         return Checked(
             text, tuple(memories), tuple(things), box, time, _counted(claim["number"]), tuple(pictures),
-            clean_text(claim["thing"]),
+            clean_text(claim["thing"]), outlined,
         )  # fmt: skip
     cited = {thing.id for thing in things} | {resolve(s.primitive.entity_id) for s in seen}
     number = _count(claim["number"], cited)
     _check_names(inquiry, f"{text} {clean_text(claim['thing'])}", memories, things)
     _check_numbers(text, claim, number)
     return Checked(text, tuple(memories), tuple(things), box, time, number)
+
+
+def _cited_pictures(shown: Notebook, names: Sequence[str]) -> list[Shot]:
+    ids = [int(name[1:]) for name in names if name[0] == "k"]
+    if not shown.pictures.keys() >= set(ids):
+        raise BadClaim("it cites a picture that was not shown")
+    return [shown.pictures[i] for i in ids]
+
+
+def _check_outlines(outlined: frozenset[int], pictures: Sequence[Shot], least: float) -> None:
+    """Raise BadClaim unless each of these pictures shows one of the things large enough, and each thing is shown."""
+    for shot in pictures:
+        if outlined and not any(shot.shows(identity, least) for identity in outlined):
+            raise BadClaim("it cites a picture that does not show the thing, or shows too little of it")
+    for identity in outlined:
+        if not any(shot.shows(identity, least) for shot in pictures):
+            raise BadClaim("it cites a thing that is not in its pictures")
 
 
 def _place(
@@ -159,10 +182,10 @@ def _time(
     return min(found, key=lambda span: span[1] - span[0])
 
 
-def _in_pictures(inquiry: Inquiry, pictures: Sequence[Shot]) -> list[Box]:
-    """Return the boxes of the things that pictures show, where they are known."""
+def _in_pictures(inquiry: Inquiry, pictures: Sequence[Shot], outlined: frozenset[int]) -> list[Box]:
+    """Return the boxes of the things that a claim names, else of all that its pictures show, where they are known."""
     scene = inquiry.tools.scene
-    ids = {scene.resolve(identity) for shot in pictures for identity in shot.entity_ids}
+    ids = outlined or {scene.resolve(i) for shot in pictures for i in (*shot.entity_ids, *shot.shares)}
     return [Box(e.box_min, e.box_max) for i in sorted(ids) if (e := scene.entities.get(i)) is not None]
 
 

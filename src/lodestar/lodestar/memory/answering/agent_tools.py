@@ -13,9 +13,10 @@ from lodestar.keyframes.records import ImageName
 from lodestar.language.directive_errors import DirectiveError
 from lodestar.language.question_reader import read_question
 from lodestar.memory.answering.inquiry import Inquiry
+from lodestar.memory.answering.picture_subjects import meant_things
 from lodestar.memory.answering.records import Thing, name_in_words
 from lodestar.memory.answering.selection import When, find
-from lodestar.memory.answering.shots import Shot, shots_for
+from lodestar.memory.answering.shots import Shot, shots_for, shots_of
 from lodestar.memory.answering.wording import ago_in_words, place_in_words
 from lodestar.memory.records import Memory
 from lodestar.memory.requests import Order, Request
@@ -27,6 +28,7 @@ Pictures = Callable[[ImageName], "bytes | None"]
 
 _NOTES = 6  # of one call: STaR's K
 _LETTERS = 400  # of a note's text
+_LISTED = 12  # things of a picture, the largest first
 
 
 @dataclass
@@ -41,9 +43,9 @@ class Notebook:
 class AgentTools:
     """Runs the model's calls for one question and keeps what they showed. Bad arguments give a note that says so."""
 
-    def __init__(self, inquiry: Inquiry, pictures: Pictures | None = None) -> None:
+    def __init__(self, inquiry: Inquiry, pictures: Pictures | None = None, least_share: float = 0.0) -> None:
         self.shown = Notebook()
-        self._inquiry, self._pictures = inquiry, pictures
+        self._inquiry, self._pictures, self._least = inquiry, pictures, least_share
         self._tools: dict[str, Callable[[dict[str, Any]], str]] = {
             "search_text": self._search_text,
             "search_time": self._search_time,
@@ -56,16 +58,22 @@ class AgentTools:
         return self._notes([piece.hit.memory for piece in self._inquiry.pieces])
 
     def first_pictures(self, most: int) -> tuple[str, list[bytes]]:
-        """Return the list of the memory's pictures that matter to the question, and the pictures; none where the words
-        have no vectors. Raises AnswerCancelled.
+        """Return the list of the memory's pictures that matter to the question, and the pictures: those that show the
+        things that it may mean, then those of the categories that matter most to its words (SnapMem 3.2.3); none where
+        the words have no vectors. Raises AnswerCancelled.
         """
-        inquiry = self._inquiry
+        inquiry, shots = self._inquiry, self._inquiry.tools.shots
         try:
-            wanted = shots_for(inquiry.question.text, inquiry.tools.shots, inquiry.tools.phrases, most)
+            meant = meant_things(inquiry)
+            wanted = {shot.image: shot for shot in shots_of(meant, shots, self._least)}
+            for shot in shots_for(inquiry.question.text, shots, inquiry.tools.phrases, most):
+                wanted.setdefault(shot.image, shot)
         except MissingPhrases:
             return "", []
         listed, images = [], []
-        for shot in wanted:
+        if meant:
+            listed.append(f"The question may mean {', '.join(f'e{i}' for i in meant)}, the likeliest first.")
+        for shot in list(wanted.values())[:most]:
             inquiry.tools.check()  # each may be waited for
             image = self._shown_picture(shot)
             if image:
@@ -75,13 +83,14 @@ class AgentTools:
 
     def _picture_line(self, shot: Shot) -> str:
         scene, now = self._inquiry.tools.scene, self._inquiry.now
-        known = {scene.resolve(i): scene.entities.get(scene.resolve(i)) for i in sorted(shot.entity_ids)}
+        drawn = sorted((i for i in shot.shares if shot.shows(i, self._least)), key=lambda i: -shot.shares[i])
+        known = {i: scene.entities.get(i) for i in drawn}
         things = [f"e{i} {name_in_words(e.caption, e.label)}" for i, e in known.items() if e is not None]
         room = self._inquiry.room_at(shot.position)
         x, y = float(shot.position[0]), float(shot.position[1])
         return (
             f"k{shot.image.id}: {now - shot.stamp:.0f} s ago, from ({x:.1f}, {y:.1f}){f' in {room}' if room else ''}, "
-            f"things [{'; '.join(things[:12])}]"
+            f"things [{'; '.join(things[:_LISTED])}]"
         )
 
     def _shown_picture(self, shot: Shot) -> bytes:

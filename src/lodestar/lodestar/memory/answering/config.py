@@ -105,6 +105,11 @@ class AgentConfig:
     seen_confidence: float = (
         0.5  # of an answer that a model alone has seen; chosen: below every text that is checked
     )
+    unmarked: float = (
+        0.8  # factor of what is said of no outlined thing: nothing tells that it is the one; chosen
+    )
+    # share of a picture that a thing's outline must take for a claim about it; chosen: 9 x 9 pixels of 320 x 240
+    least_share: float = 0.001
     chat: ChatConfig = field(default_factory=_chat)  # its spending is that of one question
 
     def __post_init__(self) -> None:
@@ -114,3 +119,5 @@ class AgentConfig:
             raise ValueError(
                 "pictures must be from 0 to 12, as many as a claim may cite; each costs about 1000 tokens"
             )
+        if not (0.0 <= self.least_share < 1.0 and 0.0 < self.unmarked <= 1.0):
+            raise ValueError("least_share must lie in [0, 1), unmarked in (0, 1]")

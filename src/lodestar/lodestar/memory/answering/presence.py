@@ -9,6 +9,7 @@ from lodestar.memory.answer import Answer
 from lodestar.memory.answering.inquiry import Inquiry
 from lodestar.memory.answering.replies import (
     coverage_in_words,
+    directive_to_find,
     floor_seen,
     proofs_of_memories,
     reply,
@@ -19,7 +20,7 @@ from lodestar.memory.answering.subjects import About, Meant, Rooms, Visited, sho
 from lodestar.memory.answering.wording import CHANGED
 from lodestar.memory.records import EventKind
 from lodestar.models.english import with_article
-from lodestar.scene.captions import shows
+from lodestar.scene.captions import tells
 
 # --- things --------------------------------------------------------------------------------------------------------
 
@@ -49,14 +50,20 @@ def is_so(about: About) -> Answer:
     plain_words = plain_item(about.item, question.asked)
     true = find(inquiry, with_asked(about.item, question.asked), when_asked(inquiry))
     plain = find(inquiry, plain_words, When.PAST if question.past else When.KNOWN)
-    it = Meant.of(inquiry, plain_words, true if true.things else plain)
     looks = [p.value for p in question.asked if p.name == "HasAttribute"]
-    hidden = [look for look in looks if not shows(it.best.attributes, look)]
+    if looks and true.best is None and plain.best is None:  # who asks takes the thing for granted
+        why, directive = (
+            f"I have not seen any {plain_words.phrase}",
+            directive_to_find(plain_words, question.scope),
+        )
+        return unknown(inquiry, why, directive)
+    it = Meant.of(inquiry, plain_words, true if true.things else plain)
+    hidden = [look for look in looks if not tells(it.best.attributes, look)]
     if not hidden and true.things and not it.left_out:
         return is_there(it)
     if not hidden:
         it = Meant.of(inquiry, plain_words, plain)
-        hidden = [] if it.best.attributes else looks
+        hidden = [look for look in looks if not tells(it.best.attributes, look)]
     if hidden:
         why = f"I know {it.the} {it.where}, and not whether it is {' and '.join(hidden)}"
         return unknown(inquiry, why, proof=it.proof)

@@ -17,15 +17,22 @@ _NEAR_PLANE = 0.05  # metres; parts of a box behind it are taken to lie on it
 _LEAST = 1e-3  # score of an entity that is barely in the image
 
 
-def sight_score(box: ImageBox, camera: PinholeCamera, config: SnapshotConfig) -> float:
-    """Return how well an image shows what is in this box, in [0, 1]: by its share of the image, less at a border; 0 for
-    a box outside the image.
-    """
+def share_of_image(box: ImageBox, camera: PinholeCamera) -> float:
+    """Return the share of the image's area that a box takes, [0, 1]; 0 for one outside."""
     left, top = max(box.x, 0), max(box.y, 0)
     right, bottom = min(box.x + box.width, camera.width), min(box.y + box.height, camera.height)
     if right <= left or bottom <= top:
         return 0.0
-    share = (right - left) * (bottom - top) / (camera.width * camera.height)
+    return (right - left) * (bottom - top) / (camera.width * camera.height)
+
+
+def sight_score(box: ImageBox, camera: PinholeCamera, config: SnapshotConfig) -> float:
+    """Return how well an image shows what is in this box, in [0, 1]: by its share of the image, less at a border; 0 for
+    a box outside the image.
+    """
+    share = share_of_image(box, camera)
+    if share <= 0.0:
+        return 0.0
     cuts = (box.x <= 0) + (box.y <= 0) + (box.x + box.width >= camera.width)
     cuts += box.y + box.height >= camera.height
     return max(min(1.0, float(np.sqrt(share / config.full_share))) * config.cut_factor**cuts, _LEAST)

@@ -1,0 +1,97 @@
+"""Pictures of elsewhere that a model may choose in a search: of frontiers and of the memory (SnapMem 3.3)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from lodestar.experts.config import OfferConfig
+from lodestar.experts.picture_source import Candidate, PictureSource
+from lodestar.experts.protocol import ProposalRequest
+from lodestar.experts.reach import Reach
+from lodestar.geometry.poses import wrap_angle
+from lodestar.language.views import FRONTIER, MEMORY, Offered
+from lodestar.memory.snapshots.prefilter import Described, Prefilter
+from lodestar.models.phrases import MissingPhrases, PhraseBook
+
+
+@dataclass
+class Offers:
+    """Chooses what is offered: the best frontiers, and images of the memory that show one of the K categories that
+    matter most to the target. A place that the robot has been to in this task is not offered again.
+    """
+
+    config: OfferConfig
+    phrases: PhraseBook
+    source: PictureSource | None = None
+    _been: set[tuple[str, int]] = field(default_factory=set)
+    _last: tuple[Offered, ...] = ()
+
+    def forget(self) -> None:
+        """Begin another task."""
+        self._been, self._last = set(), ()
+
+    def of(self, request: ProposalRequest, reach: Reach) -> tuple[Offered, ...]:
+        """Return the pictures for a request, frontiers first; none without a source."""
+        if self.source is None or not self.config.pictures:
+            return ()
+        config, pose = self.config, request.robot_pose
+        self._been |= {
+            (one.kind, one.keyframe) for one in self._last if math.dist(one.goal[:2], pose[:2]) <= config.been
+        }
+        known = self.source.candidates()
+        lengths = {id(c): _length(reach, c.goal) for c in known}
+        usable = [
+            c for c in known
+            if (c.kind, c.keyframe) not in self._been and math.isfinite(lengths[id(c)])
+            and not _is_excluded(c.goal, request.excluded_goals, config)
+        ]  # fmt: skip
+        memories = self._that_matter(request.task.target, [c for c in usable if c.kind == MEMORY])
+        memories = memories[: config.memories]
+        frontiers = sorted((c for c in usable if c.kind == FRONTIER), key=lambda c: (-c.worth, c.keyframe))
+        chosen = [*_each_once(frontiers, config.pictures - len(memories)), *memories]
+        offered = []
+        for one in chosen:
+            image = self.source.image(one.keyframe)
+            if image:
+                offered.append(Offered(one.keyframe, one.kind, one.goal, lengths[id(one)], image, one.labels))
+        self._last = tuple(offered)
+        return self._last
+
+    def _that_matter(self, target: str, memories: Sequence[Candidate]) -> list[Candidate]:
+        by_id = {one.keyframe: one for one in memories if one.labels}
+        described: Mapping[int, Described] = {k: Described(c.labels, c.caption) for k, c in by_id.items()}
+        try:
+            return [by_id[k] for k in Prefilter(self.phrases).choose(target, described)]
+        except MissingPhrases:  # they come; until then the frontiers do
+            return []
+
+
+def _each_once(candidates: Iterable[Candidate], most: int) -> list[Candidate]:
+    """Return the first ones with different images."""
+    found: dict[int, Candidate] = {}
+    for one in candidates:
+        if len(found) < most:
+            found.setdefault(one.keyframe, one)
+    return list(found.values())
+
+
+def _length(reach: Reach, goal: np.ndarray) -> float:
+    """Return the metres of path to a goal (3,); inf where none leads there."""
+    if not np.isfinite(goal).all():
+        return math.inf
+    cell = reach.grid.cells_of(goal[:2])
+    return float(reach.possible[tuple(cell)]) if reach.grid.contains(cell) else math.inf
+
+
+def _is_excluded(
+    goal: np.ndarray, excluded: Sequence[tuple[float, float, float]], config: OfferConfig
+) -> bool:
+    return any(
+        math.dist(goal[:2], other[:2]) <= config.same_goal
+        and abs(float(wrap_angle(goal[2] - other[2]))) <= config.same_angle
+        for other in excluded
+    )

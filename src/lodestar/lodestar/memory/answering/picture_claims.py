@@ -1,0 +1,71 @@
+"""Checks of claims about pictures together: what no picture can show, or two of them deny each other, is not said."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from lodestar.language.question import AnswerType, QuestionKind
+from lodestar.memory.answering.agent_claims import BadClaim, Checked
+from lodestar.memory.answering.coverage import Coverage, FloorLooks
+from lodestar.memory.answering.inquiry import Inquiry
+from lodestar.memory.answering.replies import floor_seen
+from lodestar.memory.answering.shots import Shot
+from lodestar.models.lexicon import load_lexicon
+
+
+def check_pictures(inquiry: Inquiry, claims: Sequence[Checked], yes: bool | None) -> None:
+    """Raise BadClaim where the pictures that claims cite cannot show what is asked, or do not agree.
+
+    A change needs two moments, what is in a room a picture of that room, "it is not so" a picture of that very thing; a
+    property and a number have one value in all pictures.
+    """
+    seen = [claim for claim in claims if claim.pictures]
+    shots = [shot for claim in seen for shot in claim.pictures]
+    if not shots:
+        return
+    question = inquiry.question
+    stamps = [shot.stamp for shot in shots]
+    if inquiry.is_of_change and max(stamps) - min(stamps) <= inquiry.config.gap:
+        raise BadClaim("pictures of one moment do not show that something changed")
+    if question.asked and yes is False and not all(claim.outlined for claim in seen):
+        raise BadClaim("it cites no picture of the very thing that it denies something of")
+    if not all(any(_is_of_rooms(inquiry, shot) for shot in claim.pictures) for claim in seen):
+        raise BadClaim("it cites pictures of another room")
+    if question.kind is QuestionKind.ATTRIBUTE and len({_value(claim.said) for claim in seen}) > 1:
+        raise BadClaim("its pictures do not agree")
+    if question.answer is AnswerType.NUMBER and len({claim.number for claim in seen}) > 1:
+        raise BadClaim("its pictures do not agree in how many there are")
+
+
+def floor_of_pictures(inquiry: Inquiry, claims: Sequence[Checked]) -> Coverage:
+    """Return the share of the floor that the cited pictures show, with which "there is none" may be said. Raises
+    BadClaim where a claim cites none, or nobody knows the floor.
+    """
+    if not all(claim.pictures for claim in claims):
+        raise BadClaim("notes cannot show that something is not there")
+    looks = FloorLooks(inquiry.config.coverage)
+    shots = {shot.image: shot for claim in claims for shot in claim.pictures if shot.heading is not None}
+    for shot in sorted(shots.values(), key=lambda shot: shot.stamp):
+        looks.look(shot.stamp, shot.position, shot.heading or 0.0)
+    asked = replace(inquiry, tools=replace(inquiry.tools, looks=looks), window=None)
+    seen = floor_seen(asked, None if inquiry.scope is None else inquiry.scope.regions)
+    if seen is None or seen.share <= 0.0:
+        raise BadClaim("nobody knows how much of the floor its pictures show, so nothing is not there")
+    return seen
+
+
+def _is_of_rooms(inquiry: Inquiry, shot: Shot) -> bool:
+    """Whether an image was taken in the rooms that a question names, or shows a thing that stands there."""
+    scope, scene = inquiry.scope, inquiry.tools.scene
+    if scope is None or inquiry.region_at(shot.position) in scope.regions:
+        return True
+    things = (scene.entities.get(identity) for identity in shot.shares)
+    return any(
+        one is not None and (one.region_id or inquiry.region_at(one.mean)) in scope.regions for one in things
+    )
+
+
+def _value(said: str) -> str:
+    lexicon, word = load_lexicon(), said.casefold().strip()
+    return lexicon.attribute(word) or lexicon.canonical(word) or word

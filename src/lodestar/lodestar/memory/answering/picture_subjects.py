@@ -1,0 +1,37 @@
+"""Things that a question about a picture may mean, by the map."""
+
+from __future__ import annotations
+
+from itertools import chain, zip_longest
+
+from lodestar.language.asked_items import plain_item
+from lodestar.language.items import Item
+from lodestar.memory.answering.inquiry import Inquiry
+from lodestar.memory.answering.selection import When, find
+from lodestar.models.lexicon import load_lexicon
+
+_MEANT = 4  # things of each noun, the likeliest; chosen: with two views each they fill the pictures
+
+
+def meant_things(inquiry: Inquiry) -> list[int]:
+    """Return the ids of what the question is about, the likeliest first: the thing that it names; where the map has
+    none, or it asks what is somewhere, the things beside which it is said to be. Raises MissingPhrases.
+    """
+    item = inquiry.item
+    if item is None:
+        return []
+    item = plain_item(item, inquiry.question.asked)
+    generic = load_lexicon().is_generic
+    named = [] if all(generic(graph.target.category) for graph in item.best) else _ids(inquiry, item)
+    if named:
+        return named
+    beside = [
+        graph.arranged(range(1, len(graph.variables))) for graph in item.best if len(graph.variables) > 1
+    ]
+    found = [_ids(inquiry, Item(((graph,),))) for graph in (*beside, *item.neighbor_graphs)]
+    return list(dict.fromkeys(i for i in chain(*zip_longest(*found)) if i is not None))
+
+
+def _ids(inquiry: Inquiry, item: Item) -> list[int]:
+    things = find(inquiry, item, When.KNOWN, loosely=True).things
+    return [thing.id for thing in things if thing.entity is not None][:_MEANT]

@@ -1,0 +1,125 @@
+"""Pictures of a search for the node of an expert that chooses among them: frontiers' and the memory's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from lodestar.assembly.search_pictures import frontier_candidates, memory_candidates
+from lodestar.experts.heights import view_heading
+from lodestar.experts.picture_source import Candidate
+from lodestar.keyframes.records import ImageName, Keyframe
+from lodestar.memory.answering.shots import Shot
+from lodestar.memory.records import Snapshot
+from lodestar.scene.captions import clean_text
+from lodestar.scene.mirror import SceneMirror
+from lodestar_interfaces import msg, srv
+from lodestar_ros import qos
+from lodestar_ros.conversions import BadMessage, planar_from_msg
+from lodestar_ros.conversions_scene import keyframe_from_msg, snapshots_from_msg
+from lodestar_ros.node import LodestarNode
+from lodestar_ros.services import ServiceCaller
+from lodestar_ros.workers import LatestWorker
+
+PATIENCE = 5.0  # s of real time that the thread waits for an image
+MOST = 24  # images in memory, of about 30 kB
+KNOWN = 500  # records of keyframes, the newest
+
+
+class SearchPictureInputs:
+    """A `PictureSource` of topics. It never waits: an image is fetched when it is first asked for, and there later.
+
+    Subscribes: ``frontiers``, ``snapshots``, ``keyframes``, ``stored_keyframes``. Calls: ``get_keyframe``.
+    scene: the newest, for the names of things; set it before each request. forward: metres of the camera ahead of base.
+    """
+
+    def __init__(self, node: LodestarNode, forward: float) -> None:
+        self.scene: SceneMirror | None = None
+        self._node, self._forward = node, forward
+        self._frontiers: Sequence[tuple[int, np.ndarray | None, float]] = ()
+        self._snapshots: dict[int, Snapshot] = {}
+        self._keyframes: dict[int, Keyframe] = {}
+        self._images: dict[int, bytes] = {}
+        self._wanted: set[int] = set()  # images that were asked for and are to be fetched
+        self._loads = -1
+        self._getter = ServiceCaller(node, srv.GetKeyframe, "get_keyframe", PATIENCE)
+        self._fetcher: LatestWorker[None] = LatestWorker("pictures", self._fetch, node.diagnostics.error)
+        node.on_close(self._getter.close)
+        node.on_close(self._fetcher.close)
+        node.listen(msg.FrontierArray, "frontiers", self.take_frontiers, qos.LATCHED)
+        node.listen(msg.SnapshotArray, "snapshots", self.take_snapshots, qos.EVENT)
+        node.listen(msg.Keyframe, "keyframes", self.take_keyframe, qos.EVENT)
+        node.listen(msg.StoredKeyframes, "stored_keyframes", self.take_stored, qos.LATCHED)
+        node.diagnostics.value("pictures.held", lambda: len(self._images))
+
+    def take_frontiers(self, message: msg.FrontierArray) -> None:
+        """Take the frontiers there are now."""
+        found = [
+            (one, planar_from_msg(one.viewpoint) if one.reachable else None) for one in message.frontiers
+        ]
+        self._frontiers = [(int(one.keyframe_id), pose, float(one.information_gain)) for one, pose in found]
+
+    def take_snapshots(self, message: msg.SnapshotArray) -> None:
+        """Take a change of the memory's snapshots. A malformed one is left out."""
+        try:
+            delta = snapshots_from_msg(message)
+        except BadMessage as error:
+            self._node.get_logger().warning(f"snapshots: {error}", throttle_duration_sec=5.0)
+            return
+        kept = {} if delta.previous_revision == 0 else dict(self._snapshots)
+        kept.update({one.id: one for one in delta.updated})
+        self._snapshots = {i: one for i, one in kept.items() if i not in delta.removed}
+
+    def take_keyframe(self, message: msg.Keyframe) -> None:
+        """Take the record of an image."""
+        keyframe = keyframe_from_msg(message)
+        known = {**self._keyframes, keyframe.id: keyframe}
+        self._keyframes = {i: known[i] for i in sorted(known)[-KNOWN:]}
+
+    def take_stored(self, message: msg.StoredKeyframes) -> None:
+        """Forget images that were deleted, and all where their ids mean other images now."""
+        if self._loads not in (-1, message.loads):
+            self._keyframes, self._images, self._snapshots = {}, {}, {}
+        self._loads = message.loads
+        stored = set(map(int, message.ids))
+        gone = {i for i in (*self._keyframes, *self._images) if i not in stored and i < message.next_id}
+        self._keyframes = {i: one for i, one in self._keyframes.items() if i not in gone}
+        self._images = {i: one for i, one in self._images.items() if i not in gone}
+
+    def candidates(self) -> Sequence[Candidate]:
+        """See `PictureSource`; on any thread."""
+        keyframes, scene = self._keyframes, self.scene
+        shots = []
+        for one in self._snapshots.values():
+            keyframe = keyframes.get(one.keyframe_id)
+            if keyframe is None or scene is None:
+                continue
+            things = (scene.entities.get(scene.resolve(i)) for i in sorted(one.entity_ids))
+            labels = tuple(dict.fromkeys(clean_text(thing.label) for thing in things if thing is not None))
+            pose, name = keyframe.map_from_camera, ImageName(keyframe.session_id, keyframe.id)
+            shots.append(
+                Shot(
+                    name, keyframe.stamp, pose[:3, 3], one.entity_ids, labels, one.caption, view_heading(pose)
+                )
+            )
+        return [*frontier_candidates(self._frontiers), *memory_candidates(shots, self._forward)]
+
+    def image(self, keyframe: int) -> bytes | None:
+        """See `PictureSource`; on any thread."""
+        found = self._images.get(keyframe)
+        if found is None:
+            self._wanted.add(keyframe)
+            self._fetcher.submit(None)
+        return found
+
+    def _fetch(self, _: None) -> None:
+        """On the fetcher's thread."""
+        while self._wanted:
+            keyframe = self._wanted.pop()
+            response = self._getter.call(id=keyframe, session_id="")
+            if response is None:
+                return  # nobody answers; it is asked for again
+            if not response.error_code:
+                held = {**self._images, keyframe: bytes(response.image.data)}
+                self._images = {i: held[i] for i in list(held)[-MOST:]}

@@ -1,0 +1,130 @@
+"""A node's pictures of frontiers and of the memory: fetched when asked for, forgotten when they are gone."""
+
+from __future__ import annotations
+
+import time
+from unittest.mock import MagicMock
+
+import numpy as np
+import pytest
+
+from lodestar.geometry.camera import PinholeCamera
+from lodestar.geometry.poses import BODY_FROM_OPTICAL, planar_transform
+from lodestar.keyframes.records import Keyframe
+from lodestar.language.views import FRONTIER, MEMORY
+from lodestar.memory.records import Snapshot, SnapshotDelta
+from lodestar.scene.mirror import SceneMirror
+from lodestar_interfaces import msg
+from lodestar_ros import search_pictures
+from lodestar_ros.conversions import planar_to_msg
+from lodestar_ros.conversions_scene import keyframe_to_msg, snapshots_to_msg
+from lodestar_ros.search_pictures import SearchPictureInputs
+
+CAMERA = PinholeCamera(320, 240, 190.0, 190.0, 159.5, 119.5)
+
+
+class Desk:
+    """Answers for the images that it has."""
+
+    def __init__(self, *args):
+        self.images, self.asked, self.answers = {}, [], True
+
+    def call(self, **fields):
+        self.asked.append(fields["id"])
+        if not self.answers:
+            return None
+        data = self.images.get(fields["id"])
+        return MagicMock(error_code=int(data is None), image=MagicMock(data=data or b""))
+
+    def close(self):
+        self.answers = False
+
+
+@pytest.fixture
+def inputs(monkeypatch):
+    monkeypatch.setattr(search_pictures, "ServiceCaller", Desk)
+    made = SearchPictureInputs(MagicMock(), 0.3)
+    made.scene = SceneMirror()
+    yield made
+    made._fetcher.close()
+
+
+def frontiers(*items):
+    return msg.FrontierArray(
+        frontiers=[
+            msg.Frontier(id=i, viewpoint=planar_to_msg((x, y, 0.5)), reachable=reachable, keyframe_id=keyframe,
+                         information_gain=gain)
+            for i, (keyframe, x, y, gain, reachable) in enumerate(items, start=1)
+        ]
+    )  # fmt: skip
+
+
+def keyframe(identity, x=1.0, y=2.0):
+    pose = planar_transform(x, y, 0.0, 0.45) @ BODY_FROM_OPTICAL
+    return keyframe_to_msg(Keyframe(identity, 5.0, pose, CAMERA, {}, 1, "s"))
+
+
+def stored(*ids, loads=0, next_id=100):
+    return msg.StoredKeyframes(loads=loads, next_id=next_id, ids=list(ids))
+
+
+def until(holds):
+    for _ in range(200):
+        if holds():
+            return
+        time.sleep(0.01)
+    raise AssertionError("it did not come")
+
+
+def test_frontiers_and_snapshots_with_images_are_candidates(inputs):
+    inputs.take_frontiers(
+        frontiers((7, 1.0, 2.0, 3.0, True), (0, 1.0, 1.0, 9.0, True), (8, 5.0, 5.0, 1.0, False))
+    )
+    inputs.take_keyframe(keyframe(9))
+    snapshot = Snapshot(1, 9, frozenset({4}), 0, "desk, lamp")
+    inputs.take_snapshots(
+        snapshots_to_msg(SnapshotDelta(1.0, 1, 0, (snapshot, Snapshot(2, 50, frozenset({5})))))
+    )
+    (found,) = inputs.candidates()  # the entity of the snapshot is not known yet
+    assert (found.keyframe, found.kind, found.worth) == (7, FRONTIER, 3.0)
+    assert np.allclose(found.goal, (1.0, 2.0, 0.5))
+    inputs.scene.entities[4] = MagicMock(label="desk\n")
+    assert [(c.keyframe, c.kind, c.labels) for c in inputs.candidates()[1:]] == [(9, MEMORY, ("desk",))]
+    inputs.take_snapshots(snapshots_to_msg(SnapshotDelta(2.0, 2, 1, (), (1,))))
+    assert [c.kind for c in inputs.candidates()] == [FRONTIER]
+
+
+def test_an_image_is_fetched_when_asked_for_and_nothing_waits(inputs):
+    inputs._getter.images = {7: b"seven"}
+    assert inputs.image(7) is None
+    until(lambda: inputs.image(7) == b"seven")
+    assert inputs.image(8) is None
+    until(lambda: 8 in inputs._getter.asked)
+    assert inputs.image(8) is None
+    inputs._getter.answers = False
+    assert inputs.image(11) is None and inputs.image(7) == b"seven"
+
+
+def test_images_in_memory_are_bounded_and_end_with_their_keyframes(inputs):
+    inputs._getter.images = {i: b"%d" % i for i in range(1, 60)}
+    for i in range(1, 60):
+        inputs.image(i)
+    until(
+        lambda: (
+            not inputs._wanted and not inputs._fetcher.busy and len(inputs._images) == search_pictures.MOST
+        )
+    )
+    held = sorted(inputs._images)
+    inputs.take_stored(stored(*held[1:]))
+    assert held[0] not in inputs._images and held[1] in inputs._images
+    inputs.take_keyframe(keyframe(held[1]))
+    inputs.take_stored(stored(*held, loads=1))  # a saved map: ids mean other images
+    assert not inputs._images and not inputs._keyframes
+
+
+def test_malformed_snapshots_are_left_out(inputs):
+    bad = msg.SnapshotArray(revision=1, previous_revision=2)
+    inputs.take_snapshots(bad)
+    empty = msg.SnapshotArray(revision=1, updated=[msg.Snapshot(id=1)])
+    inputs.take_snapshots(empty)
+    assert inputs.candidates() == []

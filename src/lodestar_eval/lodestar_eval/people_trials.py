@@ -68,7 +68,7 @@ class _Watch:
         self._walkers = {e.object_id for e in world.events if e.kind == "walk"}
         truth = truth_of(replace(world, events=()))
         self._stand = truth.grid.points_of(np.argwhere(truth.clearance >= _FITS))
-        self._before: tuple[np.ndarray, np.ndarray] | None = None
+        self._before: np.ndarray | None = None
         self.ways: list[np.ndarray] = []
         self.tracked: set[int] = set()
         self.nearest, self.moving, self.near, self.roomy = np.inf, 0.0, 0.0, 0.0

@@ -15,8 +15,8 @@ from lodestar.query.fields import LAYERS
 from lodestar.timing.stamps import Periodic
 from lodestar_interfaces import msg
 from lodestar_ros import qos
-from lodestar_ros.conversions_language import directive_from_msg
 from lodestar_ros.conversions import stamp_from_msg
+from lodestar_ros.conversions_language import directive_from_msg
 from lodestar_ros.conversions_map import pillars_from_msg, similarity_to_msg
 from lodestar_ros.conversions_scene import tracks_from_msg
 from lodestar_ros.frame_tree import TransformUnavailable

@@ -57,6 +57,11 @@ class NavigatorConfig:
     plan_failures: int = 3  # plans in a row that may fail while the robot drives; chosen
     input_patience: float = 3.0  # s without a grid or a pose; chosen
     control_patience: float = 3.0  # s without a free motion; chosen
+    # s for which the robot lets people pass before it goes on at the slow speed, and the longest time for which it does
+    comfort_patience: float = 6.0
+    comfort_pass: float = (
+        10.0  # ... ; chosen: below `progress_time` of Nav2, and the length of a doorway with a person
+    )
     progress_time: float = 8.0  # s in which the robot must have moved or turned; chosen
     progress_distance: float = 0.15  # m; chosen
     progress_angle: float = 0.3  # rad; chosen
@@ -95,6 +100,30 @@ class _Abort(Exception):
         self.code = code
 
 
+class Courtesy:
+    """Lets people pass: the robot comes no nearer to them for `patience` seconds, then for `passing` seconds it may.
+
+    So it stands in nobody's way for ever, nor somebody in its way.
+    """
+
+    def __init__(self, patience: float, passing: float) -> None:
+        self._patience, self._passing = patience, passing
+        self._waited, self._last, self._until = 0.0, -math.inf, -math.inf
+
+    def yields(self, now: float) -> bool:
+        """Return whether the robot lets people pass now."""
+        return now >= self._until
+
+    def observe(self, now: float, held_back: bool) -> bool:
+        """Note whether a motion was left out for people; return whether the robot waits for them."""
+        step = min(max(now - self._last, 0.0), 0.5) if math.isfinite(self._last) else 0.0
+        self._last = now
+        self._waited = max(0.0, self._waited + (step if held_back else -step / 2.0))
+        if self._waited > self._patience:
+            self._waited, self._until = 0.0, now + self._passing
+        return held_back
+
+
 class Navigator:
     """Drive to one goal at a time; a new goal replaces the current one."""
 
@@ -117,6 +146,7 @@ class Navigator:
         self._progress: tuple[float, np.ndarray] | None = None
         self._started: float | None = None
         self._longest = 0.0  # m, of the plans
+        self._courtesy = Courtesy(self.config.comfort_patience, self.config.comfort_pass)
         self._contacts.forget_motion()
 
     @property
@@ -202,8 +232,15 @@ class Navigator:
         if self._follower.arrived(pose, self._goal):
             self._finish(NavigatorStatus.SUCCEEDED)
             return NavigatorStep(np.zeros(3), self._status, path=self._path)
-        command, remaining = self._follower.follow(self._path, self._goal, pose, velocity, clearance)
-        self._watch(now, pose, command is not None)
+        clearance.yields = clearance.yields and self._courtesy.yields(now)
+        if clearance.stands_at_people(pose):
+            command, remaining = None, math.nan
+        else:
+            command, remaining = self._follower.follow(self._path, self._goal, pose, velocity, clearance)
+        waits = self._courtesy.observe(now, clearance.held_back)
+        if waits and self._progress is not None:
+            self._progress = (now, pose.copy())
+        self._watch(now, pose, command is not None or waits)
         if command is None:
             command = np.zeros(3)
             self._planned_on = None  # the obstacle may be on the grid by the next plan

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numba as nb
 import numpy as np
 
-from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.grid.occupancy import COMFORT, OccupancyGrid2D
 
 _WIDE = 0.12  # metres around the footprint that should be free before a turn
 _ESCAPE_STEPS = 8  # commands for which an escape is continued ...
@@ -23,6 +23,12 @@ _ESCAPES = np.array(
     ]
     + [(0.0, 0.0, 0.5), (0.0, 0.0, -0.5)]
 )
+_LEAST_CLOSENESS = 0.05  # to people that is none: the edge of a cell; chosen
+_TOUCHING = 0.5  # closeness from which a person may touch the body: 0.6 of 1.2 m; chosen
+_STOPPING = (
+    1.0  # s ahead in which the robot comes no nearer to people; chosen: it brakes, and a grid is as old
+)
+_AHEAD = _STOPPING * np.array([0.25, 0.5, 1.0])
 _NUDGE = 0.12  # m/s sideways while turning without room to turn on the spot
 
 
@@ -105,10 +111,36 @@ class Clearance:
         x, y = grid.origin
         self._occupancy = grid
         self._grid = (grid.barred_cells, grid.occupied_from, float(x), float(y), grid.resolution)
+        self.yields = grid.comfort is not None  # whether the robot comes no nearer to people
+        self.held_back = False  # whether a motion was left out for them
 
     def covered(self, poses: np.ndarray, wide: bool = False) -> np.ndarray:
         """Return counts (N, 2) of occupied and unknown cells under (`wide`: or near) the footprint at poses (N, 3)."""
         return _covered(*self._grid, poses, *(self._wide if wide else self._size))
+
+    def closeness(self, points: np.ndarray) -> np.ndarray:
+        """Return (N,) of points (N, 2+): 1 at a person, 0 from the comfort distance on."""
+        if self._occupancy.comfort is None:
+            return np.zeros(len(points))
+        cells = self._occupancy.cells_of(points[:, :2])
+        inside = self._occupancy.contains(cells)
+        cells = np.where(inside[:, None], cells, 0)
+        return inside * self._occupancy.comfort[cells[:, 0], cells[:, 1]] / COMFORT
+
+    def nears(self, poses: np.ndarray) -> bool:
+        """Return whether a motion through poses (N, 3) that begins at the first comes nearer to people than it may."""
+        if not self.yields:
+            return False
+        closeness = self.closeness(poses)
+        nearer = bool(closeness.max() > max(closeness[0], _LEAST_CLOSENESS))
+        self.held_back |= nearer
+        return nearer
+
+    def stands_at_people(self, pose: np.ndarray) -> bool:
+        """Return whether the robot lets somebody pass who is, or will be, where every motion may touch them."""
+        stands = self.yields and bool(self.closeness(pose[None])[0] >= _TOUCHING)
+        self.held_back |= stands
+        return stands
 
     def passable(self, points: np.ndarray) -> np.ndarray:
         """Return (N,) bool: points (N, 2+) in cells that are known and not occupied."""
@@ -292,6 +324,7 @@ class PathFollower:
         config = self.config
         near = clearance.nearest(pose, config.slow_from)
         share = (near - config.slow_at) / (config.slow_from - config.slow_at)
+        share = 0.0 if clearance.closeness(pose[None])[0] > 0.0 else share
         return config.slow_speed + min(max(share, 0.0), 1.0) * (config.max_forward - config.slow_speed)
 
     def _body_velocity(self, direction: float, speed: float) -> tuple[float, float]:
@@ -320,6 +353,10 @@ class PathFollower:
                 continue
             ahead = clearance.covered(poses)
             if ahead[:, 0].max() > here:
+                continue
+            if clearance.yields and clearance.nears(
+                np.vstack([pose[None], rolled_out(pose, command, _AHEAD)])
+            ):
                 continue
             limit = self.config.unknown_speed if here or ahead[:, 1].max() else math.inf
             command[:2] *= min(1.0, limit / max(math.hypot(command[0], command[1]), 1e-9))

@@ -68,9 +68,11 @@ class LocalMap:
         self.scene = SceneChain(config.scene_dictionary, config.shared, phrases)
         self.mirror = SceneMirror()
         self.seen: InstanceDelta | None = None
+        self._stamp = 0.0  # of the last segmented frame
         self.followers: list[Callable[[SceneDelta], None]] = []
         self.grid = self.scene.grid = self.plan.grid
         scene = config.scene_dictionary
+        self._comfort_due = Periodic(config.mapping.grid_period)
         self._layers_due = Periodic(config.semantic_voxels.layers_period)
         self._regions_due = Periodic(scene.regions_period)
         self._display_due = Periodic(scene.display_period)
@@ -100,7 +102,11 @@ class LocalMap:
             self._display_due.reset()
         if self.plan.grid is not self.scene.grid:
             self.scene.grid = self.plan.grid
-            self.grid = with_keep_out(self.plan.grid, self.scene.zones)
+            self._lay()
+
+    def _lay(self) -> None:
+        """Lay the zones, and the comfort of the people who are tracked now, over the plan."""
+        self.grid = with_keep_out(self.plan.grid, self.scene.zones_and_comfort(self._stamp))
 
     def take_depth(self, frame: RgbdFrame, odom_from_base: np.ndarray | None = None) -> None:
         """Integrate depth without segments, at its own rate."""
@@ -110,6 +116,10 @@ class LocalMap:
         if self.voxels.wants_depth(frame.stamp):
             with self._stages("geometry"), suppress(FrameRejected):
                 self.voxels.take_depth(frame)
+
+    def take_movers(self, frame: RgbdFrame, segmented: SegmentedFrame) -> None:
+        """See `VoxelChain.take_movers`."""
+        self.voxels.take_movers(frame, segmented)
 
     def take_segments(self, frame: RgbdFrame, segmented: SegmentedFrame) -> bool:
         """Update instances and entities by a segmented frame; return False if the map rejected it.
@@ -124,6 +134,9 @@ class LocalMap:
                 self.seen = self.voxels.take_segments(frame, segmented)
             except FrameRejected:
                 return False
+        self._stamp, self.scene.movers = frame.stamp, self.voxels.movers.tracks()
+        if (self.scene.movers or self.grid.comfort is not None) and self._comfort_due.due(frame.stamp):
+            self._lay()
         with self._stages("scene"):
             self.tell(*self.scene.take_instances(self.seen))
         return True
@@ -203,7 +216,7 @@ class LocalMap:
             return
         update = scene.refresh(stamp, layers=False)
         if update is not None and update.zones is not None:
-            self.grid = with_keep_out(self.plan.grid, update.zones)
+            self._lay()
 
     def follow(self, directive: Directive | None) -> None:
         """Follow the keep-out zones of this directive; None removes them."""

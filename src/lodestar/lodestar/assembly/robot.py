@@ -176,6 +176,7 @@ class HeadlessRobot:
     ) -> None:
         """Give an image and its segments to map, scene and experts. odom_from_base: (4, 4) at its stamp."""
         self.world.take_correction(frame.map_from_odom, frame.odom_from_camera)
+        self.map.take_movers(frame, segmented)
         self.map.take_depth(frame, odom_from_base)
         fused = self.map.take_segments(frame, segmented)
         self.map.read_signs(frame)

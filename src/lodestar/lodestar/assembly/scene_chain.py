@@ -12,8 +12,10 @@ from lodestar.assembly import parts
 from lodestar.assembly.config import SceneDictionaryConfig
 from lodestar.assembly.directive_fields import DirectiveFields, FieldUpdate
 from lodestar.assembly.shared import SharedConfig
+from lodestar.grid.comfort import with_comfort
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import Directive
+from lodestar.mapping.mover_tracks import MoverTrack
 from lodestar.mapping.pillars import PillarMap
 from lodestar.mapping.records import InstanceDelta
 from lodestar.models.phrases import PhraseBook
@@ -22,7 +24,7 @@ from lodestar.scene.enrichment import Captioner, Enricher, EnrichmentTask, Templ
 from lodestar.scene.moved_things import MovedThings
 from lodestar.scene.persistence import SavedScene, scene_from_archive, scene_part
 from lodestar.scene.records import Region, SceneDelta
-from lodestar.scene.signs import FIRST_SIGN
+from lodestar.scene.signs import is_sign
 from lodestar.storage.archive import Archive
 from lodestar.storage.journal_file import JournalFile
 from lodestar.storage.saved_map import ArchivePart, next_session
@@ -45,8 +47,8 @@ class FoundRooms:
 class SceneChain:
     """The scene dictionary and what is made of it. The dictionary locks itself.
 
-    `grid`, `pillars` and `directive` are set as they come. What returns a delta belongs on one thread, which publishes
-    in the order of the revisions; `enricher.work`, `moved.find` and `refresh` may have a thread each.
+    `grid`, `pillars`, `movers` and `directive` are set as they come. What returns a delta belongs on one thread, which
+    publishes in the order of the revisions; `enricher.work`, `moved.find` and `refresh` may have a thread each.
     """
 
     def __init__(self, config: SceneDictionaryConfig, shared: SharedConfig, phrases: PhraseBook) -> None:
@@ -61,6 +63,8 @@ class SceneChain:
         self.grid: OccupancyGrid2D | None = None  # without the zones
         self.pillars: PillarMap | None = None
         self.directive: Directive | None = None
+        self.movers: tuple[MoverTrack, ...] = ()  # the newest
+        self._comfort = shared.comfort
         self.zones: OccupancyGrid2D | None = None  # the newest: forbidden cells are occupied
         self._divided: OccupancyGrid2D | None = None  # the last grid that was divided into rooms
         self._resumed = 0  # revision of the checkpoint that the scene goes on from
@@ -81,7 +85,7 @@ class SceneChain:
     def take_signs(self, reading: SignReading) -> SceneDelta:
         """Update the entities of signs; where one says something new, the rooms that it may name are found again."""
         delta = self.dictionary.take_signs(reading)
-        said = {entity.id: entity.caption for entity in delta.updated if entity.id >= FIRST_SIGN}
+        said = {entity.id: entity.caption for entity in delta.updated if is_sign(entity.id)}
         if not said.items() <= self._said.items():
             self._said |= said
             self.divide_again()
@@ -141,6 +145,14 @@ class SceneChain:
         if update is not None and update.zones is not None:
             self.zones = update.zones
         return update
+
+    def zones_and_comfort(self, stamp: float) -> OccupancyGrid2D | None:
+        """Return the zones with the comfort of the people that are tracked at `stamp`; None where there is neither."""
+        since = stamp - self.dictionary.config.mover_life
+        people = [[*one.place[:2], *one.velocity] for one in self.movers if one.last_seen >= since]
+        if self.grid is None or not people:
+            return self.zones
+        return with_comfort(self.zones, self.grid, np.array(people), self._comfort, stamp)
 
     # --- successors and saved maps ------------------------------------------------------------------------
 

@@ -14,10 +14,17 @@ from typing import Any, TypeVar
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.experts.config import ApproachConfig, ReachConfig
 from lodestar.geometry.camera import DEPTH_RANGE
-from lodestar.grid.config import FenceConfig, Footprint, LookConfig, SuccessConfig, ViewpointConfig
+from lodestar.grid.config import (
+    ComfortConfig,
+    FenceConfig,
+    Footprint,
+    LookConfig,
+    SuccessConfig,
+    ViewpointConfig,
+)
 from lodestar.language.directive import DEFAULT_KEEP_AWAY
 from lodestar.models.config import EndpointConfig
-from lodestar.perception.config import DescriberConfig, TransportConfig
+from lodestar.perception.config import DescriberConfig, MoverConfig, TransportConfig
 from lodestar.perception.picture_config import PicturesConfig
 from lodestar.query.config import QueryConfig
 from lodestar.scene.config import SceneConfig
@@ -48,6 +55,8 @@ class SharedConfig:
         DEFAULT_KEEP_AWAY  # m around forbidden objects without a stated distance; chosen
     )
     fence: FenceConfig = field(default_factory=FenceConfig)  # where the robot may be
+    movers: MoverConfig = field(default_factory=MoverConfig)  # people and animals, who are no part of the map
+    comfort: ComfortConfig = field(default_factory=ComfortConfig)  # the distance that is kept from them
     validation: ValidationConfig = field(
         default_factory=ValidationConfig
     )  # of traces before they are acted on

@@ -9,11 +9,13 @@ from typing import Any
 from lodestar.assembly import parts
 from lodestar.assembly.config import SemanticVoxelsConfig
 from lodestar.assembly.shared import SharedConfig
+from lodestar.mapping.mover_tracks import MoverTracker
 from lodestar.mapping.persistence import KIND, VERSION, map_to_arrays, voxels_from
 from lodestar.mapping.pillars import PillarMap
 from lodestar.mapping.records import InstanceDelta
 from lodestar.mapping.semantic_voxels import SemanticVoxelMap
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
+from lodestar.perception.movers import split_movers
 from lodestar.storage.archive import Archive
 from lodestar.storage.saved_map import VOXELS, ArchivePart, base_session, next_session
 from lodestar.timing.stamps import Periodic
@@ -23,17 +25,20 @@ class VoxelChain:
     """The voxel map in use, its rates, and its part of a saved map.
 
     The map locks itself: depth, segments and layers may come on threads of their own. `take_depth` and `take_segments`
-    raise FrameRejected, and the map counts it (`map.rejected`).
+    raise FrameRejected, and the map counts it (`map.rejected`). People and animals are no part of the map: `movers`
+    tracks them, and their depth is left out (ADR 0082).
     """
 
     def __init__(self, config: SemanticVoxelsConfig, shared: SharedConfig, session_id: str = "") -> None:
         self.config = config
         self.map: SemanticVoxelMap = parts.voxel_map(config, shared, session_id)
+        self.movers = MoverTracker(shared.movers)
         self._geometry_due = Periodic(config.geometry_period)
 
     def restart_clock(self) -> None:
         """Accept the next frame: the clock went back."""
         self.map.restart_clock()
+        self.movers.restart_clock()
 
     def wants_depth(self, stamp: float) -> bool:
         """Return whether depth without segments is due; counts it if so."""
@@ -41,11 +46,20 @@ class VoxelChain:
 
     def take_depth(self, frame: RgbdFrame) -> None:
         """Integrate depth without segments; `wants_depth` selects the frames."""
-        self.map.integrate_depth(frame)
+        self.map.integrate_depth(self.movers.without_movers(frame))
 
     def take_segments(self, frame: RgbdFrame, segmented: SegmentedFrame) -> InstanceDelta:
-        """Fuse a segmented frame; return what has changed of the instances."""
-        return self.map.fuse(frame, segmented)
+        """Fuse a segmented frame without its movers; return what has changed of the instances, and the tracks that it
+        showed (`is_track`).
+        """
+        split = split_movers(frame, segmented, self.movers.config)
+        delta = self.map.fuse(split.frame, split.still)
+        self.movers.take(frame, split)
+        return self.movers.told(delta)
+
+    def take_movers(self, frame: RgbdFrame, segmented: SegmentedFrame) -> None:
+        """Track a frame's movers before its depth is taken, where the segments come with it."""
+        self.movers.take(frame, split_movers(frame, segmented, self.movers.config))
 
     def pillars(self) -> PillarMap:
         """Return the instances over each cell of the plan, at the configured resolution."""

@@ -97,6 +97,8 @@ class TravelConfig:
     soft_clearance: float = 0.45
     # additional cost factor of a step at `clearance`; chosen
     soft_weight: float = 2.0
+    # additional cost factor of a step at a person, falling to 0 at the comfort distance; chosen
+    comfort_weight: float = 6.0
     unknown_ok: bool = False  # paths may cross unknown cells
     # metres a start too near an obstacle is moved at most; chosen
     start_snap: float = 0.5
@@ -165,3 +167,18 @@ class SuccessConfig:
     distance: float = 1.0  # metres in plan from the footprint to the object's box; DESIGN section 3
     # radians from the heading to the box's nearest point; DESIGN section 3
     bearing: float = math.radians(30.0)
+
+
+@dataclass(frozen=True)
+class ComfortConfig:
+    """Proxemics: the distance that the robot keeps from people where there is room."""
+
+    # m between the middle of the robot and that of a person; 0 = none. Hall's personal distance ends there
+    distance: float = 1.2
+    ahead: float = (
+        1.0  # s for which a person is taken to walk on; chosen: the time in which the robot stops twice
+    )
+
+    def __post_init__(self) -> None:
+        if not (0.0 <= self.distance <= 5.0 and 0.0 <= self.ahead <= 5.0):
+            raise ValueError("comfort.distance must be 0 to 5 m, comfort.ahead 0 to 5 s")

@@ -15,6 +15,8 @@ FREE = 0
 OCCUPIED = 100
 #: Of a keep-out mask: forbidden for goals, costly and not closed for a navigator that scales the value (ADR 0051).
 HELD_BACK = 50
+#: Of a keep-out mask: at a person, falling to 1 at the comfort distance; costly and never forbidden.
+COMFORT = 40
 
 
 def distance_to(mask: np.ndarray, resolution: float) -> np.ndarray:
@@ -45,12 +47,15 @@ class OccupancyGrid2D:
     occupied_from: int = 65
     # (rows, columns) bool, cells closed to the robot that do not block the view
     keep_out: np.ndarray | None = None
+    # (rows, columns) int8, 0 = no person is within the comfort distance, COMFORT = one is there
+    comfort: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         """Replace an empty grid by one unknown cell: OpenCV aborts the process on an image without pixels."""
         if not self.cells.size:
             object.__setattr__(self, "cells", np.full((1, 1), UNKNOWN, np.int8))
             object.__setattr__(self, "keep_out", None)
+            object.__setattr__(self, "comfort", None)
 
     @property
     def free(self) -> np.ndarray:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from lodestar.grid.occupancy import OCCUPIED, UNKNOWN, OccupancyGrid2D
+from lodestar.grid.occupancy import COMFORT, OCCUPIED, UNKNOWN, OccupancyGrid2D
 
 
 def occupied_onto(base: OccupancyGrid2D, above: OccupancyGrid2D) -> np.ndarray:
@@ -15,8 +15,8 @@ def occupied_onto(base: OccupancyGrid2D, above: OccupancyGrid2D) -> np.ndarray:
 
 
 def _onto(base: OccupancyGrid2D, above: OccupancyGrid2D, mask: np.ndarray) -> np.ndarray:
-    """Return (rows, columns) bool: cells of the base whose centre lies in a cell of a mask on `above`."""
-    hit = np.zeros(base.cells.shape, bool)
+    """Return (rows, columns): the values on `above`, False or 0 beyond, at the centres of the base's cells."""
+    hit = np.zeros(base.cells.shape, mask.dtype)
     rows, columns = base.cells.shape
     steps = np.arange(max(rows, columns))
     diagonal = above.cells_of(base.points_of(np.stack([steps, steps], axis=-1)))
@@ -48,8 +48,17 @@ def confirmed_by(base: OccupancyGrid2D, points: OccupancyGrid2D) -> OccupancyGri
 
 
 def with_keep_out(base: OccupancyGrid2D, zones: OccupancyGrid2D | None) -> OccupancyGrid2D:
-    """Return the base grid with keep-out cells where `zones` is occupied; the base itself if no zone lies on it."""
-    if zones is None or not zones.occupied.any():
+    """Return the base grid with keep-out cells where `zones` is occupied, and comfort where it has values up to
+    COMFORT; the base itself if neither lies on it.
+    """
+    if zones is None or not zones.cells.any():
         return base
     keep_out = occupied_onto(base, zones)
-    return replace(base, keep_out=keep_out) if keep_out.any() else base
+    comfort = _onto(
+        base, zones, np.where((zones.cells > 0) & (zones.cells <= COMFORT), zones.cells, np.int8(0))
+    )
+    if not keep_out.any() and not comfort.any():
+        return base
+    return replace(
+        base, keep_out=keep_out if keep_out.any() else None, comfort=comfort if comfort.any() else None
+    )

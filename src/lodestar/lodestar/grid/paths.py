@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from lodestar.grid.config import TravelConfig
 from lodestar.grid.inflation import obstacle_distance
-from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.grid.occupancy import COMFORT, OccupancyGrid2D
 
 _BUCKETS = 16  # of width one cell; a step costs less than this
 _ROOT_2 = math.sqrt(2.0)
@@ -245,7 +245,10 @@ def plan_path(
     margin = max(config.soft_clearance - config.clearance, 1e-6)
     nearness = np.clip((config.soft_clearance - distance) / margin, 0.0, 1.0)
     weight = min(config.soft_weight, (_BUCKETS - 1) / _ROOT_2 - 1.0)
-    cost = (1.0 + weight * nearness).astype(np.float32)
+    cost = 1.0 + weight * nearness
+    if grid.comfort is not None:
+        cost = np.minimum(cost + grid.comfort * (config.comfort_weight / COMFORT), (_BUCKETS - 1) / _ROOT_2)
+    cost = cost.astype(np.float32)
     parents = np.full(grid.cells.shape, -1, np.int8)
     spread = _spread(passable, cost, start[0], start[1], goal[0], goal[1], parents)
     if not np.isfinite(spread[goal]):

@@ -318,3 +318,33 @@ class SignConfig:
             raise ValueError(f"signs.reader is {self.reader!r}; it is one of {', '.join(SIGN_READERS)}")
         if self.period <= 0.0 or self.areas < 1 or self.rereads < 1 or self.side < 64:
             raise ValueError("signs.period must be above 0, areas and rereads at least 1, side at least 64")
+
+
+@dataclass(frozen=True)
+class MoverConfig:
+    """People and animals: what is detected of them is tracked and stays out of the map."""
+
+    # nouns of what moves by itself, with all that the lexicon counts among them; chosen
+    kinds: tuple[str, ...] = ("person", "animal")
+    min_score: float = 0.3  # of a detection that is placed, 0..1; chosen
+    min_points: int = 12  # valid depths of its mask; chosen, as VoxelConfig.min_points
+    far: float = field(default=DEPTH_RANGE, metadata={"shared": "depth_range"})  # m of depth
+    # m of rms error of a flat surface, and 1/m times the square of the depth: a mask within them is a picture; chosen
+    flat: tuple[float, float] = (0.03, 0.006)
+    noise: float = 0.15  # m, standard deviation of a place in plan; chosen: a step, and what the mask lacks
+    acceleration: float = (
+        2.0  # m/s^2, standard deviation of the constant-velocity model; chosen: a person who turns
+    )
+    fastest: float = 2.5  # m/s, of a track; chosen: people indoors walk
+    # squared Mahalanobis distance of a sight that may be a track's: 99 percent of chi2 with 2 degrees of freedom
+    gate: float = 9.21
+    confirm: int = 2  # sights after which a track counts; chosen: one false detection is nobody
+    life: float = 5.0  # s without a sight after which a track ends; chosen: the time of a turn to look again
+    misses: int = 3  # clear views of its place without it after which a track ends; chosen
+    most: int = 64  # tracks at once, those of the best score; chosen: a crowd
+
+    def __post_init__(self) -> None:
+        if not self.kinds or min(self.noise, self.acceleration, self.fastest, self.gate, self.life) <= 0.0:
+            raise ValueError("movers needs kinds, and noise, acceleration, fastest, gate and life above 0")
+        if min(self.confirm, self.misses, self.most, self.min_points) < 1:
+            raise ValueError("movers.confirm, misses, most and min_points must be at least 1")

@@ -41,6 +41,8 @@ class SceneConfig:
     max_delta: int = 256  # entities per delta, the others follow in the next ones; chosen
     # metres to a region's cell, for entities on unassigned cells; chosen
     region_reach: float = field(default=1.0, metadata={"shared": "region_reach"})
+    # s without a sight after which a person or an animal is no entity any more
+    mover_life: float = field(default=5.0, metadata={"shared": "movers.life"})
     static_motion: float = 0.5  # metres of motion over its life from which an entity is not static; chosen
 
 

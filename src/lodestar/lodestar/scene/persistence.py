@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from lodestar.mapping.mover_tracks import is_track
 from lodestar.mapping.records import CaptionVote, Instance, Merge
 from lodestar.perception.frames import ImageBox
 from lodestar.scene.config import SceneConfig
@@ -55,7 +56,7 @@ def scene_to_archive(scene: SceneDictionary) -> Archive:
     """
     with scene.lock:
         state = scene.state
-        records = [_copied(state.records[i]) for i in sorted(state.records)]
+        records = [_copied(state.records[i]) for i in sorted(state.records) if not is_track(i)]
         forward = np.array(sorted(state.forward.items()), np.int64).reshape(-1, 2)
         covisible = state.covisibility.to_array()
         meta = {

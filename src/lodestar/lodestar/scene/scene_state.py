@@ -13,6 +13,7 @@ import numpy as np
 from lodestar.geometry.corrections import Anchor
 from lodestar.grid.regions import RegionTracker
 from lodestar.keyframes.records import Keyframe
+from lodestar.mapping.mover_tracks import is_track
 from lodestar.mapping.records import Absence, Instance, Merge, Miss, Observation
 from lodestar.perception.frames import ImageBox
 from lodestar.perception.signs import SignReading
@@ -26,7 +27,7 @@ from lodestar.scene.records import EntityState
 from lodestar.scene.region_names import RegionNames
 from lodestar.scene.regions import RegionMap
 from lodestar.scene.relations import RelationTable
-from lodestar.scene.signs import FIRST_SIGN, SignBook
+from lodestar.scene.signs import FIRST_SIGN, SignBook, is_sign
 
 MAX_SHOWN = 4  # keyframes remembered per instance, for future views
 MAX_INSTANCES_SHOWN = 4096
@@ -60,6 +61,7 @@ class SceneState:
         self._odom_from_camera = np.eye(4)
         self.forward: dict[int, int] = {}
         self._shown: dict[int, tuple[tuple[Keyframe, ImageBox], ...]] = {}  # by instance, the newest last
+        self._movers: set[int] = set()  # people and animals
         self._archived: dict[int, None] = {}  # in the order in which they were archived
         self.orphans: set[int] = set()  # entities whose instances the voxel map has lost with its process
         self._early: set[int] | None = None  # entities added between a restart of the voxel map and its claim
@@ -103,7 +105,7 @@ class SceneState:
         lost = set(self.records) - {self.resolve(identity) for identity in known} - early
         self.orphans = {
             identity for identity in lost if identity < FIRST_SIGN
-        }  # signs are not the voxel map's
+        }  # signs and movers are not the voxel map's
         self.counts["orphans"] = len(self.orphans)
         for identity in sorted(early & set(self.records)):
             self._continue_former(self.records[identity], merges)
@@ -157,14 +159,24 @@ class SceneState:
         """Create and update the entities of signs that views agree on."""
         last = self.map_from_odom
         map_from_odom = reading.map_from_odom if last is None else last
-        first = max([FIRST_SIGN, *(i + 1 for i in (*self.records, *self.forward) if i >= FIRST_SIGN)])
+        first = max([FIRST_SIGN, *(i + 1 for i in (*self.records, *self.forward) if is_sign(i))])
         instances, observations = self.signs.take(reading, map_from_odom, self.records, first)
         self.take_instances(instances, set(), merges)
         self.take_observations(observations, map_from_odom)
 
+    def expire_movers(self) -> list[int]:
+        """Remove the people and animals that were not seen for `mover_life`; return their ids."""
+        since = self.stamp - self.config.mover_life
+        gone = [identity for identity in self._movers if self.records[identity].last_seen < since]
+        for identity in gone:
+            self.remove(identity)
+        return gone
+
     def _add(self, record: EntityRecord, merges: list[Merge]) -> None:
         identity = record.instance.id
         self.records[identity] = record
+        if is_track(identity):
+            self._movers.add(identity)
         self._placed(record)
         self.set_regions([identity])
         self.queue.add(identity)
@@ -223,7 +235,9 @@ class SceneState:
                 seen.add(identity)
                 self._archived.pop(identity, None)
                 self.journal.mark(identity)
-        together = sorted(seen, key=lambda i: -self.records[i].instance.voxel_count)[:MAX_TOGETHER]
+        together = sorted(seen - self._movers, key=lambda i: -self.records[i].instance.voxel_count)[
+            :MAX_TOGETHER
+        ]
         for a, b in combinations(together, 2):
             gap = np.subtract(self.records[a].instance.centroid, self.records[b].instance.centroid)
             if float(gap @ gap) <= self.config.covisible_distance**2:
@@ -284,6 +298,7 @@ class SceneState:
         self.queue.drop(identity)
         self._shown.pop(identity, None)
         self._archived.pop(identity, None)
+        self._movers.discard(identity)
         self.orphans.discard(identity)
 
     def prune(self) -> list[int]:

@@ -8,6 +8,7 @@ from difflib import SequenceMatcher
 
 import numpy as np
 
+from lodestar.mapping.mover_tracks import FIRST_TRACK
 from lodestar.mapping.records import CaptionVote, Instance, Observation
 from lodestar.perception.sign_text import SIGN, clean_sign, sign_caption, sign_text
 from lodestar.perception.signs import SignReading, SignSight
@@ -219,9 +220,14 @@ def _key(text: str) -> str:
     return "".join(c for c in text.casefold() if c.isalnum())
 
 
+def is_sign(identity: int) -> bool:
+    """Return whether an id is that of a sign."""
+    return FIRST_SIGN <= identity < FIRST_TRACK
+
+
 def signs_of(records: Mapping[int, EntityRecord]) -> list[EntityRecord]:
     """Return the records of signs."""
-    return [record for identity, record in records.items() if identity >= FIRST_SIGN]
+    return [record for identity, record in records.items() if is_sign(identity)]
 
 
 def normal_of(record: EntityRecord) -> np.ndarray:

@@ -1,9 +1,10 @@
-"""Random events in a world: a person walks through, an object is moved, removed or added."""
+"""Random events in a world: people walk through, an object is moved, removed or added."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -51,6 +52,32 @@ def with_happenings(world: World, rng: np.random.Generator) -> World:
         left = replace(left, id=following, pose=pose)
         events.append(Event(round(float(rng.uniform(FIRST, LAST)), 1), "add", following, object=left))
     return replace(world, events=tuple(sorted(events, key=lambda e: e.time)))
+
+
+def with_walkers(world: World, rng: np.random.Generator, count: int, begin: float, end: float) -> World:
+    """Return the world with people who walk to and fro across it from about `begin` until `end`, seconds, and leave."""
+    furnisher = Furnisher(rng)
+    following = max([t.id for t in world.objects] + [d.id for d in world.decals], default=0) + 1
+    events = list(world.events)
+    for identity in range(following, following + count):
+        path, speed = _walk(world, rng), round(float(rng.uniform(0.5, 1.0)), 2)
+        if not path:
+            continue
+        at = round(begin + float(rng.uniform(0.0, 5.0)), 1)
+        person = replace(furnisher.design("person"), id=identity, pose=(*path[0], 0.0, 0.0))
+        turns = math.ceil((end - at) * speed / max(_length(path), 0.1)) + 1
+        there, back = path, path[::-1]
+        route = [*there, *(point for i in range(turns) for point in (there, back)[(i + 1) % 2][1:])]
+        events += [
+            Event(at, "add", identity, object=person),
+            Event(at, "walk", identity, path=tuple(route), speed=speed),
+            Event(end, "remove", identity),
+        ]
+    return replace(world, events=tuple(sorted(events, key=lambda e: e.time)))
+
+
+def _length(path: tuple[tuple[float, float], ...]) -> float:
+    return sum(math.dist(a, b) for a, b in pairwise(path))
 
 
 def _places(world: World, rng: np.random.Generator) -> list[tuple[float, float]]:

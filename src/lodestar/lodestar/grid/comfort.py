@@ -1,0 +1,89 @@
+"""Proxemics: the zone around people in which a step costs more, as values of a keep-out mask."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import cv2
+import numpy as np
+
+from lodestar.grid.config import ComfortConfig
+from lodestar.grid.occupancy import COMFORT, FREE, OccupancyGrid2D
+
+_BODY = 0.35  # m around a person in which what is occupied may be the person
+
+
+def with_comfort(
+    zones: OccupancyGrid2D | None,
+    plan: OccupancyGrid2D,
+    people: np.ndarray,
+    config: ComfortConfig,
+    stamp: float,
+) -> OccupancyGrid2D | None:
+    """Return the zones with the comfort of people laid over their open cells; the same object where there is none.
+
+    zones: a keep-out mask; None = all open, on the cells of the plan. people: (N, 4) x, y in map, metres, and vx, vy,
+    m/s. A person who walks takes the way of the next `ahead` seconds too. A wall across the zone ends it, also that of
+    somebody in a mirror.
+    """
+    people = np.asarray(people, np.float64).reshape(-1, 4)
+    people = people[np.isfinite(people).all(axis=1)]
+    if not len(people) or config.distance <= 0.0:
+        return zones
+    if zones is None:
+        zones = replace(plan, cells=np.full(plan.cells.shape, FREE, np.int8), keep_out=None, comfort=None)
+    values = np.zeros(zones.cells.shape, np.int8)
+    for person in people:
+        _lay(values, zones, plan, person, config)
+    cells = np.where(zones.cells == FREE, values, zones.cells)
+    return replace(zones, cells=cells, stamp=stamp) if values.any() else zones
+
+
+def _lay(
+    values: np.ndarray,
+    zones: OccupancyGrid2D,
+    plan: OccupancyGrid2D,
+    person: np.ndarray,
+    config: ComfortConfig,
+) -> None:
+    """Raise the values (rows, columns) int8 of the zones to those of one person (4,)."""
+    place, way = person[:2], person[2:] * config.ahead
+    reach = config.distance + float(np.linalg.norm(way))
+    window = _window(zones, place, reach)
+    rows, columns = np.mgrid[window]
+    points = zones.points_of(np.stack([rows.ravel(), columns.ravel()], axis=1))
+    if not len(points):
+        return
+    along = np.clip((points - place) @ way / max(float(way @ way), 1e-9), 0.0, 1.0)
+    away = np.linalg.norm(points - place - along[:, None] * way, axis=1)
+    near = np.ceil(COMFORT * (1.0 - away / config.distance))
+    near[~_around(plan, place, points, away, config.distance)] = 0.0
+    found = np.clip(near, 0.0, COMFORT).astype(np.int8).reshape(rows.shape)
+    values[window] = np.maximum(values[window], found)
+
+
+def _around(
+    plan: OccupancyGrid2D, place: np.ndarray, points: np.ndarray, away: np.ndarray, distance: float
+) -> np.ndarray:
+    """Return (N,) bool: points of a full window (N, 2) on the plan that hang together with the person's place without
+    a wall between. The person's own body is none.
+    """
+    cells = plan.cells_of(points)
+    inside = plan.contains(cells)
+    at = np.where(inside[:, None], cells, 0)
+    apart = np.linalg.norm(points - place, axis=1)
+    is_open = inside & (away < distance) & (~plan.occupied[at[:, 0], at[:, 1]] | (apart <= _BODY))
+    columns = len(np.unique(points[:, 0]))
+    _, labels = cv2.connectedComponents(is_open.reshape(-1, columns).astype(np.uint8), connectivity=4)
+    flat = labels.ravel()
+    return is_open & (flat == flat[int(apart.argmin())])
+
+
+def _window(grid: OccupancyGrid2D, place: np.ndarray, reach: float) -> tuple[slice, slice]:
+    """Return the part of a grid within a square about a place (2,); empty off the grid."""
+    low, high = grid.cells_of(np.array([place - reach, place + reach]))
+    rows, columns = grid.cells.shape
+    return (
+        slice(int(np.clip(low[0], 0, rows)), int(np.clip(high[0] + 1, 0, rows))),
+        slice(int(np.clip(low[1], 0, columns)), int(np.clip(high[1] + 1, 0, columns))),
+    )

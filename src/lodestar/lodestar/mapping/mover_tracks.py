@@ -1,0 +1,281 @@
+"""Tracks of people and animals: constant velocity in the plane, gated association, expiry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from lodestar.geometry.poses import inverse
+from lodestar.mapping.records import CaptionVote, Instance, InstanceDelta, Observation
+from lodestar.perception.config import MoverConfig
+from lodestar.perception.frames import RgbdFrame
+from lodestar.perception.movers import MoverSight, SplitFrame
+
+#: Ids of tracks lie above those of instances and signs: nothing of the map has one.
+FIRST_TRACK = 3 << 29
+_IDS = (1 << 31) - 1 - FIRST_TRACK
+_COAST = 0.7  # s in which the velocity of an unseen track halves: who is hidden may stand
+_LONGEST = 1.0  # s of one step of prediction; after a longer gap the place is as uncertain as after that
+_AROUND = 0.15  # m around a body that is still its own depth
+_BEHIND = 0.5  # m beyond a track's place from which on depth shows that it is not there
+_CLOCK_SET = 1.0  # s by which stamps may come late before the clock counts as set back
+_SMOOTH = 0.3  # weight of a new box
+
+
+def is_track(identity: int) -> bool:
+    """Return whether an id is that of a mover's track."""
+    return identity >= FIRST_TRACK
+
+
+@dataclass(frozen=True)
+class MoverTrack:
+    """A mover as it is believed at `stamp`. place: (3,), the middle of its body; velocity: (2,) m/s; size: (3,).
+
+    In map, metres. first_seen, last_seen: seconds, as the stamps.
+    """
+
+    id: int
+    label: str
+    caption: str
+    place: np.ndarray
+    velocity: np.ndarray
+    size: np.ndarray
+    first_seen: float
+    last_seen: float
+    stamp: float
+
+
+@dataclass(eq=False)
+class _State:
+    """One track in odom. mean: x, y, vx, vy; height: z of the middle of the body."""
+
+    mean: np.ndarray
+    covariance: np.ndarray
+    height: float
+    size: np.ndarray
+    sight: MoverSight
+    first_seen: float
+    last_seen: float
+    id: int = 0  # from the sight on that confirms it
+    sights: int = 1
+    misses: int = 0
+    votes: dict[tuple[str, str], float] = field(default_factory=dict)
+
+    @property
+    def words(self) -> tuple[str, str]:
+        """Return the label and caption of most weight."""
+        return max(self.votes, key=lambda words: (self.votes[words], words))
+
+
+class MoverTracker:
+    """Follow the movers of frames with segments. Not safe for threads, but for `without_movers`.
+
+    Tracks live in odom, which corrections of map <- odom do not move. A frame that is not newer than the last is
+    ignored; after a clock that went back it begins anew.
+    """
+
+    def __init__(self, config: MoverConfig) -> None:
+        self.config = config
+        self.pictures = 0  # detections that were flat
+        self._states: list[_State] = []
+        self._stamp = -np.inf
+        self._map_from_odom = self._odom_from_camera = np.eye(4)
+        self._next = 0
+        self._ended: list[int] = []  # ids of tracks that ended since they were told
+
+    def restart_clock(self) -> None:
+        """Forget all tracks: the clock went back."""
+        self._ended += [state.id for state in self._states if state.id]
+        self._states, self._stamp = [], -np.inf
+
+    def take(self, frame: RgbdFrame, split: SplitFrame) -> None:
+        """Move the tracks to the frame's stamp, and update them by its movers. frame: with all of its depth."""
+        if frame.stamp <= self._stamp or not np.isfinite([frame.odom_from_camera, frame.map_from_odom]).all():
+            if not frame.stamp <= self._stamp - _CLOCK_SET:
+                return
+            self.restart_clock()
+        step = min(frame.stamp - self._stamp, _LONGEST) if self._states else 0.0
+        self._stamp, self._odom_from_camera = frame.stamp, frame.odom_from_camera
+        self._map_from_odom = np.array(frame.map_from_odom, np.float64)
+        self.pictures += split.pictures
+        for state in self._states:
+            self._predict(state, step)
+        sights = sorted(split.sights, key=lambda sight: -sight.detection.score)[: self.config.most]
+        pairs = self._associate(sights)
+        for row, column in pairs:
+            self._update(self._states[row], sights[column])
+        matched = {column for _, column in pairs}
+        seen = {row for row, _ in pairs}
+        for row, state in enumerate(self._states):
+            state.misses = 0 if row in seen else state.misses + self._is_seen_through(state, frame)
+        begun = [self._begun(sight) for i, sight in enumerate(sights) if i not in matched]
+        self._states = self._alive([*self._states, *begun])
+
+    def tracks(self) -> tuple[MoverTrack, ...]:
+        """Return the confirmed tracks, in map, at the stamp of the newest frame."""
+        turn = self._map_from_odom[:3, :3]
+        return tuple(
+            MoverTrack(
+                state.id, *state.words, turn @ _middle(state) + self._map_from_odom[:3, 3],
+                turn[:2, :2] @ state.mean[2:], state.size.copy(), state.first_seen, state.last_seen, self._stamp,
+            )
+            for state in self._states if state.id
+        )  # fmt: skip
+
+    def without_movers(self, frame: RgbdFrame) -> RgbdFrame:
+        """Return a frame whose depth is invalid where the body of a track is; the same one where there is none."""
+        if not self._states:
+            return frame
+        pose, camera, depth = frame.odom_from_camera, frame.camera, frame.depth
+        if depth.shape != (camera.height, camera.width):
+            return frame
+        points = (camera.rays() * depth[..., None]).reshape(-1, 3) @ pose[:3, :3].T + pose[:3, 3]
+        ahead = float(np.clip(frame.stamp - self._stamp, 0.0, _LONGEST))
+        own = inside_tracks(points, [(_middle(state, ahead), state.size) for state in self._states])
+        kept = np.where(own.reshape(depth.shape), depth.dtype.type(0), depth)
+        return replace(frame, depth=kept) if (kept > 0.0).any() else frame
+
+    def told(self, delta: InstanceDelta) -> InstanceDelta:
+        """Return a delta of the map with the tracks that its frame showed, as instances and observations, and with
+        those that ended.
+        """
+        shown = [s for s in self._states if s.id and s.last_seen == self._stamp == delta.stamp]
+        ended, self._ended = self._ended, []
+        if not shown and not ended:
+            return delta
+        places = {track.id: track for track in self.tracks()}
+        return replace(
+            delta,
+            updated=(*delta.updated, *(_instance(places[s.id], s) for s in shown)),
+            observations=(*delta.observations, *(self._observation(s) for s in shown)),
+            removed=(*delta.removed, *ended),
+        )
+
+    # --- within -----------------------------------------------------------------------------------------------
+
+    def _predict(self, state: _State, step: float) -> None:
+        move = np.eye(4)
+        move[0, 2] = move[1, 3] = step
+        push = np.array([[step**2 / 2, 0.0], [0.0, step**2 / 2], [step, 0.0], [0.0, step]])
+        state.mean = move @ state.mean
+        state.covariance = move @ state.covariance @ move.T + push @ push.T * self.config.acceleration**2
+
+    def _associate(self, sights: Sequence[MoverSight]) -> list[tuple[int, int]]:
+        """Return pairs of track and sight within the gate, the nearest first (nearest neighbour)."""
+        if not self._states or not sights:
+            return []
+        places = np.array([sight.place[:2] for sight in sights])
+        cost = np.empty((len(self._states), len(sights)))
+        for row, state in enumerate(self._states):
+            spread = state.covariance[:2, :2] + np.eye(2) * self.config.noise**2
+            off = places - state.mean[:2]
+            cost[row] = np.einsum("ij,jk,ik->i", off, np.linalg.inv(spread), off)
+        pairs = list[tuple[int, int]]()
+        while float(cost.min()) <= self.config.gate:
+            row, column = (int(i) for i in np.unravel_index(int(cost.argmin()), cost.shape))
+            pairs.append((row, column))
+            cost[row], cost[:, column] = np.inf, np.inf
+        return pairs
+
+    def _update(self, state: _State, sight: MoverSight) -> None:
+        gain = state.covariance[:, :2] @ np.linalg.inv(
+            state.covariance[:2, :2] + np.eye(2) * self.config.noise**2
+        )
+        state.mean = state.mean + gain @ (sight.place[:2] - state.mean[:2])
+        state.covariance = state.covariance - gain @ state.covariance[:2]
+        speed = float(np.linalg.norm(state.mean[2:]))
+        state.mean[2:] *= min(1.0, self.config.fastest / max(speed, 1e-9))
+        state.height += _SMOOTH * (float(sight.place[2]) - state.height)
+        state.size = state.size + _SMOOTH * (_size(sight) - state.size)
+        state.sight, state.last_seen, state.sights = sight, self._stamp, state.sights + 1
+        _vote(state.votes, sight)
+        if not state.id and state.sights >= self.config.confirm:
+            self._next = max(self._next + 1, int(max(self._stamp, 0.0) * 10.0) % _IDS)
+            state.id = FIRST_TRACK + self._next
+
+    def _begun(self, sight: MoverSight) -> _State:
+        mean = np.array([*sight.place[:2], 0.0, 0.0])
+        spread = np.diag([self.config.noise**2] * 2 + [(self.config.fastest / 2.0) ** 2] * 2)
+        state = _State(
+            mean, spread, float(sight.place[2]), _size(sight), sight, self._stamp, self._stamp, votes={}
+        )
+        _vote(state.votes, sight)
+        return state
+
+    def _alive(self, states: Iterable[_State]) -> list[_State]:
+        """Return the tracks that go on, those that were seen last first; unseen ones slow down."""
+        config, kept = self.config, list[_State]()
+        for state in states:
+            unseen = self._stamp - state.last_seen
+            if unseen > (config.life if state.id else config.life / 4.0) or state.misses >= config.misses:
+                self._ended += [state.id] if state.id else []
+                continue
+            if unseen > 0.0:
+                state.mean[2:] *= 0.5 ** (min(unseen, _LONGEST) / _COAST)
+            kept.append(state)
+        kept.sort(key=lambda state: -state.last_seen)
+        self._ended += [state.id for state in kept[config.most :] if state.id]
+        return kept[: config.most]
+
+    def _is_seen_through(self, state: _State, frame: RgbdFrame) -> bool:
+        """Return whether the depth at a track's place lies clearly beyond it."""
+        camera = frame.camera
+        x, y, z = (inverse(frame.odom_from_camera) @ np.append(_middle(state), 1.0))[:3]
+        if z < 0.3 or frame.depth.shape != (camera.height, camera.width):
+            return False
+        column, row = round(camera.fx * x / z + camera.cx), round(camera.fy * y / z + camera.cy)
+        if not (2 <= column < camera.width - 2 and 2 <= row < camera.height - 2):
+            return False
+        window = frame.depth[row - 2 : row + 3, column - 2 : column + 3]
+        return bool((window > z + _BEHIND).mean() > 0.8)
+
+    def _observation(self, state: _State) -> Observation:
+        seen = state.sight.detection
+        return Observation(
+            state.id, self._stamp, self._odom_from_camera, seen.box, seen.pixel_count, seen.label, seen.caption,
+            seen.score, float(np.linalg.norm(_middle(state) - self._odom_from_camera[:3, 3])), seen.feature,
+            seen.feature_model,
+        )  # fmt: skip
+
+
+def inside_tracks(
+    points: np.ndarray, bodies: Iterable[tuple[np.ndarray, np.ndarray]], margin: float = _AROUND
+) -> np.ndarray:
+    """Return (N,) bool: points (N, 3) within a body: a cylinder about its middle (3,), of its size (3,)."""
+    own = np.zeros(len(points), bool)
+    for middle, size in bodies:
+        radius, half = float(max(size[:2])) / 2.0 + margin, float(size[2]) / 2.0 + margin
+        near = np.abs(points[:, 2] - middle[2]) <= half
+        own |= near & (np.hypot(points[:, 0] - middle[0], points[:, 1] - middle[1]) <= radius)
+    return own
+
+
+def _middle(state: _State, ahead: float = 0.0) -> np.ndarray:
+    x, y, vx, vy = state.mean
+    return np.array([x + ahead * vx, y + ahead * vy, state.height])
+
+
+def _size(sight: MoverSight) -> np.ndarray:
+    """Return (3,) of a body, of which one side is seen: as deep as wide, 0.2 to 1 m, and its height."""
+    wide = float(np.clip(np.max((sight.high - sight.low)[:2]), 0.2, 1.0))
+    return np.array([wide, wide, max(float(sight.high[2] - sight.low[2]), 0.1)])
+
+
+def _vote(votes: dict[tuple[str, str], float], sight: MoverSight) -> None:
+    words = sight.detection.label, sight.detection.caption
+    votes[words] = votes.get(words, 0.0) + sight.detection.score
+    if len(votes) > 16:
+        del votes[min((one for one in votes if one != words), key=votes.__getitem__)]
+
+
+def _instance(track: MoverTrack, state: _State) -> Instance:
+    """Return a track as the scene dictionary takes it."""
+    half = track.size / 2.0
+    votes = sorted(state.votes.items(), key=lambda vote: -vote[1])
+    return Instance(
+        track.id, state.sights, track.place, np.diag(half**2 / 3.0), track.place - half, track.place + half,
+        tuple(CaptionVote(label, caption, weight) for (label, caption), weight in votes), 1.0, state.sights,
+        True, track.first_seen, track.last_seen,
+    )  # fmt: skip

@@ -1,0 +1,122 @@
+"""People and animals in segmented frames: split from what stays, and placed. A flat picture of one is neither."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import cv2
+import numpy as np
+
+from lodestar.models.kinship import kind_of, same_kind
+from lodestar.perception.config import MoverConfig
+from lodestar.perception.frames import Detection, RgbdFrame, SegmentedFrame
+
+_EDGE = 2  # pixels around a mask whose depth may be the mover's
+_RING = 12  # pixels around a mask that are its surroundings
+_SAMPLES = 400  # depths of a mask, and of its surroundings
+_DEEP = 0.5  # m from the middle depth of a mask beyond which a depth is another thing's
+_INSIDE = 0.12  # m from the surface that is seen to the middle of a body
+_COPLANAR = 0.9  # share of a mask that lies in the plane of its surroundings, of a picture
+_TRIMS, _KEPT = 4, 0.7  # how often the farthest are left out of a plane, and which share stays
+
+
+@dataclass(frozen=True)
+class MoverSight:
+    """One mover, once seen. place: (3,), the middle of its body; low, high: (3,) of its box; all in odom, metres."""
+
+    detection: Detection
+    place: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+@dataclass(frozen=True)
+class SplitFrame:
+    """A frame without its movers, and the movers. frame: their depth is invalid. pictures: flat ones, of nobody."""
+
+    frame: RgbdFrame
+    still: SegmentedFrame
+    sights: tuple[MoverSight, ...] = ()
+    pictures: int = 0
+
+
+@lru_cache(maxsize=4096)
+def moves_by_itself(label: str, kinds: tuple[str, ...]) -> bool:
+    """Return whether a label names one of these kinds, or a kind of it; "picture of a person" names a picture."""
+    noun = kind_of(label.split(" of ")[0])
+    return any(same_kind(noun, kind) for kind in kinds)
+
+
+def split_movers(frame: RgbdFrame, segmented: SegmentedFrame, config: MoverConfig) -> SplitFrame:
+    """Return the frame and its segments without movers, and the movers where depth places them.
+
+    Both are returned as they came where nothing in them moves by itself, or where their images do not fit together.
+    """
+    moving = [one for one in segmented.detections if moves_by_itself(one.label, config.kinds)]
+    if not moving or segmented.labels.shape != frame.depth.shape:
+        return SplitFrame(frame, segmented)
+    values = [one.label_value for one in moving]
+    mask = np.isin(segmented.labels, values)
+    hidden = cv2.dilate(mask.astype(np.uint8), np.ones((2 * _EDGE + 1, 2 * _EDGE + 1), np.uint8)) > 0
+    depth = np.where(hidden, frame.depth.dtype.type(0), frame.depth)
+    still = replace(
+        segmented,
+        labels=np.where(mask, segmented.labels.dtype.type(0), segmented.labels),
+        detections=tuple(one for one in segmented.detections if one.label_value not in values),
+    )
+    sights, pictures = list[MoverSight](), 0
+    for one in moving:
+        own = segmented.labels == one.label_value
+        if one.score < config.min_score:
+            continue
+        if _is_flat(frame, own, hidden, config):
+            pictures += 1
+        elif (sight := _placed(frame, one, own, config)) is not None:
+            sights.append(sight)
+    if not (depth > 0.0).any():  # a mover fills the image
+        depth = frame.depth
+    return SplitFrame(replace(frame, depth=depth), still, tuple(sights), pictures)
+
+
+def _points(frame: RgbdFrame, mask: np.ndarray, config: MoverConfig) -> np.ndarray:
+    """Return (N, 3) of a mask's valid depths, in the camera's frame; a sample of them."""
+    depth = frame.depth
+    rows, columns = np.nonzero(mask & (depth > 0.0) & (depth <= config.far))
+    step = max(1, len(rows) // _SAMPLES)
+    rows, columns = rows[::step], columns[::step]
+    z, camera = depth[rows, columns].astype(np.float64), frame.camera
+    return np.stack([(columns - camera.cx) * z / camera.fx, (rows - camera.cy) * z / camera.fy, z], axis=1)
+
+
+def _placed(
+    frame: RgbdFrame, detection: Detection, mask: np.ndarray, config: MoverConfig
+) -> MoverSight | None:
+    points = _points(frame, mask, config)
+    if len(points) < config.min_points:
+        return None
+    points = points[np.abs(points[:, 2] - np.median(points[:, 2])) <= _DEEP]
+    pose = np.asarray(frame.odom_from_camera, np.float64)
+    in_odom = points @ pose[:3, :3].T + pose[:3, 3]
+    low, high = np.percentile(in_odom, (2.0, 98.0), axis=0)
+    place = np.median(in_odom, axis=0)
+    away = place[:2] - pose[:2, 3]
+    place[:2] += _INSIDE * away / max(float(np.linalg.norm(away)), 1e-6)
+    return MoverSight(detection, place, low, high) if np.isfinite(place).all() else None
+
+
+def _is_flat(frame: RgbdFrame, mask: np.ndarray, hidden: np.ndarray, config: MoverConfig) -> bool:
+    """Return whether the depth of a mask lies in the plane of its surroundings: a poster, a screen, a mirror."""
+    size = np.ones((2 * _RING + 1, 2 * _RING + 1), np.uint8)
+    around = (cv2.dilate(mask.astype(np.uint8), size) > 0) & ~hidden
+    own, other = _points(frame, mask, config), _points(frame, around, config)
+    if len(own) < config.min_points or len(other) < config.min_points:
+        return False
+    normal, middle, kept = np.zeros(3), np.zeros(3), other
+    for _ in range(_TRIMS):
+        middle = kept.mean(axis=0)
+        normal = np.linalg.svd(kept - middle, full_matrices=False)[2][2]
+        errors = np.abs((other - middle) @ normal)
+        kept = other[errors <= np.quantile(errors, _KEPT)]
+    near = config.flat[0] + config.flat[1] * own[:, 2] ** 2
+    return bool((np.abs((own - middle) @ normal) <= near).mean() >= _COPLANAR)

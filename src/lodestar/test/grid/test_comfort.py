@@ -1,0 +1,80 @@
+"""The zone around people: graded, shielded by walls, and never closed."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lodestar.grid.comfort import with_comfort
+from lodestar.grid.config import ComfortConfig
+from lodestar.grid.occupancy import COMFORT, HELD_BACK, OCCUPIED, OccupancyGrid2D
+from lodestar.grid.overlay import with_keep_out
+from lodestar.grid.paths import path_lengths, plan_path
+
+KEPT = ComfortConfig()
+
+
+def room(wall=False):
+    """6 x 4 m at 0.1 m; with a wall at x = 3 if asked."""
+    cells = np.zeros((40, 60), np.int8)
+    if wall:
+        cells[:, 30] = OCCUPIED
+    return OccupancyGrid2D(cells, 0.1, (0.0, 0.0))
+
+
+def at(grid, x, y):
+    row, column = grid.cells_of(np.array([[x, y]]))[0]
+    return int(grid.cells[row, column])
+
+
+def test_it_falls_from_the_person_to_the_comfort_distance():
+    zones = with_comfort(None, room(), np.array([[3.0, 2.0, 0.0, 0.0]]), KEPT, 1.0)
+    values = [at(zones, 3.05 + away, 2.05) for away in (0.0, 0.3, 0.6, 0.9, 1.3)]
+    assert COMFORT >= values[0] > values[1] > values[2] > values[3] > values[4] == 0
+    assert zones.cells.max() < HELD_BACK
+
+
+def test_a_walker_takes_the_way_ahead_and_not_behind():
+    zones = with_comfort(None, room(), np.array([[2.0, 2.0, 1.0, 0.0]]), KEPT, 1.0)
+    assert at(zones, 4.0, 2.0) > 0 and at(zones, 0.7, 2.0) == 0
+
+
+def test_a_wall_ends_the_zone_also_that_of_somebody_in_a_mirror():
+    zones = with_comfort(None, room(wall=True), np.array([[3.6, 2.0, 0.0, 0.0]]), KEPT, 1.0)
+    assert at(zones, 2.8, 2.0) == 0 and at(zones, 4.0, 2.0) > 0
+
+
+def test_a_path_leads_around_where_there_is_room_and_through_where_there_is_none():
+    wide = room()
+    shown = with_keep_out(wide, with_comfort(None, wide, np.array([[3.0, 2.0, 0.0, 0.0]]), KEPT, 1.0))
+    path = plan_path(shown, (0.5, 2.0), (5.5, 2.0))
+    assert np.linalg.norm(path - (3.0, 2.0), axis=1).min() > 1.0
+    corridor = OccupancyGrid2D(np.zeros((10, 60), np.int8), 0.1, (0.0, 0.0))
+    shown = with_keep_out(corridor, with_comfort(None, corridor, np.array([[3.0, 0.5, 0.0, 0.0]]), KEPT, 1.0))
+    assert plan_path(shown, (0.5, 0.5), (5.5, 0.5))[-1] == pytest.approx((5.5, 0.5))
+
+
+def test_zones_that_forbid_stay_and_nobody_changes_nothing():
+    zones = OccupancyGrid2D(np.zeros((40, 60), np.int8), 0.1, (0.0, 0.0))
+    zones.cells[:, :20] = OCCUPIED
+    assert with_comfort(zones, room(), np.zeros((0, 4)), KEPT, 1.0) is zones
+    assert with_comfort(zones, room(), np.array([[2.2, 2.0, 0.0, 0.0]]), ComfortConfig(distance=0.0), 1.0) is zones
+    both = with_comfort(zones, room(), np.array([[2.2, 2.0, 0.0, 0.0]]), KEPT, 1.0)
+    assert (both.occupied == zones.occupied).all() and at(both, 2.4, 2.0) > 0
+    laid = with_keep_out(room(), both)
+    assert (laid.keep_out == zones.occupied).all() and laid.comfort is not None
+
+
+numbers = st.floats(-8.0, 14.0) | st.just(float("nan"))
+person = st.tuples(numbers, numbers, st.floats(-3.0, 3.0), st.floats(-3.0, 3.0))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(person, max_size=6), st.booleans())
+def test_whoever_stands_where_nothing_is_closed_by_it(people, wall):
+    plan = room(wall)
+    zones = with_comfort(None, plan, np.array(people, float).reshape(-1, 4), KEPT, 1.0)
+    laid = with_keep_out(plan, zones)
+    assert laid.keep_out is None
+    np.testing.assert_array_equal(path_lengths(laid, (0.5, 2.0)), path_lengths(plan, (0.5, 2.0)))
+    assert plan_path(laid, (0.5, 2.0), (2.5, 3.0)).shape[1] == 2

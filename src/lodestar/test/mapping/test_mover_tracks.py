@@ -1,0 +1,196 @@
+"""People in segmented frames are tracked, and nothing of them stays in the map."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lodestar.assembly.config import SemanticVoxelsConfig
+from lodestar.assembly.shared import SharedConfig
+from lodestar.assembly.voxel_chain import VoxelChain
+from lodestar.geometry.camera import PinholeCamera
+from lodestar.geometry.poses import planar_transform
+from lodestar.mapping.admission import FrameRejected
+from lodestar.mapping.mover_tracks import FIRST_TRACK, MoverTracker, is_track
+from lodestar.perception.config import MoverConfig
+from lodestar.perception.frames import Detection, ImageBox, RgbdFrame, SegmentedFrame
+from lodestar.perception.movers import moves_by_itself, split_movers
+
+CAMERA = PinholeCamera(80, 60, 60.0, 60.0, 39.5, 29.5)
+#: Optical axes at 1 m over the floor, looking along +x.
+OPTICAL = np.array([[0.0, 0, 1, 0], [-1, 0, 0, 0], [0, -1, 0, 1], [0, 0, 0, 1]])
+WALL = 4.8
+
+
+def view(stamp, people=(), *, label="person", pose=(0.0, 0.0, 0.0), correction=None, thick=True, score=0.9):
+    """A wall with a picture of a chair's label in a corner, and people (x, y) before it; pose: of the camera."""
+    odom = planar_transform(*pose) @ OPTICAL
+    rays = CAMERA.rays() @ odom[:3, :3].T
+    with np.errstate(divide="ignore"):
+        depth = np.where(rays[..., 0] > 1e-6, (WALL - odom[0, 3]) / rays[..., 0], 0.0).astype(np.float32)
+    labels, found = np.zeros(depth.shape, np.uint16), []
+    order = sorted(range(len(people)), key=lambda i: -math.dist(people[i], pose[:2]))
+    for i in order:
+        local = np.linalg.inv(odom) @ (*people[i], 0.9, 1.0)
+        x, y, z = local[:3]
+        if z < 0.4:
+            continue
+        columns, rows = np.meshgrid(np.arange(80), np.arange(60))
+        across = (columns - CAMERA.cx) * z / CAMERA.fx - x
+        up = (rows - CAMERA.cy) * z / CAMERA.fy - y
+        own = (np.abs(across) <= 0.25) & (np.abs(up) <= 0.85)
+        if own.sum() < 20:
+            continue
+        if thick:
+            depth[own] = z - 0.1 * np.sqrt(np.maximum(1.0 - (across[own] / 0.25) ** 2, 0.0))
+        labels[own] = i + 1
+    for i in range(len(people)):
+        rows, columns = np.nonzero(labels == i + 1)
+        if len(rows):
+            box = ImageBox(
+                int(columns.min()), int(rows.min()), int(np.ptp(columns)) + 1, int(np.ptp(rows)) + 1
+            )
+            found.append(Detection(i + 1, label, f"a {label}", score, box, len(rows)))
+    frame = RgbdFrame(stamp, CAMERA, depth, odom, np.eye(4) if correction is None else correction)
+    return frame, SegmentedFrame(stamp, labels, tuple(found))
+
+
+def follow(frames):
+    config = MoverConfig()
+    tracker = MoverTracker(config)
+    for frame, segmented in frames:
+        tracker.take(frame, split_movers(frame, segmented, config))
+    return tracker
+
+
+def test_words_for_people_and_animals_are_movers_and_things_named_after_them_are_not():
+    kinds = MoverConfig().kinds
+    for label in ("person", "man", "a tall woman", "pedestrian", "worker", "dog", "cat", "people"):
+        assert moves_by_itself(label, kinds), label
+    for label in ("chair", "dog bed", "cat tree", "teddy bear", "robot", "poster", "picture of a person", ""):
+        assert not moves_by_itself(label, kinds), label
+
+
+def test_a_walker_is_one_track_with_its_velocity():
+    frames = [view(0.25 * k, [(3.0, -1.0 + 0.2 * k)]) for k in range(10)]
+    (track,) = follow(frames).tracks()
+    assert is_track(track.id) and track.label == "person"
+    assert track.place[:2] == pytest.approx((3.0, 0.8), abs=0.15)
+    assert track.velocity == pytest.approx((0.0, 0.8), abs=0.15)
+    assert (track.first_seen, track.last_seen) == (0.0, 2.25)
+
+
+def test_one_sight_is_nobody_and_a_track_ends_a_few_seconds_after_the_last_one():
+    frames = [view(0.0, [(3.0, 0.0)])]
+    assert follow(frames).tracks() == ()
+    away = (0.0, 0.0, math.pi)  # the camera looks the other way: the person may still stand there
+    frames += [view(0.25, [(3.0, 0.0)]), *(view(0.5 + k, [], pose=away) for k in range(4))]
+    assert len(follow(frames).tracks()) == 1
+    assert follow([*frames, view(6.0, [], pose=away)]).tracks() == ()
+
+
+def test_a_track_ends_at_once_where_the_camera_sees_through_it():
+    seen = [view(0.25 * k, [(3.0, 0.0)]) for k in range(4)]
+    gone = [view(1.0 + 0.25 * k, []) for k in range(MoverConfig().misses)]
+    assert follow([*seen, *gone]).tracks() == ()
+
+
+def test_a_correction_of_the_map_moves_tracks_with_it():
+    seen = [view(0.25 * k, [(3.0, 0.0)]) for k in range(4)]
+    jump = planar_transform(10.0, 0.0, math.pi / 2)
+    (track,) = follow([*seen, view(1.0, [(3.0, 0.0)], correction=jump)]).tracks()
+    assert track.place[:2] == pytest.approx((10.0, 3.1), abs=0.2)
+
+
+def test_a_poster_is_nobody():
+    """Its depth lies in the plane of the wall around it; also seen at an angle."""
+    for pose in ((0.0, 0.0, 0.0), (3.0, -1.5, 0.5)):
+        frames = [view(0.25 * k, [(WALL, 0.0)], thick=False, pose=pose) for k in range(6)]
+        tracker = follow(frames)
+        assert tracker.tracks() == () and tracker.pictures == 6
+
+
+def test_a_person_at_a_wall_is_no_poster():
+    tracker = follow([view(0.25 * k, [(WALL - 0.2, 0.0)]) for k in range(6)])
+    assert len(tracker.tracks()) == 1 and tracker.pictures == 0
+
+
+def test_a_mirror_without_depth_shows_nobody():
+    frames = []
+    for k in range(6):
+        frame, segmented = view(0.25 * k, [(3.0, 0.0)])
+        depth = np.where(segmented.labels > 0, np.float32(0.0), frame.depth)
+        frames.append((replace(frame, depth=depth), segmented))
+    assert follow(frames).tracks() == ()
+
+
+def test_a_person_who_fills_the_image_breaks_nothing():
+    frame, _ = view(1.0)
+    labels = np.ones(frame.depth.shape, np.uint16)
+    seen = Detection(1, "person", "", 0.9, ImageBox(0, 0, 80, 60), labels.size)
+    chain = VoxelChain(SemanticVoxelsConfig(), SharedConfig())
+    delta = chain.take_segments(
+        replace(frame, depth=np.full_like(frame.depth, 0.6)), SegmentedFrame(1.0, labels, (seen,))
+    )
+    assert delta.updated == () and not chain.map.instances()
+
+
+def test_a_clock_that_went_back_and_late_frames():
+    tracker = follow([view(100.0 + 0.25 * k, [(3.0, 0.0)]) for k in range(4)])
+    frame, segmented = view(100.5, [(3.0, 2.0)])  # late
+    tracker.take(frame, split_movers(frame, segmented, tracker.config))
+    assert len(tracker.tracks()) == 1
+    frame, segmented = view(1.0, [(3.0, 0.0)])
+    tracker.take(frame, split_movers(frame, segmented, tracker.config))
+    assert tracker.tracks() == ()
+
+
+def test_a_rejected_frame_updates_no_track():
+    chain = VoxelChain(SemanticVoxelsConfig(), SharedConfig())
+    frame, segmented = view(1.0, [(3.0, 0.0)])
+    with pytest.raises(FrameRejected):
+        chain.take_segments(frame, replace(segmented, labels=segmented.labels[:-1]))
+    with pytest.raises(FrameRejected):
+        chain.take_segments(replace(frame, odom_from_camera=np.full((4, 4), np.nan)), segmented)
+    chain.take_movers(replace(frame, odom_from_camera=np.full((4, 4), np.nan)), segmented)
+    assert chain.movers.tracks() == ()
+
+
+walkers = st.lists(
+    st.tuples(st.floats(1.0, 4.0), st.floats(-2.0, 2.0), st.floats(-1.5, 1.5), st.floats(-1.5, 1.5)),
+    max_size=6,
+)
+
+
+@settings(max_examples=12, deadline=None)
+@given(walkers, st.sampled_from(["person", "woman", "dog"]), st.integers(1, 12))
+def test_whatever_walkers_do_nothing_of_them_is_in_the_map_and_tracks_are_bounded(paths, label, steps):
+    chain = VoxelChain(SemanticVoxelsConfig(geometry_period=0.0), SharedConfig(movers=MoverConfig(most=4)))
+    known, ended = set(), set()
+    for k in range(steps):
+        now = 0.25 * (k + 1)
+        people = [(x + vx * now, y + vy * now) for x, y, vx, vy in paths]
+        frame, segmented = view(now, [p for p in people if p[0] < WALL - 0.5], label=label)
+        delta = chain.take_segments(frame, segmented)
+        chain.take_depth(replace(frame, stamp=now + 0.01))
+        assert all(is_track(one.id) for one in delta.updated)
+        assert all(is_track(one.instance_id) for one in delta.observations)
+        assert set(delta.removed) <= known
+        known |= {one.id for one in delta.updated}
+        ended |= set(delta.removed)
+        assert len(chain.movers.tracks()) <= 4
+        assert not ended & {one.id for one in delta.updated}  # ids are never used again
+    assert not chain.map.instances()
+    assert not len(chain.map.cloud()[0])
+    for k in range(24):  # the robot goes on looking where they were
+        now = 0.25 * (steps + 1 + k)
+        frame, segmented = view(now)
+        ended |= set(chain.take_segments(frame, segmented).removed)
+        chain.take_depth(replace(frame, stamp=now + 0.01))
+    assert chain.movers.tracks() == () and ended == known
+    vertices = chain.map.mesh().vertices
+    assert not (vertices[:, 0] < WALL - 0.3).any()  # no surface but the wall
+    assert all(FIRST_TRACK <= identity < 1 << 31 for identity in known)

@@ -1,0 +1,166 @@
+"""Runs with walkers: what of them stays in the map, and how near the robot comes to them by its own motion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lodestar.assembly.config import changed
+from lodestar.mapping.mover_tracks import is_track
+from lodestar.models.phrases import PhraseBook
+from lodestar.perception.config import MoverConfig
+from lodestar.perception.movers import moves_by_itself
+from lodestar_eval.episode import Episode, selector_of
+from lodestar_eval.settings import EpisodeSettings
+from lodestar_sim.tasks import Task
+from lodestar_sim.worlds.truth import truth_of
+from lodestar_sim.worlds.world import World
+from lodestar_sim.worlds.world_events import with_walkers
+
+TASK = "explore the building"
+BEGIN, LEAVE, LOOK = 3.0, 60.0, 30.0  # s: walkers come, walkers leave, and what is left then is counted
+_MOVES = 0.05  # m/s of the robot from which it moves by itself
+_ROOM = 1.0  # m within which the robot could have stood at the comfort distance
+_FITS = 0.30  # m of clearance where it can stand
+_NEAR = 0.35  # m from a walker's way within which surfaces may be the walker's
+_BAND = (0.3, 1.7)  # m of height, of a walker without the feet
+_STILL = 0.25  # m to a true obstacle from which a surface of the map is nobody's; chosen: the truncation
+
+
+@dataclass(frozen=True)
+class PeopleTrial:
+    """One run. entities: movers in the scene 30 s after they left; instances: in the voxel map, ever since; surfaces:
+    vertices of the mesh on their ways where nothing stands; cells: occupied ones there.
+
+    nearest: m between the middles of robot and walker while the robot moved. moving: s in which it moved; near: of
+    these, within the comfort distance; roomy: of those, where it had room and came nearer.
+    """
+
+    seed: int
+    comfort: float
+    walkers: int
+    tracked: int
+    entities: int
+    instances: int
+    surfaces: int
+    cells: int
+    contacts: int
+    nearest: float
+    moving: float
+    near: float
+    roomy: float
+    metres: float
+    known: float
+    code: int
+
+
+def people_world(world: World, seed: int, walkers: int = 3) -> World:
+    """Return the building with walkers, the same for the same seed."""
+    return with_walkers(world, np.random.default_rng([seed, 0x9E09]), walkers, BEGIN, LEAVE)
+
+
+class _Watch:
+    """Measures distances to walkers at every control step."""
+
+    def __init__(self, world: World, comfort: float) -> None:
+        self._world, self._comfort = world, comfort
+        self._walkers = {e.object_id for e in world.events if e.kind == "walk"}
+        truth = truth_of(replace(world, events=()))
+        self._stand = truth.grid.points_of(np.argwhere(truth.clearance >= _FITS))
+        self._before: tuple[np.ndarray, np.ndarray] | None = None
+        self.ways: list[np.ndarray] = []
+        self.tracked: set[int] = set()
+        self.nearest, self.moving, self.near, self.roomy = np.inf, 0.0, 0.0, 0.0
+
+    def observe(self, episode: Episode, step: float) -> None:
+        robot, now = episode.simulator.true_pose[:2].copy(), episode.simulator.time
+        people = np.array(
+            [t.pose[:2] for t in self._world.objects_at(now) if t.id in self._walkers], float
+        ).reshape(-1, 2)
+        self.tracked |= {track.id for track in episode.map.voxels.movers.tracks()}
+        before, self._before = self._before, robot
+        if not len(people):
+            return
+        self.ways.append(people)
+        if before is None or np.linalg.norm(robot - before) < _MOVES * step:
+            return
+        self.moving += step
+        away = np.linalg.norm(people - robot, axis=1)
+        self.nearest = min(self.nearest, float(away.min()))
+        if away.min() >= self._comfort:
+            return
+        self.near += step
+        nearer = np.linalg.norm(people - before, axis=1) > away + 0.2 * _MOVES * step
+        places = self._stand[np.linalg.norm(self._stand - robot, axis=1) <= _ROOM]
+        clear = np.linalg.norm(places[:, None] - people[None], axis=2).min(axis=1, initial=np.inf)
+        self.roomy += step * bool(nearer[away < self._comfort].any() and (clear >= self._comfort).any())
+
+
+def people_trial(
+    world: World,
+    seed: int,
+    phrases: PhraseBook,
+    comfort: float = 1.2,
+    measured: float = 1.2,
+    walkers: int = 3,
+) -> PeopleTrial:
+    """Return how a robot explored among walkers. comfort: that it keeps, 0 = none; measured: that is judged by."""
+    busy = people_world(world, seed, walkers)
+    plain = EpisodeSettings()
+    robot = changed(plain.robot, shared__comfort__distance=comfort)
+    settings = replace(plain, robot=robot, thinking=0.2, time_limit=LEAVE + LOOK)
+    episode = Episode(busy, Task(TASK, (), world.start), seed, settings, phrases, selector_of(settings))
+    watch = _Watch(busy, measured)
+    while episode.result is None and episode.simulator.time < LEAVE + LOOK - 0.05:
+        episode.step()
+        watch.observe(episode, settings.control_interval)
+    while episode.simulator.time < LEAVE + LOOK:  # it was done before: it stands and sees
+        episode.simulator.step(settings.frame_interval)
+        episode.robot.look()
+    people = {
+        t.category for t in busy.at(BEGIN + 6.0).objects if moves_by_itself(t.category, MoverConfig().kinds)
+    }
+    left = _left(episode, world, watch.ways)
+    shown = episode.map.scene.dictionary.entities().values()
+    voters = episode.map.voxels.map.instances().values()
+    return PeopleTrial(
+        seed,
+        comfort,
+        len({e.object_id for e in busy.events if e.kind == "walk"}),
+        len(watch.tracked),
+        sum(is_track(e.id) or e.label in people for e in shown),
+        sum(any(v.label in people for v in i.votes) for i in voters),
+        *left,
+        episode.simulator.collisions,
+        float(watch.nearest),
+        watch.moving,
+        watch.near,
+        watch.roomy,
+        episode.path_length,
+        episode.map.plan.grid.free_area,
+        0 if episode.result is None else int(episode.result.error_code),
+    )
+
+
+def _left(episode: Episode, world: World, ways: list[np.ndarray]) -> tuple[int, int]:
+    """Return how many vertices of the mesh, and occupied cells, lie on the walkers' ways where nothing stands."""
+    path = np.unique(np.round(np.concatenate(ways), 1), axis=0) if ways else np.zeros((0, 2))
+    if not len(path):
+        return 0, 0
+    solid = truth_of(world).clearance  # m to the nearest obstacle of the empty building
+    grid = truth_of(world).grid
+
+    def nobody(points: np.ndarray) -> np.ndarray:
+        cells = grid.cells_of(points)
+        inside = grid.contains(cells)
+        cells = np.where(inside[:, None], cells, 0)
+        far = inside & (solid[cells[:, 0], cells[:, 1]] > _STILL)
+        rows = np.flatnonzero(far)
+        near = [np.linalg.norm(path - points[i], axis=1).min() <= _NEAR for i in rows]
+        return rows[np.array(near, bool)] if len(rows) else rows
+
+    vertices = episode.map.voxels.map.mesh().vertices
+    vertices = vertices[(vertices[:, 2] > _BAND[0]) & (vertices[:, 2] < _BAND[1])]
+    plan = episode.map.plan.grid
+    return len(nobody(vertices[:, :2])), len(nobody(plan.points_of(np.argwhere(plan.occupied))))

@@ -52,7 +52,8 @@ class SimulatedRobot:
         self.detector: Any = self._made_detector(rng)
         self._memory = memory
         self.eyes: SearchEyes | None = SearchEyes(phrases) if settings.eyes in (VIEW, PICTURES) else None
-        self._answers, chat = serving() if settings.eyes == ANSWERS else (None, None)
+        answers, chat = serving() if settings.eyes == ANSWERS else (None, None)
+        self._eyes = self.eyes or answers
         self._images: SearchImages | None = None
         self.headless = HeadlessRobot(
             settings.robot, phrases, policy, reasoner=self._reasoner, stages=self._stages,
@@ -65,8 +66,8 @@ class SimulatedRobot:
 
     def _kept_images(self) -> SearchImages | None:
         """Return what keeps images for the eyes of a scripted model."""
-        eyes = self.eyes or self._answers
-        return None if eyes is None else SearchImages(self.headless, eyes, self.settings.eyes == PICTURES)
+        offered = self.settings.eyes == PICTURES
+        return None if self._eyes is None else SearchImages(self.headless, self._eyes, offered)
 
     def _picture(self, name: ImageName) -> bytes | None:
         return None if self._images is None else self._images.annotated(name)

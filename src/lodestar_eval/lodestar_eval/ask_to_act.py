@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
 from lodestar.language.directive import StepKind
 from lodestar.language.directive_errors import DirectiveError
 from lodestar.language.grammar import parse_directive
+from lodestar.memory.store import MemoryStore
 from lodestar.models.english import with_article
 from lodestar.models.kinship import kind_of, same_kind
 from lodestar.models.lexicon import load_lexicon
 from lodestar_eval.episode import EpisodeRunner
 from lodestar_eval.episode_run import EpisodeRun
+from lodestar_eval.memory_qa.visual_questions import tells_material
 from lodestar_eval.metrics import spl
 from lodestar_eval.phrase_book import phrase_book
+from lodestar_eval.search_eyes import served
 from lodestar_eval.settings import EpisodeSettings
 from lodestar_sim.starts import start_pose
 from lodestar_sim.tasks import MIN_PATH, PLAIN, Task, described
@@ -28,27 +33,35 @@ from lodestar_sim.worlds.world import World
 #: Questions of a building: about a kind that is there, a coloured thing that is there, kinds that are not there, and a
 #: kind that is there in other colours only.
 CASES = ("kind", "look", "absent kind", "absent kind", "absent kind", "absent look")
+#: The visual third: what a thing is made of, which no detector tells, asked of things that are there.
+VISUAL = "material"
+_VISUAL_COUNT = 3
 _VISIBLE, _NEAR = 0.2, 0.8  # of its points that a view shows, and metres from it; as in `tasks`
 _COLORS = ("red", "green", "blue", "yellow", "purple", "orange", "brown", "white", "black")
 
 
 @dataclass(frozen=True)
 class CheckQuestion:
-    """One question. target_ids: the things that prove a yes; empty where the answer is no."""
+    """One question. target_ids: the things that prove the answer; empty where nothing does. gold: the answer where they
+    prove a no too, None = yes where there are such things.
+    """
 
     text: str
     case: str
     target_ids: tuple[int, ...]
+    gold: bool | None = None
 
     @property
     def is_there(self) -> bool:
         """Return whether the answer is yes."""
-        return bool(self.target_ids)
+        return bool(self.target_ids) if self.gold is None else self.gold
 
 
 @dataclass(frozen=True)
 class CheckOutcome:
-    """One question as it was answered. said: yes, no, or None = no answer. shortest: metres to a view of a proof."""
+    """One question as it was answered. said: yes, no, or None = no answer. shortest: metres to a view of a proof. eyes:
+    whether the memory had a model that looks.
+    """
 
     world: str
     seed: int
@@ -58,6 +71,7 @@ class CheckOutcome:
     path_length: float
     shortest: float
     duration: float
+    eyes: bool = False
 
     @property
     def is_right(self) -> bool:
@@ -66,8 +80,8 @@ class CheckOutcome:
 
     @property
     def spl(self) -> float:
-        """Return the right answer weighted by the way (A-EQA), of a question whose answer is yes; else NaN."""
-        if not self.question.is_there:
+        """Return the right answer weighted by the way (A-EQA), of a question that a thing proves; else NaN."""
+        if not self.question.target_ids:
             return float("nan")
         return spl(self.is_right, self.shortest, self.path_length)
 
@@ -75,7 +89,8 @@ class CheckOutcome:
         """Return one flat row of a table."""
         return {
             "world": self.world, "seed": self.seed, "question": self.question.text, "case": self.question.case,
-            "there": self.question.is_there, "said": "" if self.said is None else "yes" if self.said else "no",
+            "eyes": self.eyes, "there": self.question.is_there,
+            "said": "" if self.said is None else "yes" if self.said else "no",
             "right": self.is_right, "path_m": round(self.path_length, 2), "shortest_m": round(self.shortest, 2),
             "seconds": round(self.duration, 1), "words": self.words,
         }  # fmt: skip
@@ -99,6 +114,28 @@ def questions_of(world: World, seed: int) -> list[CheckQuestion]:
                 f"{world.name}, seed {seed}: there is no question of the case {case!r}; take another seed"
             )
         found.append(question)
+    return found
+
+
+def visual_questions_of(world: World, seed: int) -> list[CheckQuestion]:
+    """Return whether things are made of a material, true and false in turn, the same for the same seed. Raises
+    WorldError where the building has too few that can be told apart.
+    """
+    rng, start = np.random.default_rng((seed, 0xE1E)), start_pose(world, seed, "default")
+    materials = sorted({thing.material for thing in world.objects if thing.material})
+    found: list[CheckQuestion] = []
+    for thing, phrase in described(world, seed, ("color",)):
+        others = [material for material in materials if material != thing.material]
+        if not thing.material or tells_material(thing.caption) or not others or thing.category in PLAIN:
+            continue
+        if len(found) < _VISUAL_COUNT and _can_be_shown(world, start, (thing.id,)):
+            yes = len(found) % 2 == 0
+            said = thing.material if yes else others[int(rng.integers(len(others)))]
+            found.append(CheckQuestion(f"is the {phrase} made of {said}?", VISUAL, (thing.id,), yes))
+    if len(found) < _VISUAL_COUNT:
+        raise WorldError(
+            f"{world.name}, seed {seed}: too few things can be asked for their material; take another seed"
+        )
     return found
 
 
@@ -173,14 +210,39 @@ def _of_absent_look(world: World, rng: np.random.Generator) -> Iterator[CheckQue
                 break
 
 
-def answered(spec: str, seed: int, settings: EpisodeSettings) -> Iterator[CheckOutcome]:
-    """Yield the outcomes of a building's questions; each begins at the start with an empty map. Raises WorldError."""
+def answered(spec: str, seed: int, settings: EpisodeSettings, visual: bool = False) -> Iterator[CheckOutcome]:
+    """Yield the outcomes of a building's questions; each begins at the start with an empty map. Raises WorldError.
+
+    visual: those that need a picture come too, each of a robot without and one with a model that looks.
+    """
     world = world_from_spec(spec, seed)
     runner = EpisodeRunner(phrase_book(), settings)
     start = start_pose(world, seed, "default")
     for question in questions_of(world, seed):
         run = runner.run(world, Task(question.text, question.target_ids, start), seed)
         yield replace(_outcome(run, question), world=spec)
+    for question in visual_questions_of(world, seed) if visual else ():
+        for eyes in (False, True):
+            yield replace(
+                _outcome(remembering(world, question, start, seed, settings, eyes), question),
+                world=spec,
+                eyes=eyes,
+            )
+
+
+def remembering(
+    world: World, question: CheckQuestion, start: tuple[float, float, float], seed: int,
+    settings: EpisodeSettings, eyes: bool,
+) -> EpisodeRun:  # fmt: skip
+    """Return the run of a robot with a memory of its own, which is empty at first. eyes: whether a model looks."""
+    book = phrase_book()
+    with ExitStack() as stack:
+        folder = stack.enter_context(TemporaryDirectory(prefix="ask-to-act-"))
+        config = replace(settings.robot.memory.store, folder=folder)
+        store = stack.enter_context(MemoryStore.open(config, lambda words: book.vectors(tuple(words))))
+        used = stack.enter_context(served(settings)) if eyes else settings
+        task = Task(question.text, question.target_ids, start)
+        return EpisodeRunner(book, used).run(world, task, seed, memory=store)
 
 
 def _outcome(run: EpisodeRun, question: CheckQuestion) -> CheckOutcome:

@@ -6,27 +6,41 @@ import hashlib
 import json
 import re
 import tempfile
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lodestar.assembly.config import changed
 from lodestar.assembly.robot import HeadlessRobot
 from lodestar.experts.registry import holder
 from lodestar.experts.specs import Role
+from lodestar.keyframes.records import ImageName, Keyframe
 from lodestar.keyframes.store import KeyframeConfig, KeyframeStore
 from lodestar.language.model_reasoner import ModelReasoner
 from lodestar.language.reasoner import Judgement
 from lodestar.language.views import GO, PICTURE
-from lodestar.models.chat import Shorter
+from lodestar.memory.keyframe_contours import annotated_jpeg
+from lodestar.models.chat import OpenAiChat, Shorter
+from lodestar.models.config import ChatConfig, SpendingConfig
 from lodestar.models.lexicon import words_of
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.frames import RgbdFrame
+from lodestar_eval.looking_server import looking_server
+from lodestar_eval.memory_qa.eyes import Eyes, View, view_of
+from lodestar_eval.memory_qa.truth import MIN_PIXELS, NEAR
+from lodestar_sim.reference_truth import Scene
 from lodestar_sim.simulator import Simulator
 
-VIEW, PICTURES = "view", "pictures"
-EYES = ("none", VIEW, PICTURES)  # what the scripted model is shown
-_PIXELS, _NEAR = 60, 5.0  # of a thing that is seen in a picture, as in `memory-qa`
+if TYPE_CHECKING:
+    from lodestar_eval.settings import EpisodeSettings
+
+VIEW, PICTURES, ANSWERS = "view", "pictures", "answers"
+#: What the scripted model is shown: views of the search, with them pictures of elsewhere, or pictures with a question.
+EYES = ("none", VIEW, PICTURES, ANSWERS)
 _BEYOND = 0.05  # cosine by which a frontier's picture must fit better than the others; chosen
 _BEST = 3  # things of a picture by which it is judged; chosen
 _DATA = re.compile(r"^<data>\n(.*)\n</data>", re.MULTILINE | re.DOTALL)
@@ -100,6 +114,45 @@ class SearchEyes:
         return float(np.sort(cosines)[-_BEST:].mean())
 
 
+class AnswerEyes(Eyes):
+    """Answers about the annotated pictures of a run by their own truth."""
+
+    def __init__(self) -> None:
+        self._views: dict[str, View] = {}
+
+    def keep(self, image: bytes, view: View) -> None:
+        """Note what a picture truly shows."""
+        self._views[hashlib.sha256(image).hexdigest()] = view
+
+    def view(self, image: bytes) -> View | None:
+        """See Eyes."""
+        return self._views.get(hashlib.sha256(image).hexdigest())
+
+
+_serving: ContextVar[tuple[AnswerEyes, OpenAiChat] | None] = ContextVar("serving", default=None)
+
+
+@contextmanager
+def served(settings: EpisodeSettings) -> Iterator[EpisodeSettings]:
+    """Yield settings of robots whose memory asks a model that looks, behind an endpoint on this machine."""
+    eyes = AnswerEyes()
+    with looking_server(eyes.look) as url:
+        chat = OpenAiChat(ChatConfig(model="eyes", base_url=url, rest=0.0, spending=SpendingConfig(tokens=0)))
+        before = _serving.set((eyes, chat))
+        try:
+            yield replace(settings, robot=changed(settings.robot, shared__vision_model=True), eyes=ANSWERS)
+        finally:
+            _serving.reset(before)
+
+
+def serving() -> tuple[AnswerEyes, OpenAiChat]:
+    """Return the eyes of the block of `served` that runs, and how to ask them. Raises ValueError outside."""
+    found = _serving.get()
+    if found is None:
+        raise ValueError(f"eyes {ANSWERS!r} need an endpoint: use settings of `served`")
+    return found
+
+
 class EyesReasoner(ModelReasoner):
     """A model's judgement of views alone."""
 
@@ -113,8 +166,9 @@ class EyesReasoner(ModelReasoner):
 class SearchImages:
     """Keeps images of an episode as the keyframes node does, and gives them to the robot's memory and explorer."""
 
-    def __init__(self, robot: HeadlessRobot, eyes: SearchEyes, offered: bool) -> None:
+    def __init__(self, robot: HeadlessRobot, eyes: SearchEyes | AnswerEyes, offered: bool) -> None:
         self._robot, self._eyes = robot, eyes
+        self._true: dict[int, tuple[Scene, frozenset[int]]] = {}
         self._folder = tempfile.TemporaryDirectory(prefix="search-eyes-")
         self._store = KeyframeStore(self._folder.name, KeyframeConfig(), robot.config.shared.map_id)
         if offered:
@@ -135,21 +189,38 @@ class SearchImages:
         seen = robot.map.seen
         boxes = {} if seen is None else {o.instance_id: o.box for o in seen.observations}
         record = self._store.link(frame.stamp, boxes) or kept
-        ids, depth, _ = simulator.view_truth(frame.camera.width, frame.camera.height)
-        pixels = np.bincount(ids.ravel())
-        metres = np.bincount(ids.ravel(), np.where(np.isfinite(depth), depth, 0.0).ravel()) / np.maximum(
-            pixels, 1
-        )
-        true = {
-            thing.id: thing.category for thing in simulator.world.objects
-            if thing.id < len(pixels) and pixels[thing.id] >= _PIXELS and metres[thing.id] <= _NEAR
-        }  # fmt: skip
-        self._eyes.keep(self._store.get(kept.id)[1], true)
+        self._look(record, simulator)
         explorer: Any = robot.experts[holder(Role.EXPLORER)]
         explorer.add_image(record.map_from_camera, record.camera, record.id)
         explorer.keep_images(self._store.ids, self._store.stored[1])
         if robot.memory is not None:
             robot.memory.take_keyframe(record)
+
+    def _look(self, record: Keyframe, simulator: Simulator) -> None:
+        """Note what a keyframe of now truly shows."""
+        ids, depth, _ = simulator.view_truth(record.camera.width, record.camera.height)
+        pixels = np.bincount(ids.ravel())
+        metres = np.bincount(ids.ravel(), np.where(np.isfinite(depth), depth, 0.0).ravel()) / np.maximum(
+            pixels, 1
+        )
+        near = np.flatnonzero((pixels >= MIN_PIXELS) & (metres <= NEAR))
+        scene = Scene(simulator.world, simulator.time)
+        seen = {thing.id: thing.category for thing in scene.things if thing.id in near}
+        self._true[record.id] = scene, frozenset(seen)
+        if isinstance(self._eyes, SearchEyes):
+            self._eyes.keep(self._store.get(record.id)[1], seen)
+
+    def annotated(self, name: ImageName) -> bytes | None:
+        """Return an image with outlines and ids, as the memory node does; None where there is none."""
+        try:
+            keyframe, data = self._store.get(name.id, name.session)
+        except KeyError:
+            return None
+        resolve = self._robot.map.mirror.resolve
+        picture = annotated_jpeg(data, {resolve(i): box for i, box in keyframe.instances.items()})
+        if picture is not None and isinstance(self._eyes, AnswerEyes):
+            self._eyes.keep(picture, view_of(keyframe, *self._true[keyframe.id], resolve))
+        return picture
 
     def close(self) -> None:
         """Delete the images."""

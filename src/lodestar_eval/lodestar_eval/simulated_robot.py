@@ -13,6 +13,7 @@ from lodestar.assembly.memory_handover import Keeper
 from lodestar.assembly.robot import HeadlessRobot
 from lodestar.geometry.poses import yaw_of
 from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.keyframes.records import ImageName
 from lodestar.language.reasoner import OfflineReasoner, Reasoner
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.frames import AlignedDepth, RgbdFrame
@@ -20,7 +21,7 @@ from lodestar.scene.mirror import SceneMirror
 from lodestar.selection.policy import Policy
 from lodestar_eval.delayed import DelayedReasoner
 from lodestar_eval.range_sensors import RangeSensors
-from lodestar_eval.search_eyes import EYES, PICTURES, EyesReasoner, SearchEyes, SearchImages
+from lodestar_eval.search_eyes import ANSWERS, PICTURES, VIEW, EyesReasoner, SearchEyes, SearchImages, serving
 from lodestar_eval.settings import EpisodeSettings
 from lodestar_eval.stages import StageClock
 from lodestar_sim.sensors import CameraFrame
@@ -50,10 +51,14 @@ class SimulatedRobot:
         self._sees_color = settings.robot.perception.adapter in COLOR_ADAPTERS
         self.detector: Any = self._made_detector(rng)
         self._memory = memory
-        self.eyes = None if settings.eyes == EYES[0] else SearchEyes(phrases)
+        self.eyes: SearchEyes | None = SearchEyes(phrases) if settings.eyes in (VIEW, PICTURES) else None
+        answers, chat = serving() if settings.eyes == ANSWERS else (None, None)
+        self._eyes = self.eyes or answers
+        self._images: SearchImages | None = None
         self.headless = HeadlessRobot(
             settings.robot, phrases, policy, reasoner=self._reasoner, stages=self._stages,
-            remembers=memory is not None or self.eyes is not None, kinds=settings.kinds,
+            remembers=memory is not None or self.eyes is not None, kinds=settings.kinds, pictures=self._picture,
+            answers_by=chat,
         )  # fmt: skip
         self.headless.use_detector(self.detector)
         self._use_memory()
@@ -62,7 +67,10 @@ class SimulatedRobot:
     def _kept_images(self) -> SearchImages | None:
         """Return what keeps images for the eyes of a scripted model."""
         offered = self.settings.eyes == PICTURES
-        return None if self.eyes is None else SearchImages(self.headless, self.eyes, offered)
+        return None if self._eyes is None else SearchImages(self.headless, self._eyes, offered)
+
+    def _picture(self, name: ImageName) -> bytes | None:
+        return None if self._images is None else self._images.annotated(name)
 
     def _use_memory(self) -> None:
         if self._memory is not None and self.headless.memory is not None:
@@ -115,7 +123,7 @@ class SimulatedRobot:
             self.turn()
             return None
         with self._stages("render"):
-            color = self._sees_color or self.headless.map.wants_color or self.eyes is not None
+            color = self._sees_color or self.headless.map.wants_color or self._images is not None
             image = self.simulator.render(color, settings.width, settings.height, labels=not self._sees_color)
         self.turn()
         self.see(image)

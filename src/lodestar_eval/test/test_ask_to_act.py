@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from lodestar.models.kinship import same_kind
-from lodestar_eval.ask_to_act import CASES, CheckOutcome, CheckQuestion, questions_of
+from lodestar_eval.ask_to_act import CASES, VISUAL, CheckOutcome, CheckQuestion, questions_of
 from lodestar_eval.benchmarks.ask_to_act import _outcomes, result_of
 from lodestar_eval.registry import all_benchmarks
 from lodestar_sim.worlds import WorldError, world_from_spec
@@ -71,11 +73,26 @@ def test_the_benchmark_is_listed():
 
 
 def test_outcomes_come_one_by_one_and_a_building_without_questions_is_told(monkeypatch):
-    def two_of_the_first(spec, seed, settings):
+    def two_of_the_first(spec, seed, settings, visual):
         if seed == 2:
             raise WorldError("no question of each case")
         yield from (outcome(THERE, True), outcome(ABSENT, False))
 
     monkeypatch.setattr("lodestar_eval.ask_to_act.answered", two_of_the_first)
-    found = list(_outcomes([("apartment", seed, None) for seed in (1, 2)], 1))
+    found = list(_outcomes([("apartment", seed, None, False) for seed in (1, 2)], 1))
     assert [(seed, len(group)) for seed, group in found] == [(1, 1), (1, 1), (2, 0)]
+
+
+def test_visual_questions_are_told_apart_and_paired():
+    yes, no = (
+        CheckQuestion("is it made of wood?", VISUAL, (1,), True),
+        CheckQuestion("of tin?", VISUAL, (1,), False),
+    )
+    said = {(yes, False): None, (yes, True): True, (no, False): None, (no, True): True}
+    seen = [replace(outcome(q, answer), eyes=eyes) for (q, eyes), answer in said.items()]
+    metrics = (result := result_of([outcome(THERE, True), outcome(ABSENT, False), *seen], 1.0)).metrics
+    assert metrics["questions"] == 2.0 and metrics["right.all"] == 1.0
+    assert (metrics["visual.right"], metrics["visual.right_with_eyes"]) == (0.0, 0.5)
+    assert metrics["visual.gain"] == 0.5 and metrics["visual.wrong"] == 0.5
+    assert [bar.holds for bar in result.bars if bar.name.startswith("visual")] == [True, False]
+    assert "visual.gain" not in result_of([outcome(THERE, True), outcome(ABSENT, False)], 1.0).metrics

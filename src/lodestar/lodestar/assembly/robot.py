@@ -48,6 +48,7 @@ from lodestar.memory.answering.shots import Shot
 from lodestar.memory.answering.tools import Tools
 from lodestar.memory.errors import StoreError
 from lodestar.memory.events import DirectiveNews
+from lodestar.models.chat import OpenAiChat
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.frames import Labeller, RgbdFrame, SegmentedFrame
 from lodestar.perception.lookout import Lookout
@@ -67,7 +68,8 @@ class HeadlessRobot:
 
     reasoner(): makes a reasoner for each expert that asks one; by default the configured one. remembers: it carries a
     `MemoryChain`, whose store its owner gives it (`memory.use_store`). kinds: of the loop's parts, for comparisons.
-    run_skill(trace): carries out a user's skill. pictures(name): returns a keyframe's image, for a model that answers.
+    run_skill(trace): carries out a user's skill. pictures(name): returns a keyframe's image, for a model that answers;
+    answers_by: that model, by default the configured one.
     """
 
     def __init__(
@@ -82,6 +84,7 @@ class HeadlessRobot:
         kinds: PartKinds = OWN_PARTS,
         run_skill: Callable[[Trace], SkillEnd] | None = None,
         pictures: Pictures | None = None,
+        answers_by: OpenAiChat | None = None,
     ) -> None:
         self.config, self.phrases, self._stages = config, phrases, stages
         self._remembers, self._run_skill, self._pictures = remembers, run_skill, pictures
@@ -89,7 +92,7 @@ class HeadlessRobot:
         model = parts.directive_model(config.goal_selector)
         self._parse = parts.directive_parser() if model is None else model[0]
         self._closing = ExitStack()
-        self._chat = make_answer_chat(config.memory.agent)
+        self._chat = answers_by or make_answer_chat(config.memory.agent)
         if self._chat is not None:
             self._closing.callback(self._chat.cancel)
         adviser = make_adviser(config.goal_selector.advice)

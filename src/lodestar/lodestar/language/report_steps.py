@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from lodestar.language.asked_predicates import asked_predicates
+from lodestar.language.asked_predicates import asked_predicates, of_the_subject
 from lodestar.language.clauses import Clause
 from lodestar.language.directive import (
     ConstraintKind,
@@ -26,6 +26,7 @@ from lodestar.language.phrase_meanings import phrase_of, relation_of
 from lodestar.language.phrases import Relation, Things
 from lodestar.language.query_graph import Predicate
 from lodestar.language.travel_steps import each_step, patrol_of
+from lodestar.models.lexicon import words_of
 
 
 def explored(draft: Draft, kind: str, meaning: dict[str, Any]) -> list[Step]:
@@ -130,7 +131,7 @@ def checked(draft: Draft, meaning: dict[str, Any], clause: Clause) -> Step:
     item = item_of(things)
     asked: tuple[Predicate, ...] = ()
     if meaning.get("asked"):
-        item, asked = asked_predicates(phrase, meaning["asked"])
+        item, asked = of_the_subject(*asked_predicates(phrase, meaning["asked"]), words_of(clause.text))
     return Step(StepKind.CHECK, item, scope=scope_of(phrase), asked=asked, question=clause.text)
 
 

@@ -308,6 +308,13 @@ def test_nothing_is_denied_of_a_thing_that_is_in_no_picture(office):
     assert not offline.is_known and warnings == [] and answer.value.yes is False and answer.is_known
 
 
+@pytest.mark.parametrize("thing, yes", [("it", True), ("metal", True), ("glass", False), ("", True)])
+def test_a_yes_that_is_not_what_the_model_sees_is_not_said(office, thing, yes):
+    saw = said(claims=[sees("I see it.", thing, ("k7", "e1"))], yes=yes)
+    answer, offline, warnings, _ = looked(office, [saw], "is the desk made of glass?")
+    assert answer.sentence == offline.sentence and "not what it answers" in warnings[0]
+
+
 def test_pictures_of_one_moment_show_no_change(office):
     moved = said(claims=[sees("Yes, I see it.", "mug", ("k7", "e1"))], yes=True)
     answer, offline, warnings, _ = looked(office, [moved], "has the desk been moved?")

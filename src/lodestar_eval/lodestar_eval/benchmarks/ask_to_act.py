@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lodestar_eval.benchmarks.episodes import NOISE_NAMES
-from lodestar_eval.metrics import cluster_interval, defined, mean
+from lodestar_eval.metrics import cluster_interval, defined, mean, paired_difference
 from lodestar_eval.options import positive_int, positive_seconds, seed_list
 from lodestar_eval.registry import BadOptions, Bar, Benchmark, Result, Table
 from lodestar_eval.trials import worker_pool
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from lodestar_eval.settings import EpisodeSettings
 
 _RIGHT, _ABSENT = 0.80, 0.90
+_GAIN, _WRONG = 0.30, 0.05  # of a model that looks, over none; of its answers
 _CASES = ("kind", "look", "absent kind", "absent look")
 
 
@@ -47,6 +48,10 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         help="simulated seconds that an expert takes to answer (default 0.06)",
     )  # fmt: skip
     parser.add_argument("--jobs", type=positive_int, default=1, help="processes (default 1)")
+    parser.add_argument(
+        "--eyes", action="store_true",
+        help="asks three questions more that need a picture, each without and with a model that looks",
+    )  # fmt: skip
     parser.add_argument("--noise", choices=NOISE_NAMES, default="mild", help="of perception (default mild)")
 
 
@@ -57,7 +62,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
         time_limit=options.limit_time, thinking=options.answer_time, robot=robot_config(NOISES[options.noise])
     )
     began, found, left_out = time.perf_counter(), [], []
-    jobs = [(options.world, seed, settings) for seed in options.seeds.values]
+    jobs = [(options.world, seed, settings, options.eyes) for seed in options.seeds.values]
     for seed, outcomes in _outcomes(jobs, options.jobs):
         if not outcomes:
             left_out.append(seed)
@@ -75,22 +80,22 @@ def _said(outcome: CheckOutcome) -> str:
     return f"{said} ({'right' if outcome.is_right else 'WRONG'})"
 
 
-def _of_building(spec: str, seed: int, settings: EpisodeSettings) -> list[CheckOutcome]:
+def _of_building(spec: str, seed: int, settings: EpisodeSettings, eyes: bool) -> list[CheckOutcome]:
     """Return the outcomes of a building; none where it lacks a question of some case."""
-    return list(_one_by_one(spec, seed, settings))
+    return list(_one_by_one(spec, seed, settings, eyes))
 
 
-def _one_by_one(spec: str, seed: int, settings: EpisodeSettings) -> Iterator[CheckOutcome]:
+def _one_by_one(spec: str, seed: int, settings: EpisodeSettings, eyes: bool) -> Iterator[CheckOutcome]:
     """Yield the outcomes of a building; none where it lacks a question of some case."""
     from lodestar_eval.ask_to_act import answered
     from lodestar_sim.worlds import WorldError
 
     with suppress(WorldError):
-        yield from answered(spec, seed, settings)
+        yield from answered(spec, seed, settings, eyes)
 
 
 def _outcomes(
-    jobs: Sequence[tuple[str, int, EpisodeSettings]], workers: int
+    jobs: Sequence[tuple[str, int, EpisodeSettings, bool]], workers: int
 ) -> Iterator[tuple[int, list[CheckOutcome]]]:
     """Yield seeds with outcomes: question by question in one process, building by building in several."""
     if workers == 1:
@@ -109,7 +114,13 @@ def _outcomes(
 
 
 def result_of(found: Sequence[CheckOutcome], wall: float, left_out: Sequence[int] = ()) -> Result:
-    """Return metrics, bars and tables. Intervals are 95 % by bootstrap over buildings."""
+    """Return metrics, bars and tables. Intervals are 95 %, over buildings; of visual questions over these."""
+    from lodestar_eval.ask_to_act import VISUAL
+
+    seen, found = (
+        [one for one in found if one.question.case == VISUAL],
+        [one for one in found if one.question.case != VISUAL],
+    )
     absent = [one for one in found if not one.question.is_there]
     there = [one for one in found if one.question.is_there]
     metrics: dict[str, float] = {"questions": float(len(found)), "questions_absent": float(len(absent))}
@@ -123,6 +134,7 @@ def result_of(found: Sequence[CheckOutcome], wall: float, left_out: Sequence[int
             f"path_m.{name}": mean([one.path_length for one in group]),
             f"time_s.{name}": mean([one.duration for one in group]),
         }
+    metrics |= _visual(seen)
     metrics["spl.there"] = mean(defined([one.spl for one in there]))
     driven = sum(one.path_length for one in found)
     metrics["right_per_100m"] = (
@@ -153,14 +165,20 @@ def result_of(found: Sequence[CheckOutcome], wall: float, left_out: Sequence[int
         for one in found
         if not one.is_right
     )
-    bars = (
+    bars: tuple[Bar, ...] = (
         Bar("right.all", metrics["right.all"], _RIGHT),
         Bar("right.absent", metrics["right.absent"], _ABSENT),
     )
+    if seen:
+        bars += (
+            Bar("visual.gain", metrics["visual.gain"], _GAIN),
+            Bar("visual.wrong", metrics["visual.wrong"], _WRONG, at_least=False),
+        )
     tables = (
         Table(
             "By case", ("case", "questions", "right", "no answer", "path, m", "time, s", "SPL"), tuple(rows)
         ),
+        *((_visual_table(seen),) if seen else ()),
         Table("Wrong or unanswered", ("seed", "question", "case", "said", "path, m", "words"), wrong),
     )
     notes = (
@@ -169,6 +187,38 @@ def result_of(found: Sequence[CheckOutcome], wall: float, left_out: Sequence[int
         f"Left out, because a case had no question: {', '.join(map(str, left_out)) or 'none'}.",
     )
     return Result(metrics, bars, tables, (), notes)
+
+
+def _visual(seen: Sequence[CheckOutcome]) -> dict[str, float]:
+    """Return the shares of right answers to visual questions with and without eyes, and of wrong ones with them."""
+    rows = {eyes: [float(one.is_right) for one in seen if one.eyes is eyes] for eyes in (False, True)}
+    if not rows[True]:
+        return {}
+    said = [one for one in seen if one.eyes and one.said is not None]
+    gain, low, high = paired_difference(rows[True], rows[False], np.random.default_rng(0))
+    return {
+        "visual.questions": float(len(rows[True])), "visual.right": mean(rows[False]),
+        "visual.right_with_eyes": mean(rows[True]), "visual.gain": gain, "visual.gain_low": low,
+        "visual.gain_high": high, "visual.answers": float(len(said)),
+        "visual.wrong": mean([float(not one.is_right) for one in said]) if said else 0.0,
+    }  # fmt: skip
+
+
+def _visual_table(seen: Sequence[CheckOutcome]) -> Table:
+    rows = tuple(
+        (
+            str(o.seed),
+            o.question.text,
+            "yes" if o.eyes else "no",
+            _said(o),
+            f"{o.path_length:.0f}",
+            f"{o.duration:.0f}",
+        )
+        for o in seen
+    )
+    return Table(
+        "Questions that need a picture", ("seed", "question", "eyes", "said", "path, m", "time, s"), rows
+    )
 
 
 def _interval(group: Sequence[CheckOutcome]) -> tuple[float, float]:

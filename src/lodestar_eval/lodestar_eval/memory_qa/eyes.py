@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -26,13 +26,13 @@ from lodestar_sim.worlds.world import WorldObject
 _SIDE = (48, 36)  # pixels of the copies by which an image is recognised
 _ALIKE = 14.0  # grey levels that a picture's outlines and its encoding may change of it; chosen
 _ASKED = re.compile(r'^Question: "(.*?)"$', re.MULTILINE)
-_MADE_OF = re.compile(r"made (?:out )?of (\w+)\?$")
+_MADE_OF = re.compile(r"made (?:out )?of (\w+)\??$")
 _FITS = 0.3  # overlap from which an outline is that of a thing; chosen: boxes of parts of it overlap less
 _LISTED = re.compile(r"^k(\d+): ", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class _View:
+class View:
     """Content of a picture: the scene at that time, its things that cover enough pixels near enough, and numbers that
     are drawn on them.
     """
@@ -42,12 +42,31 @@ class _View:
     marks: dict[int, int]
 
 
-class TourEyes:
-    """Answers of a model about pictures of a tour, as `agent_schema.SCHEMA` has them.
+class Eyes:
+    """Answers of a model about pictures, as `agent_schema.SCHEMA` has them, by what `view` knows of each."""
 
-    It gets the picture itself, finds which image of the tour it is, and knows of it what the simulator knows: a thing
-    is seen where it covers 60 pixels within 5 m, and has the number of the outline that fits its own box. What it is
-    not shown it does not know. `unknown` counts pictures that are none of the tour.
+    def view(self, image: bytes) -> View | None:
+        """Return what is truly in a picture; None for one that is not known."""
+        raise NotImplementedError
+
+    def look(self, text: str, images: Sequence[bytes]) -> dict[str, Any]:
+        """Return the claims about the pictures that come with a question."""
+        asked = _ASKED.search(text)
+        ids = [int(found) for found in _LISTED.findall(text)][: len(images)]
+        views = {k: view for k, image in zip(ids, images) if (view := self.view(image)) is not None}
+        if asked is None or not views:
+            return _said([])
+        try:
+            question = read_question(asked.group(1))
+        except DirectiveError:
+            return _said([])
+        return _answer(question, asked.group(1), views)
+
+
+class TourEyes(Eyes):
+    """It gets the picture itself, finds which image of the tour it is, and knows of it what the simulator knows: a
+    thing is seen where it covers 60 pixels within 5 m, and has the number of the outline that fits its own box. What
+    it is not shown it does not know. `unknown` counts pictures that are none of the tour.
     """
 
     def __init__(self, recording: Recording) -> None:
@@ -59,21 +78,8 @@ class TourEyes:
         self._copies = np.array(copies, np.float32).reshape(len(copies), -1)
         self.unknown = 0
 
-    def look(self, text: str, images: Sequence[bytes]) -> dict[str, Any]:
-        """Return the claims about the pictures that come with a question."""
-        asked = _ASKED.search(text)
-        ids = [int(found) for found in _LISTED.findall(text)][: len(images)]
-        views = {k: view for k, image in zip(ids, images) if (view := self._view(image)) is not None}
-        if asked is None or not views:
-            return _said([])
-        try:
-            question = read_question(asked.group(1))
-        except DirectiveError:
-            return _said([])
-        return _answer(question, asked.group(1), views)
-
-    def _view(self, image: bytes) -> _View | None:
-        """Return what is truly in a picture; None for one that is none of the tour."""
+    def view(self, image: bytes) -> View | None:
+        """See Eyes; None for one that is none of the tour."""
         found = np.abs(self._copies - _copy(image).reshape(1, -1)).mean(axis=1)
         best = int(found.argmin())
         if found[best] > _ALIKE:
@@ -83,23 +89,22 @@ class TourEyes:
         glance = truth.glances[int(np.abs(truth.stamps - keyframe.stamp).argmin())]
         scene = truth.scenes[max(k for k, (start, _) in enumerate(truth.epochs) if start <= keyframe.stamp)]
         near = {i for i, (pixels, metres) in glance.things.items() if pixels >= MIN_PIXELS and metres <= NEAR}
-        things = tuple(thing for thing in scene.things if thing.id in near)
-        return _View(scene, things, self._marks(keyframe, scene, things))
+        return view_of(keyframe, scene, near, self._resolve)
 
-    def _marks(self, keyframe: Keyframe, scene: Scene, things: Sequence[WorldObject]) -> dict[int, int]:
-        """Return the number of the outline that each thing has, where one fits it."""
-        outlines = {self._resolve(i): box for i, box in keyframe.instances.items()}
-        pairs = []
-        for thing in things:
-            own = _box_in(keyframe, *scene.boxes[thing.id])
-            pairs += [
-                (_overlap(own, box), thing.id, mark) for mark, box in outlines.items() if own is not None
-            ]
-        marks: dict[int, int] = {}
-        for overlap, identity, mark in sorted(pairs, reverse=True):
-            if overlap >= _FITS and identity not in marks and mark not in marks.values():
-                marks[identity] = mark
-        return marks
+
+def view_of(keyframe: Keyframe, scene: Scene, seen: Collection[int], resolve: Callable[[int], int]) -> View:
+    """Return the content of a keyframe that truly shows these objects. resolve: entity of an instance."""
+    things = tuple(thing for thing in scene.things if thing.id in seen)
+    outlines = {resolve(i): box for i, box in keyframe.instances.items()}
+    pairs = []
+    for thing in things:
+        own = _box_in(keyframe, *scene.boxes[thing.id])
+        pairs += [(_overlap(own, box), thing.id, mark) for mark, box in outlines.items() if own is not None]
+    marks: dict[int, int] = {}
+    for overlap, identity, mark in sorted(pairs, reverse=True):
+        if overlap >= _FITS and identity not in marks and mark not in marks.values():
+            marks[identity] = mark
+    return View(scene, things, marks)
 
 
 def _box_in(keyframe: Keyframe, low: np.ndarray, high: np.ndarray) -> np.ndarray | None:
@@ -128,7 +133,7 @@ def _copy(image: bytes) -> np.ndarray:
     return cv2.resize(grey, _SIDE, interpolation=cv2.INTER_AREA).astype(np.float32)
 
 
-def _answer(question: Question, text: str, views: dict[int, _View]) -> dict[str, Any]:
+def _answer(question: Question, text: str, views: dict[int, View]) -> dict[str, Any]:
     """Return what the pictures show of a question."""
     if question.item is None:
         return _said([])
@@ -152,9 +157,7 @@ def _answer(question: Question, text: str, views: dict[int, _View]) -> dict[str,
     return _said([_claim(f"It is {w}.", w, sights, views) for w, sights in words.items() if w][:8])
 
 
-def _is_made_of(
-    meant: dict[int, list[WorldObject]], views: dict[int, _View], material: str
-) -> dict[str, Any]:
+def _is_made_of(meant: dict[int, list[WorldObject]], views: dict[int, View], material: str) -> dict[str, Any]:
     """Say whether the thing in view is made of a material; nothing where it is in no picture."""
     sights = [(k, thing) for k, things in meant.items() for thing in things]
     if not sights or len({thing.material for _, thing in sights}) > 1:
@@ -163,7 +166,7 @@ def _is_made_of(
     return _said([_claim(f"It is {sights[0][1].material}.", sights[0][1].material, sights, views)], yes=yes)
 
 
-def _is_there(meant: dict[int, list[WorldObject]], views: dict[int, _View], material: str) -> dict[str, Any]:
+def _is_there(meant: dict[int, list[WorldObject]], views: dict[int, View], material: str) -> dict[str, Any]:
     """Say yes to what is in view, else no: hastily, as a model does that takes the pictures for all there is."""
     sights = [(k, t) for k, things in meant.items() for t in things if material in ("", t.material)]
     if sights:
@@ -175,7 +178,7 @@ def _is_there(meant: dict[int, list[WorldObject]], views: dict[int, _View], mate
     return _said([none], yes=False)
 
 
-def _meant(question: Question, view: _View) -> list[WorldObject]:
+def _meant(question: Question, view: View) -> list[WorldObject]:
     """Return the things in view that the question means, by their truth."""
     assert question.item is not None
     seen = {thing.id: thing for thing in view.things}
@@ -190,7 +193,7 @@ def _meant(question: Question, view: _View) -> list[WorldObject]:
     return [seen[i] for i in sorted(ids & seen.keys())]
 
 
-def _shows_anchor(question: Question, view: _View) -> bool:
+def _shows_anchor(question: Question, view: View) -> bool:
     """Whether a thing of the kind of the anchor ("on the desk") is in view at all."""
     assert question.item is not None
     kinds = {v.category for graph in question.item.best for v in graph.variables[1:]}
@@ -198,7 +201,7 @@ def _shows_anchor(question: Question, view: _View) -> bool:
 
 
 def _claim(
-    text: str, thing: str, sights: Sequence[tuple[int, WorldObject]], views: dict[int, _View]
+    text: str, thing: str, sights: Sequence[tuple[int, WorldObject]], views: dict[int, View]
 ) -> dict[str, Any]:
     """Return a claim about things in pictures; it cites their numbers where all pictures have one."""
     pictures = list(dict.fromkeys(f"k{k}" for k, _ in sights))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from lodestar.language.question import AnswerType, QuestionKind
+from lodestar.language.question import AnswerType, Question, QuestionKind
 from lodestar.memory.answering.agent_claims import BadClaim, Checked
 from lodestar.memory.answering.coverage import Coverage, FloorLooks
 from lodestar.memory.answering.inquiry import Inquiry
@@ -18,7 +18,7 @@ def check_pictures(inquiry: Inquiry, claims: Sequence[Checked], yes: bool | None
     """Raise BadClaim where the pictures that claims cite cannot show what is asked, or do not agree.
 
     A change needs two moments, what is in a room a picture of that room, "it is not so" a picture of that very thing; a
-    property and a number have one value in all pictures.
+    property and a number have one value in all pictures, and a yes is said of what it names.
     """
     seen = [claim for claim in claims if claim.pictures]
     shots = [shot for claim in seen for shot in claim.pictures]
@@ -30,6 +30,8 @@ def check_pictures(inquiry: Inquiry, claims: Sequence[Checked], yes: bool | None
         raise BadClaim("pictures of one moment do not show that something changed")
     if question.asked and yes is False and not all(claim.outlined for claim in seen):
         raise BadClaim("it cites no picture of the very thing that it denies something of")
+    if question.asked and not all(_fits(question, claim, yes) for claim in seen):
+        raise BadClaim("what it sees of the thing is not what it answers")
     if not all(any(_is_of_rooms(inquiry, shot) for shot in claim.pictures) for claim in seen):
         raise BadClaim("it cites pictures of another room")
     if question.kind is QuestionKind.ATTRIBUTE and len({_value(claim.said) for claim in seen}) > 1:
@@ -64,6 +66,14 @@ def _is_of_rooms(inquiry: Inquiry, shot: Shot) -> bool:
     return any(
         one is not None and (one.region_id or inquiry.region_at(one.mean)) in scope.regions for one in things
     )
+
+
+def _fits(question: Question, claim: Checked, yes: bool | None) -> bool:
+    """Whether yes is said of what is asked, "metal" of "made of metal", and no of anything else; of looks alone."""
+    looks = {_value(p.value) for p in question.asked if p.name == "HasAttribute" and not p.negated}
+    if len(looks) != len(question.asked) or yes is None:
+        return True
+    return (_value(claim.said) in looks) is yes
 
 
 def _value(said: str) -> str:

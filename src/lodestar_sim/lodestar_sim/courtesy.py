@@ -1,4 +1,4 @@
-"""How long the robot lets people pass, those whom the camera sees and those who come from elsewhere."""
+"""Bounded patience: the robot lets people pass, those whom the camera sees and those who come from elsewhere."""
 
 from __future__ import annotations
 

@@ -58,7 +58,10 @@ def test_zones_that_forbid_stay_and_nobody_changes_nothing():
     zones = OccupancyGrid2D(np.zeros((40, 60), np.int8), 0.1, (0.0, 0.0))
     zones.cells[:, :20] = OCCUPIED
     assert with_comfort(zones, room(), np.zeros((0, 4)), KEPT, 1.0) is zones
-    assert with_comfort(zones, room(), np.array([[2.2, 2.0, 0.0, 0.0]]), ComfortConfig(distance=0.0), 1.0) is zones
+    assert (
+        with_comfort(zones, room(), np.array([[2.2, 2.0, 0.0, 0.0]]), ComfortConfig(distance=0.0), 1.0)
+        is zones
+    )
     both = with_comfort(zones, room(), np.array([[2.2, 2.0, 0.0, 0.0]]), KEPT, 1.0)
     assert (both.occupied == zones.occupied).all() and at(both, 2.4, 2.0) > 0
     laid = with_keep_out(room(), both)

@@ -15,6 +15,7 @@ WIRING: Remaps = (
     ("signs", "sign_reader/signs"),
     ("instances", "semantic_voxels/instances"),
     ("get_instances", "semantic_voxels/get_instances"),
+    ("tracks", "semantic_voxels/tracks"),
     ("pillars", "semantic_voxels/pillars"),
     ("entities", "scene_dictionary/entities"),
     ("get_entities", "scene_dictionary/get_entities"),

@@ -19,7 +19,7 @@ from lodestar_sim.worlds.world import World
 from lodestar_sim.worlds.world_events import with_walkers
 
 TASK = "explore the building"
-BEGIN, LEAVE, LOOK = 3.0, 60.0, 30.0  # s: walkers come, walkers leave, and what is left then is counted
+BEGIN, LEAVE, LOOK = 3.0, 40.0, 30.0  # s: walkers come, walkers leave, and what is left then is counted
 _MOVES = 0.05  # m/s of the robot from which it moves by itself
 _ROOM = 1.0  # m within which the robot could have stood at the comfort distance
 _FITS = 0.30  # m of clearance where it can stand
@@ -52,7 +52,6 @@ class PeopleTrial:
     roomy: float
     metres: float
     known: float
-    code: int
 
 
 def people_world(world: World, seed: int, walkers: int = 3) -> World:
@@ -68,10 +67,20 @@ class _Watch:
         self._walkers = {e.object_id for e in world.events if e.kind == "walk"}
         truth = truth_of(replace(world, events=()))
         self._stand = truth.grid.points_of(np.argwhere(truth.clearance >= _FITS))
-        self._before: tuple[np.ndarray, np.ndarray] | None = None
+        self._before: np.ndarray | None = None
         self.ways: list[np.ndarray] = []
         self.tracked: set[int] = set()
         self.nearest, self.moving, self.near, self.roomy = np.inf, 0.0, 0.0, 0.0
+
+    def somewhere(self, episode: Episode, rng: np.random.Generator) -> np.ndarray:
+        """Return a place (2,) where the robot can stand on known floor, 2 m away at least where there is one."""
+        known = episode.map.plan.grid
+        cells = known.cells_of(self._stand)
+        inside = known.contains(cells)
+        places = self._stand[inside][known.free[tuple(cells[inside].T)]]
+        far = np.linalg.norm(places - episode.simulator.true_pose[:2], axis=1) >= 2.0
+        places = places[far] if far.any() else places
+        return np.asarray(places[rng.integers(len(places))]) if len(places) else episode.robot.pose[:2]
 
     def observe(self, episode: Episode, step: float) -> None:
         robot, now = episode.simulator.true_pose[:2].copy(), episode.simulator.time
@@ -111,13 +120,14 @@ def people_trial(
     robot = changed(plain.robot, shared__comfort__distance=comfort)
     settings = replace(plain, robot=robot, thinking=0.2, time_limit=LEAVE + LOOK)
     episode = Episode(busy, Task(TASK, (), world.start), seed, settings, phrases, selector_of(settings))
-    watch = _Watch(busy, measured)
-    while episode.result is None and episode.simulator.time < LEAVE + LOOK - 0.05:
+    watch, rng, driven = _Watch(busy, measured), np.random.default_rng([seed, 0x7007]), 0.0
+    while episode.simulator.time < LEAVE + LOOK - 0.05:
         episode.step()
         watch.observe(episode, settings.control_interval)
-    while episode.simulator.time < LEAVE + LOOK:  # it was done before: it stands and sees
-        episode.simulator.step(settings.frame_interval)
-        episode.robot.look()
+        if episode.result is not None:  # the next errand: somewhere on the floor that it knows
+            driven += episode.path_length
+            x, y = watch.somewhere(episode, rng)
+            episode.begin(Task(f"go to ({x:.1f}, {y:.1f})", (), world.start))
     people = {
         t.category for t in busy.at(BEGIN + 6.0).objects if moves_by_itself(t.category, MoverConfig().kinds)
     }
@@ -137,9 +147,8 @@ def people_trial(
         watch.moving,
         watch.near,
         watch.roomy,
-        episode.path_length,
+        driven + episode.path_length,
         episode.map.plan.grid.free_area,
-        0 if episode.result is None else int(episode.result.error_code),
     )
 
 

@@ -22,7 +22,7 @@ from lodestar.keyframes.records import ImageName, Keyframe
 from lodestar.keyframes.store import KeyframeConfig, KeyframeStore
 from lodestar.language.model_reasoner import ModelReasoner
 from lodestar.language.reasoner import Judgement
-from lodestar.language.views import GO, PICTURE
+from lodestar.language.views import FRONTIER, GO, PICTURE
 from lodestar.memory.keyframe_contours import annotated_jpeg
 from lodestar.models.chat import OpenAiChat, Shorter
 from lodestar.models.config import ChatConfig, SpendingConfig
@@ -100,7 +100,7 @@ class SearchEyes:
             if self.target_ids & things.keys():
                 return number, "it is in the picture"
         fit = {n: self._likeness(target, things) for n, things in enumerate(shown, start=1) if things}
-        frontiers = {n: value for n, value in fit.items() if kinds[n - 1] == "frontier"}
+        frontiers = {n: value for n, value in fit.items() if kinds[n - 1] == FRONTIER}
         if len(frontiers) < 2:
             return 0, ""
         best = max(frontiers, key=lambda n: frontiers[n])

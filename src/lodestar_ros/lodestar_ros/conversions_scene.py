@@ -12,6 +12,7 @@ import numpy as np
 from sensor_msgs.msg import Image
 
 from lodestar.keyframes.records import Keyframe
+from lodestar.mapping.mover_tracks import MoverTrack
 from lodestar.mapping.records import Absence, CaptionVote, Instance, InstanceDelta, Merge, Miss, Observation
 from lodestar.memory.records import Snapshot, SnapshotDelta
 from lodestar.perception.frames import Detection, SegmentedFrame
@@ -81,6 +82,23 @@ def segmented_from_msg(message: msg.SegmentedImage) -> SegmentedFrame:
     rows = vectors_from_msg(message.features)
     detections = tuple(detection_from_msg(item, rows) for item in message.detections)
     return SegmentedFrame(stamp_from_msg(message.header.stamp), labels, detections, message.detector)
+
+
+_track_to_msg, _track_from_msg = codec(
+    MoverTrack,
+    msg.MoverTrack,
+    to={"velocity": lambda track, _: [float(value) for value in track.velocity]},
+    of={"velocity": lambda message, _: np.array(message.velocity, np.float64)},
+)
+
+
+def tracks_to_msg(tracks: tuple[MoverTrack, ...], stamp: float) -> msg.MoverTracks:
+    return msg.MoverTracks(header=header(stamp, "map"), tracks=[_track_to_msg(track) for track in tracks])
+
+
+def tracks_from_msg(message: msg.MoverTracks) -> tuple[MoverTrack, ...]:
+    """Raises BadMessage."""
+    return tuple(_track_from_msg(track) for track in message.tracks)
 
 
 codec(SignSight, msg.SignSight)

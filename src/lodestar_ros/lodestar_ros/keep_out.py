@@ -8,7 +8,7 @@ import numpy as np
 from nav2_msgs.msg import CostmapFilterInfo
 from nav_msgs.msg import OccupancyGrid
 
-from lodestar.grid.occupancy import FREE, HELD_BACK, OCCUPIED, OccupancyGrid2D
+from lodestar.grid.occupancy import COMFORT, FREE, HELD_BACK, OCCUPIED, OccupancyGrid2D
 from lodestar.grid.overlay import with_keep_out
 from lodestar_ros import qos
 from lodestar_ros.conversions import BadMessage, grid_from_msg, grid_to_msg, header
@@ -28,7 +28,7 @@ class KeepOutPublisher:
         self._infos.publish(info)
 
     def publish(self, zones: OccupancyGrid2D) -> None:
-        """Publish zones: occupied = forbidden, HELD_BACK = so but for the robot's way out.
+        """Publish zones: occupied = forbidden, HELD_BACK = so but for the robot's way out, up to COMFORT = people near.
 
         The first message activates Nav2's filter.
         """
@@ -74,7 +74,8 @@ class KeepOutInput:
         value = zones.cells.astype(np.float32) * self._info.multiplier + self._info.base
         barred = (zones.cells >= 0) & (value >= zones.occupied_from)
         barred |= zones.cells == HELD_BACK  # a goal there is as forbidden, only the robot's way out is not
-        cells = np.where(barred, np.int8(OCCUPIED), np.int8(FREE))
+        comfort = (zones.cells > 0) & (zones.cells <= COMFORT) & ~barred  # costly, as people are near
+        cells = np.where(barred, np.int8(OCCUPIED), np.where(comfort, zones.cells, np.int8(FREE)))
         self._zones = OccupancyGrid2D(cells, zones.resolution, zones.origin, zones.stamp, zones.frame)
         if self._on_change is not None:
             self._on_change()

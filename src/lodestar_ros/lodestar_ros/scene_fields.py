@@ -12,24 +12,29 @@ from lodestar.geometry.poses import yaw_of
 from lodestar.grid.zone_growth import ZoneGrowth
 from lodestar.models.phrases import MissingPhrases
 from lodestar.query.fields import LAYERS
+from lodestar.timing.stamps import Periodic
 from lodestar_interfaces import msg
 from lodestar_ros import qos
+from lodestar_ros.conversions import stamp_from_msg
 from lodestar_ros.conversions_language import directive_from_msg
 from lodestar_ros.conversions_map import pillars_from_msg, similarity_to_msg
+from lodestar_ros.conversions_scene import tracks_from_msg
 from lodestar_ros.frame_tree import TransformUnavailable
 from lodestar_ros.keep_out import KeepOutPublisher
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.parameters import declare_config
 from lodestar_ros.workers import LatestWorker
 
+PEOPLE = 0.5  # s of stamps between two masks while people are tracked; as the plan's
 NOTICE = 5.0  # s for which the diagnostics tell of zones that are held back
 
 
 class SceneFields:
     """Update changed layers at most once per `period` seconds, on a worker.
 
-    A zone that appears where the robot stands is laid as the robot leaves it (`ZoneGrowth`).
-    Subscribes: ``pillars``, ``directive``, TF. Publishes: ``~/similarity/{target,neighbor,constraint}``,
+    A zone that appears where the robot stands is laid as the robot leaves it (`ZoneGrowth`). The comfort of people who
+    are tracked lies over the zones, at most every PEOPLE seconds.
+    Subscribes: ``pillars``, ``directive``, ``tracks``, TF. Publishes: ``~/similarity/{target,neighbor,constraint}``,
     ``~/keep_out_mask``, ``~/costmap_filter_info``.
     """
 
@@ -52,6 +57,9 @@ class SceneFields:
         node.diagnostics.value("zones.held_back_m2", lambda: self._growth.held)
         node.listen(msg.PillarMap, "pillars", self._on_pillars, qos.LATCHED)
         node.listen(msg.Directive, "directive", self._on_directive, qos.LATCHED)
+        node.listen(msg.MoverTracks, "tracks", self._on_tracks, qos.EVENT)
+        self._people_due = Periodic(PEOPLE)
+        self._people_laid = False
         self._worker: LatestWorker = LatestWorker("fields", self._refresh, node.diagnostics.error)
         node.on_close(self._worker.close)
         node.diagnostics.value("fields.latency_s", lambda: self._worker.latency)
@@ -64,6 +72,11 @@ class SceneFields:
         self._chain.directive = directive_from_msg(message)
         self._worker.submit(None)
 
+    def _on_tracks(self, message: msg.MoverTracks) -> None:
+        self._chain.movers = tracks_from_msg(message)
+        if not message.tracks or self._people_due.due(stamp_from_msg(message.header.stamp)):
+            self._worker.submit(None)
+
     def _refresh(self, _item: None) -> None:
         """On the worker."""
         stamp = self._node.now
@@ -72,10 +85,12 @@ class SceneFields:
         except MissingPhrases as error:
             self._node.diagnostics.status(f"waiting for the text embedder: {error}", ok=False)
             return
-        if update is not None and update.zones is not None:
+        people = bool(self._chain.people(stamp))
+        if (update is not None and update.zones is not None) or people or self._people_laid:
             self._lay(changed=True)
         elif self._growth.held:
             self._lay(changed=False)
+        self._people_laid = people
         if update is None or update.pillars is None:
             return
         for layer, field in update.layers.items():
@@ -87,8 +102,9 @@ class SceneFields:
 
         changed: the zones are others than before, and not the robot's place alone.
         """
-        zones, before = self._chain.zones, self._growth.held
-        assert zones is not None
+        zones, before = self._chain.zones_and_comfort(self._node.now), self._growth.held
+        if zones is None:  # no plan yet
+            return
         laid = self._growth.lay(zones, self._chain.grid, self._pose())
         if changed or self._growth.held != before:
             self._keep_out.publish(replace(laid, stamp=self._node.now))

@@ -11,6 +11,7 @@ from lodestar.geometry.camera import PinholeCamera
 from lodestar.geometry.poses import planar_transform
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.keyframes.records import Keyframe
+from lodestar.mapping.mover_tracks import FIRST_TRACK, MoverTrack
 from lodestar.mapping.pillars import build_pillars
 from lodestar.mapping.records import Absence, CaptionVote, Instance, InstanceDelta, Merge, Miss, Observation
 from lodestar.perception.frames import Detection, ImageBox, SegmentedFrame
@@ -185,6 +186,18 @@ def test_a_sign_with_a_number_that_is_none_is_a_bad_message():
     message.sights[0].score = float("nan")
     with pytest.raises(BadMessage, match="was not seen"):
         c.reading_from_msg(message)
+
+
+def test_tracks_of_people_there_and_back():
+    track = MoverTrack(
+        FIRST_TRACK + 5, "person", "a red person", np.array([1.0, 2.0, 0.5]), np.array([0.5, -0.25]),
+        np.array([0.5, 0.5, 1.75]), 2.5, 12.25, 12.5,
+    )  # fmt: skip
+    (back,) = c.tracks_from_msg(c.tracks_to_msg((track,), 12.5))
+    assert (back.id, back.label, back.caption) == (track.id, "person", "a red person")
+    assert back.velocity.tolist() == [0.5, -0.25] and back.place.tolist() == [1.0, 2.0, 0.5]
+    assert (back.first_seen, back.last_seen, back.stamp) == (2.5, 12.25, 12.5)
+    assert c.tracks_from_msg(c.tracks_to_msg((), 1.0)) == ()
 
 
 def test_plates_of_regions_there_and_back():

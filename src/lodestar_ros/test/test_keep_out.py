@@ -11,7 +11,7 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
 from nav2_msgs.msg import CostmapFilterInfo
 
-from lodestar.grid.occupancy import HELD_BACK, OCCUPIED, OccupancyGrid2D
+from lodestar.grid.occupancy import COMFORT, HELD_BACK, OCCUPIED, OccupancyGrid2D
 from lodestar_ros.conversions import grid_to_msg
 from lodestar_ros.keep_out import KEEP_OUT, KeepOutInput
 
@@ -27,3 +27,17 @@ def test_what_is_held_back_for_nav2_is_forbidden_for_everybody_else():
     heard["mask"](grid_to_msg(OccupancyGrid2D(cells, 0.1, (0.0, 0.0))))
     seen = keep_out.apply(OccupancyGrid2D(np.zeros((1, 5), np.int8), 0.1, (0.0, 0.0)))
     assert seen.keep_out.tolist() == [[True, True, False, False, False]]
+
+
+def test_people_near_are_costly_and_forbid_nothing():
+    heard = {}
+    node = SimpleNamespace(listen=lambda kind, topic, callback, profile: heard.update({topic: callback}))
+    keep_out = KeepOutInput(node)
+    heard["costmap_filter_info"](
+        CostmapFilterInfo(type=KEEP_OUT, base=0.0, multiplier=1.0, filter_mask_topic="mask")
+    )
+    cells = np.array([[OCCUPIED, COMFORT, 1, 0, COMFORT + 1]], np.int8)
+    heard["mask"](grid_to_msg(OccupancyGrid2D(cells, 0.1, (0.0, 0.0))))
+    seen = keep_out.apply(OccupancyGrid2D(np.zeros((1, 5), np.int8), 0.1, (0.0, 0.0)))
+    assert seen.keep_out.tolist() == [[True, False, False, False, False]]
+    assert seen.comfort.tolist() == [[0, COMFORT, 1, 0, 0]]

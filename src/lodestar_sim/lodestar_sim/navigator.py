@@ -16,6 +16,7 @@ from lodestar.grid.config import TravelConfig
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.paths import NoPath, NoPathReason, plan_path
 from lodestar_sim.contacts import ContactConfig, Contacts
+from lodestar_sim.courtesy import Courtesy
 from lodestar_sim.path_follower import Clearance, FollowerConfig, PathFollower
 
 
@@ -100,30 +101,6 @@ class _Abort(Exception):
         self.code = code
 
 
-class Courtesy:
-    """Lets people pass: the robot comes no nearer to them for `patience` seconds, then for `passing` seconds it may.
-
-    So it stands in nobody's way for ever, nor somebody in its way.
-    """
-
-    def __init__(self, patience: float, passing: float) -> None:
-        self._patience, self._passing = patience, passing
-        self._waited, self._last, self._until = 0.0, -math.inf, -math.inf
-
-    def yields(self, now: float) -> bool:
-        """Return whether the robot lets people pass now."""
-        return now >= self._until
-
-    def observe(self, now: float, held_back: bool) -> bool:
-        """Note whether a motion was left out for people; return whether the robot waits for them."""
-        step = min(max(now - self._last, 0.0), 0.5) if math.isfinite(self._last) else 0.0
-        self._last = now
-        self._waited = max(0.0, self._waited + (step if held_back else -step / 2.0))
-        if self._waited > self._patience:
-            self._waited, self._until = 0.0, now + self._passing
-        return held_back
-
-
 class Navigator:
     """Drive to one goal at a time; a new goal replaces the current one."""
 
@@ -131,6 +108,7 @@ class Navigator:
         self.config = config
         self._follower = PathFollower(config.follower)
         self._contacts = Contacts(config.contacts, config.follower)
+        self._courtesy = Courtesy(config.comfort_patience, config.comfort_pass)
         self._goal = np.zeros(3)  # of the last set_goal; valid while `active`
         self._status = NavigatorStatus.IDLE
         self._error: tuple[int, str] = (0, "")
@@ -146,7 +124,6 @@ class Navigator:
         self._progress: tuple[float, np.ndarray] | None = None
         self._started: float | None = None
         self._longest = 0.0  # m, of the plans
-        self._courtesy = Courtesy(self.config.comfort_patience, self.config.comfort_pass)
         self._contacts.forget_motion()
 
     @property
@@ -232,12 +209,13 @@ class Navigator:
         if self._follower.arrived(pose, self._goal):
             self._finish(NavigatorStatus.SUCCEEDED)
             return NavigatorStep(np.zeros(3), self._status, path=self._path)
+        stands = self._courtesy.stands(now, grid, pose)
         clearance.yields = clearance.yields and self._courtesy.yields(now)
-        if clearance.stands_at_people(pose):
+        if stands or clearance.stands_at_people(pose):
             command, remaining = None, math.nan
         else:
             command, remaining = self._follower.follow(self._path, self._goal, pose, velocity, clearance)
-        waits = self._courtesy.observe(now, clearance.held_back)
+        waits = self._courtesy.observe(now, stands or clearance.held_back)
         if waits and self._progress is not None:
             self._progress = (now, pose.copy())
         self._watch(now, pose, command is not None or waits)

@@ -148,11 +148,17 @@ class SceneChain:
 
     def zones_and_comfort(self, stamp: float) -> OccupancyGrid2D | None:
         """Return the zones with the comfort of the people that are tracked at `stamp`; None where there is neither."""
-        since = stamp - self.dictionary.config.mover_life
-        people = [[*one.place[:2], *one.velocity] for one in self.movers if one.last_seen >= since]
+        people = self.people(stamp)
         if self.grid is None or not people:
             return self.zones
         return with_comfort(self.zones, self.grid, np.array(people), self._comfort, stamp)
+
+    def people(self, stamp: float) -> list[list[float]]:
+        """Return x, y, vx, vy in map of each mover that was seen within its life before `stamp`; none where no
+        distance is kept.
+        """
+        since = stamp - self.dictionary.config.mover_life if self._comfort.distance else math.inf
+        return [[*one.place[:2], *one.velocity] for one in self.movers if one.last_seen >= since]
 
     # --- successors and saved maps ------------------------------------------------------------------------
 

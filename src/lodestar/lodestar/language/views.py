@@ -8,7 +8,7 @@ import numpy as np
 
 GO = "GO"  # the turns are TURN_LEFT, TURN_RIGHT and TURN_AROUND (eq. 21)
 PICTURE = "PICTURE"  # to where an offered picture leads (SnapMem 3.3)
-FRONTIER, MEMORY = "frontier", "memory"  # kinds of offered pictures
+FRONTIER, MEMORY = "frontier of the known", "memory"  # kinds of offered pictures
 
 
 @dataclass(frozen=True)

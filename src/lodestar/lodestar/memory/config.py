@@ -148,6 +148,9 @@ class LastSeenConfig:
     # radians in height, likewise; chosen: narrower than any that is shipped
     look_height: float = math.radians(40.0)
     max_places: int = 2000  # that are remembered, the oldest sights dropped first; chosen: some floors
+    # seconds after which the place where a person or an animal was seen is no place to look for one; chosen: twice
+    # the half-life of such places (category_priors.yaml)
+    mover_age: float = 600.0
     told: int = 500  # places that are told to the experts, the newest first; chosen: a message of 200 kB
     period: float = 2.0  # seconds of real time between two tellings; chosen: a decision takes longer
 

@@ -17,6 +17,7 @@ from lodestar.memory.config import LastSeenConfig
 from lodestar.memory.records import SEEN, WALL_TIME, EventKind, MapName, Memory, Primitive
 from lodestar.models.kinship import kind_of, looks_agree, same_kind
 from lodestar.models.lexicon import load_lexicon
+from lodestar.scene.category_priors import CategoryPriors
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity, EntityState
 from lodestar.timing.stamps import Periodic
@@ -84,6 +85,7 @@ class LastSeenPlaces:
         self._of_entity: dict[tuple[bool, int], int] = {}  # former, entity id -> spot; a hint where former
         self._next = 1
         self._second = Periodic(1.0)
+        self._now = -math.inf  # of the newest look
 
     def __len__(self) -> int:
         return len(self._spots)
@@ -166,13 +168,14 @@ class LastSeenPlaces:
         finite = np.isfinite(map_from_camera).all() and math.isfinite(stamp)
         if not finite or not self._second.due(stamp):
             return ()
+        self._now = stamp
         shown = self._shown([s for s in self._spots.values() if not s.empty], map_from_camera, grid)
         told = []
         for spot in self._without(shown, _Present(scene)) if shown else ():
             spot.looks += 1
             if spot.looks >= self.config.looks:
                 self._empty(spot)
-                told += [spot.seen] if spot.former else []
+                told += [spot.seen] if spot.former and not _moves(spot) else []
         return tuple(told)
 
     def _shown(self, spots: list[_Spot], map_from_camera: np.ndarray, grid: OccupancyGrid2D) -> list[_Spot]:
@@ -207,12 +210,18 @@ class LastSeenPlaces:
         """Return the places of things that the scene does not have there, and that were not found empty since; the one
         that was seen last is first, `told` at most.
         """
-        spots = [spot for spot in reversed(self._spots.values()) if not spot.empty]
+        spots = [s for s in reversed(self._spots.values()) if not s.empty and not self._is_over(s)]
         spots = self._without(spots, _Present(scene))
         if spots:
             given_up = _Present(scene, archived=True)
             spots = [spot for spot in spots if not self._is_given_up(spot, given_up)]
         return tuple(spot.seen for spot in spots[: self.config.told])
+
+    def _is_over(self, spot: _Spot) -> bool:
+        """Tell whether a person or an animal was seen there too long ago to be looked for there."""
+        if not _moves(spot):
+            return False
+        return spot.seen.stamp is None or self._now - spot.seen.stamp > self.config.mover_age
 
     def _is_given_up(self, spot: _Spot, archived: _Present) -> bool:
         """Tell whether the scene gave the thing up after it was last seen there."""
@@ -267,6 +276,10 @@ class _Present:
             high = np.array([entity.box_max for entity in found], float).reshape(-1, 3)
             self._of_kind[kind] = low, high, np.array([entity.last_seen for entity in found], float)
         return self._of_kind[kind]
+
+
+def _moves(spot: _Spot) -> bool:
+    return CategoryPriors().of(spot.kind).moves_by_itself
 
 
 def _is_usable(thing: Primitive) -> bool:

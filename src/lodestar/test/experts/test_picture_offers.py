@@ -151,7 +151,7 @@ def test_it_goes_where_the_chosen_picture_leads_and_tells_which():
     assert answer.view > 0.0 and answer.confidence == OfferConfig().confidence
     assert "keyframe 12" in answer.rationale and "a kitchen lies behind" in answer.rationale
     _, user, schema, images = model.asked[0]
-    assert images[1:] == [b"jpeg 11", b"jpeg 12"] and '"picture": 2, "of": "frontier"' in user
+    assert images[1:] == [b"jpeg 11", b"jpeg 12"] and f'"picture": 2, "of": "{FRONTIER}"' in user
     assert schema["properties"]["picture"]["maximum"] == 2
 
 

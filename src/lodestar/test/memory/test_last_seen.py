@@ -221,3 +221,16 @@ def test_a_correction_of_the_map_moves_the_places_and_the_next_look_counts_anew(
     assert look(places, 1, camera(0.0, 1.0, np.pi / 2), start=200.0) == []
     places.clear()
     assert len(places) == 0
+
+
+def test_a_place_of_a_person_is_over_after_a_while_and_one_that_left_is_no_event():
+    places = LastSeenPlaces(LastSeenConfig())
+    walker = mug((2.0, 0.0, 0.9), label="person", caption="a person", size=(0.4, 0.4, 1.7))
+    places.take(memory(walker, mug((2.0, 2.0, 0.4), identity=8)))
+    places.look(100.0, camera(yaw=np.pi), GRID, EMPTY)
+    assert {one.thing.label for one in places.places(EMPTY)} == {"person", "mug"}
+    places.look(100.0 + LastSeenConfig().mover_age, camera(yaw=np.pi), GRID, EMPTY)
+    assert {one.thing.label for one in places.places(EMPTY)} == {"mug"}
+    former = LastSeenPlaces(LastSeenConfig())
+    recall(former, memory(walker))
+    assert [one for k in range(6) for one in former.look(float(k), camera(), GRID, EMPTY)] == []

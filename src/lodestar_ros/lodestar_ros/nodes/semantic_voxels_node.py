@@ -18,7 +18,7 @@ from lodestar.storage.checkpoint import CheckpointConfig
 from lodestar_interfaces import msg, srv
 from lodestar_ros import qos
 from lodestar_ros.conversions_map import pillars_to_msg
-from lodestar_ros.conversions_scene import instances_to_msg
+from lodestar_ros.conversions_scene import instances_to_msg, tracks_to_msg
 from lodestar_ros.conversions_sensors import cloud_to_msg
 from lodestar_ros.executors import main_of
 from lodestar_ros.node import FrameNames, LodestarNode
@@ -32,7 +32,7 @@ class SemanticVoxelsNode(LodestarNode):
     """Fuse segments into instances; depth is integrated at its own rate and never waits for them.
 
     Subscribes: ``depth``, ``camera_info``, ``segmented``, TF; ``image`` for colour, with a short timeout.
-    Publishes: ``~/instances`` (deltas), ``~/cloud``, ``~/pillars``. Serves: ``~/get_instances``.
+    Publishes: ``~/instances`` (deltas), ``~/tracks`` (people), ``~/cloud``, ``~/pillars``. Serves: ``~/get_instances``.
     Actions: ``~/save``, ``~/load``, ``~/export``.
     """
 
@@ -43,6 +43,8 @@ class SemanticVoxelsNode(LodestarNode):
         self._instances = self.create_publisher(msg.InstanceArray, "~/instances", qos.EVENT)
         self._cloud = self.create_publisher(PointCloud2, "~/cloud", qos.LATCHED)
         self._pillars = self.create_publisher(msg.PillarMap, "~/pillars", qos.LATCHED)
+        self._tracks = self.create_publisher(msg.MoverTracks, "~/tracks", qos.EVENT)
+        self._showed_movers = False  # with the last frame
         self._layers_of = ("", 0)  # session and revision that were published last
         self._commit = threading.Lock()  # deltas are published in the order of their revisions
         self._files = VoxelFiles(
@@ -64,6 +66,8 @@ class SemanticVoxelsNode(LodestarNode):
         self.diagnostics.value("geometry.refused", lambda: self._map.geometry.blocks.refused)
         self.diagnostics.value("rejected", lambda: sum(self._map.rejected.values()))
         self.diagnostics.value("repaired", lambda: sum(self._map.repaired.values()))
+        self.diagnostics.value("movers", lambda: len(self._chain.movers.tracks()))
+        self.diagnostics.value("movers.pictures", lambda: self._chain.movers.pictures)
         self.diagnostics.value("features.restarted", lambda: self._map.features_restarted)
         self.create_service(srv.GetInstances, "~/get_instances", self._on_get_instances)
         frames = declare_config(self, FrameNames, "frames.")
@@ -89,6 +93,10 @@ class SemanticVoxelsNode(LodestarNode):
             delta = self._chain.take_segments(*pair)
             self._files.note_ids()
             self._instances.publish(instances_to_msg(delta))
+        tracks = self._chain.movers.tracks()
+        if tracks or self._showed_movers:
+            self._tracks.publish(tracks_to_msg(tracks, delta.stamp))
+        self._showed_movers = bool(tracks)
         self.diagnostics.status(f"{len(self._map.instances())} instances")
 
     def _publish_layers(self, _item: None) -> None:

@@ -286,8 +286,10 @@ def how_many(about: About) -> Answer:
         return reply(inquiry, sentence, seen.share * (1.0 - search.best_miss), **facts)
     if not things:
         count, last = len(search.things), max(thing.last for thing in search.things)
-        were = "was there and is" if count == 1 else "were there and are"
-        said = f"{number_in_words(count)} {were} gone, last seen {ago_in_words(last, inquiry.now)}"
+        were = "was there and is gone" if count == 1 else "were there and are gone"
+        if all(thing.moved_on for thing in search.things):
+            were = "was there" if count == 1 else "were there"
+        said = f"{number_in_words(count)} {were}, last seen {ago_in_words(last, inquiry.now)}"
         sentence, proof = f"I know of no {item.phrase}{scope} now: {said}.", proofs_of_things(search.things)
         return reply(inquiry, sentence, 0.8 * share, proof=proof, verified=last, **facts)
     phrase = item.phrase if len(things) == 1 else plural(item.phrase)

@@ -74,6 +74,8 @@ def _sentence(it: Meant, stay: Stay, first: bool) -> str:
         return f"{it.the} was first {place}, {since}."
     if stay is not stays[-1]:
         return f"{it.the} was {place} until {until}; now it is {it.at(stays[-1])}."
+    if it.best.moved_on:
+        return f"I saw {it.the} {place}, last {until}."
     if it.is_gone:
         return f"{it.the} was {place} until {until}; it was gone{it.when_gone}."
     if it.inquiry.question.past:

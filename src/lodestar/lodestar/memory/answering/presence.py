@@ -30,7 +30,7 @@ def is_there(it: Meant) -> Answer:
     if it.left_out:
         return _gone(it)
     inquiry, best = it.inquiry, it.best
-    gone = " It was gone later." if best.is_gone else ""
+    gone = " It was gone later." if best.is_gone and not best.moved_on else ""
     stay = best.stay_that_fitted(best.stays)
     sentence = f"Yes, {it.a} {it.at(stay)}, last seen there {it.ago(stay.last)}.{gone}"
     sure = it.sure(present=not inquiry.question.past, alone=True)
@@ -41,6 +41,8 @@ def is_there(it: Meant) -> Answer:
 def _gone(it: Meant) -> Answer:
     sentence = f"No: {it.a} was {it.where} until {it.last}; it was gone{it.when_gone}."
     shown = {**it.shown(), "verified": it.history.gone_at or it.best.last, "proof": it.proof_of_history}
+    if it.best.moved_on:
+        return reply(it.inquiry, f"Not that I see now: {it.seen_then}.", 0.5, yes=False, **shown)
     return reply(it.inquiry, sentence, 0.8, yes=False, **shown)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from lodestar.memory.records import EventKind, Memory, Primitive
 from lodestar.perception.sign_text import SIGN, sign_text
 from lodestar.scene.captions import words_only
+from lodestar.scene.category_priors import CategoryPriors
 from lodestar.scene.records import Entity, EntityState
 
 #: Events that look like one of a kind to who asks. What was carried away is gone from its place, what came was put
@@ -127,8 +128,13 @@ class Thing:
 
     @property
     def is_gone(self) -> bool:
-        """Tell whether the scene says that it is not there any more."""
-        return self.entity is not None and self.entity.state is EntityState.ARCHIVED
+        """Tell whether it does not count as being there now: the scene says so, or it moves by itself."""
+        return self.moved_on or (self.entity is not None and self.entity.state is EntityState.ARCHIVED)
+
+    @property
+    def moved_on(self) -> bool:
+        """Tell whether it is a person or an animal that is not tracked now: it was there then, and may be anywhere."""
+        return self.entity is None and CategoryPriors().of(self.label).moves_by_itself
 
     @property
     def sightings(self) -> tuple[Sighting, ...]:

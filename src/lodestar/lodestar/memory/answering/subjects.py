@@ -95,6 +95,11 @@ class Meant:
         """Return how long ago it was last seen, "8 minutes ago"."""
         return self.ago(self.best.last)
 
+    @property
+    def seen_then(self) -> str:
+        """Return "I saw a person in the kitchen, last 3 minutes ago"."""
+        return f"I saw {self.a} {self.where}, last {self.last}"
+
     def at(self, stay: Stay | Thing) -> str:
         """Return where one of its stays is."""
         return place_in_words(self.inquiry, stay.box, self.best)
@@ -173,6 +178,8 @@ class Meant:
     def gone_since(self) -> Answer:
         """Return that it was there and is gone, which tells nothing of how things are now."""
         why = f"{self.the} was {self.where} until {self.last} and is gone"
+        if self.best.moved_on:
+            why = f"{self.seen_then}, and it may be elsewhere now"
         return unknown(self.inquiry, why, proof=self.proof)
 
     def visits(self, box: Box) -> Visited:

@@ -1,0 +1,61 @@
+"""Bounded patience: the robot lets people pass, those whom the camera sees and those who come from elsewhere."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from lodestar.grid.occupancy import OccupancyGrid2D
+
+_ABOUT = 60.0  # s after a person was tracked for which what appears beside the robot may be one; chosen
+_BESIDE = 1.2  # m around the robot in which it may come to touch it before the next plan; chosen
+_CELLS = 2  # that were free and are occupied, from which on somebody came; chosen: one is noise
+_STANDS = 1.0  # s for which the robot stands then; chosen: two plans
+
+
+class Courtesy:
+    """Lets people pass: the robot comes no nearer to them for `patience` seconds, then for `passing` seconds it may.
+
+    So it stands in nobody's way for ever, nor somebody in its way. While people are about it also stands when something
+    appears beside it where the plan was free: the LiDAR sees those who come from behind.
+    """
+
+    def __init__(self, patience: float, passing: float) -> None:
+        self._patience, self._passing = patience, passing
+        self._waited, self._last, self._until = 0.0, -math.inf, -math.inf
+        self._about, self._beside = -math.inf, -math.inf
+        self._plan: OccupancyGrid2D | None = None
+
+    def yields(self, now: float) -> bool:
+        """Return whether the robot lets people pass now."""
+        return now >= self._until
+
+    def stands(self, now: float, plan: OccupancyGrid2D, pose: np.ndarray) -> bool:
+        """Return whether somebody came beside the robot, at a pose (3,) on the newest plan, a moment ago."""
+        before, self._plan = self._plan, plan
+        if plan.comfort is not None:
+            self._about = now
+        is_news = before is not plan and now - self._about <= _ABOUT
+        if is_news and before is not None and _appeared(before, plan, pose) >= _CELLS:
+            self._beside = now
+        return self.yields(now) and now - self._beside < _STANDS
+
+    def observe(self, now: float, held_back: bool) -> bool:
+        """Note whether a motion was left out for people; return whether the robot waits for them."""
+        step = min(max(now - self._last, 0.0), 0.5) if math.isfinite(self._last) else 0.0
+        self._last = now
+        self._waited = max(0.0, self._waited + (step if held_back else -step / 2.0))
+        if self._waited > self._patience:
+            self._waited, self._until = 0.0, now + self._passing
+        return held_back
+
+
+def _appeared(before: OccupancyGrid2D, plan: OccupancyGrid2D, pose: np.ndarray) -> int:
+    """Return how many cells beside the robot were free before and are occupied now."""
+    rows, columns = np.nonzero(plan.occupied)
+    points = plan.points_of(np.stack([rows, columns], axis=1))
+    points = points[np.hypot(points[:, 0] - pose[0], points[:, 1] - pose[1]) <= _BESIDE]
+    cells = before.cells_of(points)
+    cells = cells[before.contains(cells)]
+    return int(before.free[cells[:, 0], cells[:, 1]].sum())

@@ -1,0 +1,96 @@
+"""People in the way: the comfort distance is kept where there is room, and the robot never stays for ever."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from lodestar.grid.comfort import with_comfort
+from lodestar.grid.config import ComfortConfig
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.grid.overlay import with_keep_out
+from lodestar_sim.navigator import Navigator, NavigatorConfig, NavigatorStatus
+from lodestar_sim.path_follower import rolled_out
+
+
+def _among(people, width=4.0):
+    """An open room 8 m long with people (x, y, vx, vy), as the navigator is given it."""
+    plan = OccupancyGrid2D(np.zeros((round(width / 0.05), 160), np.int8), 0.05, (0.0, 0.0))
+    zones = with_comfort(None, plan, np.array(people, float).reshape(-1, 4), ComfortConfig(), 0.0)
+    return with_keep_out(plan, zones)
+
+
+def _drive(grid_at, goal, start, seconds=60.0):
+    """Drive a robot that obeys at once; returns its path (N, 3) and the last step."""
+    navigator, pose, path, velocity = Navigator(), np.array(start, float), [], np.zeros(3)
+    navigator.set_goal(goal)
+    for k in range(int(seconds / 0.1)):
+        step = navigator.update(0.1 * k, grid_at(0.1 * k), pose, velocity)
+        path.append(pose.copy())
+        if step.status is not NavigatorStatus.ACTIVE:
+            break
+        velocity = step.command
+        pose = rolled_out(pose, step.command, np.array([0.1]))[0]
+    return np.array(path), step
+
+
+def test_it_keeps_the_comfort_distance_where_there_is_room():
+    person = np.array([4.0, 2.0])
+    path, step = _drive(lambda now: _among([(*person, 0, 0)]), (7.0, 2.0, 0.0), (1.0, 2.0, 0.0))
+    assert step.status is NavigatorStatus.SUCCEEDED
+    assert np.linalg.norm(path[:, :2] - person, axis=1).min() > 0.9 * ComfortConfig().distance
+
+
+def test_in_a_corridor_it_waits_and_then_passes_slowly_and_never_stays_for_ever():
+    """The person stands aside: nothing is in the way but the comfort."""
+    config = NavigatorConfig()
+    path, step = _drive(lambda now: _among([(4.0, 0.2, 0, 0)], 1.2), (7.0, 0.7, 0.0), (1.0, 0.7, 0.0))
+    assert step.status is NavigatorStatus.SUCCEEDED
+    waiting = np.linalg.norm(np.diff(path[:, :2], axis=0), axis=1) < 0.002
+    assert waiting.sum() * 0.1 >= 0.6 * config.comfort_patience
+    near = np.linalg.norm(path[:-1, :2] - (4.0, 0.2), axis=1) < 1.0
+    speeds = np.linalg.norm(np.diff(path[:, :2], axis=0), axis=1)[near] / 0.1
+    assert speeds.max() <= config.follower.slow_speed + 0.02
+
+
+def test_a_walker_who_comes_to_it_is_let_pass():
+    def walker(now):
+        return _among([(7.0 - 0.8 * now, 2.0, -0.8, 0.0)] if now < 8.0 else [])
+
+    path, step = _drive(walker, (7.0, 2.0, 0.0), (1.0, 2.0, 0.0))
+    assert step.status is NavigatorStatus.SUCCEEDED
+    moves = np.linalg.norm(np.diff(path[:, :2], axis=0), axis=1) > 0.005
+    away = np.array([abs(7.0 - 0.08 * k - path[k, 0]) + abs(2.0 - path[k, 1]) for k in range(len(path) - 1)])
+    assert away[moves & (np.arange(len(moves)) < 80)].min() > 0.5
+
+
+def test_a_crowd_in_the_way_ends_with_a_code_or_behind_it():
+    """Five people shoulder to shoulder in a corridor, as obstacles too."""
+    grid = _among([(4.0, 0.2 * k + 0.2, 0, 0) for k in range(5)], 1.2)
+    cells = grid.cells.copy()
+    cells[:, 78:82] = 100
+    path, step = _drive(lambda now: replace(grid, cells=cells), (7.0, 0.7, 0.0), (1.0, 0.7, 0.0), 120.0)
+    assert step.status is NavigatorStatus.ABORTED and step.error_code and step.error_msg
+    assert path[:, 0].max() < 3.6
+
+
+def test_somebody_who_comes_from_behind_while_people_are_about_is_let_pass():
+    """The camera sees nobody any more, and the plan shows that cells beside the robot fill."""
+
+    def drive(about):
+        plan = _among([(6.5, 2.0, 0, 0)] if about else [])
+        bare = replace(plan, comfort=None)
+        cells = bare.cells.copy()
+        cells[26:32, 18:24] = 100
+        filled = replace(bare, cells=cells)
+        return _drive(
+            lambda now: plan if now < 0.5 else bare if now < 1.0 else filled,
+            (7.0, 2.0, 0.0),
+            (1.5, 2.0, 0.0),
+            2.5,
+        )
+
+    alone, _ = drive(False)
+    among, _ = drive(True)
+    assert among[-1, 0] < alone[-1, 0] - 0.3

@@ -334,7 +334,9 @@ def test_a_list_that_the_memory_has_is_added_to_and_never_shortened(office):
 def test_an_outlined_picture_stays_citable_when_it_is_shown_again_by_its_memory():
     name = ImageName("s", 7)
     shot = Shot(name, 10.0, np.zeros(3), frozenset({12}), ("table",), "", 0.0, {12: 0.2})
-    memory = SimpleNamespace(images=(name,), primitives=(), start=9.0, end=11.0, position=np.zeros(3), text="")
+    memory = SimpleNamespace(
+        images=(name,), primitives=(), start=9.0, end=11.0, position=np.zeros(3), text=""
+    )
     scene = SimpleNamespace(resolve=lambda identity: identity, entities={})
     inquiry = SimpleNamespace(tools=SimpleNamespace(scene=scene, shots=(shot,)), now=20.0)
     tools = AgentTools(inquiry, lambda image: b"jpg", 0.001)

@@ -129,11 +129,23 @@ def test_what_is_out_of_reach_excluded_or_has_no_image_is_not_offered(goal):
 def test_a_place_that_was_gone_to_is_not_offered_again_in_the_task():
     offers, found = offers_of(Source(frontier(1, 6.0, 6.0), frontier(2, 1.0, 1.0)))
     assert len(found) == 2
-    there = request((5.8, 6.0, 0.0), red_chair())
+    there = replace(request((5.8, 6.0, 0.0), red_chair()), epoch=2)
     reach = Reach(furnished(), there.robot_pose, EgocentricConfig().reach)
     assert [one.keyframe for one in offers.of(there, reach)] == [2]
     offers.forget()
     assert len(offers.of(there, reach)) == 2
+
+
+def test_pictures_are_chosen_once_a_request_and_missing_ones_are_taken_when_they_are_there():
+    source = Source(frontier(1, 6.0, 6.0), frontier(2, 1.0, 1.0), missing=(2,))
+    offers, found = offers_of(source)
+    assert [one.keyframe for one in found] == [1]
+    source.missing.clear()
+    asked = request(POSE, red_chair())
+    reach = Reach(furnished(), asked.robot_pose, EgocentricConfig().reach)
+    assert [one.keyframe for one in offers.of(asked, reach)] == [1, 2]
+    source.candidates = lambda: pytest.fail("nothing has changed for this request")
+    assert [one.keyframe for one in offers.of(asked, reach)] == [1, 2]
 
 
 def test_without_vectors_only_frontiers_are_offered():

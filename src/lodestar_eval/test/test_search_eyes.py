@@ -1,0 +1,62 @@
+"""A scripted model that looks: it knows the pictures that were kept for it, and answers as a model has to."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from embedders import LetterEmbedder
+
+from lodestar.language.model_reasoner import ModelReasoner
+from lodestar.language.views import FRONTIER, GO, MEMORY, PICTURE, Offered, ViewPoint, ViewQuestion
+from lodestar.models.phrases import PhraseBook
+from lodestar_eval.search_eyes import SearchEyes, serving
+
+
+def question(*pictures, what="plant", target="red mug", turns=("TURN_LEFT",)):
+    mark = ViewPoint(1, what, (1.0, 2.0), np.zeros(3), 1.0, 0.0)
+    return ViewQuestion(5.0, np.zeros(3), target, (), (), (mark,), turns, {}, b"view", tuple(pictures))
+
+
+def offered(keyframe, kind=FRONTIER):
+    return Offered(keyframe, kind, np.zeros(3), 2.0, b"picture %d" % keyframe)
+
+
+def eyes(**seen):
+    """Eyes that know these pictures: p7={3: "mug"}."""
+    made = SearchEyes(PhraseBook(LetterEmbedder()))
+    made.target_ids = frozenset({3})
+    for name, things in seen.items():
+        made.keep(b"picture %d" % int(name[1:]), things)
+    return made
+
+
+def test_it_takes_the_picture_that_truly_shows_the_target():
+    looking = eyes(p7={1: "sofa"}, p8={2: "desk", 3: "mug"})
+    answer = ModelReasoner(looking).judge_view(question(offered(7), offered(8, MEMORY)))
+    assert answer.action == PICTURE and answer.chosen.keyframe == 8 and looking.chosen == 1
+
+
+def test_it_goes_to_a_mark_that_names_the_target_first():
+    answer = ModelReasoner(eyes(p8={3: "mug"})).judge_view(question(offered(8), what="red mug"))
+    assert answer.action == GO and answer.scores == {1: 0.9} and answer.chosen is None
+
+
+@pytest.mark.parametrize("seen", [{}, {"p7": {1: "sofa"}, "p8": {2: "sofa"}}])
+def test_pictures_that_it_does_not_know_or_that_are_alike_are_not_chosen(seen):
+    answer = ModelReasoner(eyes(**seen)).judge_view(question(offered(7), offered(8)))
+    assert answer.action == "TURN_LEFT" and answer.by == "model"
+
+
+def test_of_frontiers_it_takes_the_one_whose_things_stand_out():
+    looking = eyes(p7={1: "zzz"}, p8={2: "mug"}, p9={4: "zzz"})
+    answer = ModelReasoner(looking).judge_view(question(offered(7), offered(8), offered(9), target="mug"))
+    assert answer.chosen.keyframe == 8 and "found there" in answer.rationale
+
+
+def test_its_answer_is_json_of_the_schema_and_without_a_served_endpoint_it_says_so():
+    said = json.loads(eyes().complete("", "no data", {"properties": {"action": {"enum": [GO]}}}))
+    assert said["action"] == GO
+    with pytest.raises(ValueError, match="served"):
+        serving()

@@ -32,14 +32,17 @@ class Courtesy:
         return now >= self._until
 
     def stands(self, now: float, plan: OccupancyGrid2D, pose: np.ndarray) -> bool:
-        """Return whether somebody came beside the robot, at a pose (3,) on the newest plan, a moment ago."""
+        """Return whether somebody came beside the robot, at a pose (3,) on the newest plan, a moment ago.
+
+        Also while the robot may come nearer to people who stand: these are no news.
+        """
         before, self._plan = self._plan, plan
         if plan.comfort is not None:
             self._about = now
         is_news = before is not plan and now - self._about <= _ABOUT
         if is_news and before is not None and _appeared(before, plan, pose) >= _CELLS:
             self._beside = now
-        return self.yields(now) and now - self._beside < _STANDS
+        return now - self._beside < _STANDS
 
     def observe(self, now: float, held_back: bool) -> bool:
         """Note whether a motion was left out for people; return whether the robot waits for them."""

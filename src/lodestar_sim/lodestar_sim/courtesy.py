@@ -6,12 +6,14 @@ import math
 
 import numpy as np
 
-from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.grid.occupancy import COMFORT, OccupancyGrid2D
 
 _ABOUT = 60.0  # s after a person was tracked for which what appears beside the robot may be one; chosen
 _BESIDE = 1.2  # m around the robot in which it may come to touch it before the next plan; chosen
 _CELLS = 2  # that were free and are occupied, from which on somebody came; chosen: one is noise
-_STANDS = 1.0  # s for which the robot stands then; chosen: two plans
+_TOUCHING = 0.5  # closeness from which a person may touch the body; that of the follower
+_COMES = 0.05  # by which the closeness of where the robot is grows from plan to plan, of one who walks to it; chosen
+_STANDS = 3.0  # s for which the robot stands then; chosen: who walks at 0.8 m/s is 1.2 m beyond it
 
 
 class Courtesy:
@@ -32,14 +34,20 @@ class Courtesy:
         return now >= self._until
 
     def stands(self, now: float, plan: OccupancyGrid2D, pose: np.ndarray) -> bool:
-        """Return whether somebody came beside the robot, at a pose (3,) on the newest plan, a moment ago."""
+        """Return whether somebody came beside the robot, at a pose (3,) on the newest plan, a moment ago.
+
+        Also while the robot may come nearer to people who stand: these are no news.
+        """
         before, self._plan = self._plan, plan
         if plan.comfort is not None:
             self._about = now
         is_news = before is not plan and now - self._about <= _ABOUT
-        if is_news and before is not None and _appeared(before, plan, pose) >= _CELLS:
-            self._beside = now
-        return self.yields(now) and now - self._beside < _STANDS
+        if is_news and before is not None:
+            closer = _closeness(plan, pose) - _closeness(before, pose)
+            comes = closer > _COMES and _closeness(plan, pose) >= _TOUCHING
+            if comes or _appeared(before, plan, pose) >= _CELLS:
+                self._beside = now
+        return now - self._beside < _STANDS
 
     def observe(self, now: float, held_back: bool) -> bool:
         """Note whether a motion was left out for people; return whether the robot waits for them."""
@@ -49,6 +57,14 @@ class Courtesy:
         if self._waited > self._patience:
             self._waited, self._until = 0.0, now + self._passing
         return held_back
+
+
+def _closeness(plan: OccupancyGrid2D, pose: np.ndarray) -> float:
+    """Return 1 at a person, 0 from the comfort distance on."""
+    cell = plan.cells_of(pose[None, :2])
+    if plan.comfort is None or not plan.contains(cell)[0]:
+        return 0.0
+    return float(plan.comfort[cell[0, 0], cell[0, 1]]) / COMFORT
 
 
 def _appeared(before: OccupancyGrid2D, plan: OccupancyGrid2D, pose: np.ndarray) -> int:

@@ -10,6 +10,7 @@ from lodestar.grid.comfort import with_comfort
 from lodestar.grid.config import ComfortConfig
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.overlay import with_keep_out
+from lodestar_sim.courtesy import Courtesy
 from lodestar_sim.navigator import Navigator, NavigatorConfig, NavigatorStatus
 from lodestar_sim.path_follower import rolled_out
 
@@ -94,3 +95,16 @@ def test_somebody_who_comes_from_behind_while_people_are_about_is_let_pass():
     alone, _ = drive(False)
     among, _ = drive(True)
     assert among[-1, 0] < alone[-1, 0] - 0.3
+
+
+def test_one_who_walks_up_to_it_is_let_pass_also_when_it_has_waited_long():
+    """One stands in the corridor until the robot passes; then another walks up to it."""
+    courtesy, pose = Courtesy(6.0, 10.0), np.array([2.0, 2.0, 0.0])
+    still = _among([(2.5, 2.0, 0, 0)])
+    for k in range(70):
+        courtesy.stands(0.1 * k, still, pose)
+        courtesy.observe(0.1 * k, True)
+    assert not courtesy.yields(7.0) and not courtesy.stands(7.0, still, pose)
+    assert not courtesy.stands(7.5, _among([(2.5, 2.0, 0, 0)]), pose), "one who stands is no news"
+    assert courtesy.stands(8.0, _among([(2.5, 2.0, 0, 0), (2.0, 2.4, 0, -0.8)]), pose)
+    assert not courtesy.stands(11.5, _among([]), pose)

@@ -21,6 +21,7 @@ WIRING: Remaps = (
     ("get_entities", "scene_dictionary/get_entities"),
     ("regions", "scene_dictionary/regions"),
     ("costmap_filter_info", "scene_dictionary/costmap_filter_info"),
+    ("get_snapshots", "memory/get_snapshots"),
     ("get_keyframe", "keyframes/get"),
     ("list_keyframes", "keyframes/list"),
     ("erase_keyframes", "keyframes/erase"),

@@ -112,6 +112,6 @@ class KeyframeDesk:
             response.gone = list(self._store.erase(request.session_id, map(int, request.ids)))
             erase_book(captions_home())
         except OSError as error:
-            why = f"the images cannot be deleted: {error}; free or unlock the disk"
+            why = f"not all could be deleted: {error}; free or unlock the disk"
             raise Refused(srv.EraseKeyframes.Response.NOT_ERASED, why) from error
         return response

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,7 +13,7 @@ from lodestar.experts.heights import view_heading
 from lodestar.experts.picture_source import Candidate
 from lodestar.keyframes.records import ImageName, Keyframe
 from lodestar.memory.answering.shots import Shot
-from lodestar.memory.records import Snapshot
+from lodestar.memory.records import Snapshot, SnapshotDelta
 from lodestar.scene.captions import clean_text
 from lodestar.scene.mirror import SceneMirror
 from lodestar_interfaces import msg, srv
@@ -28,9 +30,11 @@ KNOWN = 500  # records of keyframes, the newest
 
 
 class SearchPictureInputs:
-    """A `PictureSource` of topics. It never waits: an image is fetched when it is first asked for, and there later.
+    """A `PictureSource` of topics. It never waits: an image is fetched when it is first asked for, and there later;
+    so are the snapshots and records from before it listened.
 
-    Subscribes: ``frontiers``, ``snapshots``, ``keyframes``, ``stored_keyframes``. Calls: ``get_keyframe``.
+    Subscribes: ``frontiers``, ``snapshots``, ``keyframes``, ``stored_keyframes``. Calls: ``get_keyframe``,
+    ``get_snapshots``, ``list_keyframes``.
     scene: the newest, for the names of things; set it before each request. forward: metres of the camera ahead of base.
     """
 
@@ -43,9 +47,16 @@ class SearchPictureInputs:
         self._images: dict[int, bytes] = {}
         self._wanted: set[int] = set()  # images that were asked for and are to be fetched
         self._loads = -1
+        self._fetched: set[int] = set()  # images on their way that were not deleted meanwhile
+        self._revision = 0  # of the snapshots
+        self._behind = True  # whether snapshots and records are missing
+        self._lock = threading.Lock()  # over all of these
         self._getter = ServiceCaller(node, srv.GetKeyframe, "get_keyframe", PATIENCE)
+        self._pager = ServiceCaller(node, srv.GetSnapshots, "get_snapshots", PATIENCE)
+        self._lister = ServiceCaller(node, srv.ListKeyframes, "list_keyframes", PATIENCE)
         self._fetcher: LatestWorker[None] = LatestWorker("pictures", self._fetch, node.diagnostics.error)
-        node.on_close(self._getter.close)
+        for caller in (self._getter, self._pager, self._lister):
+            node.on_close(caller.close)
         node.on_close(self._fetcher.close)
         node.listen(msg.FrontierArray, "frontiers", self.take_frontiers, qos.LATCHED)
         node.listen(msg.SnapshotArray, "snapshots", self.take_snapshots, qos.EVENT)
@@ -67,29 +78,36 @@ class SearchPictureInputs:
         except BadMessage as error:
             self._node.get_logger().warning(f"snapshots: {error}", throttle_duration_sec=5.0)
             return
-        kept = {} if delta.previous_revision == 0 else dict(self._snapshots)
-        kept.update({one.id: one for one in delta.updated})
-        self._snapshots = {i: one for i, one in kept.items() if i not in delta.removed}
+        with self._lock:
+            self._behind |= delta.previous_revision not in (0, self._revision)
+            self._revision = delta.revision
+            kept = {} if delta.previous_revision == 0 else dict(self._snapshots)
+            kept.update({one.id: one for one in delta.updated})
+            self._snapshots = {i: one for i, one in kept.items() if i not in delta.removed}
 
     def take_keyframe(self, message: msg.Keyframe) -> None:
         """Take the record of an image."""
-        keyframe = keyframe_from_msg(message)
-        known = {**self._keyframes, keyframe.id: keyframe}
-        self._keyframes = {i: known[i] for i in sorted(known)[-KNOWN:]}
+        with self._lock:
+            self._know([keyframe_from_msg(message)])
 
     def take_stored(self, message: msg.StoredKeyframes) -> None:
         """Forget images that were deleted, and all where their ids mean other images now."""
-        if self._loads not in (-1, message.loads):
-            self._keyframes, self._images, self._snapshots = {}, {}, {}
-        self._loads = message.loads
-        stored = set(map(int, message.ids))
-        gone = {i for i in (*self._keyframes, *self._images) if i not in stored and i < message.next_id}
-        self._keyframes = {i: one for i, one in self._keyframes.items() if i not in gone}
-        self._images = {i: one for i, one in self._images.items() if i not in gone}
+        with self._lock:
+            if self._loads not in (-1, message.loads):
+                self._keyframes, self._images, self._snapshots, self._behind = {}, {}, {}, True
+            self._loads = message.loads
+            stored = set(map(int, message.ids))
+            known = {*self._keyframes, *self._images, *self._fetched}
+            gone = {i for i in known if i not in stored and i < message.next_id}
+            self._fetched -= gone
+            self._keyframes = {i: one for i, one in self._keyframes.items() if i not in gone}
+            self._images = {i: one for i, one in self._images.items() if i not in gone}
 
     def candidates(self) -> Sequence[Candidate]:
         """See `PictureSource`; on any thread."""
         keyframes, scene = self._keyframes, self.scene
+        if self._behind:
+            self._fetcher.submit(None)
         shots = []
         for one in self._snapshots.values():
             keyframe = keyframes.get(one.keyframe_id)
@@ -113,13 +131,64 @@ class SearchPictureInputs:
             self._fetcher.submit(None)
         return found
 
+    def _know(self, keyframes: Iterable[Keyframe]) -> None:
+        known = {**self._keyframes, **{one.id: one for one in keyframes}}
+        self._keyframes = {i: known[i] for i in sorted(known)[-KNOWN:]}
+
     def _fetch(self, _: None) -> None:
         """On the fetcher's thread."""
+        if self._behind:
+            self._catch_up()
         while self._wanted:
             keyframe = self._wanted.pop()
+            with self._lock:
+                loads, self._fetched = self._loads, {keyframe}
             response = self._getter.call(id=keyframe, session_id="")
             if response is None:
                 return  # nobody answers; it is asked for again
-            if not response.error_code:
-                held = {**self._images, keyframe: bytes(response.image.data)}
-                self._images = {i: held[i] for i in list(held)[-MOST:]}
+            with self._lock:
+                if not response.error_code and self._loads == loads and keyframe in self._fetched:
+                    held = {**self._images, keyframe: bytes(response.image.data)}
+                    self._images = {i: held[i] for i in list(held)[-MOST:]}
+
+    def _catch_up(self) -> None:
+        """Have all snapshots and records; where that fails, or something came meanwhile, it is tried again."""
+        with self._lock:
+            loads, revision = self._loads, self._revision
+        snapshots, records = self._all_snapshots(), self._all_records()
+        if snapshots is None or records is None:
+            return
+        with self._lock:
+            if (self._loads, self._revision) == (loads, revision) or self._revision == snapshots.revision:
+                self._snapshots = {one.id: one for one in snapshots.updated}
+                self._revision, self._behind = snapshots.revision, False
+                self._know(records)
+
+    def _all_snapshots(self) -> SnapshotDelta | None:
+        """Return all snapshots; None where nobody answers, or they change."""
+        found: list[SnapshotDelta] = []
+        count = 1
+        while len(found) < count:
+            response = self._pager.call(since_revision=0, page=len(found), page_size=0)
+            if response is None or response.error_code:
+                return None
+            try:
+                found.append(snapshots_from_msg(response.snapshots))
+            except BadMessage:
+                return None
+            count = response.page_count
+        if len({one.revision for one in found}) != 1:
+            return None
+        return replace(found[0], updated=tuple(one for page in found for one in page.updated))
+
+    def _all_records(self) -> list[Keyframe] | None:
+        """Return the records of all stored keyframes; None where nobody answers."""
+        found: list[Keyframe] = []
+        more = True
+        while more:
+            response = self._lister.call(after=found[-1].id if found else 0, page_size=0)
+            if response is None or (response.more and not response.keyframes):
+                return None
+            found += [keyframe_from_msg(one) for one in response.keyframes]
+            more = response.more
+        return found

@@ -27,12 +27,18 @@ class Desk:
     """Answers for the images that it has."""
 
     def __init__(self, *args):
-        self.images, self.asked, self.answers = {}, [], True
+        self.images, self.asked, self.answers, self.meanwhile = {}, [], True, lambda: None
+        self.snapshots, self.keyframes = SnapshotDelta(0.0, 0, 0, ()), []
 
     def call(self, **fields):
-        self.asked.append(fields["id"])
         if not self.answers:
             return None
+        if "page" in fields:
+            return MagicMock(error_code=0, snapshots=snapshots_to_msg(self.snapshots), page_count=1)
+        if "after" in fields:
+            return MagicMock(keyframes=self.keyframes, more=False)
+        self.asked.append(fields["id"])
+        self.meanwhile()
         data = self.images.get(fields["id"])
         return MagicMock(error_code=int(data is None), image=MagicMock(data=data or b""))
 
@@ -128,3 +134,29 @@ def test_malformed_snapshots_are_left_out(inputs):
     empty = msg.SnapshotArray(revision=1, updated=[msg.Snapshot(id=1)])
     inputs.take_snapshots(empty)
     assert inputs.candidates() == []
+
+
+@pytest.mark.parametrize("meanwhile", [{"loads": 1}, {}], ids=["another map", "deleted"])
+def test_an_image_that_was_on_its_way_when_it_was_deleted_or_another_map_came_is_not_kept(inputs, meanwhile):
+    inputs.take_stored(stored(7))
+    inputs._getter.images[7] = b"old"
+    inputs._getter.meanwhile = lambda: inputs.take_stored(stored(*([7] if meanwhile else []), **meanwhile))
+    assert inputs.image(7) is None
+    until(lambda: inputs._getter.asked and not inputs._fetcher.busy)
+    assert inputs._images == {}
+
+
+def test_a_node_that_starts_late_or_missed_a_change_has_all_snapshots(inputs):
+    snapshot = Snapshot(3, 7, frozenset({4}), 0, "a desk")
+    inputs._pager.snapshots = SnapshotDelta(1.0, 8, 0, (snapshot,))
+    inputs._lister.keyframes = [keyframe(7)]
+    inputs.candidates()
+    until(lambda: not inputs._behind)
+    assert set(inputs._snapshots) == {3} and set(inputs._keyframes) == {7}
+    later = Snapshot(5, 9, frozenset({6}), 0, "a mug")
+    inputs._pager.snapshots = SnapshotDelta(2.0, 10, 0, (snapshot, later))
+    inputs.take_snapshots(snapshots_to_msg(SnapshotDelta(2.0, 10, 9, (later,))))
+    assert inputs._behind, "revision 9 is missing"
+    inputs.candidates()
+    until(lambda: not inputs._behind)
+    assert set(inputs._snapshots) == {3, 5} and inputs._revision == 10

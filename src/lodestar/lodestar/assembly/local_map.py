@@ -134,7 +134,8 @@ class LocalMap:
                 self.seen = self.voxels.take_segments(frame, segmented)
             except FrameRejected:
                 return False
-        self._stamp, self.scene.movers = frame.stamp, self.voxels.movers.tracks()
+            finally:
+                self._stamp, self.scene.movers = frame.stamp, self.voxels.movers.tracks()
         if (self.scene.movers or self.grid.comfort is not None) and self._comfort_due.due(frame.stamp):
             self._lay()
         with self._stages("scene"):

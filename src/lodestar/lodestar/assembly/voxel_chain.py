@@ -9,6 +9,7 @@ from typing import Any
 from lodestar.assembly import parts
 from lodestar.assembly.config import SemanticVoxelsConfig
 from lodestar.assembly.shared import SharedConfig
+from lodestar.mapping.admission import FrameRejected
 from lodestar.mapping.mover_tracks import MoverTracker
 from lodestar.mapping.persistence import KIND, VERSION, map_to_arrays, voxels_from
 from lodestar.mapping.pillars import PillarMap
@@ -53,7 +54,12 @@ class VoxelChain:
         showed (`is_track`).
         """
         split = split_movers(frame, segmented, self.movers.config)
-        delta = self.map.fuse(split.frame, split.still)
+        try:
+            delta = self.map.fuse(split.frame, split.still)
+        except FrameRejected:
+            if split.sights and not (split.frame.depth > 0.0).any():  # somebody fills the image
+                self.movers.take(frame, split)
+            raise
         self.movers.take(frame, split)
         return self.movers.told(delta)
 

@@ -8,7 +8,8 @@ import cv2
 import numpy as np
 
 from lodestar.grid.config import ComfortConfig
-from lodestar.grid.occupancy import COMFORT, FREE, OccupancyGrid2D
+from lodestar.grid.occupancy import COMFORT, OCCUPIED, OccupancyGrid2D
+from lodestar.grid.overlay import occupied_onto
 
 _BODY = 0.35  # m around a person in which what is occupied may be the person
 
@@ -20,38 +21,38 @@ def with_comfort(
     config: ComfortConfig,
     stamp: float,
 ) -> OccupancyGrid2D | None:
-    """Return the zones with the comfort of people laid over their open cells; the same object where there is none.
+    """Return the zones on the cells of the plan with the comfort of people laid over what is open; the same object
+    where there is none.
 
-    zones: a keep-out mask; None = all open, on the cells of the plan. people: (N, 4) x, y in map, metres, and vx, vy,
-    m/s. A person who walks takes the way of the next `ahead` seconds too. A wall across the zone ends it, also that of
-    somebody in a mirror.
+    zones: a keep-out mask, whose cells may be those of an earlier plan; None = all open. people: (N, 4) x, y in map,
+    metres, and vx, vy, m/s. A person who walks takes the way of the next `ahead` seconds too. A wall across the
+    zone ends it, also that of somebody in a mirror; not one that the person all but touches.
     """
     people = np.asarray(people, np.float64).reshape(-1, 4)
     people = people[np.isfinite(people).all(axis=1)]
     if not len(people) or config.distance <= 0.0:
         return zones
-    if zones is None:
-        zones = replace(plan, cells=np.full(plan.cells.shape, FREE, np.int8), keep_out=None, comfort=None)
-    values = np.zeros(zones.cells.shape, np.int8)
+    values = np.zeros(plan.cells.shape, np.int8)
     for person in people:
-        _lay(values, zones, plan, person, config)
-    cells = np.where(zones.cells == FREE, values, zones.cells)
-    return replace(zones, cells=cells, stamp=stamp) if values.any() else zones
+        _lay(values, plan, person, config)
+    if not values.any():
+        return zones
+    cells = values if zones is None else np.where(occupied_onto(plan, zones), np.int8(OCCUPIED), values)
+    return replace(plan, cells=cells, keep_out=None, comfort=None, stamp=stamp)
 
 
 def _lay(
     values: np.ndarray,
-    zones: OccupancyGrid2D,
     plan: OccupancyGrid2D,
     person: np.ndarray,
     config: ComfortConfig,
 ) -> None:
-    """Raise the values (rows, columns) int8 of the zones to those of one person (4,)."""
+    """Raise the values (rows, columns) int8 on the plan to those of one person (4,)."""
     place, way = person[:2], person[2:] * config.ahead
     reach = config.distance + float(np.linalg.norm(way))
-    window = _window(zones, place, reach)
+    window = _window(plan, place, reach)
     rows, columns = np.mgrid[window]
-    points = zones.points_of(np.stack([rows.ravel(), columns.ravel()], axis=1))
+    points = plan.points_of(np.stack([rows.ravel(), columns.ravel()], axis=1))
     if not len(points):
         return
     along = np.clip((points - place) @ way / max(float(way @ way), 1e-9), 0.0, 1.0)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from lodestar.geometry.camera import PinholeCamera
 from lodestar.geometry.poses import inverse
 from lodestar.mapping.records import CaptionVote, Instance, InstanceDelta, Observation
 from lodestar.perception.config import MoverConfig
@@ -84,16 +85,19 @@ class MoverTracker:
         self._map_from_odom = self._odom_from_camera = np.eye(4)
         self._next = 0
         self._ended: list[int] = []  # ids of tracks that ended since they were told
+        self._tracks: tuple[MoverTrack, ...] = ()
 
     def restart_clock(self) -> None:
         """Forget all tracks: the clock went back."""
         self._ended += [state.id for state in self._states if state.id]
-        self._states, self._stamp = [], -np.inf
+        self._states, self._stamp, self._tracks = [], -np.inf, ()
 
     def take(self, frame: RgbdFrame, split: SplitFrame) -> None:
         """Move the tracks to the frame's stamp, and update them by its movers. frame: with all of its depth."""
-        if frame.stamp <= self._stamp or not np.isfinite([frame.odom_from_camera, frame.map_from_odom]).all():
-            if not frame.stamp <= self._stamp - _CLOCK_SET:
+        if not np.isfinite([frame.odom_from_camera, frame.map_from_odom]).all():
+            return
+        if frame.stamp <= self._stamp:
+            if frame.stamp > self._stamp - _CLOCK_SET:
                 return
             self.restart_clock()
         step = min(frame.stamp - self._stamp, _LONGEST) if self._states else 0.0
@@ -111,10 +115,14 @@ class MoverTracker:
         for row, state in enumerate(self._states):
             state.misses = 0 if row in seen else state.misses + self._is_seen_through(state, frame)
         begun = [self._begun(sight) for i, sight in enumerate(sights) if i not in matched]
-        self._states = self._alive([*self._states, *begun])
+        self._states = self._alive([*self._states, *begun], step)
+        self._tracks = self._confirmed()
 
     def tracks(self) -> tuple[MoverTrack, ...]:
-        """Return the confirmed tracks, in map, at the stamp of the newest frame."""
+        """Return the confirmed tracks, in map, at the stamp of the newest frame; on any thread."""
+        return self._tracks
+
+    def _confirmed(self) -> tuple[MoverTrack, ...]:
         turn = self._map_from_odom[:3, :3]
         return tuple(
             MoverTrack(
@@ -126,16 +134,19 @@ class MoverTracker:
 
     def without_movers(self, frame: RgbdFrame) -> RgbdFrame:
         """Return a frame whose depth is invalid where the body of a track is; the same one where there is none."""
-        if not self._states:
-            return frame
         pose, camera, depth = frame.odom_from_camera, frame.camera, frame.depth
-        if depth.shape != (camera.height, camera.width):
+        states = [state for state in self._states if abs(frame.stamp - state.last_seen) <= self.config.life]
+        if not states or depth.shape != (camera.height, camera.width):
             return frame
-        points = (camera.rays() * depth[..., None]).reshape(-1, 3) @ pose[:3, :3].T + pose[:3, 3]
         ahead = float(np.clip(frame.stamp - self._stamp, 0.0, _LONGEST))
-        own = inside_tracks(points, [(_middle(state, ahead), state.size) for state in self._states])
-        kept = np.where(own.reshape(depth.shape), depth.dtype.type(0), depth)
-        return replace(frame, depth=kept) if (kept > 0.0).any() else frame
+        rays, kept = camera.rays(), depth.copy()
+        for state in states:
+            middle = _middle(state, ahead)
+            part = _window(inverse(pose) @ np.append(middle, 1.0), state.size, camera)
+            points = (rays[part] * depth[part][..., None]).reshape(-1, 3) @ pose[:3, :3].T + pose[:3, 3]
+            own = inside_tracks(points, [(middle, state.size)]).reshape(depth[part].shape)
+            kept[part][own & (depth[part] > 0.0)] = 0
+        return replace(frame, depth=kept) if (kept != depth).any() else frame
 
     def told(self, delta: InstanceDelta) -> InstanceDelta:
         """Return a delta of the map with the tracks that its frame showed, as instances and observations, and with
@@ -204,7 +215,7 @@ class MoverTracker:
         _vote(state.votes, sight)
         return state
 
-    def _alive(self, states: Iterable[_State]) -> list[_State]:
+    def _alive(self, states: Iterable[_State], step: float) -> list[_State]:
         """Return the tracks that go on, those that were seen last first; unseen ones slow down."""
         config, kept = self.config, list[_State]()
         for state in states:
@@ -213,7 +224,7 @@ class MoverTracker:
                 self._ended += [state.id] if state.id else []
                 continue
             if unseen > 0.0:
-                state.mean[2:] *= 0.5 ** (min(unseen, _LONGEST) / _COAST)
+                state.mean[2:] *= 0.5 ** (step / _COAST)
             kept.append(state)
         kept.sort(key=lambda state: -state.last_seen)
         self._ended += [state.id for state in kept[config.most :] if state.id]
@@ -238,6 +249,23 @@ class MoverTracker:
             seen.score, float(np.linalg.norm(_middle(state) - self._odom_from_camera[:3, 3])), seen.feature,
             seen.feature_model,
         )  # fmt: skip
+
+
+def _window(middle: np.ndarray, size: np.ndarray, camera: PinholeCamera) -> tuple[slice, slice]:
+    """Return the part of an image that a body may be in: the whole one where it is near. middle: (4,) in the camera."""
+    x, y, z = (float(value) for value in middle[:3])
+    reach = float(np.linalg.norm(size)) / 2.0 + 2.0 * _AROUND
+    near = z - reach
+    if z < -reach:
+        return slice(0, 0), slice(0, 0)
+    if near < 0.3:
+        return slice(0, camera.height), slice(0, camera.width)
+    left, right = (camera.cx + camera.fx * edge / near for edge in (min(x - reach, 0.0), max(x + reach, 0.0)))
+    top, bottom = (camera.cy + camera.fy * edge / near for edge in (min(y - reach, 0.0), max(y + reach, 0.0)))
+    return (
+        slice(max(int(top), 0), max(min(int(bottom) + 1, camera.height), 0)),
+        slice(max(int(left), 0), max(min(int(right) + 1, camera.width), 0)),
+    )
 
 
 def inside_tracks(

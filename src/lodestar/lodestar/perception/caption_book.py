@@ -51,6 +51,8 @@ def erase_book(folder: Path) -> None:
     try:
         with contextlib.closing(sqlite3.connect(file, timeout=5.0, isolation_level=None)) as database:
             database.execute("PRAGMA secure_delete = ON")
+            era = database.execute("PRAGMA user_version").fetchone()[0]
+            database.execute(f"PRAGMA user_version = {int(era) + 1}")
             database.execute("DELETE FROM crops")
             database.execute("VACUUM")
     except sqlite3.Error as error:
@@ -100,8 +102,19 @@ class CaptionBook:
             ).fetchall()
         return next((tuple(row) for row in rows if row[0] not in not_these), None)
 
-    def describe(self, key: str, description: Description) -> None:
-        """Keep what was said of a crop, in place of its image; of one that was dropped meanwhile too."""
+    @property
+    def era(self) -> int:
+        """Return how often what is kept was erased."""
+        with self._lock:
+            return int(self._db.execute("PRAGMA user_version").fetchone()[0])
+
+    def describe(self, key: str, description: Description, era: int | None = None) -> None:
+        """Keep what was said of a crop, in place of its image; of one that was dropped meanwhile too.
+
+        era: in which the crop was taken; what was asked before an erasure is not kept. None = this one.
+        """
+        if era is not None and era != self.era:
+            return
         attributes = json.dumps(description.attributes)
         row = (
             "INSERT INTO crops VALUES (?, '', NULL, ?, ?) ON CONFLICT(key) DO UPDATE SET "

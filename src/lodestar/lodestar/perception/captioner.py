@@ -65,7 +65,7 @@ class VisionDescriber:
         another thread asks about it, and the crop waits; BadAnswer, ValueError.
         """
         image = crop_to_jpeg(crop, self._config.side, self._config.quality)
-        key = self._book.key(label, image)
+        key, era = self._book.key(label, image), self._book.era
         with self._lock:
             known = self._book.known(key)
             if known is not None:
@@ -75,24 +75,25 @@ class VisionDescriber:
             self._under_way.add(key)
         try:
             self._book.wait(key, label, image)
-            return self._ask(key, label, image)
+            return self._ask(key, label, image, era)
         finally:
             self._under_way.discard(key)
 
     def catch_up(self) -> bool:
         """Describe a crop that waits since before; return whether there was one. Raises ChatUnavailable."""
+        era = self._book.era
         with self._lock:
             found = self._book.waiting(frozenset(self._under_way))
             if found is None:
                 return False
             self._under_way.add(found[0])
         try:
-            self._ask(*found)
+            self._ask(*found, era)
         finally:
             self._under_way.discard(found[0])
         return True
 
-    def _ask(self, key: str, label: str, image: bytes) -> Description:
+    def _ask(self, key: str, label: str, image: bytes, era: int) -> Description:
         try:
             answer = self._chat.complete(SYSTEM, json.dumps({"label": label}), SCHEMA, (image,))
             description = read_description(answer)
@@ -104,7 +105,7 @@ class VisionDescriber:
                 self._told = str(error)
                 self._warn(f"nothing more is described: {error}")
             raise
-        self._book.describe(key, description)
+        self._book.describe(key, description, era)
         return description
 
 

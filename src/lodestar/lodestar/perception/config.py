@@ -324,8 +324,11 @@ class SignConfig:
 class MoverConfig:
     """People and animals: what is detected of them is tracked and stays out of the map."""
 
-    # nouns of what moves by itself, with all that the lexicon counts among them; chosen
-    kinds: tuple[str, ...] = ("person", "animal")
+    # nouns of what moves by itself, with all that the lexicon counts among them; chosen: what detectors call them
+    kinds: tuple[str, ...] = (
+        "person", "kid", "baby", "toddler", "lady", "guy", "gentleman", "adult", "nurse", "visitor", "crowd",
+        "animal", "bird", "horse", "sheep", "cow", "bear", "elephant", "zebra", "giraffe",
+    )  # fmt: skip
     min_score: float = 0.3  # of a detection that is placed, 0..1; chosen
     min_points: int = 12  # valid depths of its mask; chosen, as VoxelConfig.min_points
     far: float = field(default=DEPTH_RANGE, metadata={"shared": "depth_range"})  # m of depth

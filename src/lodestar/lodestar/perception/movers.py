@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -9,9 +10,18 @@ import cv2
 import numpy as np
 
 from lodestar.models.kinship import kind_of, same_kind
+from lodestar.models.lexicon import words_of
 from lodestar.perception.config import MoverConfig
 from lodestar.perception.frames import Detection, RgbdFrame, SegmentedFrame
 
+_MANY = (["group"], ["crowd"], ["pair"], ["couple"])  # of them the noun after "of" says what they are
+#: Where a label says more of a mover than what it is.
+_MORE = re.compile(
+    r"\b(?:in|with|on|at|by|near|who|that|walking|standing|sitting|lying|wearing|holding|carrying)\b.*"
+)
+_LIFELESS = frozenset(
+    {"hot", "toy", "stuffed", "plush", "plastic", "ceramic", "wooden", "painted", "printed"}
+)
 _EDGE = 2  # pixels around a mask whose depth may be the mover's
 _RING = 12  # pixels around a mask that are its surroundings
 _SAMPLES = 400  # depths of a mask, and of its surroundings
@@ -43,8 +53,14 @@ class SplitFrame:
 
 @lru_cache(maxsize=4096)
 def moves_by_itself(label: str, kinds: tuple[str, ...]) -> bool:
-    """Return whether a label names one of these kinds, or a kind of it; "picture of a person" names a picture."""
-    noun = kind_of(label.split(" of ")[0])
+    """Return whether a label names one of these kinds, or a kind of it: "man in a red shirt", "group of people"; not
+    "picture of a person" and "toy dog".
+    """
+    head, _, of_what = label.casefold().partition(" of ")
+    words = words_of(_MORE.sub("", of_what if of_what and head.split()[-1:] in _MANY else head))
+    if not words or not _LIFELESS.isdisjoint(words[:-1]):
+        return False
+    noun = kind_of(" ".join(words))
     return any(same_kind(noun, kind) for kind in kinds)
 
 
@@ -74,8 +90,6 @@ def split_movers(frame: RgbdFrame, segmented: SegmentedFrame, config: MoverConfi
             pictures += 1
         elif (sight := _placed(frame, one, own, config)) is not None:
             sights.append(sight)
-    if not (depth > 0.0).any():  # a mover fills the image
-        depth = frame.depth
     return SplitFrame(replace(frame, depth=depth), still, tuple(sights), pictures)
 
 

@@ -103,7 +103,7 @@ class SceneDictionary:
             state.take_absences(delta.absences, seen)
             state.take_misses(delta.misses, seen)
             removed.extend(identity for identity in delta.removed if state.remove(identity))
-            removed.extend((*state.expire_movers(), *state.prune()))
+            removed.extend((*state.expire_movers(delta.stamp), *state.prune()))
             state.refresh_neighbors()
             return self._publish(merges, removed)
 

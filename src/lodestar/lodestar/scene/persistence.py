@@ -57,6 +57,7 @@ def scene_to_archive(scene: SceneDictionary) -> Archive:
     with scene.lock:
         state = scene.state
         records = [_copied(state.records[i]) for i in sorted(state.records) if not is_track(i)]
+        movers = [i for i in state.records if is_track(i)]
         forward = np.array(sorted(state.forward.items()), np.int64).reshape(-1, 2)
         covisible = state.covisibility.to_array()
         meta = {
@@ -65,6 +66,7 @@ def scene_to_archive(scene: SceneDictionary) -> Archive:
             "revision": scene.revision,
             "stamp": state.stamp,
             "entities": len(records),
+            "movers": movers,
             "relations": state.relations.to_meta(),
             "regions_moved": state.moved.tolist(),
             "region_names": state.names.to_meta(),
@@ -132,6 +134,8 @@ def scene_from_archive(
         state.names = RegionNames.of_meta(meta)
         state.tracker.restore(meta, arrays)
         state.tracker.move(np.asarray(meta.get("regions_moved", np.eye(4)), float))
+        for identity in meta.get("movers", ()) if resumes else ():  # who followed the predecessor knows them
+            state.journal.removed(int(identity))
         if resumes and "map_from_odom" in meta:
             state.resume_odometry(np.array(meta["map_from_odom"], np.float64).reshape(4, 4))
         return SavedScene(state, int(meta["map_id"]), str(meta["session_id"]), int(meta["revision"]))

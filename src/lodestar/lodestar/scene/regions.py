@@ -15,8 +15,11 @@ from lodestar.models.lexicon import load_lexicon, words_of
 from lodestar.scene.records import EntityState, Region
 
 ON_PLATE = 0.9  # weight of a label that a plate says; chosen
-#: Words that a number of a room follows, beside kinds of rooms.
-_NUMBERED = frozenset({"room", "no", "nr", "number", "suite"})
+#: What has numbers of its own: the number after one of these is no room's.
+_NUMBERED = frozenset(
+    {"floor", "level", "storey", "story", "building", "block", "wing", "exit", "gate", "elevator", "lift",
+     "stair", "stairs", "staircase", "stairwell", "phone", "tel", "ext", "extension", "fax", "locker", "zone"}
+)  # fmt: skip
 UNSURE = 1.0  # evidence for "no named room"; a single typical object outweighs it
 
 
@@ -38,13 +41,10 @@ def _is_on(plates: Collection[str], name: str) -> bool:
 
 
 def _has_marks(plate: list[str], marks: list[str]) -> bool:
-    """Return whether a plate has these words in a row. A number is a room's: "floor 2" has no "2"."""
-    lexicon = load_lexicon()
+    """Return whether a plate has these words in a row, as a room's: "floor 2" has no "2"."""
     for start in range(len(plate) - len(marks) + 1):
-        if plate[start : start + len(marks)] == marks:
-            before = plate[start - 1] if start else "room"
-            if not marks[0][-1].isdigit() or before in _NUMBERED or lexicon.room(before) is not None:
-                return True
+        if plate[start : start + len(marks)] == marks and (start == 0 or plate[start - 1] not in _NUMBERED):
+            return True
     return False
 
 

@@ -164,10 +164,12 @@ class SceneState:
         self.take_instances(instances, set(), merges)
         self.take_observations(observations, map_from_odom)
 
-    def expire_movers(self) -> list[int]:
-        """Remove the people and animals that were not seen for `mover_life`; return their ids."""
-        since = self.stamp - self.config.mover_life
-        gone = [identity for identity in self._movers if self.records[identity].last_seen < since]
+    def expire_movers(self, stamp: float) -> list[int]:
+        """Remove the people and animals that were not seen within `mover_life` of a stamp; return their ids. Those of
+        later stamps are of a clock that went back.
+        """
+        life = self.config.mover_life
+        gone = [i for i in self._movers if abs(stamp - self.records[i].last_seen) > life]
         for identity in gone:
             self.remove(identity)
         return gone

@@ -81,3 +81,11 @@ def test_whoever_stands_where_nothing_is_closed_by_it(people, wall):
     assert laid.keep_out is None
     np.testing.assert_array_equal(path_lengths(laid, (0.5, 2.0)), path_lengths(plan, (0.5, 2.0)))
     assert plan_path(laid, (0.5, 2.0), (2.5, 3.0)).shape[1] == 2
+
+
+def test_the_zones_of_an_earlier_and_smaller_plan_do_not_end_the_comfort():
+    small = OccupancyGrid2D(np.zeros((10, 10), np.int8), 0.1, (0.0, 0.0))
+    small.cells[2, 3] = OCCUPIED
+    zones = with_comfort(small, room(), np.array([[4.0, 2.0, 0.0, 0.0]]), KEPT, 1.0)
+    assert zones.cells.shape == room().cells.shape
+    assert at(zones, 4.05, 2.05) > 0 and at(zones, 0.35, 0.25) == OCCUPIED

@@ -1,5 +1,6 @@
 """People in segmented frames are tracked, and nothing of them stays in the map."""
 
+import contextlib
 import math
 from dataclasses import replace
 
@@ -14,7 +15,7 @@ from lodestar.assembly.voxel_chain import VoxelChain
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.geometry.poses import planar_transform
 from lodestar.mapping.admission import FrameRejected
-from lodestar.mapping.mover_tracks import FIRST_TRACK, MoverTracker, is_track
+from lodestar.mapping.mover_tracks import FIRST_TRACK, MoverTracker, _window, inside_tracks, is_track
 from lodestar.perception.config import MoverConfig
 from lodestar.perception.frames import Detection, ImageBox, RgbdFrame, SegmentedFrame
 from lodestar.perception.movers import moves_by_itself, split_movers
@@ -68,9 +69,45 @@ def follow(frames):
 
 def test_words_for_people_and_animals_are_movers_and_things_named_after_them_are_not():
     kinds = MoverConfig().kinds
-    for label in ("person", "man", "a tall woman", "pedestrian", "worker", "dog", "cat", "people"):
+    for label in (
+        "person",
+        "man",
+        "a tall woman",
+        "pedestrian",
+        "worker",
+        "dog",
+        "cat",
+        "people",
+        "kid",
+        "baby",
+        "lady",
+        "nurse",
+        "visitor",
+        "person walking",
+        "man in a red shirt",
+        "group of people",
+        "crowd",
+        "bird",
+        "horse",
+        "bear",
+    ):
         assert moves_by_itself(label, kinds), label
-    for label in ("chair", "dog bed", "cat tree", "teddy bear", "robot", "poster", "picture of a person", ""):
+    for label in (
+        "chair",
+        "dog bed",
+        "cat tree",
+        "teddy bear",
+        "robot",
+        "poster",
+        "picture of a person",
+        "hot dog",
+        "toy dog",
+        "baby stroller",
+        "standing desk",
+        "walking stick",
+        "bird house",
+        "",
+    ):
         assert not moves_by_itself(label, kinds), label
 
 
@@ -127,15 +164,67 @@ def test_a_mirror_without_depth_shows_nobody():
     assert follow(frames).tracks() == ()
 
 
-def test_a_person_who_fills_the_image_breaks_nothing():
+def test_of_a_person_who_fills_the_image_nothing_is_fused():
     frame, _ = view(1.0)
     labels = np.ones(frame.depth.shape, np.uint16)
     seen = Detection(1, "person", "", 0.9, ImageBox(0, 0, 80, 60), labels.size)
     chain = VoxelChain(SemanticVoxelsConfig(), SharedConfig())
-    delta = chain.take_segments(
-        replace(frame, depth=np.full_like(frame.depth, 0.6)), SegmentedFrame(1.0, labels, (seen,))
+    for k in range(4):
+        near = replace(frame, depth=np.full_like(frame.depth, 0.6), stamp=1.0 + k)
+        with pytest.raises(FrameRejected):
+            chain.take_segments(near, SegmentedFrame(1.0 + k, labels, (seen,)))
+        with contextlib.suppress(FrameRejected):
+            chain.take_depth(replace(near, stamp=1.5 + k))
+    assert len(chain.movers.tracks()) == 1 and not chain.map.instances()
+    assert len(chain.map.mesh().vertices) == 0
+
+
+@pytest.mark.parametrize("rate", [1.0, 5.0, 20.0])
+def test_a_hidden_walker_slows_down_alike_at_every_rate(rate):
+    walks = [view(0.25 * k, [(3.0, -1.0 + 0.2 * k)]) for k in range(9)]
+    tracker = follow(
+        [*walks, *(view(2.0 + (k + 1) / rate, pose=(0.0, 0.0, math.pi)) for k in range(round(rate)))]
     )
-    assert delta.updated == () and not chain.map.instances()
+    (track,) = tracker.tracks()
+    before = follow(walks).tracks()[0].velocity
+    assert np.linalg.norm(track.velocity) == pytest.approx(
+        0.5 ** (1.0 / 0.7) * np.linalg.norm(before), rel=0.05
+    )
+
+
+def test_depth_is_left_out_no_longer_than_a_track_lives():
+    tracker = follow([view(0.25 * k, [(3.0, 0.0)]) for k in range(4)])
+    frame, _ = view(1.0, [(3.0, 0.0)])
+    assert (tracker.without_movers(frame).depth != frame.depth).any()
+    assert tracker.without_movers(replace(frame, stamp=3600.0)).depth is frame.depth
+
+
+@pytest.mark.parametrize("field", ["odom_from_camera", "map_from_odom"])
+def test_a_pose_that_is_no_number_changes_nothing_also_after_the_clock_went_back(field):
+    tracker = follow([view(100.0 + 0.25 * k, [(3.0, 0.0)]) for k in range(4)])
+    frame, segmented = view(1.0, [(3.0, 0.0)])
+    tracker.take(
+        replace(frame, **{field: np.full((4, 4), np.nan)}), split_movers(frame, segmented, tracker.config)
+    )
+    assert np.isfinite(tracker.tracks()[0].place).all()
+
+
+@given(
+    st.tuples(st.floats(-3.0, 4.5), st.floats(-3.0, 3.0), st.floats(0.0, 1.5)),
+    st.tuples(st.floats(0.2, 1.0), st.floats(0.3, 2.0)), st.floats(-3.1, 3.1),
+)  # fmt: skip
+@settings(max_examples=60, deadline=None)
+def test_the_window_of_a_body_holds_all_of_its_depth(place, size, yaw):
+    frame, _ = view(1.0, pose=(0.0, 0.0, yaw))
+    depth = np.random.default_rng(3).uniform(0.2, 5.0, frame.depth.shape)
+    size = np.array([size[0], size[0], size[1]])
+    pose = frame.odom_from_camera
+    points = (CAMERA.rays() * depth[..., None]).reshape(-1, 3) @ pose[:3, :3].T + pose[:3, 3]
+    whole = inside_tracks(points, [(np.array(place), size)]).reshape(depth.shape)
+    part = np.zeros_like(whole)
+    window = _window(np.linalg.inv(pose) @ (*place, 1.0), size, CAMERA)
+    part[window] = whole[window]
+    assert (part == whole).all()
 
 
 def test_a_clock_that_went_back_and_late_frames():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from lodestar.keyframes.records import ImageName
 from lodestar.language.question_reader import read_question
 from lodestar.memory.answer import ProofKind
 from lodestar.memory.answering.agent import ModelAnswerer
+from lodestar.memory.answering.agent_tools import AgentTools
 from lodestar.memory.answering.config import AgentConfig
 from lodestar.memory.answering.shots import Shot
 from lodestar.memory.answering.tools import AnswerCancelled
@@ -327,3 +329,17 @@ def test_a_list_that_the_memory_has_is_added_to_and_never_shortened(office):
     if offline.is_known and offline.value.names:
         assert set(answer.value.names) >= set(offline.value.names) and "stapler" in answer.value.names
         assert answer.sentence.startswith(offline.sentence) and answer.confidence <= offline.confidence
+
+
+def test_an_outlined_picture_stays_citable_when_it_is_shown_again_by_its_memory():
+    name = ImageName("s", 7)
+    shot = Shot(name, 10.0, np.zeros(3), frozenset({12}), ("table",), "", 0.0, {12: 0.2})
+    memory = SimpleNamespace(
+        images=(name,), primitives=(), start=9.0, end=11.0, position=np.zeros(3), text=""
+    )
+    scene = SimpleNamespace(resolve=lambda identity: identity, entities={})
+    inquiry = SimpleNamespace(tools=SimpleNamespace(scene=scene, shots=(shot,)), now=20.0)
+    tools = AgentTools(inquiry, lambda image: b"jpg", 0.001)
+    tools.shown.memories[1] = memory
+    tools.run([{"tool": "show_keyframes", "ids": [7]}])
+    assert tools.shown.pictures[7] is shot

@@ -207,11 +207,14 @@ def test_what_was_forgotten_is_in_no_file_of_descriptions_also_while_a_node_writ
     folder = tmp_path / "captions"
     book, image = CaptionBook(folder), b"pixels of a face " * 2000
     book.wait("waits", "person", image)
+    book.wait("said", "person", b"another")
     book.describe("said", Description("a letter with a name"))
     erase_book(folder)
     content = b"".join(path.read_bytes() for path in folder.iterdir())
     assert b"of a face" not in content and b"a name" not in content
     assert book.waiting() is None and book.known("said") is None
+    book.describe("waits", Description("of a face"), era=0)
+    assert book.known("waits") is None, "an answer that was under way does not bring it back"
     book.wait("later", "chair", b"new")
     assert book.waiting() == ("later", "chair", b"new")
     erase_book(tmp_path / "no such folder")

@@ -201,8 +201,10 @@ def test_a_region_goes_by_what_its_plates_say(name, called):
 @pytest.mark.parametrize("thing", ["FLOOR", "Level", "EXIT", "gate", "building", "phone"])
 def test_a_number_on_a_plate_is_that_of_a_room_unless_another_thing_has_it(thing):
     other = Region(1, "office", 0.8, 12.0, np.zeros(2), plates=(f"{thing} 2",))
-    own = Region(2, "office", 0.8, 12.0, np.zeros(2), plates=("Meeting Room 2",))
-    assert not is_called(other, ("room 2",)) and is_called(own, ("room 2",))
+    assert not is_called(other, ("room 2",))
+    for plate in ("Meeting Room 2", "Dr. Smith 2", "rooms 1 2", "A 2", "2"):
+        own = Region(2, "office", 0.8, 12.0, np.zeros(2), plates=(plate,))
+        assert is_called(own, ("room 2",)), plate
 
 
 def test_a_plate_tells_the_kind_of_room_before_what_stands_in_it():

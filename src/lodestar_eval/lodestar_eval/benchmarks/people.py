@@ -49,7 +49,11 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
 
 def _result(kept: list[PeopleTrial], plain: list[PeopleTrial]) -> Result:
     fused = [one.entities + one.instances for one in (*kept, *plain)]
-    metrics = {"fused": float(sum(fused)), "surfaces": mean([float(one.surfaces) for one in kept])}
+    metrics = {
+        "fused": float(sum(fused)),
+        "surfaces": mean([float(one.surfaces) for one in kept]),
+        "met": mean([float(one.walkers > 0 and one.tracked > 0) for one in kept]),
+    }
     for name, runs in (("kept", kept), ("plain", plain)):
         moving = max(sum(one.moving for one in runs), 1e-9)
         metrics |= {
@@ -60,6 +64,7 @@ def _result(kept: list[PeopleTrial], plain: list[PeopleTrial]) -> Result:
             f"{name}.metres": mean([one.metres for one in runs]),
         }
     bars = (
+        Bar("share of runs in which it met somebody", metrics["met"], 0.9),
         Bar("people in the map 30 s after they left", metrics["fused"], 0.0, at_least=False),
         Bar("contacts", metrics["kept.contacts"], 0.0, at_least=False),
         Bar(

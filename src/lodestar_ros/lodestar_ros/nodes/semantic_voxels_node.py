@@ -89,14 +89,16 @@ class SemanticVoxelsNode(LodestarNode):
             (self._color.add if self._color is not None else self._geometry.submit)(frame)
 
     def _fuse(self, pair: tuple[RgbdFrame, SegmentedFrame]) -> None:
-        with self._commit:
-            delta = self._chain.take_segments(*pair)
-            self._files.note_ids()
-            self._instances.publish(instances_to_msg(delta))
-        tracks = self._chain.movers.tracks()
-        if tracks or self._showed_movers:
-            self._tracks.publish(tracks_to_msg(tracks, delta.stamp))
-        self._showed_movers = bool(tracks)
+        try:
+            with self._commit:
+                delta = self._chain.take_segments(*pair)
+                self._files.note_ids()
+                self._instances.publish(instances_to_msg(delta))
+        finally:  # also where somebody fills the image, and nothing is left to fuse
+            tracks = self._chain.movers.tracks()
+            if tracks or self._showed_movers:
+                self._tracks.publish(tracks_to_msg(tracks, pair[0].stamp))
+            self._showed_movers = bool(tracks)
         self.diagnostics.status(f"{len(self._map.instances())} instances")
 
     def _publish_layers(self, _item: None) -> None:

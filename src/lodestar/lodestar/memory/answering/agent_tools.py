@@ -166,10 +166,13 @@ class AgentTools:
         return min(first, last), max(first, last)
 
     def _images(self, ids: Sequence[int]) -> list[bytes]:
+        outlined = {shot.image: shot for shot in self._inquiry.tools.shots}
         known = {
-            image.id: (image, memory) for memory in self.shown.memories.values() for image in memory.images
+            image.id: outlined.get(image) or _shot_of(image, memory)
+            for memory in self.shown.memories.values()
+            for image in memory.images
         }
-        found = [self._shown_picture(_shot_of(*known[int(i)])) for i in ids if int(i) in known]
+        found = [self._shown_picture(known[int(i)]) for i in ids if int(i) in known]
         return [image for image in found if image]
 
     def _notes(self, memories: Sequence[Memory]) -> str:

@@ -20,6 +20,7 @@ _LEFT = "the robot has left the view that the language model looks at"
 class _Asked:
     question: ViewQuestion
     epoch: int
+    taken_at: np.ndarray
 
 
 class ViewJudge:
@@ -59,7 +60,7 @@ class ViewJudge:
         if request.stamp < self._rests_until - self._config.longest_rest:  # the clock has begun anew
             self._rest, self._rests_until = 0.0, -math.inf
         is_here = self._is_same(taken_at, request.robot_pose)
-        asked = self._about(request, question, is_here)
+        asked = self._about(request, question, taken_at if is_here else None)
         if asked is not None:
             answer = self._reasoner.judge_view(asked)
             if answer is not None and answer.by != self._offline.name:
@@ -76,22 +77,28 @@ class ViewJudge:
             self._note_vain(request.stamp)
         return self._alone(question, "offline: the language model has not answered about this view yet")
 
-    def _about(self, request: ProposalRequest, question: ViewQuestion, is_here: bool) -> ViewQuestion | None:
-        """Return what is asked here: once per place and heading; None where no image of it has come yet."""
-        asked = self._asked
-        if asked is not None and self._holds(asked.question, question):
-            return asked.question
-        if not is_here:
+    def _about(
+        self, request: ProposalRequest, question: ViewQuestion, taken_at: np.ndarray | None
+    ) -> ViewQuestion | None:
+        """Return what is asked here: once per place and heading; None where no image of it has come yet.
+
+        taken_at: pose (3,) of an image of here.
+        """
+        if self._asked is not None and self._holds(self._asked, question):
+            return self._asked.question
+        if taken_at is None:
             return None
-        self._asked = _Asked(question, request.epoch)
+        self._asked = _Asked(question, request.epoch, taken_at)
         return question
 
-    def _holds(self, asked: ViewQuestion, question: ViewQuestion) -> bool:
+    def _holds(self, before: _Asked, question: ViewQuestion) -> bool:
+        """Return whether the image that was asked about shows what is asked now, from where the robot stands now."""
+        asked = before.question
         same = (asked.target, asked.neighbors, asked.constraints) == (
             question.target, question.neighbors, question.constraints,
         )  # fmt: skip
         recent = 0.0 <= question.stamp - asked.stamp <= self._config.age
-        return same and recent and self._is_same(asked.pose, question.pose)
+        return same and recent and self._is_same(before.taken_at, question.pose)
 
     def _is_same(self, one: np.ndarray, other: np.ndarray) -> bool:
         metres, turned = apart(one, other)

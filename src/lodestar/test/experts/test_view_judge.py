@@ -134,6 +134,17 @@ def test_a_view_is_asked_about_once():
     assert stage.decide(POSE, 60.0)[0].view == 60.0, "the old image is too old"
 
 
+def test_a_word_about_an_image_from_the_end_of_a_turn_is_not_used_where_the_turn_went_on():
+    """Eight degrees from the image to the question and eight on from there are sixteen: another view."""
+    stage, step = Stage(1.0), math.radians(8.0)
+    stage.look(POSE, 10.0)
+    asked = (POSE[0], POSE[1], step)
+    assert isinstance(stage.ask(asked, 10.0, deadline=14.0, may_wait=True), Thinking)
+    there = (POSE[0], POSE[1], 2.0 * step)
+    answer = stage.ask(there, 10.0, 11.5, deadline=14.0, may_wait=False)
+    assert getattr(answer, "view", 0.0) == 0.0
+
+
 def test_another_task_asks_anew():
     stage = Stage(0.5, PLANT)
     stage.decide(POSE, 10.0)

@@ -258,13 +258,21 @@ walkers = st.lists(
 @given(walkers, st.sampled_from(["person", "woman", "dog"]), st.integers(1, 12))
 def test_whatever_walkers_do_nothing_of_them_is_in_the_map_and_tracks_are_bounded(paths, label, steps):
     chain = VoxelChain(SemanticVoxelsConfig(geometry_period=0.0), SharedConfig(movers=MoverConfig(most=4)))
-    known, ended = set(), set()
+    known, ended, followed = set(), set(), len(paths) <= 4
     for k in range(steps):
         now = 0.25 * (k + 1)
         people = [(x + vx * now, y + vy * now) for x, y, vx, vy in paths]
-        frame, segmented = view(now, [p for p in people if p[0] < WALL - 0.5], label=label)
-        delta = chain.take_segments(frame, segmented)
-        chain.take_depth(replace(frame, stamp=now + 0.01))
+        shown = [p for p in people if p[0] < WALL - 0.5]
+        frame, segmented = view(now, shown, label=label)
+        sights = split_movers(frame, segmented, chain.movers.config).sights
+        followed &= len(sights) == len(shown)  # nobody is all but hidden behind others, or beside the image
+        try:
+            delta = chain.take_segments(frame, segmented)
+        except FrameRejected:  # people fill the image
+            continue
+        finally:
+            with contextlib.suppress(FrameRejected):
+                chain.take_depth(replace(frame, stamp=now + 0.01))
         assert all(is_track(one.id) for one in delta.updated)
         assert all(is_track(one.instance_id) for one in delta.observations)
         assert set(delta.removed) <= known
@@ -281,5 +289,5 @@ def test_whatever_walkers_do_nothing_of_them_is_in_the_map_and_tracks_are_bounde
         chain.take_depth(replace(frame, stamp=now + 0.01))
     assert chain.movers.tracks() == () and ended == known
     vertices = chain.map.mesh().vertices
-    assert not (vertices[:, 0] < WALL - 0.3).any()  # no surface but the wall
+    assert not followed or not (vertices[:, 0] < WALL - 0.3).any()  # no surface but the wall
     assert all(FIRST_TRACK <= identity < 1 << 31 for identity in known)

@@ -308,9 +308,10 @@ from lodestar.keyframes.store import KeyframeStore
 store = KeyframeStore(sys.argv[1])
 for step in range(60):
     store.offer(frame(1.0 + step, x=1.0 * step))
-print("ready", flush=True)
 for step in count(1):
     store.offer(replace(frame(100.0 + step, x=0.0), map_from_odom=planar_transform(0.0, 5.0 * step, 0.0)))
+    if step == 1:
+        print("ready", flush=True)
 """
 
 

@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from pathlib import Path
 
 from workspace_setup.checkout import Checkout, CommandFailed, SetupError, digest, say, step
@@ -40,7 +40,7 @@ def chosen_extras(checkout: Checkout, asked: str | None) -> frozenset[str]:
     return names
 
 
-def requirement_files(checkout: Checkout, prefix: Path | None, extras: frozenset[str]) -> list[Path]:
+def requirement_files(checkout: Checkout, prefix: Path | None, extras: Set[str]) -> list[Path]:
     """Return the files of requirements/ that the environment is to hold, this computer's own last."""
     names = ["build", "run", "dev", "system_ros" if prefix else "ros"]
     names += sorted({file for extra in extras for file in EXTRAS[extra]})

@@ -214,8 +214,7 @@ def named(files: list[Path]) -> set[str]:
     return {name_of(line) for path in files for line in path.read_text().splitlines()} - {""}
 
 
-HEAVY = {"torch", "torchvision", "sentence-transformers", "ultralytics", "pandas", "open3d"}
-READER = {"rapidocr"}
+HEAVY = {"torch", "torchvision", "sentence-transformers", "ultralytics", "pandas", "open3d", "rapidocr"}
 
 
 def test_an_environment_without_extras_asks_for_nothing_of_torch(checkout: Checkout) -> None:
@@ -225,9 +224,8 @@ def test_an_environment_without_extras_asks_for_nothing_of_torch(checkout: Check
     assert '\nopen3d-cpu>=0.19,<1; platform_machine == "x86_64"\n' in run
     assert '\nopen3d>=0.18,<1; platform_machine != "x86_64"\n' in run
     every = named(environment.requirement_files(checkout, None, frozenset(environment.EXTRAS)))
-    assert every - plain == HEAVY - {"pandas", "open3d"} | READER
-    detector = named(environment.requirement_files(checkout, None, frozenset({"ultralytics"})))
-    assert detector == every - READER
+    assert every - plain == HEAVY - {"pandas", "open3d"}
+    assert every - named(environment.requirement_files(checkout, None, {"ultralytics"})) == {"rapidocr"}
 
 
 @pytest.fixture

@@ -162,7 +162,7 @@ class HeadlessRobot:
         memory, forward = self.memory, self.config.experts[EGO_VLM.node].expert.viewpoints.camera_forward
 
         def frontiers() -> list[tuple[int, np.ndarray | None, float]]:
-            return [(one.keyframe_id, one.viewpoint, one.utility) for one in explorer.frontiers()]
+            return [(one.keyframe_id, one.viewpoint, one.gain) for one in explorer.frontiers()]
 
         def shots() -> Sequence[Shot]:
             return () if memory is None else memory.images.shots(memory.scene)

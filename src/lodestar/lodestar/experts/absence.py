@@ -14,7 +14,8 @@ from typing import Protocol
 import numpy as np
 from scipy import ndimage
 
-from lodestar.experts.config import AbsenceConfig, SurfaceConfig
+from lodestar.experts.absence_bounds import AbsenceConfig
+from lodestar.experts.config import SurfaceConfig
 from lodestar.experts.heights import SurfaceMap
 from lodestar.grid.config import ViewpointConfig
 from lodestar.grid.looks import nearest_after

@@ -14,7 +14,7 @@ from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.agent.facts.newest import Facts, Odometer
 from lodestar.experts.absence import AbsenceJudge
-from lodestar.experts.config import AbsenceConfig
+from lodestar.experts.absence_bounds import AbsenceConfig
 from lodestar.experts.protocol import Rejection, RejectionReason
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.searched_floor import SearchedFloor

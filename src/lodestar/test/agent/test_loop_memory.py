@@ -12,7 +12,7 @@ from agent_fakes import FACING, TARGET, World, entity, exploring, thing
 from lodestar.agent.errands.commands import AskMemory, RequestProposals, SendGoal, State, WithdrawQuery
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.errors import ErrorCode
-from lodestar.experts.config import AbsenceConfig
+from lodestar.experts.absence_bounds import AbsenceConfig
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import Directive, Scope, Step, StepKind
 from lodestar.language.query_graph import Predicate, QueryGraph, QueryVariable

@@ -17,7 +17,7 @@ from lodestar.agent.errands.errand import Errand
 from lodestar.agent.facts.config import LoopConfig, RecoveryConfig
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.experts.absence import AbsenceJudge
-from lodestar.experts.config import AbsenceConfig
+from lodestar.experts.absence_bounds import AbsenceConfig
 from lodestar.experts.protocol import Rejection, RejectionReason
 from lodestar.language.directive import Step, StepKind
 from lodestar.scene.category_priors import CategoryPriors

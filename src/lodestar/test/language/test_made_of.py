@@ -9,7 +9,7 @@ from lodestar.language.question_reader import read_question
 
 
 def read(text):
-    """What is asked, and the words for the item, by both readers."""
+    """Yield what each of the two readers makes of it: the asked predicates, and the item in words."""
     question, (step,) = read_question(text), parse_directive(text).steps
     for one in (question, step):
         yield [(p.name, p.value) for p in one.asked], str(one.item.best[0])

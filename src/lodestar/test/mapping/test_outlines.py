@@ -1,4 +1,4 @@
-"""Where things end: masks that were too large, and things that are overlooked (ADR 0081)."""
+"""Voxels that masks have left out of a thing are voted out of it, those of overlooked things are not (ADR 0081)."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -42,12 +43,12 @@ class View:
     marks: dict[int, int]
 
 
-class Eyes:
+class Eyes(ABC):
     """Answers of a model about pictures, as `agent_schema.SCHEMA` has them, by what `view` knows of each."""
 
+    @abstractmethod
     def view(self, image: bytes) -> View | None:
         """Return what is truly in a picture; None for one that is not known."""
-        raise NotImplementedError
 
     def look(self, text: str, images: Sequence[bytes]) -> dict[str, Any]:
         """Return the claims about the pictures that come with a question."""

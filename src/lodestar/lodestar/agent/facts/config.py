@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from lodestar.experts.config import AbsenceConfig, ApproachConfig, ReachConfig
+from lodestar.experts.absence_bounds import AbsenceConfig
+from lodestar.experts.config import ApproachConfig, ReachConfig
 from lodestar.grid.config import LookConfig, SuccessConfig, ViewpointConfig
 from lodestar.query.config import QueryConfig
 from lodestar.worldmodel.config import ValidationConfig

@@ -73,7 +73,7 @@ class Navigator:
             return
         left = self._along(self.goal, SPEED * STEP)
         if taken == "short" and left <= 0.9:
-            self.goal = None
+            self.goal, stage.judge.is_reached = None, left <= 0.02
             self._news(NavigationKind.SUCCEEDED)
             return
         moved = math.dist(pose[:2], stage.pose[:2])

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 from agent_fakes import EXPERTS, thing
 from errand_navigator import MANNERS
-from errand_rules import RULES
+from errand_rules import EQUAL_GOALS, RULES
 from errand_stage import Stage, affords, building
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -225,6 +225,23 @@ TestErrands.settings = settings(
     deadline=None,
     suppress_health_check=list(HealthCheck),
 )
+
+
+def test_a_return_that_is_repeated_at_its_goal_has_come_each_time_and_one_that_falls_short_ends():
+    """Found by the day above: a navigator that stops short of a goal still is there where the robot stands on it."""
+    back = Step(StepKind.RETURN)
+    stage = Stage(judged=RULES)
+    stage.jump(2.0, 2.0)
+    stage.navigator.manner = "short"
+    stage.start(Directive("a directive", (back,), times=0))
+    stage.run(15.0, until=lambda: stage.over)
+    assert not stage.over and len(stage.goals) > EQUAL_GOALS
+    away = Stage(judged=RULES)
+    away.navigator.manner = "short"
+    away.start(Directive("a directive", (back,)))
+    away.jump(6.5, 6.5)
+    away.run(200.0, until=lambda: away.over)
+    assert away.over and len(away.goals) <= EQUAL_GOALS
 
 
 @given(

@@ -104,4 +104,4 @@ def _by_tile(differs: np.ndarray) -> np.ndarray:
     height, width = differs.shape
     padded = np.zeros((-(-height // TILE) * TILE, -(-width // TILE) * TILE), bool)
     padded[:height, :width] = differs
-    return padded.reshape(padded.shape[0] // TILE, TILE, -1, TILE).any(axis=(1, 3))
+    return np.asarray(padded.reshape(padded.shape[0] // TILE, TILE, -1, TILE).any(axis=(1, 3)))

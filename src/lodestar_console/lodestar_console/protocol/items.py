@@ -7,7 +7,7 @@ from typing import Literal
 from lodestar_console.protocol.records import Point3, Record
 
 
-class Entity(Record):
+class Entity(Record, frozen=True):
     """A thing of the scene. box: its two corners; confidence: in its presence, [0, 1]; stated: by people."""
 
     id: int
@@ -27,7 +27,7 @@ class Entity(Record):
     moves: bool = False
 
 
-class Arm(Record):
+class Arm(Record, frozen=True):
     """One expert at a decision. value: expected reward; bound: its upper confidence bound; reason: why not, or why."""
 
     name: str
@@ -39,21 +39,21 @@ class Arm(Record):
     goal: tuple[float, float, float] | None = None
 
 
-class Check(Record):
+class Check(Record, frozen=True):
     """One belief or expectation of a trace, in words."""
 
     kind: Literal["believed", "expected", "otherwise", "evidence"]
     text: str
 
 
-class DecisionTrace(Record):
+class DecisionTrace(Record, frozen=True):
     """Reasoning of an action in words."""
 
     text: str
     checks: list[Check]
 
 
-class Failure(Record):
+class Failure(Record, frozen=True):
     """Difference from what was expected, its cause, and what was done about it."""
 
     text: str
@@ -61,7 +61,7 @@ class Failure(Record):
     recovery: str = ""
 
 
-class Decision(Record):
+class Decision(Record, frozen=True):
     """One decision. why: the account that `lodestar_ros.why` gives, by lines; outcome: "pending" until it is known."""
 
     id: str
@@ -80,7 +80,7 @@ class Decision(Record):
     why: list[str] = []
 
 
-class BeliefChange(Record):
+class BeliefChange(Record, frozen=True):
     """One entry of the journal: what is believed since, by whom, and whether it was taken back."""
 
     id: str
@@ -92,7 +92,7 @@ class BeliefChange(Record):
     undone: bool = False
 
 
-class Event(Record):
+class Event(Record, frozen=True):
     """Something on the timeline. pose: of the robot then; decision: id; text: for a person, untrusted."""
 
     id: str
@@ -105,7 +105,7 @@ class Event(Record):
     decision: str = ""
 
 
-class MemoryItem(Record):
+class MemoryItem(Record, frozen=True):
     """One remembered thing; text is untrusted."""
 
     id: str
@@ -118,7 +118,7 @@ class MemoryItem(Record):
     entities: list[int] = []
 
 
-class DeltaItems(Record):
+class DeltaItems(Record, frozen=True):
     """Items of each delta by its name."""
 
     entities: Entity

@@ -10,7 +10,7 @@ from lodestar_console.protocol.parts import Lease, PartName
 from lodestar_console.protocol.records import MAX_DIRECTIVE, VERSION, DeltaName, Outline, Record, Role
 
 
-class Hello(Record, tag_field="type", tag="hello"):
+class Hello(Record, frozen=True, tag_field="type", tag="hello"):
     """First message: who one is here. server_time: of the robot's clock."""
 
     session: str
@@ -23,7 +23,7 @@ class Hello(Record, tag_field="type", tag="hello"):
     max_directive: int = MAX_DIRECTIVE
 
 
-class Part(Record, tag_field="type", tag="part"):
+class Part(Record, frozen=True, tag_field="type", tag="part"):
     """A small part, whole. value: `PartValues` of the name."""
 
     name: PartName
@@ -31,7 +31,7 @@ class Part(Record, tag_field="type", tag="part"):
     value: msgspec.Raw
 
 
-class Delta(Record, tag_field="type", tag="delta"):
+class Delta(Record, frozen=True, tag_field="type", tag="delta"):
     """Changes of a part that grows. previous: the revision that they apply to, 0 = all of it follows.
 
     changed: `DeltaItems` of the name. A page that finds another revision than `previous` sends `resync`.
@@ -44,14 +44,14 @@ class Delta(Record, tag_field="type", tag="delta"):
     removed: list[int | str]
 
 
-class Pong(Record, tag_field="type", tag="pong"):
+class Pong(Record, frozen=True, tag_field="type", tag="pong"):
     """Answer to a ping."""
 
     id: int
     server_time: float
 
 
-class Reply(Record, tag_field="type", tag="reply"):
+class Reply(Record, frozen=True, tag_field="type", tag="reply"):
     """Answer to a request. code: short name of a refusal, "" where it is ok. value: by the request, or null."""
 
     id: int
@@ -73,7 +73,7 @@ class StopRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     stop: Literal[True]
 
 
-class StopReply(Record):
+class StopReply(Record, frozen=True):
     """sent: it is on its way; refused: nothing answered, see text; held: it is latched; stands: measured at `at`."""
 
     stop: Literal["sent", "held", "stands", "refused"]
@@ -84,7 +84,7 @@ class StopReply(Record):
 # --- /ws/view, JSON inside binary frames and of the page -----------------------------------------------
 
 
-class Wanted(Record):
+class Wanted(Record, frozen=True):
     """Streams that a page wants to see now; a hidden page wants nothing. hz: camera frames a second at most."""
 
     cloud: bool = False
@@ -100,7 +100,7 @@ class WantRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     want: Wanted
 
 
-class DetectedOutline(Record):
+class DetectedOutline(Record, frozen=True):
     """A detection with its outline in pixels. entity: id, 0 = none yet."""
 
     label: str
@@ -109,7 +109,7 @@ class DetectedOutline(Record):
     entity: int = 0
 
 
-class CameraHead(Record):
+class CameraHead(Record, frozen=True):
     """Head of a camera frame; the JPEG has this size in pixels. pose: x, y, yaw of the robot."""
 
     width: int

@@ -7,14 +7,14 @@ from typing import Literal, TypeAlias
 from lodestar_console.protocol.records import Outline, Record, Role
 
 
-class Battery(Record):
+class Battery(Record, frozen=True):
     """Charge of the battery. share: [0, 1]; volts: V."""
 
     share: float | None = None
     volts: float | None = None
 
 
-class Robot(Record):
+class Robot(Record, frozen=True):
     """State of the robot. pose: x, y, z, yaw in map; None = not known.
 
     speed: m/s; turn_rate: rad/s; held: STOP is latched; stands: it is measured to stand still; footprint: corners of
@@ -35,14 +35,14 @@ class Robot(Record):
     heartbeat_age: float | None = None
 
 
-class Progress(Record):
+class Progress(Record, frozen=True):
     """One sentence of progress."""
 
     at: float
     text: str
 
 
-class DirectiveResult(Record):
+class DirectiveResult(Record, frozen=True):
     """End of a directive; code 0 is success, others are those of follow_directive."""
 
     success: bool
@@ -51,7 +51,7 @@ class DirectiveResult(Record):
     entities: list[int] = []
 
 
-class RobotQuestion(Record):
+class RobotQuestion(Record, frozen=True):
     """A question of the robot; choices are counted from 1."""
 
     id: str
@@ -59,7 +59,7 @@ class RobotQuestion(Record):
     choices: list[str]
 
 
-class Directive(Record):
+class Directive(Record, frozen=True):
     """The directive that runs, or the last one. remaining, travelled: m. by: who sent it; "" = another client."""
 
     text: str = ""
@@ -77,14 +77,14 @@ class Directive(Record):
     by: str = ""
 
 
-class Path(Record):
+class Path(Record, frozen=True):
     """The way driven, oldest first, and the way that is planned."""
 
     driven: Outline = []
     planned: Outline = []
 
 
-class Frontier(Record):
+class Frontier(Record, frozen=True):
     """An edge of the known floor. gain: m2 expected to be seen anew; size: m; reason: why it cannot be reached."""
 
     id: int
@@ -95,7 +95,7 @@ class Frontier(Record):
     reason: str = ""
 
 
-class Room(Record):
+class Room(Record, frozen=True):
     """A room. weight: how sure its name is, [0, 1]; named: by a person; contents: labels of things in it."""
 
     id: int
@@ -110,7 +110,7 @@ class Room(Record):
     plates: list[str] = []
 
 
-class Zone(Record):
+class Zone(Record, frozen=True):
     """An area to keep out of (an outline), or a closed way (two points). expires: stamp, None = until it is opened."""
 
     id: str
@@ -120,7 +120,7 @@ class Zone(Record):
     expires: float | None = None
 
 
-class Vocabulary(Record):
+class Vocabulary(Record, frozen=True):
     """Words that the detector can name now. unseen: words that it cannot name, though asked for. by: the detector."""
 
     words: list[str] = []
@@ -130,7 +130,7 @@ class Vocabulary(Record):
     problem: str = ""
 
 
-class Finding(Record):
+class Finding(Record, frozen=True):
     """One finding of the doctor. do: what helps."""
 
     level: Literal["ok", "warning", "error"]
@@ -138,7 +138,7 @@ class Finding(Record):
     do: str = ""
 
 
-class NodeHealth(Record):
+class NodeHealth(Record, frozen=True):
     """One node. pss: bytes; rate: Hz of its slowest input; age: s of its oldest input; status: in its words."""
 
     name: str
@@ -151,14 +151,14 @@ class NodeHealth(Record):
     restarts: int = 0
 
 
-class StackNode(Record):
+class StackNode(Record, frozen=True):
     """A node that the console waits for, or has heard."""
 
     name: str
     state: Literal["waiting", "there", "gone"]
 
 
-class Health(Record):
+class Health(Record, frozen=True):
     """Health of the stack. cpu: share of all cores in use, [0, 1]."""
 
     findings: list[Finding] = []
@@ -167,7 +167,7 @@ class Health(Record):
     cpu: float | None = None
 
 
-class Operator(Record):
+class Operator(Record, frozen=True):
     """Somebody whose page is open, or an agent with a token."""
 
     name: str
@@ -176,7 +176,7 @@ class Operator(Record):
     agent: bool = False
 
 
-class Operators(Record):
+class Operators(Record, frozen=True):
     """Everybody who is there. agents: names of agents that have a token; offered: those that may take the lease."""
 
     people: list[Operator] = []
@@ -184,7 +184,7 @@ class Operators(Record):
     offered: list[str] = []
 
 
-class Lease(Record):
+class Lease(Record, frozen=True):
     """The commanding session, and until when unless it is renewed; any request of the holder renews it."""
 
     holder: str
@@ -192,26 +192,26 @@ class Lease(Record):
     agent: bool = False
 
 
-class LeaseState(Record):
+class LeaseState(Record, frozen=True):
     """The lease, None = nobody commands."""
 
     lease: Lease | None = None
 
 
-class Looks(Record):
+class Looks(Record, frozen=True):
     """Revision of the raster of looks, which comes on /ws/view."""
 
     revision: int = 0
 
 
-class Changes(Record):
+class Changes(Record, frozen=True):
     """Changes against the map that was loaded, in sentences."""
 
     against: str = ""
     texts: list[str] = []
 
 
-class PartValues(Record):
+class PartValues(Record, frozen=True):
     """Value of each part by its name."""
 
     robot: Robot

@@ -15,17 +15,17 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     id: int
 
 
-class Ping(Request, tag="ping"):
+class Ping(Request, frozen=True, tag="ping"):
     """Ask for a pong."""
 
 
-class Resync(Request, tag="resync"):
+class Resync(Request, frozen=True, tag="resync"):
     """Ask for the whole of a part that grows, after a gap."""
 
     name: DeltaName
 
 
-class SendDirective(Request, tag="directive"):
+class SendDirective(Request, frozen=True, tag="directive"):
     """Send a directive. picture: id of an uploaded picture of the target. dry_run: only say what is understood."""
 
     text: str
@@ -33,42 +33,42 @@ class SendDirective(Request, tag="directive"):
     dry_run: bool = False
 
 
-class AnswerRobot(Request, tag="answer"):
+class AnswerRobot(Request, frozen=True, tag="answer"):
     """Answer a question of the robot; choice is counted from 1."""
 
     question: str
     choice: int
 
 
-class Cancel(Request, tag="cancel"):
+class Cancel(Request, frozen=True, tag="cancel"):
     """Cancel the directive that runs."""
 
 
-class Resume(Request, tag="resume"):
+class Resume(Request, frozen=True, tag="resume"):
     """Release the latched STOP."""
 
 
-class ChangeLease(Request, tag="lease"):
+class ChangeLease(Request, frozen=True, tag="lease"):
     """Take the lease (from an agent too), renew it or give it back."""
 
     action: Literal["take", "release"]
 
 
-class OfferLease(Request, tag="offer"):
+class OfferLease(Request, frozen=True, tag="offer"):
     """Let an agent take the lease while nobody has it, or no longer."""
 
     agent: str
     offered: bool = True
 
 
-class AskMemory(Request, tag="ask"):
+class AskMemory(Request, frozen=True, tag="ask"):
     """Ask the memory; it never moves the robot. picture: what "this" is."""
 
     text: str
     picture: str | None = None
 
 
-class NameRoom(Request, tag="name_room"):
+class NameRoom(Request, frozen=True, tag="name_room"):
     """Call a room by a name; "" takes the name back. room 0: the one at x, y."""
 
     room: int
@@ -77,7 +77,7 @@ class NameRoom(Request, tag="name_room"):
     y: float = 0.0
 
 
-class PointOut(Request, tag="point_out"):
+class PointOut(Request, frozen=True, tag="point_out"):
     """Point at a place on the map."""
 
     x: float
@@ -85,7 +85,7 @@ class PointOut(Request, tag="point_out"):
     z: float = 0.0
 
 
-class CloseWay(Request, tag="close_way"):
+class CloseWay(Request, frozen=True, tag="close_way"):
     """Close the way between two points, or open it again. minutes: how long, 0 = until it is opened."""
 
     start: Point
@@ -94,40 +94,40 @@ class CloseWay(Request, tag="close_way"):
     open: bool = False
 
 
-class Correct(Request, tag="correct"):
+class Correct(Request, frozen=True, tag="correct"):
     """Mend a belief in plain words ("it is gone", "that is a stool") about a thing; 0 = the one that is faced."""
 
     text: str
     entity: int = 0
 
 
-class Undo(Request, tag="undo"):
+class Undo(Request, frozen=True, tag="undo"):
     """Take an entry of the journal back."""
 
     entry: int
 
 
-class SearchMemory(Request, tag="memory_search"):
+class SearchMemory(Request, frozen=True, tag="memory_search"):
     """Search the memory by words."""
 
     text: str
 
 
-class PinMemory(Request, tag="memory_pin"):
+class PinMemory(Request, frozen=True, tag="memory_pin"):
     """Keep a memory for good, or no longer."""
 
     memory: str
     pinned: bool = True
 
 
-class CorrectMemory(Request, tag="memory_correct"):
+class CorrectMemory(Request, frozen=True, tag="memory_correct"):
     """Replace a memory by other words; the old ones stay as history."""
 
     memory: str
     text: str
 
 
-class ForgetMemory(Request, tag="memory_forget"):
+class ForgetMemory(Request, frozen=True, tag="memory_forget"):
     """Forget memories for good. expected: how many that are; 0 = say how many and forget nothing."""
 
     memories: list[str] = []
@@ -135,14 +135,14 @@ class ForgetMemory(Request, tag="memory_forget"):
     expected: int = 0
 
 
-class Details(Request, tag="details"):
+class Details(Request, frozen=True, tag="details"):
     """Ask what is known of a thing."""
 
     kind: Literal["entity", "decision", "room", "memory"]
     of: str
 
 
-class At(Request, tag="at"):
+class At(Request, frozen=True, tag="at"):
     """Ask what was known at a time."""
 
     time: float

@@ -8,7 +8,7 @@ from lodestar_console.protocol.items import Decision, Event, MemoryItem
 from lodestar_console.protocol.records import Record
 
 
-class Place(Record):
+class Place(Record, frozen=True):
     """A place that an answer points to, in map."""
 
     x: float
@@ -17,7 +17,7 @@ class Place(Record):
     text: str = ""
 
 
-class Proof(Record):
+class Proof(Record, frozen=True):
     """Proof that an answer rests on. text is untrusted. session: of a keyframe, for its address."""
 
     kind: Literal["memory", "keyframe", "entity", "room"]
@@ -29,7 +29,7 @@ class Proof(Record):
     score: float = 0.0
 
 
-class AnswerValue(Record):
+class AnswerValue(Record, frozen=True):
     """Answer to a question: value of the reply to `ask`. directive: what would find out, "" = nothing would."""
 
     text: str
@@ -42,7 +42,7 @@ class AnswerValue(Record):
     last_verified: float
 
 
-class MeaningValue(Record):
+class MeaningValue(Record, frozen=True):
     """Meaning of a directive: value of the reply to a dry run. problem: why it could not be begun."""
 
     understood: str
@@ -51,7 +51,7 @@ class MeaningValue(Record):
     problem: str = ""
 
 
-class PointedValue(Record):
+class PointedValue(Record, frozen=True):
     """Thing that was pointed at: value of the reply to `point_out`."""
 
     entity: int
@@ -60,14 +60,14 @@ class PointedValue(Record):
     correction: str
 
 
-class FoundValue(Record):
+class FoundValue(Record, frozen=True):
     """Memories that fit: value of the reply to `memory_search`. count: of what `memory_forget` would forget."""
 
     memories: list[MemoryItem]
     count: int = 0
 
 
-class DetailsValue(Record):
+class DetailsValue(Record, frozen=True):
     """Sentences on a thing, a decision or a room: value of the reply to `details`."""
 
     title: str
@@ -75,7 +75,7 @@ class DetailsValue(Record):
     keyframes: list[int]
 
 
-class AtValue(Record):
+class AtValue(Record, frozen=True):
     """Knowledge at a time: value of the reply to `at`."""
 
     at: float

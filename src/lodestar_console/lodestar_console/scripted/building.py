@@ -58,6 +58,21 @@ def _entity(board: Board, number: int, label: str, caption: str, x: float, y: fl
     )  # fmt: skip
 
 
+def near_cells(x: float, y: float) -> np.ndarray:
+    """Return the cells (140, 200) bool of 5 cm that are seen from a place in m."""
+    rows, columns = np.mgrid[0:140, 0:200]
+    return np.hypot(columns * 0.05 - x, rows * 0.05 - y) < 3.0
+
+
+def grid_cells(seen: np.ndarray) -> np.ndarray:
+    """Return the grid of what was seen: 0 unknown, 1 free, 2 occupied."""
+    walls = np.zeros_like(seen)
+    walls[[0, -1], :] = walls[:, [0, -1]] = True
+    walls[:80, 100] = walls[80, :] = True
+    walls[30:50, 100] = walls[80, 30:50] = walls[80, 140:160] = False
+    return np.where(seen, np.where(walls, 2, 1), 0).astype(np.uint8)
+
+
 def camera_image(number: int, stamp: float) -> tuple[protocol.CameraHead, bytes]:
     """Return head and JPEG of an image with one detection, which moves with its number."""
     image = np.full((240, 320, 3), 90, np.uint8)

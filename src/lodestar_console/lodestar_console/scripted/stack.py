@@ -20,6 +20,8 @@ from lodestar_console.scripted.building import (
     SPEED,
     THINGS,
     camera_image,
+    grid_cells,
+    near_cells,
     show_building,
     thing_image,
 )
@@ -27,7 +29,7 @@ from lodestar_console.web.stack_port import Outcome, Picture, Upload, Wishes
 
 
 class ScriptedStack:
-    """A stack that is a script: it answers every request, and `step` moves the robot."""
+    """Answers every request; `step` moves the robot."""
 
     def __init__(self, board: Board, points: int = 4000, objects: int = len(THINGS)) -> None:
         self.board = board
@@ -43,11 +45,9 @@ class ScriptedStack:
         self._entries: list[protocol.BeliefChange] = []
         self._driven: list[tuple[float, float]] = []
         self._decisions = self._shots = self._ticks = 0
-        self._seen = np.zeros((140, 200), bool)
+        self._seen = near_cells(1.0, 1.0)
         show_building(board, points, objects)
         board.set("directive", self._directive)
-
-    # --- time -----------------------------------------------------------------------------------------
 
     def step(self) -> None:
         """Move everything on by one period."""
@@ -102,16 +102,8 @@ class ScriptedStack:
 
     def _look(self) -> None:
         """Show more of the grid around the robot."""
-        rows, columns = np.mgrid[0:140, 0:200]
-        near = np.hypot(columns * 0.05 - self._pose[0], rows * 0.05 - self._pose[1]) < 3.0
-        self._seen |= near
-        cells = np.where(self._seen, 1, 0).astype(np.uint8)
-        walls = np.zeros_like(self._seen)
-        walls[[0, -1], :] = walls[:, [0, -1]] = True
-        walls[:80, 100] = True
-        walls[80, :] = True
-        walls[30:50, 100] = walls[80, 30:50] = walls[80, 140:160] = False
-        cells[walls & self._seen] = 2
+        self._seen |= near_cells(self._pose[0], self._pose[1])
+        cells = grid_cells(self._seen)
         self.board.grid.show(cells, 0.05, (0.0, 0.0, 0.0), self.board.now())
         looks = np.where(self._seen, 180, 0).astype(np.uint8)
         if self.board.looks.show(looks, 0.05, (0.0, 0.0, 0.0), self.board.now()):
@@ -122,8 +114,6 @@ class ScriptedStack:
         self._shots += 1
         self.board.camera.show(*camera_image(self._shots, self.board.now()))
         self.board.changed()
-
-    # --- requests -------------------------------------------------------------------------------------
 
     async def perform(
         self, request: protocol.PageMessage, who: Session, picture: Upload | None = None

@@ -7,20 +7,20 @@ import stat
 import time
 
 import pytest
-from lodestar_console import protocol
-from lodestar_console.access.keys import LINK_LASTS, LinkDesk, LinkRefused, console_folder, new_key, secret_of
-from lodestar_console.access.limits import Buckets, Rate
-from lodestar_console.access.origins import is_loopback
-from lodestar_console.access.permissions import needs_lease, refusal
-from lodestar_console.access.sessions import SESSION_LASTS, AgentBook, Session, SessionBook
-from lodestar_console.web import server
-from lodestar_console.web.console import Console, ConsoleConfig
-from lodestar_console.web.server import ServeError
 from page_client import PageClient, StateReader, ask
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from lodestar.storage.private import UnsafeFolder
+from lodestar_console import protocol
+from lodestar_console.access.keys import LINK_LASTS, LinkDesk, LinkRefused, console_folder, new_key, secret_of
+from lodestar_console.access.limits import Buckets, Rate
+from lodestar_console.access.origins import is_loopback
+from lodestar_console.access.permissions import needs_lease, refusal
+from lodestar_console.access.places import ServeError
+from lodestar_console.access.sessions import SESSION_LASTS, AgentBook, Session, SessionBook
+from lodestar_console.web import server
+from lodestar_console.web.console import Console, ConsoleConfig
 
 PATHS = (
     "/keyframes/1.jpg", "/keyframes/1.jpg?outline=1", "/logs/mapping", "/journal", "/",
@@ -30,7 +30,14 @@ TRAVERSALS = (
     "/static/..%5c..%5csetup.py", "/static/console.js%00.css", "/static/.", "/logs/..%2f..%2fetc%2fpasswd",
     "/logs/../../etc/passwd", "/keyframes/../journal", "/keyframes/-1.jpg", "/keyframes/1e9.jpg", "/static/index.html",
 )  # fmt: skip
-FOREIGN_HOSTS = ("evil.example", "evil.example:{port}", "127.0.0.1", "localhost:1", "169.254.169.254:{port}", "")
+FOREIGN_HOSTS = (
+    "evil.example",
+    "evil.example:{port}",
+    "127.0.0.1",
+    "localhost:1",
+    "169.254.169.254:{port}",
+    "",
+)
 FOREIGN_ORIGINS = ("http://evil.example", "null", "https://127.0.0.1:{port}", "http://localhost:1", "file://")
 
 
@@ -62,7 +69,7 @@ def test_nothing_is_told_without_a_session(host, path, cookie):
 
 
 @pytest.mark.parametrize("name", ["state", "view", "stop"])
-@pytest.mark.parametrize("origin", FOREIGN_ORIGINS + (None,))
+@pytest.mark.parametrize("origin", (*FOREIGN_ORIGINS, None))
 def test_no_socket_for_another_page_even_with_the_cookie(page, host, name, origin):
     wrong = origin.format(port=host.split(":")[1]) if origin else None
     with pytest.raises((InvalidStatus, ConnectionClosed)), page.open(name, origin=wrong) as socket:
@@ -111,12 +118,18 @@ def test_a_link_works_once(script, host):
     assert again.status == 401 and "used already" in again.text and "set-cookie" not in again.headers
 
 
-@pytest.mark.parametrize("key", ["", "a.b", "x" * 5000, "Y29tbWFuZA." + "A" * 43, "%00", "<script>alert(1)</script>"])
+@pytest.mark.parametrize(
+    "key", ["", "a.b", "x" * 5000, "Y29tbWFuZA." + "A" * 43, "%00", "<script>alert(1)</script>"]
+)
 def test_a_forged_link_is_refused_and_not_echoed(host, key):
     from urllib.parse import quote
 
     answer = ask(host, f"/enter?key={quote(key)}")
-    assert answer.status in (400, 401, 429) and "<script>alert" not in answer.text and "set-cookie" not in answer.headers
+    assert (
+        answer.status in (400, 401, 429)
+        and "<script>alert" not in answer.text
+        and "set-cookie" not in answer.headers
+    )
 
 
 def test_a_session_that_was_left_is_worth_nothing_when_it_is_replayed(script):
@@ -138,7 +151,9 @@ def test_every_answer_has_the_headers_that_browsers_obey(page, path):
     answer = page.get(path)
     policy = answer.headers["content-security-policy"]
     assert "default-src 'none'" in policy and "unsafe" not in policy
-    assert answer.headers["x-content-type-options"] == "nosniff" and answer.headers["x-frame-options"] == "DENY"
+    assert (
+        answer.headers["x-content-type-options"] == "nosniff" and answer.headers["x-frame-options"] == "DENY"
+    )
     assert answer.headers["cache-control"] == "no-store"
 
 
@@ -186,7 +201,9 @@ def test_a_slow_second_request_is_not_waited_for_either(host):
             pass
 
 
-@pytest.mark.parametrize("text", ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "${7*7}", "\u202etxt"])
+@pytest.mark.parametrize(
+    "text", ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "${7*7}", "\u202etxt"]
+)
 def test_a_script_in_a_text_stays_a_text(page, text):
     with page.open("state") as socket:
         state = StateReader(socket)
@@ -304,16 +321,25 @@ def test_every_request_of_a_page_needs_what_it_should():
         harmless = kind in (protocol.Ping, protocol.Resync, protocol.AskMemory, protocol.SearchMemory, protocol.Details,
                             protocol.At)  # fmt: skip
         assert bool(refusal(request, looker)) != harmless
-        assert needs_lease(request) == (kind in (protocol.SendDirective, protocol.AnswerRobot, protocol.PointOut))
+        assert needs_lease(request) == (
+            kind in (protocol.SendDirective, protocol.AnswerRobot, protocol.PointOut)
+        )
 
 
-@pytest.mark.parametrize(("address", "is_own"), [("127.0.0.1", True), ("localhost", True), ("::1", True), ("127.9.9.9", True),
-                                                 ("0.0.0.0", False), ("::", False), ("10.0.0.5", False), ("evil", False)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("address", "is_own"),
+    [
+        *((own, True) for own in ("127.0.0.1", "localhost", "::1", "127.9.9.9")),
+        *((other, False) for other in ("0.0.0.0", "::", "10.0.0.5", "evil")),
+    ],
+)
 def test_beyond_loopback_only_with_a_certificate(tmp_path, script, address, is_own):
     assert is_loopback(address) == is_own
     if not is_own:
         with pytest.raises(ServeError, match="certificate"):
-            Console(script.board, script.stack, ConsoleConfig(host=address, port=0, folder=str(tmp_path / "own")))
+            Console(
+                script.board, script.stack, ConsoleConfig(host=address, port=0, folder=str(tmp_path / "own"))
+            )
 
 
 def test_a_certificate_that_cannot_be_read_is_told(tmp_path, script):

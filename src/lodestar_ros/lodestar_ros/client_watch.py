@@ -1,9 +1,10 @@
 """Watches whether the owner of a directive is alive, or a client that can have sent it is still in the graph.
 
-A goal may name its owner: a process that publishes on ``owners/NAME``, whose liveliness DDS watches. That is exact, also
-where the process is killed. Without an owner it is guessed: ROS does not tell which client sent a goal. But every client of an action subscribes to its feedback, and the graph
-identifies each subscription. The subscriptions at the start of a directive are taken for its clients; after the last
-of them has gone, no client is left to cancel the directive or to receive its result.
+A goal may name its owner: a process that publishes on ``owners/NAME``, whose liveliness DDS watches. That is exact,
+also where the process is killed. Without an owner it is guessed: ROS does not tell which client sent a goal. But every
+client of an action subscribes to its feedback, and the graph identifies each subscription. The subscriptions at the
+start of a directive are taken for its clients; after the last of them has gone, no client is left to cancel the
+directive or to receive its result.
 """
 
 from __future__ import annotations
@@ -46,7 +47,9 @@ class OwnedGoal:
 def owner_topic(name: str) -> str:
     """Return the topic of an owner. Raises ValueError for a name that cannot be one."""
     if not re.fullmatch(r"[a-z][a-z0-9_]{0,60}", name):
-        raise ValueError(f"owner is {name[:70]!r}; it is a small letter, then at most 60 small letters, digits and _")
+        raise ValueError(
+            f"owner is {name[:70]!r}; it is a small letter, then at most 60 small letters, digits and _"
+        )
     return f"owners/{name}"
 
 

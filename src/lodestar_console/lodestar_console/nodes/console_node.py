@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 
 from lodestar.storage.private import UnsafeFolder
+from lodestar_console.access.places import ServeError
 from lodestar_console.board.board import Board
 from lodestar_console.intake.calls import Caller
 from lodestar_console.intake.directives import DirectiveDesk
@@ -16,7 +17,6 @@ from lodestar_console.intake.story import Story
 from lodestar_console.intake.views import Views
 from lodestar_console.intake.worker import KeyedWorker
 from lodestar_console.web.console import Console, ConsoleConfig
-from lodestar_console.web.server import ServeError
 from lodestar_ros.client_watch import OwnedGoal
 from lodestar_ros.executors import main_of
 from lodestar_ros.node import FrameNames, LodestarNode

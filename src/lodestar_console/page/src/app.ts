@@ -39,7 +39,7 @@ export class App {
   /** Ask the robot for something, and say what came of it where it was refused. */
   async request<Name extends RequestName>(type: Name, content: Content<Name>): Promise<Reply> {
     const reply = await this.link.request(type, content);
-    if (!reply.ok) this.ui.say(reply.text || "The robot refused, and gave no reason.", true, reply.code === "lease");
+    if (!reply.ok) this.ui.say(reply.text || "The robot refused, and gave no reason.", true, reply.code === "no_lease");
     return reply;
   }
 

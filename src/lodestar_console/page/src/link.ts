@@ -7,7 +7,7 @@ import type { Store } from "./store";
 export const PING_EVERY = 500; // ms
 export const LOST_AFTER = 1_000; // ms without an answer
 const GIVE_UP_AFTER = 4_000; // ms without an answer, then the connection is made anew
-const REPLY_WITHIN = 35_000; // ms
+const REPLY_WITHIN = 65_000; // ms
 
 export interface LinkState {
   lost: boolean;
@@ -67,7 +67,7 @@ export class StateLink {
     }
     return new Promise((resolve) => {
       const timer = setTimeout(
-        () => this.settle(id, refusal("The robot has not answered within 35 s. It may still do it.", "late")),
+        () => this.settle(id, refusal("The robot has not answered within 65 s. It may still do it.", "late")),
         REPLY_WITHIN,
       );
       this.waiting.set(id, { resolve, timer });

@@ -13,7 +13,7 @@ SIZES = {"laptop": (1280, 800), "desk": (1920, 1080), "phone": (390, 844)}  # px
 class Opened:
     """A page of the console. ``errors``: what its console and its sockets told; ``outside``: hosts that it called."""
 
-    def __init__(self, page: Any, address: str) -> None:
+    def __init__(self, page: Any, address: str, home: str) -> None:
         self.page = page
         self.errors: list[str] = []
         self.outside: list[str] = []
@@ -21,7 +21,7 @@ class Opened:
         page.on("console", lambda message: message.type == "error" and self.errors.append(message.text))
         page.on(
             "request",
-            lambda request: request.url.startswith((address, "blob:")) or self.outside.append(request.url),
+            lambda request: request.url.startswith((home, "blob:")) or self.outside.append(request.url),
         )
         page.goto(address)
 
@@ -44,7 +44,7 @@ class Opened:
 
 @contextlib.contextmanager
 def opened(
-    browser: Any, address: str, size: tuple[int, int] = (1280, 800), dark: bool = False
+    browser: Any, address: str, size: tuple[int, int] = (1280, 800), dark: bool = False, home: str = ""
 ) -> Iterator[Opened]:
     """Open a page in a context of its own; it must have called nobody else when it is closed."""
     width, height = size
@@ -54,7 +54,7 @@ def opened(
         has_touch=width < 500,
     )
     try:
-        looked = Opened(context.new_page(), address)
+        looked = Opened(context.new_page(), address, home or address)
         yield looked
         assert looked.outside == []
         assert [error for error in looked.errors if "favicon" not in error and "404" not in error] == []

@@ -28,10 +28,11 @@ from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+import lodestar_console
 from lodestar_console import protocol
 
 DATA = Path(__file__).parent / "data"
-STATIC = Path(protocol.__file__).parent / "static"
+STATIC = Path(lodestar_console.__file__).parent / "static"
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; "
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
@@ -93,7 +94,8 @@ class ScriptedConsole:
             "vocabulary": {"words": sorted({one["label"] for one in run["entities"]}), "unseen": [], "by": "simulator",
                            "is_open": False, "problem": ""},
             "health": {"findings": [], "nodes": [], "stack": [], "cpu": None},
-            "operators": {"people": [{"name": "operator", "role": "command", "since": 0.0, "agent": False}]},
+            "operators": {"people": [{"name": "operator", "role": "command", "since": 0.0, "agent": False}],
+                          "agents": [], "offered": []},
             "lease": {"lease": None}, "looks": {"revision": 0}, "changes": {"against": "", "texts": []},
         }  # fmt: skip
         for name in ("entities", "decisions", "events", "memories"):

@@ -30,7 +30,8 @@ export function TopBar() {
 function stateText(robot: Robot | undefined): string {
   if (!robot) return "No word yet";
   if (robot.held) return robot.stands ? "Stopped, stands" : "Stopping";
-  return robot.state || (robot.stands ? "Stands" : "Moves");
+  const state = robot.state.toLowerCase().replaceAll("_", " ");
+  return state ? state[0]!.toUpperCase() + state.slice(1) : robot.stands ? "Stands" : "Moves";
 }
 
 function Motion({ robot }: { robot: Robot | undefined }) {
@@ -69,8 +70,7 @@ function LinkAge() {
 
 /** A strip over the whole page while the link is lost. */
 export function LinkLost() {
-  const { state, now } = Object.assign(useLink(), {});
-  void now;
+  const { state } = useLink();
   const app = useApp();
   const robot = useStore("robot").part("robot");
   if (!state.lost) return null;
@@ -86,15 +86,33 @@ function Command() {
   const app = useApp();
   const store = useStore("lease", "hello", "operators");
   const lease = store.part("lease")?.lease;
-  const people = store.part("operators")?.people ?? [];
-  const others = people.length > 1 ? `, ${people.length} here` : "";
-  const who = people.map((one) => `${one.name} (${one.agent ? "agent, " : ""}${one.role})`).join(", ");
-  if (!app.mayCommand) return <p class="command" title={who}>You look on{others}</p>;
+  const there = store.part("operators");
+  const people = there?.people ?? [];
+  const holder = app.commands ? "You command" : lease ? `${lease.holder} commands` : "Nobody commands";
   const change = (action: "take" | "release") => app.request("lease", { action });
   return (
-    <div class="command" title={who}>
-      <span>{app.commands ? "You command" : lease ? `${lease.holder} commands` : "Nobody commands"}{others}</span>
-      <button onClick={() => change(app.commands ? "release" : "take")}>{app.commands ? "Hand over" : "Take"}</button>
+    <div class="command">
+      <details class="menu">
+        <summary>{app.mayCommand ? holder : "You look on"}{people.length > 1 ? `, ${people.length} here` : ""}</summary>
+        <div class="sheet right">
+          <ul>
+            {people.map((one, index) => (
+              <li key={index}><strong class="data">{one.name}</strong> <span class="hint">{one.agent ? "agent, " : ""}role {one.role}, since {clock(one.since)}</span></li>
+            ))}
+          </ul>
+          {app.mayCommand && <button onClick={() => change(app.commands ? "release" : "take")}>{app.commands ? "Hand over command" : "Take command"}</button>}
+          {app.mayCommand && there?.agents.map((agent) => (
+            <label key={agent}>
+              <input
+                type="checkbox"
+                checked={there.offered.includes(agent)}
+                onChange={(event) => app.request("offer", { agent, offered: event.currentTarget.checked })}
+              />
+              <span class="data">{agent}</span> may take command
+            </label>
+          ))}
+        </div>
+      </details>
     </div>
   );
 }

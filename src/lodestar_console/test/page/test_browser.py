@@ -32,7 +32,7 @@ def test_the_recorded_run_is_shown(browser: Any, console: Any) -> None:
     with opened(browser, console.address) as look:
         ready(look)
         look.sees("78 %")
-        look.sees("idle")
+        look.sees("Idle")
         look.sees("semantic_map")
         assert look.page.evaluate("lodestar.store.rows('entities').size") == len(console.run["entities"])
         known = look.page.evaluate("lodestar.view.grid.cells.reduce((n, c) => n + (c > 0), 0)")

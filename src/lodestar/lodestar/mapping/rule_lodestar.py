@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import numpy as np
 from numba import njit
 
@@ -12,6 +15,17 @@ from lodestar.mapping.evidence import FaceEvidence, MergeEvidence
 from lodestar.mapping.split_evidence import SplitEvidence
 from lodestar.mapping.tracks import Track, Tracks
 from lodestar.mapping.voxel_store import VoxelStore
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A mask that may show an instance. share: of its points in the instance's voxels; agrees: of the same kind."""
+
+    mask: int
+    instance: int
+    score: float
+    share: float
+    agrees: bool
 
 
 class LodestarRule:
@@ -34,7 +48,7 @@ class LodestarRule:
         share = owned / np.maximum(total, 1)[:, None]
         box_share = config.containment_weight * contained / np.maximum(total, 1)[:, None]
         near_share = config.appearance.near * close / np.maximum(total, 1)[:, None]
-        claims: list[tuple[float, float, int, int]] = []
+        claims: list[Claim] = []
         covered: dict[int, tuple[int, ...]] = {}
         for mask in np.flatnonzero(masks.usable).tolist():
             detection = masks.detections[mask]
@@ -49,7 +63,7 @@ class LodestarRule:
                 score = config.geometric_weight * value + config.label_weight * agreement
                 if score >= config.accept:
                     score += config.label_weight * look
-                    claims.append((float(score), float(share[mask, k]), mask, ids[k]))
+                    claims.append(Claim(mask, ids[k], float(score), float(share[mask, k]), agreement >= 0.5))
         matches = _settle(claims, covered, config)
         index, certain = {identity: k for k, identity in enumerate(ids)}, config.appearance.certain
         self._looks.learn([
@@ -135,16 +149,34 @@ def _is_in(point, box):
 
 
 def _settle(
-    claims: list[tuple[float, float, int, int]],
-    covered: dict[int, tuple[int, ...]],
-    config: AssociationConfig,
+    claims: list[Claim], covered: dict[int, tuple[int, ...]], config: AssociationConfig
 ) -> list[Match]:
-    """Assign claims, best first: one instance per mask; further masks of an instance must lie on its voxels."""
-    chosen: dict[int, tuple[int, float]] = {}
+    """Assign claims, best first: one instance per mask; further masks of an instance must lie on its voxels.
+
+    A mask of another kind may show an instance whose label was wrong, or be labelled wrongly itself; but not where a
+    mask of its own kind shows it in the same frame: then it is another thing, as the books on a shelf.
+    """
+    ordered = sorted(claims, key=lambda c: (-c.score, c.mask, c.instance))
+    shown = {claim.instance for claim in _best(ordered, config, lambda claim: claim.agrees).values()}
+    chosen = _best(ordered, config, lambda claim: claim.agrees or claim.instance not in shown)
+    return [
+        Match(mask, chosen[mask].instance, chosen[mask].score, covered[mask])
+        if mask in chosen
+        else Match(mask, 0, 0.0, covered[mask])
+        for mask in covered
+    ]
+
+
+def _best(
+    ordered: list[Claim], config: AssociationConfig, admitted: Callable[[Claim], bool]
+) -> dict[int, Claim]:
+    """Return the claim of each mask that has one, among those admitted. ordered: best first."""
+    chosen: dict[int, Claim] = {}
     taken: set[int] = set()
-    for score, share, mask, instance in sorted(claims, key=lambda c: (-c[0], c[2], c[3])):
-        if mask in chosen or (instance in taken and share < config.second_share):
+    for claim in ordered:
+        if claim.mask in chosen or not admitted(claim):
             continue
-        chosen[mask] = (instance, score)
-        taken.add(instance)
-    return [Match(mask, *chosen.get(mask, (0, 0.0)), covered[mask]) for mask in covered]
+        if claim.instance not in taken or claim.share >= config.second_share:
+            chosen[claim.mask] = claim
+            taken.add(claim.instance)
+    return chosen

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -153,30 +152,20 @@ def _settle(
 ) -> list[Match]:
     """Assign claims, best first: one instance per mask; further masks of an instance must lie on its voxels.
 
-    A mask of another kind may show an instance whose label was wrong, or be labelled wrongly itself; but not where a
-    mask of its own kind shows it in the same frame: then it is another thing, as the books on a shelf.
+    A mask of another kind may show an instance whose label was wrong, or be labelled wrongly itself; but where a mask
+    of its own kind shows the instance in the same frame, it is a stranger.
     """
-    ordered = sorted(claims, key=lambda c: (-c.score, c.mask, c.instance))
-    shown = {claim.instance for claim in _best(ordered, config, lambda claim: claim.agrees).values()}
-    chosen = _best(ordered, config, lambda claim: claim.agrees or claim.instance not in shown)
-    return [
-        Match(mask, chosen[mask].instance, chosen[mask].score, covered[mask])
-        if mask in chosen
-        else Match(mask, 0, 0.0, covered[mask])
-        for mask in covered
-    ]
-
-
-def _best(
-    ordered: list[Claim], config: AssociationConfig, admitted: Callable[[Claim], bool]
-) -> dict[int, Claim]:
-    """Return the claim of each mask that has one, among those admitted. ordered: best first."""
     chosen: dict[int, Claim] = {}
     taken: set[int] = set()
-    for claim in ordered:
-        if claim.mask in chosen or not admitted(claim):
+    for claim in sorted(claims, key=lambda c: (-c.score, c.mask, c.instance)):
+        if claim.mask in chosen or (claim.instance in taken and claim.share < config.second_share):
             continue
-        if claim.instance not in taken or claim.share >= config.second_share:
-            chosen[claim.mask] = claim
-            taken.add(claim.instance)
-    return chosen
+        chosen[claim.mask] = claim
+        taken.add(claim.instance)
+    shown = {claim.instance for claim in chosen.values() if claim.agrees}
+    matches = []
+    for mask, instances in covered.items():
+        claim = chosen.get(mask, Claim(mask, 0, 0.0, 0.0, agrees=False))
+        stranger = claim.instance in shown and not claim.agrees
+        matches.append(Match(mask, claim.instance, claim.score, instances, stranger))
+    return matches

@@ -16,8 +16,8 @@ from lodestar_console.intake.worker import KeyedWorker
 from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.conversions import stamp_from_msg
+from lodestar_ros.delta_client import entities_client
 from lodestar_ros.node import LodestarNode
-from lodestar_ros.scene_client import entities_client
 
 ROOMS_PERIOD = 2.0  # s between two looks at which things are in which room
 FORBIDDEN = 90  # value of the keep-out mask from which on a cell is told as closed

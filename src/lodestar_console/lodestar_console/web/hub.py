@@ -13,7 +13,6 @@ from lodestar_console.board.board import Board
 from lodestar_console.web.frames import FrameCache
 from lodestar_console.web.stack_port import Stack, Wishes
 
-
 LEASE_PERIOD = 0.5  # s between two looks whether the lease has ended
 
 

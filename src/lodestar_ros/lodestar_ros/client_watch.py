@@ -26,6 +26,9 @@ except ImportError:  # Humble
     from rclpy.qos_event import SubscriptionEventCallbacks
 
 
+DISCOVERY = 5.0  # s in which DDS discovers an owner that lives, also on a busy machine
+
+
 @dataclass(frozen=True)
 class ClientConfig:
     """Treatment of a directive whose client is gone."""
@@ -58,7 +61,7 @@ class OwnerWatch:
 
     def __init__(self, node: Node, name: str) -> None:
         self._node = node
-        self.is_alive = False
+        self.is_alive = self.was_alive = False
         events = SubscriptionEventCallbacks(liveliness=self._on_liveliness)
         self._subscription = node.create_subscription(
             Empty, owner_topic(name), lambda _: None, qos.OWNER, event_callbacks=events
@@ -66,6 +69,7 @@ class OwnerWatch:
 
     def _on_liveliness(self, info: Any) -> None:
         self.is_alive = info.alive_count > 0
+        self.was_alive |= self.is_alive
 
     def close(self) -> None:
         """Watch no longer."""
@@ -103,7 +107,9 @@ class ClientWatch:
         if self._owner.is_alive if self._owner is not None else self._client_is_there():
             self._seen = now
         silent = now - self._seen
-        return silent if silent > self._config.grace else 0.0
+        undiscovered = self._owner is not None and not self._owner.was_alive
+        grace = max(self._config.grace, DISCOVERY) if undiscovered else self._config.grace
+        return silent if silent > grace else 0.0
 
     def _client_is_there(self) -> bool:
         present = self._present()

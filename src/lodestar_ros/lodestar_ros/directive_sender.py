@@ -154,8 +154,11 @@ class DirectiveSender:
 
     def _begin(self, entry: _Entry) -> None:
         assert self._client is not None
-        hear = entry.ears.feedback
-        entry.sent = SentGoal(self._client, FollowDirective, entry.goal, lambda told: hear(told.feedback))
+
+        def hear(told: Any) -> None:
+            entry.ears.feedback(told.feedback)
+
+        entry.sent = SentGoal(self._client, FollowDirective, entry.goal, hear)
         self._open.append(entry)
         self._heard = self._steady()
         entry.sent.answer.add_done_callback(lambda answer: self._accepted(entry, answer))

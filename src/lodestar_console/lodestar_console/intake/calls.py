@@ -74,8 +74,13 @@ class Caller:
         try:
             return await asyncio.wait_for(answer.future, patience)
         except (asyncio.CancelledError, asyncio.TimeoutError):
-            self.post(lambda: sent[0].cancel() if sent else None)
+            self.post(partial(_cancel, sent))
             raise
+
+
+def _cancel(sent: list[SentGoal]) -> None:
+    for goal in sent:
+        goal.cancel()
 
 
 def _accepted(answer: _Answer, handle: Any) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import re
 from collections import OrderedDict
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -49,7 +51,10 @@ class Story:
             (msg.DirectiveReport, "directive_report", qos.EVENT, self._take_report),
             (msg.NodeRestart, "restarts", qos.LATCHED, self._take_restart),
         ):
-            node.listen(kind, topic, lambda message, take=take: worker.submit(lambda: take(message)), profile)
+            node.listen(kind, topic, partial(self._submit, take), profile)
+
+    def _submit(self, take: Callable[[Any], None], message: Any) -> None:
+        self._worker.submit(partial(take, message))
 
     # --- decisions ------------------------------------------------------------------------------------
 

@@ -29,8 +29,8 @@ class MemoryNode(LodestarNode):
     A store that cannot be used never ends the node: memories wait, the diagnostics say why, and it is tried again.
 
     Subscribes: ``entities``, ``regions``, ``instances``, ``keyframes``, ``stored_keyframes``, ``frontiers``,
-    ``decision``, ``directive_report``, ``world_events``, ``grid``, ``camera_info``, TF. Publishes: ``~/snapshots`` (deltas),
-    ``~/markers``, ``~/wanted_keyframes``, ``~/last_seen``. Serves: ``~/manage``, ``~/get_snapshots`` (paged).
+    ``decision``, ``directive_report``, ``world_events``, ``grid``, ``camera_info``, TF. Publishes: ``~/snapshots``
+    (deltas), ``~/markers``, ``~/wanted_keyframes``, ``~/last_seen``. Serves: ``~/manage``, ``~/get_snapshots`` (paged).
     Action: ``~/answer``.
     """
 

@@ -40,7 +40,8 @@ def shot_of(
     for instance, box in keyframe.instances.items():
         identity = scene.resolve(instance)
         shares[identity] = max(shares.get(identity, 0.0), share_of_image(box, keyframe.camera))
-    pose, known, shown, labels, caption = keyframe.map_from_camera, scene.entities, frozenset(ids), (), ""
+    pose, known, shown = keyframe.map_from_camera, scene.entities, frozenset(ids)
+    labels, caption = tuple[str, ...](), ""
     if snapshot is not None:
         things = (known.get(scene.resolve(i)) for i in sorted(shown))
         labels = tuple(dict.fromkeys(clean_text(thing.label) for thing in things if thing is not None))

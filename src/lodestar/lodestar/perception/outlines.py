@@ -30,7 +30,7 @@ def outline_of(mask: np.ndarray, left: int = 0, top: int = 0) -> Outline:
         return ()
     order = sorted(range(len(areas)), key=lambda i: (-areas[i], i))[:_PARTS]
     parts = [borders[i] for i in order if areas[i] >= _LEAST_PART * largest]
-    away, simple = 1.0, parts
+    away = 1.0
     while True:
         simple = [cv2.approxPolyDP(part, away, True).reshape(-1, 2) for part in parts]
         if sum(map(len, simple)) + len(simple) - 1 <= CORNERS:

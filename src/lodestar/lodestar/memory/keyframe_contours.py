@@ -71,11 +71,11 @@ def _contours(box: ImageBox, shape: tuple[int, ...]) -> list[np.ndarray]:
 
 
 def _write(picture: np.ndarray, text: str, outline: np.ndarray, color: tuple[int, int, int]) -> None:
-    """Write an id on its colour, at the upper left corner of the outline, within the image."""
+    """Write an id on its colour, above the highest corner of the outline, within the image."""
     scale = max(min(picture.shape[:2]) / 600.0, 0.35)
     (w, h), _ = cv2.getTextSize(text, _FONT, scale, 1)
-    left, top = outline.reshape(-1, 2).min(axis=0)
-    x = int(np.clip(left, 0, max(picture.shape[1] - w - 4, 0)))
-    y = int(np.clip(top, 0, max(picture.shape[0] - h - 6, 0)))
+    left, top = min(outline.reshape(-1, 2).tolist(), key=lambda corner: (corner[1], corner[0]))
+    x = min(left, max(picture.shape[1] - w - 4, 0))
+    y = min(max(top - h - 7, 0), max(picture.shape[0] - h - 6, 0))
     cv2.rectangle(picture, (x, y), (x + w + 3, y + h + 5), color, -1)
     cv2.putText(picture, text, (x + 2, y + h + 2), _FONT, scale, (0, 0, 0), 1, cv2.LINE_AA)

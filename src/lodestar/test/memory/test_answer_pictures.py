@@ -82,7 +82,9 @@ def test_a_model_that_may_not_see_is_shown_nothing_with_the_question(office):
 )
 def test_what_no_shown_picture_can_show_is_not_said(office, bad):
     answer, offline, (warning,), _ = looked(office, [said(claims=[bad])])
-    assert answer.sentence == offline.sentence and re.match("the offline answer stands: MODEL_ERROR: it", warning)
+    assert answer.sentence == offline.sentence and re.match(
+        "the offline answer stands: MODEL_ERROR: it", warning
+    )
 
 
 def test_what_the_store_knows_stays_the_store_s(office):

@@ -41,7 +41,7 @@ class MemoryNode(LodestarNode):
         book.connect(self).want(chain.from_iterable(example_texts()))  # before the first question comes
         self._feed = MemoryFeed(self, config, declare_config(self, FrameNames, "frames."))
         images = KeyframeClient(self, self._feed, config)
-        SegmentCaptions(self, self._feed, config, images)
+        SegmentCaptions(self, self._feed, config, images, lambda: self._keeper.store)
         self._keeper = MemoryKeeper(self, self._feed, config, book, images)
         self._snapshots = SnapshotServer(
             self, self._feed, declare_config(self, CheckpointConfig, "checkpoint.")

@@ -77,12 +77,21 @@ def test_pictures_of_what_is_meant_and_of_frontiers_reach_the_model_with_the_out
         street.look_until(lambda: street.count("images.known") >= 1, "the first keyframe", 60.0, image=True)
         street.walk(0.4)
         street.look_until(lambda: street.count("snapshots") >= 1, "a snapshot", 40.0, image=True)
-        street.robot.pose = (0.4, 0.0, np.pi)  # away from all that is known
-        street.look_until(lambda: street.count("images.known") >= 3, "another image", 40.0, image=True)
-        stored = bed.call(
-            srv.ListKeyframes, "keyframes/list", srv.ListKeyframes.Request(page_size=50)
-        ).keyframes
-        empty = next(one for one in reversed(stored) if not one.instances)
+        for turned in np.linspace(0.0, np.pi, 8):  # away from all that is known, as a robot turns
+            street.robot.pose = (0.4, 0.0, float(turned))
+            street.see(image=True)
+            time.sleep(0.2)
+
+        def stored():
+            request = srv.ListKeyframes.Request(page_size=50)
+            return bed.call(srv.ListKeyframes, "keyframes/list", request).keyframes
+
+        def bare():
+            return [one for one in stored() if not one.instances]
+
+        street.look_until(bare, "an image without things", 40.0, image=True)
+        empty, known = bare()[-1], {one.id: one for one in stored()}
+        street.look_until(lambda: street.count("images.known") >= len(known), "its record", 20.0)
         frontier = msg.Frontier(id=1, keyframe_id=empty.id, reachable=True, information_gain=5.0)
         frontiers.publish(msg.FrontierArray(header=header(time.time(), "map"), frontiers=[frontier]))
         time.sleep(1.0)
@@ -95,7 +104,7 @@ def test_pictures_of_what_is_meant_and_of_frontiers_reach_the_model_with_the_out
         lines = {int(line.group(1)): line.group(0) for line in LISTED.finditer(text)}
         assert len(images) == len(lines) and "at a frontier" in lines[empty.id]
         shown = dict(zip(lines, images))
-        first = next(one for one in stored if one.id == next(iter(lines)))
+        first = known[next(iter(lines))]
         (box,) = (one.image_box for one in first.instances if one.instance_id == 2)
         raw = bed.call(srv.GetKeyframe, "keyframes/get", srv.GetKeyframe.Request(id=first.id)).image.data
         changed = np.abs(pixels(shown[first.id]) - pixels(bytes(raw))).max(axis=2) > 50

@@ -144,7 +144,9 @@ def _asked(
         recording = with_room_names(recording)
         counts = {**COUNTS, VISUAL: VISUAL_COUNT} if options.eyes else COUNTS
         short = limit < LONG_TOUR.limit
-        questions = questions_of(recording.world, recording.glances, seed, options.wordings, counts, short)
+        questions = questions_of(
+            recording.world, recording.glances, seed, options.wordings, counts, short=short
+        )
     except (UnsafeFolder, TooFewQuestions) as error:
         raise BadOptions(str(error)) from error
     return recording, questions

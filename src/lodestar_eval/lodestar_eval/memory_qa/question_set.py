@@ -33,13 +33,13 @@ def questions_of(
     seed: int,
     wordings: str,
     counts: dict[str, int] | None = None,
-    short: bool = False,
     camera: Camera | None = None,
+    short: bool = False,
 ) -> list[Question]:
     """Return the questions to a tour, the same for the same seed whatever their wordings; of "visual" ones as many as
     there are.
 
-    wordings: development, reserved or both. short: of the others too. camera: by default the simulator's. Raises
+    wordings: development, reserved or both. camera: by default the simulator's. short: of the others too. Raises
     TooFewQuestions.
     """
     wanted = COUNTS if counts is None else counts

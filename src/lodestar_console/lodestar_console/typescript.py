@@ -1,4 +1,4 @@
-"""`python -m lodestar_console.typescript`: write the page's types, `page/src/protocol.ts`, from `protocol.py`.
+"""`python -m lodestar_console.typescript`: write the page's types, `page/src/protocol.ts`, from `protocol/`.
 
 With ``--check`` nothing is written; the exit status is 1 where the file is not what the records give.
 """
@@ -15,6 +15,7 @@ import msgspec
 from msgspec import inspect
 
 from lodestar_console import protocol
+from lodestar_console.protocol import items, messages, parts, requests, values
 
 TARGET = Path(__file__).resolve().parents[1] / "page" / "src" / "protocol.ts"
 _CONSTANTS = ("VERSION", "MAX_DIRECTIVE", "MAX_MESSAGE", "MAX_PICTURE", "CLOUD", "GRID", "CAMERA", "LOOKS")
@@ -25,7 +26,7 @@ _NAMES = ("Role", "PartName", "DeltaName")
 def typescript() -> str:
     """Return the text of the page's types."""
     lines = [
-        "// Written by `python -m lodestar_console.typescript` from protocol.py. Do not edit.",
+        "// Written by `python -m lodestar_console.typescript` from lodestar_console.protocol. Do not edit.",
         "",
         *(f"export const {name} = {json.dumps(getattr(protocol, name))};" for name in _CONSTANTS),
         "",
@@ -44,13 +45,18 @@ def _literal(alias: object) -> str:
 
 
 def _records() -> list[type[msgspec.Struct]]:
+    """Return every record, in the order of the modules and of the lines in them."""
     bases = (protocol.Record, protocol.Request)
-    found = [
+    homes = (parts, items, values, messages, requests)
+    return [
         value
-        for value in vars(protocol).values()
-        if isinstance(value, type) and issubclass(value, msgspec.Struct) and value not in bases
+        for home in homes
+        for value in vars(home).values()
+        if isinstance(value, type)
+        and issubclass(value, msgspec.Struct)
+        and value not in bases
+        and value.__module__ == home.__name__
     ]
-    return [record for record in found if record.__module__ == protocol.__name__]
 
 
 def _interface(record: type[msgspec.Struct]) -> list[str]:
@@ -106,7 +112,7 @@ def main(arguments: list[str] | None = None) -> int:
         same = TARGET.is_file() and TARGET.read_text() == text
         if not same:
             sys.stderr.write(
-                f"{TARGET} is not what protocol.py gives; run: python -m lodestar_console.typescript\n"
+                f"{TARGET} is not what the protocol gives; run: python -m lodestar_console.typescript\n"
             )
         return 0 if same else 1
     TARGET.parent.mkdir(parents=True, exist_ok=True)

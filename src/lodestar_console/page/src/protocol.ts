@@ -1,4 +1,4 @@
-// Written by `python -m lodestar_console.typescript` from protocol.py. Do not edit.
+// Written by `python -m lodestar_console.typescript` from lodestar_console.protocol. Do not edit.
 
 export const VERSION = 1;
 export const MAX_DIRECTIVE = 2000;
@@ -112,7 +112,7 @@ export interface Zone {
   expires: number | null;
 }
 
-/** What the detector can name now. unseen: words that were asked for and that it cannot name. by: the detector. */
+/** Words that the detector can name now. unseen: words that it cannot name, though asked for. by: the detector. */
 export interface Vocabulary {
   words: string[];
   unseen: string[];
@@ -162,12 +162,14 @@ export interface Operator {
   agent: boolean;
 }
 
-/** Who is there. */
+/** Everybody who is there. agents: names of agents that have a token; offered: those that may take the lease. */
 export interface Operators {
   people: Operator[];
+  agents: string[];
+  offered: string[];
 }
 
-/** Who commands, and until when unless it is renewed; any request of the holder renews it. */
+/** The commanding session, and until when unless it is renewed; any request of the holder renews it. */
 export interface Lease {
   holder: string;
   until: number;
@@ -248,7 +250,7 @@ export interface DecisionTrace {
   checks: Check[];
 }
 
-/** What differed from what was expected, why, and what was done about it. */
+/** Difference from what was expected, its cause, and what was done about it. */
 export interface Failure {
   text: string;
   diagnosis: string;
@@ -317,6 +319,76 @@ export interface DeltaItems {
   memories: MemoryItem;
 }
 
+/** A place that an answer points to, in map. */
+export interface Place {
+  x: number;
+  y: number;
+  z: number;
+  text: string;
+}
+
+/** Proof that an answer rests on. text is untrusted. session: of a keyframe, for its address. */
+export interface Proof {
+  kind: "entity" | "keyframe" | "memory" | "room";
+  id: string;
+  text: string;
+  at: number;
+  keyframe: number;
+  session: string;
+  score: number;
+}
+
+/** Answer to a question: value of the reply to `ask`. directive: what would find out, "" = nothing would. */
+export interface AnswerValue {
+  text: string;
+  confidence: number;
+  places: Place[];
+  proofs: Proof[];
+  entities: number[];
+  coverage: number | null;
+  directive: string;
+  last_verified: number;
+}
+
+/** Meaning of a directive: value of the reply to a dry run. problem: why it could not be begun. */
+export interface MeaningValue {
+  understood: string;
+  steps: string[];
+  constraints: string[];
+  problem: string;
+}
+
+/** Thing that was pointed at: value of the reply to `point_out`. */
+export interface PointedValue {
+  entity: number;
+  question: string;
+  choice: number;
+  correction: string;
+}
+
+/** Memories that fit: value of the reply to `memory_search`. count: of what `memory_forget` would forget. */
+export interface FoundValue {
+  memories: MemoryItem[];
+  count: number;
+}
+
+/** Sentences on a thing, a decision or a room: value of the reply to `details`. */
+export interface DetailsValue {
+  title: string;
+  lines: string[];
+  keyframes: number[];
+}
+
+/** Knowledge at a time: value of the reply to `at`. */
+export interface AtValue {
+  at: number;
+  decision: Decision | null;
+  events: Event[];
+  pose: [number, number, number] | null;
+  keyframe: number;
+  grid_revision: number;
+}
+
 /** First message: who one is here. server_time: of the robot's clock. */
 export interface Hello {
   type: "hello";
@@ -355,76 +427,6 @@ export interface Pong {
   server_time: number;
 }
 
-/** A place that an answer points to, in map. */
-export interface Place {
-  x: number;
-  y: number;
-  z: number;
-  text: string;
-}
-
-/** What an answer rests on. text is untrusted. session: of a keyframe, for its address. */
-export interface Proof {
-  kind: "entity" | "keyframe" | "memory" | "room";
-  id: string;
-  text: string;
-  at: number;
-  keyframe: number;
-  session: string;
-  score: number;
-}
-
-/** Answer to a question: value of the reply to `ask`. directive: what would find out, "" = nothing would. */
-export interface AnswerValue {
-  text: string;
-  confidence: number;
-  places: Place[];
-  proofs: Proof[];
-  entities: number[];
-  coverage: number | null;
-  directive: string;
-  last_verified: number;
-}
-
-/** What a directive means: value of the reply to a dry run. problem: why it could not be begun. */
-export interface MeaningValue {
-  understood: string;
-  steps: string[];
-  constraints: string[];
-  problem: string;
-}
-
-/** What was pointed at: value of the reply to `point_out`. */
-export interface PointedValue {
-  entity: number;
-  question: string;
-  choice: number;
-  correction: string;
-}
-
-/** Memories that fit: value of the reply to `memory_search`. count: of what `memory_forget` would forget. */
-export interface FoundValue {
-  memories: MemoryItem[];
-  count: number;
-}
-
-/** What is known of a thing, a decision or a room, in sentences: value of the reply to `details`. */
-export interface DetailsValue {
-  title: string;
-  lines: string[];
-  keyframes: number[];
-}
-
-/** What was known at a time: value of the reply to `at`. */
-export interface AtValue {
-  at: number;
-  decision: Decision | null;
-  events: Event[];
-  pose: [number, number, number] | null;
-  keyframe: number;
-  grid_revision: number;
-}
-
 /** Answer to a request. code: short name of a refusal, "" where it is ok. value: by the request, or null. */
 export interface Reply {
   type: "reply";
@@ -433,6 +435,49 @@ export interface Reply {
   code: string;
   text: string;
   value: unknown;
+}
+
+/** STOP. Any session may send it. */
+export interface StopRequest {
+  stop: true;
+}
+
+/** sent: it is on its way; refused: nothing answered, see text; held: it is latched; stands: measured at `at`. */
+export interface StopReply {
+  stop: "held" | "refused" | "sent" | "stands";
+  at: number;
+  text: string;
+}
+
+/** Streams that a page wants to see now; a hidden page wants nothing. hz: camera frames a second at most. */
+export interface Wanted {
+  cloud: boolean;
+  grid: boolean;
+  camera: boolean;
+  looks: boolean;
+  hz: number;
+}
+
+/** Message of a page on /ws/view. */
+export interface WantRequest {
+  want: Wanted;
+}
+
+/** A detection with its outline in pixels. entity: id, 0 = none yet. */
+export interface DetectedOutline {
+  label: string;
+  score: number;
+  outline: [number, number][];
+  entity: number;
+}
+
+/** Head of a camera frame; the JPEG has this size in pixels. pose: x, y, yaw of the robot. */
+export interface CameraHead {
+  width: number;
+  height: number;
+  stamp: number;
+  detections: DetectedOutline[];
+  pose: [number, number, number] | null;
 }
 
 /** Ask for a pong. */
@@ -481,6 +526,14 @@ export interface Resume {
 export interface ChangeLease {
   type: "lease";
   action: "release" | "take";
+  id: number;
+}
+
+/** Let an agent take the lease while nobody has it, or no longer. */
+export interface OfferLease {
+  type: "offer";
+  agent: string;
+  offered?: boolean;
   id: number;
 }
 
@@ -583,49 +636,6 @@ export interface At {
   id: number;
 }
 
-/** STOP. Any session may send it. */
-export interface StopRequest {
-  stop: true;
-}
-
-/** sent: it is on its way; refused: nothing answered, see text; held: it is latched; stands: measured at `at`. */
-export interface StopReply {
-  stop: "held" | "refused" | "sent" | "stands";
-  at: number;
-  text: string;
-}
-
-/** What a page wants to see now; a hidden page wants nothing. hz: camera frames a second at most. */
-export interface Wanted {
-  cloud: boolean;
-  grid: boolean;
-  camera: boolean;
-  looks: boolean;
-  hz: number;
-}
-
-/** Message of a page on /ws/view. */
-export interface WantRequest {
-  want: Wanted;
-}
-
-/** A detection with its outline in pixels. entity: id, 0 = none yet. */
-export interface DetectedOutline {
-  label: string;
-  score: number;
-  outline: [number, number][];
-  entity: number;
-}
-
-/** Head of a camera frame; the JPEG has this size in pixels. pose: x, y, yaw of the robot. */
-export interface CameraHead {
-  width: number;
-  height: number;
-  stamp: number;
-  detections: DetectedOutline[];
-  pose: [number, number, number] | null;
-}
-
 export type ServerMessage = Hello | Part | Delta | Pong | Reply;
 
-export type PageMessage = Ping | Resync | SendDirective | AnswerRobot | Cancel | Resume | ChangeLease | AskMemory | NameRoom | PointOut | CloseWay | Correct | Undo | SearchMemory | PinMemory | CorrectMemory | ForgetMemory | Details | At;
+export type PageMessage = Ping | Resync | SendDirective | AnswerRobot | Cancel | Resume | ChangeLease | OfferLease | AskMemory | NameRoom | PointOut | CloseWay | Correct | Undo | SearchMemory | PinMemory | CorrectMemory | ForgetMemory | Details | At;

@@ -48,7 +48,7 @@ def box_of(entity, pose):
     x, y, width, height = *map(int, low), *map(int, high - low)
     right, bottom = x + width - 1, y + height - 1
     diamond = (x + width // 2, y, right, y + height // 2, x + width // 2, bottom, x, y + height // 2)
-    return ImageBox(x, y, width, height, diamond)
+    return ImageBox(x, y, width, height, outline=diamond)
 
 
 class Street:

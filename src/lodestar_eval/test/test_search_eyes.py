@@ -78,7 +78,7 @@ def test_pictures_that_are_offered_are_outlined_and_known():
         world=world, time=1.0, view_truth=lambda width, height: (ids, np.where(ids > 0, 2.0, np.inf), None)
     )
     outline = (100, 60, 199, 60, 199, 119)  # a triangle
-    observation = SimpleNamespace(instance_id=4, box=ImageBox(100, 60, 100, 60, outline))
+    observation = SimpleNamespace(instance_id=4, box=ImageBox(100, 60, 100, 60, outline=outline))
     explorer, given = MagicMock(), []
     robot = SimpleNamespace(
         config=SimpleNamespace(shared=SimpleNamespace(map_id=1)), experts={holder(Role.EXPLORER): explorer},

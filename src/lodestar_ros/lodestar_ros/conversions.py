@@ -186,7 +186,7 @@ def box_to_msg(box: ImageBox) -> msg.ImageBox:
 
 
 def box_from_msg(box: msg.ImageBox) -> ImageBox:
-    return ImageBox(box.x, box.y, box.width, box.height, tuple(box.outline))
+    return ImageBox(box.x, box.y, box.width, box.height, outline=tuple(box.outline))
 
 
 # --- values of records ---------------------------------------------------------------------------------

@@ -124,14 +124,14 @@ def test_an_image_is_fetched_when_asked_for_and_nothing_waits(inputs):
 
 def test_an_image_is_given_with_the_outlines_that_are_known_now(inputs):
     outline = (100, 60, 179, 60, 179, 90, 130, 90, 130, 149, 100, 149)
-    linked = keyframe(7, instances={3: ImageBox(100, 60, 80, 90, outline)})
+    linked = keyframe(7, instances={3: ImageBox(100, 60, 80, 90, outline=outline)})
     inputs._getter.images = {7: jpeg(GREY)}
     inputs.image(7)
     until(lambda: inputs.image(7))
     inputs.take_keyframe(linked)  # things are linked after the image was stored
     drawn = np.abs(decode_picture(inputs.image(7)).astype(int) - GREY).max(axis=2) > 40
     assert drawn[60, 150] and drawn[120, 130] and not drawn[100:150, 140:190].any()
-    assert inputs.image(7) == annotated_jpeg(jpeg(GREY), {3: ImageBox(100, 60, 80, 90, outline)})
+    assert inputs.image(7) == annotated_jpeg(jpeg(GREY), {3: ImageBox(100, 60, 80, 90, outline=outline)})
 
 
 def test_what_is_no_image_is_not_offered(inputs):

@@ -27,7 +27,7 @@ class ImageBox:
     y: int
     width: int
     height: int
-    outline: Outline = ()
+    outline: Outline = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True)

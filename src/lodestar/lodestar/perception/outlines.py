@@ -37,7 +37,7 @@ def outline_of(mask: np.ndarray, left: int = 0, top: int = 0) -> Outline:
             break
         away *= 1.4
     joined = [row for part in simple for row in (*part.tolist(), _GAP)][:-1]
-    return tuple(value for row in joined for value in row)
+    return tuple(int(value) for row in joined for value in row)
 
 
 def parts_of(outline: Outline) -> list[np.ndarray]:

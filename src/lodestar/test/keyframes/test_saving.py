@@ -63,7 +63,7 @@ def test_there_and_back(kept, tmp_path):
 
 
 def test_outlines_are_stored_and_records_without_them_load_as_boxes(kept, tmp_path):
-    outlined = ImageBox(1, 2, 30, 20, (1, 2, 30, 2, 30, 21, -1, -1, 5, 5, 9, 5, 9, 9))
+    outlined = ImageBox(1, 2, 30, 20, outline=(1, 2, 30, 2, 30, 21, -1, -1, 5, 5, 9, 5, 9, 9))
     kept.link(1.0, {7: outlined})
     assert KeyframeStore(kept.folder).get(1)[0].instances == {7: outlined}
     path = kept.folder / "00000001.json"

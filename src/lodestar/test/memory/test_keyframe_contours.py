@@ -72,7 +72,7 @@ L_SHAPED = (100, 60, 179, 60, 179, 90, 130, 90, 130, 149, 100, 149)
 
 
 def test_an_outline_is_drawn_in_the_place_of_the_rectangle():
-    picture = changed(draw_contours(GRAY, [(7, ImageBox(100, 60, 80, 90, L_SHAPED))]))
+    picture = changed(draw_contours(GRAY, [(7, ImageBox(100, 60, 80, 90, outline=L_SHAPED))]))
     assert picture[60, 150] and picture[90, 160] and picture[120, 130], "the borders of an L"
     assert not picture[100:150, 140:190].any(), "its notch"
 
@@ -80,7 +80,7 @@ def test_an_outline_is_drawn_in_the_place_of_the_rectangle():
 def test_all_parts_of_an_outline_are_drawn_and_two_instances_of_one_entity_too():
     two = (20, 20, 60, 20, 60, 60, 20, 60, -1, -1, 90, 20, 130, 20, 130, 60, 90, 60)
     plain = cv2.imencode(".png", GRAY)[1]
-    boxes = {7: ImageBox(20, 20, 111, 41, two), 8: ImageBox(200, 100, 40, 40)}
+    boxes = {7: ImageBox(20, 20, 111, 41, outline=two), 8: ImageBox(200, 100, 40, 40)}
     drawn = annotated_jpeg(plain.tobytes(), boxes, {7: 3, 8: 3}.get)
     picture = cv2.imdecode(np.frombuffer(drawn, np.uint8), cv2.IMREAD_COLOR).astype(int)
     for row, column in ((60, 40), (60, 110), (140, 220)):
@@ -94,4 +94,4 @@ def test_all_parts_of_an_outline_are_drawn_and_two_instances_of_one_entity_too()
 )
 @settings(deadline=None)
 def test_no_outline_is_too_damaged_to_be_drawn(outline, box):
-    assert draw_contours(GRAY, [(1, ImageBox(*box, tuple(outline)))]).shape == GRAY.shape
+    assert draw_contours(GRAY, [(1, ImageBox(*box, outline=tuple(outline)))]).shape == GRAY.shape

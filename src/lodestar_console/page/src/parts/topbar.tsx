@@ -72,8 +72,17 @@ function LinkAge() {
 export function LinkLost() {
   const { state } = useLink();
   const app = useApp();
-  const robot = useStore("robot").part("robot");
-  if (!state.lost) return null;
+  const store = useStore("robot", "hello");
+  const robot = store.part("robot");
+  if (!state.lost || (store.hello === null && !state.ended && state.age < 1)) return null;
+  if (state.ended) {
+    return (
+      <div class="strip" role="alert">
+        <strong>Your session has ended.</strong> Make a new link on the robot's computer (python -m lodestar_console.link) and open it. STOP does not
+        work here any more: use the robot's own.
+      </div>
+    );
+  }
   return (
     <div class="strip" role="alert">
       <strong>Link lost</strong> for {duration(state.age)}. {robot ? `What you see is from ${clock(robot.stamp)}. ` : ""}

@@ -2,7 +2,7 @@
 
 import { useEffect, useReducer, useRef, useState } from "preact/hooks";
 import { useApp, useLink, useStore } from "../app";
-import { ago, clock, isQuestion, metres, percent } from "../format";
+import { ago, clock, isQuestion, metres, percent, words } from "../format";
 import { MAX_DIRECTIVE, MAX_PICTURE, type AnswerValue, type Directive } from "../protocol";
 import { keyframeAddress, Pictures } from "./pictures";
 import { Talk, type Turn } from "./talk";
@@ -118,7 +118,7 @@ function DirectiveCard({ directive }: { directive: Directive }) {
       {directive.running && (
         <p class="hint">
           {[
-            directive.phase,
+            words(directive.phase),
             directive.expert && `by ${directive.expert}`,
             directive.travelled !== null && `${metres(directive.travelled)} driven`,
             directive.remaining !== null && `${metres(directive.remaining)} to the goal`,

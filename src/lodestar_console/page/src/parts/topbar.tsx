@@ -2,7 +2,7 @@
 
 import { useEffect } from "preact/hooks";
 import { useApp, useLink, useStop, useStore, useUi } from "../app";
-import { clock, degrees, duration, percent, speed } from "../format";
+import { clock, degrees, duration, percent, speed, words } from "../format";
 import type { Robot } from "../protocol";
 import type { Theme } from "../ui";
 
@@ -30,7 +30,7 @@ export function TopBar() {
 function stateText(robot: Robot | undefined): string {
   if (!robot) return "No word yet";
   if (robot.held) return robot.stands ? "Stopped, stands" : "Stopping";
-  const state = robot.state.toLowerCase().replaceAll("_", " ");
+  const state = words(robot.state);
   return state ? state[0]!.toUpperCase() + state.slice(1) : robot.stands ? "Stands" : "Moves";
 }
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from lodestar.geometry.camera import PinholeCamera
 from lodestar.geometry.poses import inverse
 from lodestar.mapping.records import CaptionVote, Instance, InstanceDelta, Observation
 from lodestar.perception.config import MoverConfig
@@ -20,6 +19,7 @@ _IDS = (1 << 31) - 1 - FIRST_TRACK
 _COAST = 0.7  # s in which the velocity of an unseen track halves: who is hidden may stand
 _LONGEST = 1.0  # s of one step of prediction; after a longer gap the place is as uncertain as after that
 _AROUND = 0.15  # m around a body that is still its own depth
+_BODY = 0.25  # m, least radius of a body, of which an image may show a part; chosen: half the shoulders of an adult
 _BEHIND = 0.5  # m beyond a track's place from which on depth shows that it is not there
 _CLOCK_SET = 1.0  # s by which stamps may come late before the clock counts as set back
 _SMOOTH = 0.3  # weight of a new box
@@ -133,20 +133,22 @@ class MoverTracker:
         )  # fmt: skip
 
     def without_movers(self, frame: RgbdFrame) -> RgbdFrame:
-        """Return a frame whose depth is invalid where the body of a track is; the same one where there is none."""
+        """Return a frame whose depth is invalid in the columns that tracks stand in; the same one where there is none.
+
+        Whole columns: an image may show a part of somebody first, and a mask may lack the head.
+        """
         pose, camera, depth = frame.odom_from_camera, frame.camera, frame.depth
         states = [state for state in self._states if abs(frame.stamp - state.last_seen) <= self.config.life]
         if not states or depth.shape != (camera.height, camera.width):
             return frame
         ahead = float(np.clip(frame.stamp - self._stamp, 0.0, _LONGEST))
-        rays, kept = camera.rays(), depth.copy()
+        plane = (camera.rays() @ pose[:2, :3].T.astype(np.float32)) * depth[..., None]
+        own = np.zeros(depth.shape, bool)
         for state in states:
-            middle = _middle(state, ahead)
-            part = _window(inverse(pose) @ np.append(middle, 1.0), state.size, camera)
-            points = (rays[part] * depth[part][..., None]).reshape(-1, 3) @ pose[:3, :3].T + pose[:3, 3]
-            own = inside_tracks(points, [(middle, state.size)]).reshape(depth[part].shape)
-            kept[part][own & (depth[part] > 0.0)] = 0
-        return replace(frame, depth=kept) if (kept != depth).any() else frame
+            x, y = (_middle(state, ahead)[:2] - pose[:2, 3]).astype(np.float32)
+            own |= np.hypot(plane[..., 0] - x, plane[..., 1] - y) <= _radius(state.size)
+        own &= depth > 0.0
+        return replace(frame, depth=np.where(own, depth.dtype.type(0), depth)) if own.any() else frame
 
     def told(self, delta: InstanceDelta) -> InstanceDelta:
         """Return a delta of the map with the tracks that its frame showed, as instances and observations, and with
@@ -251,33 +253,9 @@ class MoverTracker:
         )  # fmt: skip
 
 
-def _window(middle: np.ndarray, size: np.ndarray, camera: PinholeCamera) -> tuple[slice, slice]:
-    """Return the part of an image that a body may be in: the whole one where it is near. middle: (4,) in the camera."""
-    x, y, z = (float(value) for value in middle[:3])
-    reach = float(np.linalg.norm(size)) / 2.0 + 2.0 * _AROUND
-    near = z - reach
-    if z < -reach:
-        return slice(0, 0), slice(0, 0)
-    if near < 0.3:
-        return slice(0, camera.height), slice(0, camera.width)
-    left, right = (camera.cx + camera.fx * edge / near for edge in (min(x - reach, 0.0), max(x + reach, 0.0)))
-    top, bottom = (camera.cy + camera.fy * edge / near for edge in (min(y - reach, 0.0), max(y + reach, 0.0)))
-    return (
-        slice(max(int(top), 0), max(min(int(bottom) + 1, camera.height), 0)),
-        slice(max(int(left), 0), max(min(int(right) + 1, camera.width), 0)),
-    )
-
-
-def inside_tracks(
-    points: np.ndarray, bodies: Iterable[tuple[np.ndarray, np.ndarray]], margin: float = _AROUND
-) -> np.ndarray:
-    """Return (N,) bool: points (N, 3) within a body: a cylinder about its middle (3,), of its size (3,)."""
-    own = np.zeros(len(points), bool)
-    for middle, size in bodies:
-        radius, half = float(max(size[:2])) / 2.0 + margin, float(size[2]) / 2.0 + margin
-        near = np.abs(points[:, 2] - middle[2]) <= half
-        own |= near & (np.hypot(points[:, 0] - middle[0], points[:, 1] - middle[1]) <= radius)
-    return own
+def _radius(size: np.ndarray) -> float:
+    """Return the radius, metres, of the column that a body of this size (3,) is in."""
+    return max(float(max(size[:2])) / 2.0, _BODY) + _AROUND
 
 
 def _middle(state: _State, ahead: float = 0.0) -> np.ndarray:

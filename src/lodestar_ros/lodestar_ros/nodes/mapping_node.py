@@ -16,10 +16,12 @@ from lodestar.mapping.grid_file import VERSIONS, Mapper
 from lodestar.mapping.octomap import MapExtentError, OctoMapper
 from lodestar.storage.checkpoint import CheckpointConfig
 from lodestar.timing.stamps import Periodic
+from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.checkpoints import Checkpointer
 from lodestar_ros.conversions import grid_from_msg, stamp_from_msg
 from lodestar_ros.conversions_map import octomap_to_msg
+from lodestar_ros.conversions_scene import tracks_to_msg
 from lodestar_ros.executors import main_of
 from lodestar_ros.frame_tree import TransformUnavailable
 from lodestar_ros.grid_publisher import GridPublisher
@@ -37,7 +39,8 @@ class MappingNode(LodestarNode):
     """Keep the plan grid of all nodes.
 
     Subscribes: ``points``, ``scan``, or ``depth`` and ``camera_info``, TF, ``closed_ways``; with SLAM also ``map``.
-    Publishes: ``grid`` (when it changed, and every few seconds), ``~/octomap`` (if it has subscribers).
+    Publishes: ``grid`` (when it changed, and every few seconds), ``~/movers`` (whatever moves in the ranges),
+    ``~/octomap`` (if it has subscribers).
     Actions: ``~/save``, ``~/load``.
     """
 
@@ -51,6 +54,8 @@ class MappingNode(LodestarNode):
         self._octomap_due = Periodic(self._config.octomap_period)
         self._grid = GridPublisher(self, self._config.grid_refresh)
         self._ways = WayInput(self, lambda: self._chain.opened_ways)
+        self._movers = self.create_publisher(msg.MoverTracks, "~/movers", qos.EVENT)
+        self._showed_movers = False  # with the last turn
         self._octomap = self.create_publisher(Octomap, "~/octomap", qos.LATCHED)
         self._worker: LatestWorker = LatestWorker("map", self._integrate, self._on_error)
         self.on_close(self._worker.close)
@@ -119,9 +124,17 @@ class MappingNode(LodestarNode):
             self._chain.follow_ways(self._ways.told)
             if isinstance(item.message, Image | CompressedImage):
                 self._chain.take_depth(self._poses.frame(item.message), item.odom_from_base)
-            elif self._chain.takes(item.stamp, item.map_from_sensor):
+            else:
                 self._chain.take_turn(item.turn())
+                self._publish_movers(item.stamp)
             self._publish(item.stamp)
+
+    def _publish_movers(self, stamp: float) -> None:
+        """Publish whom the ranges show, and once when nobody is left."""
+        movers = self._chain.movers.tracks()
+        if movers or self._showed_movers:
+            self._movers.publish(tracks_to_msg(movers, stamp))
+        self._showed_movers = bool(movers)
 
     def _publish(self, stamp: float) -> None:
         """Publish the grid if it is another one, and the octree if it is due and somebody listens."""

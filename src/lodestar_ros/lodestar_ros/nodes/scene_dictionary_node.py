@@ -39,7 +39,7 @@ from lodestar_ros.workers import QueueWorker
 class SceneDictionaryNode(LodestarNode):
     """Keep the entities of the scene and answer queries about them.
 
-    Subscribes: ``instances``, ``signs``, ``grid``, ``pillars``, ``keyframes``, ``tracks``,
+    Subscribes: ``instances``, ``signs``, ``grid``, ``pillars``, ``keyframes``, ``tracks``, ``movers``,
     ``directive``.
     Publishes: ``~/entities`` (deltas), ``~/regions``, ``~/similarity/*``, ``~/keep_out_mask``,
     ``~/costmap_filter_info``, ``~/markers``. Serves: ``~/get_entities`` (paged), ``~/name_region``,

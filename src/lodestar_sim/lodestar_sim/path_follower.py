@@ -29,6 +29,8 @@ _STOPPING = (
     1.0  # s ahead in which the robot comes no nearer to people; chosen: it brakes, and a grid is as old
 )
 _AHEAD = _STOPPING * np.array([0.25, 0.5, 1.0])
+_ASIDE_TIMES = np.array([0.25, 0.5, 1.0, 1.5])  # s of a step aside that must be free; chosen
+_ASIDE = 0.1  # closeness that a step aside must gain; chosen: 0.12 m
 _NUDGE = 0.12  # m/s sideways while turning without room to turn on the spot
 
 
@@ -268,6 +270,25 @@ class PathFollower:
         command = self._first_free(pose, unlike, clearance)
         if command is not None:
             self._escape_command, self._escape_left, self._breaks_free = command, _BREAK_FREE_STEPS, True
+
+    def step_aside(self, pose: np.ndarray, clearance: Clearance) -> np.ndarray | None:
+        """Return the motion over free floor that leads away from people best; None where none gains enough.
+
+        It comes nearer to nobody on its way, and does not turn: a robot with legs walks sideways.
+        """
+        start = pose[None]
+        least, best = float(clearance.closeness(start)[0]) - _ASIDE, None
+        before = clearance.covered(start)[0]
+        for direction in np.arange(16) * (math.pi / 8.0):
+            command = np.array([*self._body_velocity(direction, self.config.max_lateral), 0.0])
+            poses = rolled_out(pose, command, _ASIDE_TIMES)
+            closeness = clearance.closeness(poses)
+            if closeness[-1] > least or (np.diff(closeness, prepend=least + _ASIDE) > 1e-6).any():
+                continue
+            if (clearance.covered(poses) > before).any() or not clearance.passable(poses).all():
+                continue
+            least, best = float(closeness[-1]) - 1e-6, command
+        return best
 
     def _escape(self, pose: np.ndarray, target: np.ndarray, clearance: Clearance) -> np.ndarray | None:
         """Return the free motion that leaves most clearance around the robot; continued for a short time."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -108,3 +109,21 @@ def test_one_who_walks_up_to_it_is_let_pass_also_when_it_has_waited_long():
     assert not courtesy.stands(7.5, _among([(2.5, 2.0, 0, 0)]), pose), "one who stands is no news"
     assert courtesy.stands(8.0, _among([(2.5, 2.0, 0, 0), (2.0, 2.4, 0, -0.8)]), pose)
     assert not courtesy.stands(11.5, _among([]), pose)
+
+
+def test_it_steps_aside_for_one_who_walks_straight_at_it_and_backs_off_where_walls_leave_no_room():
+    """The walker does not give way, nor wait."""
+
+    def nearest(width):
+        def walker(now):
+            return _among([(6.0 - 0.8 * now, width / 2.0, -0.8, 0.0)], width)
+
+        path, _ = _drive(walker, (7.0, width / 2.0, 0.0), (2.0, width / 2.0, 0.0), 8.0)
+        away = [math.dist((6.0 - 0.08 * k, width / 2.0), path[k, :2]) for k in range(len(path))]
+        k = int(np.argmin(away))
+        return away[k], path[k] - path[k - 1]
+
+    away, _ = nearest(4.0)
+    assert away > 0.5
+    _, moved = nearest(0.7)
+    assert moved[0] <= 0.0 and abs(moved[1]) < 1e-3

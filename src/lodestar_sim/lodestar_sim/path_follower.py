@@ -274,16 +274,16 @@ class PathFollower:
     def step_aside(self, pose: np.ndarray, clearance: Clearance) -> np.ndarray | None:
         """Return the motion over free floor that leads away from people best; None where none gains enough.
 
-        It comes nearer to nobody on its way, and does not turn: a robot with legs walks sideways.
+        All of it leads away, so that it passes through nobody; it does not turn: a robot with legs walks sideways.
         """
-        start = pose[None]
-        least, best = float(clearance.closeness(start)[0]) - _ASIDE, None
-        before = clearance.covered(start)[0]
+        start_closeness, before = clearance.closeness(pose[None])[0], clearance.covered(pose[None])[0]
+        least, best = float(start_closeness) - _ASIDE, None
         for direction in np.arange(16) * (math.pi / 8.0):
             command = np.array([*self._body_velocity(direction, self.config.max_lateral), 0.0])
             poses = rolled_out(pose, command, _ASIDE_TIMES)
             closeness = clearance.closeness(poses)
-            if closeness[-1] > least or (np.diff(closeness, prepend=least + _ASIDE) > 1e-6).any():
+            nears = (np.diff(closeness, prepend=start_closeness) >= 0.0) & (closeness > 0.0)
+            if closeness[-1] > least or nears.any():
                 continue
             if (clearance.covered(poses) > before).any() or not clearance.passable(poses).all():
                 continue

@@ -42,7 +42,7 @@ def chosen_extras(checkout: Checkout, asked: str | None) -> frozenset[str]:
 
 def requirement_files(checkout: Checkout, prefix: Path | None, extras: Set[str]) -> list[Path]:
     """Return the files of requirements/ that the environment is to hold, this computer's own last."""
-    names = ["build", "run", "dev", "system_ros" if prefix else "ros"]
+    names = ["build", "run", "console", "dev", "system_ros" if prefix else "ros"]
     names += sorted({file for extra in extras for file in EXTRAS[extra]})
     files = [checkout.requirements / f"{name}.txt" for name in names]
     return files + ([checkout.local] if checkout.local.is_file() else [])

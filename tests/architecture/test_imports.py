@@ -13,7 +13,9 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src"
 CORE = SOURCE / "lodestar" / "lodestar"
-PACKAGES = ("lodestar", "lodestar_ros", "lodestar_sim", "lodestar_go2", "lodestar_eval", "lodestar_bringup")
+PACKAGES = (
+    "lodestar", "lodestar_ros", "lodestar_sim", "lodestar_go2", "lodestar_eval", "lodestar_bringup", "lodestar_console"
+)  # fmt: skip
 
 # What comes with a ROS installation or speaks its types.
 ROS = re.compile(
@@ -28,6 +30,7 @@ ALLOWED = {
     "lodestar_go2": {"lodestar", "lodestar_ros"},
     # reads profiles with the tree of configuration, keeps private folders; its mission command talks to the stack
     "lodestar_bringup": {"lodestar", "lodestar_ros"},
+    "lodestar_console": {"lodestar", "lodestar_ros", "lodestar_interfaces"},
     "lodestar_eval": {
         "lodestar",
         "lodestar_ros",
@@ -189,6 +192,19 @@ def test_only_nodes_of_the_simulator_and_the_live_parts_of_the_benchmarks_speak_
                 top = name.split(".")[0]
                 if top == "lodestar_ros" or (ROS.match(top) and not top.startswith("lodestar_")):
                     found.append(where(path, line, name))
+    assert found == []
+
+
+def test_of_the_console_only_node_and_intake_speak_ros() -> None:
+    """Board, access and web are tested and shown from a script without ROS."""
+    found = []
+    for path in modules("lodestar_console"):
+        if path.relative_to(SOURCE / "lodestar_console" / "lodestar_console").parts[0] in ("nodes", "intake"):
+            continue
+        for line, name in imports(path, SOURCE / "lodestar_console" / "lodestar_console"):
+            top = name.split(".")[0]
+            if ROS.match(top) and top != "lodestar_console":
+                found.append(where(path, line, name))
     assert found == []
 
 

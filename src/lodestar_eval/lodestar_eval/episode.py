@@ -50,6 +50,7 @@ from lodestar_eval.path_split import WaySplit, WayWatcher
 from lodestar_eval.settings import EpisodeSettings
 from lodestar_eval.simulated_robot import SimulatedRobot
 from lodestar_eval.stages import StageClock
+from lodestar_eval.time_split import TimeWatcher, quickest
 from lodestar_sim.judge import Verdict, judge_find, shortest_path_length
 from lodestar_sim.navigator import Navigator, NavigatorStatus
 from lodestar_sim.simulator import Simulator
@@ -106,17 +107,20 @@ class EpisodeRunner:
     def follow(self, episode: Episode, setup: float = 0.0) -> EpisodeRun:
         """Run the episode's current task to its end."""
         began = time.process_time()
-        watcher = WayWatcher(episode)
+        watcher, times = WayWatcher(episode), TimeWatcher(episode.simulator.time)
         place = episode.simulator.true_pose
         shortest = shortest_path_length(episode.world_now, place, episode.task.target_ids)
         began, setup = time.process_time(), setup + time.process_time() - began
         while episode.result is None:
             episode.step()
             watcher.observe(episode)
+            times.observe(episode.simulator.time, episode.simulator.velocity, episode.loop.state.name)
             if self._observer is not None:
                 self._observer(episode)
         cpu = time.process_time() - began
-        return episode.finish(shortest, cpu, setup, watcher.split(episode))
+        run = episode.finish(shortest, cpu, setup, watcher.split(episode))
+        seen_after = math.nan if watcher.seen_at is None else watcher.seen_at - episode.began
+        return replace(run, outcome=replace(run.outcome, seconds=dict(times.seconds), seen_after=seen_after))
 
 
 class Episode:
@@ -348,6 +352,7 @@ class Episode:
             decisions=_by_expert(self.decisions), stages=self.clock.totals(),
             driven={name: m for name, m in self.driven.items() if m > 0.0}, way=way.row() if way else {},
             looks=looks_of(self.decisions, path),
+            quickest=quickest(shortest, self.settings.simulator.robot),
             epoch_seconds=tuple(self.epochs.seconds), falls=simulator.falls, target=self._target,
         )  # fmt: skip
         return EpisodeRun(

@@ -7,6 +7,7 @@ import numpy as np
 from lodestar_eval.metrics import bootstrap_interval, defined, mean, share, share_interval
 from lodestar_eval.outcomes import EpisodeOutcome
 from lodestar_eval.stages import StageClock
+from lodestar_eval.time_tables import time_metrics
 
 
 def metrics_of(outcomes: list[EpisodeOutcome]) -> dict[str, float]:
@@ -46,6 +47,7 @@ def metrics_of(outcomes: list[EpisodeOutcome]) -> dict[str, float]:
         "setup_cpu_s": whole - busy,
         "simulated_s": simulated,
     }
+    metrics |= time_metrics(outcomes)
     epochs = [seconds for o in outcomes for seconds in o.epoch_seconds]
     for percent in (50, 95):
         metrics[f"epoch_p{percent}_s"] = float(np.percentile(epochs, percent)) if epochs else float("nan")

@@ -28,6 +28,16 @@ def spl(success: bool, shortest: float, travelled: float) -> float:
     return shortest / max(shortest, travelled)
 
 
+def sct(success: bool, quickest: float, taken: float) -> float:
+    """Success weighted by completion time of one episode (Yokoyama et al. 2021): S * c / max(c, t).
+
+    quickest: c, the shortest time of the same robot, s; NaN or 0 where there is no way to compare: NaN. taken: t, s.
+    """
+    if not quickest > 0.0:
+        return float("nan")
+    return quickest / max(quickest, taken) if success else 0.0
+
+
 def defined(values: Sequence[float]) -> list[float]:
     """Return the values that are not NaN, in their order; NaN is an undefined SPL."""
     return [value for value in values if not np.isnan(value)]

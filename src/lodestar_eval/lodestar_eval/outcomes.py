@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lodestar_eval.metrics import spl
+from lodestar_eval.metrics import sct, spl
 
 
 @dataclass(frozen=True)
@@ -18,8 +18,9 @@ class EpisodeOutcome:
     success. coverage: share of the reachable floor, floor_m2. rejected: frames that the map rejected, by reason.
     stages: seconds of the main thread and calls by stage. epoch_seconds: processor time of each decision epoch.
     driven: metres by the expert of the goal, "" = none.
-    way: the path's parts, by `path_split.WaySplit`. looks: by `looks.looks_of`. target: label of what is to be found.
-    setting, policy: of the run.
+    way: the path's parts, by `path_split.WaySplit`. looks: by `looks.looks_of`. seconds: by `time_split.TimeWatcher`.
+    seen_after: seconds until a target was first in the camera's view, NaN = never. quickest: seconds in which the robot
+    could drive the shortest way. target: label of what is to be found. setting, policy: of the run.
     """
 
     world: str
@@ -48,6 +49,9 @@ class EpisodeOutcome:
     driven: dict[str, float] = field(default_factory=dict)
     way: dict[str, float] = field(default_factory=dict)
     looks: dict[str, float] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+    seen_after: float = float("nan")
+    quickest: float = float("nan")
     floor_m2: float = float("nan")
     falls: int = 0  # the robot had no ground under a foot
     target: str = ""
@@ -66,6 +70,11 @@ class EpisodeOutcome:
         return spl(self.success, self.shortest, self.path_length)
 
     @property
+    def sct(self) -> float:
+        """Return success weighted by completion time; NaN if the episode began at a success pose."""
+        return sct(self.success, self.quickest, self.duration)
+
+    @property
     def speed(self) -> float:
         """Return simulated seconds per processor second."""
         return self.duration / self.cpu if self.cpu > 0.0 else float("nan")
@@ -74,9 +83,11 @@ class EpisodeOutcome:
         """Return one flat row of a table."""
         row = {key: value for key, value in vars(self).items() if not isinstance(value, dict | tuple)}
         row |= {"spl": "" if np.isnan(self.spl) else round(self.spl, 4), "speed": round(self.speed, 2)}
+        row |= {"sct": "" if np.isnan(self.sct) else round(self.sct, 4)}
         row |= {f"decisions_{name}": count for name, count in sorted(self.decisions.items())}
         row |= {f"driven_{name or 'none'}": round(metres, 2) for name, metres in sorted(self.driven.items())}
         row |= self.way
         row |= {f"looks_{name}": round(value, 2) for name, value in self.looks.items()}
+        row |= {f"seconds_{name}": round(value, 1) for name, value in self.seconds.items()}
         row["frames_rejected"] = sum(self.rejected.values())
         return row

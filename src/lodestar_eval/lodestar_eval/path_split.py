@@ -113,6 +113,7 @@ class WayWatcher:
         self._frames = -1
         self._marks: dict[str, float] = {}
         self._seen_from: np.ndarray | None = None
+        self.seen_at: float | None = None  # the simulator's time when a target was first in view
         self._headed: tuple[float, np.ndarray] | None = (
             None  # path length and pose at the start of the approach
         )
@@ -132,6 +133,7 @@ class WayWatcher:
                 return
             self._marks["seen"] = way
             self._seen_from = pose.copy()
+            self.seen_at = episode.simulator.time
         if "mapped" not in self._marks and self._mapped(episode):
             self._marks["mapped"] = way
         if "mapped" in self._marks and self._known(episode):

@@ -59,13 +59,15 @@ def test_a_goal_beside_what_has_not_shown_yet_is_no_approach(world, task):
     away = view + np.array([0.0, 0.0, np.pi])
     episode = SimpleNamespace(
         world_now=world, task=task, settings=EpisodeSettings(), phrases=phrase_book(), path_length=0.0, frames=0,
-        simulator=SimpleNamespace(true_pose=away), robot=SimpleNamespace(mirror=SceneMirror()),
+        simulator=SimpleNamespace(true_pose=away, time=0.0), robot=SimpleNamespace(mirror=SceneMirror()),
         loop=SimpleNamespace(directive=None, feedback=lambda: SimpleNamespace(goal=view, phase="EXPLORING")),
     )  # fmt: skip
     watcher = WayWatcher(episode)
     for way, pose in ((1.0, away), (2.0, view), (3.5, view)):
         episode.frames, episode.path_length, episode.simulator.true_pose = episode.frames + 1, way, pose
+        episode.simulator.time = 10.0 * way
         watcher.observe(episode)
     way = watcher.split(episode)
+    assert watcher.seen_at == 20.0
     assert way.unseen == 2.0  # the goal was beside it from the first metre on
     assert way.unseen + way.unmapped + way.unknown + way.elsewhere + way.approach == 3.5

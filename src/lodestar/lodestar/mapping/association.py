@@ -16,21 +16,31 @@ from lodestar.perception.frames import Detection
 
 @dataclass(frozen=True)
 class Match:
-    """A mask, the instance that it shows (0 = none known), and the instances that it covers."""
+    """A mask, the instance that it shows (0 = none known), and the instances that it covers.
+
+    stranger: it lies on the instance's voxels, but is another thing, as the books on a shelf: the instance has a mask
+    of its own kind in the same frame.
+    """
 
     mask: int
     instance_id: int
     score: float = 0.0
     covered: tuple[int, ...] = ()
+    stranger: bool = False
 
 
 @dataclass(frozen=True)
 class Split:
-    """`moved_mask` shows another object than `instance_id`, which `kept_mask` still shows."""
+    """`moved_mask` shows another object than `instance_id`, which `kept_mask` still shows.
+
+    inside: the moved mask is a stranger on the other, and takes the voxels that it covers; otherwise they share the
+    instance by distance.
+    """
 
     instance_id: int
     kept_mask: int
     moved_mask: int
+    inside: bool = False
 
 
 @dataclass(frozen=True)

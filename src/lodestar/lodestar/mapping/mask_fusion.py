@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -40,17 +41,16 @@ class MaskFusion:
             split.moved_mask: self._split(stamp, masks, split)
             for split in self._rule.split(masks, matches, tracks)
         }
-        return [replace(m, instance_id=renamed.get(m.mask, m.instance_id)) for m in matches]
+        return [
+            replace(m, instance_id=renamed[m.mask], stranger=False) if m.mask in renamed else m
+            for m in matches
+        ]
 
     def _split(self, stamp: float, masks: Masks, split: Split) -> int:
         """Move the moved mask's side of the instance to a new instance; return its id."""
         store, old = self._store, self._registry.tracks[split.instance_id]
-        centres = [masks.points(mask).mean(axis=0)[:2] for mask in (split.kept_mask, split.moved_mask)]
-        places, _ = store.members(np.array([old.id]))
-        voxels = (store.coords[places, :2] + 0.5) * self.config.voxel
-        to_kept, to_moved = (np.linalg.norm(voxels - centre, axis=1) for centre in centres)
         new = self._registry.start(stamp, masks.points(split.moved_mask))
-        store.reassign(places[to_moved < to_kept], old.id, new.id)
+        store.reassign(self._moved(masks, split), old.id, new.id)
         kept, moved = (masks.detections[m] for m in (split.kept_mask, split.moved_mask))
         pair = (moved.label, moved.caption)
         if pair != (kept.label, kept.caption) and pair in old.labels and len(old.labels) > 1:
@@ -58,12 +58,30 @@ class MaskFusion:
         self._rule.set_apart(old.id, new.id)
         return new.id
 
+    def _moved(self, masks: Masks, split: Split) -> np.ndarray:
+        """Return the places of the voxels that are the other thing's: those under a stranger's mask, or those of the
+        instance that are nearer to the middle of the moved mask than to that of the kept one.
+        """
+        store = self._store
+        if split.inside:
+            places = store.places(masks.samples.voxels[masks.samples.of(split.moved_mask)])
+            return np.unique(places[places >= 0])
+        centres = [masks.points(mask).mean(axis=0)[:2] for mask in (split.kept_mask, split.moved_mask)]
+        places, _ = store.members(np.array([split.instance_id]))
+        voxels = (store.coords[places, :2] + 0.5) * self.config.voxel
+        to_kept, to_moved = (np.linalg.norm(voxels - centre, axis=1) for centre in centres)
+        return places[to_moved < to_kept]
+
     def vote(self, stamp: float, masks: Masks, matches: list[Match], mark: int) -> list[Match]:
-        """Add the masks' votes; unmatched masks start instances. Returns the matches with the new ids."""
+        """Add the masks' votes; unmatched masks start instances. Returns the matches with the new ids, without those of
+        strangers, which tell nothing about the instance.
+        """
         config, store, samples = self.config, self._store, masks.samples
         ids = np.zeros(len(masks.detections), np.int32)
         result = []
         for match in matches:
+            if match.stranger:
+                continue
             identity = match.instance_id
             if identity == 0:
                 if not distinct(samples.voxels[samples.of(match.mask)], config.min_voxels):
@@ -103,8 +121,14 @@ class MaskFusion:
         return merges
 
     def observe(self, frame: RgbdFrame, masks: Masks, seen: dict[int, int]) -> list[Observation]:
-        """Return one observation per mask; an instance counts once per frame. seen: mask -> instance id."""
+        """Return one observation per mask; an instance counts once per frame, and its masks share one vote by their
+        points. seen: mask -> instance id.
+        """
         observations, tracks = [], self._registry.tracks
+        points = dict(zip(seen, np.diff(masks.samples.start)[list(seen)].tolist()))
+        shown = Counter[int]()
+        for mask, identity in seen.items():
+            shown[identity] += points[mask]
         pose = np.array(frame.odom_from_camera, np.float64)
         for mask, identity in seen.items():
             detection, track = masks.detections[mask], tracks[identity]
@@ -115,8 +139,9 @@ class MaskFusion:
             track.absence_count = 0
             config = self.config
             track.vote(
-                detection.label, detection.caption, detection.score, config.captions, config.label_votes
-            )
+                detection.label, detection.caption, detection.score * points[mask] / shown[identity],
+                config.captions, config.label_votes,
+            )  # fmt: skip
             self.restarted += not track.show(detection.feature, detection.feature_model)
             observations.append(to_observation(identity, frame.stamp, pose, detection, distance))
         return observations

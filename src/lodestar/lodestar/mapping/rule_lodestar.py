@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numba import njit
 
@@ -12,6 +14,17 @@ from lodestar.mapping.evidence import FaceEvidence, MergeEvidence
 from lodestar.mapping.split_evidence import SplitEvidence
 from lodestar.mapping.tracks import Track, Tracks
 from lodestar.mapping.voxel_store import VoxelStore
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A mask that may show an instance. share: of its points in the instance's voxels; agrees: of the same kind."""
+
+    mask: int
+    instance: int
+    score: float
+    share: float
+    agrees: bool
 
 
 class LodestarRule:
@@ -34,7 +47,7 @@ class LodestarRule:
         share = owned / np.maximum(total, 1)[:, None]
         box_share = config.containment_weight * contained / np.maximum(total, 1)[:, None]
         near_share = config.appearance.near * close / np.maximum(total, 1)[:, None]
-        claims: list[tuple[float, float, int, int]] = []
+        claims: list[Claim] = []
         covered: dict[int, tuple[int, ...]] = {}
         for mask in np.flatnonzero(masks.usable).tolist():
             detection = masks.detections[mask]
@@ -49,7 +62,7 @@ class LodestarRule:
                 score = config.geometric_weight * value + config.label_weight * agreement
                 if score >= config.accept:
                     score += config.label_weight * look
-                    claims.append((float(score), float(share[mask, k]), mask, ids[k]))
+                    claims.append(Claim(mask, ids[k], float(score), float(share[mask, k]), agreement >= 0.5))
         matches = _settle(claims, covered, config)
         index, certain = {identity: k for k, identity in enumerate(ids)}, config.appearance.certain
         self._looks.learn([
@@ -135,16 +148,24 @@ def _is_in(point, box):
 
 
 def _settle(
-    claims: list[tuple[float, float, int, int]],
-    covered: dict[int, tuple[int, ...]],
-    config: AssociationConfig,
+    claims: list[Claim], covered: dict[int, tuple[int, ...]], config: AssociationConfig
 ) -> list[Match]:
-    """Assign claims, best first: one instance per mask; further masks of an instance must lie on its voxels."""
-    chosen: dict[int, tuple[int, float]] = {}
+    """Assign claims, best first: one instance per mask; further masks of an instance must lie on its voxels.
+
+    A mask of another kind may show an instance whose label was wrong, or be labelled wrongly itself; but where a mask
+    of its own kind shows the instance in the same frame, it is a stranger.
+    """
+    chosen: dict[int, Claim] = {}
     taken: set[int] = set()
-    for score, share, mask, instance in sorted(claims, key=lambda c: (-c[0], c[2], c[3])):
-        if mask in chosen or (instance in taken and share < config.second_share):
+    for claim in sorted(claims, key=lambda c: (-c.score, c.mask, c.instance)):
+        if claim.mask in chosen or (claim.instance in taken and claim.share < config.second_share):
             continue
-        chosen[mask] = (instance, score)
-        taken.add(instance)
-    return [Match(mask, *chosen.get(mask, (0, 0.0)), covered[mask]) for mask in covered]
+        chosen[claim.mask] = claim
+        taken.add(claim.instance)
+    shown = {claim.instance for claim in chosen.values() if claim.agrees}
+    matches = []
+    for mask, instances in covered.items():
+        claim = chosen.get(mask, Claim(mask, 0, 0.0, 0.0, agrees=False))
+        stranger = claim.instance in shown and not claim.agrees
+        matches.append(Match(mask, claim.instance, claim.score, instances, stranger))
+    return matches

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from numba import njit
 
@@ -24,22 +26,27 @@ class SplitEvidence:
         for match in matches:
             if match.instance_id:
                 shown.setdefault(match.instance_id, []).append(match.mask)
+        strangers = {match.mask for match in matches if match.stranger}
         splits = []
-        sizes = np.diff(masks.samples.start)
         for instance, own in shown.items():
+            others = [mask for mask in own if mask in strangers]
             if len(own) == 1:
                 self._look_at_one(instance, own[0], masks, tracks)
                 continue
-            kept, moved = sorted(own, key=lambda m: (-sizes[m], m))[:2]
-            if not self._apart(masks, kept, moved):
-                continue
-            names = [(masks.detections[m].label, masks.detections[m].caption) for m in (kept, moved)]
-            differ = not (same_kind(names[0][0], names[1][0]) and looks_agree(*names))
-            balance = self._balance.get(instance, 0.0) + (2.0 if differ else 1.0)
+            if others:
+                (kept, *_), (moved, *_) = (_by_size(m, masks) for m in (set(own) - strangers, others))
+                weight = 2.0
+            else:
+                kept, moved = _by_size(own, masks)[:2]
+                if not self._apart(masks, kept, moved):
+                    continue
+                names = [(masks.detections[m].label, masks.detections[m].caption) for m in (kept, moved)]
+                weight = 1.0 if same_kind(names[0][0], names[1][0]) and looks_agree(*names) else 2.0
+            balance = self._balance.get(instance, 0.0) + weight
             self._balance[instance] = min(balance, self._config.evidence)
-            if balance >= self._config.evidence and self._shows_all(instance, own, masks, tracks):
+            if balance >= self._config.evidence and (others or self._shows_all(instance, own, masks, tracks)):
                 del self._balance[instance]
-                splits.append(Split(instance, kept, moved))
+                splits.append(Split(instance, kept, moved, inside=bool(others)))
         return splits
 
     def _look_at_one(self, instance: int, mask: int, masks: Masks, tracks: Tracks) -> None:
@@ -65,6 +72,12 @@ class SplitEvidence:
             return True
         points, others = masks.points(a), masks.points(b)
         return bool(_share_inside(points, others) <= overlap and _share_inside(others, points) <= overlap)
+
+
+def _by_size(masks: Iterable[int], of: Masks) -> list[int]:
+    """Return masks by their number of points, the largest first."""
+    sizes = np.diff(of.samples.start)
+    return sorted(masks, key=lambda mask: (-sizes[mask], mask))
 
 
 @njit(cache=True, nogil=True)

@@ -26,6 +26,7 @@ class Box:
     low: tuple
     high: tuple
     caption: str = ""
+    whole: str = ""  # boxes of one such name share a mask; "" = it has one of its own
 
 
 class BoxWorld:
@@ -66,6 +67,10 @@ class BoxWorld:
             true_from_camera if true_from_map is None else inverse(true_from_map) @ true_from_camera
         )
         odom_from_camera = inverse(map_from_odom) @ map_from_camera
+        first: dict[str, int] = {}
+        for value, box in enumerate(self.boxes, 1):
+            if box.whole:
+                labels[labels == value] = first.setdefault(box.whole, value)
         table = {
             value: {"class": box.label, "caption": box.caption or f"a {box.label}"}
             for value, box in enumerate(self.boxes, 1)

@@ -98,6 +98,44 @@ def test_farm_takes_only_what_looks_alike_and_bridges_what_one_mask_covers(box_w
     assert unchanged.observation_count == whole.observation_count  # what looks otherwise is not it
 
 
+@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.parametrize("overlooked", [0, 5])
+def test_what_stands_on_a_shelf_is_no_part_of_it(box_world, box, count, overlooked):
+    """From afar the shelf hides them in its mask; from near each has one of its own, on the shelf's voxels.
+
+    overlooked: in every how manieth frame the shelf has no mask; 0 = never.
+    """
+    panels = [((1.3, -0.8, 0.0), (1.34, 0.8, 0.9))]
+    panels += [((1.0, y, 0.0), (1.3, y + 0.03, 0.9)) for y in (-0.8, 0.77)]
+    panels += [((1.0, -0.8, z), (1.3, 0.8, z + 0.03)) for z in (0.0, 0.4, 0.87)]
+    shelf = [box("bookshelf", low, high, "a white bookshelf", "shelf") for low, high in panels]
+    rows = [
+        box("books", (1.05, y, 0.43), (1.28, y + 0.35, 0.75), f"{color} books")
+        for y, color in ((-0.7, "red"), (-0.15, "green"), (0.4, "blue"))
+    ][:count]
+    hidden = [replace(row, label="bookshelf", caption="a white bookshelf", whole="shelf") for row in rows]
+    world, voxels = box_world([*shelf, *hidden]), voxels_of("lodestar")
+    drive(world, [(-2.5, 0.1 * y, 0.0) for y in range(-3, 4)], voxels)
+    (known,) = confirmed(voxels, "bookshelf")
+    for n in range(24):
+        missed = overlooked and n % overlooked == overlooked - 1
+        world.boxes[:] = rows if missed else [*shelf, *rows]
+        drive(world, [(-0.6, 0.03 * (n - 12), 0.0)], voxels, start=10.0 + n)
+    (still,) = confirmed(voxels, "bookshelf")
+    assert still.id == known.id
+    assert len(confirmed(voxels, "books")) == count
+
+
+def test_a_thing_that_was_labelled_wrongly_is_not_two(box_world, box):
+    """Its only mask is of another kind now and then: it shows the same thing."""
+    chair = box("chair", (-0.25, -0.25, 0), (0.25, 0.25, 0.9), "a red chair")
+    world, voxels = box_world([chair]), voxels_of("lodestar")
+    for n in range(20):
+        world.boxes[0] = replace(chair, label="stool", caption="a stool") if n % 3 == 2 else chair
+        drive(world, [(-2.0, 0.02 * n, 0.0)], voxels, start=float(n))
+    assert [i.votes[0].label for i in voxels.instances().values() if i.confirmed] == ["chair"]
+
+
 @pytest.fixture
 def from_both_sides():
     """Poses that see a long thing about the origin first from one side, then from the other, never from an end."""

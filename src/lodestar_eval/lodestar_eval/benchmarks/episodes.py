@@ -241,6 +241,7 @@ def _compared(
     from lodestar_eval.delay_tables import delay_bars, delay_metrics, delay_tables
     from lodestar_eval.looks import look_bars, look_metrics
     from lodestar_eval.plots import save_paths
+    from lodestar_eval.time_tables import time_table
 
     rows = tables.rows_of(outcomes)
     picks: dict[tuple[str, str], list[Pick]] = {}
@@ -283,7 +284,7 @@ def _compared(
         tables=(
             tables.main_table(rows, metrics), *tables.kind_tables(rows, metrics),
             tables.target_table(rows, metrics), *delay_tables(rows, metrics),
-            tables.way_table(rows),
+            tables.way_table(rows), time_table(rows),
             tables.allocation_table(rows),
             *tables.learning_tables(metrics), *tables.stage_tables(picks), *result.tables,
         ),

@@ -1,0 +1,54 @@
+"""Access in one place: who may come in, and what they may do. The web server asks here alone."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from lodestar_console.access.keys import LinkDesk, secret_of
+from lodestar_console.access.lease import Holding, LeaseBook
+from lodestar_console.access.limits import CALLS, ENTRIES, REQUESTS, Buckets
+from lodestar_console.access.origins import Origins
+from lodestar_console.access.sessions import AgentBook, Session, SessionBook
+
+
+class DoorKeeper:
+    """Access to one console. folder: its private folder. on_lease_end: see `LeaseBook`."""
+
+    def __init__(
+        self,
+        folder: Path,
+        origins: Origins,
+        on_lease_end: Callable[[Holding], None] = lambda _: None,
+        wall: Callable[[], float] = time.time,
+        steady: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.origins = origins
+        #: Browsers do not tell cookies of two ports apart.
+        self.cookie = f"lodestar_session_{origins.port}"
+        self.links = LinkDesk(folder, secret_of(folder))
+        self.sessions, self.agents = SessionBook(folder, origins.port), AgentBook(folder)
+        self.lease = LeaseBook(on_lease_end)
+        self.requests, self.calls, self.entries = Buckets(REQUESTS), Buckets(CALLS), Buckets(ENTRIES)
+        self.wall, self.steady = wall, steady
+
+    def session_of(self, headers: Mapping[str, str]) -> Session | None:
+        """Return the session of a request's cookie."""
+        for pair in headers.get("cookie", "")[:4096].split(";"):
+            name, _, value = pair.strip().partition("=")
+            if name == self.cookie:
+                return self.sessions.find(value, self.wall())
+        return None
+
+    def end(self, headers: Mapping[str, str]) -> None:
+        """End the session of a request's cookie."""
+        for pair in headers.get("cookie", "")[:4096].split(";"):
+            name, _, value = pair.strip().partition("=")
+            if name == self.cookie:
+                self.sessions.end(value, self.wall())
+
+    def agent_of(self, headers: Mapping[str, str]) -> Session | None:
+        """Return the agent of a request's bearer token."""
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        return self.agents.find(token.strip()) if scheme.lower() == "bearer" else None

@@ -1,0 +1,121 @@
+"""The console's secret and what is derived from it: one-time links, which any process of the same user can make."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import os
+import re
+import secrets
+import stat
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+from lodestar.storage.files import write_file
+from lodestar.storage.private import UnsafeFolder, private_folder, state_home
+
+LINK_LASTS = 60.0  # s that a one-time link can be used
+MAX_AHEAD = 5.0  # s by which the clock of who made a link may be ahead
+ROLES = ("look", "stop", "command")
+_KEY = re.compile(r"([A-Za-z0-9_-]{10,80})\.([A-Za-z0-9_-]{43})")
+_SECRET_BYTES = 32
+
+
+class LinkRefused(Exception):
+    """The link cannot be used; the message says why and what to do."""
+
+
+def console_folder(path: str = "") -> Path:
+    """Return the console's private folder. path: another one than the user's. Raises UnsafeFolder, OSError."""
+    return private_folder(Path(path).expanduser() if path else state_home() / "console")
+
+
+def secret_of(folder: Path) -> bytes:
+    """Return the secret in the folder, which is made where there is none, readable by its owner alone.
+
+    Raises UnsafeFolder where others can read it or it is no secret of ours; OSError.
+    """
+    path = folder / "token"
+    if not path.exists():
+        with suppress(FileExistsError):  # another process was first
+            write_file(path, [secrets.token_urlsafe(_SECRET_BYTES).encode()], replace=False)
+    found = path.lstat()
+    if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o077:
+        raise UnsafeFolder(
+            f"{path} must be a file that you alone can read: chmod 600 it, or remove it for a new one"
+        )
+    text = path.read_bytes().strip()
+    if len(text) < _SECRET_BYTES:
+        raise UnsafeFolder(f"{path} holds no token of the console: remove it, and a new one is made")
+    return text
+
+
+def digest(text: str) -> str:
+    """Return what is stored of a token in its place."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def new_key(secret: bytes, role: str, now: float) -> str:
+    """Return the key of a one-time link for a role. now: s of the wall clock."""
+    if role not in ROLES:
+        raise ValueError(f"role is {role!r}; it is one of {', '.join(ROLES)}")
+    body = f"{role}:{int((now + LINK_LASTS) * 1000)}:{secrets.token_urlsafe(9)}"
+    return f"{_text(body.encode())}.{_text(_sign(secret, body))}"
+
+
+class LinkDesk:
+    """Redeems keys once. The used ones are noted in the folder before they count, also for a successor."""
+
+    def __init__(self, folder: Path, secret: bytes) -> None:
+        self._path, self._secret = folder / "used_links", secret
+        self._lock = threading.Lock()
+        self._used: dict[str, float] = {}  # digest of a key -> s at which it ends
+        if self._path.exists():
+            for line in self._path.read_text(errors="replace").splitlines():
+                name, _, until = line.partition(" ")
+                try:
+                    self._used[name] = float(until)
+                except ValueError:
+                    continue  # cut off by a power failure
+
+    def redeem(self, key: str, now: float) -> str:
+        """Return the role that a key gives, and use it up. Raises LinkRefused; OSError where it cannot be noted."""
+        found = _KEY.fullmatch(key)
+        body = _bytes(found[1]).decode(errors="replace") if found else ""
+        if found is None or not hmac.compare_digest(found[2], _text(_sign(self._secret, body))):
+            raise LinkRefused(
+                "This link is not one of this console. Make a new one: python -m lodestar_console.link"
+            )
+        role, until_ms, _ = body.split(":")
+        until = int(until_ms) / 1000
+        if not now <= until <= now + LINK_LASTS + MAX_AHEAD:
+            raise LinkRefused(
+                "This link is older than a minute. Make a new one: python -m lodestar_console.link"
+            )
+        name = digest(key)
+        with self._lock:
+            if name in self._used:
+                raise LinkRefused(
+                    "This link was used already. Make a new one: python -m lodestar_console.link"
+                )
+            used = {one: end for one, end in self._used.items() if end >= now} | {name: until}
+            write_file(self._path, [f"{one} {end:.3f}\n".encode() for one, end in used.items()])
+            self._used = used
+        return role
+
+
+def _sign(secret: bytes, body: str) -> bytes:
+    return hmac.new(secret, b"link:" + body.encode(), hashlib.sha256).digest()
+
+
+def _text(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def _bytes(text: str) -> bytes:
+    try:
+        return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    except ValueError:
+        return b""

@@ -1,0 +1,44 @@
+"""`python -m lodestar_console.link`: print a one-time link to the console that runs; it is valid for a minute.
+
+Exit status: 0 printed; 2 no console has run here, or its folder cannot be used.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from lodestar.storage.private import UnsafeFolder
+from lodestar_console.access.keys import ROLES, console_folder, secret_of
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print a link; return the exit status."""
+    from lodestar_console.web.console import last_address, link_to
+
+    parser = argparse.ArgumentParser(
+        prog="python -m lodestar_console.link",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--role", choices=ROLES, default="command", help="of who opens it (command)")
+    parser.add_argument(
+        "--address", default="", help="of the console; that of the last one where it is missing"
+    )
+    parser.add_argument("--folder", default="", help="the console's folder, where it is not the user's")
+    options = parser.parse_args(arguments)
+    try:
+        folder = console_folder(options.folder)
+        address = options.address.rstrip("/") or last_address(folder)
+        if not address:
+            sys.stderr.write("no console has run here: start the stack with console:=true, or make demo\n")
+            return 2
+        sys.stdout.write(f"{link_to(address, secret_of(folder), options.role)}\n")
+    except (UnsafeFolder, OSError) as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

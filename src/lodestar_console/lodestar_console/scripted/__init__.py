@@ -1,0 +1,1 @@
+"""A console without a robot: a script in the place of the stack."""

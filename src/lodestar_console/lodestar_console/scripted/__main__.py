@@ -1,0 +1,44 @@
+"""`python -m lodestar_console.scripted`: a console without a robot, which shows a small building from a script.
+
+For tests of the page, for screenshots and to try it. A directive drives the robot to a thing, "which chair" asks back,
+STOP latches, corrections can be undone. Prints a one-time link, then stays until Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import threading
+
+from lodestar_console.scripted.building import THINGS
+from lodestar_console.scripted.console import ScriptedConsole
+from lodestar_console.web.console import ConsoleConfig
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Serve until Ctrl-C; return the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m lodestar_console.scripted", description=__doc__)
+    parser.add_argument("--port", type=int, default=8080)
+    parser.add_argument(
+        "--folder", default="", help="of token, sessions and journal; the user's where it is missing"
+    )
+    parser.add_argument("--role", default="command", choices=("look", "stop", "command"))
+    parser.add_argument("--points", type=int, default=4000, help="of the cloud")
+    parser.add_argument("--objects", type=int, default=len(THINGS), help="things on the map")
+    options = parser.parse_args(arguments)
+    script = ScriptedConsole(
+        ConsoleConfig(port=options.port, folder=options.folder), options.points, options.objects
+    )
+    sys.stdout.write(f"{script.console.link(options.role)}\n")
+    sys.stdout.flush()
+    try:
+        threading.Event().wait()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        script.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,401 @@
+"""A stack that is a script: one robot in a small building."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from lodestar_console import protocol
+from lodestar_console.access.sessions import Session
+from lodestar_console.board.board import Board
+from lodestar_console.scripted.building import (
+    FOOTPRINT,
+    PERIOD,
+    SPEED,
+    THINGS,
+    camera_image,
+    grid_cells,
+    near_cells,
+    show_building,
+    thing_image,
+)
+from lodestar_console.web.stack_port import Outcome, Picture, Upload, Wishes
+
+
+class ScriptedStack:
+    """Answers every request; `step` moves the robot."""
+
+    def __init__(self, board: Board, points: int = 4000, objects: int = len(THINGS)) -> None:
+        self.board = board
+        self.stops = 0
+        self.wishes = Wishes()
+        self._lock = threading.Lock()
+        self._pose = [1.0, 1.0, 0.0]
+        self._goal: tuple[float, float] | None = None
+        self._held = False
+        self._speed = 0.0
+        self._directive = protocol.Directive()
+        self._asked = ""
+        self._entries: list[protocol.BeliefChange] = []
+        self._driven: list[tuple[float, float]] = []
+        self._decisions = self._shots = self._ticks = 0
+        self._seen = near_cells(1.0, 1.0)
+        show_building(board, points, objects)
+        board.set("directive", self._directive)
+
+    def step(self) -> None:
+        """Move everything on by one period."""
+        with self._lock:
+            self._ticks += 1
+            self._drive()
+            self._show_robot()
+            if self._ticks % 5 == 0:
+                self._look()
+            if self.wishes.camera and self._ticks % max(int(1 / PERIOD / self.wishes.camera), 1) == 0:
+                self._shoot()
+
+    def _drive(self) -> None:
+        x, y, _ = self._pose
+        self._speed = 0.0
+        if self._goal is None or self._held:
+            return
+        dx, dy = self._goal[0] - x, self._goal[1] - y
+        far = math.hypot(dx, dy)
+        if far < 0.6:
+            self._goal = None
+            self._end(True, 0, f"Found: I face it after {self._directive.travelled or 0.0:.1f} m.")
+            return
+        step = min(SPEED * PERIOD, far)
+        self._speed = SPEED
+        self._pose = [x + dx / far * step, y + dy / far * step, math.atan2(dy, dx)]
+        self._driven.append((round(self._pose[0], 2), round(self._pose[1], 2)))
+        travelled = (self._directive.travelled or 0.0) + step
+        self._show_directive(travelled=travelled, remaining=far)
+
+    def _show_robot(self) -> None:
+        x, y, yaw = self._pose
+        planned = [(x, y), self._goal] if self._goal else []
+        self.board.set("path", protocol.Path(driven=self._driven[-500:], planned=planned))
+        self.board.set(
+            "robot",
+            protocol.Robot(
+                pose=(x, y, 0.0, yaw),
+                speed=self._speed,
+                turn_rate=0.0,
+                battery=protocol.Battery(share=0.8, volts=29.1),
+                state="HELD" if self._held else "NAVIGATING" if self._goal else "IDLE",
+                held=self._held,
+                motion_allowed=bool(self._goal) and not self._held,
+                epoch=self._decisions,
+                stands=self._speed == 0.0,
+                footprint=FOOTPRINT,
+                stamp=self.board.now(),
+                heartbeat_age=0.05,
+            ),
+        )
+
+    def _look(self) -> None:
+        """Show more of the grid around the robot."""
+        self._seen |= near_cells(self._pose[0], self._pose[1])
+        cells = grid_cells(self._seen)
+        self.board.grid.show(cells, 0.05, (0.0, 0.0, 0.0), self.board.now())
+        looks = np.where(self._seen, 180, 0).astype(np.uint8)
+        if self.board.looks.show(looks, 0.05, (0.0, 0.0, 0.0), self.board.now()):
+            self.board.set("looks", protocol.Looks(revision=self.board.looks.revision))
+        self.board.changed()
+
+    def _shoot(self) -> None:
+        self._shots += 1
+        self.board.camera.show(*camera_image(self._shots, self.board.now()))
+        self.board.changed()
+
+    async def perform(
+        self, request: protocol.PageMessage, who: Session, picture: Upload | None = None
+    ) -> Outcome:
+        """Answer a request."""
+        await asyncio.sleep(0.02)
+        with self._lock:
+            handlers: dict[type, Callable[[Any, Session], Outcome]] = {
+                protocol.SendDirective: self._on_directive,
+                protocol.AnswerRobot: self._on_answer,
+                protocol.Cancel: self._on_cancel,
+                protocol.Resume: self._on_resume,
+                protocol.AskMemory: self._on_ask,
+                protocol.Correct: self._on_correct,
+                protocol.Undo: self._on_undo,
+                protocol.At: self._on_at,
+                protocol.NameRoom: self._on_name,
+                protocol.SearchMemory: self._on_search,
+                protocol.PointOut: self._on_point,
+                protocol.Details: self._on_details,
+            }
+            handler = handlers.get(type(request))
+            if handler is None:
+                return Outcome(True, "Done.")
+            return handler(request, who)
+
+    def stop(self) -> None:
+        """Latch."""
+        with self._lock:
+            self.stops += 1
+            self._held = True
+            if self._directive.running:
+                self._goal = None
+                self._end(False, 11006, "Held by the operator.")
+
+    def cancel_of(self, who: str) -> None:
+        """Cancel the directive that runs."""
+        with self._lock:
+            self._goal = None
+            if self._directive.running:
+                self._end(False, 11005, "Cancelled: who sent it is gone.")
+
+    async def keyframe(self, number: int, session: str, outlined: bool) -> Picture | None:
+        """Return the picture of a thing."""
+        return Picture(thing_image(number, outlined)) if 1 <= number <= 100 else None
+
+    async def log(self, node: str, lines: int) -> str | None:
+        """Return a line."""
+        return f"[INFO] {node}: ready\n" if node in ("mapping", "perception", "goal_selector") else None
+
+    def want(self, wishes: Wishes) -> None:
+        """Note what is wanted."""
+        self.wishes = wishes
+
+    def _on_directive(self, request: protocol.SendDirective, who: Session) -> Outcome:
+        thing = next((t for t in THINGS if t[0] in request.text and t[1].split()[0] in request.text), None)
+        thing = thing or next((t for t in THINGS if t[0] in request.text), None)
+        if thing is None:
+            return Outcome(False, "Not understood: say what to find, such as a red chair.", "NOT_UNDERSTOOD")
+        understood = f"Find the {thing[1]}."
+        meaning = protocol.MeaningValue(understood=understood, steps=[understood], constraints=[])
+        if request.dry_run:
+            return Outcome(True, understood, value=meaning)
+        if self._held:
+            return Outcome(False, "The robot is held: resume first.", "HELD")
+        if "which" in request.text:
+            self._asked = f"q{self._ticks}"
+            question = protocol.RobotQuestion(
+                id=self._asked, text="Which chair do you mean?", choices=["the red chair", "the blue chair"]
+            )
+            self._directive = protocol.Directive(
+                text=request.text, understood=understood, question=question, by=who.name
+            )
+            self.board.set("directive", self._directive)
+            return Outcome(True, question.text)
+        return self._begin(request.text, understood, thing, who)
+
+    def _begin(
+        self, text: str, understood: str, thing: tuple[str, str, float, float], who: Session
+    ) -> Outcome:
+        self._goal = thing[2], thing[3]
+        self._directive = protocol.Directive(
+            text=text,
+            understood=understood,
+            phase="APPROACHING",
+            expert="semantic_map",
+            running=True,
+            by=who.name,
+            goal=(*self._goal, 0.0),
+            progress=[protocol.Progress(at=self.board.now(), text=f"I go to the {thing[1]}.")],
+        )
+        self.board.set("directive", self._directive)
+        self._decide(text, thing)
+        meaning = protocol.MeaningValue(understood=understood, steps=[understood], constraints=[])
+        return Outcome(True, understood, value=meaning)
+
+    def _decide(self, text: str, thing: tuple[str, str, float, float]) -> None:
+        self._decisions += 1
+        arms = [
+            protocol.Arm(
+                name="semantic_map", admissible=True, value=0.9, bound=1.1, reason=f"the {thing[1]} fits"
+            ),
+            protocol.Arm(name="frontier", admissible=True, value=0.4, bound=0.7, reason="6.5 m2 may be seen"),
+            protocol.Arm(name="ego_vlm", admissible=False, value=None, bound=None, reason="no model"),
+        ]
+        now = self.board.now()
+        key = f"script:{self._decisions}"
+        self.board.put(
+            "decisions",
+            protocol.Decision(
+                id=key,
+                epoch=self._decisions,
+                at=now,
+                directive=text,
+                chosen="semantic_map",
+                explanation=f"The map knows a {thing[1]}.",
+                arms=arms,
+                reward=None,
+                outcome="pending",
+                entities=[1],
+                trace=protocol.DecisionTrace(
+                    text=f"GoTo the {thing[1]}",
+                    checks=[protocol.Check(kind="believed", text=f"the {thing[1]} is in the office")],
+                ),
+            ),
+        )
+        self._tell("DECISION", f"semantic_map was chosen: the {thing[1]} fits", decision=key)
+
+    def _tell(self, kind: str, text: str, decision: str = "") -> None:
+        x, y, yaw = self._pose
+        count = len(self.board.tables["events"]) + 1
+        self.board.put(
+            "events",
+            protocol.Event(
+                id=f"s{count}",
+                at=self.board.now(),
+                kind=kind,
+                text=text,
+                pose=(x, y, yaw),
+                keyframe=1,
+                decision=decision,
+            ),
+        )
+
+    def _end(self, success: bool, code: int, text: str) -> None:
+        result = protocol.DirectiveResult(
+            success=success, code=code, text=text, entities=[1] if success else []
+        )
+        self._show_directive(running=False, result=result, phase="", goal=None)
+        self._tell("DIRECTIVE", text)
+
+    def _show_directive(self, **changes: Any) -> None:
+        self._directive = msgspec.structs.replace(self._directive, **changes)
+        self.board.set("directive", self._directive)
+
+    def _on_answer(self, request: protocol.AnswerRobot, who: Session) -> Outcome:
+        if request.question != self._asked or not 1 <= request.choice <= 2:
+            return Outcome(False, "This question is not open.", "QUESTION_UNKNOWN")
+        thing = THINGS[request.choice - 1]
+        return self._begin(self._directive.text, f"Find the {thing[1]}.", thing, who)
+
+    def _on_cancel(self, _: protocol.Cancel, who: Session) -> Outcome:
+        if not self._directive.running:
+            return Outcome(False, "No directive runs.", "idle")
+        self._goal = None
+        self._end(False, 11005, f"Cancelled by {who.name}.")
+        return Outcome(True, "Cancelled.")
+
+    def _on_resume(self, *_: object) -> Outcome:
+        self._held = False
+        return Outcome(True, "Released.")
+
+    def _on_ask(self, request: protocol.AskMemory, _: Session) -> Outcome:
+        thing = next((t for t in THINGS if t[0] in request.text), None)
+        if thing is None:
+            value = protocol.AnswerValue(
+                text="I have not seen it.",
+                confidence=0.0,
+                places=[],
+                proofs=[],
+                entities=[],
+                coverage=0.6,
+                directive=f"find {request.text[:40]}",
+                last_verified=0.0,
+            )
+            return Outcome(True, value.text, value=value)
+        number = THINGS.index(thing) + 1
+        value = protocol.AnswerValue(
+            text=f"The {thing[1]} is in the office.",
+            confidence=0.9,
+            places=[protocol.Place(x=thing[2], y=thing[3], z=0.4, text=thing[1])],
+            proofs=[
+                protocol.Proof(
+                    kind="keyframe", id=str(number), text=thing[1], at=self.board.now(), keyframe=number
+                )
+            ],
+            entities=[number],
+            coverage=0.6,
+            directive="",
+            last_verified=self.board.now(),
+        )
+        return Outcome(True, value.text, value=value)
+
+    def _on_correct(self, request: protocol.Correct, who: Session) -> Outcome:
+        if not request.text.strip():
+            return Outcome(False, "Say what is wrong.", "NOT_UNDERSTOOD")
+        number = len(self._entries) + 1
+        entry = protocol.BeliefChange(
+            id=str(number),
+            entry=number,
+            at=self.board.now(),
+            text=request.text,
+            by=who.name,
+            entities=[request.entity] if request.entity else [],
+        )
+        self._entries.append(entry)
+        self.board.put("beliefs", entry)
+        entity = self.board.tables["entities"].get(request.entity)
+        if entity is not None and "gone" in request.text:
+            self.board.put("entities", msgspec.structs.replace(entity, state="archived"))
+        return Outcome(True, f"Noted: {request.text}")
+
+    def _on_undo(self, request: protocol.Undo, _: Session) -> Outcome:
+        if not 1 <= request.entry <= len(self._entries) or self._entries[request.entry - 1].undone:
+            return Outcome(False, "There is no such entry, or it is undone.", "NO_SUCH_ENTRY")
+        entry = msgspec.structs.replace(self._entries[request.entry - 1], undone=True)
+        self._entries[request.entry - 1] = entry
+        self.board.put("beliefs", entry)
+        for number in entry.entities:
+            entity = self.board.tables["entities"].get(number)
+            if entity is not None:
+                self.board.put("entities", msgspec.structs.replace(entity, state="active"))
+        return Outcome(True, f"Taken back: {entry.text}")
+
+    def _on_at(self, request: protocol.At, _: Session) -> Outcome:
+        decisions = [one for one in self.board.tables["decisions"].values() if one.at <= request.time]
+        events = [one for one in self.board.tables["events"].values() if abs(one.at - request.time) < 10.0]
+        pose = events[-1].pose if events else None
+        value = protocol.AtValue(
+            at=request.time,
+            decision=decisions[-1] if decisions else None,
+            events=events,
+            pose=pose,
+            keyframe=1 if events else 0,
+        )
+        return Outcome(True, value=value)
+
+    def _on_name(self, request: protocol.NameRoom, _: Session) -> Outcome:
+        rooms: Any = self.board.get("rooms")
+        if not any(room.id == request.room for room in rooms):
+            return Outcome(False, "There is no such room.", "UNKNOWN_REGION")
+        self.board.set(
+            "rooms",
+            [
+                msgspec.structs.replace(room, name=request.name, named=True)
+                if room.id == request.room
+                else room
+                for room in rooms
+            ],
+        )
+        return Outcome(True, f"It is called {request.name} now.")
+
+    def _on_search(self, request: protocol.SearchMemory, _: Session) -> Outcome:
+        found = [
+            protocol.MemoryItem(
+                id=str(n), at=self.board.now() - 30, text=f"I saw a {t[1]}.", x=t[2], y=t[3], keyframes=[n]
+            )
+            for n, t in enumerate(THINGS, 1)
+            if request.text.lower() in t[1]
+        ]
+        return Outcome(True, f"{len(found)} found.", value=protocol.FoundValue(memories=found))
+
+    def _on_point(self, request: protocol.PointOut, _: Session) -> Outcome:
+        near = min(
+            range(len(THINGS)), key=lambda n: math.hypot(THINGS[n][2] - request.x, THINGS[n][3] - request.y)
+        )
+        value = protocol.PointedValue(entity=near + 1, question="", choice=0, correction="")
+        return Outcome(True, f"You mean the {THINGS[near][1]}.", value=value)
+
+    def _on_details(self, request: protocol.Details, _: Session) -> Outcome:
+        lines = [f"This is {request.kind} {request.of}.", "Seen for a minute, sure by 90 %."]
+        return Outcome(
+            True,
+            value=protocol.DetailsValue(title=f"{request.kind} {request.of}", lines=lines, keyframes=[1]),
+        )

@@ -1,0 +1,1 @@
+"""The web server: pages, sockets, pictures and the door for agents. Free of ROS."""

@@ -1,0 +1,210 @@
+"""The web application: pages, pictures and sockets."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import (
+    FileResponse,
+    HTMLResponse,
+    JSONResponse,
+    PlainTextResponse,
+    RedirectResponse,
+    Response,
+)
+from starlette.routing import BaseRoute, Route, WebSocketRoute
+
+from lodestar_console import protocol
+from lodestar_console.access.keys import LinkRefused
+from lodestar_console.access.sessions import Session
+from lodestar_console.web.guard import App, Guard
+from lodestar_console.web.hub import Hub
+from lodestar_console.web.journal import Journal
+from lodestar_console.web.pictures import PictureShelf
+from lodestar_console.web.requests import Requests
+from lodestar_console.web.sockets import Sockets
+
+STATIC = Path(__file__).resolve().parents[1] / "static"
+UPLOAD_PATIENCE = 30.0  # s in which a picture must have come
+_MEDIA = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+_NODE = re.compile(r"[a-z][a-z0-9_]{0,60}")
+
+_NO_SESSION = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Lodestar</title></head><body>
+<h1>Lodestar</h1><p>{}</p><p>To come in, make a link on the robot's computer and open it within a minute:</p>
+<pre>python -m lodestar_console.link</pre></body></html>"""
+
+
+class Pages:
+    """The handlers of HTTP."""
+
+    def __init__(self, hub: Hub, journal: Journal, pictures: PictureShelf) -> None:
+        self._hub, self._journal, self._pictures = hub, journal, pictures
+
+    def routes(self) -> list[BaseRoute]:
+        """Return the routes."""
+        return [
+            Route("/", self.page),
+            Route("/enter", self.enter),
+            Route("/leave", self.leave, methods=["POST"]),
+            Route("/alive", self.alive),
+            Route("/static/{name}", self.static),
+            Route("/keyframes/{number:int}.jpg", self.keyframe),
+            Route("/logs/{node}", self.log),
+            Route("/journal", self.journal),
+            Route("/pictures", self.upload, methods=["POST"]),
+        ]
+
+    def _session(self, request: Request) -> Session | None:
+        return self._hub.door.session_of(request.headers)
+
+    async def alive(self, _: Request) -> Response:
+        """Say that the console runs, and nothing else."""
+        return PlainTextResponse("lodestar console\n")
+
+    async def page(self, request: Request) -> Response:
+        """Return the page, which holds no data."""
+        if self._session(request) is None:
+            return HTMLResponse(_NO_SESSION.format("You have no session here."), 401)
+        index = STATIC / "index.html"
+        if not index.is_file():
+            return PlainTextResponse("The page is not built: make console\n", 503)
+        return FileResponse(index, headers={"cache-control": "no-store"})
+
+    async def enter(self, request: Request) -> Response:
+        """Exchange a one-time link for a session."""
+        door = self._hub.door
+        address = request.client.host if request.client else ""
+        if door.entries.left(address, door.steady()) < 1.0:
+            return HTMLResponse(_NO_SESSION.format("Too many attempts; wait a minute."), 429)
+        try:
+            role = await asyncio.to_thread(
+                door.links.redeem, request.query_params.get("key", ""), door.wall()
+            )
+        except LinkRefused as refusal:
+            door.entries.allow(address, door.steady())
+            return HTMLResponse(_NO_SESSION.format(refusal), 401)
+        cookie, _ = door.sessions.begin(role, door.wall())
+        answer = RedirectResponse("/", 303)
+        answer.set_cookie(
+            door.cookie, cookie, path="/", httponly=True, samesite="strict", secure=door.origins.secure
+        )
+        return answer
+
+    async def leave(self, request: Request) -> Response:
+        """End the session for good."""
+        if self._hub.door.origins.origin_problem(request.headers, required=True):
+            return PlainTextResponse("The request names no Origin.\n", 403)
+        self._hub.door.end(request.headers)
+        return PlainTextResponse("left\n")
+
+    async def static(self, request: Request) -> Response:
+        """Return a file of the page."""
+        name = request.path_params["name"]
+        path = STATIC / name
+        if path.parent != STATIC or path.suffix not in _MEDIA or not path.is_file():
+            return PlainTextResponse("There is no such file.\n", 404)
+        return FileResponse(path, media_type=_MEDIA[path.suffix], headers={"cache-control": "no-cache"})
+
+    async def keyframe(self, request: Request) -> Response:
+        """Return a keyframe's image, with outlines where ``outline=1``."""
+        if self._session(request) is None:
+            return PlainTextResponse("no session\n", 401)
+        query = request.query_params
+        picture = await self._hub.stack.keyframe(
+            request.path_params["number"], query.get("session", "")[:80], query.get("outline") == "1"
+        )
+        if picture is None:
+            return PlainTextResponse("This image is gone.\n", 404)
+        return Response(picture.data, media_type=picture.media_type)
+
+    async def log(self, request: Request) -> Response:
+        """Return the last lines of a node's log as plain text."""
+        if self._session(request) is None:
+            return PlainTextResponse("no session\n", 401)
+        node = request.path_params["node"]
+        lines = request.query_params.get("lines", "200")
+        number = min(int(lines), 5000) if lines.isdigit() and len(lines) < 6 else 200
+        text = await self._hub.stack.log(node, number) if _NODE.fullmatch(node) else None
+        if text is None:
+            return PlainTextResponse("There is no log of this node.\n", 404)
+        return PlainTextResponse(text)
+
+    async def journal(self, request: Request) -> Response:
+        """Return the end of the journal, one JSON value a line."""
+        if self._session(request) is None:
+            return PlainTextResponse("no session\n", 401)
+        return PlainTextResponse(await asyncio.to_thread(self._journal.tail, 1000))
+
+    async def upload(self, request: Request) -> Response:
+        """Take a picture of a target."""
+        session, origins = self._session(request), self._hub.door.origins
+        if session is None or origins.origin_problem(request.headers, required=True):
+            return JSONResponse({"error": "no session"}, 401)
+        if session.role != "command":
+            return JSONResponse({"error": f"Your role is {session.role}, which may not do this."}, 403)
+        try:
+            data = await asyncio.wait_for(_body(request, protocol.MAX_PICTURE), UPLOAD_PATIENCE)
+            return JSONResponse({"picture": self._pictures.put(data, session.id)})
+        except asyncio.TimeoutError:
+            return JSONResponse({"error": "The picture did not come in time."}, 408)
+        except OverflowError:
+            limit = protocol.MAX_PICTURE >> 20
+            return JSONResponse({"error": f"The picture is larger than {limit} MiB; make it smaller."}, 413)
+        except ValueError as error:
+            return JSONResponse({"error": str(error)}, 415)
+
+
+async def _body(request: Request, most: int) -> bytes:
+    """Return a request's body. Raises OverflowError for more than `most` bytes, before they are read."""
+    declared = request.headers.get("content-length", "0")
+    if declared.isdigit() and int(declared) > most:
+        raise OverflowError
+    data = bytearray()
+    async for chunk in request.stream():
+        data += chunk
+        if len(data) > most:
+            raise OverflowError
+    return bytes(data)
+
+
+Life = Callable[[], AbstractAsyncContextManager[None]]
+
+
+def make_app(
+    hub: Hub, journal: Journal, more: tuple[BaseRoute, ...] = (), life: Life | None = None
+) -> tuple[App, Requests]:
+    """Return the application, and what carries requests out. more: further routes, such as the door for agents;
+    life: what they need while the server runs.
+    """
+    pictures = PictureShelf()
+    requests = Requests(hub, journal, pictures)
+    sockets = Sockets(hub, requests, journal)
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        hub.start()
+        hub.show_people()
+        hub.lease()
+        if life is None:
+            yield
+        else:
+            async with life():
+                yield
+
+    app = Starlette(
+        routes=[
+            *Pages(hub, journal, pictures).routes(),
+            WebSocketRoute("/ws/state", sockets.state),
+            WebSocketRoute("/ws/view", sockets.view),
+            WebSocketRoute("/ws/stop", sockets.stop),
+            *more,
+        ],
+        lifespan=lifespan,
+    )
+    return Guard(app, hub.door.origins), requests  # type: ignore[arg-type]

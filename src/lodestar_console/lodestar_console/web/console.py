@@ -1,0 +1,103 @@
+"""The console without ROS: access, journal and web server around a board and a stack."""
+
+from __future__ import annotations
+
+import socket
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from lodestar.storage.files import write_file
+from lodestar_console.access.door_keeper import DoorKeeper
+from lodestar_console.access.keys import console_folder, new_key, secret_of
+from lodestar_console.access.lease import Holding
+from lodestar_console.access.origins import Origins, is_loopback
+from lodestar_console.board.board import Board
+from lodestar_console.web.app import make_app
+from lodestar_console.web.hub import Hub
+from lodestar_console.web.journal import Journal
+from lodestar_console.web.server import Place, ServeError, WebServer, bind
+from lodestar_console.web.stack_port import Stack
+
+ADDRESS = "address"  # file in the folder, by which `lodestar_console.link` finds the newest console
+
+
+@dataclass(frozen=True)
+class ConsoleConfig:
+    """Place and access of the console. All values are chosen."""
+
+    host: str = "127.0.0.1"  # address to listen at; beyond loopback a certificate is needed
+    port: int = 8080  # the next free one where it is taken; 0 = any
+    shared_port: bool = False  # the port is held by a process of this user, which gives it up
+    certificate: str = ""  # file of the certificate, PEM
+    certificate_key: str = ""  # file of its key, PEM; "" = in the same file
+    host_names: tuple[str, ...] = ()  # under which other computers call the console
+    agents_may_drive: tuple[str, ...] = ()  # agents that may take the lease without being offered it
+    folder: str = ""  # of token, sessions and journal; "" = the user's
+
+
+class Console:
+    """One console that serves. Raises ServeError, UnsafeFolder, OSError with what to do."""
+
+    def __init__(self, board: Board, stack: Stack, config: ConsoleConfig = ConsoleConfig()) -> None:
+        secure = bool(config.certificate)
+        if not is_loopback(config.host) and not secure:
+            raise ServeError(
+                f"the console is to listen at {config.host}, which others reach: give it a certificate "
+                "(parameters certificate and certificate_key), or let it listen at 127.0.0.1 and use ssh -L"
+            )
+        self.folder = console_folder(config.folder)
+        place = Place(config.host, config.port, config.certificate, config.certificate_key)
+        listener = bind(place, shared=config.shared_port)
+        self.port = int(listener.getsockname()[1])
+        names = tuple(dict.fromkeys((*config.host_names, *_own_names(config.host))))
+        origins = Origins(self.port, names, secure=secure)
+        self.door = DoorKeeper(self.folder, origins, self._lease_ended)
+        self._stack = stack
+        self.journal = Journal(self.folder, board)
+        self.hub = Hub(board, stack, self.door)
+        for agent in config.agents_may_drive:
+            self.hub.offer(agent, True)
+        host = config.host if is_loopback(config.host) else next(iter(names), config.host)
+        self.address = f"{'https' if secure else 'http'}://{host}:{self.port}"
+        app, self.requests = make_app(self.hub, self.journal)
+        self._server = WebServer(app, listener, place)
+        self._server.start()
+        write_file(self.folder / ADDRESS, [self.address.encode()], durable=False)
+
+    def _lease_ended(self, held: Holding) -> None:
+        """Cancel the directive of an agent whose lease has ended."""
+        self._stack.cancel_of(held.holder)
+
+    def link(self, role: str = "command") -> str:
+        """Return a new one-time link."""
+        return link_to(self.address, secret_of(self.folder), role)
+
+    @property
+    def is_alive(self) -> bool:
+        """Return whether it serves."""
+        return self._server.is_alive
+
+    def close(self) -> None:
+        """End all connections and write the journal."""
+        self._server.close()
+        self.journal.close()
+
+
+def link_to(address: str, secret: bytes, role: str = "command") -> str:
+    """Return a one-time link to a console at an address, for a role."""
+    return f"{address}/enter?key={new_key(secret, role, time.time())}"
+
+
+def last_address(folder: Path) -> str:
+    """Return the address of the console that was started last, "" = none."""
+    try:
+        return (folder / ADDRESS).read_text().strip()
+    except FileNotFoundError:
+        return ""
+
+
+def _own_names(host: str) -> tuple[str, ...]:
+    if is_loopback(host):
+        return ()
+    return (socket.gethostname(),) if host in ("0.0.0.0", "::") else (host,)

@@ -1,0 +1,83 @@
+"""Binary frames of `/ws/view`. All numbers are little-endian.
+
+| bytes | header of each frame |
+|---|---|
+| 0 | u8 kind: 1 cloud, 2 grid, 3 camera, 4 looks |
+| 1 | u8 flags: bit 0 = whole, it replaces all that was known |
+| 2 | u16 reserved, 0 |
+| 4 | u32 revision |
+| 8 | u32 previous revision, to which it applies; 0 = whole |
+| 12 | u32 count: records of a cloud, bytes of cells inflated of a grid, 1 of a camera |
+| 16 | f64 stamp, s |
+
+Cloud: f32 pitch in m; then per record i16 x, y, z in voxels, u8 r, g, b, u8 flags (bit 0 = removed), u32 instance.
+Grid and looks: f32 resolution, origin x, y, yaw; u16 x0, y0, w, h of the rectangle; u16 W, H of the whole; then the
+cells of the rectangle, row 0 at the lowest y, deflated by zlib. Camera: u16 length of the JSON of `CameraHead`, the
+JSON, then a JPEG.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections import OrderedDict
+from collections.abc import Callable
+
+import numpy as np
+
+from lodestar_console import protocol
+from lodestar_console.board.camera import CameraShot
+from lodestar_console.board.raster import RasterChange
+from lodestar_console.board.voxels import CloudChange
+
+HEADER = struct.Struct("<BBHIIId")
+RASTER = struct.Struct("<4f6H")
+RECORD = np.dtype([("cell", "<i2", 3), ("color", "u1", 3), ("flags", "u1"), ("instance", "<u4")])  # 14 bytes
+
+
+class FrameCache:
+    """The newest frames, which clients that are equally far share. Used on the loop alone."""
+
+    def __init__(self, most: int = 8) -> None:
+        self._most = most
+        self._frames: OrderedDict[tuple[int, int, int], bytes] = OrderedDict()
+
+    def get(self, kind: int, since: int, revision: int, make: Callable[[], bytes]) -> bytes:
+        """Return the frame of a kind between two revisions, made where nobody asked for it yet."""
+        key = kind, since, revision
+        if key not in self._frames:
+            self._frames[key] = make()
+            while len(self._frames) > self._most:
+                self._frames.popitem(last=False)
+        return self._frames[key]
+
+
+def cloud_frame(change: CloudChange) -> bytes:
+    """Return the frame of a change of the cloud."""
+    new = len(change.cells)
+    records = np.zeros(new + len(change.removed), RECORD)
+    records["cell"][:new], records["cell"][new:] = change.cells, change.removed
+    records["color"][:new] = change.colors
+    records["instance"][:new] = change.instances
+    records["flags"][new:] = 1
+    head = _header(protocol.CLOUD, change.revision, change.previous, len(records), change.stamp)
+    return head + struct.pack("<f", change.pitch) + records.tobytes()
+
+
+def raster_frame(kind: int, change: RasterChange) -> bytes:
+    """Return the frame of a change of the grid or of the looks."""
+    height, width = change.cells.shape
+    place = RASTER.pack(change.resolution, *change.origin, change.x0, change.y0, width, height, *change.size)
+    head = _header(kind, change.revision, change.previous, change.cells.size, change.stamp)
+    return head + place + zlib.compress(np.ascontiguousarray(change.cells).tobytes(), 1)
+
+
+def camera_frame(shot: CameraShot) -> bytes:
+    """Return the frame of an image."""
+    head = protocol.encode(shot.head)
+    header = _header(protocol.CAMERA, shot.revision, 0, 1, shot.head.stamp)
+    return header + struct.pack("<H", len(head)) + head + shot.jpeg
+
+
+def _header(kind: int, revision: int, previous: int, count: int, stamp: float) -> bytes:
+    return HEADER.pack(kind, int(previous == 0), 0, revision, previous, count, stamp)

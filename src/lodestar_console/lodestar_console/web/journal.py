@@ -1,0 +1,109 @@
+"""The journal of what people and agents did by the console: one JSON value a line, readable by the owner alone."""
+
+from __future__ import annotations
+
+import logging
+import os
+import queue
+import threading
+import time
+from pathlib import Path
+
+import msgspec
+
+from lodestar.storage.private import FILE_MODE
+from lodestar_console import protocol
+from lodestar_console.access.sessions import Session
+from lodestar_console.board.board import Board
+from lodestar_console.web.stack_port import Outcome
+
+log = logging.getLogger("lodestar.console")
+
+MAX_BYTES = 8 << 20  # of the file; then it becomes `journal.1.jsonl`, and a new one begins
+_TEXT = 300  # characters of a text on the timeline
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """One deed. at: s of the wall clock; what: type of the request, or name of an agent's tool."""
+
+    at: float
+    who: str
+    agent: bool
+    what: str
+    request: dict[str, object]
+    ok: bool
+    text: str
+
+
+class Journal:
+    """Writes on a thread of its own, and shows the deeds on the timeline. A full disk is told once."""
+
+    def __init__(self, folder: Path, board: Board) -> None:
+        self.path, self._board = folder / "journal.jsonl", board
+        self._count = 0
+        self._queue: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._broken = ""
+        self._thread = threading.Thread(target=self._write_all, name="console-journal", daemon=True)
+        self._thread.start()
+
+    def note(self, who: Session, request: protocol.PageMessage | dict[str, object], outcome: Outcome) -> None:
+        """Note a deed."""
+        given = request if isinstance(request, dict) else msgspec.to_builtins(request)
+        what = str(given.get("type", "?"))
+        rest = {key: value for key, value in given.items() if key not in ("type", "id")}
+        entry = Entry(
+            at=time.time(),
+            who=who.name,
+            agent=who.agent,
+            what=what,
+            request=rest,
+            ok=outcome.ok,
+            text=outcome.text[:1000],
+        )
+        self._queue.put(msgspec.json.encode(entry) + b"\n")
+        self._count += 1
+        said = ", ".join(str(value) for value in rest.values() if value not in ("", None, False, 0))
+        text = f"{who.name}: {what.replace('_', ' ')} {said}"[:_TEXT]
+        if not outcome.ok:
+            text = f"{text} (refused: {outcome.text})"[: 2 * _TEXT]
+        self._board.put(
+            "events",
+            protocol.Event(
+                id=f"console:{os.getpid()}:{self._count}",
+                at=self._board.now(),
+                kind="AGENT" if who.agent else "OPERATOR",
+                text=text,
+            ),
+        )
+
+    def tail(self, lines: int) -> str:
+        """Return the last lines of the file."""
+        try:
+            return "\n".join(self.path.read_text().splitlines()[-lines:])
+        except OSError:
+            return ""
+
+    def close(self) -> None:
+        """Write what waits."""
+        self._queue.put(None)
+        self._thread.join(2.0)
+
+    def _write_all(self) -> None:
+        while (line := self._queue.get()) is not None:
+            try:
+                self._write(line)
+                self._broken = ""
+            except OSError as error:
+                if not self._broken:
+                    log.error("the journal of the console is not written: %s", error)
+                self._broken = str(error)
+
+    def _write(self, line: bytes) -> None:
+        handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, FILE_MODE)
+        try:
+            os.write(handle, line)
+            size = os.fstat(handle).st_size
+        finally:
+            os.close(handle)
+        if size > MAX_BYTES:
+            os.replace(self.path, self.path.with_name("journal.1.jsonl"))

@@ -1,0 +1,317 @@
+"""The three sockets of a page: state in order, views by what is newest, and STOP for itself."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
+from typing import Any, get_args
+
+import msgspec
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from lodestar_console import protocol
+from lodestar_console.access.sessions import Session
+from lodestar_console.web import frames
+from lodestar_console.web.hub import Hub, Waker
+from lodestar_console.web.journal import Journal
+from lodestar_console.web.requests import Requests, reply
+from lodestar_console.web.stack_port import Outcome
+
+PERIOD = 0.1  # s between two looks at the board for one client
+ENTITIES_PERIOD = 0.5  # s, of what changes with every image
+VIEW_PERIODS = {protocol.CLOUD: 0.5, protocol.GRID: 0.2, protocol.LOOKS: 1.0}  # s, of each kind
+SEND_PATIENCE = 20.0  # s that a client may take to read one message; then it is disconnected
+MOST_OPEN = 8  # requests of one page that run at once
+MOST_SOCKETS = 12  # of one session
+MOST_MALFORMED = 20  # messages; then the socket is closed
+STOP_PATIENCE = 2.0  # s in which a STOP is latched, or something is wrong
+STAND_PATIENCE = 20.0  # s in which the robot is expected to stand
+
+NO_SESSION, TOO_MANY, TOO_SLOW, BAD = 4401, 4429, 4408, 4400  # close codes
+Step = Coroutine[Any, Any, None]
+
+
+class Sockets:
+    """Serves the sockets of all pages."""
+
+    def __init__(self, hub: Hub, requests: Requests, journal: Journal) -> None:
+        self._hub, self._requests, self._journal = hub, requests, journal
+
+    async def state(self, socket: WebSocket) -> None:
+        """Serve `/ws/state`."""
+        await self._serve(socket, lambda session: StatePage(socket, session, self._hub, self._requests).run())
+
+    async def view(self, socket: WebSocket) -> None:
+        """Serve `/ws/view`."""
+        await self._serve(socket, lambda _: ViewPage(socket, self._hub).run())
+
+    async def stop(self, socket: WebSocket) -> None:
+        """Serve `/ws/stop`."""
+        await self._serve(socket, lambda session: StopButton(socket, session, self._hub, self._journal).run())
+
+    async def _serve(self, socket: WebSocket, serve: Callable[[Session], Awaitable[None]]) -> None:
+        """Accept a page's socket and serve it until one side ends it."""
+        session = self._hub.door.session_of(socket.headers)
+        problem = self._hub.door.origins.origin_problem(socket.headers, required=True)
+        if session is None or problem:
+            await socket.close(NO_SESSION, problem or "no session")  # before the handshake: 403
+            return
+        if self._hub.sockets[session.id] >= MOST_SOCKETS:
+            await socket.close(TOO_MANY, "too many tabs")
+            return
+        self._hub.sockets[session.id] += 1
+        try:
+            await socket.accept()
+            await serve(session)
+        except (WebSocketDisconnect, OSError):
+            pass
+        except asyncio.TimeoutError:
+            with suppress(Exception):
+                await asyncio.wait_for(socket.close(TOO_SLOW, "too slow"), 1.0)
+        finally:
+            self._hub.sockets[session.id] -= 1
+
+
+async def together(*steps: Step) -> None:
+    """Run steps until the first one ends; cancel the others, and raise what it raised."""
+    tasks = [asyncio.ensure_future(step) for step in steps]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    for task in done:
+        task.result()
+
+
+async def send(socket: WebSocket, data: bytes, *, binary: bool = False) -> None:
+    """Send a message; raises asyncio.TimeoutError where the client does not read."""
+    sending = socket.send_bytes(data) if binary else socket.send_text(data.decode())
+    await asyncio.wait_for(sending, SEND_PATIENCE)
+
+
+async def receive(socket: WebSocket) -> bytes | str:
+    """Return the next message. Raises WebSocketDisconnect."""
+    message = await socket.receive()
+    if message["type"] == "websocket.disconnect":
+        raise WebSocketDisconnect(message.get("code", 1000))
+    text = message.get("text")
+    return message.get("bytes") or b"" if text is None else text
+
+
+class StatePage:
+    """One page's state: it tells what changed, and answers requests."""
+
+    def __init__(self, socket: WebSocket, session: Session, hub: Hub, requests: Requests) -> None:
+        self._socket, self._session, self._hub, self._requests = socket, session, hub, requests
+        self._waker = Waker()
+        self._known = dict.fromkeys(get_args(protocol.DeltaName), 0)
+        self._open: set[asyncio.Task[None]] = set()
+
+    async def run(self) -> None:
+        """Serve the page until it goes."""
+        board = self._hub.board
+        self._hub.join(self._waker)
+        self._hub.come(self._session)
+        try:
+            await send(self._socket, protocol.encode(protocol.Hello(
+                session=self._session.id, name=self._session.name, role=self._session.role,  # type: ignore[arg-type]
+                robot=board.robot, server_time=board.now(), lease=self._hub.lease(),
+            )))  # fmt: skip
+            await together(self._tell(), self._listen())
+        finally:
+            self._hub.leave(self._waker)
+            self._hub.go(self._session)
+            for task in list(self._open):
+                task.cancel()
+
+    async def _tell(self) -> None:
+        board, revision, entities_at = self._hub.board, 0, 0.0
+        while True:
+            revision, texts = board.parts_since(revision)
+            for text in texts:
+                await send(self._socket, text)
+            now = self._hub.door.steady()
+            for name in self._known:
+                if name == "entities" and now - entities_at < ENTITIES_PERIOD:
+                    continue
+                found = board.delta(name, self._known[name])
+                if found is not None:
+                    self._known[name], text = found
+                    await send(self._socket, text)
+                    if name == "entities":
+                        entities_at = self._hub.door.steady()
+            await self._waker.wait(ENTITIES_PERIOD)
+            await asyncio.sleep(PERIOD)
+
+    async def _listen(self) -> None:
+        malformed = 0
+        while True:
+            data = await receive(self._socket)
+            try:
+                request = protocol.page_message(data)
+            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+                malformed += 1
+                await send(self._socket, reply(0, Outcome(False, f"not understood: {error}", "malformed")))
+                if malformed > MOST_MALFORMED:
+                    await self._socket.close(BAD, "too many malformed messages")
+                    return
+                continue
+            door = self._hub.door
+            if not door.requests.allow(self._session.id, door.steady()):
+                refused = Outcome(False, "Too many requests; wait a moment.", "rate")
+                await send(self._socket, reply(request.id, refused))
+            elif isinstance(request, protocol.Ping):
+                pong = protocol.Pong(id=request.id, server_time=self._hub.board.now())
+                await send(self._socket, protocol.encode(pong))
+            elif isinstance(request, protocol.Resync):
+                self._known[request.name] = 0
+                self._waker.wake()
+            elif len(self._open) >= MOST_OPEN:
+                busy = Outcome(False, f"{MOST_OPEN} requests run already; wait for one.", "busy")
+                await send(self._socket, reply(request.id, busy))
+            else:
+                task = asyncio.ensure_future(self._answer(request))
+                self._open.add(task)
+                task.add_done_callback(self._open.discard)
+
+    async def _answer(self, request: protocol.PageMessage) -> None:
+        outcome = await self._requests.perform(request, self._session)
+        with suppress(WebSocketDisconnect, OSError, RuntimeError, asyncio.TimeoutError):
+            await send(self._socket, reply(request.id, outcome))
+
+
+class ViewPage:
+    """One page's view: of each kind the newest that it wants, never a backlog."""
+
+    def __init__(self, socket: WebSocket, hub: Hub) -> None:
+        self._socket, self._hub = socket, hub
+        self._waker = Waker()
+        self._wanted = protocol.Wanted(grid=False)
+        self._known = dict.fromkeys((protocol.CLOUD, protocol.GRID, protocol.CAMERA, protocol.LOOKS), 0)
+        self._sent = dict.fromkeys(self._known, float("-inf"))
+
+    async def run(self) -> None:
+        """Serve the page until it goes."""
+        self._hub.join(self._waker)
+        try:
+            await together(self._tell(), self._listen())
+        finally:
+            self._hub.leave(self._waker)
+
+    async def _tell(self) -> None:
+        while True:
+            for kind in self._due():
+                frame = await self._frame(kind)
+                if frame is not None:
+                    await send(self._socket, frame, binary=True)
+                    self._sent[kind] = self._hub.door.steady()
+            await self._waker.wait(ENTITIES_PERIOD)
+            await asyncio.sleep(PERIOD / 2)
+
+    def _due(self) -> list[int]:
+        """Return the kinds that are wanted and may be sent again."""
+        wanted = self._wanted
+        wants = {
+            protocol.GRID: wanted.grid,
+            protocol.CLOUD: wanted.cloud,
+            protocol.LOOKS: wanted.looks,
+            protocol.CAMERA: wanted.camera,
+        }
+        periods = VIEW_PERIODS | {protocol.CAMERA: 1.0 / min(max(wanted.hz, 0.2), 10.0)}
+        now = self._hub.door.steady()
+        return [kind for kind in wants if wants[kind] and now - self._sent[kind] >= periods[kind] - 0.01]
+
+    async def _frame(self, kind: int) -> bytes | None:
+        """Return the frame of what changed, None where nothing did."""
+        board, known = self._hub.board, self._known[kind]
+        if kind == protocol.CAMERA:
+            shot = board.camera.since(known)
+            if shot is None:
+                return None
+            self._known[kind] = shot.revision
+            return self._hub.frames.get(kind, 0, shot.revision, lambda: frames.camera_frame(shot))
+        if kind == protocol.CLOUD:
+            cloud = await asyncio.to_thread(board.cloud.since, known)
+            if cloud is None:
+                return None
+            self._known[kind] = cloud.revision
+            return self._hub.frames.get(
+                kind, cloud.previous, cloud.revision, lambda: frames.cloud_frame(cloud)
+            )
+        raster = (board.grid if kind == protocol.GRID else board.looks).since(known)
+        if raster is None:
+            return None
+        self._known[kind] = raster.revision
+        return self._hub.frames.get(
+            kind, raster.previous, raster.revision, lambda: frames.raster_frame(kind, raster)
+        )
+
+    async def _listen(self) -> None:
+        while True:
+            try:
+                self._wanted = protocol.want_request(await receive(self._socket)).want
+            except (msgspec.DecodeError, UnicodeDecodeError):
+                await self._socket.close(BAD, "not understood")
+                return
+            self._hub.want(self._waker, self._wanted)
+            self._waker.wake()
+
+
+class StopButton:
+    """One page's STOP."""
+
+    def __init__(self, socket: WebSocket, session: Session, hub: Hub, journal: Journal) -> None:
+        self._socket, self._session, self._hub, self._journal = socket, session, hub, journal
+        self._waker = Waker()
+        self._watch: asyncio.Task[None] | None = None
+
+    async def run(self) -> None:
+        """Serve the button until the page goes."""
+        self._hub.join(self._waker)
+        try:
+            while True:
+                try:
+                    protocol.stop_request(await receive(self._socket))
+                except (msgspec.DecodeError, UnicodeDecodeError) as error:
+                    await self._say("refused", f"not understood: {error}")
+                    continue
+                self._hub.stack.stop()
+                await self._say("sent")
+                self._journal.note(self._session, {"type": "stop"}, Outcome(True))
+                if self._watch is not None:
+                    self._watch.cancel()
+                self._watch = asyncio.ensure_future(self._watch_robot())
+        finally:
+            self._hub.leave(self._waker)
+            if self._watch is not None:
+                self._watch.cancel()
+
+    async def _watch_robot(self) -> None:
+        """Tell when the STOP is latched and when the robot is measured to stand."""
+        with suppress(WebSocketDisconnect, OSError, RuntimeError, asyncio.TimeoutError):
+            if not await self._until(lambda robot: robot.held, STOP_PATIENCE):
+                await self._say(
+                    "refused", "The motion gate did not answer: use the robot's own emergency stop."
+                )
+                return
+            await self._say("held")
+            if await self._until(lambda robot: robot.stands, STAND_PATIENCE):
+                await self._say("stands")
+            else:
+                await self._say("held", "The robot is not measured to stand: look at it.")
+
+    async def _until(self, holds: Callable[[protocol.Robot], bool], seconds: float) -> bool:
+        end = self._hub.door.steady() + seconds
+        while self._hub.door.steady() < end:
+            robot = self._hub.board.get("robot")
+            if isinstance(robot, protocol.Robot) and holds(robot):
+                return True
+            await self._waker.wait(0.1)
+        return False
+
+    async def _say(self, what: str, text: str = "") -> None:
+        told = protocol.StopReply(stop=what, at=self._hub.board.now(), text=text)  # type: ignore[arg-type]
+        await send(self._socket, protocol.encode(told))

@@ -118,7 +118,6 @@ class _Watch:
         clear = np.linalg.norm(places[:, None] - people[None], axis=2).min(axis=1, initial=np.inf)
         self.roomy += step * bool(nearer[away < self._comfort].any() and (clear >= self._comfort).any())
 
-
     def _judge_contacts(self, simulator: Simulator, people: dict[int, np.ndarray]) -> None:
         self._poses.append(simulator.true_pose.copy())
         size = simulator.config.robot.length, simulator.config.robot.width

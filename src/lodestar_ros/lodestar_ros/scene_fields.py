@@ -34,8 +34,8 @@ class SceneFields:
 
     A zone that appears where the robot stands is laid as the robot leaves it (`ZoneGrowth`). The comfort of people who
     are tracked lies over the zones, at most every PEOPLE seconds.
-    Subscribes: ``pillars``, ``directive``, ``tracks``, ``movers``, TF. Publishes: ``~/similarity/{target,neighbor,constraint}``,
-    ``~/keep_out_mask``, ``~/costmap_filter_info``.
+    Subscribes: ``pillars``, ``directive``, ``tracks``, ``movers``, TF.
+    Publishes: ``~/similarity/{target,neighbor,constraint}``, ``~/keep_out_mask``, ``~/costmap_filter_info``.
     """
 
     def __init__(

@@ -111,8 +111,9 @@ class LocalMap:
         self.grid = with_keep_out(self.plan.grid, self.scene.zones_and_comfort(self._stamp))
 
     def _heed_movers(self, stamp: float) -> None:
-        """Lay the comfort of those who move again, where it is due."""
+        """End people and animals whose life is over, and lay the comfort of those who move again, where it is due."""
         self._stamp = stamp
+        self.tell(self.scene.dictionary.expire_movers(stamp))
         if (self.scene.people(stamp) or self.grid.comfort is not None) and self._comfort_due.due(stamp):
             self._lay()
 

@@ -47,8 +47,9 @@ class FoundRooms:
 class SceneChain:
     """The scene dictionary and what is made of it. The dictionary locks itself.
 
-    `grid`, `pillars`, `movers`, `others` and `directive` are set as they come. What returns a delta belongs on one thread, which
-    publishes in the order of the revisions; `enricher.work`, `moved.find` and `refresh` may have a thread each.
+    `grid`, `pillars`, `movers`, `others` and `directive` are set as they come. What returns a delta belongs on one
+    thread, which publishes in the order of the revisions; `enricher.work`, `moved.find` and `refresh` may have a thread
+    each.
     """
 
     def __init__(self, config: SceneDictionaryConfig, shared: SharedConfig, phrases: PhraseBook) -> None:

@@ -114,7 +114,10 @@ class TurnFilterConfig:
 class RangeMoverConfig:
     """What counts as a mover in the turns of a range sensor; how it moves is `shared.movers`. All values are chosen."""
 
-    band: tuple[float, float] = (-0.15, 1.2)  # m, heights over the sensor of returns that count: no floor, no ceiling
+    band: tuple[float, float] = (
+        -0.15,
+        1.2,
+    )  # m, heights over the sensor of returns that count: no floor, no ceiling
     near: float = 0.2  # m, least range: the robot's own body
     far: float = 5.0  # m, largest range: who walks is there in 3 s
     memory: float = 2.5  # s for which turns are remembered: who stands as long is no news
@@ -130,7 +133,9 @@ class RangeMoverConfig:
         if not (0.0 <= self.near < self.far and self.band[0] < self.band[1]):
             raise ValueError("movers.near must be below movers.far, and movers.band rising")
         if min(self.memory, self.margin, self.widest, self.life) <= 0.0 or min(self.passes, self.least) < 1:
-            raise ValueError("movers needs memory, margin, widest and life above 0, and passes and least of at least 1")
+            raise ValueError(
+                "movers needs memory, margin, widest and life above 0, and passes and least of at least 1"
+            )
 
 
 @dataclass(frozen=True)

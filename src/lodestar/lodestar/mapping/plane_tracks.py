@@ -52,9 +52,7 @@ def new_belief(place: np.ndarray, config: MoverConfig) -> tuple[np.ndarray, np.n
     return np.array([*place, 0.0, 0.0]), spread
 
 
-def associate(
-    tracks: Sequence[PlaneTrack], places: np.ndarray, config: MoverConfig
-) -> list[tuple[int, int]]:
+def associate(tracks: Sequence[PlaneTrack], places: np.ndarray, config: MoverConfig) -> list[tuple[int, int]]:
     """Return pairs of track and place, of places (N, 2), within the gate, the nearest first (nearest neighbour)."""
     if not tracks or not len(places):
         return []

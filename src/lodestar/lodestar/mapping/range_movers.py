@@ -72,7 +72,10 @@ class RangeMovers:
         self, stamp: float, points: np.ndarray, odom_from_sensor: np.ndarray, map_from_odom: np.ndarray
     ) -> None:
         """Follow the movers of one turn. points: (N, 3), metres in the sensor's frame; poses: (4, 4)."""
-        if not np.isfinite([odom_from_sensor, map_from_odom]).all() or stamp <= self._stamp < stamp + _CLOCK_SET:
+        if (
+            not np.isfinite([odom_from_sensor, map_from_odom]).all()
+            or stamp <= self._stamp < stamp + _CLOCK_SET
+        ):
             return
         if stamp < self._stamp:
             self.restart_clock()

@@ -44,7 +44,9 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
         world = world_from_spec(KINDS[index % len(KINDS)], seed)
         for keeps in (True, False):
             comfort = options.comfort if keeps else 0.0
-            trial = people_trial(world, seed, phrase_book(), comfort, options.comfort, options.walkers, options.wait)
+            trial = people_trial(
+                world, seed, phrase_book(), comfort, options.comfort, options.walkers, options.wait
+            )
             found[keeps].append(trial)
             progress(
                 f"{world.name} {'with' if keeps else 'without'}: {trial.tracked} tracks, {trial.contacts} contacts "
@@ -107,8 +109,8 @@ def _table(title: str, runs: list[PeopleTrial]) -> Table:
     rows = tuple(
         (
             str(one.seed), str(one.tracked), str(one.entities + one.instances), str(one.surfaces), str(one.cells),
-            str(one.contacts), str(one.own), str(one.their), str(one.touched), f"{one.nearest:.2f}", f"{one.moving:.0f}", f"{one.near:.1f}", f"{one.roomy:.1f}",
-            f"{one.metres:.0f}",
+            str(one.contacts), str(one.own), str(one.their), str(one.touched), f"{one.nearest:.2f}",
+            f"{one.moving:.0f}", f"{one.near:.1f}", f"{one.roomy:.1f}", f"{one.metres:.0f}",
         )
         for one in runs
     )  # fmt: skip

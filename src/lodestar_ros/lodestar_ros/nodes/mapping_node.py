@@ -16,17 +16,16 @@ from lodestar.mapping.grid_file import VERSIONS, Mapper
 from lodestar.mapping.octomap import MapExtentError, OctoMapper
 from lodestar.storage.checkpoint import CheckpointConfig
 from lodestar.timing.stamps import Periodic
-from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.checkpoints import Checkpointer
 from lodestar_ros.conversions import grid_from_msg, stamp_from_msg
 from lodestar_ros.conversions_map import octomap_to_msg
-from lodestar_ros.conversions_scene import tracks_to_msg
 from lodestar_ros.executors import main_of
 from lodestar_ros.frame_tree import TransformUnavailable
 from lodestar_ros.grid_publisher import GridPublisher
 from lodestar_ros.map_actions import PartServer
 from lodestar_ros.map_source import PosedMessage, drop_offs, listen_to_source, posed
+from lodestar_ros.mover_publisher import MoverPublisher
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.parameters import declare_config, declare_part
 from lodestar_ros.rgbd import CameraPoses
@@ -54,8 +53,7 @@ class MappingNode(LodestarNode):
         self._octomap_due = Periodic(self._config.octomap_period)
         self._grid = GridPublisher(self, self._config.grid_refresh)
         self._ways = WayInput(self, lambda: self._chain.opened_ways)
-        self._movers = self.create_publisher(msg.MoverTracks, "~/movers", qos.EVENT)
-        self._showed_movers = False  # with the last turn
+        self._movers = MoverPublisher(self, "~/movers")
         self._octomap = self.create_publisher(Octomap, "~/octomap", qos.LATCHED)
         self._worker: LatestWorker = LatestWorker("map", self._integrate, self._on_error)
         self.on_close(self._worker.close)
@@ -126,15 +124,8 @@ class MappingNode(LodestarNode):
                 self._chain.take_depth(self._poses.frame(item.message), item.odom_from_base)
             else:
                 self._chain.take_turn(item.turn())
-                self._publish_movers(item.stamp)
+                self._movers.publish(self._chain.movers.tracks(), item.stamp)
             self._publish(item.stamp)
-
-    def _publish_movers(self, stamp: float) -> None:
-        """Publish whom the ranges show, and once when nobody is left."""
-        movers = self._chain.movers.tracks()
-        if movers or self._showed_movers:
-            self._movers.publish(tracks_to_msg(movers, stamp))
-        self._showed_movers = bool(movers)
 
     def _publish(self, stamp: float) -> None:
         """Publish the grid if it is another one, and the octree if it is due and somebody listens."""

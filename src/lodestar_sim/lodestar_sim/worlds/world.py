@@ -165,7 +165,7 @@ class World:
     def objects_at(
         self, time: float, waited: Mapping[int, float] = MappingProxyType({})
     ) -> tuple[WorldObject, ...]:
-        """Return the objects and their poses `time` seconds after the start. waited: seconds that walkers stood, by id."""
+        """Return the objects and their poses `time` seconds after the start. waited: s that walkers stood, by id."""
         things = dict(self._by_id)
         for event in sorted(self.events, key=lambda e: e.time):
             if event.time > time:

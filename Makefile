@@ -20,7 +20,7 @@ TESTS ?=
 
 ENVIRONMENT := . ./env.sh
 
-.PHONY: help setup demo ask replay detector test test-torch lint unit bench clean
+.PHONY: help setup demo ask replay detector console test test-torch lint unit bench clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -55,6 +55,9 @@ replay: setup ## play a recording through the running nodes: DATA=folder or bag
 
 detector: setup ## put the detector NanoDet (COCO's 80 classes, Apache-2.0) at models/nanodet.onnx
 	@$(ENVIRONMENT) && exec python scripts/fetch_detector.py
+
+console: ## rebuild the console's page from src/lodestar_console/page (npm packages of its lock file)
+	@$(PYTHON) scripts/build_console.py
 
 bench: setup ## run every benchmark (hours), or one: BENCH="episodes --world apartment --seeds 1-30"
 	@$(ENVIRONMENT) && exec python -m lodestar_eval $(BENCH)

@@ -34,7 +34,7 @@ def thing(identity, label, caption, place, size=0.3):
 
 
 def box_of(entity, pose):
-    """Where a camera of the robot at this pose sees an entity; None where it does not see all of it."""
+    """Where a camera of the robot at this pose sees an entity, outlined by a diamond; None where a part is unseen."""
     picks = (np.arange(8)[:, None] >> np.arange(3)) & 1
     corners = np.where(picks, entity.box_max, entity.box_min)
     map_from_camera = planar_transform(*pose) @ CAMERA_FROM_BASE
@@ -45,7 +45,10 @@ def box_of(entity, pose):
     low, high = np.floor(pixels.min(axis=0)), np.ceil(pixels.max(axis=0))
     if (low < 0).any() or (high > (CAMERA.width, CAMERA.height)).any():
         return None
-    return ImageBox(*map(int, low), *map(int, high - low))
+    x, y, width, height = *map(int, low), *map(int, high - low)
+    right, bottom = x + width - 1, y + height - 1
+    diamond = (x + width // 2, y, right, y + height // 2, x + width // 2, bottom, x, y + height // 2)
+    return ImageBox(x, y, width, height, outline=diamond)
 
 
 class Street:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from tempfile import TemporaryDirectory
 
 import numpy as np
@@ -210,24 +211,33 @@ def _of_absent_look(world: World, rng: np.random.Generator) -> Iterator[CheckQue
                 break
 
 
-def answered(spec: str, seed: int, settings: EpisodeSettings, visual: bool = False) -> Iterator[CheckOutcome]:
-    """Yield the outcomes of a building's questions; each begins at the start with an empty map. Raises WorldError.
+Run = tuple[str, Callable[[], CheckOutcome]]  # a name that is its own in the building, and what runs it
 
-    visual: those that need a picture come too, each of a robot without and one with a model that looks.
+
+def runs_of(spec: str, seed: int, settings: EpisodeSettings, others: bool, visual: bool) -> Iterator[Run]:
+    """Yield what answers a building's questions, one by one; each begins at the start with an empty map. Raises
+    WorldError.
+
+    others: the questions that need no picture. visual: those that need one, each of a robot without and one with a
+    model that looks.
     """
     world = world_from_spec(spec, seed)
-    runner = EpisodeRunner(phrase_book(), settings)
     start = start_pose(world, seed, "default")
-    for question in questions_of(world, seed):
-        run = runner.run(world, Task(question.text, question.target_ids, start), seed)
-        yield replace(_outcome(run, question), world=spec)
-    for question in visual_questions_of(world, seed) if visual else ():
+
+    def plain(question: CheckQuestion) -> CheckOutcome:
+        task = Task(question.text, question.target_ids, start)
+        run = EpisodeRunner(phrase_book(), settings).run(world, task, seed)
+        return replace(_outcome(run, question), world=spec)
+
+    def seeing(question: CheckQuestion, eyes: bool) -> CheckOutcome:
+        run = remembering(world, question, start, seed, settings, eyes)
+        return replace(_outcome(run, question), world=spec, eyes=eyes)
+
+    for number, question in enumerate(questions_of(world, seed) if others else ()):
+        yield f"{seed}-{number}", partial(plain, question)
+    for number, question in enumerate(visual_questions_of(world, seed) if visual else ()):
         for eyes in (False, True):
-            yield replace(
-                _outcome(remembering(world, question, start, seed, settings, eyes), question),
-                world=spec,
-                eyes=eyes,
-            )
+            yield f"{seed}-visual-{number}-{'eyes' if eyes else 'text'}", partial(seeing, question, eyes)
 
 
 def remembering(

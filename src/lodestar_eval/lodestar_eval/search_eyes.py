@@ -172,13 +172,7 @@ class SearchImages:
         self._folder = tempfile.TemporaryDirectory(prefix="search-eyes-")
         self._store = KeyframeStore(self._folder.name, KeyframeConfig(), robot.config.shared.map_id)
         if offered:
-            robot.use_search_pictures(self._image)
-
-    def _image(self, keyframe: int) -> bytes | None:
-        try:
-            return self._store.get(keyframe)[1]
-        except KeyError:
-            return None
+            robot.use_search_pictures(lambda keyframe: self.annotated(ImageName("", keyframe)))
 
     def take(self, frame: RgbdFrame, simulator: Simulator) -> None:
         """Offer an image that the robot has seen just now."""
@@ -205,10 +199,7 @@ class SearchImages:
         )
         near = np.flatnonzero((pixels >= MIN_PIXELS) & (metres <= NEAR))
         scene = Scene(simulator.world, simulator.time)
-        seen = {thing.id: thing.category for thing in scene.things if thing.id in near}
-        self._true[record.id] = scene, frozenset(seen)
-        if isinstance(self._eyes, SearchEyes):
-            self._eyes.keep(self._store.get(record.id)[1], seen)
+        self._true[record.id] = scene, frozenset(thing.id for thing in scene.things if thing.id in near)
 
     def annotated(self, name: ImageName) -> bytes | None:
         """Return an image with outlines and ids, as the memory node does; None where there is none."""
@@ -217,9 +208,15 @@ class SearchImages:
         except KeyError:
             return None
         resolve = self._robot.map.mirror.resolve
-        picture = annotated_jpeg(data, {resolve(i): box for i, box in keyframe.instances.items()})
-        if picture is not None and isinstance(self._eyes, AnswerEyes):
-            self._eyes.keep(picture, view_of(keyframe, *self._true[keyframe.id], resolve))
+        picture = annotated_jpeg(data, keyframe.instances, resolve)
+        if picture is not None:
+            scene, seen = self._true[keyframe.id]
+            if isinstance(self._eyes, AnswerEyes):
+                self._eyes.keep(picture, view_of(keyframe, scene, seen, resolve))
+            else:
+                self._eyes.keep(
+                    picture, {thing.id: thing.category for thing in scene.things if thing.id in seen}
+                )
         return picture
 
     def close(self) -> None:

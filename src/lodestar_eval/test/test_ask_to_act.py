@@ -7,8 +7,10 @@ from dataclasses import replace
 import pytest
 
 from lodestar.models.kinship import same_kind
+from lodestar_eval.__main__ import main
 from lodestar_eval.ask_to_act import CASES, VISUAL, CheckOutcome, CheckQuestion, questions_of
 from lodestar_eval.benchmarks.ask_to_act import _outcomes, result_of
+from lodestar_eval.finished_parts import FinishedParts
 from lodestar_eval.registry import all_benchmarks
 from lodestar_sim.worlds import WorldError, world_from_spec
 
@@ -72,15 +74,36 @@ def test_the_benchmark_is_listed():
     assert "ask-to-act" in all_benchmarks()
 
 
-def test_outcomes_come_one_by_one_and_a_building_without_questions_is_told(monkeypatch):
-    def two_of_the_first(spec, seed, settings, visual):
+def test_outcomes_come_one_by_one_are_kept_and_a_building_without_questions_is_told(monkeypatch, tmp_path):
+    ran = []
+
+    def two_of_the_first(spec, seed, settings, others, visual):
+        assert others and not visual
         if seed == 2:
             raise WorldError("no question of each case")
-        yield from (outcome(THERE, True), outcome(ABSENT, False))
+        for name, one in (("a", outcome(THERE, True)), ("b", outcome(ABSENT, False))):
+            yield name, lambda one=one: ran.append(1) or one
 
-    monkeypatch.setattr("lodestar_eval.ask_to_act.answered", two_of_the_first)
-    found = list(_outcomes([("apartment", seed, None, False) for seed in (1, 2)], 1))
-    assert [(seed, len(group)) for seed, group in found] == [(1, 1), (1, 1), (2, 0)]
+    monkeypatch.setattr("lodestar_eval.ask_to_act.runs_of", two_of_the_first)
+    parts = FinishedParts(tmp_path / "parts", ("apartment",))
+    jobs = [("apartment", seed, None, (True, False), parts) for seed in (1, 2)]
+    for _ in range(2):
+        found = list(_outcomes(jobs, 1))
+        assert [(seed, len(group)) for seed, group in found] == [(1, 1), (1, 1), (2, 0)]
+        assert [one.said for _, group in found for one in group] == [True, False]
+    assert len(ran) == 2, "the second run takes what the first one kept"
+
+
+def test_visual_questions_alone_have_their_own_bars_and_need_eyes(tmp_path, capsys):
+    question = CheckQuestion("is it made of wood?", VISUAL, (1,), True)
+    seen = [replace(outcome(question, True if eyes else None), eyes=eyes) for eyes in (False, True)]
+    result = result_of(seen, 1.0)
+    assert [bar.name for bar in result.bars] == ["visual.gain", "visual.wrong"]
+    assert result.metrics["visual.wrong_low"] == 0.0 and result.metrics["visual.wrong_high"] == pytest.approx(
+        0.975
+    )
+    assert main(["ask-to-act", "--only-visual", "--out", str(tmp_path)]) == 2
+    assert "--eyes" in capsys.readouterr().err
 
 
 def test_visual_questions_are_told_apart_and_paired():

@@ -179,6 +179,10 @@ def test_questions_keep_their_gold_under_other_wordings():
 def test_too_short_a_tour_says_so():
     with pytest.raises(TooFewQuestions, match="spatial questions instead of 400"):
         asked(counts={**COUNTS, "spatial": 400})
+    some = questions_of(
+        changing_world(), glances(), 0, DEVELOPMENT, {**COUNTS, "spatial": 400}, blank, short=True
+    )
+    assert 0 < sum(question.kind == "spatial" for question in some) < 400
 
 
 def test_the_oracle_is_always_right_and_the_guesser_rarely():

@@ -205,7 +205,7 @@ def test_the_benchmark_tells_a_table_of_its_rows(recorded, tmp_path, monkeypatch
     counts = {"spatial": 2, "yes_no": 2, "descriptive": 0, "temporal": 2, "picture": 0}
     real = question_set.questions_of
     monkeypatch.setattr(
-        question_set, "questions_of", lambda *given: real(*given[:4], counts, lambda stay: None)
+        question_set, "questions_of", lambda *given, **named: real(*given[:4], counts, lambda stay: None)
     )
     status = main(
         ["memory-qa", "--worlds", "office", "--seeds", "1", "--out", str(tmp_path), "--tours", str(folder)]

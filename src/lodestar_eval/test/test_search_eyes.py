@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
 from embedders import LetterEmbedder
+from small_building import SINK, small_world
 
+from lodestar.experts.registry import holder
+from lodestar.experts.specs import Role
+from lodestar.geometry.camera import PinholeCamera
 from lodestar.language.model_reasoner import ModelReasoner
 from lodestar.language.views import FRONTIER, GO, MEMORY, PICTURE, Offered, ViewPoint, ViewQuestion
 from lodestar.models.phrases import PhraseBook
-from lodestar_eval.search_eyes import SearchEyes, serving
+from lodestar.perception.frames import ImageBox, RgbdFrame
+from lodestar.perception.pictures import decode_picture
+from lodestar_eval.search_eyes import SearchEyes, SearchImages, serving
 
 
 def question(*pictures, what="plant", target="red mug", turns=("TURN_LEFT",)):
@@ -60,3 +68,34 @@ def test_its_answer_is_json_of_the_schema_and_without_a_served_endpoint_it_says_
     assert said["action"] == GO
     with pytest.raises(ValueError, match="served"):
         serving()
+
+
+def test_pictures_that_are_offered_are_outlined_and_known():
+    world, camera = small_world(), PinholeCamera(320, 240, 190.0, 190.0, 159.5, 119.5)
+    ids = np.zeros((240, 320), int)
+    ids[60:120, 100:200] = SINK
+    simulator = SimpleNamespace(
+        world=world, time=1.0, view_truth=lambda width, height: (ids, np.where(ids > 0, 2.0, np.inf), None)
+    )
+    outline = (100, 60, 199, 60, 199, 119)  # a triangle
+    observation = SimpleNamespace(instance_id=4, box=ImageBox(100, 60, 100, 60, outline=outline))
+    explorer, given = MagicMock(), []
+    robot = SimpleNamespace(
+        config=SimpleNamespace(shared=SimpleNamespace(map_id=1)), experts={holder(Role.EXPLORER): explorer},
+        use_search_pictures=given.append, memory=None,
+        map=SimpleNamespace(
+            seen=SimpleNamespace(observations=[observation]), mirror=SimpleNamespace(resolve={4: 2}.get)
+        ),
+    )  # fmt: skip
+    looking = SearchEyes(PhraseBook(LetterEmbedder()))
+    images = SearchImages(robot, looking, offered=True)
+    grey = np.full((240, 320, 3), 128, np.uint8)
+    images.take(RgbdFrame(1.0, camera, np.ones((240, 320), np.float32), np.eye(4), rgb=grey), simulator)
+    (picture,) = given
+    image = picture(1)
+    drawn = np.abs(decode_picture(image).astype(int) - 128).max(axis=2) > 40
+    assert drawn[60, 150] and drawn[90, 150] and not drawn[100:119, 102:140].any()
+    looking.target_ids = frozenset({SINK})
+    assert looking._picture("sink", [FRONTIER], [image])[0] == 1
+    assert picture(99) is None
+    images.close()

@@ -177,12 +177,16 @@ def covariance_from_list(values: Any) -> np.ndarray:
 
 def box_to_msg(box: ImageBox) -> msg.ImageBox:
     return msg.ImageBox(
-        x=max(0, int(box.x)), y=max(0, int(box.y)), width=int(box.width), height=int(box.height)
+        x=max(0, int(box.x)),
+        y=max(0, int(box.y)),
+        width=int(box.width),
+        height=int(box.height),
+        outline=array.array("h", box.outline),
     )
 
 
 def box_from_msg(box: msg.ImageBox) -> ImageBox:
-    return ImageBox(box.x, box.y, box.width, box.height)
+    return ImageBox(box.x, box.y, box.width, box.height, outline=tuple(box.outline))
 
 
 # --- values of records ---------------------------------------------------------------------------------

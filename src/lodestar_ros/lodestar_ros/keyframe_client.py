@@ -132,9 +132,7 @@ class KeyframeClient:
         if response is None or response.error_code:
             return None
         keyframe = keyframe_from_msg(response.keyframe)
-        scene = self._feed.scene()
-        boxes = {scene.resolve(identity): box for identity, box in keyframe.instances.items()}
-        return annotated_jpeg(bytes(response.image.data), boxes)
+        return annotated_jpeg(bytes(response.image.data), keyframe.instances, self._feed.scene().resolve)
 
     def close(self) -> None:
         """End all waiting; call it before the workers that wait are closed."""

@@ -54,8 +54,8 @@ class Surroundings:
 class MemoryFeed:
     """Feed a `MemoryChain`. Callbacks only note work; one worker converts and remembers.
 
-    Subscribes: ``entities``, ``regions``, ``instances``, ``keyframes``, ``decision``, ``directive_report``, ``grid``,
-    ``world_events``, ``camera_info``, TF. Calls: ``get_entities``.
+    Subscribes: ``entities``, ``regions``, ``instances``, ``keyframes``, ``frontiers``, ``decision``,
+    ``directive_report``, ``grid``, ``world_events``, ``camera_info``, TF. Calls: ``get_entities``.
     """
 
     def __init__(self, node: LodestarNode, config: MemoryConfig, frames: FrameNames) -> None:
@@ -74,6 +74,7 @@ class MemoryFeed:
         node.listen(msg.InstanceArray, "instances", self._on_instances, qos.EVENT, stamped=True)
         node.listen(OccupancyGrid, "grid", self._later(self._take_grid), qos.LATCHED)
         node.listen(msg.Keyframe, "keyframes", self._later(self._take_keyframe), qos.EVENT)
+        node.listen(msg.FrontierArray, "frontiers", self._later(self._take_frontiers), qos.LATCHED)
         node.listen(msg.Decision, "decision", self._later(self._take_decision), qos.EVENT)
         node.listen(msg.WorldEvent, "world_events", self._later(self._take_event), qos.EVENT)
         node.listen(msg.DirectiveReport, "directive_report", self._later(self._take_report), qos.EVENT)
@@ -184,6 +185,10 @@ class MemoryFeed:
 
     def _take_keyframe(self, message: msg.Keyframe) -> None:
         self.chain.take_keyframe(keyframe_from_msg(message))
+
+    def _take_frontiers(self, message: msg.FrontierArray) -> None:
+        found = ((int(one.keyframe_id), float(one.information_gain)) for one in message.frontiers)
+        self.chain.images.take_frontiers(found)
 
     def _take_decision(self, message: msg.Decision) -> None:
         self.chain.take_decision(decision_news(decision_from_msg(message)))

@@ -8,13 +8,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from lodestar.assembly.memory_images import shot_of
 from lodestar.assembly.search_pictures import frontier_candidates, memory_candidates
-from lodestar.experts.heights import view_heading
 from lodestar.experts.picture_source import Candidate
-from lodestar.keyframes.records import ImageName, Keyframe
-from lodestar.memory.answering.shots import Shot
+from lodestar.keyframes.records import Keyframe
+from lodestar.memory.keyframe_contours import annotated_jpeg
 from lodestar.memory.records import Snapshot, SnapshotDelta
-from lodestar.scene.captions import clean_text
 from lodestar.scene.mirror import SceneMirror
 from lodestar_interfaces import msg, srv
 from lodestar_ros import qos
@@ -108,28 +107,24 @@ class SearchPictureInputs:
         keyframes, scene = self._keyframes, self.scene
         if self._behind:
             self._fetcher.submit(None)
-        shots = []
-        for one in self._snapshots.values():
-            keyframe = keyframes.get(one.keyframe_id)
-            if keyframe is None or scene is None:
-                continue
-            things = (scene.entities.get(scene.resolve(i)) for i in sorted(one.entity_ids))
-            labels = tuple(dict.fromkeys(clean_text(thing.label) for thing in things if thing is not None))
-            pose, name = keyframe.map_from_camera, ImageName(keyframe.session_id, keyframe.id)
-            shots.append(
-                Shot(
-                    name, keyframe.stamp, pose[:3, 3], one.entity_ids, labels, one.caption, view_heading(pose)
-                )
-            )
+        known = ((keyframes.get(one.keyframe_id), one) for one in self._snapshots.values())
+        shots = [
+            shot_of(keyframe, scene, one.entity_ids, one)
+            for keyframe, one in known
+            if keyframe is not None and scene is not None
+        ]
         return [*frontier_candidates(self._frontiers), *memory_candidates(shots, self._forward)]
 
     def image(self, keyframe: int) -> bytes | None:
-        """See `PictureSource`; on any thread."""
-        found = self._images.get(keyframe)
+        """See `PictureSource`; on any thread. With contours and ids of the entities in it, as they are now."""
+        found, record, scene = self._images.get(keyframe), self._keyframes.get(keyframe), self.scene
         if found is None:
             self._wanted.add(keyframe)
             self._fetcher.submit(None)
-        return found
+            return None
+        if record is None or scene is None:
+            return found
+        return annotated_jpeg(found, record.instances, scene.resolve)
 
     def _know(self, keyframes: Iterable[Keyframe]) -> None:
         known = {**self._keyframes, **{one.id: one for one in keyframes}}
@@ -148,6 +143,7 @@ class SearchPictureInputs:
                 return  # nobody answers; it is asked for again
             with self._lock:
                 if not response.error_code and self._loads == loads and keyframe in self._fetched:
+                    self._know([keyframe_from_msg(response.keyframe)])
                     held = {**self._images, keyframe: bytes(response.image.data)}
                     self._images = {i: held[i] for i in list(held)[-MOST:]}
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from lodestar.assembly.config import MemoryConfig
 from lodestar.memory.records import Memory
-from lodestar.memory.vision_captions import make_vision_captions
+from lodestar.memory.vision_captions import CaptionStore, make_vision_captions
 from lodestar_ros.keyframe_client import KeyframeClient
 from lodestar_ros.memory_feed import MemoryFeed
 from lodestar_ros.node import LodestarNode
@@ -16,19 +17,27 @@ TURN = 0.5  # s of real time between two looks for a segment that waits
 
 
 class SegmentCaptions:
-    """Have segments captioned where the configuration names a model. The memory node never waits for it."""
+    """Have segments captioned where the configuration names a model. The memory node never waits for it.
+
+    store(): the memory's, None while it cannot be used.
+    """
 
     def __init__(
-        self, node: LodestarNode, feed: MemoryFeed, config: MemoryConfig, images: KeyframeClient
+        self,
+        node: LodestarNode,
+        feed: MemoryFeed,
+        config: MemoryConfig,
+        images: KeyframeClient,
+        store: Callable[[], CaptionStore | None],
     ) -> None:
         self._images = images
-        made = make_vision_captions(config.captions, self._image_of)
+        made = make_vision_captions(config.captions, self._image_of, store)
         if made is None:
             return
         captions, chat = made
         feed.chain.use_captions(captions)
         work_together(node, "captions", config.captions.parallel, TURN, captions, chat.cancel)
-        for name in ("captioned", "refused", "failed", "late", "no_image", "over_budget"):
+        for name in ("captioned", "refused", "failed", "late", "no_image", "over_budget", "caught_up"):
             node.diagnostics.value(f"captions.{name}", partial(captions.counts.__getitem__, name))
         node.diagnostics.value("captions.last_failure", lambda: captions.last_failure or "none")
 

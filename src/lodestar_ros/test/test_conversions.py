@@ -76,6 +76,8 @@ def test_covariance_and_box():
     assert np.allclose(c.covariance_from_list(c.covariance_to_list(covariance)), covariance)
     box = ImageBox(3, 4, 50, 60)
     assert c.box_from_msg(c.box_to_msg(box)) == box
+    outlined = ImageBox(3, 4, 50, 60, outline=(3, 4, 52, 4, 52, 63, -1, -1, 5, 6, 9, 6, 9, 9))
+    assert c.box_from_msg(c.box_to_msg(outlined)) == outlined
 
 
 @pytest.mark.parametrize("encoding", ["mono8", "rgb8", "mono16", "16UC1", "32SC1", "32FC1"])

@@ -76,6 +76,8 @@ def test_a_picture_needs_the_scene_alone(monkeypatch):
     client._getter.call.return_value.error_code = 0
     client._feed.scene.return_value.resolve = {3: 5}.get
     monkeypatch.setattr(keyframe_client, "keyframe_from_msg", lambda message: MagicMock(instances={3: "box"}))
-    monkeypatch.setattr(keyframe_client, "annotated_jpeg", lambda data, boxes: boxes)
+    monkeypatch.setattr(
+        keyframe_client, "annotated_jpeg", lambda data, boxes, resolve: {resolve(i): boxes[i] for i in boxes}
+    )
     assert KeyframeClient.picture(client, ImageName("one", 7)) == {5: "box"}
     assert not client._feed.surroundings.called

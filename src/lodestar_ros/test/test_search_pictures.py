@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from unittest.mock import MagicMock
 
+import cv2
 import numpy as np
 import pytest
 
@@ -12,7 +13,10 @@ from lodestar.geometry.camera import PinholeCamera
 from lodestar.geometry.poses import BODY_FROM_OPTICAL, planar_transform
 from lodestar.keyframes.records import Keyframe
 from lodestar.language.views import FRONTIER, MEMORY
+from lodestar.memory.keyframe_contours import annotated_jpeg
 from lodestar.memory.records import Snapshot, SnapshotDelta
+from lodestar.perception.frames import ImageBox
+from lodestar.perception.pictures import decode_picture
 from lodestar.scene.mirror import SceneMirror
 from lodestar_interfaces import msg
 from lodestar_ros import search_pictures
@@ -20,6 +24,7 @@ from lodestar_ros.conversions import planar_to_msg
 from lodestar_ros.conversions_scene import keyframe_to_msg, snapshots_to_msg
 from lodestar_ros.search_pictures import SearchPictureInputs
 
+GREY = np.full((240, 320, 3), 128, np.uint8)
 CAMERA = PinholeCamera(320, 240, 190.0, 190.0, 159.5, 119.5)
 
 
@@ -28,7 +33,7 @@ class Desk:
 
     def __init__(self, *args):
         self.images, self.asked, self.answers, self.meanwhile = {}, [], True, lambda: None
-        self.snapshots, self.keyframes = SnapshotDelta(0.0, 0, 0, ()), []
+        self.snapshots, self.keyframes, self.records = SnapshotDelta(0.0, 0, 0, ()), [], {}
 
     def call(self, **fields):
         if not self.answers:
@@ -40,7 +45,8 @@ class Desk:
         self.asked.append(fields["id"])
         self.meanwhile()
         data = self.images.get(fields["id"])
-        return MagicMock(error_code=int(data is None), image=MagicMock(data=data or b""))
+        record = self.records.get(fields["id"], keyframe(fields["id"]))
+        return MagicMock(error_code=int(data is None), image=MagicMock(data=data or b""), keyframe=record)
 
     def close(self):
         self.answers = False
@@ -65,9 +71,13 @@ def frontiers(*items):
     )  # fmt: skip
 
 
-def keyframe(identity, x=1.0, y=2.0):
+def keyframe(identity, x=1.0, y=2.0, instances=None):
     pose = planar_transform(x, y, 0.0, 0.45) @ BODY_FROM_OPTICAL
-    return keyframe_to_msg(Keyframe(identity, 5.0, pose, CAMERA, {}, 1, "s"))
+    return keyframe_to_msg(Keyframe(identity, 5.0, pose, CAMERA, instances or {}, 1, "s"))
+
+
+def jpeg(pixels):
+    return cv2.imencode(".jpg", pixels)[1].tobytes()
 
 
 def stored(*ids, loads=0, next_id=100):
@@ -101,14 +111,34 @@ def test_frontiers_and_snapshots_with_images_are_candidates(inputs):
 
 
 def test_an_image_is_fetched_when_asked_for_and_nothing_waits(inputs):
-    inputs._getter.images = {7: b"seven"}
+    inputs._getter.images = {7: jpeg(GREY)}
     assert inputs.image(7) is None
-    until(lambda: inputs.image(7) == b"seven")
+    until(lambda: inputs.image(7))
+    assert np.array_equal(decode_picture(inputs.image(7)), GREY), "nothing is outlined"
     assert inputs.image(8) is None
     until(lambda: 8 in inputs._getter.asked)
     assert inputs.image(8) is None
     inputs._getter.answers = False
-    assert inputs.image(11) is None and inputs.image(7) == b"seven"
+    assert inputs.image(11) is None and inputs.image(7)
+
+
+def test_an_image_is_given_with_the_outlines_that_are_known_now(inputs):
+    outline = (100, 60, 179, 60, 179, 90, 130, 90, 130, 149, 100, 149)
+    linked = keyframe(7, instances={3: ImageBox(100, 60, 80, 90, outline=outline)})
+    inputs._getter.images = {7: jpeg(GREY)}
+    inputs.image(7)
+    until(lambda: inputs.image(7))
+    inputs.take_keyframe(linked)  # things are linked after the image was stored
+    drawn = np.abs(decode_picture(inputs.image(7)).astype(int) - GREY).max(axis=2) > 40
+    assert drawn[60, 150] and drawn[120, 130] and not drawn[100:150, 140:190].any()
+    assert inputs.image(7) == annotated_jpeg(jpeg(GREY), {3: ImageBox(100, 60, 80, 90, outline=outline)})
+
+
+def test_what_is_no_image_is_not_offered(inputs):
+    inputs._getter.images = {7: b"seven"}
+    inputs.image(7)
+    until(lambda: inputs._images)
+    assert inputs.image(7) is None
 
 
 def test_images_in_memory_are_bounded_and_end_with_their_keyframes(inputs):

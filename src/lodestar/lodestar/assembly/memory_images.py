@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from lodestar.experts.heights import view_heading
 from lodestar.keyframes.records import ImageName, Keyframe
 from lodestar.memory.answering.shots import Shot
-from lodestar.memory.records import Memory
+from lodestar.memory.records import Memory, Snapshot
 from lodestar.memory.segments import Segmenter
 from lodestar.memory.snapshots.sights import share_of_image
 from lodestar.memory.snapshots.upkeep import SnapshotUpkeep
@@ -29,6 +29,27 @@ class WantedImages:
     remembered: tuple[ImageName, ...] = ()
 
 
+def shot_of(
+    keyframe: Keyframe, scene: SceneMirror, ids: Iterable[int], snapshot: Snapshot | None = None
+) -> Shot:
+    """Return a stored image that shows these entities, with the share of it that each outline in it takes.
+
+    snapshot: whose image it is, which gives it labels and caption; None = another view of things.
+    """
+    shares: dict[int, float] = {}
+    for instance, box in keyframe.instances.items():
+        identity = scene.resolve(instance)
+        shares[identity] = max(shares.get(identity, 0.0), share_of_image(box, keyframe.camera))
+    pose, known, shown = keyframe.map_from_camera, scene.entities, frozenset(ids)
+    labels, caption = tuple[str, ...](), ""
+    if snapshot is not None:
+        things = (known.get(scene.resolve(i)) for i in sorted(shown))
+        labels = tuple(dict.fromkeys(clean_text(thing.label) for thing in things if thing is not None))
+        caption = snapshot.caption
+    name = ImageName(keyframe.session_id, keyframe.id)
+    return Shot(name, keyframe.stamp, pose[:3, 3].copy(), shown, labels, caption, view_heading(pose), shares)
+
+
 class MemoryImages:
     """Tells segments and snapshots of the keyframes that there are. Not safe for threads.
 
@@ -40,47 +61,37 @@ class MemoryImages:
         self.session, self.lacks = "", True
         self._newest = 0
         self._erased: set[ImageName] = set()
+        self._frontiers: tuple[int, ...] = ()
 
     def shots(self, scene: SceneMirror) -> tuple[Shot, ...]:
-        """Return the images that stand for what is known, as an answer may need them, and after these, without labels,
-        the best other view of each thing.
+        """Return the images that stand for what is known, as an answer may need them; after these, without labels, the
+        best other view of each thing, and the frontiers', the best first.
         """
+        known = self._snapshots.keyframe
         found: dict[int, Shot] = {}
         for snapshot in self._snapshots.snapshots.values():
-            things = (scene.entities.get(scene.resolve(i)) for i in sorted(snapshot.entity_ids))
-            labels = tuple(dict.fromkeys(clean_text(one.label) for one in things if one is not None))
-            shot = self._shot(snapshot.keyframe_id, scene, snapshot.entity_ids, labels, snapshot.caption)
-            if shot is not None:
-                found[snapshot.keyframe_id] = shot
+            keyframe = known(snapshot.keyframe_id)
+            if keyframe is not None:
+                found[keyframe.id] = shot_of(keyframe, scene, snapshot.entity_ids, snapshot)
         others: dict[int, tuple[float, int]] = {}
         for keyframe_id, scores in self._snapshots.sights().items():
             for identity, score in scores.items() if keyframe_id not in found else ():
                 others[identity] = max(others.get(identity, (0.0, 0)), (score, keyframe_id))
         for keyframe_id in sorted({keyframe_id for _, keyframe_id in others.values()}):
-            shot = self._shot(keyframe_id, scene, frozenset(self._snapshots.sights()[keyframe_id]))
-            if shot is not None:
-                found[keyframe_id] = shot
+            keyframe = known(keyframe_id)
+            if keyframe is not None:
+                found[keyframe_id] = shot_of(keyframe, scene, self._snapshots.sights()[keyframe_id])
+        for keyframe_id in self._frontiers:
+            keyframe = known(keyframe_id)
+            if keyframe is not None:
+                shot = found.pop(keyframe_id, None) or shot_of(keyframe, scene, ())
+                found[keyframe_id] = replace(shot, frontier=True)
         return tuple(found.values())
 
-    def _shot(
-        self,
-        keyframe_id: int,
-        scene: SceneMirror,
-        ids: frozenset[int],
-        labels: tuple[str, ...] = (),
-        caption: str = "",
-    ) -> Shot | None:
-        """Return a stored image with the outlines that are drawn in it; None where it is not known any more."""
-        keyframe = self._snapshots.keyframe(keyframe_id)
-        if keyframe is None:
-            return None
-        shares: dict[int, float] = {}
-        for instance, box in keyframe.instances.items():
-            identity = scene.resolve(instance)
-            shares[identity] = max(shares.get(identity, 0.0), share_of_image(box, keyframe.camera))
-        pose, name = keyframe.map_from_camera, ImageName(keyframe.session_id, keyframe.id)
-        heading = view_heading(pose)
-        return Shot(name, keyframe.stamp, pose[:3, 3].copy(), ids, labels, caption, heading, shares)
+    def take_frontiers(self, frontiers: Iterable[tuple[int, float]]) -> None:
+        """Note the keyframe (0 = none) and the information gain of each frontier there is now."""
+        best = sorted(frontiers, key=lambda one: -one[1])
+        self._frontiers = tuple(dict.fromkeys(keyframe for keyframe, _ in best if keyframe))
 
     def take_keyframe(self, keyframe: Keyframe) -> None:
         """Note a keyframe, or a newer record of one."""
@@ -119,7 +130,7 @@ class MemoryImages:
 
     def begin_anew(self) -> None:
         """Note that the store of keyframes was begun anew, or a saved map was loaded: its ids mean other images."""
-        self._newest, self.lacks = 0, True
+        self._newest, self.lacks, self._frontiers = 0, True, ()
         self._segmenter.drop_keyframes()
         self._snapshots.keep_only(())
 

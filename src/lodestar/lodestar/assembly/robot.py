@@ -285,7 +285,11 @@ class HeadlessRobot:
                 else memory.problem or "the memory has no store yet"
             )
             return AnswerOutcome(AnswerCode.STORE_UNAVAILABLE, why=why)
-        shots = () if self._chat is None else memory.images.shots(memory.scene)
+        shots: tuple[Shot, ...] = ()
+        if self._chat is not None:
+            explorer: Any = self.experts[holder(Role.EXPLORER)]
+            memory.images.take_frontiers((one.keyframe_id, one.gain) for one in explorer.frontiers())
+            shots = memory.images.shots(memory.scene)
         tools = Tools(
             memory.store, self.phrases, memory.scene, grid=memory.grid, looks=memory.looks, shots=shots
         )

@@ -44,7 +44,8 @@ Describe the view in one or two sentences: what room it may be, what stands wher
 
 OFFERED = f"""
 After the view come pictures of other places, in the order in which they are listed: of frontiers, beyond which nothing
-is known, and of things of the memory, which are listed as the detector knows them. Choose {PICTURE} and the number of a
+is known, and of things of the memory, which are listed as the detector knows them. Outlines with numbers are drawn
+around what the detector found; the numbers are no marks. Choose {PICTURE} and the number of a
 picture where going to what it shows helps more than anything in view: a frontier that may lead to the target, or a
 memory that shows it though the detector does not name it. Else `picture` is 0."""
 

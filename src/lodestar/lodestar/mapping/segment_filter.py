@@ -83,7 +83,7 @@ def _inside(box: ImageBox, rows: int, columns: int) -> ImageBox:
     """Return the part of a box inside the image."""
     x0, y0 = min(max(box.x, 0), columns), min(max(box.y, 0), rows)
     x1, y1 = min(max(box.x + box.width, x0), columns), min(max(box.y + box.height, y0), rows)
-    return ImageBox(x0, y0, x1 - x0, y1 - y0)
+    return replace(box, x=x0, y=y0, width=x1 - x0, height=y1 - y0)
 
 
 def clean_text(text: str, length: int) -> str:

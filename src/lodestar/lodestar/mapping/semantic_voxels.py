@@ -28,6 +28,7 @@ from lodestar.mapping.sights import SightMemory
 from lodestar.mapping.tsdf import TsdfVolume
 from lodestar.mapping.voxel_store import Labelled, VoxelStore
 from lodestar.perception.frames import Detection, RgbdFrame, SegmentedFrame
+from lodestar.perception.outlines import outlined
 
 __all__ = ["FrameRejected", "RejectReason", "SemanticVoxelMap", "VoxelConfig"]
 
@@ -334,7 +335,8 @@ class SemanticVoxelMap:
         )  # fmt: skip
         usable = np.diff(samples.start) >= config.min_points
         usable &= np.array([d.score >= config.min_score for d in detections], bool)
-        return Masks(samples, usable, detections, self._sights)
+        shown = tuple(outlined(d, labels) if use else d for d, use in zip(detections, usable))
+        return Masks(samples, usable, shown, self._sights)
 
     def _look(
         self, frame: RgbdFrame, voxels_from_camera: np.ndarray, labelled: Labelled | None = None

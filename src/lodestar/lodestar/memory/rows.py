@@ -79,6 +79,19 @@ class Rows:
         with self.database.write() as connection:
             return [identity for identity, vector in vectors if self._embed(connection, identity, vector)]
 
+    def recaption(self, memory: Memory) -> None:
+        """Write a memory's text and source anew; its vector is to be made anew. Raises NoSuchMemory, and BadMemory for
+        one whose first vector is being made.
+        """
+        sql = "UPDATE memory SET source = ?, embedded = 0 WHERE id = ? AND embedded"
+        with self.database.write() as connection:
+            self._root(connection, memory.id)
+            if not connection.execute(sql, (memory.source.value, memory.id)).rowcount:
+                raise BadMemory(f"memory {memory.id} has no vector yet")
+            text = encode(to_json(memory)).decode()
+            connection.execute("UPDATE content SET record = ? WHERE memory = ?", (text, memory.id))
+            connection.execute("DELETE FROM vector WHERE memory = ?", (memory.id,))
+
     def pin(self, identity: int, pinned: bool) -> None:
         """Note that a memory is pinned, or not any more. Raises NoSuchMemory."""
         with self.database.write() as connection:

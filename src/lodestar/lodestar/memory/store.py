@@ -236,6 +236,31 @@ class MemoryStore:
             raise BadMemory(f"the correction cannot be kept: {error}") from error
         return self.add(new)
 
+    def uncaptioned(self, limit: int) -> list[Memory]:
+        """Return the newest segments of this map whose caption was composed, the newest first: those of the newest
+        `limit` that have images, and a vector already.
+        """
+        self._check_open()
+        request, session = self._on_map(Request(sources=frozenset({Source.DETECTOR}), limit=limit))
+        ids = self._rows.first(request, session)
+        found = self._rows.memories(ids)
+        settled = [found[i][0] for i in ids if i in found and found[i][1] is not None]
+        return [memory for memory in settled if memory.event is None and memory.keyframe_ids]
+
+    def recaption(self, identity: int, text: str) -> None:
+        """Give a segment a vision model's words in the place of those that were composed, which are gone then.
+
+        Raises NoSuchMemory, BadMemory for words without letters or a memory that `uncaptioned` would not return.
+        """
+        old = self.get(identity)
+        if old.source is not Source.DETECTOR or old.event is not None:
+            raise BadMemory(f"memory {identity} has no composed caption")
+        try:
+            new = replace(old, text=text, source=Source.CAPTIONER)
+        except ValueError as error:
+            raise BadMemory(f"the caption cannot be kept: {error}") from error
+        self._rows.recaption(cleaned(new, self.config.max_text, self.config.max_primitives)[0])
+
     def mentioning(self, words: str, window: tuple[float, float] | None = None) -> list[int]:
         """Return the ids of all memories of this map that hold the words, whatever their case, and reach into a window
         in seconds, oldest first; also those that were corrected.

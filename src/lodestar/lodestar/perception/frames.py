@@ -4,21 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Annotated, Protocol
 
 import numpy as np
+from msgspec import Meta
 
 from lodestar.geometry.camera import PinholeCamera
+
+#: As many and as large as the message of a box carries.
+Outline = Annotated[tuple[Annotated[int, Meta(ge=-(2**15), le=2**15 - 1)], ...], Meta(max_length=64)]
 
 
 @dataclass(frozen=True)
 class ImageBox:
-    """Axis-aligned box in an image, pixels."""
+    """Axis-aligned box in an image, pixels.
+
+    outline: of what is in it, as `perception.outlines` draws it from a mask: x0, y0, x1, y1, ... of its corners, with
+    -1, -1 between two parts; () = not known, only the box is.
+    """
 
     x: int
     y: int
     width: int
     height: int
+    outline: Outline = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True)

@@ -214,9 +214,9 @@ class EntityRecord:
             else:
                 changed = view.keyframe_id == 0 and looks_alike(each, keyframe.map_from_camera)
                 if changed:
-                    pose = np.array(keyframe.map_from_camera, float)
+                    pose, bare = np.array(keyframe.map_from_camera, float), replace(box, outline=())
                     view = replace(
-                        view, stamp=keyframe.stamp, map_from_camera=pose, box=box, keyframe_id=keyframe.id
+                        view, stamp=keyframe.stamp, map_from_camera=pose, box=bare, keyframe_id=keyframe.id
                     )
             linked |= changed
             kept.append(KeptView(view, each.direction, each.distance))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -248,7 +248,7 @@ def _record(
 
 def _views_to_arrays(records: list[EntityRecord]) -> Arrays:
     views = [(record.instance.id, kept) for record in records for kept in record.views]
-    boxes = [tuple(asdict(kept.view.box).values()) for _, kept in views]
+    boxes = [(b.x, b.y, b.width, b.height) for b in (kept.view.box for _, kept in views)]
     return {
         "view_owners": np.array([owner for owner, _ in views], np.int64),
         "view_poses": _stack([kept.view.map_from_camera for _, kept in views], (4, 4)),

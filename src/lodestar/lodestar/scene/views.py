@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -51,7 +51,7 @@ def keep_view(
     if not math.isfinite(distance) or distance < 1e-3:
         return views
     quality = view_quality(observation)
-    view = View(observation.stamp, map_from_camera, observation.box, 0, quality)
+    view = View(observation.stamp, map_from_camera, replace(observation.box, outline=()), 0, quality)
     new = KeptView(view, offset / distance, distance)
     limit = math.cos(config.view_separation)
     similar = [i for i, kept in enumerate(views) if float(kept.direction @ new.direction) > limit]

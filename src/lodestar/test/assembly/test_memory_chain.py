@@ -232,6 +232,29 @@ def test_an_image_that_the_bounded_store_has_deleted_is_no_snapshot_any_more(rob
     assert robot.stand(0.2).removed
 
 
+def test_pictures_of_frontiers_come_last_the_best_first_while_they_are_stored(robot):
+    images, scene = robot.chain.images, robot.chain.scene
+    robot.delta(thing())
+    robot.stand(1.0, {1: 500})
+    for identity in (7, 8, 9):
+        robot.chain.take_keyframe(image(identity, robot.now, instances=(1,) if identity == 7 else ()))
+    robot.stand(0.2)
+    images.take_frontiers([(8, 1.0), (0, 9.0), (9, 5.0), (8, 3.0), (77, 2.0)])
+    assert [(shot.image.id, shot.frontier) for shot in images.shots(scene)] == [
+        (7, False),
+        (9, True),
+        (8, True),
+    ]
+    images.take_frontiers([(7, 1.0)])
+    (both,) = images.shots(scene)
+    assert both.frontier and both.labels, "a snapshot at a frontier is both"
+    images.take_erased([ImageName("run", 7)])
+    assert images.shots(scene) == ()
+    images.take_frontiers([(9, 1.0)])
+    images.begin_anew()
+    assert images.shots(scene) == ()
+
+
 def test_images_of_snapshots_and_memories_are_wanted_up_to_a_bound(shelf):
     robot = Robot(MemoryChain(changed(CONFIG, max_wanted=3), SceneMirror(), shelf))
     robot.delta(thing())

@@ -62,6 +62,21 @@ def test_there_and_back(kept, tmp_path):
     assert other.offer(frame(0.5, x=7.0)).id == 5, "any stamp may come next, and ids go on"
 
 
+def test_outlines_are_stored_and_records_without_them_load_as_boxes(kept, tmp_path):
+    outlined = ImageBox(1, 2, 30, 20, outline=(1, 2, 30, 2, 30, 21, -1, -1, 5, 5, 9, 5, 9, 9))
+    kept.link(1.0, {7: outlined})
+    assert KeyframeStore(kept.folder).get(1)[0].instances == {7: outlined}
+    path = kept.folder / "00000001.json"
+    record = json.loads(path.read_text())
+    del record["instances"]["7"]["outline"]  # as it was before there were outlines
+    path.write_text(json.dumps(record))
+    assert KeyframeStore(kept.folder).get(1)[0].instances == {7: ImageBox(1, 2, 30, 20)}
+    record["instances"]["7"]["outline"] = [2**20]
+    path.write_text(json.dumps(record))
+    (problem,) = KeyframeStore(kept.folder).damaged
+    assert "outline" in problem
+
+
 def test_what_was_saved_does_not_change_with_the_store(kept, tmp_path):
     kept.save_to(tmp_path / "saved")
     kept.link(1.0, {7: ImageBox(0, 0, 1, 1)})

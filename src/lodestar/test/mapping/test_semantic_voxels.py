@@ -2,7 +2,9 @@
 
 import math
 import threading
+from dataclasses import replace
 
+import cv2
 import numpy as np
 import pytest
 
@@ -14,6 +16,7 @@ from lodestar.mapping.samples import sample
 from lodestar.mapping.semantic_voxels import FrameRejected, RejectReason, SemanticVoxelMap, VoxelConfig
 from lodestar.perception.frames import SegmentedFrame
 from lodestar.perception.ground_truth import GroundTruthDetector, NoiseConfig
+from lodestar.perception.outlines import parts_of
 
 
 def drive(world, poses, voxels, start=0.0, **kwargs):
@@ -206,13 +209,17 @@ def test_a_slight_turn_about_the_robot_is_no_jump_however_far_odometry_began(box
     np.testing.assert_allclose(after.centroid, before.centroid, atol=0.03)
 
 
-def test_observations_keep_their_odometry_pose(box_world, chair, orbit):
+def test_observations_keep_their_odometry_pose_and_outline(box_world, chair, orbit):
     world, voxels = box_world([chair]), SemanticVoxelMap()
     frame, segmented = world.frame(1.0, -2.0, 0.0, 0.0, map_from_odom=planar_transform(1.0, 2.0, 0.3))
     (observation,) = voxels.fuse(frame, segmented).observations
     np.testing.assert_allclose(observation.odom_from_camera, frame.odom_from_camera)
     assert observation.distance == pytest.approx(1.75, abs=0.1)
-    assert observation.box == segmented.detections[0].box
+    (detection,) = segmented.detections
+    assert replace(observation.box, outline=()) == detection.box
+    mask = np.zeros(segmented.labels.shape, np.uint8)
+    cv2.fillPoly(mask, parts_of(observation.box.outline), 1)
+    assert np.count_nonzero((mask > 0) != (segmented.labels == detection.label_value)) <= 4
 
 
 def spoil(frame, segmented, how):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -80,8 +81,10 @@ def test_a_model_that_may_not_see_is_shown_nothing_with_the_question(office):
     ],
 )
 def test_what_no_shown_picture_can_show_is_not_said(office, bad):
-    answer, offline, warnings, _ = looked(office, [said(claims=[bad])])
-    assert answer.sentence == offline.sentence and len(warnings) == 1
+    answer, offline, (warning,), _ = looked(office, [said(claims=[bad])])
+    assert answer.sentence == offline.sentence and re.match(
+        "the offline answer stands: MODEL_ERROR: it", warning
+    )
 
 
 def test_what_the_store_knows_stays_the_store_s(office):
@@ -179,6 +182,20 @@ def test_no_more_pictures_than_configured_and_none_of_other_things(office):
     ]
     _, _, _, model = looked(office, [said()], shots=tuple(others))
     assert len(model.images[0]) == AgentConfig().pictures
+
+
+def test_pictures_of_frontiers_take_the_room_that_is_left_and_can_be_cited(office):
+    edges = [replace(SHOT, image=ImageName("s", 20 + i), entity_ids=frozenset(), labels=(), shares={}, frontier=True)
+             for i in range(8)]  # fmt: skip
+    lines = [said(claims=[sees("A stapler lies there.", "stapler", ("k20",))])]
+    answer, _, warnings, model = looked(office, lines, shots=(*edges, SHOT))
+    listed = [line for line in model.users[0].splitlines() if line.startswith("k")]
+    assert [line.split(":")[0] for line in listed] == ["k7", *(f"k{20 + i}" for i in range(5))]
+    assert ["at a frontier" in line for line in listed] == [False, *[True] * 5]
+    assert warnings == [] and answer.value.names == ("stapler",)
+    assert answer.confidence == pytest.approx(0.8 * AgentConfig().seen_confidence), (
+        "nothing is outlined there"
+    )
 
 
 def test_pictures_of_two_runs_with_the_same_number_are_not_mixed_up(office):

@@ -77,6 +77,47 @@ def test_filters_hold_together_before_and_after_a_flush(store):
     check()
 
 
+@pytest.mark.parametrize("backend", ["sqlite", "milvus"])
+def test_a_models_words_take_the_place_of_a_composed_caption_also_in_searches(
+    backend, config, on_server, milvus
+):
+    used, fake = (config, None) if backend == "sqlite" else (on_server, milvus)
+    shown = {"keyframe_ids": (7,), "keyframe_session": "s"}
+    with MemoryStore.open(used, fakes.embed, milvus=fake) as store:
+        store.add(replace(fakes.memory("thing 1", 10.0), **shown))
+        store.add(replace(fakes.memory("thing 2", 20.0, things=(4,)), **shown))
+        store.add(fakes.memory("thing 3 without an image", 30.0))
+        store.add(replace(fakes.memory("it moved", 40.0, event=EventKind.MOVED), **shown))
+        assert store.flush()
+        assert [one.id for one in store.uncaptioned(9)] == [2, 1] and len(store.uncaptioned(1)) <= 1
+        store.recaption(2, "A tabby cat sleeps on the radiator.")
+        assert store.flush()
+        assert [one.id for one in store.uncaptioned(9)] == [1]
+        for identity, words in ((2, "again"), (4, "words"), (1, " \n")):
+            with pytest.raises(BadMemory):
+                store.recaption(identity, words)
+        store.forget(1)
+        with pytest.raises(NoSuchMemory):
+            store.recaption(1, "words")
+        store.add(replace(fakes.memory("thing 5", 50.0), **shown))
+    with MemoryStore.open(used, fakes.embed, milvus=fake) as store:
+        memory = store.get(2)
+        assert memory.text == "A tabby cat sleeps on the radiator." and memory.source is Source.CAPTIONER
+        assert (memory.start, memory.entity_ids, memory.keyframe_ids) == (20.0, (4,), (7,))
+        assert texts(store, phrases=("A tabby cat sleeps on the radiator.",), limit=1) == [memory.text]
+        (hit,) = store.search(Request(phrases=("A tabby cat sleeps on the radiator.",), limit=1))
+        assert hit.score == pytest.approx(1.0, abs=1e-2), "its vector is that of the new words"
+
+
+def test_what_has_no_vector_yet_keeps_its_caption(config):
+    with MemoryStore.open(config, None) as store:
+        store.add(replace(fakes.memory("thing 1", 10.0), keyframe_ids=(7,)))
+        assert store.uncaptioned(9) == []
+        with pytest.raises(BadMemory, match="no vector yet"):
+            store.recaption(1, "words")
+        assert store.get(1).text == "thing 1"
+
+
 def test_a_record_without_a_vector_is_found_by_time_place_and_thing_and_last_by_words(config, milvus):
     with MemoryStore.open(config) as store:
         store.add(fakes.memory("no vector yet", 5.0, (1.0, 1.0, 0.0), things=(4,)))

@@ -11,6 +11,7 @@ from dataclasses import replace
 import pytest
 from memory_builders import memory
 
+from lodestar.memory.errors import NoSuchMemory
 from lodestar.memory.records import Source
 from lodestar.memory.vision_captions import (
     ComposedCaptions,
@@ -161,6 +162,72 @@ def test_two_threads_never_ask_about_the_same_segment_and_the_rate_holds():
     slow.offer(segment(0))
     slow.offer(segment(1))
     assert slow.work() and not slow.work() and slow.waiting
+
+
+class Stored:
+    """A store of segments with composed captions, the newest first."""
+
+    def __init__(self, *memories):
+        self.memories, self.captions, self.looks = list(memories), {}, 0
+
+    def uncaptioned(self, limit):
+        self.looks += 1
+        return [memory for memory in self.memories if memory.id not in self.captions][:limit]
+
+    def recaption(self, identity, text):
+        if all(memory.id != identity for memory in self.memories):
+            raise NoSuchMemory("it was forgotten")
+        self.captions[identity] = text
+
+
+def stored(*ids):
+    return Stored(*(replace(segment(i, f"segment {i} here"), id=i) for i in ids))
+
+
+def test_segments_that_were_stored_without_a_models_words_are_captioned_while_none_waits():
+    chat, store = FakeChat(), stored(9, 8)
+    captions = VisionCaptions(chat, picture, SegmentCaptionConfig(per_minute=0.0), lambda: store)
+    captions.offer(segment(10, "the newest"))
+    assert [captions.work() for _ in range(4)] == [True, True, True, False]
+    assert [json.loads(text)["segment"] for _, text, _ in chat.asked] == [
+        "the newest", "segment 9 here", "segment 8 here",
+    ]  # fmt: skip
+    assert set(store.captions) == {8, 9} and captions.counts["caught_up"] == 2
+    assert captions.counts["captioned"] == 1 and store.looks == 1
+
+
+def test_an_endpoint_that_was_gone_captions_later_and_what_is_refused_is_not_asked_again():
+    now, chat, store = [0.0], FakeChat(ChatUnavailable("gone")), stored(9, 8)
+    config = SegmentCaptionConfig(per_minute=0.0)
+    captions = VisionCaptions(chat, picture, config, lambda: store, lambda: now[0])
+    assert captions.work() and not captions.work(), "it rests"
+    now[0] += 31.0
+    chat.answer = "{}"
+    assert [captions.work() for _ in range(3)] == [True, True, False]
+    assert len(chat.asked) == 3 and captions.counts["refused"] == 2
+    now[0] += 31.0
+    assert not captions.work() and store.captions == {}
+
+
+def test_a_segment_that_is_forgotten_while_it_is_asked_about_stays_forgotten():
+    store = stored(9)
+
+    class Forgets(FakeChat):
+        def complete(self, *given, **named):
+            store.memories.clear()
+            return super().complete(*given, **named)
+
+    captions = VisionCaptions(Forgets(), picture, store=lambda: store)
+    assert captions.work() and store.captions == {} and "forgotten" in captions.last_failure
+    assert not VisionCaptions(FakeChat(), picture, store=lambda: None).work()
+
+
+def test_threads_that_catch_up_ask_about_each_segment_once():
+    chat, store = FakeChat(), stored(*range(20, 0, -1))
+    captions = VisionCaptions(chat, picture, SegmentCaptionConfig(per_minute=0.0), lambda: store)
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda _: captions.work(), range(40)))
+    assert len(chat.asked) == 20 and len(store.captions) == 20
 
 
 def test_words_of_a_model_are_one_bounded_line():

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lodestar_eval.benchmarks.episodes import NOISE_NAMES
-from lodestar_eval.metrics import cluster_interval, defined, mean, paired_difference
+from lodestar_eval.finished_parts import FinishedParts, add_parts_option
+from lodestar_eval.metrics import cluster_interval, defined, mean, paired_difference, share_interval
 from lodestar_eval.options import positive_int, positive_seconds, seed_list
 from lodestar_eval.registry import BadOptions, Bar, Benchmark, Result, Table
 from lodestar_eval.trials import worker_pool
@@ -52,6 +53,8 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         "--eyes", action="store_true",
         help="asks three questions more that need a picture, each without and with a model that looks",
     )  # fmt: skip
+    parser.add_argument("--only-visual", action="store_true", help="with --eyes: asks these three alone")
+    add_parts_option(parser)
     parser.add_argument("--noise", choices=NOISE_NAMES, default="mild", help="of perception (default mild)")
 
 
@@ -61,8 +64,12 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
     settings = EpisodeSettings(
         time_limit=options.limit_time, thinking=options.answer_time, robot=robot_config(NOISES[options.noise])
     )
+    if options.only_visual and not options.eyes:
+        raise BadOptions("--only-visual is of the questions of --eyes; give both")
+    kinds = (not options.only_visual, options.eyes)
+    parts = FinishedParts(options.parts, (options.world, settings))
     began, found, left_out = time.perf_counter(), [], []
-    jobs = [(options.world, seed, settings, options.eyes) for seed in options.seeds.values]
+    jobs = [(options.world, seed, settings, kinds, parts) for seed in options.seeds.values]
     for seed, outcomes in _outcomes(jobs, options.jobs):
         if not outcomes:
             left_out.append(seed)
@@ -80,35 +87,39 @@ def _said(outcome: CheckOutcome) -> str:
     return f"{said} ({'right' if outcome.is_right else 'WRONG'})"
 
 
-def _of_building(spec: str, seed: int, settings: EpisodeSettings, eyes: bool) -> list[CheckOutcome]:
+#: World, seed, settings, whether plain and visual questions are asked, and where their outcomes are kept.
+Job = tuple[str, int, "EpisodeSettings", tuple[bool, bool], FinishedParts]
+
+
+def _of_building(job: Job) -> list[CheckOutcome]:
     """Return the outcomes of a building; none where it lacks a question of some case."""
-    return list(_one_by_one(spec, seed, settings, eyes))
+    return list(_one_by_one(job))
 
 
-def _one_by_one(spec: str, seed: int, settings: EpisodeSettings, eyes: bool) -> Iterator[CheckOutcome]:
+def _one_by_one(job: Job) -> Iterator[CheckOutcome]:
     """Yield the outcomes of a building; none where it lacks a question of some case."""
-    from lodestar_eval.ask_to_act import answered
+    from lodestar_eval.ask_to_act import runs_of
     from lodestar_sim.worlds import WorldError
 
+    spec, seed, settings, (others, visual), parts = job
     with suppress(WorldError):
-        yield from answered(spec, seed, settings, eyes)
+        for name, run in runs_of(spec, seed, settings, others, visual):
+            yield parts.part(name, run)
 
 
-def _outcomes(
-    jobs: Sequence[tuple[str, int, EpisodeSettings, bool]], workers: int
-) -> Iterator[tuple[int, list[CheckOutcome]]]:
+def _outcomes(jobs: Sequence[Job], workers: int) -> Iterator[tuple[int, list[CheckOutcome]]]:
     """Yield seeds with outcomes: question by question in one process, building by building in several."""
     if workers == 1:
         for job in jobs:
             is_empty = True
-            for outcome in _one_by_one(*job):
+            for outcome in _one_by_one(job):
                 is_empty = False
                 yield job[1], [outcome]
             if is_empty:
                 yield job[1], []
         return
     with worker_pool(workers) as pool:
-        several = {pool.submit(_of_building, *job): job[1] for job in jobs}
+        several = {pool.submit(_of_building, job): job[1] for job in jobs}
         for future in as_completed(several):
             yield several[future], future.result()
 
@@ -165,10 +176,12 @@ def result_of(found: Sequence[CheckOutcome], wall: float, left_out: Sequence[int
         for one in found
         if not one.is_right
     )
-    bars: tuple[Bar, ...] = (
-        Bar("right.all", metrics["right.all"], _RIGHT),
-        Bar("right.absent", metrics["right.absent"], _ABSENT),
-    )
+    bars: tuple[Bar, ...] = ()
+    if found:
+        bars += (
+            Bar("right.all", metrics["right.all"], _RIGHT),
+            Bar("right.absent", metrics["right.absent"], _ABSENT),
+        )
     if seen:
         bars += (
             Bar("visual.gain", metrics["visual.gain"], _GAIN),
@@ -196,11 +209,14 @@ def _visual(seen: Sequence[CheckOutcome]) -> dict[str, float]:
         return {}
     said = [one for one in seen if one.eyes and one.said is not None]
     gain, low, high = paired_difference(rows[True], rows[False], np.random.default_rng(0))
+    wrong = sum(not one.is_right for one in said)
+    wrong_low, wrong_high = share_interval(wrong, len(said))
     return {
         "visual.questions": float(len(rows[True])), "visual.right": mean(rows[False]),
         "visual.right_with_eyes": mean(rows[True]), "visual.gain": gain, "visual.gain_low": low,
         "visual.gain_high": high, "visual.answers": float(len(said)),
-        "visual.wrong": mean([float(not one.is_right) for one in said]) if said else 0.0,
+        "visual.wrong": wrong / len(said) if said else 0.0, "visual.wrong_low": wrong_low,
+        "visual.wrong_high": wrong_high,
     }  # fmt: skip
 
 

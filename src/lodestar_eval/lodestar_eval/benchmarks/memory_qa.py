@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lodestar_eval.benchmarks.episodes import MEASURED, NOISE_NAMES
+from lodestar_eval.finished_parts import FinishedParts, add_parts_option
 from lodestar_eval.memory_qa.rows import EYES, ROWS
 from lodestar_eval.memory_qa.wordings import BOTH, CHOICES, DEVELOPMENT
-from lodestar_eval.options import SeedList, seed_list
+from lodestar_eval.options import SeedList, positive_seconds, seed_list
 from lodestar_eval.registry import BadOptions, Benchmark, Plot, Result
 
 if TYPE_CHECKING:
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 RESERVED_SEEDS = (11, 12, 13)
 WORLDS = ("warehouse", "office")
 VISUAL_COUNT = 50  # questions beside the hundred, a third of all
+MINUTES = 25.0
 _USUAL = tuple(name for name in ROWS if name != EYES)
 
 
@@ -52,6 +56,11 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         "--noise", choices=NOISE_NAMES, default=MEASURED, help="of perception (default %(default)s)"
     )
     parser.add_argument(
+        "--minutes", type=positive_seconds, default=MINUTES, metavar="M",
+        help=f"simulated minutes of a tour (default {MINUTES:g}); of a shorter one as many questions as there are",
+    )  # fmt: skip
+    add_parts_option(parser)
+    parser.add_argument(
         "--tours",
         type=Path,
         metavar="FOLDER",
@@ -73,11 +82,15 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
         )
     results: list[Judged] = []
     facts: dict[str, float] = {}
+    parts = FinishedParts(
+        options.parts, (rows, options.wordings, options.eyes, options.noise, options.minutes)
+    )
     for world in worlds:
         for seed in seeds.values:
-            recording, questions = _asked(world, seed, options, progress)
-            facts.update(_facts(recording, questions))
-            results += _answered(recording, questions, rows, progress)
+            make = partial(_of_building, world, seed, rows, options, progress)
+            told, judgements = parts.part(f"{world}-{seed}", make)
+            facts.update(told)
+            results += judgements
     metrics = metrics_of(results, np.random.default_rng(0))
     save_csv(results, folder / "answers.csv")
     save_curves(results, folder / "risk_coverage.png")
@@ -92,6 +105,14 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
         (Plot("risk_coverage.png", "Wrong answers over answered questions, least confident answers last"),),
         (note,),
     )
+
+
+def _of_building(
+    world: str, seed: int, rows: Sequence[str], options: argparse.Namespace, progress: Callable[[str], None]
+) -> tuple[dict[str, float], list[Judged]]:
+    """Return what the tour of a building was, and the judged answers of all rows."""
+    recording, questions = _asked(world, seed, options, progress)
+    return _facts(recording, questions), _answered(recording, questions, rows, progress)
 
 
 def _names(text: str, known: Sequence[str], what: str) -> tuple[str, ...]:
@@ -109,17 +130,23 @@ def _asked(
     from lodestar_eval.memory_qa.question_set import TooFewQuestions, questions_of
     from lodestar_eval.memory_qa.questions import COUNTS, VISUAL
     from lodestar_eval.memory_qa.room_names import with_room_names
+    from lodestar_eval.memory_qa.route import LONG_TOUR
     from lodestar_eval.memory_qa.tours import default_folder, tour_of
     from lodestar_eval.phrase_book import phrase_book
     from lodestar_eval.settings import NOISES
 
+    limit = 60.0 * options.minutes
     try:
         recording = tour_of(
-            world, seed, phrase_book, options.tours or default_folder(), progress, noise=NOISES[options.noise]
-        )
+            world, seed, phrase_book, options.tours or default_folder(), progress,
+            replace(LONG_TOUR, limit=limit), noise=NOISES[options.noise],
+        )  # fmt: skip
         recording = with_room_names(recording)
         counts = {**COUNTS, VISUAL: VISUAL_COUNT} if options.eyes else COUNTS
-        questions = questions_of(recording.world, recording.glances, seed, options.wordings, counts)
+        short = limit < LONG_TOUR.limit
+        questions = questions_of(
+            recording.world, recording.glances, seed, options.wordings, counts, short=short
+        )
     except (UnsafeFolder, TooFewQuestions) as error:
         raise BadOptions(str(error)) from error
     return recording, questions

@@ -195,8 +195,7 @@ class LookingAnswerer(OwnAnswerer):
                 keyframe, data = store.get(image.id, image.session)
             except KeyError:
                 return None
-            scene = stream.scene
-            return annotated_jpeg(data, {scene.resolve(i): box for i, box in keyframe.instances.items()})
+            return annotated_jpeg(data, keyframe.instances, stream.scene.resolve)
 
         with looking_server(TourEyes(self._recording).look) as url:
             chat = OpenAiChat(

@@ -12,7 +12,7 @@ import numpy as np
 from lodestar_eval.memory_qa.questions import DURATION, KINDS, NUMBER, PLACE, TIME, VISUAL, Answer, Question
 from lodestar_eval.memory_qa.rows import COSINE, EYES, FULL, OBJECT_CAPTIONS, OURS
 from lodestar_eval.memory_qa.scoring import Score, area_under_risk, judge, risk_coverage
-from lodestar_eval.metrics import mean, paired_difference
+from lodestar_eval.metrics import mean, paired_difference, share_interval
 from lodestar_eval.registry import Bar, Table
 from lodestar_eval.report import number
 
@@ -107,13 +107,17 @@ def _seen(eyes: Sequence[Judged], text: Sequence[Judged], rng: np.random.Generat
         [float(a.score.right) for a, _ in pairs], [float(b.score.right) for _, b in pairs], rng
     )
     claims = [j for j in eyes if j.answer.details.get("seen") and j.answer.known]
+    wrong = sum(not j.score.right for j in claims)
+    low, high = share_interval(wrong, len(claims))
     numbers = [
         (a, b) for a, b in zip(eyes, text, strict=True) if a.question.gold.value == NUMBER and b.answer.known
     ]
     return {
         **{f"visual.eyes_over_full.{key}": v for key, v in zip(("difference", "low", "high"), found)},
         "visual.claims": float(len(claims)),
-        "visual.wrong_claims": 1.0 - mean([float(j.score.right) for j in claims]) if claims else 0.0,
+        "visual.wrong_claims": wrong / len(claims) if claims else 0.0,
+        "visual.wrong_claims.low": low,
+        "visual.wrong_claims.high": high,
         "visual.numbers_changed": float(sum(a.answer.number != b.answer.number for a, b in numbers)),
     }
 

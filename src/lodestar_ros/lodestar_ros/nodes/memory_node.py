@@ -28,9 +28,9 @@ class MemoryNode(LodestarNode):
 
     A store that cannot be used never ends the node: memories wait, the diagnostics say why, and it is tried again.
 
-    Subscribes: ``entities``, ``regions``, ``instances``, ``keyframes``, ``stored_keyframes``, ``decision``,
-    ``directive_report``, ``world_events``, ``grid``, ``camera_info``, TF. Publishes: ``~/snapshots`` (deltas),
-    ``~/markers``, ``~/wanted_keyframes``, ``~/last_seen``. Serves: ``~/manage``, ``~/get_snapshots`` (paged).
+    Subscribes: ``entities``, ``regions``, ``instances``, ``keyframes``, ``stored_keyframes``, ``frontiers``,
+    ``decision``, ``directive_report``, ``world_events``, ``grid``, ``camera_info``, TF. Publishes: ``~/snapshots``
+    (deltas), ``~/markers``, ``~/wanted_keyframes``, ``~/last_seen``. Serves: ``~/manage``, ``~/get_snapshots`` (paged).
     Action: ``~/answer``.
     """
 
@@ -41,7 +41,7 @@ class MemoryNode(LodestarNode):
         book.connect(self).want(chain.from_iterable(example_texts()))  # before the first question comes
         self._feed = MemoryFeed(self, config, declare_config(self, FrameNames, "frames."))
         images = KeyframeClient(self, self._feed, config)
-        SegmentCaptions(self, self._feed, config, images)
+        SegmentCaptions(self, self._feed, config, images, lambda: self._keeper.store)
         self._keeper = MemoryKeeper(self, self._feed, config, book, images)
         self._snapshots = SnapshotServer(
             self, self._feed, declare_config(self, CheckpointConfig, "checkpoint.")

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from lodestar.language.model_reasoner import told
 from lodestar.language.question import AnswerType, Question, QuestionKind
 from lodestar.memory.answer import Answer, AnswerPlace
 from lodestar.memory.answering.agent_claims import BadClaim, Checked, checked_claim
@@ -96,7 +97,7 @@ class ModelAnswerer:
             return self._ask(inquiry, offline)
         except (ChatUnavailable, ValueError) as problem:
             self.tools.check()  # a cancelled request is no reason to give the offline answer
-            self._warn(f"the offline answer stands: {problem}")
+            self._warn(f"the offline answer stands: {told(problem)}")
             return offline
         finally:
             ends.cancel()

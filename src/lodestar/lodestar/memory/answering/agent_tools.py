@@ -59,14 +59,15 @@ class AgentTools:
 
     def first_pictures(self, most: int) -> tuple[str, list[bytes]]:
         """Return the list of the memory's pictures that matter to the question, and the pictures: those that show the
-        things that it may mean, then those of the categories that matter most to its words (SnapMem 3.2.3); none where
-        the words have no vectors. Raises AnswerCancelled.
+        things that it may mean, then those of the categories that matter most to its words (SnapMem 3.2.3), then those
+        of frontiers (SnapMem 3.3); none where the words have no vectors. Raises AnswerCancelled.
         """
         inquiry, shots = self._inquiry, self._inquiry.tools.shots
         try:
             meant = meant_things(inquiry)
             wanted = {shot.image: shot for shot in shots_of(meant, shots, self._least)}
-            for shot in shots_for(inquiry.question.text, shots, inquiry.tools.phrases, most):
+            fitting = shots_for(inquiry.question.text, shots, inquiry.tools.phrases, most)
+            for shot in (*fitting, *(shot for shot in shots if shot.frontier)):
                 wanted.setdefault(shot.image, shot)
         except MissingPhrases:
             return "", []
@@ -90,7 +91,7 @@ class AgentTools:
         x, y = float(shot.position[0]), float(shot.position[1])
         return (
             f"k{shot.image.id}: {now - shot.stamp:.0f} s ago, from ({x:.1f}, {y:.1f}){f' in {room}' if room else ''}, "
-            f"things [{'; '.join(things[:_LISTED])}]"
+            f"things [{'; '.join(things[:_LISTED])}]{', at a frontier of the known' if shot.frontier else ''}"
         )
 
     def _shown_picture(self, shot: Shot) -> bytes:

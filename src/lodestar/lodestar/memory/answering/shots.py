@@ -17,7 +17,8 @@ from lodestar.models.phrases import PhraseBook
 class Shot:
     """An image of some things. stamp: seconds. position: (3,) of the camera in map, metres. labels, caption: untrusted
     words for what it shows; no labels = another view of things that a snapshot shows. heading: radians in plan, None =
-    not known. shares: of the image's area that the outline of each thing in it takes, (0, 1], by entity.
+    not known. shares: of the image's area that the outline of each thing in it takes, (0, 1], by entity. frontier: it
+    shows the way to what is not known yet.
     """
 
     image: ImageName
@@ -28,6 +29,7 @@ class Shot:
     caption: str = ""
     heading: float | None = None
     shares: Mapping[int, float] = field(default_factory=dict)
+    frontier: bool = False
 
     def shows(self, identity: int, least: float) -> bool:
         """Whether the outline of a thing takes at least this share of the image."""

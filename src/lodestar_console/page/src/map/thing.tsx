@@ -1,0 +1,123 @@
+// What is known of the thing that is selected: since when, how sure, relations, pictures; and how to correct it.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { useApp, useLink, useStore, useUi } from "../app";
+import { ago, metres, percent, place } from "../format";
+import type { Entity, Frontier, Room } from "../protocol";
+import { Pictures } from "../parts/pictures";
+
+export function ThingCard() {
+  const app = useApp();
+  const { selected } = useUi();
+  const store = useStore("entities", "rooms", "frontiers");
+  if (!selected) return null;
+  const close = (): void => app.ui.set({ selected: null });
+  const entity = selected.kind === "entity" ? store.rows("entities").get(selected.id) : undefined;
+  const room = selected.kind === "room" ? store.part("rooms")?.find((one) => one.id === selected.id) : undefined;
+  const frontier = selected.kind === "frontier" ? store.part("frontiers")?.find((one) => one.id === selected.id) : undefined;
+  const title = entity?.label ?? room?.name ?? (frontier ? `Frontier ${frontier.id}` : "No longer on the map");
+  return (
+    <aside class="card thing" aria-label={`Selected: ${title}`}>
+      <header>
+        <h2>{title || "Room without a name"}</h2>
+        <button class="square" aria-label="Close" onClick={close}>×</button>
+      </header>
+      {entity && <EntityFacts entity={entity} rooms={store.part("rooms") ?? []} key={entity.id} />}
+      {room && <RoomFacts room={room} />}
+      {frontier && <FrontierFacts frontier={frontier} />}
+    </aside>
+  );
+}
+
+const STATES = { active: "there", uncertain: "maybe no longer there", archived: "gone" };
+
+function EntityFacts({ entity, rooms }: { entity: Entity; rooms: Room[] }) {
+  const app = useApp();
+  const now = useLink().now();
+  const [words, setWords] = useState<string | null>(null);
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => field.current?.focus(), [words === null]);
+  const [low, high] = entity.box;
+  const room = rooms.find((one) => one.id === entity.room);
+  const correct = async (text: string): Promise<void> => {
+    const reply = await app.request("correct", { text, entity: entity.id });
+    if (!reply.ok) return;
+    app.ui.say(reply.text || "Corrected.");
+    setWords(null);
+  };
+  return (
+    <>
+      {entity.caption && <p class="data">{entity.caption}</p>}
+      <dl>
+        <dt>State</dt>
+        <dd>{STATES[entity.state]}, {percent(entity.confidence)} sure{entity.moves ? ", moves" : ""}</dd>
+        <dt>Seen</dt>
+        <dd>{ago(now - entity.last_seen)}, first {ago(now - entity.first_seen)}</dd>
+        <dt>Where</dt>
+        <dd>{room?.name ? `${room.name}, ` : ""}{place(entity.mean[0], entity.mean[1])}</dd>
+        <dt>Size</dt>
+        <dd>{metres(high[0] - low[0])} × {metres(high[1] - low[1])} × {metres(high[2] - low[2])} high</dd>
+        {entity.attributes.length > 0 && <dt>Looks</dt>}
+        {entity.attributes.length > 0 && <dd class="data">{entity.attributes.join(", ")}</dd>}
+        {entity.relations.length > 0 && <dt>Relations</dt>}
+        {entity.relations.length > 0 && <dd class="data">{entity.relations.join("; ")}</dd>}
+        {entity.stated.length > 0 && <dt>Told by people</dt>}
+        {entity.stated.length > 0 && <dd class="data">{entity.stated.join("; ")}</dd>}
+        <dt>Number</dt>
+        <dd>{entity.id}</dd>
+      </dl>
+      <Pictures keyframes={entity.keyframes.slice(-4)} of={entity.label} />
+      {words === null ? (
+        <div class="actions">
+          <button onClick={() => correct("it is gone")}>It is gone</button>
+          <button onClick={() => setWords("")}>Correct</button>
+        </div>
+      ) : (
+        <form
+          class="actions"
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (words.trim()) void correct(words.trim());
+          }}
+        >
+          <label class="grow">
+            What is so?
+            <input ref={field} value={words} maxLength={300} placeholder="that is a stool" onInput={(event) => setWords(event.currentTarget.value)} />
+          </label>
+          <button class="primary" type="submit" disabled={!words.trim()}>Correct</button>
+          <button type="button" onClick={() => setWords(null)}>Cancel</button>
+        </form>
+      )}
+    </>
+  );
+}
+
+function RoomFacts({ room }: { room: Room }) {
+  return (
+    <dl>
+      <dt>Name</dt>
+      <dd>{room.named ? "given by a person" : `guessed, ${percent(room.weight)} sure`}</dd>
+      <dt>Area</dt>
+      <dd>{room.area.toFixed(1)} m²</dd>
+      {room.contents.length > 0 && <dt>Holds</dt>}
+      {room.contents.length > 0 && <dd class="data">{room.contents.join(", ")}</dd>}
+      {room.plates.length > 0 && <dt>Signs</dt>}
+      {room.plates.length > 0 && <dd class="data">{room.plates.join(", ")}</dd>}
+    </dl>
+  );
+}
+
+function FrontierFacts({ frontier }: { frontier: Frontier }) {
+  return (
+    <dl>
+      <dt>Gain</dt>
+      <dd>{frontier.gain.toFixed(1)} m² to be seen anew</dd>
+      <dt>Width</dt>
+      <dd>{metres(frontier.size)}</dd>
+      <dt>Where</dt>
+      <dd>{place(frontier.x, frontier.y)}</dd>
+      {frontier.reason && <dt>Not reachable</dt>}
+      {frontier.reason && <dd>{frontier.reason}</dd>}
+    </dl>
+  );
+}

@@ -1,0 +1,164 @@
+// The run in time: decisions, answers, corrections, failures. A click shows what was known then.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { type App, useApp, useLink, useStore, useUi } from "../app";
+import { clock } from "../format";
+import { readPalette } from "../map/palette";
+import type { AtValue } from "../protocol";
+import { moved, ticks, type TimeScale, toPixel, toTime, zoomed } from "../timescale";
+
+const LANE = 14; // px
+const AXIS = 18; // px
+const NEAR = 8; // px within which a click takes an item
+
+interface Item {
+  at: number;
+  kind: string;
+  text: string;
+  decision: string;
+}
+
+export function Timeline() {
+  const app = useApp();
+  const ui = useUi();
+  const store = useStore("decisions", "events");
+  const now = useLink().now();
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const [width, setWidth] = useState(0);
+  const [chosen, setChosen] = useState<TimeScale | null>(null); // null: the whole run, to now
+  const items = collect(app);
+  const first = items[0]?.at ?? now - 60;
+  const scale: TimeScale = chosen ? { ...chosen, width } : { begin: first - 1, end: Math.max(now, first + 30), width };
+  const lanes = [...new Set(items.map((item) => item.kind))];
+
+  useEffect(() => {
+    const resized = new ResizeObserver(([entry]) => setWidth(entry!.contentRect.width));
+    resized.observe(canvas.current!.parentElement!);
+    return () => resized.disconnect();
+  }, []);
+  const span = Math.round((scale.end - scale.begin) * (width ? 1 : 0));
+  const version = `${items.length} ${width} ${scale.begin} ${chosen ? scale.end : Math.round((now / Math.max(1, span)) * width)} ${ui.moment?.time} ${app.ui.darkNow}`;
+  useEffect(() => {
+    if (canvas.current && width > 0) draw(canvas.current, scale, items, lanes, ui.moment?.time ?? null);
+  }, [version]);
+
+  const jump = (time: number): void => void showMoment(app, time, nearest(items, scale, time));
+  const onKey = (event: KeyboardEvent): void => {
+    const middle = width / 2;
+    const key = event.key;
+    if (key === "ArrowLeft" || key === "ArrowRight") stepItem(app, items, key === "ArrowLeft" ? -1 : 1);
+    else if (key === "+" || key === "=") setChosen(zoomed(scale, 1.5, middle));
+    else if (key === "-") setChosen(zoomed(scale, 1 / 1.5, middle));
+    else if (key === "0") setChosen(null);
+    else return;
+    event.preventDefault();
+  };
+  const onWheel = (event: WheelEvent): void => {
+    const left = canvas.current!.getBoundingClientRect().left;
+    const sideways = Math.abs(event.deltaX) > Math.abs(event.deltaY);
+    const shift = ((scale.end - scale.begin) * event.deltaX) / Math.max(1, width);
+    setChosen(sideways ? moved(scale, shift) : zoomed(scale, Math.exp(-0.002 * event.deltaY), event.clientX - left));
+  };
+  return (
+    <section class="timeline" aria-label="Timeline">
+      <div class="timeline-head">
+        <h2>Timeline</h2>
+        <p role="status" class="data">{ui.moment ? `${clock(ui.moment.time)}  ${ui.moment.text}` : `${items.length} entries. Left and right go through them.`}</p>
+        {ui.moment && <button onClick={() => app.ui.set({ moment: null })}>Back to now</button>}
+        <button onClick={() => setChosen(null)} disabled={!chosen}>Whole run</button>
+        <button class="square" aria-label="Zoom timeline out" onClick={() => setChosen(zoomed(scale, 1 / 1.5, width / 2))}>−</button>
+        <button class="square" aria-label="Zoom timeline in" onClick={() => setChosen(zoomed(scale, 1.5, width / 2))}>+</button>
+      </div>
+      <div class="timeline-lanes">
+        <ul class="lane-names" aria-hidden="true">{lanes.map((lane) => <li key={lane}>{lane}</li>)}</ul>
+        <div
+          class="timeline-stage"
+          tabIndex={0}
+          role="application"
+          aria-label="Timeline. Left and right go through the entries, plus and minus zoom, 0 shows the whole run."
+          onKeyDown={onKey}
+          onWheel={onWheel}
+          onClick={(event) => jump(toTime(scale, event.clientX - canvas.current!.getBoundingClientRect().left))}
+        >
+          <canvas ref={canvas} height={AXIS + LANE * Math.max(1, lanes.length)} />
+        </div>
+      </div>
+    </section>
+  );
+
+  function collect(from: App): Item[] {
+    const decisions = [...store.rows("decisions").values()].map((one) => ({ at: one.at, kind: "decision", text: `${one.chosen}: ${one.explanation}`, decision: one.id }));
+    const events = [...from.store.rows("events").values()].filter((one) => one.kind !== "decision").map(({ at, kind, text, decision }) => ({ at, kind, text, decision }));
+    return [...decisions, ...events].sort((one, other) => one.at - other.at);
+  }
+}
+
+function nearest(items: readonly Item[], scale: TimeScale, time: number): Item | null {
+  let best: Item | null = null;
+  let least = NEAR;
+  for (const item of items) {
+    const distance = Math.abs(toPixel(scale, item.at) - toPixel(scale, time));
+    if (distance < least) [best, least] = [item, distance];
+  }
+  return best;
+}
+
+function stepItem(app: App, items: readonly Item[], by: number): void {
+  if (items.length === 0) return;
+  const { moment } = app.ui.state;
+  let at = by < 0 ? items.length - 1 : 0;
+  if (moment) {
+    const later = items.findIndex((item) => item.at > moment.time);
+    const before = items.findLastIndex((item) => item.at < moment.time);
+    at = by > 0 ? (later < 0 ? items.length - 1 : later) : Math.max(0, before);
+  }
+  void showMoment(app, items[at]!.at, items[at]!);
+}
+
+/** Show what was known at a time: where the robot was, its picture, its decision. */
+async function showMoment(app: App, time: number, item: Item | null): Promise<void> {
+  const at = item?.at ?? time;
+  app.ui.set({ moment: { time: at, pose: null, decision: item?.decision ?? "", keyframe: 0, text: item?.text ?? "" } });
+  const reply = await app.request("at", { time: at });
+  if (!reply.ok || app.ui.state.moment?.time !== at) return;
+  const value = reply.value as AtValue;
+  const decision = item?.decision || value.decision?.id || "";
+  const text = item?.text || value.decision?.explanation || "";
+  app.ui.set({
+    moment: { time: at, pose: value.pose, decision, keyframe: value.keyframe, text },
+    ...(decision ? { decision, tab: "decisions" as const } : {}),
+  });
+}
+
+function draw(canvas: HTMLCanvasElement, scale: TimeScale, items: readonly Item[], lanes: readonly string[], moment: number | null): void {
+  const palette = readPalette();
+  const ratio = Math.min(devicePixelRatio, 2);
+  const height = AXIS + LANE * Math.max(1, lanes.length);
+  canvas.width = Math.round(scale.width * ratio);
+  canvas.height = Math.round(height * ratio);
+  canvas.style.height = `${height}px`;
+  const context = canvas.getContext("2d")!;
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.font = "11px system-ui, sans-serif";
+  context.textBaseline = "middle";
+  for (const time of ticks(scale)) {
+    const x = Math.round(toPixel(scale, time)) + 0.5;
+    context.fillStyle = palette.line;
+    context.fillRect(x, 0, 1, height - AXIS);
+    context.fillStyle = palette.muted;
+    const text = clock(time);
+    const wide = context.measureText(text).width;
+    if (x - wide / 2 >= 0 && x + wide / 2 <= scale.width) context.fillText(text, x - wide / 2, height - AXIS / 2);
+  }
+  for (const item of items) {
+    const x = toPixel(scale, item.at);
+    if (x < -4 || x > scale.width + 4) continue;
+    const y = LANE * lanes.indexOf(item.kind) + LANE / 2;
+    context.fillStyle = item.kind === "decision" ? palette.accent : /fail|error|lost/.test(item.kind) ? palette.danger : palette.text;
+    context.fillRect(x - 1.5, y - 5, 3, 10);
+  }
+  if (moment !== null) {
+    context.fillStyle = palette.warn;
+    context.fillRect(toPixel(scale, moment) - 1, 0, 2, height - AXIS);
+  }
+}

@@ -1,0 +1,172 @@
+// State, battery, age of the link, who commands, and STOP; always in sight.
+
+import { useEffect } from "preact/hooks";
+import { useApp, useLink, useStop, useStore, useUi } from "../app";
+import { clock, degrees, duration, percent, speed } from "../format";
+import type { Robot } from "../protocol";
+import type { Theme } from "../ui";
+
+export function TopBar() {
+  const store = useStore("hello", "robot", "directive");
+  const robot = store.part("robot");
+  const directive = store.part("directive");
+  return (
+    <header class="top">
+      <h1>{store.hello?.robot || "Lodestar"}</h1>
+      <span class="chip" data-state={robot?.held ? "held" : robot?.state ?? ""}>{stateText(robot)}</span>
+      <p class="doing" title={directive?.text}>{directive?.running ? directive.understood || directive.text : ""}</p>
+      <dl class="readings">
+        <Motion robot={robot} />
+        <Battery robot={robot} />
+        <LinkAge />
+      </dl>
+      <Command />
+      <ThemeSwitch />
+      <Stop />
+    </header>
+  );
+}
+
+function stateText(robot: Robot | undefined): string {
+  if (!robot) return "No word yet";
+  if (robot.held) return robot.stands ? "Stopped, stands" : "Stopping";
+  const state = robot.state.toLowerCase().replaceAll("_", " ");
+  return state ? state[0]!.toUpperCase() + state.slice(1) : robot.stands ? "Stands" : "Moves";
+}
+
+function Motion({ robot }: { robot: Robot | undefined }) {
+  if (robot?.speed == null) return null;
+  const turns = Math.abs(robot.turn_rate ?? 0) > 0.05;
+  return (
+    <div class="motion">
+      <dt>Speed</dt>
+      <dd>{speed(robot.speed)}{turns ? `, ${degrees(Math.abs(robot.turn_rate!))}/s` : ""}</dd>
+    </div>
+  );
+}
+
+function Battery({ robot }: { robot: Robot | undefined }) {
+  const battery = robot?.battery;
+  if (battery?.share == null && battery?.volts == null) return null;
+  const low = battery.share != null && battery.share < 0.2;
+  return (
+    <div data-bad={low}>
+      <dt>Battery</dt>
+      <dd>{battery.share != null ? percent(battery.share) : `${battery.volts!.toFixed(1)} V`}</dd>
+    </div>
+  );
+}
+
+function LinkAge() {
+  const { state } = useLink();
+  const text = state.lost ? `lost ${duration(state.age)}` : state.delay === null ? "…" : duration(state.delay);
+  return (
+    <div data-bad={state.lost}>
+      <dt>Link</dt>
+      <dd>{text}</dd>
+    </div>
+  );
+}
+
+/** A strip over the whole page while the link is lost. */
+export function LinkLost() {
+  const { state } = useLink();
+  const app = useApp();
+  const robot = useStore("robot").part("robot");
+  if (!state.lost) return null;
+  return (
+    <div class="strip" role="alert">
+      <strong>Link lost</strong> for {duration(state.age)}. {robot ? `What you see is from ${clock(robot.stamp)}. ` : ""}
+      {app.stop.state.connected ? "STOP still has its own link." : "STOP is sent as soon as there is a link again; the robot's own stop works now."}
+    </div>
+  );
+}
+
+function Command() {
+  const app = useApp();
+  const store = useStore("lease", "hello", "operators");
+  const lease = store.part("lease")?.lease;
+  const there = store.part("operators");
+  const people = there?.people ?? [];
+  const holder = app.commands ? "You command" : lease ? `${lease.holder} commands` : "Nobody commands";
+  const change = (action: "take" | "release") => app.request("lease", { action });
+  return (
+    <div class="command">
+      <details class="menu">
+        <summary>{app.mayCommand ? holder : "You look on"}{people.length > 1 ? `, ${people.length} here` : ""}</summary>
+        <div class="sheet right">
+          <ul>
+            {people.map((one, index) => (
+              <li key={index}><strong class="data">{one.name}</strong> <span class="hint">{one.agent ? "agent, " : ""}role {one.role}, since {clock(one.since)}</span></li>
+            ))}
+          </ul>
+          {app.mayCommand && <button onClick={() => change(app.commands ? "release" : "take")}>{app.commands ? "Hand over command" : "Take command"}</button>}
+          {app.mayCommand && there?.agents.map((agent) => (
+            <label key={agent}>
+              <input
+                type="checkbox"
+                checked={there.offered.includes(agent)}
+                onChange={(event) => app.request("offer", { agent, offered: event.currentTarget.checked })}
+              />
+              <span class="data">{agent}</span> may take command
+            </label>
+          ))}
+        </div>
+      </details>
+    </div>
+  );
+}
+
+const THEMES: Record<Theme, [Theme, string]> = {
+  auto: ["light", "Auto"],
+  light: ["dark", "Light"],
+  dark: ["auto", "Dark"],
+};
+
+function ThemeSwitch() {
+  const { ui } = useApp();
+  const { theme } = useUi();
+  const [next, name] = THEMES[theme];
+  return (
+    <button class="theme" aria-label={`Colours: ${name}. Change to ${THEMES[next][1]}`} onClick={() => ui.setTheme(next)}>{name}</button>
+  );
+}
+
+function Stop() {
+  const app = useApp();
+  const { state } = useStop();
+  const robot = useStore("robot").part("robot");
+  useEffect(() => {
+    const escape = (event: KeyboardEvent): void => {
+      if (event.key === "Escape") app.stop.press();
+    };
+    document.addEventListener("keydown", escape, { capture: true });
+    return () => document.removeEventListener("keydown", escape, { capture: true });
+  }, []);
+  const held = robot?.held ?? false;
+  useEffect(() => {
+    if (!held && state.phase === "stands") app.stop.clear();
+  }, [held]);
+  const resume = async (): Promise<void> => {
+    const reply = await app.request("resume", {});
+    if (reply.ok) app.stop.clear();
+  };
+  const said = stopText(state.phase, state.after, held, robot?.stands ?? false);
+  return (
+    <div class="stop-group">
+      <p class="stop-told" role="status">{state.text || said}</p>
+      {held && <button class="resume" disabled={!app.mayCommand} title={app.mayCommand ? "" : "Your role may not resume"} onClick={resume}>Resume</button>}
+      <button class="stop" aria-keyshortcuts="Escape" title="Stop the robot (Escape)" onClick={() => app.stop.press()}>STOP</button>
+    </div>
+  );
+}
+
+function stopText(phase: string, after: number | null, held: boolean, stands: boolean): string {
+  const within = after === null ? "" : ` after ${duration(after)}`;
+  if (phase === "sending") return "Sending stop";
+  if (phase === "sent") return "Stop sent, not yet standing";
+  if (phase === "held" && !stands) return `Stop taken${within}, not yet standing`;
+  if (phase === "stands" || (phase === "held" && stands)) return `Stands${within}`;
+  if (phase === "refused") return "Stop was refused. Use the robot's own stop.";
+  return held ? (stands ? "Stopped: it stands" : "Stopped: it still moves") : "";
+}

@@ -1,0 +1,50 @@
+"""A browser for the tests of the page; where there is none, they are left out and say so in one line."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+HERE = Path(__file__).parent
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or ""
+NEEDS = ("playwright", "starlette", "uvicorn", "websockets")
+ARGUMENTS = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+
+
+def missing() -> str:
+    """Return why there can be no browser, or an empty text."""
+    lacks = [name for name in NEEDS if importlib.util.find_spec(name) is None]
+    lacks += [] if CHROMIUM else ["chromium (apt-get install chromium, 414 MB)"]
+    return f"browser tests left out, missing: {', '.join(lacks)}" if lacks else ""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    reason = missing()
+    for item in items:
+        if reason and item.path.parent == HERE and item.get_closest_marker("browser"):
+            item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.fixture
+def console() -> Iterator[Any]:
+    """A scripted server with a recorded run."""
+    from scripted import ScriptedConsole
+
+    with ScriptedConsole().serving() as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Chromium without a screen, drawn by its own processor renderer."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield started
+        started.close()

@@ -1,0 +1,423 @@
+"""The page in a real browser: what it shows of a recorded run, what it sends, and how it bears a bad link."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import msgspec
+import pytest
+from looking import SIZES, Opened, opened
+
+from lodestar_console import protocol
+
+pytestmark = [pytest.mark.browser, pytest.mark.timed]
+
+
+READY = "window.lodestar?.store.part('robot') && lodestar.view.grid.version > 0 && document.querySelector('.stop')"
+UNLABELLED = """[...document.querySelectorAll('button, input, textarea, select, [role=application], [role=log]')]
+    .filter((e) => e.checkVisibility() && !(e.getAttribute('aria-label') || e.innerText || e.labels?.length))
+    .map((e) => e.outerHTML)"""
+
+
+def meaning(text: str, **fields: Any) -> dict[str, Any]:
+    return {"understood": text, "steps": [], "constraints": [], "problem": "", **fields}
+
+
+def ready(look: Opened) -> None:
+    look.until(READY)
+
+
+def test_the_recorded_run_is_shown(browser: Any, console: Any) -> None:
+    with opened(browser, console.address) as look:
+        ready(look)
+        look.sees("78 %")
+        look.sees("Idle")
+        look.sees("semantic_map")
+        assert look.page.evaluate("lodestar.store.rows('entities').size") == len(console.run["entities"])
+        known = look.page.evaluate("lodestar.view.grid.cells.reduce((n, c) => n + (c > 0), 0)")
+        assert known > 5000
+        assert look.page.evaluate(
+            "document.scripts.length === 1 && !document.querySelector('[style*=expression]')"
+        )
+
+
+def test_stop_needs_no_focus_and_tells_when_it_stands(browser: Any, console: Any) -> None:
+    with opened(browser, console.address) as look:
+        ready(look)
+        look.page.click("#say")
+        look.page.keyboard.type("find the")
+        pressed = time.monotonic()
+        look.page.keyboard.press("Escape")
+        look.wait(lambda: console.stops, "STOP has come")
+        assert console.stops[0] - pressed < 0.5
+        look.sees("Stands after")
+        look.sees("Stopped, stands")
+        assert console.requests == []  # neither lease nor role was asked for
+        look.page.click("text=Resume")
+        console.asked(protocol.Resume)
+        console.set_part("robot", held=False)
+        look.wait(lambda: "Stands after" not in look.page.inner_text("body"), "resumed")
+        look.page.click(".stop")
+        look.wait(lambda: len(console.stops) == 2, "STOP by its button")
+
+
+def test_stop_without_an_answer_says_so_and_goes_out_again(browser: Any, console: Any) -> None:
+    console.stop_answers = False
+    with opened(browser, console.address) as look:
+        ready(look)
+        look.page.click(".stop")
+        look.sees("Use its own stop", 3.0)
+        console.stop_answers = True
+        console.hang_up()
+        look.sees("Stands after")
+        assert len(console.stops) == 2
+
+
+def test_a_lost_link_is_seen_within_a_second_and_comes_back_whole(browser: Any, console: Any) -> None:
+    with opened(browser, console.address) as look:
+        ready(look)
+        look.until("!lodestar.link.state.lost")
+        console.silent = True
+        went = time.monotonic()
+        look.until("document.querySelector('.strip')?.innerText.includes('Link lost')", 5.0)
+        assert time.monotonic() - went < 1.8  # 1 s, the beat of 0.5 s, and what polling takes
+        first = console.run["entities"][0]
+        console.change("entities", {**first, "label": "renamed meanwhile"})
+        # The link says nothing for 4 s: the page makes a new one, and is told everything anew.
+        look.until(f"lodestar.store.rows('entities').get({first['id']}).label === 'renamed meanwhile'")
+        console.silent = False
+        look.until("!lodestar.link.state.lost")
+        console.hang_up()
+        look.until("!lodestar.link.state.lost && !document.querySelector('.strip')")
+
+
+def test_a_gap_in_the_deltas_is_mended_by_a_resync(browser: Any, console: Any) -> None:
+    with opened(browser, console.address) as look:
+        ready(look)
+        one, other = console.run["entities"][:2]
+        console.change("entities", {**one, "label": "never arrived"}, lost=True)
+        console.change("entities", {**other, "label": "arrived"})
+        assert console.asked(protocol.Resync).name == "entities"
+        look.until(f"lodestar.store.rows('entities').get({one['id']}).label === 'never arrived'")
+
+
+def test_a_directive_is_read_back_before_it_goes(browser: Any, console: Any) -> None:
+    console.replies["directive"] = lambda request: (
+        True,
+        "",
+        meaning("Find the red chair.") if request.dry_run else None,
+    )
+    with opened(browser, console.address) as look:
+        ready(look)
+        look.page.fill("#say", "find the red chair")
+        look.page.press("#say", "Enter")
+        look.sees("Find the red chair.")
+        assert [request.dry_run for request in console.requests] == [True]
+        look.page.keyboard.press("Enter")  # "Go" has the focus
+        look.wait(lambda: len(console.requests) == 2, "the directive itself")
+        assert console.requests[1].dry_run is False and console.requests[1].text == "find the red chair"
+        console.set_part(
+            "directive", text="find the red chair", understood="Find the red chair.", running=True, phase="exploring",
+            travelled=1.5, progress=[{"at": 50.0, "text": "Driving to the kitchen."}],
+            question={"id": "q1", "text": "Which of them?", "choices": ["the one by the table", "the one by the door"]},
+        )  # fmt: skip
+        look.sees("Driving to the kitchen.")
+        look.sees("1.50 m driven")
+        look.page.click("text=the one by the door")
+        answer = console.asked(protocol.AnswerRobot)
+        assert (answer.question, answer.choice) == ("q1", 2)
+        look.page.click("text=Cancel directive")
+        console.asked(protocol.Cancel)
+
+
+def test_a_directive_that_cannot_begin_says_why(browser: Any, console: Any) -> None:
+    console.replies["directive"] = lambda _: (
+        True,
+        "",
+        meaning("Find the ghost.", problem="Nobody can see a ghost."),
+    )
+    with opened(browser, console.address) as look:
+        ready(look)
+        look.page.fill("#say", "find the ghost")
+        look.page.press("#say", "Enter")
+        look.sees("Nobody can see a ghost.")
+        assert look.page.is_disabled("role=button[name='Go']")
+
+
+def test_a_question_is_answered_and_lights_up_its_place(browser: Any, console: Any) -> None:
+    thing = console.run["entities"][0]
+    answer = {
+        "text": "The clock is in the living room.", "confidence": 0.9, "coverage": None, "directive": "",
+        "places": [{"x": thing["mean"][0], "y": thing["mean"][1], "z": 0.0, "text": ""}], "entities": [thing["id"]],
+        "proofs": [{"kind": "keyframe", "id": "k4", "text": "", "at": 1.0, "keyframe": 4, "session": "", "score": 1.0}],
+        "last_verified": 13.0,
+    }  # fmt: skip
+    console.replies["ask"] = lambda _: (True, answer["text"], answer)
+    with opened(browser, console.address) as look:
+        ready(look)
+        look.page.fill("#say", "where is the clock?")
+        look.sees("A question: nothing moves")
+        look.page.press("#say", "Enter")
+        look.sees("The clock is in the living room.")
+        look.sees("90 % sure")
+        assert look.page.evaluate("lodestar.ui.state.lit.entities") == [thing["id"]]
+        look.wait(lambda: any("/keyframes/4.jpg" in path for path in console.paths), "its picture")
+        assert all(not isinstance(request, protocol.SendDirective) for request in console.requests)
+
+
+def test_markup_in_any_text_stays_text(browser: Any, console: Any) -> None:
+    evil = '<img src=x onerror="window.taken=1"><script>window.taken=1</script>'
+    first = console.run["entities"][0]
+    console.tables["entities"][first["id"]] = {
+        **first,
+        "label": evil,
+        "caption": evil,
+        "attributes": [evil],
+        "relations": [evil],
+    }
+    console.tables["memories"]["9"] = {**console.run["memories"][0], "id": "9", "text": evil}
+    console.tables["decisions"]["d1"] = {**console.run["decisions"][0], "explanation": evil, "why": [evil]}
+    console.tables["events"]["e"] = {
+        "id": "e",
+        "at": 3.0,
+        "kind": evil,
+        "text": evil,
+        "pose": None,
+        "keyframe": 0,
+        "entities": [],
+        "decision": "",
+    }
+    console.parts["rooms"] = [{**console.parts["rooms"][0], "name": evil}]
+    console.parts["directive"] = {
+        **console.parts["directive"],
+        "text": evil,
+        "understood": evil,
+        "progress": [{"at": 1.0, "text": evil}],
+    }
+    console.parts["health"] = {
+        **console.parts["health"],
+        "findings": [{"level": "error", "text": evil, "do": evil}],
+    }
+    console.replies["ask"] = lambda _: (False, evil, None)
+    with opened(browser, console.address) as look:
+        ready(look)
+        look.page.evaluate(f"lodestar.ui.set({{selected: {{kind: 'entity', id: {first['id']}}}}})")
+        look.page.fill("#say", f"where is {evil}?")
+        look.page.press("#say", "Enter")
+        for tab in ("Beliefs", "Memories", "Health", "Decisions"):
+            look.page.click(f"role=tab[name=/{tab}/]")
+            look.sees("onerror")
+        assert look.page.evaluate("window.taken") is None
+        assert look.page.evaluate("document.querySelectorAll('img[src=x], #page script').length") == 0
+
+
+def test_beliefs_are_corrected_and_taken_back(browser: Any, console: Any) -> None:
+    console.replies["correct"] = lambda _: (True, "It is gone. Entry 3.", None)
+    labels = [one["label"] for one in console.run["entities"]]
+    thing = next(one for one in console.run["entities"] if labels.count(one["label"]) == 1)
+    with opened(browser, console.address) as look:
+        ready(look)
+        look.page.click("role=tab[name=Beliefs]")
+        look.page.fill("[placeholder='Search by name, room or number']", thing["label"])
+        look.page.click(f".things >> text={thing['label']}")
+        look.page.click("text=It is gone")
+        correction = console.asked(protocol.Correct)
+        assert (correction.text, correction.entity) == ("it is gone", thing["id"])
+        look.sees("It is gone. Entry 3.")
+        console.change(
+            "beliefs",
+            {
+                "id": "b3",
+                "entry": 3,
+                "at": 50.0,
+                "text": "The clock is gone.",
+                "by": "operator",
+                "entities": [thing["id"]],
+                "undone": False,
+            },
+        )
+        look.page.click("text=Undo")
+        assert console.asked(protocol.Undo).entry == 3
+
+
+def test_the_memory_is_searched_pinned_and_forgotten_after_a_second_word(browser: Any, console: Any) -> None:
+    kept = console.run["memories"][-1]
+    console.replies["memory_search"] = lambda _: (True, "", {"memories": [kept], "count": 1})
+    with opened(browser, console.address) as look:
+        ready(look)
+        look.page.click("role=tab[name=Memories]")
+        look.page.fill(".panel input[type=search]", "sink")
+        look.page.press(".panel input[type=search]", "Enter")
+        look.until("document.querySelectorAll('.memory').length === 1")
+        look.page.click("text=Pin")
+        assert console.asked(protocol.PinMemory).memory == kept["id"]
+        look.page.click(".memory >> text=Forget")
+        look.page.click("text=Forget it")
+        assert console.asked(protocol.ForgetMemory).memories == [kept["id"]]
+        look.until("document.querySelectorAll('.memory').length === 0")
+
+
+def test_why_and_the_arms_of_a_decision(browser: Any, console: Any) -> None:
+    last = console.run["decisions"][-1]
+    console.tables["decisions"][last["id"]] = {
+        **last,
+        "why": ["did        go to entity 71", "because    it fits best"],
+    }
+    with opened(browser, console.address) as look:
+        ready(look)
+        look.page.click(".decision >> nth=0")
+        look.sees("Not possible: a target that meets the query is known")
+        look.page.click("text=Why?")
+        look.sees("because    it fits best")
+
+
+def test_the_timeline_leads_to_a_moment_and_back(browser: Any, console: Any) -> None:
+    decision = console.run["decisions"][3]
+    console.replies["at"] = lambda request: (
+        True, "", {"at": request.time, "decision": decision, "events": [], "pose": [1.0, 2.0, 0.0],
+                   "keyframe": 7, "grid_revision": 0},
+    )  # fmt: skip
+    with opened(browser, console.address) as look:
+        ready(look)
+        look.page.focus(".timeline-stage")
+        look.page.keyboard.press("ArrowLeft")
+        assert console.asked(protocol.At).time == pytest.approx(console.run["decisions"][-1]["at"])
+        look.until("lodestar.ui.state.moment?.keyframe === 7")
+        look.wait(lambda: any("/keyframes/7.jpg" in path for path in console.paths), "the picture of then")
+        look.page.click(".timeline >> text=Back to now")
+        look.until("lodestar.ui.state.moment === null")
+
+
+def test_the_map_by_mouse_and_by_keyboard(browser: Any, console: Any) -> None:
+    with opened(browser, console.address) as look:
+        ready(look)
+        look.page.focus(".stage")
+        look.page.keyboard.press("n")
+        chosen = look.until("lodestar.ui.state.selected?.id")
+        assert chosen == min(one["id"] for one in console.run["entities"])
+        look.sees("Told by people" if console.run["entities"][0]["stated"] else "first")
+        look.page.click("role=button[name='Point out']")
+        look.page.focus(".stage")
+        look.page.keyboard.press("Enter")  # the middle of the map
+        look.page.click(".tool-form >> text=Point out")
+        point = console.asked(protocol.PointOut)
+        thing = next(one for one in console.run["entities"] if one["id"] == chosen)
+        assert (point.x, point.y) == pytest.approx(tuple(thing["mean"][:2]), abs=0.05)
+        look.page.click("role=button[name='Close way']")
+        box = look.page.locator(".stage").bounding_box()
+        for share in (0.3, 0.6):
+            look.page.mouse.click(box["x"] + share * box["width"], box["y"] + 0.5 * box["height"])
+        look.page.click(".tool-form >> text=Close way")
+        way = console.asked(protocol.CloseWay)
+        assert way.end[0] - way.start[0] > 0.5 and abs(way.end[1] - way.start[1]) < 0.2
+
+
+def test_every_control_has_a_name_and_the_keyboard_reaches_all(browser: Any, console: Any) -> None:
+    with opened(browser, console.address) as look:
+        ready(look)
+        for tab in ("Decisions", "Beliefs", "Memories", "Health"):
+            look.page.click(f"role=tab[name=/{tab}/]")
+            assert look.page.evaluate(UNLABELLED) == []
+        look.page.evaluate("document.activeElement.blur()")
+        reached = set()
+        for _ in range(60):
+            look.page.keyboard.press("Tab")
+            reached.add(
+                look.page.evaluate("(e => e.id || e.className || e.innerText)(document.activeElement)")
+            )
+        assert {"stop", "stage tool-select", "say", "timeline-stage"} <= reached, reached
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_contrast_of_all_text_is_aa(browser: Any, console: Any, dark: bool) -> None:
+    console.parts["health"] = {
+        "findings": [{"level": "warning", "text": "late", "do": "wait"}], "stack": [], "cpu": 0.5,
+        "nodes": [{"name": "sim", "alive": False, "level": "error", "status": "",
+                   "pss": 5 << 20, "rate": 1.0, "age": 0.1, "restarts": 1}],
+    }  # fmt: skip
+    with opened(browser, console.address, dark=dark) as look:
+        ready(look)
+        for tab in ("Beliefs", "Memories", "Health", "Decisions"):
+            look.page.click(f"role=tab[name=/{tab}/]")
+            assert look.page.evaluate(LOW_CONTRAST) == []
+
+
+LOW_CONTRAST = """(() => {
+  const rgba = (text) => { const n = text.match(/[\\d.]+/g).map(Number); return n.length < 4 ? [...n, 1] : n; };
+  const over = (top, below) => [0, 1, 2].map((i) => top[3] * top[i] + (1 - top[3]) * below[i]);
+  const light = (c) => {
+    const [r, g, b] = c.map((v) => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+  const behind = (element) => { const layers = [];
+    for (let e = element; e; e = e.parentElement) layers.unshift(rgba(getComputedStyle(e).backgroundColor));
+    return layers.reduce((below, top) => over(top, below), [255, 255, 255]); };
+  const low = [];
+  for (const e of document.querySelectorAll('#page *')) {
+    const own = [...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim());
+    if (!own || !e.checkVisibility() || e.disabled) continue;
+    const back = behind(e), front = over(rgba(getComputedStyle(e).color), back);
+    const [a, b] = [light(front), light(back)].sort((x, y) => y - x);
+    const ratio = (a + 0.05) / (b + 0.05);
+    if (ratio < 4.5) low.push(`${ratio.toFixed(2)} ${e.className || e.tagName}: ${e.textContent.slice(0, 30)}`);
+  }
+  return low;
+})()"""
+
+
+@pytest.mark.parametrize("size", ["laptop", "desk", "phone"])
+def test_stop_is_in_sight_at_every_size_and_nothing_runs_over(browser: Any, console: Any, size: str) -> None:
+    with opened(browser, console.address, SIZES[size], dark=size == "desk") as look:
+        ready(look)
+        width, height = SIZES[size]
+        assert look.page.evaluate("document.documentElement.scrollWidth") <= width
+        assert look.page.evaluate("document.documentElement.scrollHeight") <= height
+        panels = ["Map", "Talk", "Camera", "Details", "Time"] if size == "phone" else [""]
+        for panel in panels:
+            if panel:
+                look.page.click(f".panels >> text={panel}")
+            box = look.page.locator(".stop").bounding_box()
+            assert box["width"] >= 120 and box["height"] >= 48
+            assert box["x"] >= 0 and box["x"] + box["width"] <= width and box["y"] + box["height"] <= height
+
+
+def test_a_hidden_tab_asks_for_nothing(browser: Any, console: Any) -> None:
+    with opened(browser, console.address) as look:
+        ready(look)
+        look.page.evaluate("""() => {
+            Object.defineProperty(document, 'hidden', {value: true, configurable: true});
+            document.dispatchEvent(new Event('visibilitychange'));
+        }""")
+        look.wait(lambda: console.wants and not console.wants[-1].grid, "nothing is wanted")
+        last = console.wants[-1]
+        assert not (last.grid or last.cloud or last.camera or last.looks)
+
+
+def test_the_clock_of_the_browser_may_be_wrong(browser: Any, console: Any) -> None:
+    with opened(browser, console.address) as look:
+        look.page.add_init_script("const now = Date.now; Date.now = () => now() + 600000;")
+        look.page.reload()
+        ready(look)
+        look.until("lodestar.link.state.delay !== null")
+        assert abs(look.page.evaluate("lodestar.link.now()") - console.now()) < 1.0
+
+
+def test_thirty_thousand_things_are_shown_within_bounds(browser: Any, console: Any) -> None:
+    some = console.run["entities"]
+    for number in range(30_000):
+        base = some[number % len(some)]
+        mean = [base["mean"][0] + number % 173 * 0.1, base["mean"][1] + number // 173 * 0.05, base["mean"][2]]
+        console.tables["entities"][1000 + number] = {**base, "id": 1000 + number, "mean": mean}
+    with opened(browser, console.address) as look:
+        look.until("window.lodestar?.store.rows('entities').size >= 30000", 30.0)
+        ready(look)
+        look.page.click("role=tab[name=Beliefs]")
+        look.until("document.querySelectorAll('.things li').length > 0")
+        assert look.page.evaluate("document.querySelectorAll('*').length") < 3000
+        heap = look.page.evaluate("performance.memory?.usedJSHeapSize ?? 0")
+        assert heap < 250 * 2**20, heap
+
+
+def test_requests_are_what_the_protocol_allows() -> None:
+    with pytest.raises(msgspec.ValidationError):
+        protocol.page_message(b'{"type": "cancel", "id": 1, "extra": true}')

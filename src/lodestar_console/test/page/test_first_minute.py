@@ -1,0 +1,77 @@
+"""The first minute of an operator, in a browser on the real server around a scripted robot."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from looking import opened
+
+pytestmark = [pytest.mark.browser, pytest.mark.timed]
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Iterator[Any]:
+    from lodestar_console.scripted.console import ScriptedConsole
+    from lodestar_console.web.console import ConsoleConfig
+
+    served = ScriptedConsole(ConsoleConfig(port=0, folder=str(tmp_path / "console")))
+    yield served
+    served.close()
+
+
+def test_open_direct_stop_resume_ask_correct_undo_and_look_back(browser: Any, script: Any) -> None:
+    address = script.console.link("command")
+    home = address.split("enter")[0]
+    with opened(browser, address, home=home) as look:
+        page = look.page
+        assert page.url == home  # the key is gone from the address
+        look.until("lodestar.view.grid.version > 0")
+        look.until("lodestar.view.camera !== null")
+        grew = look.page.evaluate("lodestar.view.grid.cells.reduce((n, c) => n + (c > 0), 0)")
+
+        page.fill("#say", "find the red chair")
+        page.press("#say", "Enter")
+        page.click("role=button[name=Go]")
+        look.until("lodestar.store.part('directive').running")
+        look.until("lodestar.store.part('robot').speed > 0")
+        look.until(f"lodestar.view.grid.cells.reduce((n, c) => n + (c > 0), 0) > {grew}")
+
+        pressed = time.monotonic()
+        page.keyboard.press("Escape")
+        look.until("lodestar.store.part('robot').held && lodestar.store.part('robot').stands")
+        assert time.monotonic() - pressed < 2.0
+        look.sees("Stands after")
+        page.click("role=button[name=Resume]")
+        look.until("!lodestar.store.part('robot').held")
+
+        page.fill("#say", "where is the red chair?")
+        page.press("#say", "Enter")
+        look.until("document.querySelector('.told .actions')")
+
+        page.click("role=tab[name=Beliefs]")
+        page.click(".things .row >> nth=0")
+        page.click("role=button[name='It is gone']")
+        look.until("lodestar.store.rows('beliefs').size === 1")
+        page.click("role=button[name=/Undo entry/]")
+        look.until("[...lodestar.store.rows('beliefs').values()][0].undone")
+
+        page.focus(".timeline-stage")
+        page.keyboard.press("ArrowLeft")
+        look.until("lodestar.ui.state.moment !== null")
+        page.click(".timeline >> text=Back to now")
+
+
+def test_a_page_that_looks_on_may_stop_and_nothing_else(browser: Any, script: Any) -> None:
+    address = script.console.link("look")
+    with opened(browser, address, home=address.split("enter")[0]) as look:
+        look.until("lodestar.store.part('robot')")
+        look.page.fill("#say", "find the red chair")
+        look.page.press("#say", "Enter")
+        look.until("document.querySelector('.told.bad, .told .primary')")
+        look.page.click(".stop")
+        look.until("lodestar.store.part('robot').held")
+        assert look.page.is_disabled("role=button[name=Resume]")

@@ -112,7 +112,7 @@ class TurnFilterConfig:
 
 @dataclass(frozen=True)
 class RangeMoverConfig:
-    """What counts as a mover in the turns of a range sensor; how it moves is `shared.movers`. All values are chosen."""
+    """Limits of a mover in the turns of a range sensor; how it moves is `shared.movers`. All values are chosen."""
 
     band: tuple[float, float] = (
         -0.15,

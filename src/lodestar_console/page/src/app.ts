@@ -1,9 +1,9 @@
 // What every part of the page shares: the robot's state, the links, and what the operator has chosen to see.
 
 import { createContext } from "preact";
-import { useContext, useEffect, useReducer } from "preact/hooks";
+import { useContext, useEffect, useReducer, useState } from "preact/hooks";
 import { type Content, type RequestName, StateLink } from "./link";
-import type { Reply } from "./protocol";
+import type { Details, DetailsValue, Reply } from "./protocol";
 import { StopLink } from "./stop";
 import { Store, type Topic } from "./store";
 import { Ui, type UiState } from "./ui";
@@ -29,6 +29,8 @@ export class App {
   readonly stop = new StopLink();
   readonly view = new ViewLink();
   readonly ui = new Ui();
+  /** Frames of the map that were drawn, and how long the last took in this thread (ms). */
+  readonly drawing = { frames: 0, last: 0 };
 
   start(): void {
     this.link.start();
@@ -72,6 +74,21 @@ export function useStore(...topics: Topic[]): Store {
   const { store } = useApp();
   useListener((listener) => store.subscribe(topics, listener), topics.join());
   return store;
+}
+
+/** What the robot tells of a thing, a decision, a room or a memory; null until it has, or where `of` is empty. */
+export function useDetails(kind: Details["kind"], of: string): DetailsValue | null {
+  const { link } = useApp();
+  const [told, setTold] = useState<DetailsValue | null>(null);
+  useEffect(() => {
+    let wanted = of !== "";
+    setTold(null);
+    if (wanted) void link.request("details", { kind, of }).then((reply) => wanted && reply.ok && setTold(reply.value as DetailsValue | null));
+    return () => {
+      wanted = false;
+    };
+  }, [kind, of]);
+  return told;
 }
 
 export function useUi(): UiState {

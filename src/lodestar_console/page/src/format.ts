@@ -55,6 +55,11 @@ export function shorten(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most - 1).trimEnd()}…`;
 }
 
+/** The explanation of a decision without the name of its arm, which is told beside it. */
+export function withoutArm(chosen: string, explanation: string): string {
+  return explanation.startsWith(`${chosen}: `) ? explanation.slice(chosen.length + 2) : explanation;
+}
+
 const QUESTION = /^(where|when|what|which|who|why|how|is|are|was|were|did|do|does|has|have|had|can you see|could)\b/i;
 
 /** Whether a text asks the memory, rather than telling the robot to do something. */

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { type App, useApp, useStore, useUi } from "../app";
 import { place } from "../format";
 import { within } from "../geometry";
+import type { PointedValue } from "../protocol";
 import type { Layer, Tool } from "../ui";
 import { MapRenderer } from "./renderer";
 import { SolidView } from "./solid";
@@ -41,9 +42,10 @@ export function MapPanel() {
     const resized = new ResizeObserver(([entry]) => made.resize(entry!.contentRect.width, entry!.contentRect.height));
     resized.observe(stage.current!);
     const ends = [
-      app.store.subscribe(["robot", "path", "frontiers", "rooms", "zones", "entities", "memories", "directive"], made.request),
-      app.ui.subscribe(made.request),
-      ...(["grid", "cloud", "looks"] as const).map((topic) => app.view.subscribe(topic, made.request)),
+      app.store.subscribe(["path", "frontiers", "rooms", "zones", "entities", "memories", "directive"], made.request),
+      app.store.subscribe(["robot"], made.requestIfMoved),
+      app.ui.subscribe(made.requestAll),
+      ...(["grid", "cloud", "looks"] as const).map((topic) => app.view.subscribe(topic, made.requestAll)),
       listenFlat(stage.current!, made),
     ];
     setRenderer(made);
@@ -73,6 +75,7 @@ export function MapPanel() {
         <canvas class="over" ref={over} />
         <MapEmpty />
       </div>
+      {renderer && <Zoom renderer={renderer} />}
       <ToolForm key={ui.tool} />
       <ThingCard />
     </section>
@@ -128,8 +131,15 @@ function Bar({ renderer }: { renderer: MapRenderer | null }) {
       <span class="grow" />
       <button class="follow" aria-pressed={ui.follow} onClick={() => choices.set({ follow: !ui.follow })}>Follow</button>
       <button onClick={() => renderer?.fit()}>Fit</button>
-      <button class="square" aria-label="Zoom out" onClick={() => renderer && zoom(renderer, 1 / 1.4)}>−</button>
-      <button class="square" aria-label="Zoom in" onClick={() => renderer && zoom(renderer, 1.4)}>+</button>
+    </div>
+  );
+}
+
+function Zoom({ renderer }: { renderer: MapRenderer }) {
+  return (
+    <div class="zoom" role="group" aria-label="Zoom">
+      <button class="square" aria-label="Zoom out" onClick={() => zoom(renderer, 1 / 1.4)}>−</button>
+      <button class="square" aria-label="Zoom in" onClick={() => zoom(renderer, 1.4)}>+</button>
     </div>
   );
 }
@@ -140,7 +150,7 @@ function SolidCanvas({ renderer, stage }: { renderer: MapRenderer; stage: HTMLEl
   useEffect(() => {
     let view: SolidView;
     try {
-      view = new SolidView(canvas.current!, stage, renderer.request);
+      view = new SolidView(canvas.current!, stage, renderer.requestAll);
     } catch {
       ui.say("This browser has no WebGL, so there is no 3D map. The 2D map shows the same things.", true);
       ui.set({ solid: false });
@@ -178,7 +188,8 @@ function ToolForm() {
           : await app.request("close_way", { start: at, end: places[1]! });
     if (!reply.ok) return;
     app.ui.say(reply.text || `${name}: done.`);
-    app.ui.set({ tool: "select", places: [] });
+    const entity = ui.tool === "point" ? (reply.value as PointedValue | null)?.entity ?? 0 : 0;
+    app.ui.set({ tool: "select", places: [], selected: entity > 0 ? { kind: "entity", id: entity } : null });
   };
   return (
     <form class="tool-form" onSubmit={save}>
@@ -197,7 +208,7 @@ function ToolForm() {
 
 function zoom(renderer: MapRenderer, factor: number): void {
   renderer.view.zoom(factor);
-  renderer.request();
+  renderer.requestAll();
 }
 
 function showCrosshair(renderer: MapRenderer, shown: boolean): void {

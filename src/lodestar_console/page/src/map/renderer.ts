@@ -22,9 +22,6 @@ export class MapRenderer {
   readonly flat = new FlatView();
   readonly overlay: Overlay;
   solid: SolidView | null = null;
-  /** Frames that were drawn, and how long the last took in this thread (ms). */
-  frames = 0;
-  lastFrame = 0;
   /** Whether the middle is marked, where the keyboard points. */
   crosshair = false;
   private readonly gridPicture: RasterPicture;
@@ -32,6 +29,8 @@ export class MapRenderer {
   private readonly context: CanvasRenderingContext2D;
   private palette: Palette = readPalette();
   private asked = 0;
+  private stale = true; // what three.js has drawn; the overlay alone is drawn far more often
+  private moved = "";
   private fitted = false;
 
   constructor(
@@ -54,9 +53,25 @@ export class MapRenderer {
       this.asked = 0;
       const began = performance.now();
       this.draw();
-      this.lastFrame = performance.now() - began;
-      this.frames++;
+      this.app.drawing.last = performance.now() - began;
+      this.app.drawing.frames++;
     });
+  };
+
+  /** Draw all of it before the next frame, with what three.js draws. */
+  requestAll = (): void => {
+    this.stale = true;
+    this.request();
+  };
+
+  /** Draw where the robot has moved by a millimetre or a thousandth of a radian. */
+  requestIfMoved = (): void => {
+    const pose = this.app.store.part("robot")?.pose ?? [];
+    const now = pose.map((value) => value.toFixed(3)).join();
+    if (now === this.moved) return;
+    this.moved = now;
+    if (this.app.ui.state.follow) this.stale = true;
+    this.request();
   };
 
   resize(width: number, height: number): void {
@@ -67,27 +82,27 @@ export class MapRenderer {
     this.flat.width = width;
     this.flat.height = height;
     this.solid?.resize(width, height, ratio);
-    this.request();
+    this.requestAll();
   }
 
   setSolid(solid: SolidView | null): void {
     this.solid = solid;
     solid?.resize(this.flat.width, this.flat.height, Math.min(devicePixelRatio, 2));
     if (solid) this.fit();
-    this.request();
+    this.requestAll();
   }
 
   /** Show all that is known of the map. */
   fit(): void {
     const extent = this.app.view.grid.extent();
     if (extent) (this.solid ?? this.flat).fit(extent);
-    this.request();
+    this.requestAll();
   }
 
   lookAt(place: Point2): void {
     if (this.solid) this.solid.lookAt(place);
     else this.flat.middle = place;
-    this.request();
+    this.requestAll();
   }
 
   dispose(): void {
@@ -107,7 +122,8 @@ export class MapRenderer {
     const { pose } = app.store.part("robot") ?? { pose: null };
     if (state.follow && pose) this.centre([pose[0], pose[1]]);
     if (this.solid) {
-      this.solid.render(app.view.cloud, app.view.grid, this.gridPicture, renewed, this.palette, state.byInstance);
+      if (this.stale || renewed) this.solid.render(app.view.cloud, app.view.grid, this.gridPicture, renewed, this.palette, state.byInstance);
+      this.stale = false;
       context.clearRect(0, 0, flat.width, flat.height);
     } else {
       context.fillStyle = `rgb(${this.palette.unknown.join()})`;

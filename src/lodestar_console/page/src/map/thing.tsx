@@ -1,7 +1,7 @@
 // What is known of the thing that is selected: since when, how sure, relations, pictures; and how to correct it.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { useApp, useLink, useStore, useUi } from "../app";
+import { useApp, useDetails, useLink, useStore, useUi } from "../app";
 import { ago, metres, percent, place } from "../format";
 import type { Entity, Frontier, Room } from "../protocol";
 import { Pictures } from "../parts/pictures";
@@ -35,6 +35,8 @@ function EntityFacts({ entity, rooms }: { entity: Entity; rooms: Room[] }) {
   const app = useApp();
   const now = useLink().now();
   const [words, setWords] = useState<string | null>(null);
+  const details = useDetails("entity", String(entity.id));
+  const pictures = entity.keyframes.length > 0 ? entity.keyframes : details?.keyframes ?? [];
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => field.current?.focus(), [words === null]);
   const [low, high] = entity.box;
@@ -66,7 +68,13 @@ function EntityFacts({ entity, rooms }: { entity: Entity; rooms: Room[] }) {
         <dt>Number</dt>
         <dd>{entity.id}</dd>
       </dl>
-      <Pictures keyframes={entity.keyframes.slice(-4)} of={entity.label} />
+      {details && details.lines.length > 0 && (
+        <details class="more">
+          <summary>What is known</summary>
+          <ul>{details.lines.map((line, index) => <li key={index} class="data">{line}</li>)}</ul>
+        </details>
+      )}
+      <Pictures keyframes={pictures.slice(-4)} of={entity.label} />
       {words === null ? (
         <div class="actions">
           <button onClick={() => correct("it is gone")}>It is gone</button>

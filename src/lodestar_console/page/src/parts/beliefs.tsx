@@ -1,6 +1,6 @@
 // What is believed: the things, to search and correct; and the journal of corrections, to take back.
 
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { useApp, useLink, useStore, useUi } from "../app";
 import { ago, clock, percent } from "../format";
 import type { Entity } from "../protocol";
@@ -12,6 +12,7 @@ export function Beliefs() {
     <>
       <CorrectBox />
       <Journal />
+      <Ways />
       <Changes />
       <Things />
     </>
@@ -66,6 +67,32 @@ function Journal() {
   );
 }
 
+/** Zones to keep out of, and closed ways with what opens them. */
+function Ways() {
+  const app = useApp();
+  const zones = useStore("zones").part("zones") ?? [];
+  const open = async ([start, end]: [number, number][]): Promise<void> => {
+    const reply = await app.request("close_way", { start: start!, end: end!, open: true });
+    if (reply.ok) app.ui.say(reply.text || "The way counts as open.");
+  };
+  if (zones.length === 0) return null;
+  return (
+    <section>
+      <h3>Closed ways and zones</h3>
+      <ol class="list">
+        {zones.map((zone) => (
+          <li key={zone.id} class="entry">
+            <span class="what data">{zone.text || (zone.kind === "keep_out" ? "keep out" : "closed way")}</span>
+            {zone.expires !== null && <span class="hint">until {clock(zone.expires)}</span>}
+            <button onClick={() => app.ui.set({ lit: { text: zone.text, places: zone.outline, entities: [] }, panel: "map" })}>Show</button>
+            {zone.kind === "closed_way" && zone.outline.length === 2 && <button onClick={() => open(zone.outline)}>Open</button>}
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
 function Changes() {
   const changes = useStore("changes").part("changes");
   if (!changes?.against) return null;
@@ -83,13 +110,16 @@ function Things() {
   const store = useStore("entities", "rooms");
   const now = useLink().now();
   const [words, setWords] = useState("");
-  const rooms = new Map(store.part("rooms")?.map((room) => [room.id, room.name]));
-  const all = [...store.rows("entities").values()];
-  const found = words.trim() ? all.filter((entity) => fits(entity, rooms.get(entity.room) ?? "", words)) : all;
-  found.sort((one, other) => other.last_seen - one.last_seen || one.id - other.id);
+  const named = store.part("rooms");
+  const { rows, revision } = store.tables.entities;
+  const rooms = useMemo(() => new Map(named?.map((room) => [room.id, room.name])), [named]);
+  const found = useMemo(() => {
+    const fit = [...rows.values()].filter((entity) => fits(entity, rooms.get(entity.room) ?? "", words.trim()));
+    return fit.sort((one, other) => other.last_seen - one.last_seen || one.id - other.id);
+  }, [revision, rooms, words]);
   return (
     <section>
-      <h3>Things ({all.length})</h3>
+      <h3>Things ({rows.size})</h3>
       <label class="search">
         <span class="visually-hidden">Search things</span>
         <input type="search" value={words} placeholder="Search by name, room or number" onInput={(event) => setWords(event.currentTarget.value)} />
@@ -119,6 +149,7 @@ function Things() {
 }
 
 function fits(entity: Entity, room: string, words: string): boolean {
+  if (!words) return true;
   const text = `${entity.label} ${entity.attributes.join(" ")} ${entity.caption} ${room} ${entity.id}`.toLowerCase();
   return words.toLowerCase().split(/\s+/).every((word) => text.includes(word));
 }

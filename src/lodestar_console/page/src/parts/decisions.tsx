@@ -1,8 +1,8 @@
 // Each decision: the arms with their values and reasons, the trace with its checks, what came of it, and why.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { useApp, useStore, useUi } from "../app";
-import { clock } from "../format";
+import { useApp, useDetails, useStore, useUi } from "../app";
+import { clock, withoutArm } from "../format";
 import type { Arm, Decision } from "../protocol";
 import { Pictures } from "./pictures";
 
@@ -41,7 +41,7 @@ function Row({ decision, open, toggle }: { decision: Decision; open: boolean; to
     <article class={open ? "decision open" : "decision"}>
       <button class="row" ref={line} aria-expanded={open} onClick={toggle}>
         <time>{clock(decision.at)}</time>
-        <span class="what"><strong>{decision.chosen || "none"}</strong> <span class="data">{reason(decision)}</span></span>
+        <span class="what"><strong>{decision.chosen || "none"}</strong> <span class="data">{withoutArm(decision.chosen, decision.explanation)}</span></span>
         <span class="outcome" data-outcome={outcome}>{outcome}</span>
       </button>
       {open && <Whole decision={decision} />}
@@ -49,14 +49,10 @@ function Row({ decision, open, toggle }: { decision: Decision; open: boolean; to
   );
 }
 
-/** The explanation without the name of the arm, which stands before it. */
-function reason({ chosen, explanation }: Decision): string {
-  return explanation.startsWith(`${chosen}: `) ? explanation.slice(chosen.length + 2) : explanation;
-}
-
 function Whole({ decision }: { decision: Decision }) {
   const app = useApp();
   const [asked, setAsked] = useState(false);
+  const details = useDetails("decision", asked && decision.why.length === 0 ? decision.id : "");
   const goal = decision.arms.find((arm) => arm.name === decision.chosen)?.goal;
   const show = (): void =>
     app.ui.set({
@@ -93,7 +89,7 @@ function Whole({ decision }: { decision: Decision }) {
         <button aria-expanded={asked} onClick={() => setAsked(!asked)}>Why?</button>
         {(goal || decision.entities.length > 0) && <button onClick={show}>Show on the map</button>}
       </div>
-      {asked && <pre class="why data">{decision.why.length > 0 ? decision.why.join("\n") : decision.explanation}</pre>}
+      {asked && <pre class="why data">{(decision.why.length > 0 ? decision.why : details?.lines ?? [decision.explanation]).join("\n")}</pre>}
     </div>
   );
 }

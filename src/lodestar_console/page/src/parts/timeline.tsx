@@ -1,14 +1,16 @@
 // The run in time: decisions, answers, corrections, failures. A click shows what was known then.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type App, useApp, useLink, useStore, useUi } from "../app";
-import { clock } from "../format";
+import { clock, withoutArm } from "../format";
 import { readPalette } from "../map/palette";
-import type { AtValue } from "../protocol";
+import type { AtValue, Decision, Event } from "../protocol";
+import type { Key } from "../store";
 import { moved, ticks, type TimeScale, toPixel, toTime, zoomed } from "../timescale";
 
 const LANE = 14; // px
 const AXIS = 18; // px
+const LISTED = 100; // newest entries, as text on a phone
 const NEAR = 8; // px within which a click takes an item
 
 interface Item {
@@ -26,7 +28,8 @@ export function Timeline() {
   const canvas = useRef<HTMLCanvasElement>(null);
   const [width, setWidth] = useState(0);
   const [chosen, setChosen] = useState<TimeScale | null>(null); // null: the whole run, to now
-  const items = collect(app);
+  const { decisions, events } = store.tables;
+  const items = useMemo(() => collect(decisions.rows, events.rows), [decisions.revision, events.revision]);
   const first = items[0]?.at ?? now - 60;
   const scale: TimeScale = chosen ? { ...chosen, width } : { begin: first - 1, end: Math.max(now, first + 30), width };
   const lanes = [...new Set(items.map((item) => item.kind))];
@@ -83,14 +86,23 @@ export function Timeline() {
           <canvas ref={canvas} height={AXIS + LANE * Math.max(1, lanes.length)} />
         </div>
       </div>
+      <ol class="list entries">
+        {items.slice(-LISTED).reverse().map((item, index) => (
+          <li key={index}>
+            <button class="row" onClick={() => void showMoment(app, item.at, item)}>
+              <time>{clock(item.at)}</time><span class="what data">{item.text}</span>
+            </button>
+          </li>
+        ))}
+      </ol>
     </section>
   );
+}
 
-  function collect(from: App): Item[] {
-    const decisions = [...store.rows("decisions").values()].map((one) => ({ at: one.at, kind: "decision", text: `${one.chosen}: ${one.explanation}`, decision: one.id }));
-    const events = [...from.store.rows("events").values()].filter((one) => one.kind !== "decision").map(({ at, kind, text, decision }) => ({ at, kind, text, decision }));
-    return [...decisions, ...events].sort((one, other) => one.at - other.at);
-  }
+function collect(decisions: ReadonlyMap<Key, Decision>, events: ReadonlyMap<Key, Event>): Item[] {
+  const made = [...decisions.values()].map((one) => ({ at: one.at, kind: "decision", text: `${one.chosen}: ${withoutArm(one.chosen, one.explanation)}`, decision: one.id }));
+  const told = [...events.values()].map(({ at, kind, text, decision }) => ({ at, kind: kind.toLowerCase().replaceAll("_", " "), text, decision })).filter((one) => one.kind !== "decision");
+  return [...made, ...told].sort((one, other) => one.at - other.at);
 }
 
 function nearest(items: readonly Item[], scale: TimeScale, time: number): Item | null {

@@ -88,12 +88,15 @@ function Command() {
   const lease = store.part("lease")?.lease;
   const there = store.part("operators");
   const people = there?.people ?? [];
-  const holder = app.commands ? "You command" : lease ? `${lease.holder} commands` : "Nobody commands";
+  const holder = app.commands ? "You" : lease ? lease.holder : "Nobody";
   const change = (action: "take" | "release") => app.request("lease", { action });
   return (
     <div class="command">
       <details class="menu">
-        <summary>{app.mayCommand ? holder : "You look on"}{people.length > 1 ? `, ${people.length} here` : ""}</summary>
+        <summary>
+          {app.mayCommand ? <>{holder}<span class="wide">&nbsp;{app.commands ? "command" : "commands"}</span></> : "You look on"}
+          {people.length > 1 && <span class="wide">, {people.length} here</span>}
+        </summary>
         <div class="sheet right">
           <ul>
             {people.map((one, index) => (
@@ -138,7 +141,7 @@ function Stop() {
   const robot = useStore("robot").part("robot");
   useEffect(() => {
     const escape = (event: KeyboardEvent): void => {
-      if (event.key === "Escape") app.stop.press();
+      if (event.key === "Escape" && !event.repeat) app.stop.press();
     };
     document.addEventListener("keydown", escape, { capture: true });
     return () => document.removeEventListener("keydown", escape, { capture: true });

@@ -59,8 +59,10 @@ class ViewJudge:
             return answer if answer is not None else self._alone(question, "")
         if request.stamp < self._rests_until - self._config.longest_rest:  # the clock has begun anew
             self._rest, self._rests_until = 0.0, -math.inf
+        # a request may stand for seconds, and have come while the robot still turned
+        here = taken_at if question.stamp > request.stamp else np.asarray(request.robot_pose, np.float64)
         is_here = self._is_same(taken_at, request.robot_pose)
-        asked = self._about(request, question, taken_at if is_here else None)
+        asked = self._about(request, question, taken_at if is_here else None, here)
         if asked is not None:
             answer = self._reasoner.judge_view(asked)
             if answer is not None and answer.by != self._offline.name:
@@ -78,27 +80,27 @@ class ViewJudge:
         return self._alone(question, "offline: the language model has not answered about this view yet")
 
     def _about(
-        self, request: ProposalRequest, question: ViewQuestion, taken_at: np.ndarray | None
+        self, request: ProposalRequest, question: ViewQuestion, taken_at: np.ndarray | None, here: np.ndarray
     ) -> ViewQuestion | None:
         """Return what is asked here: once per place and heading; None where no image of it has come yet.
 
-        taken_at: pose (3,) of an image of here.
+        taken_at: pose (3,) of an image of here. here: pose (3,) of the robot now.
         """
-        if self._asked is not None and self._holds(self._asked, question):
+        if self._asked is not None and self._holds(self._asked, question, here):
             return self._asked.question
         if taken_at is None:
             return None
         self._asked = _Asked(question, request.epoch, taken_at)
         return question
 
-    def _holds(self, before: _Asked, question: ViewQuestion) -> bool:
+    def _holds(self, before: _Asked, question: ViewQuestion, here: np.ndarray) -> bool:
         """Return whether the image that was asked about shows what is asked now, from where the robot stands now."""
         asked = before.question
         same = (asked.target, asked.neighbors, asked.constraints) == (
             question.target, question.neighbors, question.constraints,
         )  # fmt: skip
         recent = 0.0 <= question.stamp - asked.stamp <= self._config.age
-        return same and recent and self._is_same(before.taken_at, question.pose)
+        return same and recent and self._is_same(before.taken_at, here)
 
     def _is_same(self, one: np.ndarray, other: np.ndarray) -> bool:
         metres, turned = apart(one, other)

@@ -62,16 +62,24 @@ class Stage:
         asked = replace(request(pose, red_chair()), stamp=stamp, epoch=round(100 * stamp), **changes)
         return self.expert.propose(asked)
 
-    def decide(self, pose, stamp: float, deadline: float = 3.5):
-        """The answer and the seconds that it was waited for, as the decision loop does; a picture every 0.25 s."""
+    def decide(self, pose, stamp: float, deadline: float = 3.5, roll: float = 0.0):
+        """The answer and the seconds that it was waited for, as the decision loop does; a picture every 0.1 s.
+
+        roll: radians that the robot still turns after the request, which keeps the pose of its moment.
+        """
         now, wait = stamp, True
         while True:
-            self.look(pose, now)
+            self.look(rolled(pose, roll, now - stamp), now)
             answer = self.ask(pose, stamp, now, deadline=stamp + deadline, may_wait=wait)
             if not isinstance(answer, Thinking):
                 return answer, now - stamp
             assert wait, "it was told not to wait"
             wait, now = now < answer.until, now + 0.1
+
+
+def rolled(pose, roll: float, seconds: float):
+    """The pose of a robot that turns on for half a second."""
+    return (*pose[:2], pose[2] + roll * min(seconds / 0.5, 1.0))
 
 
 def test_it_stands_for_the_answer_about_the_view_from_here():
@@ -145,6 +153,17 @@ def test_a_word_about_an_image_from_the_end_of_a_turn_is_not_used_where_the_turn
     assert getattr(answer, "view", 0.0) == 0.0
 
 
+def test_who_turns_on_while_a_decision_stands_has_a_word_about_where_the_turn_ended():
+    """The request keeps the pose of its moment, and the newest image tells where the robot is."""
+    stage, step = Stage(1.0), math.radians(8.0)
+    stage.look(POSE, 10.0)
+    answer, stood = stage.decide(rolled(POSE, step, 1.0), 10.0, roll=step)
+    ended = (*POSE[:2], 2.0 * step)
+    assert isinstance(answer, Proposal) and stood < 3.0
+    _, turned = apart(rolled(rolled(POSE, step, 1.0), step, answer.view - 10.0), ended)
+    assert turned <= CONFIG.angle
+
+
 def test_another_task_asks_anew():
     stage = Stage(0.5, PLANT)
     stage.decide(POSE, 10.0)
@@ -172,9 +191,11 @@ def test_whatever_the_way_and_the_model_s_pace_every_used_word_is_about_the_view
         stage.model.seconds = rng.choice([0.0, 0.5, 2.0, 4.0, math.inf])
         deadline = rng.choice([1.0, 3.5])
         before = stamp
-        answer, stood = stage.decide(pose, stamp, deadline)
+        roll = rng.choice([0.0, rng.gauss(0.0, 0.2)])
+        answer, stood = stage.decide(pose, stamp, deadline, roll)
         for image in np.arange(before, before + stood + 0.05, 0.1):
-            taken[round(float(image), 3)] = pose
+            taken[round(float(image), 3)] = rolled(pose, roll, image - before)
+        pose = rolled(pose, roll, stood)
         assert stood <= min(3.0, deadline)
         if isinstance(answer, Proposal) and answer.view:
             metres, turned = apart(taken[round(answer.view, 3)], pose)

@@ -21,7 +21,7 @@ from lodestar_eval.registry import all_benchmarks
 from lodestar_eval.tasks import prepare
 
 PAGES = sorted(path for where in ("*.md", "docs/**/*.md", "src/*/*.md") for path in declared.ROOT.glob(where))
-RECORDED = StackOptions(record=True)
+RECORDED = StackOptions(record=True, console=True)
 HOW_TO = declared.ROOT / "docs" / "how-to"
 DECISIONS = declared.ROOT / "docs" / "adr"
 MEASUREMENTS = declared.ROOT / "docs" / "measurements"
@@ -47,6 +47,10 @@ OPTIONS = {  # where the options of a command are defined; benchmarks add theirs
     "lodestar_go2.nodes.try_stop": (
         "lodestar_go2/lodestar_go2/nodes/try_stop.py", "lodestar_ros/lodestar_ros/terminal.py",
     ),
+    "lodestar_console.typescript": ("lodestar_console/lodestar_console/typescript.py",),
+    "lodestar_console.link": ("lodestar_console/lodestar_console/link.py",),
+    "lodestar_console.agents": ("lodestar_console/lodestar_console/agents.py",),
+    "lodestar_console.scripted": ("lodestar_console/lodestar_console/scripted/__main__.py",),
     "lodestar_sim.dataset": ("lodestar_sim/lodestar_sim/dataset/__main__.py",),
     "lodestar_sim.worlds": ("lodestar_sim/lodestar_sim/worlds/__main__.py",),
 }  # fmt: skip

@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 PYTHON ?= python3
 # Exported, so that whatever a directive contains reaches the program as it is.
-export PYTHON EXTRAS DIRECTIVE SEED WORLD KIND OUT DATA QUESTION PERCEPTION
+export PYTHON EXTRAS DIRECTIVE SEED WORLD KIND OUT DATA QUESTION PERCEPTION CONSOLE
 
 # Of `make setup`: torch, ultralytics, or none; what was chosen last is kept where it is empty.
 EXTRAS ?=
@@ -12,6 +12,7 @@ SEED := $(or $(SEED),1)
 WORLD := $(or $(WORLD),apartment)
 KIND ?=
 PERCEPTION ?=
+CONSOLE ?=
 OUT := $(or $(OUT),out/demo)
 DATA ?=
 QUESTION ?=
@@ -28,9 +29,9 @@ help: ## list the commands
 setup: ## make the environment and build the workspace; EXTRAS=torch|ultralytics|signs|none (quick when nothing changed)
 	@$(PYTHON) scripts/setup_workspace.py $${EXTRAS:+--extras "$$EXTRAS"}
 
-demo: setup ## find something: DIRECTIVE="find the red chair" SEED=7 WORLD=office|warehouse|apartment|file PERCEPTION=nanodet
+demo: setup ## find something: DIRECTIVE="find the red chair" SEED=7 WORLD=office|warehouse|apartment|file PERCEPTION=nanodet CONSOLE=off
 	@$(ENVIRONMENT) && exec python -m lodestar_eval.demo --world "$$WORLD" --seed "$$SEED" --out "$$OUT" \
-		$${KIND:+--kind "$$KIND"} $${PERCEPTION:+--perception "$$PERCEPTION"} $${DIRECTIVE:+--directive "$$DIRECTIVE"}
+		$${KIND:+--kind "$$KIND"} $${PERCEPTION:+--perception "$$PERCEPTION"} $${CONSOLE:+--console "$$CONSOLE"} $${DIRECTIVE:+--directive "$$DIRECTIVE"}
 
 ask: setup ## ask the memory of the last demo: QUESTION="when did you last see the chair?"
 	@test -n "$$QUESTION" || { echo 'make ask: say what to ask, such as QUESTION="where is the chair?"' >&2; exit 2; }

@@ -54,7 +54,9 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--start", type=Path, help="an exported network to go on from, with its classes")
     parser.add_argument(
-        "--only-colors", action="store_true", help="with --start: train the head for colours alone"
+        "--only-colors",
+        action="store_true",
+        help="with --start: fit the head for colours alone, to all images",
     )
     parser.add_argument("--seconds", type=_positive, default=7200.0, help="of training (default 7200)")
     parser.add_argument(
@@ -105,6 +107,7 @@ def _run(options: argparse.Namespace, told) -> None:
     )  # before torch: these processes are forked
     told(f"{len(images)} images, {len(names)} classes, loaded in {time.perf_counter() - began:.0f} s")
     import torch
+    from segmenter.coloring import fit_colors
     from segmenter.export import about, export
     from segmenter.scores import score
     from segmenter.training import TrainConfig, train
@@ -119,16 +122,16 @@ def _run(options: argparse.Namespace, told) -> None:
         batch=options.batch,
         rate=options.rate,
         seed=options.seed,
-        only_colors=options.only_colors,
     )
-    network = train(images, len(names), config, device, told, options.start)
-    parameters = sum(p.numel() for p in network.parameters())
     path = options.out / MODEL
-    told(f"{parameters} parameters")
-    size = images.rgb.shape[1:3]
-    export(
-        network, names, size, path, about(buildings=options.buildings, images=len(images), seed=options.seed)
-    )
+    facts = about(buildings=options.buildings, images=len(images), seed=options.seed)
+    if options.only_colors:
+        right = fit_colors(options.start, images, path, facts, options.seed)
+        told(f"the head for colours names {right:.3f} of its pixels right")
+    else:
+        network = train(images, len(names), config, device, told, options.start)
+        told(f"{sum(p.numel() for p in network.parameters())} parameters")
+        export(network, names, images.rgb.shape[1:3], path, facts)
     told(f"{path}: {path.stat().st_size} bytes")
     if options.validate:
         scores = score(path, options.validate, options.jobs, options.most_scored)

@@ -1,48 +1,98 @@
-"""Fit the head for colours alone to a network that stays as it is, from samples of its features."""
+"""Fit the head for colours of an exported network anew; everything else in its file stays as it is.
+
+Its features come from ONNX Runtime, so that a processor needs minutes for thousands of images. Those are taken as they
+are: names of colours do not hold in another light.
+"""
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnxruntime
 import torch
-from torch import Tensor, nn
+from onnx import numpy_helper
+from torch import nn
 from torch.nn import functional
 
-from segmenter.batches import Batches
-from segmenter.data import IGNORED
-from segmenter.network import Segmenter
+from lodestar_sim.dataset.coco import CocoError
+from segmenter.data import IGNORED, Images
 
-_PER_BATCH = 4000  # sampled pixels, small things as often as large ones
-_STEPS, _SIZE, _RATE = 400, 2048, 5e-3
+_PER_THING = 48  # pixels of a thing at most, so that large ones do not outweigh small ones
+_LEAST = 15  # of half the image's pixels that a thing needs
+_STEPS, _SIZE, _RATE = 1500, 2048, 4e-3
+_LAYERS = ("network.colors.0", "network.colors.2")
 
 
-def fit_colors(network: Segmenter, batches: Batches, count: int) -> float:
-    """Fit `network.colors` to pixels of things in `count` batches; return the share that it then names right."""
-    given: list[Tensor] = []
-    hook = network.colors.register_forward_pre_hook(lambda _, inputs: given.append(inputs[0]))
-    network.eval()
+def fit_colors(start: Path, images: Images, path: Path, about: dict[str, str], seed: int = 0) -> float:
+    """Write the network `start` with a new head for colours to `path`; return the share of pixels that it names right.
+
+    about: values that replace those of its metadata. Raises CocoError for a network without such a head, and for images
+    in which no thing has a colour.
+    """
+    model = onnx.load(str(start))
+    arrays = {one.name: one for one in model.graph.initializer}
+    user = {name: node for node in model.graph.node for name in node.input}
+    if any(f"{layer}.{part}" not in arrays for layer in _LAYERS for part in ("weight", "bias")):
+        raise CocoError(f"{start} has no head for colours that could be fitted")
+    x, y = _pixels(model, user[f"{_LAYERS[0]}.weight"].input[0], images, np.random.default_rng(seed))
+    torch.manual_seed(seed)
+    hidden, _, _, _ = arrays[f"{_LAYERS[0]}.weight"].dims
+    colors = arrays[f"{_LAYERS[1]}.weight"].dims[0]
+    head = _fitted(torch.from_numpy(x), torch.from_numpy(y), hidden, colors)
+    for name, layer in zip(_LAYERS, (head[0], head[2])):
+        for part, values in (("weight", layer.weight[:, :, None, None]), ("bias", layer.bias)):
+            made = numpy_helper.from_array(values.detach().numpy().copy(), f"{name}.{part}")
+            arrays[f"{name}.{part}"].CopyFrom(made)
+    onnx.helper.set_model_props(model, {one.key: one.value for one in model.metadata_props} | about)
+    onnx.save(model, str(path))
+    with torch.no_grad():
+        return float((head(torch.from_numpy(x)).argmax(1).numpy() == y).mean())
+
+
+def _pixels(
+    model: onnx.ModelProto, tap: str, images: Images, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return features (N, F) float32 and colours (N,) int64 of pixels that the network itself takes for a thing."""
+    tapped = onnx.ModelProto()
+    tapped.CopyFrom(model)
+    tapped.graph.output.append(onnx.helper.make_tensor_value_info(tap, onnx.TensorProto.FLOAT, None))
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    session = onnxruntime.InferenceSession(
+        tapped.SerializeToString(), options, providers=["CPUExecutionProvider"]
+    )
     features, colors = [], []
-    with torch.no_grad():
-        for _ in range(count):
-            batch = batches.draw()
-            network(batch.image)
-            there = (batch.colors != IGNORED) & (batch.weight > 0)
-            chosen = torch.multinomial(batch.weight[there], min(_PER_BATCH, int(there.sum())))
-            features.append(given.pop().permute(0, 2, 3, 1)[there][chosen])
-            colors.append(batch.colors[there][chosen])
-    hook.remove()
-    x, y = torch.cat(features), torch.cat(colors)
-    with torch.enable_grad():
-        _fit(network.colors, x, y)
-    with torch.no_grad():
-        return float((network.colors(x[:, :, None, None])[:, :, 0, 0].argmax(1) == y).float().mean())
+    for rgb, things, told in zip(images.rgb, images.things, images.colors):
+        given = (rgb.astype(np.float32) / 255.0).transpose(2, 0, 1)[None]
+        kinds, found = session.run(["kinds", tap], {"image": given})
+        numbers = np.where(kinds[0, 0] < 0.5, things[::2, ::2], 0)
+        for number in np.unique(numbers[numbers > 0]):
+            rows, columns = np.nonzero(numbers == number)
+            if len(rows) >= _LEAST and told[number] != IGNORED:
+                which = rng.choice(len(rows), min(len(rows), _PER_THING), replace=False)
+                features.append(found[0][:, rows[which], columns[which]].T)
+                colors.append(np.full(len(which), told[number], np.int64))
+    if not features:
+        raise CocoError("no thing in the images has a colour in its caption")
+    return np.concatenate(features), np.concatenate(colors)
 
 
-def _fit(head: nn.Module, x: Tensor, y: Tensor) -> None:
+def _fitted(x: torch.Tensor, y: torch.Tensor, hidden: int, colors: int) -> nn.Sequential:
+    """Return a head for features as they are, fitted to features of mean 0 and deviation 1."""
+    mean, deviation = x.mean(0), x.std(0) + 1e-3
+    head = nn.Sequential(nn.Linear(x.shape[1], hidden), nn.ReLU(), nn.Linear(hidden, colors))
     optimizer = torch.optim.AdamW(head.parameters(), _RATE, weight_decay=1e-3)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, _STEPS)
     for _ in range(_STEPS):
-        which = torch.randint(len(x), (_SIZE,), device=x.device)
-        loss = functional.cross_entropy(head(x[which][:, :, None, None])[:, :, 0, 0], y[which])
+        which = torch.randint(len(x), (_SIZE,))
+        loss = functional.cross_entropy(head((x[which] - mean) / deviation), y[which])
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
         schedule.step()
+    with torch.no_grad():
+        head[0].weight.div_(deviation)
+        head[0].bias.sub_(head[0].weight @ mean)
+    return head

@@ -14,7 +14,6 @@ import torch
 from torch import Tensor
 
 from segmenter.batches import Batch, Batches, ChangeConfig, loss
-from segmenter.coloring import fit_colors
 from segmenter.data import COLORS, IGNORED, Images
 from segmenter.network import Segmenter
 from segmenter.resuming import resume
@@ -34,7 +33,6 @@ class TrainConfig:
     warm: float = 0.03  # share of the schedule in which the rate rises
     average: float = 0.998  # of the moving average of the weights, which is exported
     seed: int = 0
-    only_colors: bool = False  # fit the head for colours to `steps` batches; the others stay as they are
     change: ChangeConfig = field(default_factory=ChangeConfig)
 
 
@@ -82,10 +80,6 @@ def train(
     batches = Batches(images, device, min(config.batch, len(images)), config.seed, config.change)
     if start is not None:
         resume(network, start, batches)
-    if config.only_colors:
-        right = fit_colors(network, batches, config.steps or 25)
-        told(f"the head for colours names {right:.3f} of its pixels right")
-        return network
     average = Average(network, classes, config.average)
     of_class = torch.from_numpy(class_weights(images.kinds, classes)).to(device)
     plain = [p for p in network.parameters() if p.ndim < 2]

@@ -37,6 +37,7 @@ ALLOWED = {
         "lodestar_sim",
         "lodestar_bringup",
         "lodestar_interfaces",
+        "lodestar_console",
     },
 }
 

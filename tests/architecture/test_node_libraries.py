@@ -9,7 +9,14 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
-PACKAGES = ("lodestar", "lodestar_ros", "lodestar_sim", "lodestar_go2", "lodestar_bringup")
+PACKAGES = (
+    "lodestar",
+    "lodestar_ros",
+    "lodestar_sim",
+    "lodestar_go2",
+    "lodestar_bringup",
+    "lodestar_console",
+)
 
 #: Each takes 10 MiB and more of every process that imports it, or 0.1 s and more of its start.
 HEAVY = {
@@ -50,6 +57,7 @@ NODES = {
     "lodestar_go2.nodes.go2_guard_node": set(),
     "lodestar_go2.nodes.go2_lidar_node": set(),
     "lodestar_go2.nodes.cloud_scan_node": set(),
+    "lodestar_console.nodes.console_node": set(),
     "lodestar_bringup.__main__": set(),
 }
 

@@ -21,7 +21,7 @@ from lodestar_eval.registry import all_benchmarks
 from lodestar_eval.tasks import prepare
 
 PAGES = sorted(path for where in ("*.md", "docs/**/*.md", "src/*/*.md") for path in declared.ROOT.glob(where))
-RECORDED = StackOptions(record=True)
+RECORDED = StackOptions(record=True, console=True)
 HOW_TO = declared.ROOT / "docs" / "how-to"
 DECISIONS = declared.ROOT / "docs" / "adr"
 MEASUREMENTS = declared.ROOT / "docs" / "measurements"
@@ -47,6 +47,10 @@ OPTIONS = {  # where the options of a command are defined; benchmarks add theirs
     "lodestar_go2.nodes.try_stop": (
         "lodestar_go2/lodestar_go2/nodes/try_stop.py", "lodestar_ros/lodestar_ros/terminal.py",
     ),
+    "lodestar_console.typescript": ("lodestar_console/lodestar_console/typescript.py",),
+    "lodestar_console.link": ("lodestar_console/lodestar_console/link.py",),
+    "lodestar_console.agents": ("lodestar_console/lodestar_console/agents.py",),
+    "lodestar_console.scripted": ("lodestar_console/lodestar_console/scripted/__main__.py",),
     "lodestar_sim.dataset": ("lodestar_sim/lodestar_sim/dataset/__main__.py",),
     "lodestar_sim.worlds": ("lodestar_sim/lodestar_sim/worlds/__main__.py",),
 }  # fmt: skip
@@ -119,7 +123,7 @@ def defined_options(module: str, words: str) -> set[str]:
     if module == "lodestar_eval" and names and names[0] != "NAME":
         folder = declared.ROOT / "src/lodestar_eval/lodestar_eval/benchmarks"
         files.append(folder / f"{names[0].replace('-', '_')}.py")
-        if "add_selection_options" in files[-1].read_text():
+        if re.search(r"\badd_\w+_options?\(", files[-1].read_text()):
             files.append(folder.parent / "options.py")
     return {name for file in files for name in declared.names_in(file) if name.startswith("--")}
 

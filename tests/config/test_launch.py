@@ -67,7 +67,7 @@ def test_every_process_is_installed_and_can_be_executed(use: str) -> None:
 
 
 def test_every_installed_node_is_in_the_list() -> None:
-    played = StackOptions(robot="go2_protocol", operator=True, signs=True, record=True)
+    played = StackOptions(robot="go2_protocol", operator=True, signs=True, record=True, console=True)
     lists = [*(stack(use) for use in USES), stack("sim", played), stack("replay", StackOptions(bag="."))]
     fourth = replace(
         FRONTIER, name="fourth", roles=frozenset(), publishes=(), recorded=(), executable="expert"
@@ -77,7 +77,7 @@ def test_every_installed_node_is_in_the_list() -> None:
     listed = {(spec.package, spec.executable) for one in lists for spec in one}
     installed = {
         (package, name)
-        for package in ("lodestar_ros", "lodestar_sim", "lodestar_go2")
+        for package in ("lodestar_ros", "lodestar_sim", "lodestar_go2", "lodestar_console")
         for name in declared.executables(package)
     }
     assert listed == installed
@@ -86,7 +86,7 @@ def test_every_installed_node_is_in_the_list() -> None:
 @pytest.mark.parametrize("use", USES)
 def test_every_remap_leads_from_a_name_that_a_node_uses(use: str) -> None:
     used: set[str] = set()
-    for package in ("lodestar_ros", "lodestar_sim", "lodestar_go2"):
+    for package in ("lodestar_ros", "lodestar_sim", "lodestar_go2", "lodestar_console"):
         for path in (declared.ROOT / "src" / package / package).rglob("*.py"):
             used |= declared.names_in(path)
     sources = {source for spec in stack(use) for source, _ in spec.remappings}

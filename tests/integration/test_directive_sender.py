@@ -14,7 +14,7 @@ from integration.test_sent_goal import Mute
 from lodestar_interfaces.action import FollowDirective
 from lodestar_interfaces.msg import Heartbeat
 from lodestar_ros import directive_sender, qos
-from lodestar_ros.directive_sender import DirectiveSender
+from lodestar_ros.directive_sender import DirectiveSender, GoalEars
 from lodestar_ros.node import LodestarNode
 
 PATIENCE = 3.0  # s for an answer, here
@@ -37,7 +37,8 @@ class Selector:
         self.beats = self.node.create_publisher(Heartbeat, "heartbeat", qos.COMMAND)
         self.results: list[FollowDirective.Result] = []
         self.failures: list[str] = []
-        self.sender = DirectiveSender(self.node, lambda text: None, self.results.append, self.failures.append)
+        self.sender = DirectiveSender(self.node)
+        self.ears = GoalEars(lambda feedback: None, self.results.append, self.failures.append)
 
     @staticmethod
     def _follow(handle):
@@ -73,7 +74,7 @@ def open_selector(domain, monkeypatch):
 
 def test_a_stop_whose_answer_is_lost_is_reported(open_selector):
     selector = open_selector(True)
-    selector.sender.send(FollowDirective.Goal(text="stop"))
+    selector.sender.send(FollowDirective.Goal(text="stop"), selector.ears)
     selector.until(lambda: selector.results or selector.failures)
     assert [result.report for result in selector.results] == ["Stopped."]
     assert not selector.failures and selector.sender.active == 0
@@ -81,7 +82,7 @@ def test_a_stop_whose_answer_is_lost_is_reported(open_selector):
 
 def test_a_directive_that_nobody_answers_is_given_up_in_words(open_selector):
     selector = open_selector(False)
-    selector.sender.send(FollowDirective.Goal(text="find the red chair"))
+    selector.sender.send(FollowDirective.Goal(text="find the red chair"), selector.ears)
     selector.until(lambda: selector.results or selector.failures)
     assert not selector.results and selector.sender.active == 0
     assert "did not answer within 3 s; say it again" in selector.failures[0]

@@ -43,6 +43,7 @@ def main(arguments: list[str] | None = None) -> int:
             robot_topics=given.robot_topics,
             namespace=given.namespace,
             operator=given.operator,
+            console=given.console,
             signs=given.signs,
             record=given.record,
             bag=given.bag,
@@ -146,6 +147,9 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
         "--operator",
         action="store_true",
         help="take directives on operator/directive and clicks on clicked_point",
+    )
+    parser.add_argument(
+        "--console", action="store_true", help="a page in the browser, and the door for agents"
     )
     parser.add_argument("--signs", action="store_true", help="read signs, with make setup EXTRAS=signs")
     parser.add_argument("--record", action="store_true", help="write inputs and conclusions to a recording")

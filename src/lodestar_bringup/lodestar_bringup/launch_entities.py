@@ -69,6 +69,7 @@ ARGUMENTS: dict[str, tuple[str, str]] = {
     "namespace": ("", "namespace of every node and relative topic"),
     "params_file": ("", "a parameter file that wins over the profile"),
     "rviz": ("false", "true: open RViz with Lodestar's layout, and take directives and clicks from it"),
+    "console": ("false", "true: a page in the browser, and the door for agents (docs/how-to/console.md)"),
     "signs": ("false", "whether signs are read, with make setup EXTRAS=signs"),
     "record": (
         "false",
@@ -93,6 +94,7 @@ _CHOICES = {
     "bridge": BRIDGES,
     "perception": PERCEPTION,
     "rviz": _YES_OR_NO,
+    "console": _YES_OR_NO,
     "record": _YES_OR_NO,
     "signs": _YES_OR_NO,
     "use_sim_time": _YES_OR_NO,
@@ -147,7 +149,7 @@ def use_description(use: str) -> LaunchDescription:
     """Return the launch description of one use: its processes, and SLAM, Nav2 and RViz if requested."""
     names = ["slam", "namespace", "params_file", "rviz"]
     names += ["bag", "rate"] if use == "replay" else ["navigator"]  # nothing moves in a replay
-    names += [] if use == "go2_stand_in" else ["record", "perception", "signs"]
+    names += [] if use == "go2_stand_in" else ["record", "perception", "signs", "console"]
     names += ["world", "seed"] if use in ("sim", "go2_stand_in") else []
     names += ["robot"] if use == "sim" else []
     names += ["driver"] if use == "go2" else []
@@ -177,6 +179,7 @@ def _use_actions(context: LaunchContext, use: str) -> list[LaunchDescriptionEnti
         robot_topics=given(context, "robot_topics", StackOptions.robot_topics),
         namespace=given(context, "namespace"),
         operator=given(context, "rviz") == "true",
+        console=given(context, "console") == "true",
         signs=given(context, "signs") == "true",
         record=given(context, "record") == "true",
         bag=given(context, "bag"),

@@ -40,6 +40,7 @@ class StackOptions:
     operator: bool = (
         False  # directives by text and clicks from RViz are taken, and pictures for people are made
     )
+    console: bool = False  # the page in the browser, and the door for agents (docs/how-to/console.md)
     signs: bool = False  # signs are read (docs/how-to/signs.md)
     record: bool = False  # inputs and conclusions of the stack are written to a recording
     bag: str = ""  # replay only: the recording that is played; "" = another player runs, with a clock

@@ -12,6 +12,7 @@ from lodestar_bringup.options import PERCEPTION, StackOptions
 from lodestar_bringup.places import StackError, config_folder
 from lodestar_bringup.process_spec import ONE_THREAD, ProcessSpec, middleware_of
 from lodestar_bringup.topics import (
+    CONSOLE,
     ISAAC_CAMERA,
     ISAAC_GO2_ROS2,
     OF_ONE_ROBOT,
@@ -85,6 +86,26 @@ def operator_stack(options: StackOptions, use: str) -> list[ProcessSpec]:
     if not options.operator or not _USES[use].decides:
         return []
     return _ros("operator", remappings=())
+
+
+def console_stack(options: StackOptions, use: str, specs: list[ProcessSpec]) -> list[ProcessSpec]:
+    """Return the process of the page in the browser, which waits for these, where it is wanted."""
+    if not options.console:
+        return []
+    if use == "go2_stand_in":
+        raise StackError("go2_stand_in is watched by the stack beside it: give console to go2")
+    awaited = [spec.name for spec in specs if spec.package.startswith("lodestar_")]
+    camera = next((spec.remappings for spec in specs if spec.name == "perception"), ())
+    names = dict((*wiring(), *camera, *CONSOLE))
+    return [
+        ProcessSpec(
+            "lodestar_console",
+            "console",
+            "console",
+            parameters={"await_nodes": awaited},
+            remappings=tuple(names.items()),
+        )
+    ]
 
 
 def recording_stack(options: StackOptions, use: str, specs: list[ProcessSpec]) -> list[ProcessSpec]:
@@ -297,9 +318,9 @@ def external(use: str, options: StackOptions) -> tuple[str, ...]:
 
 def _every_node() -> set[str]:
     """Return the names of all nodes of ours, whatever the use."""
-    whole = StackOptions(operator=True, signs=True, record=True, robot="go2_protocol")
+    whole = StackOptions(operator=True, signs=True, record=True, console=True, robot="go2_protocol")
     specs = [spec for use in _USES.values() for spec in use.compose(replace(whole, navigator="sim"))]
-    return {spec.name for spec in specs} | {"operator", "recorder", "player", "cloud_scan"}
+    return {spec.name for spec in specs} | {"operator", "recorder", "player", "cloud_scan", "console"}
 
 
 def stack(use: str, options: StackOptions | None = None) -> list[ProcessSpec]:
@@ -336,7 +357,9 @@ def stack(use: str, options: StackOptions | None = None) -> list[ProcessSpec]:
     specs = [*_USES[use].compose(options), *operator_stack(options, use)]
     # pictures for people, which cost a subscription to the camera's images
     shown = {spec.node: spec.shown for spec in experts()} if options.operator else {}
+    console = console_stack(options, use, specs)
     specs += recording_stack(options, use, specs)
+    specs = [*console, *specs]  # first: its page says what it waits for
     unknown = set(options.parameters) - {spec.name for spec in specs}
     if unknown:
         raise StackError(

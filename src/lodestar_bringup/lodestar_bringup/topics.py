@@ -54,6 +54,19 @@ WIRING: Remaps = (
 )
 
 
+# Names of the console that no other node needs.
+CONSOLE: Remaps = (
+    ("cloud", "semantic_voxels/cloud"),
+    ("held", "motion_gate/held"),
+    ("hold_gate", "motion_gate/hold"),
+    ("hold_selector", "goal_selector/hold"),
+    ("keep_out_mask", "scene_dictionary/keep_out_mask"),
+    ("name_region", "scene_dictionary/name_region"),
+    ("answer", "memory/answer"),
+    ("manage_memory", "memory/manage"),
+)
+
+
 def wiring() -> Remaps:
     """Return the wiring with what the experts publish for others."""
     return WIRING + tuple(pair for spec in experts() for pair in spec.topics)

@@ -9,13 +9,11 @@ import argparse
 import sys
 
 from lodestar.storage.private import UnsafeFolder
-from lodestar_console.access.keys import ROLES, console_folder, secret_of
+from lodestar_console.access.keys import ROLES, console_folder, last_address, link_to, secret_of
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Print a link; return the exit status."""
-    from lodestar_console.web.console import last_address, link_to
-
     parser = argparse.ArgumentParser(
         prog="python -m lodestar_console.link",
         description=__doc__,

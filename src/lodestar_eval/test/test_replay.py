@@ -6,6 +6,7 @@ import pytest
 pytest.importorskip("rclpy")
 
 from lodestar_eval.demo import replay
+from lodestar_eval.options import DETECTORS
 
 
 @pytest.mark.parametrize("what", ["missing", "empty"])
@@ -42,3 +43,28 @@ def test_a_lost_frame_is_told_and_gives_status_one(capsys):
     assert replay._report(Heard(*stamps[1:], 999.0), stamps, 1.0, 0.0) == replay.EXIT_LOST
     said = capsys.readouterr().out
     assert "9 fused, 1 lost" in said and "a red object" in said
+
+
+@pytest.mark.parametrize("name", ["geometric", *DETECTORS])
+def test_every_detector_may_read_a_recording(name, tmp_path, monkeypatch):
+    taken = []
+    monkeypatch.setattr(replay, "open_recording", lambda path: Recording())
+    monkeypatch.setattr(replay, "_play", lambda frames, options: taken.append(options.perception) or 0)
+    assert replay.main([str(tmp_path), "--perception", name]) == 0 and taken == [name]
+
+
+def test_the_help_says_what_the_packaged_network_knows(capsys):
+    assert replay.main(["--help"]) == 0
+    assert "for recordings of the simulator alone" in " ".join(capsys.readouterr().out.split())
+
+
+class Recording:
+    """One image."""
+
+    skipped: tuple = ()
+
+    def __len__(self):
+        return 1
+
+    def frames(self):
+        return iter([None])

@@ -35,7 +35,7 @@ from lodestar_ros import qos
 from lodestar_ros.conversions import BadMessage, header, point_to_msg
 from lodestar_ros.conversions_regions import regions_from_msg
 from lodestar_ros.conversions_scene import scene_from_msg
-from lodestar_ros.scene_client import Parts, entities_client
+from lodestar_ros.delta_client import Parts, entities_client
 from lodestar_ros.terminal import not_heard, parse, terminal_node
 
 SERVER = "scene_dictionary"

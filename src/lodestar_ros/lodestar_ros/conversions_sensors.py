@@ -149,17 +149,29 @@ def vectors_from_msg(message: Image) -> np.ndarray:
 # --- point clouds --------------------------------------------------------------------------------------
 
 
-def cloud_to_msg(points: np.ndarray, stamp: float, frame: str, rgb: np.ndarray | None = None) -> PointCloud2:
-    """PointCloud2 of (N, 3) float32 points, with (N, 3) uint8 colours where given."""
+_FIELD_TYPES = {"instance": PointField.UINT32}
+
+
+def cloud_to_msg(
+    points: np.ndarray,
+    stamp: float,
+    frame: str,
+    rgb: np.ndarray | None = None,
+    instances: np.ndarray | None = None,
+) -> PointCloud2:
+    """PointCloud2 of (N, 3) float32 points, with (N, 3) uint8 colours, and ids (N,) as uint32, where given."""
     names = ["x", "y", "z"] + (["rgb"] if rgb is not None else [])
+    names += ["instance"] if instances is not None else []
     rows = np.empty((len(points), len(names)), np.float32)
     rows[:, :3] = points
+    if instances is not None:
+        rows[:, -1] = instances.astype(np.uint32).view(np.float32)
     if rgb is not None:
         packed = rgb.astype(np.uint32)
         rows[:, 3] = ((packed[:, 0] << 16) | (packed[:, 1] << 8) | packed[:, 2]).view(np.float32)
     message = PointCloud2(header=header(stamp, frame), height=1, width=len(points), is_dense=True)
     message.fields = [
-        PointField(name=name, offset=4 * index, datatype=PointField.FLOAT32, count=1)
+        PointField(name=name, offset=4 * index, datatype=_FIELD_TYPES.get(name, PointField.FLOAT32), count=1)
         for index, name in enumerate(names)
     ]
     message.is_bigendian = sys.byteorder == "big"

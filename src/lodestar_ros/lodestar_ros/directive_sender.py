@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from rclpy.action import ActionClient
@@ -25,27 +26,48 @@ SERVER_PATIENCE = 10.0  # s that a goal waits for a goal selector (real time)
 MOST = 4  # goals that wait at once
 
 
-class DirectiveSender:
-    """Sends goals and tells what came of them. All on the executor.
+@dataclass(frozen=True)
+class GoalEars:
+    """Listeners to one goal. feedback: each one; result: its end; failure(text): no result will come."""
 
-    on_feedback(text) is called when the text changes, on_result(result) at the end of each goal, on_failure(text)
-    where no result will come. Subscribes: ``heartbeat``.
-    """
+    feedback: Callable[[FollowDirective.Feedback], object]
+    result: Callable[[FollowDirective.Result], object]
+    failure: Callable[[str], object]
 
-    def __init__(
-        self,
-        node: LodestarNode,
-        on_feedback: Callable[[str], object],
-        on_result: Callable[[FollowDirective.Result], None],
-        on_failure: Callable[[str], object],
-        steady: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._node, self._steady = node, steady
-        self._on_feedback, self._on_result, self._on_failure = on_feedback, on_result, on_failure
-        self._client: ActionClient | None = None
-        self._waiting: list[tuple[float, FollowDirective.Goal]] = []  # with the time until which they wait
-        self._open: list[SentGoal] = []
+
+class TextEars:
+    """Tells texts of feedback when they change."""
+
+    def __init__(self, tell: Callable[[str], object]) -> None:
+        self._tell = tell
         self._told: tuple[str, ...] = ()
+
+    def hear(self, feedback: FollowDirective.Feedback) -> None:
+        """Take in feedback."""
+        for text in (feedback.unseen, feedback.text):
+            if text and text not in self._told:
+                self._tell(text)
+        self._told = (feedback.unseen, feedback.text)
+
+
+@dataclass(eq=False)
+class _Entry:
+    """A goal with its listeners. until: steady time until which it waits for a goal selector."""
+
+    goal: FollowDirective.Goal
+    ears: GoalEars
+    until: float
+    sent: SentGoal | None = None
+
+
+class DirectiveSender:
+    """Sends goals and tells what came of them. All on the executor. Subscribes: ``heartbeat``."""
+
+    def __init__(self, node: LodestarNode, steady: Callable[[], float] = time.monotonic) -> None:
+        self._node, self._steady = node, steady
+        self._client: ActionClient | None = None
+        self._waiting: list[_Entry] = []
+        self._open: list[_Entry] = []
         self._heard, self._start_id = (
             0.0,
             "",
@@ -59,18 +81,29 @@ class DirectiveSender:
         """Return the number of goals that are sent or wait."""
         return len(self._waiting) + len(self._open)
 
-    def send(self, goal: FollowDirective.Goal) -> None:
+    def send(self, goal: FollowDirective.Goal, ears: GoalEars) -> None:
         """Send a goal as soon as a goal selector is there."""
         if len(self._waiting) >= MOST:
-            self._on_failure(f"{MOST} texts wait for the goal selector already; say it again when it is up")
+            ears.failure(f"{MOST} texts wait for the goal selector already; say it again when it is up")
             return
-        self._waiting.append((self._steady() + SERVER_PATIENCE, goal))
+        self._waiting.append(_Entry(goal, ears, self._steady() + SERVER_PATIENCE))
         self._work()
+
+    def cancel(self) -> int:
+        """Cancel every goal, whose end is still told; return how many that are. What waits is not sent."""
+        waiting, self._waiting = self._waiting, []
+        for entry in waiting:
+            entry.ears.failure("cancelled before it was sent")
+        for entry in self._open:
+            assert entry.sent is not None
+            entry.sent.cancel()
+        return len(waiting) + len(self._open)
 
     def close(self) -> None:
         """Cancel what is under way: the robot stops."""
-        for sent in self._open:
-            sent.cancel()
+        for entry in self._open:
+            assert entry.sent is not None
+            entry.sent.cancel()
         self._open.clear()
         self._waiting.clear()
 
@@ -85,16 +118,21 @@ class DirectiveSender:
         now = self._steady()
         if self._waiting and self._client.server_is_ready():
             waiting, self._waiting = self._waiting, []
-            for _, goal in waiting:
-                self._begin(goal)
-        late = [entry for entry in self._waiting if now > entry[0]]
+            for entry in waiting:
+                self._begin(entry)
+        late = [entry for entry in self._waiting if now > entry.until]
         self._waiting = [entry for entry in self._waiting if entry not in late]
-        if late:
-            self._on_failure("no goal selector answered; start the stack, then say it again")
-        for sent in [one for one in self._open if one.seek() > RECEIPT_TIMEOUT]:
-            sent.cancel()  # it may have come although its answer is missing
-            self._open.remove(sent)
-            self._on_failure(f"the goal selector did not answer within {RECEIPT_TIMEOUT:.0f} s; say it again")
+        for entry in late:
+            entry.ears.failure("no goal selector answered; start the stack, then say it again")
+        for entry in [
+            one for one in self._open if one.sent is not None and one.sent.seek() > RECEIPT_TIMEOUT
+        ]:
+            assert entry.sent is not None
+            entry.sent.cancel()  # it may have come although its answer is missing
+            self._open.remove(entry)
+            entry.ears.failure(
+                f"the goal selector did not answer within {RECEIPT_TIMEOUT:.0f} s; say it again"
+            )
         if self._open and now - self._heard > SILENCE_TIMEOUT:
             self._lose()
 
@@ -105,41 +143,40 @@ class DirectiveSender:
 
     def _lose(self) -> None:
         """Give up every goal: the goal selector that had them is gone."""
-        for sent in self._open:
-            sent.cancel()  # it may be alive, with a connection in one direction only
-        self._open.clear()
-        self._on_failure(
-            "the goal selector is gone, and the motion gate has stopped the robot; when it is back: python -m "
-            "lodestar_ros.hold off, then say it again"
-        )
+        lost, self._open = self._open, []
+        for entry in lost:
+            assert entry.sent is not None
+            entry.sent.cancel()  # it may be alive, with a connection in one direction only
+            entry.ears.failure(
+                "the goal selector is gone, and the motion gate has stopped the robot; when it is back: python -m "
+                "lodestar_ros.hold off, then say it again"
+            )
 
-    def _begin(self, goal: FollowDirective.Goal) -> None:
+    def _begin(self, entry: _Entry) -> None:
         assert self._client is not None
-        sent = SentGoal(self._client, FollowDirective, goal, self._hear)
-        self._open.append(sent)
-        self._heard = self._steady()
-        sent.answer.add_done_callback(lambda answer: self._accepted(sent, answer))
 
-    def _accepted(self, sent: SentGoal, answer: Any) -> None:
-        if sent not in self._open:
+        def hear(told: Any) -> None:
+            entry.ears.feedback(told.feedback)
+
+        entry.sent = SentGoal(self._client, FollowDirective, entry.goal, hear)
+        self._open.append(entry)
+        self._heard = self._steady()
+        entry.sent.answer.add_done_callback(lambda answer: self._accepted(entry, answer))
+
+    def _accepted(self, entry: _Entry, answer: Any) -> None:
+        if entry not in self._open:
             return
         if answer.exception() is not None or not answer.result().accepted:
-            self._open.remove(sent)
-            self._on_failure("the goal selector refused the goal; see its log for the reason")
+            self._open.remove(entry)
+            entry.ears.failure("the goal selector refused the goal; see its log for the reason")
             return
-        answer.result().get_result_async().add_done_callback(lambda result: self._ended(sent, result))
+        answer.result().get_result_async().add_done_callback(lambda result: self._ended(entry, result))
 
-    def _ended(self, sent: SentGoal, result: Any) -> None:
-        if sent not in self._open:
+    def _ended(self, entry: _Entry, result: Any) -> None:
+        if entry not in self._open:
             return
-        self._open.remove(sent)
+        self._open.remove(entry)
         if result.exception() is not None:
-            self._on_failure(f"the result was lost: {result.exception()}")
+            entry.ears.failure(f"the result was lost: {result.exception()}")
         else:
-            self._on_result(result.result().result)
-
-    def _hear(self, message: Any) -> None:
-        for text in (message.feedback.unseen, message.feedback.text):
-            if text and text not in self._told:
-                self._on_feedback(text)
-        self._told = (message.feedback.unseen, message.feedback.text)
+            entry.ears.result(result.result().result)

@@ -10,6 +10,7 @@ from typing import Any
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 
 from lodestar.agent.errands.commands import Choice, DirectiveResult, Feedback
+from lodestar.agent.errands.words import directive_in_words
 from lodestar.agent.facts.errors import DirectiveRefused, ErrorCode
 from lodestar.agent.loop.machine import DecisionLoop
 from lodestar.assembly.memory_news import directive_begun, directive_outcome
@@ -31,7 +32,7 @@ from lodestar.perception.pictures import BadPicture
 from lodestar_interfaces import msg
 from lodestar_interfaces.action import FollowDirective
 from lodestar_ros import qos
-from lodestar_ros.client_watch import ClientWatch
+from lodestar_ros.client_watch import ClientWatch, owner_topic
 from lodestar_ros.conversions import BadMessage
 from lodestar_ros.conversions_agent import feedback_to_msg, result_to_msg
 from lodestar_ros.conversions_language import AVOID, directive_from_msg, directive_to_msg
@@ -53,6 +54,10 @@ class _Outcome:
     directive: Directive | None = None
     result: FollowDirective.Result | None = None
     stops: bool = False  # the directive was "stop"
+
+
+class _OnlyRead(Exception):
+    """A goal was only to be read, and is understood; the message says how."""
 
 
 class _Withdrawn(DirectiveRefused):
@@ -153,10 +158,16 @@ class DirectiveServer:
                 self._attempt(goal, partial(self._begin_described, outcome=outcome))
 
     def _on_accepted(self, handle: Any) -> None:
-        if _is_halt(handle.request):
+        if _is_halt(handle.request) and not handle.request.dry_run:
             self._halt()
             self._conclude(handle, _stopped().result)
             return
+        if handle.request.owner:
+            try:
+                owner_topic(handle.request.owner)
+            except ValueError as error:
+                self._refuse(handle, _refusal(ErrorCode.NOT_UNDERSTOOD, str(error)).result)
+                return
         goal = self._goals.add(handle, Phase.EARLY)
         if self._now() > 0.0:
             self._admit(goal)
@@ -201,9 +212,13 @@ class DirectiveServer:
         except DirectiveRefused as refusal:
             return _refusal(refusal.code, str(refusal))
         except AmbiguousDirective as doubt:
+            if goal.handle.request.dry_run:
+                return _refusal(ErrorCode.AMBIGUOUS, str(doubt))
             return self._asked_back(doubt)
+        except _OnlyRead as read:
+            return _Outcome(result=FollowDirective.Result(success=True, report=str(read)))
         except StopRequested:
-            return _stopped()
+            return _stopped(stops=not goal.handle.request.dry_run)
         except EmptyDirective as error:
             return _refusal(ErrorCode.EMPTY_DIRECTIVE, str(error))
         except BadPicture as error:
@@ -248,7 +263,7 @@ class DirectiveServer:
         goal.begun = directive_begun(directive, self._stamp())
         self._report(goal.begun)
         if self._watch is not None:
-            self._watch.begin()
+            self._watch.begin(goal.handle.request.owner)
         self._on_started(directive)
 
     def _asked_back(self, doubt: AmbiguousDirective) -> _Outcome:
@@ -261,6 +276,10 @@ class DirectiveServer:
     def _answer(self, goal: DirectiveGoal) -> Directive:
         """Begin what the answer to an open question means. Raises DirectiveRefused."""
         request = goal.handle.request
+        if request.dry_run:
+            raise DirectiveError(
+                "an answer begins what it means; only a directive can be read without beginning it"
+            )
         directive = self._loop.answer(request.question_id, int(request.choice), self._now(), _limit(request))
         self._goals.begun = goal
         return directive
@@ -292,6 +311,8 @@ class DirectiveServer:
     def _start(self, goal: DirectiveGoal, directive: Directive) -> Directive:
         check_directive(directive)
         self._check_wanted(goal)  # it may have been read for a second
+        if goal.handle.request.dry_run:
+            raise _OnlyRead(directive_in_words(directive))
         self._loop.start(directive, self._now(), _limit(goal.handle.request))
         self._goals.begun = goal
         return directive
@@ -370,6 +391,8 @@ def _refusal(code: ErrorCode, message: str) -> _Outcome:
     return _Outcome(result=FollowDirective.Result(error_code=int(code), error_msg=message))
 
 
-def _stopped() -> _Outcome:
-    text = "Stopped. To keep the robot standing, hold it: python -m lodestar_ros.hold on"
-    return _Outcome(result=FollowDirective.Result(success=True, report=text), stops=True)
+def _stopped(*, stops: bool = True) -> _Outcome:
+    text = (
+        "Stopped. To keep the robot standing, hold it: python -m lodestar_ros.hold on" if stops else "Stop."
+    )
+    return _Outcome(result=FollowDirective.Result(success=True, report=text), stops=stops)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.duration import Duration
+from rclpy.qos import DurabilityPolicy, HistoryPolicy, LivelinessPolicy, QoSProfile, ReliabilityPolicy
 
 
 def _profile(depth: int, *, reliable: bool, latched: bool = False) -> QoSProfile:
@@ -14,6 +15,19 @@ def _profile(depth: int, *, reliable: bool, latched: bool = False) -> QoSProfile
     )
 
 
+def _alive(lease: float) -> QoSProfile:
+    """Return the profile of a topic that carries nothing but the liveliness of its publisher."""
+    return QoSProfile(
+        history=HistoryPolicy.KEEP_LAST,
+        depth=1,
+        reliability=ReliabilityPolicy.RELIABLE,
+        liveliness=LivelinessPolicy.AUTOMATIC,
+        liveliness_lease_duration=Duration(seconds=lease),
+    )
+
+
+#: Its publisher counts as dead two seconds after its process was killed, and at once where it ends.
+OWNER = _alive(2.0)
 SENSOR = _profile(5, reliable=False)
 #: Streams that are delivered reliably, but of which only the newest messages matter.
 RELIABLE = _profile(5, reliable=True)
@@ -37,6 +51,7 @@ PROFILES = {
     "EVENT": EVENT,
     "HISTORY": HISTORY,
     "TF": TF,
+    "OWNER": OWNER,
 }
 
 

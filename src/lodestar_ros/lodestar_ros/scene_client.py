@@ -1,116 +1,22 @@
-"""Followers of the scene dictionary and of the instances: the ROS shell around `Follower`."""
+"""Followers of the scene dictionary and of the instances."""
 
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Any
+from collections.abc import Callable
 
-from rclpy.clock import Clock
-from rclpy.clock_type import ClockType
-from rclpy.node import Node
-
-from lodestar.mapping.follower import PAGE_SIZE, Follower, Part, Request
+from lodestar.mapping.follower import Part
 from lodestar.mapping.records import InstanceDelta
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import SceneDelta
-from lodestar.timing.stamps import Periodic
 from lodestar_interfaces import msg
-from lodestar_interfaces.srv import GetEntities, GetInstances
+from lodestar_interfaces.srv import GetInstances
 from lodestar_ros import qos
 from lodestar_ros.conversions import BadMessage
 from lodestar_ros.conversions_regions import regions_from_msg
 from lodestar_ros.conversions_scene import instances_from_msg, scene_from_msg
+from lodestar_ros.delta_client import DeltaClient, Parts, entities_client
 from lodestar_ros.node import LodestarNode
-
-RETRY = 0.5  # s between two looks at what is to be asked for
-ANSWER_TIMEOUT = 2.0  # s after which a page counts as lost
-SILENCE = 5.0  # s without news after which the owner is asked whether there are any; chosen
-Parts = Sequence[tuple[Part, Any]]
-
-
-class DeltaClient:
-    """Follow a stream of deltas and page what is missing; nothing waits. All on the executor but `restart`.
-
-    read(response): the page and the id of its cursor; raises ValueError. take(parts): applies them in their order.
-    """
-
-    def __init__(
-        self,
-        node: Node,
-        service_type: Any,
-        service: str,
-        read: Callable[[Any], tuple[Any, int]],
-        take: Callable[[Parts], None],
-        **options: Any,
-    ) -> None:
-        self.follower: Follower[Any] = Follower()
-        self._node, self._read, self._take = node, read, take
-        self._make_request = partial(service_type.Request, page_size=PAGE_SIZE, **options)
-        self._client = node.create_client(service_type, service)
-        self._asked: tuple[Request, float] | None = (
-            None  # the page on its way and the time (monotonic) of its request
-        )
-        self._news = time.monotonic()
-        self._restart, self._restarts = False, Periodic(SILENCE)
-        node.create_timer(RETRY, self._look, clock=Clock(clock_type=ClockType.STEADY_TIME))
-        self._ask()
-
-    def hear(self, delta: Any) -> None:
-        """Take a delta of the stream, as a record or as its message."""
-        self._news = time.monotonic()
-        self._give(self.follower.hear(delta))
-
-    def restart(self) -> None:
-        """Page everything again within `SILENCE` seconds; from any thread."""
-        self._restart = True
-
-    def _look(self) -> None:
-        now = time.monotonic()
-        if self._asked is not None and now - self._asked[1] > ANSWER_TIMEOUT:
-            self.follower.give_up(self._asked[0])
-        if self._restart and self._restarts.due(now):
-            self._restart = False
-            self.follower.restart()
-        elif now - self._news > SILENCE:
-            self._news = now
-            self.follower.doubt()
-        self._ask()
-
-    def _ask(self) -> None:
-        if not self._client.service_is_ready():
-            return
-        request = self.follower.request()
-        if request is not None:
-            self._asked = request, time.monotonic()
-            cursor = request.since
-            message = self._make_request(since_revision=cursor.revision, since_id=cursor.id)
-            self._client.call_async(message).add_done_callback(partial(self._on_answer, request))
-
-    def _on_answer(self, request: Request, future: Any) -> None:
-        try:
-            page, until_id = self._read(future.result())
-        except Exception as error:  # of the middleware, or a page that cannot be read: the timer asks again
-            self.follower.give_up(request)
-            self._node.get_logger().error(f"no page from the service: {error}", throttle_duration_sec=5.0)
-        else:
-            self._give(self.follower.answer(request, page, until_id))
-
-    def _give(self, parts: Parts) -> None:
-        if parts:
-            self._take(parts)
-        self._ask()
-
-
-def entities_client(
-    node: Node, service: str, take: Callable[[Parts], None], *, archived: bool
-) -> DeltaClient:
-    """Return a client that pages the scene as messages. archived: archived entities too."""
-    return DeltaClient(
-        node, GetEntities, service, lambda page: (page.delta, page.until_id), take, include_archived=archived
-    )
 
 
 class SceneClient:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 
 import numpy as np
@@ -24,6 +25,8 @@ def test_the_file_is_small_and_names_its_classes_colours_and_buildings():
     assert set(OnnxDetector(PACKAGED).load().attributes) == set(COLORS)
     seeds = [int(seed) for seed in re.findall(r"\d{3,}", told["buildings"])]
     assert seeds and min(seeds) >= 1000, "tables are made with the others"
+    readme = (PACKAGED.parent / "README.md").read_text()
+    assert hashlib.sha256(PACKAGED.read_bytes()).hexdigest() in readme, "it describes another file"
 
 
 @pytest.mark.slow
@@ -47,7 +50,7 @@ def test_it_finds_and_names_things_of_other_buildings():
                 right += same
                 colored += same and set(one.caption.split()) <= set(labels[value]["caption"].split())
     assert right >= 0.6 * found and right >= 0.4 * true, (found, true, right)
-    assert colored >= 0.6 * right
+    assert colored >= 0.8 * right
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (2, 900), (240, 320), (480, 640), (333, 77)])

@@ -15,6 +15,7 @@ MAX_CHARACTERS = 200
 _NO_WORD = re.compile(r"[^\w\s'-]|_")
 _NAME_WORDS = 8  # of a thing's name at most
 _NAME_LETTERS = 60
+_LEAST_TOLD = 0.1  # share of all votes from which an attribute counts: fewer are another thing's; chosen
 
 
 @lru_cache(maxsize=8192)
@@ -77,7 +78,8 @@ def elect(votes: Iterable[CaptionVote], attribute_share: float) -> tuple[str, st
     """Return the elected label, caption and attributes; empty without votes.
 
     Synonyms vote together: the heaviest label of the heaviest kind, its heaviest caption, and attributes that at
-    least `attribute_share` of that kind's votes name, heaviest first.
+    least `attribute_share` of that kind's votes name, heaviest first. Of a colour, a material and a size those votes
+    count alone that tell one: a view that was not sure of it is no vote against it. A tenth of all has to name it.
     """
     kinds: dict[str, float] = defaultdict(float)
     labels: dict[str, float] = defaultdict(float)
@@ -92,10 +94,19 @@ def elect(votes: Iterable[CaptionVote], attribute_share: float) -> tuple[str, st
     label = min(labels, key=lambda name: (-kinds[kind_of(name)], -labels[name], name))
     caption = min(captions[label], key=lambda text: (-captions[label][text], not text, text))
     shares: dict[str, float] = defaultdict(float)
+    told: dict[str, float] = defaultdict(float)  # by group of attributes
+    groups = load_lexicon().attribute_group
     for name in (name for name in captions if kind_of(name) == kind_of(label)):
         for text, weight in captions[name].items():
-            for attribute in attributes_of(text):
+            named = attributes_of(text)
+            for attribute in named:
                 shares[attribute] += weight
-    enough = attribute_share * kinds[kind_of(label)]
-    kept = [a for a in shares if shares[a] >= enough > 0.0]
+            for group in {groups.get(attribute, "others") for attribute in named} - {"others"}:
+                told[group] += weight
+    of_all = kinds[kind_of(label)]
+    kept = []
+    for one, share in shares.items():
+        votes_on_it = told.get(groups.get(one, "others"), of_all)
+        if share >= max(attribute_share * votes_on_it, _LEAST_TOLD * of_all) > 0.0:
+            kept.append(one)
     return label, caption or label, tuple(sorted(kept, key=lambda a: (-shares[a], a)))

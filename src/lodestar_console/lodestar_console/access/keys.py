@@ -10,6 +10,7 @@ import re
 import secrets
 import stat
 import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from lodestar.storage.private import UnsafeFolder, private_folder, state_home
 
 LINK_LASTS = 60.0  # s that a one-time link can be used
 MAX_AHEAD = 5.0  # s by which the clock of who made a link may be ahead
+ADDRESS = "address"  # file in the folder, by which `lodestar_console.link` finds the newest console
 ROLES = ("look", "stop", "command")
 _KEY = re.compile(r"([A-Za-z0-9_-]{10,80})\.([A-Za-z0-9_-]{43})")
 _SECRET_BYTES = 32
@@ -63,6 +65,19 @@ def new_key(secret: bytes, role: str, now: float) -> str:
         raise ValueError(f"role is {role!r}; it is one of {', '.join(ROLES)}")
     body = f"{role}:{int((now + LINK_LASTS) * 1000)}:{secrets.token_urlsafe(9)}"
     return f"{_text(body.encode())}.{_text(_sign(secret, body))}"
+
+
+def link_to(address: str, secret: bytes, role: str = "command") -> str:
+    """Return a one-time link to a console at an address, for a role."""
+    return f"{address}/enter?key={new_key(secret, role, time.time())}"
+
+
+def last_address(folder: Path) -> str:
+    """Return the address of the console that was started last, "" = none."""
+    try:
+        return (folder / ADDRESS).read_text().strip()
+    except FileNotFoundError:
+        return ""
 
 
 class LinkDesk:

@@ -45,7 +45,7 @@ class ItemTable:
         with self._lock:
             return [item for _, item in self._items.values()]
 
-    def change(self, items: Mapping[Key, Any], removed: tuple[Key, ...] = ()) -> None:
+    def change(self, items: Mapping[Any, Any], removed: tuple[Key, ...] = ()) -> None:
         """Put items and remove others, as one revision; equal items do not count as changed."""
         with self._lock:
             news = {key: item for key, item in items.items() if self._items.get(key, (0, None))[1] != item}
@@ -67,7 +67,7 @@ class ItemTable:
                 _, at = self._removed.popitem(last=False)
                 self._complete_since = at
 
-    def replace_all(self, items: Mapping[Key, Any]) -> None:
+    def replace_all(self, items: Mapping[Any, Any]) -> None:
         """Make the items these and no others."""
         self.change(items, tuple(key for key in list(self._items) if key not in items))
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from pathlib import Path
+from typing import Protocol
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -173,29 +174,35 @@ async def _body(request: Request, most: int) -> bytes:
     return bytes(data)
 
 
-Life = Callable[[], AbstractAsyncContextManager[None]]
+class Annex(Protocol):
+    """Further routes, such as the door for agents. requests: set when the application is made."""
+
+    requests: Requests | None
+
+    @property
+    def routes(self) -> tuple[BaseRoute, ...]: ...
+
+    def life(self) -> AbstractAsyncContextManager[None]:
+        """Return what the routes need while the server runs."""
+        ...
 
 
-def make_app(
-    hub: Hub, journal: Journal, more: tuple[BaseRoute, ...] = (), life: Life | None = None
-) -> tuple[App, Requests]:
-    """Return the application, and what carries requests out. more: further routes, such as the door for agents;
-    life: what they need while the server runs.
-    """
+def make_app(hub: Hub, journal: Journal, annex: Annex | None = None) -> tuple[App, Requests]:
+    """Return the application, and what carries requests out."""
     pictures = PictureShelf()
     requests = Requests(hub, journal, pictures)
+    if annex is not None:
+        annex.requests = requests
     sockets = Sockets(hub, requests, journal)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        hub.start()
-        hub.show_people()
-        hub.lease()
-        if life is None:
-            yield
-        else:
-            async with life():
+        running = asyncio.ensure_future(hub.run())
+        try:
+            async with annex.life() if annex is not None else nullcontext():
                 yield
+        finally:
+            running.cancel()
 
     app = Starlette(
         routes=[
@@ -203,7 +210,7 @@ def make_app(
             WebSocketRoute("/ws/state", sockets.state),
             WebSocketRoute("/ws/view", sockets.view),
             WebSocketRoute("/ws/stop", sockets.stop),
-            *more,
+            *(annex.routes if annex is not None else ()),
         ],
         lifespan=lifespan,
     )

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import socket
-import time
 from dataclasses import dataclass
-from pathlib import Path
 
 from lodestar.storage.files import write_file
 from lodestar_console.access.door_keeper import DoorKeeper
-from lodestar_console.access.keys import console_folder, new_key, secret_of
+from lodestar_console.access.keys import ADDRESS, console_folder, link_to, secret_of
 from lodestar_console.access.lease import Holding
 from lodestar_console.access.origins import Origins, is_loopback
+from lodestar_console.access.places import Place, ServeError, bind
 from lodestar_console.board.board import Board
 from lodestar_console.web.app import make_app
 from lodestar_console.web.hub import Hub
 from lodestar_console.web.journal import Journal
-from lodestar_console.web.server import Place, ServeError, WebServer, bind
+from lodestar_console.web.lazy_door import LazyDoor
+from lodestar_console.web.server import WebServer
 from lodestar_console.web.stack_port import Stack
-
-ADDRESS = "address"  # file in the folder, by which `lodestar_console.link` finds the newest console
 
 
 @dataclass(frozen=True)
@@ -32,6 +30,7 @@ class ConsoleConfig:
     certificate: str = ""  # file of the certificate, PEM
     certificate_key: str = ""  # file of its key, PEM; "" = in the same file
     host_names: tuple[str, ...] = ()  # under which other computers call the console
+    agents: bool = True  # agents may come in by MCP, each with a token of its own
     agents_may_drive: tuple[str, ...] = ()  # agents that may take the lease without being offered it
     folder: str = ""  # of token, sessions and journal; "" = the user's
 
@@ -60,7 +59,8 @@ class Console:
             self.hub.offer(agent, True)
         host = config.host if is_loopback(config.host) else next(iter(names), config.host)
         self.address = f"{'https' if secure else 'http'}://{host}:{self.port}"
-        app, self.requests = make_app(self.hub, self.journal)
+        door = LazyDoor(self.hub, self.journal, self.address) if config.agents else None
+        app, self.requests = make_app(self.hub, self.journal, door)
         self._server = WebServer(app, listener, place)
         self._server.start()
         write_file(self.folder / ADDRESS, [self.address.encode()], durable=False)
@@ -82,19 +82,6 @@ class Console:
         """End all connections and write the journal."""
         self._server.close()
         self.journal.close()
-
-
-def link_to(address: str, secret: bytes, role: str = "command") -> str:
-    """Return a one-time link to a console at an address, for a role."""
-    return f"{address}/enter?key={new_key(secret, role, time.time())}"
-
-
-def last_address(folder: Path) -> str:
-    """Return the address of the console that was started last, "" = none."""
-    try:
-        return (folder / ADDRESS).read_text().strip()
-    except FileNotFoundError:
-        return ""
 
 
 def _own_names(host: str) -> tuple[str, ...]:

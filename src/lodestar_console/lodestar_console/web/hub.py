@@ -13,6 +13,8 @@ from lodestar_console.board.board import Board
 from lodestar_console.web.frames import FrameCache
 from lodestar_console.web.stack_port import Stack, Wishes
 
+LEASE_PERIOD = 0.5  # s between two looks whether the lease has ended
+
 
 class Waker:
     """Wakes one client; several changes before it looks are one."""
@@ -46,9 +48,13 @@ class Hub:
         self._offered: frozenset[str] = frozenset()
         board.listen(self._note)
 
-    def start(self) -> None:
-        """Take the running loop for the one of all clients."""
+    async def run(self) -> None:
+        """Take the running loop for the one of all clients; end leases in time, until cancelled."""
         self._loop = asyncio.get_running_loop()
+        while True:
+            self.lease()
+            self.show_people()
+            await asyncio.sleep(LEASE_PERIOD)
 
     def _note(self) -> None:
         """Wake everybody soon; from any thread, and many times a second."""

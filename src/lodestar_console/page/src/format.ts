@@ -55,6 +55,11 @@ export function shorten(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most - 1).trimEnd()}…`;
 }
 
+/** A name of the robot's, such as WAITING_FOR_SENSORS, as words. */
+export function words(name: string): string {
+  return name.toLowerCase().replaceAll("_", " ");
+}
+
 /** The explanation of a decision without the name of its arm, which is told beside it. */
 export function withoutArm(chosen: string, explanation: string): string {
   return explanation.startsWith(`${chosen}: `) ? explanation.slice(chosen.length + 2) : explanation;

@@ -5,12 +5,15 @@ import { Socket } from "./socket";
 import type { Store } from "./store";
 
 export const PING_EVERY = 500; // ms
-export const LOST_AFTER = 1_000; // ms without an answer
+const WATCH_EVERY = 50; // ms
+export const LOST_AFTER = 900; // ms without an answer; seen within a second
 const GIVE_UP_AFTER = 4_000; // ms without an answer, then the connection is made anew
 const REPLY_WITHIN = 65_000; // ms
 
 export interface LinkState {
   lost: boolean;
+  /** The server answers, and knows no session of this browser any more. */
+  ended: boolean;
   /** Seconds since the server was heard last. */
   age: number;
   /** Seconds from a ping to its answer; null before the first. */
@@ -31,7 +34,7 @@ export function refusal(text: string, code = "link"): Reply {
 }
 
 export class StateLink {
-  state: LinkState = { lost: true, age: 0, delay: null };
+  state: LinkState = { lost: true, ended: false, age: 0, delay: null };
   /** Seconds to add to the browser's clock to get the robot's; the browser's own may be wrong by any amount. */
   clockOffset = 0;
   private readonly socket: Socket;
@@ -52,6 +55,11 @@ export class StateLink {
   start(): void {
     this.socket.connect();
     setInterval(() => this.beat(), PING_EVERY);
+    setInterval(() => this.watch(), WATCH_EVERY);
+    document.addEventListener("visibilitychange", () => {
+      this.heard = performance.now(); // a hidden page asks for nothing, so it has heard little
+      this.beat();
+    });
   }
 
   /** Time by the robot's clock, in seconds. */
@@ -105,10 +113,15 @@ export class StateLink {
   }
 
   private beat(): void {
+    if (document.hidden) return;
     const silent = performance.now() - this.heard;
-    if (this.socket.open && silent > GIVE_UP_AFTER && !document.hidden) this.socket.restart();
+    if (this.socket.open && silent > GIVE_UP_AFTER) this.socket.restart();
     this.ping();
     this.update();
+  }
+
+  private watch(): void {
+    if (!this.state.lost && !document.hidden && performance.now() - this.heard >= LOST_AFTER) this.update();
   }
 
   private ping(): void {
@@ -119,7 +132,7 @@ export class StateLink {
   private update(delay = this.state.delay): void {
     const age = (performance.now() - this.heard) / 1000;
     const lost = !this.socket.open || age * 1000 >= LOST_AFTER;
-    this.state = { lost, age, delay };
+    this.state = { lost, ended: this.state.ended && lost, age, delay };
     this.listeners.forEach((listener) => listener());
   }
 
@@ -137,5 +150,12 @@ export class StateLink {
       this.settle(id, refusal("The link was lost before the robot answered. It may have been done: look before you repeat it."));
     }
     this.update();
+    void fetch("/").then(
+      (response) => {
+        this.state = { ...this.state, ended: response.status === 401 };
+        this.update();
+      },
+      () => undefined, // the server is not there at all
+    );
   }
 }

@@ -27,11 +27,11 @@ function Page() {
       <TopBar />
       <LinkLost />
       <main>
-        <MapPanel />
         <div class="left">
           <Camera />
           <Conversation />
         </div>
+        <MapPanel />
         <Tabs />
         <Timeline />
         <NoticeLine />
@@ -45,6 +45,17 @@ function Page() {
   );
 }
 
+/** Menus close when something else is touched, and a file that misses its place does not replace the page. */
+function listenEverywhere(): void {
+  document.addEventListener("pointerdown", (event) => {
+    for (const menu of document.querySelectorAll<HTMLDetailsElement>("details.menu[open]")) {
+      if (!menu.contains(event.target as Node)) menu.open = false;
+    }
+  });
+  for (const name of ["dragover", "drop"]) document.addEventListener(name, (event) => event.preventDefault());
+}
+
+listenEverywhere();
 const app = new App();
 // For the tests in a browser, and for whoever looks into a page by its console: reading only.
 Object.defineProperty(window, "lodestar", { value: app });

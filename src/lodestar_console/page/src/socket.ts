@@ -2,6 +2,7 @@
 
 const FIRST_WAIT = 250; // ms
 const LONGEST_WAIT = 5_000; // ms
+const HOLDS = 5_000; // ms after which a connection counts as good
 
 export interface Handlers {
   opened(): void;
@@ -22,6 +23,7 @@ export function socketAddress(path: string): string {
 export class Socket {
   private socket: WebSocket | null = null;
   private failures = 0;
+  private openedAt = Infinity;
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
@@ -46,7 +48,7 @@ export class Socket {
     socket.binaryType = "arraybuffer";
     this.socket = socket;
     socket.onopen = () => {
-      this.failures = 0;
+      this.openedAt = performance.now();
       this.handlers.opened();
     };
     socket.onmessage = (event) => this.handlers.received(event.data);
@@ -72,6 +74,8 @@ export class Socket {
 
   private retry(): void {
     this.socket = null;
+    if (performance.now() - this.openedAt > HOLDS) this.failures = 0;
+    this.openedAt = Infinity;
     this.handlers.closed();
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.connect(), waitAfter(this.failures++));

@@ -65,6 +65,8 @@ class ScriptedConsole:
         self.wants: list[protocol.Wanted] = []
         self.paths: list[str] = []
         self.cloud: bytes | None = None
+        self.pings = 0
+        self.session_ended = False  # as after a restart with another token
         self.silent = False  # nothing is said any more, as by a network that is gone
         self.stop_answers = True
         self.entered = time.time()
@@ -220,6 +222,8 @@ class ScriptedConsole:
 
     async def _page(self, request: Request) -> Response:
         self.paths.append(request.url.path)
+        if self.session_ended:
+            return PlainTextResponse("no session", 401)
         return Response(
             (STATIC / "index.html").read_bytes(),
             media_type="text/html",
@@ -238,6 +242,9 @@ class ScriptedConsole:
         return JSONResponse({"picture": f"p{len(body)}"})
 
     async def _state(self, socket: WebSocket) -> None:
+        if self.session_ended:
+            await socket.close()
+            return
         await socket.accept()
         for text in self.greeting():
             await socket.send_text(text)
@@ -254,6 +261,7 @@ class ScriptedConsole:
 
     async def _answer(self, socket: WebSocket, request: Any) -> None:
         if isinstance(request, protocol.Ping):
+            self.pings += 1
             await socket.send_json({"type": "pong", "id": request.id, "server_time": self.now()})
             return
         self.requests.append(request)

@@ -75,3 +75,35 @@ def test_a_page_that_looks_on_may_stop_and_nothing_else(browser: Any, script: An
         look.page.click(".stop")
         look.until("lodestar.store.part('robot').held")
         assert look.page.is_disabled("role=button[name=Resume]")
+
+
+def test_the_keyboard_alone_directs_stops_and_resumes(browser: Any, script: Any) -> None:
+    address = script.console.link("command")
+    with opened(browser, address, home=address.split("enter")[0]) as look:
+        look.until("lodestar.store.part('robot')")
+        keys = look.page.keyboard
+
+        def go_to(name: str) -> None:
+            for _ in range(80):
+                keys.press("Tab")
+                if (
+                    look.page.evaluate("(e => e.id || e.innerText || e.className)(document.activeElement)")
+                    == name
+                ):
+                    return
+            raise AssertionError(f"the keyboard does not reach {name}")
+
+        go_to("say")
+        keys.type("find the red chair")
+        keys.press("Enter")
+        look.until("document.activeElement.innerText === 'Go'")
+        keys.press("Enter")
+        look.until("lodestar.store.part('robot').speed > 0")
+        keys.press("Escape")
+        look.until("lodestar.store.part('robot').held && lodestar.store.part('robot').stands")
+        go_to("Resume")
+        keys.press("Enter")
+        look.until("!lodestar.store.part('robot').held")
+        go_to("tab-decisions")
+        keys.press("ArrowRight")
+        look.until("lodestar.ui.state.tab === 'beliefs'")

@@ -12,12 +12,16 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import psutil
 
-from lodestar_bringup.options import PERCEPTION
+from lodestar_bringup.options import PERCEPTION, StackOptions
 from lodestar_eval.demo.progress import ProgressLine
 from lodestar_eval.options import positive_seconds
+
+if TYPE_CHECKING:
+    from lodestar_eval.demo.page import DemoPage
 
 EXIT_FOUND = 0
 EXIT_NOT_FOUND = 1
@@ -33,16 +37,39 @@ def main(arguments: list[str] | None = None, began: float | None = None) -> int:
     if isinstance(options, int):
         return options
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # SIGTERM cleans up like Ctrl-C
+    line = ProgressLine()
+    options.page = _open_page(options.console, line)
+    try:
+        return _run(options, line, began)
+    finally:
+        if options.page is not None:
+            options.page.close()
+
+
+def _open_page(console: str, line: ProgressLine) -> DemoPage | None:
+    """Return the page in the browser and print its link; None where it is not wanted, or stdout is no terminal."""
+    if console == "off" or (console == "auto" and not sys.stdout.isatty()):
+        return None
+    from lodestar_eval.demo.page import demo_page
+
+    page, problem = demo_page()
+    line.note(f"{page.link} (open it within a minute)" if page is not None else problem)
+    return page
+
+
+def _run(options: argparse.Namespace, line: ProgressLine, began: float) -> int:
+    """Make the building, run the session; return the exit status."""
     from lodestar_bringup.stack import stack
     from lodestar_bringup.starter import prepare as load_libraries
 
-    load_libraries(stack("sim"))  # the nodes', while this process makes the building
+    load_libraries(
+        stack("sim", StackOptions(console=options.page is not None))
+    )  # the nodes', while this process makes the building
     from lodestar.language.directive import DirectiveError
     from lodestar_eval.tasks import prepare
     from lodestar_sim.worlds import WorldError
     from lodestar_sim.worlds.sources import with_kind
 
-    line = ProgressLine()
     line.note(f"Building the {options.world} of seed {options.seed} ...")
     try:
         prepared = prepare(with_kind(options.world, options.kind), options.seed, options.directive)
@@ -97,6 +124,12 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace | int:
         default=PERCEPTION[0],
         help="profile (default): the simulator's labels; on its colour images, nanodet: NanoDet (make detector); "
         "network: the packaged network",
+    )
+    parser.add_argument(
+        "--console",
+        choices=("auto", "on", "off"),
+        default="auto",
+        help="a page in the browser, which stays until Ctrl-C; auto (default): where stdout is a terminal",
     )
     parser.add_argument(
         "--time-limit",

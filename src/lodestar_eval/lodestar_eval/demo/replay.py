@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lodestar_eval.options import positive_int, positive_seconds
+from lodestar_eval.options import DETECTORS, positive_int, positive_seconds
 from lodestar_eval.recording_sources import open_recording
 from lodestar_eval.recordings import BadRecording
 
@@ -41,9 +41,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--frames", type=positive_int, default=None, help="at most (default all)")
     parser.add_argument(
         "--perception",
-        choices=("geometric", "nanodet"),
+        choices=("geometric", *DETECTORS),
         default="geometric",
-        help="geometric (default): shapes in depth, without names; nanodet: NanoDet (make detector)",
+        help="geometric (default): shapes in depth, without names; nanodet: NanoDet (make detector); network: the "
+        "packaged network, for recordings of the simulator alone: it knows the looks of no real thing",
     )
     parser.add_argument(
         "--out", type=Path, default=Path("out/replay"), help="folder of logs (default out/replay)"

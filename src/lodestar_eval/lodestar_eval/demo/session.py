@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from lodestar.language.directive import StepKind
 from lodestar_bringup.domains import NoFreeDomain, free_domain
@@ -23,6 +23,9 @@ from lodestar_eval.map_records import MapEntity
 from lodestar_eval.settings import memory_in
 from lodestar_eval.tasks import Prepared
 from lodestar_sim.worlds import World
+
+if TYPE_CHECKING:
+    from lodestar_eval.demo.page import DemoPage
 
 MEMORY, MAP = "memory", "map"  # folders of the run's memory and of its map
 _READY_TIMEOUT = 120.0  # s of wall time for every node to come up
@@ -60,11 +63,13 @@ def run_session(
         shutil.rmtree(folder / name, ignore_errors=True)
     record = RunRecord(prepared.task.directive, options.world, options.seed, prepared.start)
     try:
-        specs = stack("sim", _stack_options(folder, options.seed, options.perception))
+        specs = stack("sim", _stack_options(folder, options.seed, options.perception, options.page))
     except StackError as error:
         raise StackFailed(str(error)) from error
     with contextlib.ExitStack() as cleanup:
         domain = _claim(cleanup)
+        if options.page is not None:
+            options.page.waits_for = "The nodes are being started."
         line.note(f"Starting {len(specs)} nodes (ROS_DOMAIN_ID {domain}, logs in {folder / 'log'}) ...")
         client = DemoClient(domain)
         cleanup.callback(client.close)
@@ -82,15 +87,36 @@ def run_session(
         problem = client.save_map((folder / MAP).resolve())
         if problem:
             line.note(f"The map is not kept for `make ask`: {problem}")
+        if options.page is not None:
+            found = _report(prepared, world, record, folder, line)
+            stay(starter, options.page, line)
+            return found
     return _report(prepared, world, record, folder, line)
 
 
-def _stack_options(folder: Path, seed: int, perception: str) -> StackOptions:
+def stay(starter: Running, page: DemoPage, line: ProgressLine) -> None:
+    """Keep the stack and its page until Ctrl-C, and tell of nodes that die."""
+    line.note(f"The page stays at {page.address}; Ctrl-C ends it.")
+    told = 0
+    with contextlib.suppress(KeyboardInterrupt):
+        while True:
+            deaths = starter.deaths()
+            for death in deaths[told:]:
+                line.note(death.report())
+            told = len(deaths)
+            time.sleep(_POLL)
+
+
+def _stack_options(folder: Path, seed: int, perception: str, page: DemoPage | None = None) -> StackOptions:
     """Return the options of the stack; the world's start is the task's."""
     world = str((folder / "world.json").resolve())
     memory = memory_in(folder / MEMORY)  # of this run alone; `make ask` asks the last one's
     parameters: dict[str, Mapping[str, object]] = {"sim": {"task": "none"}, **memory}
-    return StackOptions(world=world, seed=seed, perception=perception, parameters=parameters)
+    if page is not None:
+        parameters["console"] = page.parameters
+    return StackOptions(
+        world=world, seed=seed, perception=perception, parameters=parameters, console=page is not None
+    )
 
 
 def _claim(cleanup: contextlib.ExitStack) -> int:

@@ -10,7 +10,7 @@ from visualization_msgs.msg import MarkerArray
 from lodestar_interfaces.action import FollowDirective
 from lodestar_ros import qos
 from lodestar_ros.conversions import BadMessage, point_from_msg
-from lodestar_ros.directive_sender import DirectiveSender
+from lodestar_ros.directive_sender import DirectiveSender, GoalEars, TextEars
 from lodestar_ros.executors import main_of
 from lodestar_ros.frame_tree import TransformUnavailable
 from lodestar_ros.marker_shapes import reply_markers
@@ -35,8 +35,9 @@ class OperatorNode(LodestarNode):
         self._replies = self.create_publisher(String, "~/reply", qos.HISTORY)  # two may come at once
         self._markers = self.create_publisher(MarkerArray, "~/markers", qos.LATCHED)
         self._transforms = self.transforms(newest=True)
-        self._sender = DirectiveSender(
-            self, self._say, self._on_result, lambda text: self._say(text, ok=False)
+        self._sender = DirectiveSender(self)
+        self._ears = GoalEars(
+            TextEars(self._say).hear, self._on_result, lambda text: self._say(text, ok=False)
         )
         self._pointing = PointingClient(self, self._reply_to_click, self._answer)
         self.diagnostics.value("directives", lambda: self._sender.active)
@@ -52,12 +53,13 @@ class OperatorNode(LodestarNode):
             return
         self._asked = None
         self._sender.send(
-            FollowDirective.Goal(text=request.text, question_id=request.question_id, choice=request.choice)
+            FollowDirective.Goal(text=request.text, question_id=request.question_id, choice=request.choice),
+            self._ears,
         )
 
     def _answer(self, question_id: str, choice: int) -> None:
         self._asked = None
-        self._sender.send(FollowDirective.Goal(question_id=question_id, choice=choice))
+        self._sender.send(FollowDirective.Goal(question_id=question_id, choice=choice), self._ears)
 
     def _on_result(self, result: FollowDirective.Result) -> None:
         if result.question:

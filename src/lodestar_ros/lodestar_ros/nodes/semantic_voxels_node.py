@@ -108,7 +108,7 @@ class SemanticVoxelsNode(LodestarNode):
             self._pillars.publish(pillars_to_msg(self._chain.pillars(), stamp))
         if self._cloud.get_subscription_count() > 0:
             points, ids = self._map.cloud()
-            self._cloud.publish(cloud_to_msg(points, stamp, "map", colors_of(ids)))
+            self._cloud.publish(cloud_to_msg(points, stamp, "map", colors_of(ids), ids))
 
     def _on_get_instances(
         self, request: srv.GetInstances.Request, response: srv.GetInstances.Response

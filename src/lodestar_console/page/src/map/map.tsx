@@ -207,6 +207,7 @@ function ToolForm() {
 }
 
 function zoom(renderer: MapRenderer, factor: number): void {
+  renderer.choose();
   renderer.view.zoom(factor);
   renderer.requestAll();
 }
@@ -241,6 +242,7 @@ function onKey(event: KeyboardEvent, app: App, renderer: MapRenderer): void {
   };
   const pan = pans[event.key];
   if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (pan || ["+", "=", "-"].includes(event.key)) renderer.choose();
   if (pan) view.pan(...pan);
   else if (event.key === "+" || event.key === "=") view.zoom(1.4);
   else if (event.key === "-") view.zoom(1 / 1.4);
@@ -249,6 +251,7 @@ function onKey(event: KeyboardEvent, app: App, renderer: MapRenderer): void {
   else if (event.key === "Enter") use(app, renderer, view.width / 2, view.height / 2);
   else return;
   event.preventDefault();
+  renderer.requestAll();
   showCrosshair(renderer, true);
 }
 
@@ -275,7 +278,10 @@ function listenFlat(stage: HTMLElement, renderer: MapRenderer): () => void {
   };
   const move = (event: PointerEvent): void => {
     const before = held.get(event.pointerId);
-    if (!before || renderer.solid) return;
+    if (!before) return;
+    if (renderer.solid) return renderer.choose();
+    if (event.clientX === before[0] && event.clientY === before[1]) return;
+    renderer.choose();
     const others = [...held].filter(([id]) => id !== event.pointerId);
     held.set(event.pointerId, [event.clientX, event.clientY]);
     const other = others[0]?.[1];
@@ -293,6 +299,7 @@ function listenFlat(stage: HTMLElement, renderer: MapRenderer): () => void {
   };
   const wheel = (event: WheelEvent): void => {
     event.preventDefault();
+    renderer.choose();
     if (renderer.solid) return;
     const box = stage.getBoundingClientRect();
     flat.zoom(Math.exp(-0.0015 * event.deltaY), event.clientX - box.left, event.clientY - box.top);

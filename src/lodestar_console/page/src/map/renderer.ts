@@ -31,7 +31,9 @@ export class MapRenderer {
   private asked = 0;
   private stale = true; // what three.js has drawn; the overlay alone is drawn far more often
   private moved = "";
-  private fitted = false;
+  /** Whether the operator has chosen what to see; until then all of the map is shown as it grows. */
+  private chosen = false;
+  private fitted = "";
 
   constructor(
     private readonly app: App,
@@ -43,7 +45,7 @@ export class MapRenderer {
     this.looksPicture = new RasterPicture(app.view.looks);
   }
 
-  get view(): Projection & { pan(du: number, dv: number): void; zoom(factor: number): void } {
+  get view(): Projection & { pan(du: number, dv: number): void; zoom(factor: number): void; fit(extent: [number, number, number, number]): void } {
     return this.solid ?? this.flat;
   }
 
@@ -88,20 +90,25 @@ export class MapRenderer {
   setSolid(solid: SolidView | null): void {
     this.solid = solid;
     solid?.resize(this.flat.width, this.flat.height, Math.min(devicePixelRatio, 2));
-    if (solid) this.fit();
+    this.fit();
+  }
+
+  /** Show all that is known of the map, also as it grows. */
+  fit(): void {
+    const extent = this.app.view.grid.extent();
+    this.chosen = false;
+    if (extent) this.view.fit(extent);
     this.requestAll();
   }
 
-  /** Show all that is known of the map. */
-  fit(): void {
-    const extent = this.app.view.grid.extent();
-    if (extent) (this.solid ?? this.flat).fit(extent);
-    this.requestAll();
+  /** The operator looks where he wants to. */
+  choose(): void {
+    this.chosen = true;
   }
 
   lookAt(place: Point2): void {
-    if (this.solid) this.solid.lookAt(place);
-    else this.flat.middle = place;
+    this.choose();
+    this.centre(place);
     this.requestAll();
   }
 
@@ -115,10 +122,7 @@ export class MapRenderer {
     if (flat.width < 2 || flat.height < 2) return;
     this.palette = readPalette();
     const renewed = this.gridPicture.update(this.palette, gridColor);
-    if (!this.fitted && app.view.grid.extent()) {
-      this.fitted = true;
-      this.fit();
-    }
+    if (renewed && !this.chosen && !state.follow) this.fitIfGrown();
     const { pose } = app.store.part("robot") ?? { pose: null };
     if (state.follow && pose) this.centre([pose[0], pose[1]]);
     if (this.solid) {
@@ -137,6 +141,13 @@ export class MapRenderer {
     this.overlay.draw(this.view, app.store, state, this.palette);
     this.drawSketch(state.places);
     if (!this.solid) this.drawScaleBar();
+  }
+
+  private fitIfGrown(): void {
+    const extent = this.app.view.grid.extent();
+    if (!extent || extent.join() === this.fitted) return;
+    this.fitted = extent.join();
+    this.view.fit(extent);
   }
 
   private centre(place: Point2): void {

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { useApp, useDetails, useLink, useStore, useUi } from "../app";
 import { ago, metres, percent, place } from "../format";
 import type { Entity, Frontier, Room } from "../protocol";
-import { Pictures } from "../parts/pictures";
+import { Pictures, shots } from "../parts/pictures";
 
 export function ThingCard() {
   const app = useApp();
@@ -74,7 +74,7 @@ function EntityFacts({ entity, rooms }: { entity: Entity; rooms: Room[] }) {
           <ul>{details.lines.map((line, index) => <li key={index} class="data">{line}</li>)}</ul>
         </details>
       )}
-      <Pictures keyframes={pictures.slice(-4)} of={entity.label} />
+      <Pictures shots={shots(pictures.slice(-4))} of={entity.label} />
       {words === null ? (
         <div class="actions">
           <button onClick={() => correct("it is gone")}>It is gone</button>

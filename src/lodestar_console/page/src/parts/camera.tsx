@@ -14,7 +14,7 @@ export function Camera() {
     <section class="camera" aria-label="Camera">
       {moment && moment.keyframe > 0 ? (
         <figure class="then">
-          <img src={keyframeAddress(moment.keyframe)} alt={`What the robot saw at ${clock(moment.time)}`} />
+          <img src={keyframeAddress({ keyframe: moment.keyframe, session: "" })} alt={`What the robot saw at ${clock(moment.time)}`} />
         </figure>
       ) : (
         <Live />

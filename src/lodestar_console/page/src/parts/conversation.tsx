@@ -2,9 +2,9 @@
 
 import { useEffect, useReducer, useRef, useState } from "preact/hooks";
 import { useApp, useLink, useStore } from "../app";
-import { ago, clock, isQuestion, metres, percent } from "../format";
+import { ago, clock, isQuestion, metres, percent, words } from "../format";
 import { MAX_DIRECTIVE, MAX_PICTURE, type AnswerValue, type Directive } from "../protocol";
-import { Pictures } from "./pictures";
+import { keyframeAddress, Pictures } from "./pictures";
 import { Talk, type Turn } from "./talk";
 
 export function Conversation() {
@@ -63,7 +63,7 @@ function Understood({ turn, talk }: { turn: Extract<Turn, { kind: "understood" }
 function Answer({ text, answer }: { text: string; answer: AnswerValue | null }) {
   const app = useApp();
   const now = useLink().now();
-  const keyframes = [...new Set(answer?.proofs.map((proof) => proof.keyframe).filter((keyframe) => keyframe > 0))];
+  const proofs = new Map(answer?.proofs.map((proof) => [keyframeAddress(proof), proof]));
   const show = (): void => {
     if (!answer) return;
     app.ui.set({ lit: { text, places: answer.places.map(({ x, y }) => [x, y]), entities: answer.entities }, panel: "map" });
@@ -76,7 +76,7 @@ function Answer({ text, answer }: { text: string; answer: AnswerValue | null }) 
           {percent(answer.confidence)} sure{answer.last_verified > 0 ? `, seen ${ago(now - answer.last_verified)}` : ""}
         </p>
       )}
-      <Pictures keyframes={keyframes.slice(0, 4)} of="the answer" />
+      <Pictures shots={[...proofs.values()].slice(0, 4)} of="the answer" />
       {answer && answer.places.length + answer.entities.length > 0 && <div class="actions"><button onClick={show}>Show on the map</button></div>}
       {answer?.directive && <p class="hint">To find out: <span class="data">{answer.directive}</span></p>}
     </div>
@@ -118,7 +118,7 @@ function DirectiveCard({ directive }: { directive: Directive }) {
       {directive.running && (
         <p class="hint">
           {[
-            directive.phase,
+            words(directive.phase),
             directive.expert && `by ${directive.expert}`,
             directive.travelled !== null && `${metres(directive.travelled)} driven`,
             directive.remaining !== null && `${metres(directive.remaining)} to the goal`,
@@ -188,7 +188,7 @@ function Say({ talk }: { talk: Talk }) {
           />
         </label>
         {picture && <span class="picked data">{picture.name} <button type="button" class="square" aria-label="Leave the picture out" onClick={() => setPicture(null)}>×</button></span>}
-        <span class="hint grow">{text.trim() === "" ? "" : isQuestion(text) ? "A question: nothing moves" : "A directive: read back first"}</span>
+        <span class="hint grow">{text.length >= MAX_DIRECTIVE ? `At most ${MAX_DIRECTIVE} characters` : text.trim() === "" ? "" : isQuestion(text) ? "A question: nothing moves" : "A directive: read back first"}</span>
         <button class="primary" type="submit" disabled={!text.trim() || talk.waiting !== ""}>{isQuestion(text) ? "Ask" : "Send"}</button>
       </div>
     </form>

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { useApp, useDetails, useStore, useUi } from "../app";
 import { clock, withoutArm } from "../format";
 import type { Arm, Decision } from "../protocol";
-import { Pictures } from "./pictures";
+import { Pictures, shots } from "./pictures";
 
 const SHOWN = 50; // decisions at first, and more at each press
 
@@ -84,7 +84,7 @@ function Whole({ decision }: { decision: Decision }) {
           {decision.failure.recovery && <dd class="data">{decision.failure.recovery}</dd>}
         </dl>
       )}
-      <Pictures keyframes={decision.keyframes.slice(0, 4)} of="this decision" />
+      <Pictures shots={shots(decision.keyframes.slice(0, 4))} of="this decision" />
       <div class="actions">
         <button aria-expanded={asked} onClick={() => setAsked(!asked)}>Why?</button>
         {(goal || decision.entities.length > 0) && <button onClick={show}>Show on the map</button>}

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { useApp, useStore } from "../app";
 import { clock } from "../format";
 import type { FoundValue, MemoryItem } from "../protocol";
-import { Pictures } from "./pictures";
+import { Pictures, shots } from "./pictures";
 
 const SHOWN = 100;
 
@@ -68,7 +68,7 @@ function Row({ memory, change }: { memory: MemoryItem; change(memory: MemoryItem
   return (
     <article class="memory">
       <p><time>{clock(memory.at)}</time> {memory.pinned && <span class="tag">pinned</span>} <span class="data">{memory.text}</span></p>
-      <Pictures keyframes={memory.keyframes.slice(0, 3)} of="this memory" />
+      <Pictures shots={shots(memory.keyframes.slice(0, 3))} of="this memory" />
       {mode === "correct" ? (
         <form class="line-form" onSubmit={correct}>
           <label class="grow">Instead<input value={text} maxLength={1000} onInput={(event) => setText(event.currentTarget.value)} /></label>

@@ -1,33 +1,43 @@
-// Stored pictures, small; a click opens one in full beside the camera's place.
+// Stored pictures, small; a click shows one large.
 
 import { useState } from "preact/hooks";
 
-export function keyframeAddress(keyframe: number): string {
-  return `/keyframes/${keyframe}.jpg?outline=1`;
+/** A stored picture; the session is needed for those of earlier runs alone. */
+export interface Shot {
+  keyframe: number;
+  session: string;
 }
 
-export function Pictures({ keyframes, of }: { keyframes: readonly number[]; of: string }) {
-  const [large, setLarge] = useState<number | null>(null);
-  const [missing, setMissing] = useState<readonly number[]>([]);
-  const shown = keyframes.filter((keyframe) => keyframe > 0 && !missing.includes(keyframe));
+export function keyframeAddress({ keyframe, session }: Shot): string {
+  return `/keyframes/${keyframe}.jpg?outline=1${session ? `&session=${encodeURIComponent(session)}` : ""}`;
+}
+
+export function shots(keyframes: readonly number[], session = ""): Shot[] {
+  return keyframes.map((keyframe) => ({ keyframe, session }));
+}
+
+/** Pictures in a row. One that is gone leaves no gap. */
+export function Pictures({ shots, of }: { shots: readonly Shot[]; of: string }) {
+  const [large, setLarge] = useState("");
+  const [missing, setMissing] = useState<readonly string[]>([]);
+  const shown = shots.filter((shot) => shot.keyframe > 0 && !missing.includes(keyframeAddress(shot)));
   if (shown.length === 0) return null;
   return (
     <div class="pictures">
-      {shown.map((keyframe) => (
-        <button
-          key={keyframe}
-          class={large === keyframe ? "picture large" : "picture"}
-          aria-label={`Picture ${keyframe} of ${of}, ${large === keyframe ? "smaller" : "larger"}`}
-          onClick={() => setLarge(large === keyframe ? null : keyframe)}
-        >
-          <img
-            src={keyframeAddress(keyframe)}
-            alt={`Picture ${keyframe} of ${of}`}
-            loading="lazy"
-            onError={() => setMissing((before) => [...before, keyframe])}
-          />
-        </button>
-      ))}
+      {shown.map((shot) => {
+        const address = keyframeAddress(shot);
+        const name = `Picture ${shot.keyframe} of ${of}`;
+        return (
+          <button
+            key={address}
+            class={large === address ? "picture large" : "picture"}
+            aria-label={`${name}, ${large === address ? "smaller" : "larger"}`}
+            onClick={() => setLarge(large === address ? "" : address)}
+          >
+            <img src={address} alt={name} loading="lazy" onError={() => setMissing((before) => [...before, address])} />
+          </button>
+        );
+      })}
     </div>
   );
 }

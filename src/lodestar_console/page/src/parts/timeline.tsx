@@ -2,7 +2,7 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type App, useApp, useLink, useStore, useUi } from "../app";
-import { clock, withoutArm } from "../format";
+import { clock, withoutArm, words } from "../format";
 import { readPalette } from "../map/palette";
 import type { AtValue, Decision, Event } from "../protocol";
 import type { Key } from "../store";
@@ -101,7 +101,7 @@ export function Timeline() {
 
 function collect(decisions: ReadonlyMap<Key, Decision>, events: ReadonlyMap<Key, Event>): Item[] {
   const made = [...decisions.values()].map((one) => ({ at: one.at, kind: "decision", text: `${one.chosen}: ${withoutArm(one.chosen, one.explanation)}`, decision: one.id }));
-  const told = [...events.values()].map(({ at, kind, text, decision }) => ({ at, kind: kind.toLowerCase().replaceAll("_", " "), text, decision })).filter((one) => one.kind !== "decision");
+  const told = [...events.values()].map(({ at, kind, text, decision }) => ({ at, kind: words(kind), text, decision })).filter((one) => one.kind !== "decision");
   return [...made, ...told].sort((one, other) => one.at - other.at);
 }
 

@@ -2,7 +2,7 @@
 
 import { useEffect } from "preact/hooks";
 import { useApp, useLink, useStop, useStore, useUi } from "../app";
-import { clock, degrees, duration, percent, speed } from "../format";
+import { clock, degrees, duration, percent, speed, words } from "../format";
 import type { Robot } from "../protocol";
 import type { Theme } from "../ui";
 
@@ -30,7 +30,7 @@ export function TopBar() {
 function stateText(robot: Robot | undefined): string {
   if (!robot) return "No word yet";
   if (robot.held) return robot.stands ? "Stopped, stands" : "Stopping";
-  const state = robot.state.toLowerCase().replaceAll("_", " ");
+  const state = words(robot.state);
   return state ? state[0]!.toUpperCase() + state.slice(1) : robot.stands ? "Stands" : "Moves";
 }
 
@@ -72,8 +72,17 @@ function LinkAge() {
 export function LinkLost() {
   const { state } = useLink();
   const app = useApp();
-  const robot = useStore("robot").part("robot");
-  if (!state.lost) return null;
+  const store = useStore("robot", "hello");
+  const robot = store.part("robot");
+  if (!state.lost || (store.hello === null && !state.ended && state.age < 1)) return null;
+  if (state.ended) {
+    return (
+      <div class="strip" role="alert">
+        <strong>Your session has ended.</strong> Make a new link on the robot's computer (python -m lodestar_console.link) and open it. STOP does not
+        work here any more: use the robot's own.
+      </div>
+    );
+  }
   return (
     <div class="strip" role="alert">
       <strong>Link lost</strong> for {duration(state.age)}. {robot ? `What you see is from ${clock(robot.stamp)}. ` : ""}

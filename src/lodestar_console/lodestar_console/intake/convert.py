@@ -1,0 +1,186 @@
+"""Messages as records of the protocol. Texts are passed on as they are: they are data to everybody behind."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import cv2
+import numpy as np
+from sensor_msgs.msg import PointCloud2
+
+from lodestar_console import protocol
+from lodestar_interfaces import msg
+from lodestar_ros.conversions import BadMessage, stamp_from_msg
+from lodestar_ros.conversions_sensors import image_from_msg
+
+_STATES = ("active", "uncertain", "archived")
+_LONGEST = 300  # characters of a text from the world
+_COLOR, _INSTANCE = "rgb", "instance"
+
+
+def brief(text: str) -> str:
+    """Return a text from the world, cut to a bounded length."""
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def number(value: float) -> float | None:
+    """Return a number, None where it is not finite."""
+    return float(value) if math.isfinite(value) else None
+
+
+def entity(message: msg.Entity) -> protocol.Entity:
+    """Return a thing of the scene."""
+    low, high = message.box_min, message.box_max
+    keyframes = dict.fromkeys(int(view.keyframe_id) for view in message.views if view.keyframe_id)
+    stated = [
+        f"{'not ' if one.negated else ''}{one.predicate}({', '.join(one.arguments)})"
+        for one in message.stated
+    ]
+    return protocol.Entity(
+        id=int(message.id),
+        label=brief(message.label),
+        caption=brief(message.caption),
+        attributes=[brief(text) for text in message.attributes[:10]],
+        mean=_rounded(message.mean),
+        box=(_rounded(low), _rounded(high)),
+        confidence=round(float(message.confidence), 3),
+        state=_STATES[min(message.state, 2)],  # type: ignore[arg-type]
+        room=int(message.region_id),
+        first_seen=stamp_from_msg(message.first_seen),
+        last_seen=stamp_from_msg(message.last_seen),
+        keyframes=list(keyframes)[:8],
+        stated=stated[:10],
+        moves=not message.is_static,
+    )
+
+
+def _rounded(point: Any) -> tuple[float, float, float]:
+    return round(point.x, 3), round(point.y, 3), round(point.z, 3)
+
+
+def grid_cells(message: Any) -> np.ndarray:
+    """Return the cells of an OccupancyGrid as (H, W) uint8: 0 unknown, 1 free, 2 occupied. Raises BadMessage."""
+    width, height = message.info.width, message.info.height
+    values = np.asarray(message.data, np.int8)
+    if values.size != width * height or not message.info.resolution > 0.0:
+        raise BadMessage(f"a grid of {width} x {height} cells has {values.size} values")
+    values = values.reshape(height, width)
+    return np.where(values < 0, 0, np.where(values >= 50, 2, 1)).astype(np.uint8)
+
+
+def origin_of(info: Any) -> tuple[float, float, float]:
+    """Return x, y, yaw of a map's corner."""
+    pose, turn = info.origin.position, info.origin.orientation
+    return pose.x, pose.y, 2.0 * math.atan2(turn.z, turn.w) if turn.w or turn.z else 0.0
+
+
+def outlines(mask: np.ndarray, info: Any, most: int = 40) -> list[protocol.Outline]:
+    """Return the outer outlines of a mask's areas in map, the largest first."""
+    found, _ = cv2.findContours(mask.astype(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
+    x0, y0, yaw = origin_of(info)
+    cos, sin, pitch = math.cos(yaw), math.sin(yaw), info.resolution
+    result = []
+    for contour in sorted(found, key=cv2.contourArea, reverse=True)[:most]:
+        cells = cv2.approxPolyDP(contour, 1.0, True)[:, 0, :].astype(float) + 0.5
+        if len(cells) >= 3:
+            u, v = cells[:, 0] * pitch, cells[:, 1] * pitch
+            points = np.stack([x0 + cos * u - sin * v, y0 + sin * u + cos * v], axis=1).round(2)
+            result.append([(float(x), float(y)) for x, y in points])
+    return result
+
+
+def rooms(message: msg.RegionArray, contents: dict[int, list[str]]) -> list[protocol.Room]:
+    """Return the rooms. contents: labels of the things in each. Raises BadMessage."""
+    mask = image_from_msg(message.mask)
+    result = []
+    for region in message.regions:
+        shapes = outlines(mask == region.id, message.info, 1)
+        result.append(
+            protocol.Room(
+                id=int(region.id),
+                name=brief(region.label),
+                outline=shapes[0] if shapes else [],
+                x=round(region.centroid.x, 2),
+                y=round(region.centroid.y, 2),
+                weight=round(float(region.label_weight), 3),
+                named=bool(region.named),
+                area=round(float(region.area), 1),
+                contents=contents.get(int(region.id), [])[:20],
+                plates=[brief(text) for text in region.plates[:5]],
+            )
+        )
+    return result
+
+
+def frontiers(message: msg.FrontierArray, resolution: float) -> list[protocol.Frontier]:
+    """Return the frontiers. resolution: m of a cell."""
+    return [
+        protocol.Frontier(
+            id=int(one.id),
+            x=round(one.centroid.x, 2),
+            y=round(one.centroid.y, 2),
+            gain=round(float(one.information_gain), 2),
+            size=round(one.cell_count * resolution, 2),
+            reason=brief(one.reason),
+        )
+        for one in message.frontiers
+    ]
+
+
+def closed_ways(message: msg.ClosedWayArray) -> list[protocol.Zone]:
+    """Return the closed ways."""
+    return [
+        protocol.Zone(
+            id=f"way:{one.start.x:.2f}:{one.start.y:.2f}:{one.end.x:.2f}:{one.end.y:.2f}",
+            kind="closed_way",
+            outline=[(one.start.x, one.start.y), (one.end.x, one.end.y)],
+            text=one.cause.replace("_", " ").lower(),
+            expires=stamp_from_msg(one.expires) or None,
+        )
+        for one in message.ways
+    ]
+
+
+def cloud(message: PointCloud2) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return points (N, 3) m, colours (N, 3) uint8 and instances (N,) uint32 of a cloud. Raises BadMessage."""
+    offsets = {field.name: field.offset for field in message.fields}
+    names = {"x": "<f4", "y": "<f4", "z": "<f4", _COLOR: "<u4", _INSTANCE: "<u4"}
+    known = {name: form for name, form in names.items() if name in offsets}
+    if not {"x", "y", "z"} <= known.keys() or message.is_bigendian:
+        raise BadMessage("the cloud has no x, y and z as little-endian numbers")
+    form = np.dtype(
+        {
+            "names": list(known),
+            "formats": list(known.values()),
+            "offsets": [offsets[name] for name in known],
+            "itemsize": message.point_step,
+        }
+    )
+    count = message.width * message.height
+    if len(message.data) < count * message.point_step:
+        raise BadMessage(f"the cloud has {len(message.data)} bytes for {count} points")
+    rows = np.frombuffer(message.data, form, count)
+    points = np.stack([rows["x"], rows["y"], rows["z"]], axis=1)
+    color = rows[_COLOR] if _COLOR in known else np.full(count, 0x808080, np.uint32)
+    colors = np.stack([(color >> shift) & 0xFF for shift in (16, 8, 0)], axis=1).astype(np.uint8)
+    return points, colors, rows[_INSTANCE] if _INSTANCE in known else np.zeros(count, np.uint32)
+
+
+def detections(message: msg.SegmentedImage) -> list[protocol.DetectedOutline]:
+    """Return the detections with outlines in pixels. Raises BadMessage."""
+    labels = image_from_msg(message.labels)
+    result = []
+    for one in message.detections[:100]:
+        box = one.image_box
+        part = labels[box.y : box.y + box.height, box.x : box.x + box.width] == one.label_value
+        found, _ = cv2.findContours(part.astype(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
+        if not found:
+            continue
+        shape = cv2.approxPolyDP(max(found, key=cv2.contourArea), 2.0, True)[:, 0, :]
+        outline = [(float(u + box.x), float(v + box.y)) for u, v in shape[:100]]
+        label = one.caption or one.label
+        result.append(
+            protocol.DetectedOutline(label=brief(label), score=round(float(one.score), 2), outline=outline)
+        )
+    return result

@@ -1,0 +1,236 @@
+"""Directives of pages and agents: sent, followed and told."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+from sensor_msgs.msg import CompressedImage
+
+from lodestar_console import protocol
+from lodestar_console.access.sessions import Session
+from lodestar_console.board.board import Board
+from lodestar_console.intake.calls import Caller
+from lodestar_console.intake.convert import brief, number
+from lodestar_console.web.stack_port import Outcome, Upload
+from lodestar_interfaces import msg
+from lodestar_interfaces.action import FollowDirective
+from lodestar_ros import qos
+from lodestar_ros.conversions import BadMessage, planar_from_msg
+from lodestar_ros.directive_sender import DirectiveSender, GoalEars
+from lodestar_ros.node import LodestarNode
+
+FIRST_WORD = 30.0  # s until a goal has begun or was refused; a language model may read it
+MOST_PROGRESS = 200  # sentences
+NAMES = {
+    value: name
+    for name, value in vars(FollowDirective.Result).items()
+    if name.isupper() and isinstance(value, int)
+}
+
+
+class DirectiveDesk:
+    """Shows ``directive``, and sends goals. Subscribes: ``directive_report``, which tells of those of other clients.
+
+    owner: name that the goals carry, so that they end with this process. Everything but `run` is on the executor.
+    """
+
+    def __init__(self, node: LodestarNode, board: Board, caller: Caller, owner: str) -> None:
+        self._node, self._board, self._caller, self._owner = node, board, caller, owner
+        self._sender = DirectiveSender(node)
+        self._shown = protocol.Directive()
+        self._mine: str = ""  # session whose directive runs
+        board.set("directive", self._shown)
+        node.listen(msg.DirectiveReport, "directive_report", self._on_report, qos.EVENT)
+
+    # --- on the web server's loop ---------------------------------------------------------------------
+
+    async def run(self, goal: FollowDirective.Goal, text: str, who: Session) -> Outcome:
+        """Send a goal; return when it has begun, was refused or has ended."""
+        loop = asyncio.get_running_loop()
+        first: asyncio.Future[Outcome] = loop.create_future()
+
+        def tell(outcome: Outcome) -> None:
+            loop.call_soon_threadsafe(lambda: None if first.done() else first.set_result(outcome))
+
+        goal.owner = self._owner
+        self._caller.post(lambda: self._send(goal, text, who, tell))
+        try:
+            return await asyncio.wait_for(first, FIRST_WORD)
+        except asyncio.TimeoutError:
+            return Outcome(False, f"The goal selector said nothing within {FIRST_WORD:.0f} s.", "timeout")
+
+    def cancel_of(self, session: str) -> None:
+        """Cancel the directive of a session; from any thread."""
+        self._caller.post(lambda: self.cancel() if self._mine == session else None)
+
+    # --- on the executor ------------------------------------------------------------------------------
+
+    def cancel(self) -> None:
+        """Cancel every goal of the console; where there is none, have whatever runs end."""
+        if not self._sender.cancel():
+            stop = FollowDirective.Goal(text="stop")
+            self._sender.send(stop, GoalEars(lambda _: None, lambda _: None, lambda _: None))
+
+    def _send(
+        self, goal: FollowDirective.Goal, text: str, who: Session, tell: Callable[[Outcome], None]
+    ) -> None:
+        run = _Run(self, goal, text, who, tell)
+        self._sender.send(goal, GoalEars(run.hear, run.end, run.fail))
+
+    def begin(self, text: str, who: Session) -> None:
+        """Show a directive that has begun."""
+        self._mine = who.id
+        self._show(protocol.Directive(text=text, running=True, by=who.name))
+
+    def hear(self, feedback: FollowDirective.Feedback) -> None:
+        """Show feedback of the directive that runs."""
+        progress = self._shown.progress
+        if feedback.text and (not progress or progress[-1].text != feedback.text):
+            said = protocol.Progress(at=round(self._node.now, 1), text=brief(feedback.text))
+            progress = [*progress[-MOST_PROGRESS:], said]
+        self._show(
+            msgspec.structs.replace(
+                self._shown,
+                understood=feedback.understood,
+                unseen=feedback.unseen,
+                phase=feedback.phase,
+                expert=feedback.expert,
+                progress=progress,
+                goal=_goal(feedback.goal),
+                remaining=_rounded(feedback.distance_remaining),
+                travelled=_rounded(feedback.distance_travelled),
+            )
+        )
+
+    def end(self, result: FollowDirective.Result) -> None:
+        """Show the end of the directive."""
+        question = None
+        if result.question:
+            question = protocol.RobotQuestion(
+                id=result.question_id,
+                text=brief(result.question),
+                choices=[brief(words) for words in result.choices],
+            )
+        self._mine = ""
+        self._show(
+            msgspec.structs.replace(
+                self._shown, running=False, phase="", goal=None, result=result_of(result), question=question
+            )
+        )
+
+    def fail(self, text: str) -> None:
+        """Show that no result will come."""
+        self._mine = ""
+        told = protocol.DirectiveResult(success=False, code=int(FollowDirective.Result.UNKNOWN), text=text)
+        self._show(msgspec.structs.replace(self._shown, running=False, phase="", goal=None, result=told))
+
+    def _on_report(self, message: msg.DirectiveReport) -> None:
+        """Show a directive of another client."""
+        if self._mine:
+            return
+        if not message.ended:
+            self._show(
+                protocol.Directive(
+                    text=brief(message.text), understood=brief(message.understood), running=True
+                )
+            )
+        elif self._shown.running:
+            told = protocol.DirectiveResult(
+                success=bool(message.success),
+                code=int(message.error_code),
+                text=brief(message.report),
+                entities=[int(i) for i in message.entity_ids][:50],
+            )
+            self._show(msgspec.structs.replace(self._shown, running=False, phase="", result=told))
+
+    def _show(self, directive: protocol.Directive) -> None:
+        self._shown = directive
+        self._board.set("directive", directive)
+
+
+class _Run:
+    """One goal under way. tell(outcome): called with the first word of it."""
+
+    def __init__(
+        self,
+        desk: DirectiveDesk,
+        goal: FollowDirective.Goal,
+        text: str,
+        who: Session,
+        tell: Callable[[Outcome], None],
+    ) -> None:
+        self._desk, self._goal, self._text, self._who, self._tell = desk, goal, text, who, tell
+        self._begun = False
+
+    def hear(self, feedback: FollowDirective.Feedback) -> None:
+        if not feedback.understood:  # the loop follows another one still, or none
+            return
+        self._begin()
+        self._desk.hear(feedback)
+        self._tell(Outcome(True, feedback.understood, value=meaning_of(feedback.understood)))
+
+    def _begin(self) -> None:
+        if not self._begun:
+            self._begun = True
+            self._desk.begin(self._text, self._who)
+
+    def end(self, result: FollowDirective.Result) -> None:
+        ok = result.error_code == 0
+        if self._goal.dry_run:
+            text = result.report or result.error_msg
+            problem = "" if ok else result.error_msg
+            meaning = meaning_of(result.report if ok else "", problem)
+            self._tell(Outcome(ok, text, "" if ok else NAMES.get(result.error_code, "UNKNOWN"), meaning))
+            return
+        if self._begun or ok or result.question:
+            self._begin()
+            self._desk.end(result)
+        code = "" if ok else NAMES.get(result.error_code, "UNKNOWN")
+        self._tell(Outcome(ok, result.report or result.error_msg or "Done.", code))
+
+    def fail(self, text: str) -> None:
+        if self._begun:
+            self._desk.fail(text)
+        self._tell(Outcome(False, text, "failed"))
+
+
+def goal_of(text: str, *, dry_run: bool = False, picture: Upload | None = None) -> FollowDirective.Goal:
+    """Return the goal of a text, with a picture of its target."""
+    goal = FollowDirective.Goal(text=text, dry_run=dry_run)
+    if picture is not None:
+        form = picture.media_type.removeprefix("image/")
+        goal.images = [CompressedImage(format=form, data=picture.data)]
+    return goal
+
+
+def result_of(result: FollowDirective.Result) -> protocol.DirectiveResult:
+    """Return the end of a directive."""
+    return protocol.DirectiveResult(
+        success=bool(result.success),
+        code=int(result.error_code),
+        text=brief(result.report or result.error_msg),
+        entities=[int(i) for i in result.entity_ids][:50],
+    )
+
+
+def meaning_of(understood: str, problem: str = "") -> protocol.MeaningValue:
+    """Return what was understood, as steps and constraints."""
+    steps = [part.strip() for part in understood.split(";") if part.strip()]
+    return protocol.MeaningValue(understood=understood, steps=steps, constraints=[], problem=problem)
+
+
+def _goal(stamped: Any) -> tuple[float, float, float] | None:
+    if not stamped.header.frame_id:
+        return None
+    try:
+        x, y, yaw = (round(float(v), 2) for v in planar_from_msg(stamped.pose))
+    except BadMessage:
+        return None
+    return x, y, yaw
+
+
+def _rounded(value: float) -> float | None:
+    return number(round(float(value), 1)) if value == value and abs(value) < 1e9 else None

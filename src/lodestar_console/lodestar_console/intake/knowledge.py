@@ -1,0 +1,121 @@
+"""Answers, memories and what the board tells of a thing or of a moment, as values of replies."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from lodestar_console import protocol
+from lodestar_console.board.board import Board
+from lodestar_console.intake.convert import brief, number
+from lodestar_ros.conversions import stamp_from_msg
+
+AROUND = 15.0  # s before a moment whose events are shown with it
+MOST_EVENTS = 50
+_KINDS = ("memory", "keyframe", "entity", "room")
+
+
+def answer(result: Any) -> protocol.AnswerValue:
+    """Return the answer of the memory."""
+    proofs = [
+        protocol.Proof(
+            kind=_KINDS[min(one.kind, 3)],  # type: ignore[arg-type]
+            id=str(one.id),
+            text=brief(one.text),
+            at=stamp_from_msg(one.stamp),
+            keyframe=int(one.id) if one.kind == one.KIND_KEYFRAME else 0,
+            session=one.session_id,
+            score=round(float(one.score), 3),
+        )
+        for one in result.evidence[:40]
+    ]
+    names = [*result.names, *[""] * len(result.places)]
+    places = [
+        protocol.Place(
+            x=round(one.pose.position.x, 2),
+            y=round(one.pose.position.y, 2),
+            z=round(one.pose.position.z, 2),
+            text=brief(names[index]),
+        )
+        for index, one in enumerate(result.places[:50])
+    ]
+    return protocol.AnswerValue(
+        text=brief(result.answer or result.error_msg),
+        confidence=round(float(result.confidence), 3),
+        places=places,
+        proofs=proofs,
+        entities=[int(one.id) for one in result.evidence if one.kind == one.KIND_ENTITY][:50],
+        coverage=number(result.coverage),
+        directive=brief(result.directive),
+        last_verified=stamp_from_msg(result.last_verified),
+    )
+
+
+def memories(told: Any) -> list[protocol.MemoryItem]:
+    """Return the memories that a request to the memory names, with their texts."""
+    texts = [*told.texts, *[""] * len(told.ids)]
+    return [protocol.MemoryItem(id=str(i), at=0.0, text=brief(texts[n])) for n, i in enumerate(told.ids)]
+
+
+def details(board: Board, kind: str, of: str) -> protocol.DetailsValue | None:
+    """Return what is known of a thing, None = nothing."""
+    if kind == "decision":
+        decision = board.tables["decisions"].get(of)
+        if decision is None:
+            return None
+        return protocol.DetailsValue(
+            title=decision.explanation, lines=decision.why, keyframes=decision.keyframes
+        )
+    if not of.isdigit() or len(of) > 9:
+        return None
+    if kind == "room":
+        rooms: Any = board.get("rooms") or []
+        room = next((one for one in rooms if one.id == int(of)), None)
+        return None if room is None else _room(room)
+    entity = board.tables["entities"].get(int(of)) if kind == "entity" else None
+    return None if entity is None else _entity(board, entity)
+
+
+def _room(room: protocol.Room) -> protocol.DetailsValue:
+    lines = [f"{room.area:.1f} m2", f"Named by a person: {'yes' if room.named else 'no'}"]
+    if room.contents:
+        lines.append(f"In it: {', '.join(room.contents)}")
+    if room.plates:
+        lines.append(f"Plates: {', '.join(room.plates)}")
+    return protocol.DetailsValue(title=room.name or f"room {room.id}", lines=lines, keyframes=[])
+
+
+def _entity(board: Board, entity: protocol.Entity) -> protocol.DetailsValue:
+    size = [high - low for low, high in zip(*entity.box)]
+    now = board.now()
+    lines = [
+        f"{entity.state}, sure by {entity.confidence:.0%}",
+        f"At {entity.mean[0]:.1f}, {entity.mean[1]:.1f}, {entity.mean[2]:.1f} m; "
+        f"{size[0]:.1f} x {size[1]:.1f} x {size[2]:.1f} m",
+        f"First seen {_ago(now, entity.first_seen)}, last seen {_ago(now, entity.last_seen)}",
+        *entity.stated,
+    ]
+    return protocol.DetailsValue(
+        title=entity.caption or entity.label, lines=lines, keyframes=entity.keyframes
+    )
+
+
+def _ago(now: float, stamp: float) -> str:
+    seconds = max(now - stamp, 0.0)
+    return f"{seconds:.0f} s ago" if seconds < 120 else time.strftime("%H:%M:%S", time.localtime(stamp))
+
+
+def at(board: Board, moment: float) -> protocol.AtValue:
+    """Return what was known at a moment: the newest decision by then, and the events around it."""
+    decisions = [one for one in board.tables["decisions"].values() if one.at <= moment]
+    events = sorted(
+        (one for one in board.tables["events"].values() if one.at <= moment), key=lambda one: one.at
+    )
+    recent = [one for one in events if one.at >= moment - AROUND][-MOST_EVENTS:]
+    last = next((one for one in reversed(events) if one.pose is not None), None)
+    decision = max(decisions, key=lambda one: one.at, default=None)
+    shots = [one.keyframe for one in recent if one.keyframe]
+    keyframe = shots[-1] if shots else decision.keyframes[0] if decision and decision.keyframes else 0
+    return protocol.AtValue(
+        at=moment, decision=decision, events=recent, pose=last.pose if last else None, keyframe=keyframe
+    )

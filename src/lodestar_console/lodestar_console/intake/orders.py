@@ -1,0 +1,281 @@
+"""Requests of pages and agents, carried out by the robot's stack: the port `Stack` over ROS."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from geometry_msgs.msg import Point
+from sensor_msgs.msg import CompressedImage
+from std_srvs.srv import SetBool
+
+from lodestar.memory.keyframe_contours import annotated_jpeg
+from lodestar_console import protocol
+from lodestar_console.access.sessions import Session
+from lodestar_console.board.board import Board
+from lodestar_console.intake import knowledge
+from lodestar_console.intake.calls import Caller, NotThere, refused
+from lodestar_console.intake.convert import brief
+from lodestar_console.intake.directives import DirectiveDesk, goal_of
+from lodestar_console.intake.health import log_tail
+from lodestar_console.intake.views import Views
+from lodestar_console.web.stack_port import Outcome, Picture, Upload, Wishes
+from lodestar_interfaces import msg
+from lodestar_interfaces.action import AnswerQuestion, CorrectBelief, FollowDirective
+from lodestar_interfaces.srv import GetKeyframe, ManageMemory, NameRegion, PointOut
+from lodestar_ros.conversions import box_from_msg, stamp_to_msg
+from lodestar_ros.node import LodestarNode
+
+HOLDS = ("hold_gate", "hold_selector")  # the gate stops the base, the selector ends the directive
+_MEMORY = ManageMemory.Request
+Handler = Callable[[Any, Session, "Upload | None"], Awaitable[Outcome]]
+
+
+class RosStack:
+    """Carries requests out. Calls: ``hold_gate``, ``hold_selector``, ``name_region``, ``manage_memory``,
+    ``get_keyframe``, ``point_out``. Client of ``answer``, ``correct`` and, while it has a goal, ``follow_directive``.
+    """
+
+    def __init__(
+        self, node: LodestarNode, board: Board, caller: Caller, desk: DirectiveDesk, views: Views
+    ) -> None:
+        self._node, self._board, self._caller, self._desk, self._views = node, board, caller, desk, views
+        self._holds = [node.create_client(SetBool, name) for name in HOLDS]
+        for kind, name in (
+            (NameRegion, "name_region"),
+            (ManageMemory, "manage_memory"),
+            (GetKeyframe, "get_keyframe"),
+            (PointOut, "point_out"),
+        ):
+            caller.offer_service(kind, name)
+        caller.offer_action(AnswerQuestion, "answer")
+        caller.offer_action(CorrectBelief, "correct")
+        self._handlers: dict[type, Handler] = {
+            protocol.SendDirective: self._directive,
+            protocol.AnswerRobot: self._answer,
+            protocol.Cancel: self._cancel,
+            protocol.Resume: self._resume,
+            protocol.AskMemory: self._ask,
+            protocol.NameRoom: self._name_room,
+            protocol.PointOut: self._point_out,
+            protocol.CloseWay: self._close_way,
+            protocol.Correct: self._correct,
+            protocol.Undo: self._undo,
+            protocol.SearchMemory: self._search,
+            protocol.PinMemory: self._pin,
+            protocol.CorrectMemory: self._correct_memory,
+            protocol.ForgetMemory: self._forget,
+            protocol.Details: self._details,
+            protocol.At: self._at,
+        }
+
+    async def perform(
+        self, request: protocol.PageMessage, who: Session, picture: Upload | None = None
+    ) -> Outcome:
+        """Carry a request out."""
+        handler = self._handlers.get(type(request))
+        if handler is None:
+            return Outcome(False, "The robot cannot do this.", "unknown")
+        try:
+            return await handler(request, who, picture)
+        except NotThere as error:
+            return Outcome(False, f"{str(error)[:1].upper()}{str(error)[1:]}.", "not_there")
+        except asyncio.TimeoutError:
+            return Outcome(False, "The robot did not answer in time.", "timeout")
+
+    def stop(self) -> None:
+        """Latch the gate and the goal selector, from the thread that calls; nothing waits."""
+        self._hold(True)
+
+    def _hold(self, held: bool) -> list[Any]:
+        return [
+            client.call_async(SetBool.Request(data=held))
+            for client in self._holds
+            if client.service_is_ready()
+        ]
+
+    def cancel_of(self, who: str) -> None:
+        """Cancel the directive of a session."""
+        self._desk.cancel_of(who)
+
+    def want(self, wishes: Wishes) -> None:
+        """Note which streams are wanted."""
+        self._views.wishes = wishes
+
+    async def log(self, node: str, lines: int) -> str | None:
+        """Return the end of a node's log."""
+        return await asyncio.to_thread(log_tail, node, lines)
+
+    async def keyframe(self, number: int, session: str, outlined: bool) -> Picture | None:
+        """Return a keyframe's image."""
+        try:
+            found = await self._caller.service(
+                "get_keyframe", GetKeyframe.Request(id=number, session_id=session)
+            )
+        except (NotThere, asyncio.TimeoutError):
+            return None
+        data = bytes(found.image.data)
+        if found.error_code or not data:
+            return None
+        if outlined and found.keyframe.instances:
+            boxes = {int(one.instance_id): box_from_msg(one.image_box) for one in found.keyframe.instances}
+            data = await asyncio.to_thread(lambda: annotated_jpeg(data, boxes)) or data
+        return Picture(data)
+
+    # --- what moves -----------------------------------------------------------------------------------
+
+    async def _directive(
+        self, request: protocol.SendDirective, who: Session, picture: Upload | None
+    ) -> Outcome:
+        if not request.text.strip() and picture is None:
+            return Outcome(False, 'Say what to do, such as "find the red chair".', "EMPTY_DIRECTIVE")
+        goal = goal_of(request.text, dry_run=request.dry_run, picture=picture)
+        return await self._desk.run(goal, request.text, who)
+
+    async def _answer(self, request: protocol.AnswerRobot, who: Session, _: Upload | None) -> Outcome:
+        shown = self._board.get("directive")
+        text = shown.text if isinstance(shown, protocol.Directive) else ""
+        if not 0 < request.choice < 1000:
+            return Outcome(False, "Choices are counted from 1.", "QUESTION_UNKNOWN")
+        goal = FollowDirective.Goal(question_id=request.question, choice=request.choice)
+        return await self._desk.run(goal, text, who)
+
+    async def _cancel(self, *_: object) -> Outcome:
+        self._caller.post(self._desk.cancel)
+        return Outcome(True, "Cancelled.")
+
+    async def _resume(self, *_: object) -> Outcome:
+        sent = self._hold(False)
+        if len(sent) < len(HOLDS):
+            return Outcome(False, "The motion gate or the goal selector is not there.", "not_there")
+        return Outcome(True, "Released.")
+
+    async def _point_out(self, request: protocol.PointOut, who: Session, _: Upload | None) -> Outcome:
+        point = Point(x=request.x, y=request.y, z=request.z)
+        told = await self._caller.service("point_out", PointOut.Request(point=point))
+        if told.error_code:
+            return refused(told.error_code, told.error_msg)
+        value = protocol.PointedValue(
+            entity=int(told.entity_id),
+            question=told.question_id,
+            choice=int(told.choice),
+            correction=brief(told.correction),
+        )
+        return Outcome(True, told.report, value=value)
+
+    # --- what is believed -----------------------------------------------------------------------------
+
+    async def _correct(self, request: protocol.Correct, who: Session, _: Upload | None) -> Outcome:
+        return await self._amend(CorrectBelief.Goal(text=request.text, entity_id=max(request.entity, 0)))
+
+    async def _undo(self, request: protocol.Undo, *_: object) -> Outcome:
+        if request.entry < 1:
+            return Outcome(False, "Entries are counted from 1.", "NO_SUCH_ENTRY")
+        return await self._amend(CorrectBelief.Goal(undo=request.entry))
+
+    async def _close_way(self, request: protocol.CloseWay, who: Session, _: Upload | None) -> Outcome:
+        way = msg.ClosedWay(
+            start=Point(x=request.start[0], y=request.start[1]),
+            end=Point(x=request.end[0], y=request.end[1]),
+            cause="DOOR_CLOSED",
+            seen_free_opens=False,
+        )
+        if request.minutes > 0.0 and not request.open:
+            way.expires = stamp_to_msg(self._node.now + 60.0 * min(request.minutes, 60.0 * 24 * 365))
+        change = msg.Amendment(
+            change="OPEN_WAY" if request.open else "CLOSE_WAY",
+            reason=f"{who.name} said so on the page",
+            author="operator",
+            way=[way],
+        )
+        return await self._amend(CorrectBelief.Goal(amendment=[change]))
+
+    async def _amend(self, goal: CorrectBelief.Goal) -> Outcome:
+        result = await self._caller.action("correct", goal, 20.0)
+        if result.error_code:
+            return refused(result.error_code, result.error_msg)
+        return Outcome(True, result.report)
+
+    async def _name_room(self, request: protocol.NameRoom, *_: object) -> Outcome:
+        point = Point(x=request.x, y=request.y)
+        told = await self._caller.service(
+            "name_region", NameRegion.Request(region=max(request.room, 0), point=point, label=request.name)
+        )
+        if told.error_code:
+            return refused(told.error_code, told.error_msg)
+        return Outcome(
+            True, f"It is called {told.named.label} now." if request.name else "The name is taken back."
+        )
+
+    # --- what is remembered ---------------------------------------------------------------------------
+
+    async def _ask(self, request: protocol.AskMemory, _: Session, picture: Upload | None) -> Outcome:
+        goal = AnswerQuestion.Goal(question=request.text)
+        if picture is not None:
+            form = picture.media_type.removeprefix("image/")
+            goal.picture = [CompressedImage(format=form, data=picture.data)]
+        result = await self._caller.action("answer", goal, 55.0)
+        value = knowledge.answer(result)
+        ok = result.error_code == AnswerQuestion.Result.NONE
+        return Outcome(ok, value.text, "" if ok else str(result.error_code), value)
+
+    async def _search(self, request: protocol.SearchMemory, *_: object) -> Outcome:
+        if not request.text.strip():
+            return Outcome(False, "Say which words to look for.", "BAD_REQUEST")
+        told = await self._manage(_MEMORY(what=_MEMORY.FORGET, text=request.text, expected=0))
+        if told.error_code:
+            return refused(told.error_code, told.error_msg)
+        found = knowledge.memories(told)
+        return Outcome(
+            True, f"{told.count} fit.", value=protocol.FoundValue(memories=found, count=int(told.count))
+        )
+
+    async def _pin(self, request: protocol.PinMemory, *_: object) -> Outcome:
+        what = _MEMORY.PIN if request.pinned else _MEMORY.UNPIN
+        return await self._change(
+            _MEMORY(what=what, ids=_ids([request.memory])),
+            "Kept." if request.pinned else "Not kept for good any more.",
+        )
+
+    async def _correct_memory(self, request: protocol.CorrectMemory, *_: object) -> Outcome:
+        return await self._change(
+            _MEMORY(what=_MEMORY.CORRECT, ids=_ids([request.memory]), text=request.text), "Corrected."
+        )
+
+    async def _forget(self, request: protocol.ForgetMemory, *_: object) -> Outcome:
+        wanted = _MEMORY(
+            what=_MEMORY.FORGET,
+            ids=_ids(request.memories),
+            text=request.text,
+            expected=max(request.expected, 0),
+        )
+        told = await self._manage(wanted)
+        if told.error_code:
+            return refused(told.error_code, told.error_msg)
+        found = protocol.FoundValue(memories=knowledge.memories(told), count=int(told.count))
+        said = f"{told.count} forgotten." if request.expected else f"{told.count} would be forgotten."
+        return Outcome(True, said, value=found)
+
+    async def _change(self, request: Any, said: str) -> Outcome:
+        told = await self._manage(request)
+        return refused(told.error_code, told.error_msg) if told.error_code else Outcome(True, said)
+
+    async def _manage(self, request: Any) -> Any:
+        return await self._caller.service("manage_memory", request, 30.0)
+
+    # --- what is on the board -------------------------------------------------------------------------
+
+    async def _details(self, request: protocol.Details, *_: object) -> Outcome:
+        value = knowledge.details(self._board, request.kind, request.of)
+        return Outcome(True, value=value) if value else Outcome(False, "Nothing is known of it.", "unknown")
+
+    async def _at(self, request: protocol.At, *_: object) -> Outcome:
+        return Outcome(True, value=knowledge.at(self._board, request.time))
+
+
+def _ids(texts: list[str]) -> list[int]:
+    """Return the numbers of memories. Raises NotThere for a text that is none."""
+    if not all(text.isdigit() and len(text) < 19 for text in texts):
+        raise NotThere("there is no such memory")
+    return [int(text) for text in texts]

@@ -1,0 +1,132 @@
+"""The robot's pose, motion, battery and state as one small part, ten times a second."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any
+
+from nav_msgs.msg import Odometry, Path
+from sensor_msgs.msg import BatteryState
+from std_msgs.msg import Bool
+
+from lodestar.geometry.poses import yaw_of
+from lodestar_console import protocol
+from lodestar_console.board.board import Board
+from lodestar_console.intake.convert import number
+from lodestar_interfaces.msg import Heartbeat
+from lodestar_ros import qos
+from lodestar_ros.frame_tree import TransformUnavailable
+from lodestar_ros.node import FrameNames, LodestarNode
+
+PERIOD = 0.1  # s
+STANDS_BELOW = (0.02, 0.03)  # m/s and rad/s
+STANDS_AFTER = 0.2  # s below them until the robot is told to stand
+SILENT = 1.0  # s without odometry after which nothing is said of the motion
+STEP = 0.1  # m between two points of the way driven
+MOST_POINTS = 2000  # of it; then every second one is left out
+MOST_PLANNED = 200
+
+
+class RobotState:
+    """Shows ``robot`` and ``path``. Subscribes: TF, ``odom``, ``heartbeat``, ``held``, ``battery``, ``plan``.
+
+    Stands and ages are of real time, so that they hold while a simulated clock stands.
+    """
+
+    def __init__(self, node: LodestarNode, board: Board, frames: FrameNames) -> None:
+        self._node, self._board, self._frames = node, board, frames
+        self._buffer = node.transforms(newest=True).buffer
+        body = node.shared.body
+        half, side = body.length / 2.0, body.width / 2.0
+        self._footprint = [(half, side), (half, -side), (-half, -side), (-half, side)]
+        self._motion = (math.nan, math.nan)
+        self._moved = self._heard_motion = self._beat_at = -math.inf
+        self._beat: Heartbeat | None = None
+        self._held = False
+        self._battery: protocol.Battery | None = None
+        self._driven: list[tuple[float, float]] = []
+        self._planned: list[tuple[float, float]] = []
+        node.listen(Odometry, "odom", self._on_odometry, qos.RELIABLE)
+        node.listen(Heartbeat, "heartbeat", self._on_heartbeat, qos.COMMAND)
+        node.listen(Bool, "held", self._on_held, qos.LATCHED)
+        node.listen(BatteryState, "battery", self._on_battery, qos.SENSOR)
+        node.listen(Path, "plan", self._on_plan, qos.EVENT)
+        node.steady_timer(PERIOD, self.show)
+        node.on_clock_restart(self._driven.clear)
+
+    @property
+    def is_followed(self) -> bool:
+        """Return whether a goal selector was heard within a second."""
+        return time.monotonic() - self._beat_at < 1.0
+
+    @property
+    def pose(self) -> tuple[float, float, float] | None:
+        """Return x, y, yaw in map, None where it is not known."""
+        try:
+            matrix = self._buffer.lookup(self._frames.map, self._frames.base)
+        except TransformUnavailable:
+            return None
+        return float(matrix[0, 3]), float(matrix[1, 3]), yaw_of(matrix)
+
+    def _on_odometry(self, message: Odometry) -> None:
+        twist = message.twist.twist
+        self._motion = math.hypot(twist.linear.x, twist.linear.y), abs(twist.angular.z)
+        now = self._heard_motion = time.monotonic()
+        if not (self._motion[0] < STANDS_BELOW[0] and self._motion[1] < STANDS_BELOW[1]):
+            self._moved = now
+
+    def _on_heartbeat(self, message: Heartbeat) -> None:
+        self._beat, self._beat_at = message, time.monotonic()
+
+    def _on_held(self, message: Bool) -> None:
+        self._held = message.data
+        self.show()
+
+    def _on_battery(self, message: BatteryState) -> None:
+        share = number(message.percentage)
+        self._battery = protocol.Battery(
+            share=None if share is None else round(share, 2), volts=number(round(message.voltage, 1))
+        )
+
+    def _on_plan(self, message: Path) -> None:
+        step = max(1, -(-len(message.poses) // MOST_PLANNED))
+        poses = [stamped.pose.position for stamped in message.poses[::step]]
+        self._planned = [(round(p.x, 2), round(p.y, 2)) for p in poses]
+
+    def show(self) -> None:
+        """Show what is known now."""
+        now = time.monotonic()
+        beat, pose = self._beat, self.pose
+        heard = now - self._heard_motion < SILENT
+        held = self._held or bool(beat is not None and beat.held)
+        moving = bool(beat is not None and beat.motion_allowed)
+        if pose is not None:
+            self._drive(pose)
+        self._board.set(
+            "path", protocol.Path(driven=self._driven[:], planned=self._planned if moving else [])
+        )
+        self._board.set(
+            "robot",
+            protocol.Robot(
+                pose=None if pose is None else (round(pose[0], 3), round(pose[1], 3), 0.0, round(pose[2], 3)),
+                speed=number(round(self._motion[0], 2)) if heard else None,
+                turn_rate=number(round(self._motion[1], 2)) if heard else None,
+                battery=self._battery,
+                state="HELD" if held else beat.state if beat is not None else "",
+                held=held,
+                motion_allowed=moving,
+                epoch=int(beat.epoch) if beat is not None else 0,
+                stands=heard and now - self._moved > STANDS_AFTER,
+                footprint=self._footprint,
+                stamp=round(self._node.now, 1),
+                heartbeat_age=round(now - self._beat_at) if beat is not None else None,
+            ),
+        )
+
+    def _drive(self, pose: Any) -> None:
+        point = round(pose[0], 2), round(pose[1], 2)
+        if not self._driven or math.dist(point, self._driven[-1]) >= STEP:
+            self._driven.append(point)
+        if len(self._driven) > MOST_POINTS:
+            self._driven[:] = self._driven[::2]

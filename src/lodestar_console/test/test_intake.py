@@ -1,0 +1,150 @@
+"""Messages as records: what the stack says, and what is malformed."""
+
+import struct
+import threading
+
+import numpy as np
+import pytest
+from geometry_msgs.msg import Point
+from nav_msgs.msg import MapMetaData, OccupancyGrid
+from rclpy.serialization import serialize_message
+from sensor_msgs.msg import Image
+
+from lodestar_console import protocol
+from lodestar_console.board.board import Board
+from lodestar_console.intake import convert, knowledge
+from lodestar_console.intake.views import stamp_of
+from lodestar_console.intake.worker import KeyedWorker
+from lodestar_interfaces import msg
+from lodestar_ros.codec import BadMessage
+from lodestar_ros.conversions import header
+from lodestar_ros.conversions_sensors import cloud_to_msg, image_to_msg
+
+
+def test_a_thing_of_the_scene_keeps_its_texts_as_they_are():
+    text = '<script>alert("1")</script>'
+    message = msg.Entity(
+        id=7, label="chair", caption=text, mean=Point(x=1.0, y=2.0, z=0.5), state=2, confidence=0.5
+    )
+    message.views = [msg.View(keyframe_id=3), msg.View(keyframe_id=3), msg.View()]
+    message.stated = [msg.Belief(predicate="On", arguments=["entity:7", "entity:8"], negated=True)]
+    entity = convert.entity(message)
+    assert (entity.id, entity.caption, entity.state, entity.keyframes) == (7, text, "archived", [3])
+    assert entity.stated == ["not On(entity:7, entity:8)"] and entity.mean == (1.0, 2.0, 0.5)
+    assert len(convert.entity(msg.Entity(caption="x" * 5000)).caption) == 300
+
+
+def grid(values, width, height):
+    return OccupancyGrid(
+        header=header(1.0), info=MapMetaData(resolution=0.05, width=width, height=height), data=values
+    )
+
+
+def test_a_grid_is_unknown_free_and_occupied():
+    cells = convert.grid_cells(grid([-1, 0, 49, 50, 100, 0], 3, 2))
+    assert cells.tolist() == [[0, 1, 1], [2, 2, 1]]
+    with pytest.raises(BadMessage, match="6 values"):
+        convert.grid_cells(grid([-1, 0, 49, 50, 100, 0], 3, 3))
+
+
+def test_rooms_have_outlines_in_map():
+    mask = np.zeros((40, 60), np.uint16)
+    mask[10:30, 20:50] = 4
+    info = MapMetaData(resolution=0.1, width=60, height=40)
+    info.origin.position.x = -1.0
+    message = msg.RegionArray(info=info, mask=image_to_msg(mask, "mono16", 1.0, "map"))
+    message.regions = [
+        msg.Region(id=4, label="lab", centroid=Point(x=2.5, y=2.0), area=6.0),
+        msg.Region(id=9),
+    ]
+    lab, none = convert.rooms(message, {4: ["chair"]})
+    xs, ys = zip(*lab.outline)
+    assert (min(xs), max(xs), min(ys), max(ys)) == pytest.approx((1.05, 3.95, 1.05, 2.95))
+    assert lab.contents == ["chair"] and none.outline == []
+
+
+def test_a_cloud_has_colours_and_instances_where_they_are_told():
+    points = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], np.float32)
+    colors = np.array([[1, 2, 3], [250, 251, 252]], np.uint8)
+    found, rgb, instances = convert.cloud(cloud_to_msg(points, 1.0, "map", colors, np.array([7, 70_000])))
+    assert np.array_equal(found, points) and np.array_equal(rgb, colors) and instances.tolist() == [7, 70_000]
+    _, rgb, instances = convert.cloud(cloud_to_msg(points, 1.0, "map"))
+    assert instances.tolist() == [0, 0] and len(set(map(tuple, rgb.tolist()))) == 1
+    broken = cloud_to_msg(points, 1.0, "map", colors)
+    broken.width = 100
+    with pytest.raises(BadMessage, match="bytes for 100 points"):
+        convert.cloud(broken)
+
+
+def test_detections_are_outlined_in_the_image():
+    labels = np.zeros((40, 60), np.uint16)
+    labels[10:20, 30:45] = 2
+    message = msg.SegmentedImage(labels=image_to_msg(labels, "mono16", 1.0, "camera"))
+    box = msg.ImageBox(x=30, y=10, width=15, height=10)
+    message.detections = [msg.Detection(label_value=2, label="chair", caption="red chair", score=0.5, image_box=box),
+                          msg.Detection(label_value=9, label="ghost", image_box=box)]  # fmt: skip
+    (seen,) = convert.detections(message)
+    us, vs = zip(*seen.outline)
+    assert (min(us), max(us), min(vs), max(vs)) == (30, 44, 10, 19) and seen.label == "red chair"
+
+
+def test_the_stamp_of_a_serialised_image_is_read_without_its_pixels():
+    raw = bytes(serialize_message(Image(header=header(1234.5, "camera"), height=1, width=1, data=b"abc")))
+    assert stamp_of(raw) == (1234, 500_000_000)
+    with pytest.raises(struct.error):
+        stamp_of(b"\0\1")
+
+
+def test_work_of_one_key_waits_once_and_other_work_keeps_its_order():
+    done, go = [], threading.Event()
+    errors = []
+    worker = KeyedWorker("test", errors.append)
+    worker.submit(go.wait)
+    for number in range(5):
+        worker.submit(lambda number=number: done.append(number), "grid")
+        worker.submit(lambda number=number: done.append(f"delta {number}"))
+    worker.submit(lambda: 1 / 0)
+    finished = threading.Event()
+    worker.submit(finished.set)
+    go.set()
+    assert finished.wait(5.0)
+    worker.close()
+    assert [one for one in done if isinstance(one, str)] == [f"delta {n}" for n in range(5)]
+    assert [one for one in done if isinstance(one, int)] == [4] and len(errors) == 1
+
+
+def event(number):
+    return protocol.Event(id=str(number), at=10.0 * number, kind="TOLD", text="x", pose=(number, 0, 0))
+
+
+def test_what_was_known_at_a_time_is_the_newest_decision_by_then():
+    board = Board()
+    for number in range(4):
+        board.put(
+            "events",
+            protocol.Event(id=str(number), at=10.0 * number, kind="TOLD", text="x", pose=(number, 0, 0)),
+        )
+        board.put(
+            "decisions",
+            protocol.Decision(
+                id=str(number), epoch=number, at=10.0 * number, directive="", chosen="", explanation="", arms=[],
+                reward=None, outcome="pending",
+            ),
+        )  # fmt: skip
+    then = knowledge.at(board, 25.0)
+    assert (
+        then.decision.id == "2" and then.pose == (2, 0, 0) and [one.id for one in then.events] == ["1", "2"]
+    )
+    assert knowledge.at(board, -1.0).decision is None
+
+
+def test_what_is_asked_of_nothing_is_nothing():
+    board = Board()
+    for kind, of in (
+        ("entity", "5"),
+        ("entity", "x"),
+        ("room", "1" * 30),
+        ("decision", "no"),
+        ("memory", "1"),
+    ):
+        assert knowledge.details(board, kind, of) is None

@@ -31,7 +31,7 @@ _STOPPING = (
 _AHEAD = _STOPPING * np.array([0.25, 0.5, 1.0])
 _ASIDE_TIMES = np.array([0.25, 0.5, 1.0, 1.5])  # s of a step aside that must be free; chosen
 _ASIDE = 0.1  # closeness that a step aside must gain; chosen: 0.12 m
-_TOO_LATE = 0.85  # closeness from which no step aside begins: 0.18 m from somebody, or from their way; chosen
+_TOO_LATE = 0.85  # closeness from which the robot stands: 0.18 m from somebody, or from their way; chosen
 _NUDGE = 0.12  # m/s sideways while turning without room to turn on the spot
 
 
@@ -205,7 +205,6 @@ class PathFollower:
         self._escape_left = 0
         self._escape_command = np.zeros(3)
         self._breaks_free = False
-        self._steps_aside = False
         self._blocked: list[float] = []  # directions in which the last turn was blocked
 
     def take(self, path: np.ndarray) -> None:
@@ -225,7 +224,6 @@ class PathFollower:
     ) -> tuple[np.ndarray | None, float]:
         """Return the command (3,), or None if every motion is blocked, and the remaining metres."""
         config = self.config
-        self._steps_aside = False
         target, remaining = self._target(path, pose, clearance)
         to_goal = math.hypot(goal[0] - pose[0], goal[1] - pose[1])
         self._at_goal = to_goal <= config.position_tolerance * (1.0 if self._at_goal else 0.6)
@@ -281,7 +279,7 @@ class PathFollower:
         All of it leads away, so that it passes through nobody; it does not turn: a robot with legs walks sideways.
         """
         start_closeness, before = clearance.closeness(pose[None])[0], clearance.covered(pose[None])[0]
-        if start_closeness >= _TOO_LATE and not self._steps_aside:
+        if start_closeness >= _TOO_LATE:
             return None
         least, best = float(start_closeness) - _ASIDE, None
         for direction in np.arange(16) * (math.pi / 8.0):
@@ -294,7 +292,6 @@ class PathFollower:
             if (clearance.covered(poses) > before).any() or not clearance.passable(poses).all():
                 continue
             least, best = float(closeness[-1]) - 1e-6, command
-        self._steps_aside = best is not None
         return best
 
     def _escape(self, pose: np.ndarray, target: np.ndarray, clearance: Clearance) -> np.ndarray | None:

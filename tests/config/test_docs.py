@@ -123,7 +123,7 @@ def defined_options(module: str, words: str) -> set[str]:
     if module == "lodestar_eval" and names and names[0] != "NAME":
         folder = declared.ROOT / "src/lodestar_eval/lodestar_eval/benchmarks"
         files.append(folder / f"{names[0].replace('-', '_')}.py")
-        if "add_selection_options" in files[-1].read_text():
+        if re.search(r"\badd_\w+_options?\(", files[-1].read_text()):
             files.append(folder.parent / "options.py")
     return {name for file in files for name in declared.names_in(file) if name.startswith("--")}
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import os
 import pickle
@@ -47,12 +46,3 @@ class FinishedParts:
         part = make()
         write_file(path, [pickle.dumps(part, 5)], durable=False)
         return part
-
-
-def add_parts_option(parser: argparse.ArgumentParser) -> None:
-    """Add `--parts`."""
-    parser.add_argument(
-        "--parts", type=Path, metavar="FOLDER",
-        help="keeps what is finished of each building there and takes what it finds: a run of the same code and "
-        "options goes on where an earlier one ended",
-    )  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 from dataclasses import dataclass
+from pathlib import Path
 
 from lodestar.selection.config import SelectionConfig
 from lodestar.selection.context import FEATURE_SETS
@@ -113,4 +114,13 @@ def add_reasoner_options(parser: argparse.ArgumentParser) -> None:
         "--eyes", choices=("none", "view", "pictures"), default="none",
         help="a scripted model judges views by their marks (view), or is shown pictures of frontiers and of the memory "
         "too (pictures)",
+    )  # fmt: skip
+
+
+def add_parts_option(parser: argparse.ArgumentParser) -> None:
+    """Add `--parts`."""
+    parser.add_argument(
+        "--parts", type=Path, metavar="FOLDER",
+        help="keeps what is finished of each building there and takes what it finds: a run of the same code and "
+        "options goes on where an earlier one ended",
     )  # fmt: skip

@@ -334,10 +334,20 @@ def test_a_yes_that_is_not_what_the_model_sees_is_not_said(office, thing, yes):
     assert answer.sentence == offline.sentence and "not what it answers" in warnings[0]
 
 
-def test_pictures_of_one_moment_show_no_change(office):
-    moved = said(claims=[sees("Yes, I see it.", "mug", ("k7", "e1"))], yes=True)
-    answer, offline, warnings, _ = looked(office, [moved], "has the desk been moved?")
-    assert answer.sentence == offline.sentence and "one moment" in warnings[0]
+@pytest.mark.parametrize(
+    "text, why",
+    [
+        ("has the desk been moved?", "one moment"),
+        ("is the desk still where you first saw it?", "one moment"),
+        ("which thing is missing now?", "not what is gone"),
+    ],
+)
+def test_pictures_of_one_moment_show_no_change_nor_that_there_was_none(office, text, why):
+    later = replace(SHOT, image=ImageName("s", 8), stamp=SHOT.stamp + 60.0)
+    claims = [sees("Yes, I see it.", "mug", ("k7", "e1")), sees("It is there.", "mug", ("k8", "e1"))]
+    lines = [said(claims=claims, yes=None if "which" in text else True)]
+    answer, offline, warnings, _ = looked(office, lines, text, (SHOT, later))
+    assert answer.sentence == offline.sentence and why in warnings[0], "each claim rests on its own pictures"
 
 
 def test_a_list_that_the_memory_has_is_added_to_and_never_shortened(office):

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lodestar_eval.benchmarks.episodes import MEASURED, NOISE_NAMES
-from lodestar_eval.finished_parts import FinishedParts, add_parts_option
+from lodestar_eval.finished_parts import FinishedParts
 from lodestar_eval.memory_qa.rows import EYES, ROWS
 from lodestar_eval.memory_qa.wordings import BOTH, CHOICES, DEVELOPMENT
-from lodestar_eval.options import SeedList, positive_seconds, seed_list
+from lodestar_eval.options import SeedList, add_parts_option, positive_seconds, seed_list
 from lodestar_eval.registry import BadOptions, Benchmark, Plot, Result
 
 if TYPE_CHECKING:

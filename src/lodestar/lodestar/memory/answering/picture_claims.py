@@ -17,17 +17,18 @@ from lodestar.models.lexicon import load_lexicon
 def check_pictures(inquiry: Inquiry, claims: Sequence[Checked], yes: bool | None) -> None:
     """Raise BadClaim where the pictures that claims cite cannot show what is asked, or do not agree.
 
-    A change needs two moments, what is in a room a picture of that room, "it is not so" a picture of that very thing; a
-    property and a number have one value in all pictures, and a yes is said of what it names.
+    A change, or that there was none, needs two moments in each claim, and what is gone is in no picture; what is in a
+    room needs a picture of that room, "it is not so" a picture of that very thing; a property and a number have one
+    value in all pictures, and a yes is said of what it names.
     """
     seen = [claim for claim in claims if claim.pictures]
-    shots = [shot for claim in seen for shot in claim.pictures]
-    if not shots:
+    if not seen:
         return
-    question = inquiry.question
-    stamps = [shot.stamp for shot in shots]
-    if inquiry.is_of_change and max(stamps) - min(stamps) <= inquiry.config.gap:
-        raise BadClaim("pictures of one moment do not show that something changed")
+    question, changes = inquiry.question, inquiry.is_of_change
+    if changes and question.kind is QuestionKind.WHAT_THERE:
+        raise BadClaim("a picture shows what is there, not what is gone")
+    if (changes or inquiry.asks_first) and not all(_spans(claim, inquiry.config.gap) for claim in seen):
+        raise BadClaim("pictures of one moment do not show whether something changed")
     if question.asked and yes is False and not all(claim.outlined for claim in seen):
         raise BadClaim("it cites no picture of the very thing that it denies something of")
     if question.asked and not all(_fits(question, claim, yes) for claim in seen):
@@ -55,6 +56,12 @@ def floor_of_pictures(inquiry: Inquiry, claims: Sequence[Checked]) -> Coverage:
     if seen is None or seen.share <= 0.0:
         raise BadClaim("nobody knows how much of the floor its pictures show, so nothing is not there")
     return seen
+
+
+def _spans(claim: Checked, gap: float) -> bool:
+    """Whether the pictures of a claim are of moments more than so many seconds apart."""
+    stamps = [shot.stamp for shot in claim.pictures]
+    return max(stamps) - min(stamps) > gap
 
 
 def _is_of_rooms(inquiry: Inquiry, shot: Shot) -> bool:

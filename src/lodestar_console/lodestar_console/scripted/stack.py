@@ -391,15 +391,11 @@ class ScriptedStack:
         return Outcome(True, f"{len(found)} found.", value=protocol.FoundValue(memories=found))
 
     def _on_point(self, request: protocol.PointOut, _: Session) -> Outcome:
-        near = min(
-            range(len(THINGS)), key=lambda n: math.hypot(THINGS[n][2] - request.x, THINGS[n][3] - request.y)
-        )
+        far = [math.hypot(x - request.x, y - request.y) for _, _, x, y in THINGS]
+        near = far.index(min(far))
         value = protocol.PointedValue(entity=near + 1, question="", choice=0, correction="")
         return Outcome(True, f"You mean the {THINGS[near][1]}.", value=value)
 
     def _on_details(self, request: protocol.Details, _: Session) -> Outcome:
-        lines = [f"This is {request.kind} {request.of}.", "Seen for a minute, sure by 90 %."]
-        return Outcome(
-            True,
-            value=protocol.DetailsValue(title=f"{request.kind} {request.of}", lines=lines, keyframes=[1]),
-        )
+        title, lines = f"{request.kind} {request.of}", ["Seen for a minute, sure by 90 %."]
+        return Outcome(True, value=protocol.DetailsValue(title=title, lines=lines, keyframes=[1]))

@@ -45,7 +45,7 @@ class ScriptedStack:
         self._asked = ""
         self._entries: list[protocol.BeliefChange] = []
         self._driven: list[tuple[float, float]] = []
-        self._decisions = self._shots = self._ticks = 0
+        self._decisions = self._ticks = 0
         self._seen = near_cells(1.0, 1.0)
         self._cloud = show_building(board, points, objects)
         board.set("directive", self._directive)
@@ -121,8 +121,7 @@ class ScriptedStack:
         self.board.changed()
 
     def _shoot(self) -> None:
-        self._shots += 1
-        self.board.camera.show(*camera_image(self._shots, self.board.now()))
+        self.board.camera.show(*camera_image(self._ticks, self.board.now()))
         self.board.changed()
 
     async def perform(

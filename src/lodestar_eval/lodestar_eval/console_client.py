@@ -43,10 +43,10 @@ class ConsolePage:
 
     def open(self, name: str) -> ClientConnection:
         """Open a socket of the page."""
-        return connect(
+        return connect(  # type: ignore[call-overload, no-any-return]
             f"ws://{self.host}/ws/{name}",
             additional_headers={"cookie": self._cookie},
-            origin=f"http://{self.host}",  # type: ignore[arg-type]
+            origin=f"http://{self.host}",
             max_size=None,
             compression=None,
         )

@@ -120,7 +120,8 @@ class RosStack:
             return None
         if outlined and found.keyframe.instances:
             boxes = {int(one.instance_id): box_from_msg(one.image_box) for one in found.keyframe.instances}
-            data = await asyncio.to_thread(lambda: annotated_jpeg(data, boxes)) or data
+            outlined_jpeg: bytes | None = await asyncio.to_thread(annotated_jpeg, data, boxes)
+            data = outlined_jpeg or data
         return Picture(data)
 
     # --- what moves -----------------------------------------------------------------------------------

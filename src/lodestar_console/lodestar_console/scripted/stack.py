@@ -21,6 +21,7 @@ from lodestar_console.scripted.building import (
     THINGS,
     camera_image,
     grid_cells,
+    memories,
     near_cells,
     show_building,
     thing_image,
@@ -46,7 +47,7 @@ class ScriptedStack:
         self._driven: list[tuple[float, float]] = []
         self._decisions = self._shots = self._ticks = 0
         self._seen = near_cells(1.0, 1.0)
-        show_building(board, points, objects)
+        self._cloud = show_building(board, points, objects)
         board.set("directive", self._directive)
 
     def step(self) -> None:
@@ -59,6 +60,15 @@ class ScriptedStack:
                 self._look()
             if self.wishes.camera and self._ticks % max(int(1 / PERIOD / self.wishes.camera), 1) == 0:
                 self._shoot()
+        if self.wishes.cloud and self._speed and self._ticks % 5 == 0:
+            self._recolor()
+
+    def _recolor(self) -> None:
+        """Change every fiftieth voxel, as a map does that is seen anew."""
+        points, colors, instances = self._cloud
+        colors[self._ticks % 50 :: 50] = self._ticks % 256
+        self.board.cloud.show(points, colors, instances, 0.05, self.board.now())
+        self.board.changed()
 
     def _drive(self) -> None:
         x, y, _ = self._pose
@@ -377,25 +387,15 @@ class ScriptedStack:
         return Outcome(True, f"It is called {request.name} now.")
 
     def _on_search(self, request: protocol.SearchMemory, _: Session) -> Outcome:
-        found = [
-            protocol.MemoryItem(
-                id=str(n), at=self.board.now() - 30, text=f"I saw a {t[1]}.", x=t[2], y=t[3], keyframes=[n]
-            )
-            for n, t in enumerate(THINGS, 1)
-            if request.text.lower() in t[1]
-        ]
+        found = memories(request.text, self.board.now())
         return Outcome(True, f"{len(found)} found.", value=protocol.FoundValue(memories=found))
 
     def _on_point(self, request: protocol.PointOut, _: Session) -> Outcome:
-        near = min(
-            range(len(THINGS)), key=lambda n: math.hypot(THINGS[n][2] - request.x, THINGS[n][3] - request.y)
-        )
+        far = [math.hypot(x - request.x, y - request.y) for _, _, x, y in THINGS]
+        near = far.index(min(far))
         value = protocol.PointedValue(entity=near + 1, question="", choice=0, correction="")
         return Outcome(True, f"You mean the {THINGS[near][1]}.", value=value)
 
     def _on_details(self, request: protocol.Details, _: Session) -> Outcome:
-        lines = [f"This is {request.kind} {request.of}.", "Seen for a minute, sure by 90 %."]
-        return Outcome(
-            True,
-            value=protocol.DetailsValue(title=f"{request.kind} {request.of}", lines=lines, keyframes=[1]),
-        )
+        title, lines = f"{request.kind} {request.of}", ["Seen for a minute, sure by 90 %."]
+        return Outcome(True, value=protocol.DetailsValue(title=title, lines=lines, keyframes=[1]))

@@ -66,6 +66,7 @@ class ScriptedConsole:
         self.paths: list[str] = []
         self.cloud: bytes | None = None
         self.pings = 0
+        self.keeps_pictures = True
         self.session_ended = False  # as after a restart with another token
         self.silent = False  # nothing is said any more, as by a network that is gone
         self.stop_answers = True
@@ -232,6 +233,8 @@ class ScriptedConsole:
 
     async def _keyframe(self, request: Request) -> Response:
         self.paths.append(request.url.path)
+        if not self.keeps_pictures:
+            return PlainTextResponse("This image is gone.", 404)
         return Response((DATA / "keyframe.jpg").read_bytes(), media_type="image/jpeg")
 
     async def _log(self, request: Request) -> Response:

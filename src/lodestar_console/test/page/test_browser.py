@@ -293,6 +293,11 @@ def test_the_timeline_leads_to_a_moment_and_back(browser: Any, console: Any) -> 
         assert console.asked(protocol.At).time == pytest.approx(console.run["decisions"][-1]["at"])
         look.until("lodestar.ui.state.moment?.keyframe === 7")
         look.wait(lambda: any("/keyframes/7.jpg" in path for path in console.paths), "the picture of then")
+        console.keeps_pictures = False
+        then = {"decision": None, "events": [], "pose": None, "keyframe": 8, "grid_revision": 0}
+        console.replies["at"] = lambda request: (True, "", {"at": request.time, **then})
+        look.page.keyboard.press("ArrowLeft")
+        look.sees("No picture of then is kept.")
         look.page.click(".timeline >> text=Back to now")
         look.until("lodestar.ui.state.moment === null")
 

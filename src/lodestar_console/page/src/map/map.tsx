@@ -88,11 +88,9 @@ function MapEmpty() {
   const robot = store.part("robot");
   const waiting = (store.part("health")?.stack ?? []).filter((node) => node.state !== "there").map((node) => node.name);
   if (robot?.pose) return null;
-  return (
-    <p class="empty-map">
-      {waiting.length > 0 ? `Waiting for ${waiting.join(", ")}.` : "The robot has not told where it is yet."}
-    </p>
-  );
+  if (waiting.length > 0) return <p class="empty-map">Waiting for {waiting.join(", ")}.</p>;
+  const over = robot?.state.toLowerCase() === "recorded";
+  return <p class="empty-map">{over ? "This run is over. Its log holds no map." : "The robot has not told where it is yet."}</p>;
 }
 
 function Bar({ renderer }: { renderer: MapRenderer | null }) {

@@ -1,6 +1,6 @@
 // The camera's picture with what was detected in it, and what the vocabulary can name now; or the picture of a moment.
 
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { useApp, useStore, useUi, useView } from "../app";
 import { clock, percent, shorten } from "../format";
 import type { CameraFrame } from "../frames";
@@ -13,9 +13,7 @@ export function Camera() {
   return (
     <section class="camera" aria-label="Camera">
       {moment && moment.keyframe > 0 ? (
-        <figure class="then">
-          <img src={keyframeAddress({ keyframe: moment.keyframe, session: "" })} alt={`What the robot saw at ${clock(moment.time)}`} />
-        </figure>
+        <Then key={moment.keyframe} keyframe={moment.keyframe} time={moment.time} />
       ) : (
         <Live />
       )}
@@ -27,6 +25,13 @@ export function Camera() {
       <VocabularyLine />
     </section>
   );
+}
+
+function Then({ keyframe, time }: { keyframe: number; time: number }) {
+  const [gone, setGone] = useState(false);
+  if (gone) return <div class="no-picture"><p>No picture of then is kept.</p></div>;
+  const address = keyframeAddress({ keyframe, session: "" });
+  return <figure><img src={address} alt={`What the robot saw at ${clock(time)}`} onError={() => setGone(true)} /></figure>;
 }
 
 function Live() {

@@ -15,6 +15,7 @@ MAX_CHARACTERS = 200
 _NO_WORD = re.compile(r"[^\w\s'-]|_")
 _NAME_WORDS = 8  # of a thing's name at most
 _NAME_LETTERS = 60
+_LEAST_TOLD = 0.1  # share of all votes from which an attribute counts: fewer are another thing's; chosen
 
 
 @lru_cache(maxsize=8192)
@@ -78,7 +79,7 @@ def elect(votes: Iterable[CaptionVote], attribute_share: float) -> tuple[str, st
 
     Synonyms vote together: the heaviest label of the heaviest kind, its heaviest caption, and attributes that at
     least `attribute_share` of that kind's votes name, heaviest first. Of a colour, a material and a size those votes
-    count alone that tell one: a view that was not sure of it is no vote against it.
+    count alone that tell one: a view that was not sure of it is no vote against it. A tenth of all has to name it.
     """
     kinds: dict[str, float] = defaultdict(float)
     labels: dict[str, float] = defaultdict(float)
@@ -103,7 +104,9 @@ def elect(votes: Iterable[CaptionVote], attribute_share: float) -> tuple[str, st
             for group in {groups.get(attribute, "others") for attribute in named} - {"others"}:
                 told[group] += weight
     of_all = kinds[kind_of(label)]
-    kept = [
-        a for a in shares if shares[a] >= attribute_share * told.get(groups.get(a, "others"), of_all) > 0.0
-    ]
+    kept = []
+    for one, share in shares.items():
+        votes_on_it = told.get(groups.get(one, "others"), of_all)
+        if share >= max(attribute_share * votes_on_it, _LEAST_TOLD * of_all) > 0.0:
+            kept.append(one)
     return label, caption or label, tuple(sorted(kept, key=lambda a: (-shares[a], a)))

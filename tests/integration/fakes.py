@@ -336,11 +336,17 @@ class FakeRobot:
             time.sleep(0.1)
         return value
 
-    def scan(self, stamp: float | None = None) -> None:
-        """A LiDAR turn in a round room of 3 m: five rings on the wall, and the floor 0.5 m under the sensor."""
+    def scan(self, stamp: float | None = None, walker: tuple[float, float] | None = None) -> None:
+        """A LiDAR turn in a round room of 3 m: five rings on the wall, and the floor 0.5 m under the sensor. walker:
+        x, y of somebody in it, 0.4 m wide, in the sensor's frame.
+        """
         angles = np.linspace(-math.pi, math.pi, 720, endpoint=False)
         circle = np.stack([np.cos(angles), np.sin(angles)], axis=1)
-        rings = [(3.0, z) for z in np.linspace(-0.3, 0.1, 5)] + [(r, -0.5) for r in np.arange(0.5, 3.0, 0.3)]
+        wall = np.full((720, 1), 3.0)
+        if walker is not None:
+            away = math.hypot(*walker)
+            wall[circle @ walker > away * math.cos(math.asin(0.2 / away))] = away - 0.2
+        rings = [(wall, z) for z in np.linspace(-0.3, 0.1, 5)] + [(r, -0.5) for r in np.arange(0.5, 3.0, 0.3)]
         points = np.concatenate([np.column_stack([r * circle, np.full(len(circle), z)]) for r, z in rings])
         stamp = time.time() if stamp is None else stamp
         self._points.publish(cloud_to_msg(points.astype(np.float32), stamp, "lidar_link"))

@@ -158,6 +158,26 @@ def test_lidar_becomes_a_grid_and_an_octree(bed, robot):
     assert (octomap.id, octomap.binary, len(octomap.data) > 100) == ("OcTree", True, True)
 
 
+def test_one_who_walks_beside_the_robot_is_told_as_a_mover_and_once_that_nobody_is_left(bed, robot):
+    bed.hear(msg.MoverTracks, "mapping/movers", qos.EVENT)
+    begin = time.monotonic()
+
+    def turn():
+        walked = time.monotonic() - begin - 1.5  # first, an empty room
+        walker = (-1.2 + 0.5 * (walked % 5.0), 1.2) if walked > 0.0 else None
+        robot.scan(walker=walker)
+        time.sleep(0.1)
+
+    bed.until(
+        lambda: turn() or any(m.tracks for _, m in bed.heard["mapping/movers"]), "a mover", timeout=60.0
+    )
+    track = next(m for _, m in bed.heard["mapping/movers"] if m.tracks).tracks[0]
+    assert track.label == "" and track.velocity[0] > 0.2
+    bed.until(
+        lambda: robot.scan() or time.sleep(0.1) or not bed.last("mapping/movers").tracks, "nobody is left"
+    )
+
+
 # --- bad input -----------------------------------------------------------------------------------------
 
 

@@ -55,3 +55,31 @@ def test_a_person_is_a_cost_that_forbids_nothing_until_the_track_is_over(bed, ro
     bed.until(lambda: tell((float("nan"), 0.0)) or values() == {0}, "a place that is none counts as nobody")
     bed.until(lambda: tell((1.0, 0.5)) or max(values()) > 0, "the person again")
     bed.until(lambda: values() == {0}, "it ends with the life of the track, though nothing is told any more")
+
+
+def test_whoever_the_ranges_show_is_a_cost_too_and_no_entity(bed, robot):
+    publisher = bed.on_executor(
+        lambda: bed.node.create_publisher(msg.MoverTracks, "mapping/movers", qos.EVENT)
+    )
+
+    def tell():
+        stamp = bed.node.get_clock().now().nanoseconds * 1e-9
+        mover = MoverTrack(
+            1,
+            "",
+            "",
+            np.array([1.0, 0.5, 0.4]),
+            np.zeros(2),
+            np.array([0.4, 0.4, 0.0]),
+            stamp - 1.0,
+            stamp,
+            stamp,
+        )
+        bed.on_executor(lambda: publisher.publish(tracks_to_msg((mover,), stamp)))
+
+    def values():
+        return set(np.unique(grid_from_msg(bed.last(MASK)).cells).tolist())
+
+    bed.until(lambda: tell() or max(values()) > COMFORT // 2, "the comfort of whoever moves")
+    assert max(values()) < HELD_BACK
+    bed.until(lambda: values() == {0}, "it ends with the life of the track")

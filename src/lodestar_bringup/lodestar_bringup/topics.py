@@ -16,6 +16,7 @@ WIRING: Remaps = (
     ("instances", "semantic_voxels/instances"),
     ("get_instances", "semantic_voxels/get_instances"),
     ("tracks", "semantic_voxels/tracks"),
+    ("movers", "mapping/movers"),
     ("pillars", "semantic_voxels/pillars"),
     ("entities", "scene_dictionary/entities"),
     ("get_entities", "scene_dictionary/get_entities"),

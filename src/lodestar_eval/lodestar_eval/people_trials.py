@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,6 +14,7 @@ from lodestar.perception.config import MoverConfig
 from lodestar.perception.movers import moves_by_itself
 from lodestar_eval.episode import Episode, selector_of
 from lodestar_eval.settings import EpisodeSettings
+from lodestar_sim.simulator import Simulator
 from lodestar_sim.tasks import Task
 from lodestar_sim.worlds.truth import truth_of
 from lodestar_sim.worlds.world import World
@@ -25,6 +27,8 @@ _ROOM = 1.0  # m within which the robot could have stood at the comfort distance
 _FITS = 0.30  # m of clearance where it can stand
 _NEAR = 0.35  # m from a walker's way within which surfaces may be the walker's
 _BAND = (0.3, 1.7)  # m of height, of a walker without the feet
+_BODY = 0.25  # m, radius of a walker
+_OWN = 0.02  # m by which the robot has come nearer by itself within a second, of a contact that is its own
 _STILL = 0.25  # m to a true obstacle from which a surface of the map is nobody's; chosen: the truncation
 
 
@@ -33,6 +37,9 @@ class PeopleTrial:
     """One run. entities: movers in the scene 30 s after they left; instances: in the voxel map, ever since; surfaces:
     vertices of the mesh on their ways where nothing stands; cells: occupied ones there.
 
+    contacts: all that the simulator counts, into which the robot drove: with walkers that it came nearer to by its own
+    motion within the last second (own), with others that walked into it as it moved (their), with furniture the rest.
+    touched: how often one walked into a robot that had not come nearer, whether it moved or stood.
     nearest: m between the middles of robot and walker while the robot moved. moving: s in which it moved; near: of
     these, within the comfort distance; roomy: of those, where it had room and came nearer.
     """
@@ -46,6 +53,9 @@ class PeopleTrial:
     surfaces: int
     cells: int
     contacts: int
+    own: int
+    their: int
+    touched: int
     nearest: float
     moving: float
     near: float
@@ -63,10 +73,13 @@ class _Watch:
     """Measures distances to walkers at every control step."""
 
     def __init__(self, world: World, comfort: float) -> None:
-        self._world, self._comfort = world, comfort
+        self._comfort = comfort
         self._walkers = {e.object_id for e in world.events if e.kind == "walk"}
         truth = truth_of(replace(world, events=()))
         self._stand = truth.grid.points_of(np.argwhere(truth.clearance >= _FITS))
+        self._poses = deque[np.ndarray](maxlen=11)  # of the last second
+        self._collisions, self._touching = 0, set[int]()
+        self.own, self.their, self.touched = 0, 0, 0
         self._before: np.ndarray | None = None
         self.ways: list[np.ndarray] = []
         self.tracked: set[int] = set()
@@ -83,10 +96,10 @@ class _Watch:
         return np.asarray(places[rng.integers(len(places))]) if len(places) else episode.robot.pose[:2]
 
     def observe(self, episode: Episode, step: float) -> None:
-        robot, now = episode.simulator.true_pose[:2].copy(), episode.simulator.time
-        people = np.array(
-            [t.pose[:2] for t in self._world.objects_at(now) if t.id in self._walkers], float
-        ).reshape(-1, 2)
+        robot = episode.simulator.true_pose[:2].copy()
+        places = {t.id: np.array(t.pose[:2]) for t in episode.simulator.things if t.id in self._walkers}
+        people = np.array(list(places.values())).reshape(-1, 2)
+        self._judge_contacts(episode.simulator, places)
         self.tracked |= {track.id for track in episode.map.voxels.movers.tracks()}
         before, self._before = self._before, robot
         if not len(people):
@@ -105,6 +118,27 @@ class _Watch:
         clear = np.linalg.norm(places[:, None] - people[None], axis=2).min(axis=1, initial=np.inf)
         self.roomy += step * bool(nearer[away < self._comfort].any() and (clear >= self._comfort).any())
 
+    def _judge_contacts(self, simulator: Simulator, people: dict[int, np.ndarray]) -> None:
+        self._poses.append(simulator.true_pose.copy())
+        size = simulator.config.robot.length, simulator.config.robot.width
+        away = {one: _from_body(self._poses[-1], place, size) for one, place in people.items()}
+        own = {one: _from_body(self._poses[0], people[one], size) - away[one] > _OWN for one in people}
+        hits, self._collisions = simulator.collisions - self._collisions, simulator.collisions
+        nearest = min(away, key=away.__getitem__, default=None)
+        if hits and nearest is not None and away[nearest] <= _BODY + 0.1:
+            self.own += hits * own[nearest]
+            self.their += hits * (not own[nearest])
+        touching = {one for one in people if away[one] < _BODY}
+        self.touched += sum(not own[one] for one in touching - self._touching)
+        self._touching = touching
+
+
+def _from_body(pose: np.ndarray, place: np.ndarray, size: tuple[float, float]) -> float:
+    """Return the metres from a place (2,) to the footprint of a robot of this length and width at a pose (3,)."""
+    c, s = np.cos(pose[2]), np.sin(pose[2])
+    local = np.abs(np.array([[c, s], [-s, c]]) @ (place - pose[:2])) - np.array(size) / 2.0
+    return float(np.linalg.norm(np.maximum(local, 0.0)))
+
 
 def people_trial(
     world: World,
@@ -113,12 +147,16 @@ def people_trial(
     comfort: float = 1.2,
     measured: float = 1.2,
     walkers: int = 3,
+    wait: float = 0.0,
 ) -> PeopleTrial:
-    """Return how a robot explored among walkers. comfort: that it keeps, 0 = none; measured: that is judged by."""
+    """Return how a robot explored among walkers. comfort: that it keeps, 0 = none; measured: that is judged by; wait: s
+    for which walkers wait before the robot.
+    """
     busy = people_world(world, seed, walkers)
     plain = EpisodeSettings()
     robot = changed(plain.robot, shared__comfort__distance=comfort)
     settings = replace(plain, robot=robot, thinking=0.2, time_limit=LEAVE + LOOK)
+    settings = replace(settings, simulator=replace(settings.simulator, walkers_wait=wait))
     episode = Episode(busy, Task(TASK, (), world.start), seed, settings, phrases, selector_of(settings))
     watch, rng, driven = _Watch(busy, measured), np.random.default_rng([seed, 0x7007]), 0.0
     while episode.simulator.time < LEAVE + LOOK - 0.05:
@@ -143,6 +181,9 @@ def people_trial(
         sum(any(v.label in people for v in i.votes) for i in voters),
         *left,
         episode.simulator.collisions,
+        watch.own,
+        watch.their,
+        watch.touched,
         float(watch.nearest),
         watch.moving,
         watch.near,

@@ -1,4 +1,4 @@
-"""Where the seconds of searches go, as metrics and as a table."""
+"""The seconds of searches by what they went for, as metrics and as a table."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.parameters import declare_config
 from lodestar_ros.workers import LatestWorker
 
-PEOPLE = 0.5  # s of stamps between two masks while people are tracked; as the plan's
+PEOPLE = 0.25  # s of stamps between two masks while people are tracked; as turns are taken
 NOTICE = 5.0  # s for which the diagnostics tell of zones that are held back
 
 
@@ -34,8 +34,8 @@ class SceneFields:
 
     A zone that appears where the robot stands is laid as the robot leaves it (`ZoneGrowth`). The comfort of people who
     are tracked lies over the zones, at most every PEOPLE seconds.
-    Subscribes: ``pillars``, ``directive``, ``tracks``, TF. Publishes: ``~/similarity/{target,neighbor,constraint}``,
-    ``~/keep_out_mask``, ``~/costmap_filter_info``.
+    Subscribes: ``pillars``, ``directive``, ``tracks``, ``movers``, TF.
+    Publishes: ``~/similarity/{target,neighbor,constraint}``, ``~/keep_out_mask``, ``~/costmap_filter_info``.
     """
 
     def __init__(
@@ -58,6 +58,7 @@ class SceneFields:
         node.listen(msg.PillarMap, "pillars", self._on_pillars, qos.LATCHED)
         node.listen(msg.Directive, "directive", self._on_directive, qos.LATCHED)
         node.listen(msg.MoverTracks, "tracks", self._on_tracks, qos.EVENT)
+        node.listen(msg.MoverTracks, "movers", self._on_movers, qos.EVENT)
         self._people_due = Periodic(PEOPLE)
         self._people_laid = False
         self._worker: LatestWorker = LatestWorker("fields", self._refresh, node.diagnostics.error)
@@ -74,6 +75,13 @@ class SceneFields:
 
     def _on_tracks(self, message: msg.MoverTracks) -> None:
         self._chain.movers = tracks_from_msg(message)
+        self._heed(message)
+
+    def _on_movers(self, message: msg.MoverTracks) -> None:
+        self._chain.others = tracks_from_msg(message)
+        self._heed(message)
+
+    def _heed(self, message: msg.MoverTracks) -> None:
         if not message.tracks or self._people_due.due(stamp_from_msg(message.header.stamp)):
             self._worker.submit(None)
 

@@ -212,7 +212,7 @@ class Navigator:
         stands = self._courtesy.stands(now, grid, pose)
         clearance.yields = clearance.yields and self._courtesy.yields(now)
         if stands or clearance.stands_at_people(pose):
-            command, remaining = None, math.nan
+            command, remaining = self._follower.step_aside(pose, clearance), math.nan
         else:
             command, remaining = self._follower.follow(self._path, self._goal, pose, velocity, clearance)
         waits = self._courtesy.observe(now, stands or clearance.held_back)

@@ -29,6 +29,9 @@ _STOPPING = (
     1.0  # s ahead in which the robot comes no nearer to people; chosen: it brakes, and a grid is as old
 )
 _AHEAD = _STOPPING * np.array([0.25, 0.5, 1.0])
+_ASIDE_TIMES = np.array([0.25, 0.5, 1.0, 1.5])  # s of a step aside that must be free; chosen
+_ASIDE = 0.1  # closeness that a step aside must gain; chosen: 0.12 m
+_TOO_LATE = 0.85  # closeness from which the robot stands: 0.18 m from somebody, or from their way; chosen
 _NUDGE = 0.12  # m/s sideways while turning without room to turn on the spot
 
 
@@ -268,6 +271,28 @@ class PathFollower:
         command = self._first_free(pose, unlike, clearance)
         if command is not None:
             self._escape_command, self._escape_left, self._breaks_free = command, _BREAK_FREE_STEPS, True
+
+    def step_aside(self, pose: np.ndarray, clearance: Clearance) -> np.ndarray | None:
+        """Return the motion over free floor that leads away from people best; None where none gains enough, or where
+        somebody is about to touch the robot, who can walk around one that stands.
+
+        All of it leads away, so that it passes through nobody; it does not turn: a robot with legs walks sideways.
+        """
+        start_closeness, before = clearance.closeness(pose[None])[0], clearance.covered(pose[None])[0]
+        if start_closeness >= _TOO_LATE:
+            return None
+        least, best = float(start_closeness) - _ASIDE, None
+        for direction in np.arange(16) * (math.pi / 8.0):
+            command = np.array([*self._body_velocity(direction, self.config.max_lateral), 0.0])
+            poses = rolled_out(pose, command, _ASIDE_TIMES)
+            closeness = clearance.closeness(poses)
+            nears = (np.diff(closeness, prepend=start_closeness) >= 0.0) & (closeness > 0.0)
+            if closeness[-1] > least or nears.any():
+                continue
+            if (clearance.covered(poses) > before).any() or not clearance.passable(poses).all():
+                continue
+            least, best = float(closeness[-1]) - 1e-6, command
+        return best
 
     def _escape(self, pose: np.ndarray, target: np.ndarray, clearance: Clearance) -> np.ndarray | None:
         """Return the free motion that leaves most clearance around the robot; continued for a short time."""

@@ -14,6 +14,7 @@ from lodestar_sim.raycast import MISS, Hits, RaycastWorld, rays_from
 from lodestar_sim.robot import CollisionRaster, LocalizationConfig, OdometryConfig, Robot, RobotConfig
 from lodestar_sim.sensors import CameraFrame, Labeler, ScanFrame, SensorConfig
 from lodestar_sim.shader import Shader
+from lodestar_sim.walkers import Manners
 from lodestar_sim.worlds.geometry import Geometry, join
 from lodestar_sim.worlds.world import World, WorldObject
 
@@ -27,6 +28,7 @@ class SimConfig:
 
     physics_step: float = 0.02  # s, 50 Hz; chosen
     raster: float = 0.02  # m, cell of the collision raster; chosen
+    walkers_wait: float = 0.0  # s for which a walker waits before a robot in its way; 0 = it walks through
     robot: RobotConfig = field(default_factory=RobotConfig)
     odometry: OdometryConfig = field(default_factory=OdometryConfig)
     localization: LocalizationConfig = field(default_factory=LocalizationConfig)
@@ -59,6 +61,8 @@ class Simulator:
         self._terrain = world.terrain
         self.robot = Robot(config.robot, config.odometry, config.localization, pose, robot_rng, self._terrain)
         self._walkers = frozenset(event.object_id for event in world.events if event.kind == "walk")
+        self._manners = Manners(config.walkers_wait)
+        self.things: tuple[WorldObject, ...] = ()  # the objects where they are now
         self._shader = Shader(world)
         self._directions: dict[tuple[int, int], np.ndarray] = {}
         self._lidar_directions = sensors.lidar_directions(config.sensors.lidar)
@@ -159,7 +163,8 @@ class Simulator:
             else:
                 self.robot.shift_belief(event.pose[0], event.pose[1], event.pose[3])
         self._followed = self.time
-        things = {thing.id: thing for thing in self.world.objects_at(self.time)}
+        self.things = self.world.objects_at(self.time, self._manners.waited)
+        things = {thing.id: thing for thing in self.things}
         still = tuple(thing for thing in things.values() if thing.id not in self._walkers)
         standing = (still, self._walkers & things.keys())
         if standing != self._standing:
@@ -170,7 +175,10 @@ class Simulator:
             world_from_body = planar_transform(x, y, yaw, z)
             self._raycast.movers[key].world_from_body = world_from_body
             self._bodies[key] = (self._bodies[key][0], world_from_body)
-        self._next_change = self.world.next_change(self.time)
+        walking = [things[key] for key in standing[1]]
+        self._manners.observe(self.time, self.config.physics_step, walking, self.robot.pose)
+        late = walking and self._manners.waited  # their walks end later than the world says
+        self._next_change = self.time if late else self.world.next_change(self.time)
 
     def _rebuild(self, things: dict[int, WorldObject], walkers: frozenset[int]) -> None:
         still = self.world.geometry(self.time, without=self._walkers, sensed=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -108,3 +109,25 @@ def test_one_who_walks_up_to_it_is_let_pass_also_when_it_has_waited_long():
     assert not courtesy.stands(7.5, _among([(2.5, 2.0, 0, 0)]), pose), "one who stands is no news"
     assert courtesy.stands(8.0, _among([(2.5, 2.0, 0, 0), (2.0, 2.4, 0, -0.8)]), pose)
     assert not courtesy.stands(11.5, _among([]), pose)
+
+
+def test_it_steps_aside_for_one_who_walks_straight_at_it_and_never_nears_one_by_itself():
+    """The walker does not give way, nor wait; in the corridor there is no room aside."""
+
+    def meet(width):
+        def walker(now):
+            return np.array([6.0 - 0.8 * now, width / 2.0])
+
+        path, _ = _drive(
+            lambda now: _among([(*walker(now), -0.8, 0.0)], width), (7.0, width / 2.0, 0.0),
+            (2.0, width / 2.0, 0.0), 8.0,
+        )  # fmt: skip
+        nearest = np.inf
+        for k in range(1, len(path)):
+            then, now = (math.dist(walker(0.1 * k), path[i, :2]) for i in (k - 1, k))
+            nearest = min(nearest, now)
+            assert now > 1.0 or now >= then - 0.01
+        return nearest
+
+    assert meet(4.0) > 0.5
+    meet(0.7)

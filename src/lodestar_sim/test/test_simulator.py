@@ -7,7 +7,7 @@ import pytest
 
 from lodestar.geometry.poses import planar_transform
 from lodestar_sim.raycast import MISS
-from lodestar_sim.simulator import Simulator
+from lodestar_sim.simulator import SimConfig, Simulator
 
 
 def _captions(sim: Simulator) -> set[str]:
@@ -49,6 +49,18 @@ def test_a_walking_person_is_where_the_world_says(eventful_room):
     expected = frame.camera.cx - frame.camera.fx * (y - sim.true_pose[1]) / (x - camera_x)
     assert columns.mean() == pytest.approx(expected, abs=40)
     assert frame.depth[frame.labels == value].max() < 2.0
+
+
+def test_a_walker_waits_before_a_robot_in_its_way_and_goes_on_through_it_in_the_end(eventful_room):
+    def along(wait, start, seconds):
+        sim = Simulator(eventful_room, SimConfig(walkers_wait=wait), seed=1, start=start)
+        sim.step(seconds)
+        return next(thing for thing in sim.things if thing.id == 40).xy[1]
+
+    aside, before = (-3.2, 0.3, 0.0), (-2.0, 0.5, 0.0)
+    assert along(3.0, aside, 6.5) == along(0.0, before, 6.5) == pytest.approx(-0.5, abs=0.03)
+    assert along(3.0, before, 6.5) == pytest.approx(1.4, abs=0.05)
+    assert along(3.0, before, 8.5) == pytest.approx(0.5, abs=0.1)
 
 
 def test_moving_bodies_hit_rays_as_the_still_scene_does(eventful_room):

@@ -14,7 +14,13 @@ from lodestar.assembly.shared import SharedConfig, with_shared
 from lodestar.experts.registry import expert_names, experts
 from lodestar.keyframes.config import KeyframeConfig, PickConfig
 from lodestar.language.config import ParserConfig
-from lodestar.mapping.config import OctoMapConfig, ScanGridConfig, TurnFilterConfig, VoxelConfig
+from lodestar.mapping.config import (
+    OctoMapConfig,
+    RangeMoverConfig,
+    ScanGridConfig,
+    TurnFilterConfig,
+    VoxelConfig,
+)
 from lodestar.memory.answering.config import AgentConfig, AnsweringConfig
 from lodestar.memory.config import EventConfig, LastSeenConfig, SegmentConfig, SnapshotConfig, StoreConfig
 from lodestar.memory.vision_captions import SegmentCaptionConfig
@@ -24,6 +30,7 @@ from lodestar.perception.config import (
     ComponentsConfig,
     DescriberConfig,
     GeometricConfig,
+    MoverConfig,
     NoiseConfig,
     OnnxConfig,
     SignConfig,
@@ -65,6 +72,8 @@ class MappingConfig:
     scan: ScanGridConfig = field(default_factory=ScanGridConfig)
     thinning: TurnFilterConfig = field(default_factory=TurnFilterConfig)
     ways: WayConfig = field(default_factory=WayConfig, metadata={"shared": "ways"})
+    movers: RangeMoverConfig = field(default_factory=RangeMoverConfig)  # whom the range sensor sees
+    motion: MoverConfig = field(default_factory=MoverConfig, metadata={"shared": "movers"})  # how they move
 
     def __post_init__(self) -> None:
         if self.source not in SOURCES:

@@ -68,11 +68,11 @@ class LocalMap:
         self.scene = SceneChain(config.scene_dictionary, config.shared, phrases)
         self.mirror = SceneMirror()
         self.seen: InstanceDelta | None = None
-        self._stamp = 0.0  # of the last segmented frame
+        self._stamp = 0.0  # of the last turn or segmented frame
         self.followers: list[Callable[[SceneDelta], None]] = []
         self.grid = self.scene.grid = self.plan.grid
         scene = config.scene_dictionary
-        self._comfort_due = Periodic(config.mapping.grid_period)
+        self._comfort_due = Periodic(config.mapping.thinning.period)
         self._layers_due = Periodic(config.semantic_voxels.layers_period)
         self._regions_due = Periodic(scene.regions_period)
         self._display_due = Periodic(scene.display_period)
@@ -81,14 +81,16 @@ class LocalMap:
 
     # --- ranges and images --------------------------------------------------------------------------------
 
-    def wants_turn(self, stamp: float, map_from_sensor: np.ndarray) -> bool:
+    def wants_turn(self, stamp: float) -> bool:
         """See `PlanChain.wants_turn`."""
-        return self.plan.wants_turn(stamp, map_from_sensor)
+        return self.plan.wants_turn(stamp)
 
     def take_turn(self, turn: RangeTurn) -> None:
         """See `PlanChain.take_turn`."""
         with self._stages("grid"):
             self._planned(self.plan.take_turn(turn))
+            self.scene.others = self.plan.movers.tracks()
+            self._heed_movers(turn.stamp)
 
     def follow_ways(self, ways: Iterable[ClosedWay]) -> None:
         """See `PlanChain.follow_ways`."""
@@ -107,6 +109,13 @@ class LocalMap:
     def _lay(self) -> None:
         """Lay the zones, and the comfort of the people who are tracked now, over the plan."""
         self.grid = with_keep_out(self.plan.grid, self.scene.zones_and_comfort(self._stamp))
+
+    def _heed_movers(self, stamp: float) -> None:
+        """End people and animals whose life is over, and lay the comfort of those who move again, where it is due."""
+        self._stamp = stamp
+        self.tell(self.scene.dictionary.expire_movers(stamp))
+        if (self.scene.people(stamp) or self.grid.comfort is not None) and self._comfort_due.due(stamp):
+            self._lay()
 
     def take_depth(self, frame: RgbdFrame, odom_from_base: np.ndarray | None = None) -> None:
         """Integrate depth without segments, at its own rate."""
@@ -135,9 +144,8 @@ class LocalMap:
             except FrameRejected:
                 return False
             finally:
-                self._stamp, self.scene.movers = frame.stamp, self.voxels.movers.tracks()
-        if (self.scene.movers or self.grid.comfort is not None) and self._comfort_due.due(frame.stamp):
-            self._lay()
+                self.scene.movers = self.voxels.movers.tracks()
+                self._heed_movers(frame.stamp)
         with self._stages("scene"):
             self.tell(*self.scene.take_instances(self.seen))
         return True

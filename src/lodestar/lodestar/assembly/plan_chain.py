@@ -15,6 +15,7 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.overlay import confirmed_by, overlay_obstacles
 from lodestar.mapping.grid_file import VERSIONS, Mapper, grid_archive, resume_odometry
 from lodestar.mapping.octomap import OctoMapper
+from lodestar.mapping.range_movers import RangeMovers
 from lodestar.mapping.scan_grid import ScanGridMapper
 from lodestar.mapping.turn_filter import TurnFilter
 from lodestar.perception.frames import RgbdFrame
@@ -26,8 +27,9 @@ from lodestar.worldmodel.closed_ways import WayOverlay
 
 
 class PlanChain:
-    """Mapper, turn filter, closed ways and the grid that was projected last. Not safe for threads, but for
-    `is_due`, `restart_clock`, `take_slam` and `opened_ways`, which each do one thing.
+    """Mapper, turn filter, movers, closed ways and the grid that was projected last. Not safe for threads, but for
+    `is_due`, `restart_clock`, `take_slam` and `opened_ways`, which each do one thing. `movers` follows whom the turns
+    show, also those turns that the mapper needs not.
 
     Poses are (4, 4). `take_turn` and `take_depth` return whether the map has jumped, and raise ValueError for a pose
     that is not finite or lies out of bounds. `grid` is another object whenever it was projected or ways were laid over
@@ -38,6 +40,7 @@ class PlanChain:
         self.config = config
         self.mapper: Mapper = plan_mapper(config)
         self._turns = TurnFilter(config.thinning)
+        self.movers = RangeMovers(config.movers, config.motion)
         self._due = Periodic(config.grid_period)
         self._ways = WayOverlay(config.ways)
         self._slam: OccupancyGrid2D | None = None
@@ -83,6 +86,7 @@ class PlanChain:
     def restart_clock(self) -> None:
         """Accept the next input: the clock went back."""
         self._turns.restart_clock()
+        self.movers.restart_clock()
 
     def take_slam(self, grid: OccupancyGrid2D) -> None:
         """Note SLAM's map, for the next projection; it counts for the source slam only."""
@@ -121,23 +125,24 @@ class PlanChain:
         """Return whether an input of the configured sensor is due; counts it if so."""
         return self._turns.due(stamp)
 
-    def takes(self, stamp: float, map_from_sensor: np.ndarray) -> bool:
-        """Return whether a turn that is due shows something new from this pose; counts it as taken if so."""
-        return self._turns.takes(stamp, map_from_sensor[:3, 3])
-
-    def wants_turn(self, stamp: float, map_from_sensor: np.ndarray) -> bool:
-        """Return whether to integrate a LiDAR or scanner turn from this pose; counts the turn as taken."""
-        return self.config.source != "depth" and self.is_due(stamp) and self.takes(stamp, map_from_sensor)
+    def wants_turn(self, stamp: float) -> bool:
+        """Return whether to take a LiDAR or scanner turn; counts it as taken."""
+        return self.config.source != "depth" and self.is_due(stamp)
 
     def wants_depth(self, stamp: float) -> bool:
         """Return whether to integrate a depth image; counts it as taken."""
         return self.config.source == "depth" and self.is_due(stamp)
 
     def take_turn(self, turn: RangeTurn) -> bool:
-        """Integrate a turn of the configured sensor; `wants_turn` selects the turns."""
+        """Follow the movers of a turn of the configured sensor, and integrate it where it shows something new from its
+        pose; `wants_turn` selects the turns.
+        """
         map_from_odom, mapper = turn.map_from_odom, self.mapper
-        jumped = mapper.follow(map_from_odom, turn.odom_from_sensor)
         map_from_sensor = map_from_odom @ turn.odom_from_sensor
+        self.movers.take(turn.stamp, turn.points, turn.odom_from_sensor, map_from_odom)
+        if not self._turns.takes(turn.stamp, map_from_sensor[:3, 3]):
+            return False
+        jumped = mapper.follow(map_from_odom, turn.odom_from_sensor)
         if isinstance(turn, LidarTurn):
             assert isinstance(mapper, OctoMapper)
             base = None if turn.odom_from_base is None else map_from_odom @ turn.odom_from_base

@@ -47,8 +47,9 @@ class FoundRooms:
 class SceneChain:
     """The scene dictionary and what is made of it. The dictionary locks itself.
 
-    `grid`, `pillars`, `movers` and `directive` are set as they come. What returns a delta belongs on one thread, which
-    publishes in the order of the revisions; `enricher.work`, `moved.find` and `refresh` may have a thread each.
+    `grid`, `pillars`, `movers`, `others` and `directive` are set as they come. What returns a delta belongs on one
+    thread, which publishes in the order of the revisions; `enricher.work`, `moved.find` and `refresh` may have a thread
+    each.
     """
 
     def __init__(self, config: SceneDictionaryConfig, shared: SharedConfig, phrases: PhraseBook) -> None:
@@ -63,7 +64,8 @@ class SceneChain:
         self.grid: OccupancyGrid2D | None = None  # without the zones
         self.pillars: PillarMap | None = None
         self.directive: Directive | None = None
-        self.movers: tuple[MoverTrack, ...] = ()  # the newest
+        self.movers: tuple[MoverTrack, ...] = ()  # people and animals of the newest image
+        self.others: tuple[MoverTrack, ...] = ()  # whatever moves in the newest turn of a range sensor
         self._comfort = shared.comfort
         self.zones: OccupancyGrid2D | None = None  # the newest: forbidden cells are occupied
         self._divided: OccupancyGrid2D | None = None  # the last grid that was divided into rooms
@@ -154,11 +156,13 @@ class SceneChain:
         return with_comfort(self.zones, self.grid, np.array(people), self._comfort, stamp)
 
     def people(self, stamp: float) -> list[list[float]]:
-        """Return x, y, vx, vy in map of each mover that was seen within its life before `stamp`; none where no
-        distance is kept.
+        """Return x, y, vx, vy in map of each mover that was seen within its life before `stamp`, by the camera or by a
+        range sensor; none where no distance is kept.
         """
         since = stamp - self.dictionary.config.mover_life if self._comfort.distance else math.inf
-        return [[*one.place[:2], *one.velocity] for one in self.movers if one.last_seen >= since]
+        return [
+            [*one.place[:2], *one.velocity] for one in (*self.movers, *self.others) if one.last_seen >= since
+        ]
 
     # --- successors and saved maps ------------------------------------------------------------------------
 

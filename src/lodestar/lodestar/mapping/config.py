@@ -111,6 +111,34 @@ class TurnFilterConfig:
 
 
 @dataclass(frozen=True)
+class RangeMoverConfig:
+    """Limits of a mover in the turns of a range sensor; how it moves is `shared.movers`. All values are chosen."""
+
+    band: tuple[float, float] = (
+        -0.15,
+        1.2,
+    )  # m, heights over the sensor of returns that count: no floor, no ceiling
+    near: float = 0.2  # m, least range: the robot's own body
+    far: float = 5.0  # m, largest range: who walks is there in 3 s
+    memory: float = 2.5  # s for which turns are remembered: who stands as long is no news
+    margin: float = 0.15  # m by which a beam must have gone on beyond a return
+    passes: int = 2  # remembered turns of which the beams went on; one may be an error
+    least: int = 4  # returns of a body
+    widest: float = 1.5  # m, of a body; more is a door, or a room that comes into view
+    moved: float = 0.35  # m by which it has moved on: a return that comes and goes stays where it is
+    slowest: float = 0.25  # m/s, likewise
+    life: float = 2.0  # s without a return after which it is over
+
+    def __post_init__(self) -> None:
+        if not (0.0 <= self.near < self.far and self.band[0] < self.band[1]):
+            raise ValueError("movers.near must be below movers.far, and movers.band rising")
+        if min(self.memory, self.margin, self.widest, self.life) <= 0.0 or min(self.passes, self.least) < 1:
+            raise ValueError(
+                "movers needs memory, margin, widest and life above 0, and passes and least of at least 1"
+            )
+
+
+@dataclass(frozen=True)
 class OpenVoxConfig:
     """A mask shows the instance with the largest score geometric_weight x posterior mass + caption_weight x cosine.
 

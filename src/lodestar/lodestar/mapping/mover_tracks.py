@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from lodestar.geometry.camera import PinholeCamera
 from lodestar.geometry.poses import inverse
+from lodestar.mapping.plane_tracks import LONGEST, PlaneTrack, associate, new_belief
 from lodestar.mapping.records import CaptionVote, Instance, InstanceDelta, Observation
 from lodestar.perception.config import MoverConfig
 from lodestar.perception.frames import RgbdFrame
@@ -17,9 +17,8 @@ from lodestar.perception.movers import MoverSight, SplitFrame
 #: Ids of tracks lie above those of instances and signs: nothing of the map has one.
 FIRST_TRACK = 3 << 29
 _IDS = (1 << 31) - 1 - FIRST_TRACK
-_COAST = 0.7  # s in which the velocity of an unseen track halves: who is hidden may stand
-_LONGEST = 1.0  # s of one step of prediction; after a longer gap the place is as uncertain as after that
 _AROUND = 0.15  # m around a body that is still its own depth
+_BODY = 0.25  # m, least radius of a body, of which an image may show a part; chosen: half the shoulders of an adult
 _BEHIND = 0.5  # m beyond a track's place from which on depth shows that it is not there
 _CLOCK_SET = 1.0  # s by which stamps may come late before the clock counts as set back
 _SMOOTH = 0.3  # weight of a new box
@@ -48,20 +47,14 @@ class MoverTrack:
     stamp: float
 
 
-@dataclass(eq=False)
-class _State:
-    """One track in odom. mean: x, y, vx, vy; height: z of the middle of the body."""
+@dataclass(eq=False, kw_only=True)
+class _State(PlaneTrack):
+    """One track. height: z of the middle of the body in odom; size: (3,), metres."""
 
-    mean: np.ndarray
-    covariance: np.ndarray
     height: float
     size: np.ndarray
     sight: MoverSight
-    first_seen: float
-    last_seen: float
     id: int = 0  # from the sight on that confirms it
-    sights: int = 1
-    misses: int = 0
     votes: dict[tuple[str, str], float] = field(default_factory=dict)
 
     @property
@@ -100,14 +93,14 @@ class MoverTracker:
             if frame.stamp > self._stamp - _CLOCK_SET:
                 return
             self.restart_clock()
-        step = min(frame.stamp - self._stamp, _LONGEST) if self._states else 0.0
+        step = min(frame.stamp - self._stamp, LONGEST) if self._states else 0.0
         self._stamp, self._odom_from_camera = frame.stamp, frame.odom_from_camera
         self._map_from_odom = np.array(frame.map_from_odom, np.float64)
         self.pictures += split.pictures
         for state in self._states:
-            self._predict(state, step)
+            state.predict(step, self.config)
         sights = sorted(split.sights, key=lambda sight: -sight.detection.score)[: self.config.most]
-        pairs = self._associate(sights)
+        pairs = associate(self._states, np.array([one.place[:2] for one in sights]), self.config)
         for row, column in pairs:
             self._update(self._states[row], sights[column])
         matched = {column for _, column in pairs}
@@ -133,20 +126,22 @@ class MoverTracker:
         )  # fmt: skip
 
     def without_movers(self, frame: RgbdFrame) -> RgbdFrame:
-        """Return a frame whose depth is invalid where the body of a track is; the same one where there is none."""
+        """Return a frame whose depth is invalid in the columns that tracks stand in; the same one where there is none.
+
+        Whole columns: an image may show a part of somebody first, and a mask may lack the head.
+        """
         pose, camera, depth = frame.odom_from_camera, frame.camera, frame.depth
         states = [state for state in self._states if abs(frame.stamp - state.last_seen) <= self.config.life]
         if not states or depth.shape != (camera.height, camera.width):
             return frame
-        ahead = float(np.clip(frame.stamp - self._stamp, 0.0, _LONGEST))
-        rays, kept = camera.rays(), depth.copy()
+        ahead = float(np.clip(frame.stamp - self._stamp, 0.0, LONGEST))
+        plane = (camera.rays() @ pose[:2, :3].T.astype(np.float32)) * depth[..., None]
+        own = np.zeros(depth.shape, bool)
         for state in states:
-            middle = _middle(state, ahead)
-            part = _window(inverse(pose) @ np.append(middle, 1.0), state.size, camera)
-            points = (rays[part] * depth[part][..., None]).reshape(-1, 3) @ pose[:3, :3].T + pose[:3, 3]
-            own = inside_tracks(points, [(middle, state.size)]).reshape(depth[part].shape)
-            kept[part][own & (depth[part] > 0.0)] = 0
-        return replace(frame, depth=kept) if (kept != depth).any() else frame
+            x, y = (_middle(state, ahead)[:2] - pose[:2, 3]).astype(np.float32)
+            own |= np.hypot(plane[..., 0] - x, plane[..., 1] - y) <= _radius(state.size)
+        own &= depth > 0.0
+        return replace(frame, depth=np.where(own, depth.dtype.type(0), depth)) if own.any() else frame
 
     def told(self, delta: InstanceDelta) -> InstanceDelta:
         """Return a delta of the map with the tracks that its frame showed, as instances and observations, and with
@@ -166,52 +161,22 @@ class MoverTracker:
 
     # --- within -----------------------------------------------------------------------------------------------
 
-    def _predict(self, state: _State, step: float) -> None:
-        move = np.eye(4)
-        move[0, 2] = move[1, 3] = step
-        push = np.array([[step**2 / 2, 0.0], [0.0, step**2 / 2], [step, 0.0], [0.0, step]])
-        state.mean = move @ state.mean
-        state.covariance = move @ state.covariance @ move.T + push @ push.T * self.config.acceleration**2
-
-    def _associate(self, sights: Sequence[MoverSight]) -> list[tuple[int, int]]:
-        """Return pairs of track and sight within the gate, the nearest first (nearest neighbour)."""
-        if not self._states or not sights:
-            return []
-        places = np.array([sight.place[:2] for sight in sights])
-        cost = np.empty((len(self._states), len(sights)))
-        for row, state in enumerate(self._states):
-            spread = state.covariance[:2, :2] + np.eye(2) * self.config.noise**2
-            off = places - state.mean[:2]
-            cost[row] = np.einsum("ij,jk,ik->i", off, np.linalg.inv(spread), off)
-        pairs = list[tuple[int, int]]()
-        while float(cost.min()) <= self.config.gate:
-            row, column = (int(i) for i in np.unravel_index(int(cost.argmin()), cost.shape))
-            pairs.append((row, column))
-            cost[row], cost[:, column] = np.inf, np.inf
-        return pairs
-
     def _update(self, state: _State, sight: MoverSight) -> None:
-        gain = state.covariance[:, :2] @ np.linalg.inv(
-            state.covariance[:2, :2] + np.eye(2) * self.config.noise**2
-        )
-        state.mean = state.mean + gain @ (sight.place[:2] - state.mean[:2])
-        state.covariance = state.covariance - gain @ state.covariance[:2]
-        speed = float(np.linalg.norm(state.mean[2:]))
-        state.mean[2:] *= min(1.0, self.config.fastest / max(speed, 1e-9))
+        state.update(sight.place[:2], self._stamp, self.config)
         state.height += _SMOOTH * (float(sight.place[2]) - state.height)
         state.size = state.size + _SMOOTH * (_size(sight) - state.size)
-        state.sight, state.last_seen, state.sights = sight, self._stamp, state.sights + 1
+        state.sight = sight
         _vote(state.votes, sight)
         if not state.id and state.sights >= self.config.confirm:
             self._next = max(self._next + 1, int(max(self._stamp, 0.0) * 10.0) % _IDS)
             state.id = FIRST_TRACK + self._next
 
     def _begun(self, sight: MoverSight) -> _State:
-        mean = np.array([*sight.place[:2], 0.0, 0.0])
-        spread = np.diag([self.config.noise**2] * 2 + [(self.config.fastest / 2.0) ** 2] * 2)
+        mean, spread = new_belief(sight.place[:2], self.config)
         state = _State(
-            mean, spread, float(sight.place[2]), _size(sight), sight, self._stamp, self._stamp, votes={}
-        )
+            mean=mean, covariance=spread, height=float(sight.place[2]), size=_size(sight), sight=sight,
+            first_seen=self._stamp, last_seen=self._stamp,
+        )  # fmt: skip
         _vote(state.votes, sight)
         return state
 
@@ -224,7 +189,7 @@ class MoverTracker:
                 self._ended += [state.id] if state.id else []
                 continue
             if unseen > 0.0:
-                state.mean[2:] *= 0.5 ** (step / _COAST)
+                state.coast(step)
             kept.append(state)
         kept.sort(key=lambda state: -state.last_seen)
         self._ended += [state.id for state in kept[config.most :] if state.id]
@@ -251,33 +216,9 @@ class MoverTracker:
         )  # fmt: skip
 
 
-def _window(middle: np.ndarray, size: np.ndarray, camera: PinholeCamera) -> tuple[slice, slice]:
-    """Return the part of an image that a body may be in: the whole one where it is near. middle: (4,) in the camera."""
-    x, y, z = (float(value) for value in middle[:3])
-    reach = float(np.linalg.norm(size)) / 2.0 + 2.0 * _AROUND
-    near = z - reach
-    if z < -reach:
-        return slice(0, 0), slice(0, 0)
-    if near < 0.3:
-        return slice(0, camera.height), slice(0, camera.width)
-    left, right = (camera.cx + camera.fx * edge / near for edge in (min(x - reach, 0.0), max(x + reach, 0.0)))
-    top, bottom = (camera.cy + camera.fy * edge / near for edge in (min(y - reach, 0.0), max(y + reach, 0.0)))
-    return (
-        slice(max(int(top), 0), max(min(int(bottom) + 1, camera.height), 0)),
-        slice(max(int(left), 0), max(min(int(right) + 1, camera.width), 0)),
-    )
-
-
-def inside_tracks(
-    points: np.ndarray, bodies: Iterable[tuple[np.ndarray, np.ndarray]], margin: float = _AROUND
-) -> np.ndarray:
-    """Return (N,) bool: points (N, 3) within a body: a cylinder about its middle (3,), of its size (3,)."""
-    own = np.zeros(len(points), bool)
-    for middle, size in bodies:
-        radius, half = float(max(size[:2])) / 2.0 + margin, float(size[2]) / 2.0 + margin
-        near = np.abs(points[:, 2] - middle[2]) <= half
-        own |= near & (np.hypot(points[:, 0] - middle[0], points[:, 1] - middle[1]) <= radius)
-    return own
+def _radius(size: np.ndarray) -> float:
+    """Return the radius, metres, of the column that a body of this size (3,) is in."""
+    return max(float(max(size[:2])) / 2.0, _BODY) + _AROUND
 
 
 def _middle(state: _State, ahead: float = 0.0) -> np.ndarray:

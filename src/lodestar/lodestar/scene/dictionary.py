@@ -86,11 +86,11 @@ class SceneDictionary:
             if (delta.map_id, delta.session_id) != (self.map_id, self.session_id):
                 if delta.session_id in self._retired:
                     state.counts["stale_deltas"] += 1
-                    return self._unchanged()
+                    return self._publish((), (), ())
                 removed.extend(self._start_over(delta.map_id, delta.session_id))
             if delta.revision < self._instance_revision:
                 state.counts["stale_deltas"] += 1
-                return self._unchanged()
+                return self._publish((), (), ())
             self._instance_revision = delta.revision
             state.stamp = max(state.stamp, delta.stamp)
             state.follow_jump(delta.map_from_odom, delta.observations)
@@ -115,6 +115,11 @@ class SceneDictionary:
             self.state.take_signs(reading, merges)
             self.state.refresh_neighbors()
             return self._publish(merges, ())
+
+    def expire_movers(self, stamp: float) -> SceneDelta:
+        """Return the end of people and animals whose life is over at `stamp`, also where no images come any more."""
+        with self.lock:
+            return self._publish((), self.state.expire_movers(stamp), ())
 
     def _start_over(self, map_id: int, session_id: str) -> list[int]:
         """Follow the voxel map into another session; return the entities that ended with the old one.
@@ -151,7 +156,7 @@ class SceneDictionary:
         """
         with self.lock:
             if session_id != self.session_id:
-                return self._unchanged()
+                return self._publish((), (), ())
             merges: list[Merge] = []
             self.state.claim(known, merges)
             self.state.refresh_neighbors()
@@ -159,16 +164,13 @@ class SceneDictionary:
 
     # ----------------------------------------------------------------- output
 
-    def _publish(self, merges: Iterable[Merge], removed: Iterable[int]) -> SceneDelta:
-        journal = self.state.journal
-        batch = journal.pending(self.config.max_delta)
-        return journal.publish(
-            self.state.stamp, batch, self._entity, merges, removed, (self.map_id, self.session_id)
-        )
-
-    def _unchanged(self) -> SceneDelta:
-        names = self.map_id, self.session_id
-        return self.state.journal.publish(self.state.stamp, (), self._entity, (), (), names)
+    def _publish(
+        self, merges: Iterable[Merge], removed: Iterable[int], batch: Iterable[int] | None = None
+    ) -> SceneDelta:
+        """Return a delta. batch: of entities that have changed; None = the next that wait."""
+        journal, names = self.state.journal, (self.map_id, self.session_id)
+        batch = journal.pending(self.config.max_delta) if batch is None else batch
+        return journal.publish(self.state.stamp, batch, self._entity, merges, removed, names)
 
     def _entity(self, identity: int) -> Entity:
         state = self.state

@@ -340,6 +340,25 @@ def test_a_known_target_without_viewpoint_is_unreachable_after_exploration():
     assert len(world.of(SendGoal)) >= 1  # it explored first
 
 
+def test_what_was_last_seen_at_a_place_and_is_not_found_there_is_told_as_seen_then():
+    """A person has left: the robot went back to where the memory has one, and does not say that it saw nobody."""
+    places = iter([(7.0, 8.0, 0.0)])
+
+    def remembered(request):
+        goal = next(places, None)
+        if goal is None:
+            return Rejection("semantic_map", request.epoch, RejectionReason.NO_PROPOSAL, "none")
+        return replace(proposal(*goal), rationale="the person was last seen here 40 seconds ago, 5.0 m away")
+
+    world = World(answers={"semantic_map": remembered, "frontier": exploring((2.0, 8.0, 0.0))})
+    world.loop.start(find(), 0.0)
+    world.run()
+    assert (7.0, 8.0) in [tuple(goal.goal[:2]) for goal in world.of(SendGoal)]
+    assert world.result.error_code is ErrorCode.TARGET_NOT_FOUND
+    assert "last seen here 40 seconds ago" in world.result.error_msg
+    assert "Nothing like it was seen" not in world.result.error_msg
+
+
 def test_nothing_found_anywhere_says_so():
     world = World(answers={"frontier": exploring((2.0, 8.0, 0.0), (8.0, 8.0, 0.0))})
     world.loop.start(find(), 0.0)

@@ -81,10 +81,10 @@ def test_a_closed_way_is_another_plan_at_once_and_the_same_list_is_none() -> Non
 
 def test_a_clock_that_goes_back_does_not_stop_the_plan() -> None:
     chain = PlanChain(MappingConfig())
-    assert chain.wants_turn(100.0, SENSOR)
+    assert chain.wants_turn(100.0)
     chain.take_turn(turn(100.0))
     assert not chain.is_due(99.9), "a stamp out of order, not a clock that went back"
     chain.restart_clock()
-    assert chain.wants_turn(3.0, SENSOR)
+    assert chain.wants_turn(3.0)
     chain.take_turn(turn(3.0))
     assert chain.grid.stamp == 3.0

@@ -47,3 +47,12 @@ def test_who_followed_a_dictionary_hears_from_its_successor_that_nobody_is_there
     assert set(mirror.entities) == {5}
     loaded = scene_from_archive(scene_to_archive(scene), scene.config, 12.0)
     assert set(loaded.state.records) == {5}, "nobody stands in a saved map"
+
+
+def test_a_person_ends_also_where_no_images_come_any_more_and_others_hear_of_it():
+    scene, mirror = SceneDictionary(map_id=1, session_id="a"), SceneMirror()
+    mirror.apply(told(scene, 10.0, 1, seen(5, 10.0, "chair", 4.0), seen(FIRST_TRACK + 1, 10.0)))
+    assert mirror.apply(scene.expire_movers(10.0 + scene.config.mover_life))
+    assert FIRST_TRACK + 1 in mirror.entities
+    assert mirror.apply(scene.expire_movers(10.1 + scene.config.mover_life))
+    assert set(mirror.entities) == {5}

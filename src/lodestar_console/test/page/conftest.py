@@ -5,12 +5,10 @@ from __future__ import annotations
 import importlib.util
 import shutil
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-HERE = Path(__file__).parent
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or ""
 NEEDS = ("playwright", "starlette", "uvicorn", "websockets")
 ARGUMENTS = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
@@ -23,11 +21,10 @@ def missing() -> str:
     return f"browser tests left out, missing: {', '.join(lacks)}" if lacks else ""
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    reason = missing()
-    for item in items:
-        if reason and item.path.parent == HERE and item.get_closest_marker("browser"):
-            item.add_marker(pytest.mark.skip(reason=reason))
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip here, and not in the tests: what is skipped at one place is told in one line."""
+    if item.get_closest_marker("browser") and (reason := missing()):
+        pytest.skip(reason)
 
 
 @pytest.fixture

@@ -25,6 +25,12 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         help="buildings, by turns of each kind (501-510)",
     )
     parser.add_argument("--walkers", type=int, default=3, help="people who walk to and fro (default 3)")
+    parser.add_argument(
+        "--wait",
+        type=float,
+        default=0.0,
+        help="s for which they wait before the robot; 0 = they walk through it (default 0)",
+    )
     parser.add_argument("--comfort", type=float, default=1.2, help="m that the robot keeps (default 1.2)")
 
 
@@ -38,10 +44,13 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
         world = world_from_spec(KINDS[index % len(KINDS)], seed)
         for keeps in (True, False):
             comfort = options.comfort if keeps else 0.0
-            trial = people_trial(world, seed, phrase_book(), comfort, options.comfort, options.walkers)
+            trial = people_trial(
+                world, seed, phrase_book(), comfort, options.comfort, options.walkers, options.wait
+            )
             found[keeps].append(trial)
             progress(
-                f"{world.name} {'with' if keeps else 'without'}: {trial.tracked} tracks, {trial.contacts} contacts, "
+                f"{world.name} {'with' if keeps else 'without'}: {trial.tracked} tracks, {trial.contacts} contacts "
+                f"({trial.own} by its own motion), touched {trial.touched} times, "
                 f"nearest {trial.nearest:.2f} m, near {trial.near:.1f} of {trial.moving:.0f} s"
             )
     return _result(found[True], found[False])
@@ -58,6 +67,9 @@ def _result(kept: list[PeopleTrial], plain: list[PeopleTrial]) -> Result:
         moving = max(sum(one.moving for one in runs), 1e-9)
         metrics |= {
             f"{name}.contacts": float(sum(one.contacts for one in runs)),
+            f"{name}.own": float(sum(one.own for one in runs)),
+            f"{name}.their": float(sum(one.their for one in runs)),
+            f"{name}.touched": float(sum(one.touched for one in runs)),
             f"{name}.nearest": min(one.nearest for one in runs),
             f"{name}.near_share": sum(one.near for one in runs) / moving,
             f"{name}.roomy_share": sum(one.roomy for one in runs) / moving,
@@ -85,6 +97,9 @@ def _table(title: str, runs: list[PeopleTrial]) -> Table:
         "surfaces",
         "cells",
         "contacts",
+        "own",
+        "their",
+        "touched",
         "nearest m",
         "moving s",
         "near s",
@@ -94,8 +109,8 @@ def _table(title: str, runs: list[PeopleTrial]) -> Table:
     rows = tuple(
         (
             str(one.seed), str(one.tracked), str(one.entities + one.instances), str(one.surfaces), str(one.cells),
-            str(one.contacts), f"{one.nearest:.2f}", f"{one.moving:.0f}", f"{one.near:.1f}", f"{one.roomy:.1f}",
-            f"{one.metres:.0f}",
+            str(one.contacts), str(one.own), str(one.their), str(one.touched), f"{one.nearest:.2f}",
+            f"{one.moving:.0f}", f"{one.near:.1f}", f"{one.roomy:.1f}", f"{one.metres:.0f}",
         )
         for one in runs
     )  # fmt: skip

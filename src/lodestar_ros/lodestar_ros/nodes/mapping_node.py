@@ -25,6 +25,7 @@ from lodestar_ros.frame_tree import TransformUnavailable
 from lodestar_ros.grid_publisher import GridPublisher
 from lodestar_ros.map_actions import PartServer
 from lodestar_ros.map_source import PosedMessage, drop_offs, listen_to_source, posed
+from lodestar_ros.mover_publisher import MoverPublisher
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.parameters import declare_config, declare_part
 from lodestar_ros.rgbd import CameraPoses
@@ -37,7 +38,8 @@ class MappingNode(LodestarNode):
     """Keep the plan grid of all nodes.
 
     Subscribes: ``points``, ``scan``, or ``depth`` and ``camera_info``, TF, ``closed_ways``; with SLAM also ``map``.
-    Publishes: ``grid`` (when it changed, and every few seconds), ``~/octomap`` (if it has subscribers).
+    Publishes: ``grid`` (when it changed, and every few seconds), ``~/movers`` (whatever moves in the ranges),
+    ``~/octomap`` (if it has subscribers).
     Actions: ``~/save``, ``~/load``.
     """
 
@@ -51,6 +53,7 @@ class MappingNode(LodestarNode):
         self._octomap_due = Periodic(self._config.octomap_period)
         self._grid = GridPublisher(self, self._config.grid_refresh)
         self._ways = WayInput(self, lambda: self._chain.opened_ways)
+        self._movers = MoverPublisher(self, "~/movers")
         self._octomap = self.create_publisher(Octomap, "~/octomap", qos.LATCHED)
         self._worker: LatestWorker = LatestWorker("map", self._integrate, self._on_error)
         self.on_close(self._worker.close)
@@ -119,8 +122,9 @@ class MappingNode(LodestarNode):
             self._chain.follow_ways(self._ways.told)
             if isinstance(item.message, Image | CompressedImage):
                 self._chain.take_depth(self._poses.frame(item.message), item.odom_from_base)
-            elif self._chain.takes(item.stamp, item.map_from_sensor):
+            else:
                 self._chain.take_turn(item.turn())
+                self._movers.publish(self._chain.movers.tracks(), item.stamp)
             self._publish(item.stamp)
 
     def _publish(self, stamp: float) -> None:

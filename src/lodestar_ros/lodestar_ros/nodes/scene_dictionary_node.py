@@ -35,11 +35,13 @@ from lodestar_ros.scene_enrichment import SceneEnrichment
 from lodestar_ros.scene_fields import SceneFields
 from lodestar_ros.workers import QueueWorker
 
+EXPIRY = 1.0  # s between two looks whether people and animals are over
+
 
 class SceneDictionaryNode(LodestarNode):
     """Keep the entities of the scene and answer queries about them.
 
-    Subscribes: ``instances``, ``signs``, ``grid``, ``pillars``, ``keyframes``, ``tracks``,
+    Subscribes: ``instances``, ``signs``, ``grid``, ``pillars``, ``keyframes``, ``tracks``, ``movers``,
     ``directive``.
     Publishes: ``~/entities`` (deltas), ``~/regions``, ``~/similarity/*``, ``~/keep_out_mask``,
     ``~/costmap_filter_info``, ``~/markers``. Serves: ``~/get_entities`` (paged), ``~/name_region``,
@@ -76,6 +78,7 @@ class SceneDictionaryNode(LodestarNode):
         self.listen(msg.Keyframe, "keyframes", self._on_keyframe, qos.EVENT)
         self.listen(msg.SignReading, "signs", self._on_signs, qos.EVENT)
         self.steady_timer(config.regions_period, self._look_for_rooms)
+        self.steady_timer(EXPIRY, lambda: self._worker.submit(self._expire_movers))
         self.diagnostics.value("entities", lambda: len(self._scene))
         for count in ("source_restarts", "orphans"):
             self.diagnostics.value(f"instances.{count}", partial(self._count, count))
@@ -93,6 +96,10 @@ class SceneDictionaryNode(LodestarNode):
     def _look_for_rooms(self) -> None:
         if self._chain.rooms_wait:
             self._worker.submit(self._find_rooms)
+
+    def _expire_movers(self) -> None:
+        """On the worker: nothing tells that somebody left where no images come."""
+        self._publish(self._scene.expire_movers(self.now))
 
     def _find_rooms(self) -> None:
         """On the worker."""

@@ -18,9 +18,10 @@ from lodestar.storage.checkpoint import CheckpointConfig
 from lodestar_interfaces import msg, srv
 from lodestar_ros import qos
 from lodestar_ros.conversions_map import pillars_to_msg
-from lodestar_ros.conversions_scene import instances_to_msg, tracks_to_msg
+from lodestar_ros.conversions_scene import instances_to_msg
 from lodestar_ros.conversions_sensors import cloud_to_msg
 from lodestar_ros.executors import main_of
+from lodestar_ros.mover_publisher import MoverPublisher
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.parameters import declare_config, declare_part
 from lodestar_ros.rgbd import ColorBeside, SegmentedRgbd
@@ -43,8 +44,7 @@ class SemanticVoxelsNode(LodestarNode):
         self._instances = self.create_publisher(msg.InstanceArray, "~/instances", qos.EVENT)
         self._cloud = self.create_publisher(PointCloud2, "~/cloud", qos.LATCHED)
         self._pillars = self.create_publisher(msg.PillarMap, "~/pillars", qos.LATCHED)
-        self._tracks = self.create_publisher(msg.MoverTracks, "~/tracks", qos.EVENT)
-        self._showed_movers = False  # with the last frame
+        self._tracks = MoverPublisher(self, "~/tracks")
         self._layers_of = ("", 0)  # session and revision that were published last
         self._commit = threading.Lock()  # deltas are published in the order of their revisions
         self._files = VoxelFiles(
@@ -95,10 +95,7 @@ class SemanticVoxelsNode(LodestarNode):
                 self._files.note_ids()
                 self._instances.publish(instances_to_msg(delta))
         finally:  # also where somebody fills the image, and nothing is left to fuse
-            tracks = self._chain.movers.tracks()
-            if tracks or self._showed_movers:
-                self._tracks.publish(tracks_to_msg(tracks, pair[0].stamp))
-            self._showed_movers = bool(tracks)
+            self._tracks.publish(self._chain.movers.tracks(), pair[0].stamp)
         self.diagnostics.status(f"{len(self._map.instances())} instances")
 
     def _publish_layers(self, _item: None) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 
@@ -160,8 +162,10 @@ class World:
         low, high = _place(self.shape(thing).mesh, thing.pose).bounds
         return low.astype(np.float64), high.astype(np.float64)
 
-    def objects_at(self, time: float) -> tuple[WorldObject, ...]:
-        """Return the objects and their poses `time` seconds after the start."""
+    def objects_at(
+        self, time: float, waited: Mapping[int, float] = MappingProxyType({})
+    ) -> tuple[WorldObject, ...]:
+        """Return the objects and their poses `time` seconds after the start. waited: s that walkers stood, by id."""
         things = dict(self._by_id)
         for event in sorted(self.events, key=lambda e: e.time):
             if event.time > time:
@@ -175,7 +179,8 @@ class World:
                 things[thing.id] = replace(thing, category=event.category, caption=event.caption)
             elif event.kind in ("move", "walk") and event.object_id in things:
                 thing = things[event.object_id]
-                pose = event.pose if event.kind == "move" else _walked(event, time, thing.pose)
+                walked = time - waited.get(thing.id, 0.0)
+                pose = event.pose if event.kind == "move" else _walked(event, walked, thing.pose)
                 things[event.object_id] = replace(
                     thing, pose=pose or thing.pose, supported_by=STRUCTURE, contained_in=0
                 )
@@ -234,7 +239,7 @@ def _walked(event: Event, time: float, pose: tuple[float, ...]) -> tuple[float, 
     points = np.asarray(event.path, dtype=np.float64)
     steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
     marks = np.concatenate([[0.0], np.cumsum(steps)])
-    along = min((time - event.time) * event.speed, marks[-1])
+    along = min(max(time - event.time, 0.0) * event.speed, marks[-1])
     index = min(int(np.searchsorted(marks, along, side="right")) - 1, len(steps) - 1)
     fraction = (along - marks[index]) / max(steps[index], 1e-9)
     delta = points[index + 1] - points[index]

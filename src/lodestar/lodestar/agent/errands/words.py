@@ -182,6 +182,8 @@ def not_found(run: DirectiveRun, context: LoopContext, view: TargetView, begin: 
     """Return in words that the target was not found, how much of the floor was looked at, and what came nearest."""
     nearest = nearest_in_words(view.candidates, context.facts.entities, run.config.nearest_matches)
     seen = f"What came nearest: {nearest}." if nearest else "Nothing like it was seen."
+    if run.errand.seen_then:
+        seen = f"I have looked where it was remembered: {run.errand.seen_then}."
     target = run.step.target or run.directive.text
     return f"{begin} {target!r} was found. {context.searched.in_words()} {seen}"
 

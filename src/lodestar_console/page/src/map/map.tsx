@@ -224,14 +224,13 @@ function use(app: App, renderer: MapRenderer, u: number, v: number): void {
     if (at) app.ui.set({ places: tool === "way" && places.length === 1 ? [places[0]!, at] : [at] });
     return;
   }
-  app.ui.set({ selected: renderer.overlay.hit(u, v) });
+  const selected = renderer.overlay.hit(u, v);
+  app.ui.set(selected ? { selected } : { selected, lit: null });
 }
-
-let pressedAt: [number, number] = [0, 0];
 
 function onClick(event: MouseEvent, stage: HTMLElement, app: App, renderer: MapRenderer): void {
   const box = stage.getBoundingClientRect();
-  if (Math.hypot(event.clientX - pressedAt[0], event.clientY - pressedAt[1]) > CLICK) return;
+  if (Math.hypot(event.clientX - renderer.pressedAt[0], event.clientY - renderer.pressedAt[1]) > CLICK) return;
   use(app, renderer, event.clientX - box.left, event.clientY - box.top);
 }
 
@@ -272,7 +271,7 @@ function listenFlat(stage: HTMLElement, renderer: MapRenderer): () => void {
   const held = new Map<number, [number, number]>();
   const { flat } = renderer;
   const down = (event: PointerEvent): void => {
-    if (held.size === 0) pressedAt = [event.clientX, event.clientY];
+    if (held.size === 0) renderer.pressedAt = [event.clientX, event.clientY];
     held.set(event.pointerId, [event.clientX, event.clientY]);
     if (!renderer.solid && event.target instanceof HTMLCanvasElement) stage.setPointerCapture(event.pointerId);
   };

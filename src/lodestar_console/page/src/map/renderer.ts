@@ -24,6 +24,8 @@ export class MapRenderer {
   solid: SolidView | null = null;
   /** Whether the middle is marked, where the keyboard points. */
   crosshair = false;
+  /** Pixel of the page where the pointer went down: a drag is no click. */
+  pressedAt: [number, number] = [0, 0];
   private readonly gridPicture: RasterPicture;
   private readonly looksPicture: RasterPicture;
   private readonly context: CanvasRenderingContext2D;

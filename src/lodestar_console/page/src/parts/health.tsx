@@ -1,6 +1,6 @@
 // The doctor's findings; rates, ages, memory and restarts of each node; its log.
 
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { useStore } from "../app";
 import { duration, mebibytes, percent } from "../format";
 import type { NodeHealth } from "../protocol";
@@ -75,7 +75,7 @@ function Log({ node }: { node: string }) {
       .then(async (response) => setText(response.ok ? await response.text() : `No log: ${(await response.text()).slice(0, 300)}`))
       .catch(() => setText("No log: the link to the robot is lost."));
   };
-  if (text === null) load();
+  useEffect(load, []);
   return (
     <section>
       <h3>Log of {node} <button onClick={load}>Read again</button></h3>

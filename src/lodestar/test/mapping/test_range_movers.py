@@ -1,0 +1,139 @@
+"""Movers in the turns of a range sensor: whoever walks is followed all around, and what stands is nobody."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lodestar.geometry.poses import planar_transform
+from lodestar.mapping.config import RangeMoverConfig
+from lodestar.mapping.range_movers import RangeMovers
+from lodestar.perception.config import MoverConfig
+
+STEP = 0.25
+BEAMS = 720
+
+
+def scan(pose, posts, room=(-6.0, -4.0, 6.0, 4.0)):
+    """Returns (N, 3) in the sensor's frame of a scan from a pose (3,): a room, and posts (x, y, radius) in it."""
+    angles = np.linspace(-math.pi, math.pi, BEAMS, endpoint=False) + pose[2]
+    ways = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    with np.errstate(divide="ignore", over="ignore"):
+        walls = [(edge - pose[i % 2]) / ways[:, i % 2] for i, edge in enumerate(room)]
+    far = np.min([np.where(wall > 0.0, wall, np.inf) for wall in walls], axis=0)
+    for x, y, radius in posts:
+        to = np.array([x, y]) - pose[:2]
+        along = ways @ to
+        inside = radius**2 - (to @ to - along**2)
+        first = along - np.sqrt(np.maximum(inside, 0.0))
+        far = np.where((inside > 0.0) & (first > 0.0), np.minimum(far, first), far)
+    local = ways * far[:, None]
+    c, s = math.cos(pose[2]), math.sin(pose[2])
+    return np.column_stack([local @ [[c, -s], [s, c]], np.zeros(BEAMS)])
+
+
+def follow(steps, robot=lambda now: (0.0, 0.0, 0.0), posts=lambda now: [], noise=0.01, correction=None):
+    """Feed turns; return the movers and the tracks after each turn."""
+    movers, told, rng = RangeMovers(RangeMoverConfig(), MoverConfig()), [], np.random.default_rng(5)
+    for k in range(steps):
+        pose = np.array(robot(STEP * k))
+        points = scan(pose, posts(STEP * k)) + rng.normal(0.0, noise, (BEAMS, 3)) * (1, 1, 0)
+        correction = np.eye(4) if correction is None else correction
+        movers.take(STEP * k, points, planar_transform(*pose), correction)
+        told.append(movers.tracks())
+    return movers, told
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.floats(-math.pi, math.pi), st.floats(1.0, 2.5), st.floats(-math.pi, math.pi), st.floats(0.5, 1.2),
+    st.floats(-0.5, 0.5), st.floats(-0.5, 0.5),
+)  # fmt: skip
+def test_whoever_walks_is_followed_all_around_also_by_a_robot_that_drives_and_turns(
+    bearing, away, heading, speed, drive, spin
+):
+    start = np.array([math.cos(bearing), math.sin(bearing)]) * away
+    way = speed * np.array([math.cos(heading), math.sin(heading)])
+
+    def person(now):
+        return start + way * (now - 1.5)  # the first turns show an empty room
+
+    def robot(now):
+        return (drive * now, 0.0, spin * now)
+
+    def posts(now):
+        return [(*person(now), 0.22)] if now >= 1.5 else []
+
+    _, told = follow(13, robot, posts)
+    near = [np.linalg.norm(person(STEP * k) - robot(STEP * k)[:2]) for k in range(6, 13)]
+    if min(near) < 0.6 or max(near) > 4.5 or np.abs(person(3.0)).max() > 3.5:
+        return  # it walks through the sensor, or away
+    assert len(told[-1]) == 1
+    track = told[-1][0]
+    assert np.linalg.norm(track.place[:2] - person(3.0)) < 0.4
+    assert np.linalg.norm(track.velocity - way) < 0.45
+    assert track.label == ""
+
+
+def room_with_posts(seed, count):
+    rng = np.random.default_rng(seed)
+    return [(*rng.uniform((-5.0, -3.5), (5.0, 3.5)), float(rng.uniform(0.02, 0.4))) for _ in range(count)]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10_000), st.integers(0, 25), st.floats(-0.7, 0.7), st.floats(-1.0, 1.0))
+def test_furniture_is_nobody_however_the_robot_drives(seed, count, drive, spin):
+    path = sorted((0.0, drive * 6.0))
+    posts = [
+        p for p in room_with_posts(seed, count) if math.hypot(p[0] - np.clip(p[0], *path), p[1]) > 0.5 + p[2]
+    ]
+    _, told = follow(24, lambda now: (drive * now, 0.0, spin * now), lambda now: posts)
+    assert not any(told)
+
+
+def test_a_chair_that_is_pushed_once_is_over_within_seconds():
+    def posts(now):
+        return [(1.5, min(max(now - 1.5, 0.0), 1.0) * 1.0 - 0.5, 0.25)]  # 1 m in 1 s
+
+    _, told = follow(40, posts=posts)
+    assert any(told[: int(4.0 / STEP)])
+    config = RangeMoverConfig()
+    assert not any(told[int((2.5 + config.memory + config.life) / STEP) + 1 :])
+
+
+def test_who_walks_out_of_sight_ends_and_who_is_seen_through_ends_at_once():
+    def posts(now):
+        return [(1.5, -1.5 + 0.8 * now, 0.22)] if 1.0 <= now < 3.0 else []
+
+    _, told = follow(24, posts=posts)
+    assert told[int(2.5 / STEP)] and not told[int(4.0 / STEP)]
+
+
+def test_the_map_may_be_corrected_and_a_track_goes_with_it():
+    def posts(now):
+        return [(1.5, -1.0 + 0.8 * now, 0.22)] if now >= 1.0 else []
+
+    shift = planar_transform(10.0, -3.0, math.pi / 2.0)
+    _, told = follow(12, posts=posts, correction=shift)
+    x, y, _ = posts(STEP * 11)[0]
+    assert told[-1][0].place[:2] == pytest.approx((10.0 - y, -3.0 + x), abs=0.4)
+    assert told[-1][0].velocity == pytest.approx((-0.8, 0.0), abs=0.3)
+
+
+def test_turns_that_are_late_empty_or_no_numbers_change_nothing_and_a_clock_may_go_back():
+    def posts(now):
+        return [(1.5, -1.0 + 0.8 * now, 0.22)] if now >= 1.0 else []
+
+    movers, told = follow(12, posts=posts)
+    now = STEP * 11
+    pose = planar_transform(0.0, 0.0, 0.0)
+    movers.take(now - 0.5, scan(np.zeros(3), []), pose, np.eye(4))
+    movers.take(now + 0.1, scan(np.zeros(3), []), np.full((4, 4), np.nan), np.eye(4))
+    assert movers.tracks() is told[-1]
+    movers.take(now + 0.2, np.zeros((0, 3)), pose, np.eye(4))
+    assert len(movers.tracks()) == 1
+    movers.take(now + 0.3, np.full((9, 3), np.nan), pose, np.eye(4))
+    movers.take(1.0, scan(np.zeros(3), []), pose, np.eye(4))
+    assert movers.tracks() == ()

@@ -48,6 +48,7 @@ OPTIONS = {  # where the options of a command are defined; benchmarks add theirs
         "lodestar_go2/lodestar_go2/nodes/try_stop.py", "lodestar_ros/lodestar_ros/terminal.py",
     ),
     "lodestar_console.typescript": ("lodestar_console/lodestar_console/typescript.py",),
+    "lodestar_console.intake.recorded": ("lodestar_console/lodestar_console/intake/recorded.py",),
     "lodestar_console.link": ("lodestar_console/lodestar_console/link.py",),
     "lodestar_console.agents": ("lodestar_console/lodestar_console/agents.py",),
     "lodestar_console.scripted": ("lodestar_console/lodestar_console/scripted/__main__.py",),

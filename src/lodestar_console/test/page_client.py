@@ -81,7 +81,7 @@ class StateReader:
             assert left > 0, f"did not come; parts {self.parts.keys()}"
             self.read(left)
 
-    def request(self, kind, seconds=10.0, **fields):
+    def request(self, kind, /, seconds=10.0, **fields):
         self.number += 1
         number = self.number
         self.socket.send(json.dumps({"type": kind, "id": number, **fields}))

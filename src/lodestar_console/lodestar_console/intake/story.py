@@ -1,35 +1,27 @@
-"""The story of a run: decisions with their reasons, events, and changes of what is believed."""
+"""The story of a run, as the stack tells it: decisions, events, and changes of what is believed."""
 
 from __future__ import annotations
 
-import math
 import re
-from collections import OrderedDict
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import msgspec
 
-from lodestar.selection.decisions import ArmRecord, Decision, Outcome
-from lodestar.worldmodel.outcome_sentences import causes_in_words, discrepancy_in_words
-from lodestar.worldmodel.outcomes import ActionOutcome
-from lodestar.worldmodel.records import Trace
-from lodestar.worldmodel.trace_sentences import action_in_words, belief_in_words, expectation_in_words
 from lodestar_console import protocol
 from lodestar_console.board.board import Board
-from lodestar_console.intake.convert import brief, number
+from lodestar_console.intake.convert import brief
 from lodestar_console.intake.robot_state import RobotState
+from lodestar_console.intake.story_book import StoryBook
 from lodestar_console.intake.worker import KeyedWorker
 from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.conversions import stamp_from_msg
 from lodestar_ros.conversions_agent import decision_from_msg
 from lodestar_ros.conversions_world import outcome_from_msg, trace_from_msg
-from lodestar_ros.decision_history import episodes, why
 from lodestar_ros.node import LodestarNode
 
-MOST = 2000  # decisions whose records are kept
 _TAKEN_BACK = re.compile(r"Entry (\d+) was taken back")
 
 
@@ -40,13 +32,12 @@ class Story:
     """
 
     def __init__(self, node: LodestarNode, board: Board, worker: KeyedWorker, robot: RobotState) -> None:
-        self._board, self._worker, self._robot = board, worker, robot
-        self._records: OrderedDict[str, dict[str, Any]] = OrderedDict()
-        self._count = 0
+        self._board, self._worker = board, worker
+        self._book = StoryBook(board, lambda: robot.pose)
         for kind, topic, profile, take in (
-            (msg.Decision, "decision", qos.HISTORY, self._take_decision),
-            (msg.ReasoningTrace, "traces", qos.HISTORY, self._take_trace),
-            (msg.TraceOutcome, "outcomes", qos.HISTORY, self._take_outcome),
+            (msg.Decision, "decision", qos.HISTORY, self._record(decision_from_msg)),
+            (msg.ReasoningTrace, "traces", qos.HISTORY, self._record(trace_from_msg)),
+            (msg.TraceOutcome, "outcomes", qos.HISTORY, self._record(outcome_from_msg)),
             (msg.WorldEvent, "world_events", qos.EVENT, self._take_event),
             (msg.DirectiveReport, "directive_report", qos.EVENT, self._take_report),
             (msg.NodeRestart, "restarts", qos.LATCHED, self._take_restart),
@@ -56,93 +47,14 @@ class Story:
     def _submit(self, take: Callable[[Any], None], message: Any) -> None:
         self._worker.submit(partial(take, message))
 
-    # --- decisions ------------------------------------------------------------------------------------
-
-    def _take_decision(self, message: msg.Decision) -> None:
-        decision = decision_from_msg(message)
-        key = decision.trace_id or f"epoch {decision.epoch}"
-        records = self._of(key)
-        is_new = "decision" not in records
-        records["decision"] = decision
-        self._show(key)
-        if is_new:
-            text = f"{decision.chosen or 'nothing'} was chosen: {decision.explanation}"
-            self.tell("DECISION", text, decision.stamp, decision=key, entities=decision.evidence_entities)
-
-    def _take_trace(self, message: msg.ReasoningTrace) -> None:
-        trace = trace_from_msg(message)
-        self._of(trace.id)["trace"] = trace
-        self._show(trace.id)
-
-    def _take_outcome(self, message: msg.TraceOutcome) -> None:
-        outcome = outcome_from_msg(message)
-        self._of(outcome.trace_id).setdefault("outcomes", []).append(outcome)
-        self._show(outcome.trace_id)
-        if outcome.diagnosis is not None:
-            self.tell("FAILURE", _failure(outcome).text, outcome.stamp, decision=outcome.trace_id)
-
-    def _of(self, key: str) -> dict[str, Any]:
-        records = self._records.setdefault(key, {})
-        while len(self._records) > MOST:
-            self._records.popitem(last=False)
-        return records
-
-    def _show(self, key: str) -> None:
-        records = self._records[key]
-        decision: Decision | None = records.get("decision")
-        trace: Trace | None = records.get("trace")
-        outcomes: list[ActionOutcome] = records.get("outcomes", [])
-        if decision is None and trace is None:
-            return
-        known = [one for one in (trace, decision) if one is not None]
-        (episode,) = episodes([*known, *outcomes])[:1]
-        failed = [one for one in outcomes if one.diagnosis is not None]
-        self._board.put(
-            "decisions",
-            protocol.Decision(
-                id=key,
-                epoch=decision.epoch if decision else trace.epoch if trace else 0,
-                at=round(episode.stamp, 3),
-                directive=brief(decision.directive) if decision else "",
-                chosen=decision.chosen if decision else trace.proposer if trace else "",
-                explanation=brief(
-                    decision.explanation if decision else action_in_words(trace) if trace else ""
-                ),
-                arms=[_arm(arm) for arm in decision.arms] if decision else [],
-                reward=number(decision.reward["total"]) if decision and "total" in decision.reward else None,
-                outcome=_outcome(decision, outcomes),
-                entities=[int(i) for i in decision.evidence_entities] if decision else [],
-                keyframes=[int(i) for i in decision.evidence_keyframes] if decision else [],
-                trace=_trace(trace) if trace else None,
-                failure=_failure(failed[-1]) if failed else None,
-                why=why(episode),
-            ),
-        )
-
-    # --- events and beliefs ---------------------------------------------------------------------------
-
-    def tell(
-        self, kind: str, text: str, at: float, *, decision: str = "", entities: Any = (), key: str = ""
-    ) -> None:
-        """Put something on the timeline."""
-        self._count += 1
-        pose = self._robot.pose
-        self._board.put(
-            "events",
-            protocol.Event(
-                id=key or f"e{self._count}",
-                at=round(at, 3),
-                kind=kind,
-                text=brief(text),
-                pose=None if pose is None else (round(pose[0], 2), round(pose[1], 2), round(pose[2], 2)),
-                entities=[int(i) for i in entities][:20],
-                decision=decision,
-            ),
-        )
+    def _record(self, convert: Callable[[Any], Any]) -> Callable[[Any], None]:
+        return lambda message: self._book.take(convert(message))
 
     def _take_event(self, message: msg.WorldEvent) -> None:
         at = stamp_from_msg(message.header.stamp)
-        self.tell(message.kind, message.text, at, decision=message.trace_id, entities=message.entity_ids)
+        self._book.tell(
+            message.kind, message.text, at, decision=message.trace_id, entities=message.entity_ids
+        )
         back = _TAKEN_BACK.match(message.text) if message.kind == "UNDONE" else None
         if back is not None:
             entry = self._board.tables["beliefs"].get(back[1])
@@ -163,50 +75,7 @@ class Story:
 
     def _take_report(self, message: msg.DirectiveReport) -> None:
         text = message.report if message.ended else f"Begun: {message.understood or message.text}"
-        self.tell("DIRECTIVE", text, stamp_from_msg(message.header.stamp), entities=message.entity_ids)
+        self._book.tell("DIRECTIVE", text, stamp_from_msg(message.header.stamp), entities=message.entity_ids)
 
     def _take_restart(self, message: msg.NodeRestart) -> None:
-        self.tell("RESTART", f"{message.node}: {message.text}", stamp_from_msg(message.header.stamp))
-
-
-def _arm(arm: ArmRecord) -> protocol.Arm:
-    proposal = arm.proposal
-    goal = None if proposal is None else tuple(round(float(v), 2) for v in proposal.goal)
-    return protocol.Arm(
-        name=arm.expert,
-        admissible=arm.admissible,
-        value=number(arm.estimate),
-        bound=number(arm.bound),
-        reason=brief(arm.reason or ("" if proposal is None else proposal.rationale)),
-        propensity=number(arm.propensity),
-        goal=goal if goal is not None and all(map(math.isfinite, goal)) else None,  # type: ignore[arg-type]
-    )
-
-
-def _trace(trace: Trace) -> protocol.DecisionTrace:
-    checks = [protocol.Check(kind="believed", text=belief_in_words(one)) for one in trace.beliefs[:20]]
-    expected = expectation_in_words(trace.expectation, trace.stamp)
-    if expected:
-        checks.append(protocol.Check(kind="expected", text=expected.removeprefix("Expected: ")))
-    if trace.fallback:
-        checks.append(protocol.Check(kind="otherwise", text=brief(trace.fallback)))
-    return protocol.DecisionTrace(text=f"{action_in_words(trace)}: {brief(trace.reason)}", checks=checks)
-
-
-def _failure(outcome: ActionOutcome) -> protocol.Failure:
-    diagnosis = outcome.diagnosis
-    if diagnosis is None:
-        return protocol.Failure(
-            text=outcome.result.value if hasattr(outcome.result, "value") else str(outcome.result)
-        )
-    return protocol.Failure(
-        text=discrepancy_in_words(diagnosis.discrepancy),
-        diagnosis=causes_in_words(diagnosis),
-        recovery=outcome.recovery.replace("_", " "),
-    )
-
-
-def _outcome(decision: Decision | None, outcomes: list[ActionOutcome]) -> str:
-    if decision is not None and decision.outcome is not Outcome.PENDING:
-        return decision.outcome.name.lower()
-    return str(getattr(outcomes[-1].result, "value", outcomes[-1].result)).lower() if outcomes else "pending"
+        self._book.tell("RESTART", f"{message.node}: {message.text}", stamp_from_msg(message.header.stamp))

@@ -16,11 +16,14 @@ from lodestar_console.access.sessions import Session
 from lodestar_console.board.board import Board
 from lodestar_console.scripted.building import (
     FOOTPRINT,
+    NODES,
     PERIOD,
     SPEED,
     THINGS,
+    answer,
     camera_image,
     grid_cells,
+    memories,
     near_cells,
     show_building,
     thing_image,
@@ -44,9 +47,9 @@ class ScriptedStack:
         self._asked = ""
         self._entries: list[protocol.BeliefChange] = []
         self._driven: list[tuple[float, float]] = []
-        self._decisions = self._shots = self._ticks = 0
+        self._decisions = self._ticks = 0
         self._seen = near_cells(1.0, 1.0)
-        show_building(board, points, objects)
+        self._cloud = show_building(board, points, objects)
         board.set("directive", self._directive)
 
     def step(self) -> None:
@@ -59,6 +62,15 @@ class ScriptedStack:
                 self._look()
             if self.wishes.camera and self._ticks % max(int(1 / PERIOD / self.wishes.camera), 1) == 0:
                 self._shoot()
+        if self.wishes.cloud and self._speed and self._ticks % 5 == 0:
+            self._recolor()
+
+    def _recolor(self) -> None:
+        """Change every fiftieth voxel, as a map does that is seen anew."""
+        points, colors, instances = self._cloud
+        colors[self._ticks % 50 :: 50] = self._ticks % 256
+        self.board.cloud.show(points, colors, instances, 0.05, self.board.now())
+        self.board.changed()
 
     def _drive(self) -> None:
         x, y, _ = self._pose
@@ -111,8 +123,7 @@ class ScriptedStack:
         self.board.changed()
 
     def _shoot(self) -> None:
-        self._shots += 1
-        self.board.camera.show(*camera_image(self._shots, self.board.now()))
+        self.board.camera.show(*camera_image(self._ticks, self.board.now()))
         self.board.changed()
 
     async def perform(
@@ -162,7 +173,11 @@ class ScriptedStack:
 
     async def log(self, node: str, lines: int) -> str | None:
         """Return a line."""
-        return f"[INFO] {node}: ready\n" if node in ("mapping", "perception", "goal_selector") else None
+        return f"[INFO] {node}: ready\n" if node in NODES else None
+
+    async def examine(self) -> list[dict[str, str]]:
+        """Return one finding."""
+        return [{"level": "WARNING", "what": "perception is slow", "do": "see its log"}]
 
     def want(self, wishes: Wishes) -> None:
         """Note what is wanted."""
@@ -287,34 +302,7 @@ class ScriptedStack:
         return Outcome(True, "Released.")
 
     def _on_ask(self, request: protocol.AskMemory, _: Session) -> Outcome:
-        thing = next((t for t in THINGS if t[0] in request.text), None)
-        if thing is None:
-            value = protocol.AnswerValue(
-                text="I have not seen it.",
-                confidence=0.0,
-                places=[],
-                proofs=[],
-                entities=[],
-                coverage=0.6,
-                directive=f"find {request.text[:40]}",
-                last_verified=0.0,
-            )
-            return Outcome(True, value.text, value=value)
-        number = THINGS.index(thing) + 1
-        value = protocol.AnswerValue(
-            text=f"The {thing[1]} is in the office.",
-            confidence=0.9,
-            places=[protocol.Place(x=thing[2], y=thing[3], z=0.4, text=thing[1])],
-            proofs=[
-                protocol.Proof(
-                    kind="keyframe", id=str(number), text=thing[1], at=self.board.now(), keyframe=number
-                )
-            ],
-            entities=[number],
-            coverage=0.6,
-            directive="",
-            last_verified=self.board.now(),
-        )
+        value = answer(request.text, self.board.now())
         return Outcome(True, value.text, value=value)
 
     def _on_correct(self, request: protocol.Correct, who: Session) -> Outcome:
@@ -377,25 +365,15 @@ class ScriptedStack:
         return Outcome(True, f"It is called {request.name} now.")
 
     def _on_search(self, request: protocol.SearchMemory, _: Session) -> Outcome:
-        found = [
-            protocol.MemoryItem(
-                id=str(n), at=self.board.now() - 30, text=f"I saw a {t[1]}.", x=t[2], y=t[3], keyframes=[n]
-            )
-            for n, t in enumerate(THINGS, 1)
-            if request.text.lower() in t[1]
-        ]
+        found = memories(request.text, self.board.now())
         return Outcome(True, f"{len(found)} found.", value=protocol.FoundValue(memories=found))
 
     def _on_point(self, request: protocol.PointOut, _: Session) -> Outcome:
-        near = min(
-            range(len(THINGS)), key=lambda n: math.hypot(THINGS[n][2] - request.x, THINGS[n][3] - request.y)
-        )
+        far = [math.hypot(x - request.x, y - request.y) for _, _, x, y in THINGS]
+        near = far.index(min(far))
         value = protocol.PointedValue(entity=near + 1, question="", choice=0, correction="")
         return Outcome(True, f"You mean the {THINGS[near][1]}.", value=value)
 
     def _on_details(self, request: protocol.Details, _: Session) -> Outcome:
-        lines = [f"This is {request.kind} {request.of}.", "Seen for a minute, sure by 90 %."]
-        return Outcome(
-            True,
-            value=protocol.DetailsValue(title=f"{request.kind} {request.of}", lines=lines, keyframes=[1]),
-        )
+        lines = ["Seen for a minute, sure by 90 %."]
+        return Outcome(True, value=protocol.DetailsValue(title=request.of, lines=lines, keyframes=[1]))

@@ -38,7 +38,7 @@ RECORD = np.dtype([("cell", "<i2", 3), ("color", "u1", 3), ("flags", "u1"), ("in
 class FrameCache:
     """The newest frames, which clients that are equally far share. Used on the loop alone."""
 
-    def __init__(self, most: int = 8) -> None:
+    def __init__(self, most: int = 4) -> None:
         self._most = most
         self._frames: OrderedDict[tuple[int, int, int], bytes] = OrderedDict()
 

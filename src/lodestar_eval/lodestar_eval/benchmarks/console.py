@@ -1,0 +1,149 @@
+"""The console under load, with a script in the robot's place: STOP, first page, traffic at rest, memory."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+
+import numpy as np
+import psutil
+
+from lodestar_eval.console_client import ConsolePage, Puller, StatePage
+from lodestar_eval.options import positive_int
+from lodestar_eval.registry import Bar, Benchmark, Result, Table
+
+_REST = 5.0  # s in which traffic and processor are measured while the robot stands
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--points", type=positive_int, default=200_000, help="of the cloud (default 200000)")
+    parser.add_argument("--objects", type=positive_int, default=3000, help="things on the map (default 3000)")
+    parser.add_argument("--clients", type=positive_int, default=10, help="that pull clouds (default 10)")
+    parser.add_argument("--stops", type=positive_int, default=100, help="STOPs measured (default 100)")
+
+
+class _Script:
+    """The scripted console as a process of its own."""
+
+    def __init__(self, options: argparse.Namespace, cleanup: ExitStack) -> None:
+        folder = cleanup.enter_context(tempfile.TemporaryDirectory())
+        self._folder = str(Path(folder) / "console")
+        words = ["--port", "18080", "--folder", self._folder, "--points", str(options.points)]
+        words += ["--objects", str(options.objects)]
+        command = [sys.executable, "-m", "lodestar_console.scripted", *words]
+        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        cleanup.callback(self._end)
+        assert self._process.stdout is not None
+        self.link = self._process.stdout.readline().strip()
+        self.process = psutil.Process(self._process.pid)
+
+    def new_link(self) -> str:
+        command = [sys.executable, "-m", "lodestar_console.link", "--folder", self._folder]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+    def _end(self) -> None:
+        self._process.terminate()
+        self._process.wait(10.0)
+
+
+def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
+    with ExitStack() as cleanup:
+        script = _Script(options, cleanup)
+        began = time.monotonic()
+        page = ConsolePage(script.link)
+        for path in ("/", "/static/console.js", "/static/console.css"):
+            page.get(path)
+        state = cleanup.enter_context(StatePage(page))
+        while state.items.get("entities", 0) < options.objects and state.read(10.0):
+            pass
+        load = time.monotonic() - began
+        progress(f"first page {load:.2f} s")
+        rest, share = _at_rest(script, page, state, cleanup)
+        progress(f"at rest {rest / 1000:.0f} kB/s, {share:.2f} of a core")
+        pullers = [Puller(ConsolePage(script.new_link())) for _ in range(options.clients)]
+        dead = page.hang()
+        sent, held, stands = _stops(page, state, options.stops)
+        pss = script.process.memory_full_info().pss / 2**20
+        cloud = min(puller.received for puller in pullers)
+        for puller in pullers:
+            puller.close()
+        dead.close()
+    p99 = float(np.percentile(stands, 99))
+    metrics = {
+        "load_s": load, "rest_kb_per_s": rest / 1000, "rest_core": share, "pss_mib": pss, "stop_p99_s": p99,
+        "stop_sent_p99_s": float(np.percentile(sent, 99)), "stop_held_p99_s": float(np.percentile(held, 99)),
+        "slowest_puller_mb": cloud / 1e6,
+    }  # fmt: skip
+    rows = tuple((name, f"{value:.3g}") for name, value in metrics.items())
+    bars = (
+        Bar("stop_p99_s", p99, 0.5, at_least=False),
+        Bar("load_s", load, 1.5, at_least=False),
+        Bar("rest_kb_per_s", rest / 1000, 300.0, at_least=False),
+        Bar("pss_mib", pss, 160.0, at_least=False),
+    )
+    title = f"{options.points} points, {options.objects} things, {options.clients} clients and one that hangs"
+    return Result(metrics, bars, (Table(title, ("what", "value"), rows),), notes=_NOTES)
+
+
+def _at_rest(script: _Script, page: ConsolePage, state: StatePage, cleanup: ExitStack) -> tuple[float, float]:
+    """Return bytes a second of one client that reads everything, and the server's share of a core, at rest."""
+    puller = Puller(page)
+    cleanup.callback(puller.close)
+    end = time.monotonic() + 2.0
+    while time.monotonic() < end:
+        state.read(0.1)
+    before, times, began = puller.received + state.received, script.process.cpu_times(), time.monotonic()
+    while time.monotonic() - began < _REST:
+        state.read(0.1)
+    span = time.monotonic() - began
+    now = script.process.cpu_times()
+    used = now.user + now.system - times.user - times.system
+    return (puller.received + state.received - before) / span, used / span
+
+
+def _stops(page: ConsolePage, state: StatePage, count: int) -> tuple[list[float], list[float], list[float]]:
+    """Return the seconds from pressing STOP to: sent on, latched, measured to stand; of so many drives."""
+    found: tuple[list[float], list[float], list[float]] = ([], [], [])
+    things = ("red chair", "sofa", "printer", "blue chair")
+    with page.open("stop") as stop:
+        for number in range(count):
+            state.request("resume")
+            state.request("directive", text=f"find the {things[number % len(things)]}")
+            _until_moving(state)
+            began = time.monotonic()
+            stop.send('{"stop": true}')
+            for word, times in zip(("sent", "held", "stands"), found):
+                while json.loads(stop.recv(timeout=20.0))["stop"] != word:
+                    continue
+                times.append(time.monotonic() - began)
+    return found
+
+
+def _until_moving(state: StatePage) -> None:
+    end = time.monotonic() + 5.0
+    while time.monotonic() < end:
+        robot = state.parts.get("robot", {})
+        if robot.get("speed") and not robot.get("held"):
+            return
+        state.read(0.2)
+    raise TimeoutError("the robot of the script does not move")
+
+
+_NOTES = (
+    "The robot is a script: it stands at the next of its steps, 0.1 s apart.",
+    "`slowest_puller_mb` is what the slowest client was sent: a client that hangs keeps no other waiting.",
+)
+
+BENCHMARK = Benchmark(
+    "console",
+    "The console under load, with a script in the robot's place: STOP, first page, traffic at rest, memory.",
+    _add_options,
+    _run,
+)

@@ -1,0 +1,88 @@
+"""The demo's page: its link is there before the console is, and leads to the console once it serves."""
+
+import http.client
+import os
+import socket
+import time
+
+import pytest
+
+from lodestar_console.scripted.console import ScriptedConsole
+from lodestar_console.web.console import ConsoleConfig
+from lodestar_eval.demo import __main__ as demo
+from lodestar_eval.demo.page import DemoPage, demo_page
+from lodestar_eval.demo.progress import ProgressLine
+
+
+@pytest.fixture(autouse=True)
+def own_state(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+@pytest.fixture
+def page():
+    page = DemoPage()
+    yield page
+    page.close()
+
+
+def get(link):
+    host, _, path = link.removeprefix("http://").partition("/")
+    connection = http.client.HTTPConnection(host, timeout=5)
+    connection.request("GET", "/" + path)
+    answer = connection.getresponse()
+    return answer.status, dict(answer.getheaders()), answer.read().decode()
+
+
+def test_the_link_waits_and_then_leads_in(page):
+    page.waits_for = "<the nodes>"
+    status, headers, body = get(page.link)
+    assert status == 503 and headers["Refresh"] == "1" and "&lt;the nodes&gt;" in body
+    script = ScriptedConsole(ConsoleConfig(**page.parameters))
+    try:
+        end = time.monotonic() + 10.0
+        while not page.is_handed_over and time.monotonic() < end:
+            time.sleep(0.05)
+        assert page.is_handed_over and script.console.address == page.address
+        status, headers, _ = get(page.link)  # waiting has not used it up
+        assert status == 303 and "lodestar_session" in headers["set-cookie"]
+    finally:
+        script.close()
+
+
+def test_the_next_port_is_taken_where_one_is_in_use():
+    first = DemoPage()
+    second = DemoPage()  # the same user's, so that the port could be shared by mistake
+    try:
+        assert second.port > first.port and get(second.link)[0] == 503
+    finally:
+        first.close()
+        second.close()
+
+
+def test_a_browser_that_sends_nothing_keeps_nobody_waiting_for_long(page):
+    with socket.create_connection(("127.0.0.1", page.port)):
+        assert get(page.link)[0] == 503
+
+
+def test_a_folder_that_cannot_be_used_is_told_and_the_demo_goes_on(tmp_path):
+    (tmp_path / "state" / "lodestar").mkdir(parents=True)
+    os.symlink(tmp_path, tmp_path / "state" / "lodestar" / "console")
+    page, problem = demo_page()
+    assert page is None and "symbolic link" in problem
+
+
+@pytest.mark.parametrize(("choice", "terminal", "opens"), [("auto", True, True), ("auto", False, False),
+                                                           ("off", True, False), ("on", False, True)])  # fmt: skip
+def test_a_link_is_printed_on_a_terminal_alone_unless_it_is_asked_for(
+    monkeypatch, capsys, choice, terminal, opens
+):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: terminal)
+    page = demo._open_page(choice, ProgressLine())
+    first = capsys.readouterr().out.splitlines()[:1]
+    assert (page is not None) == opens
+    if page is not None:
+        page.close()
+        assert first[0].startswith(page.link)
+    else:
+        assert not first

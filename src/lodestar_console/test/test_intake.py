@@ -1,10 +1,12 @@
 """Messages as records: what the stack says, and what is malformed."""
 
 import struct
+import subprocess
 import threading
 
 import numpy as np
 import pytest
+from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
 from geometry_msgs.msg import Point
 from nav_msgs.msg import MapMetaData, OccupancyGrid
 from rclpy.serialization import serialize_message
@@ -12,7 +14,7 @@ from sensor_msgs.msg import Image
 
 from lodestar_console import protocol
 from lodestar_console.board.board import Board
-from lodestar_console.intake import convert, knowledge
+from lodestar_console.intake import convert, health, knowledge
 from lodestar_console.intake.views import stamp_of
 from lodestar_console.intake.worker import KeyedWorker
 from lodestar_interfaces import msg
@@ -148,3 +150,24 @@ def test_what_is_asked_of_nothing_is_nothing():
         ("memory", "1"),
     ):
         assert knowledge.details(board, kind, of) is None
+
+
+def test_what_the_doctor_tells_are_findings():
+    status = DiagnosticStatus(name="doctor", level=DiagnosticStatus.WARN)
+    status.values = [KeyValue(key="slow", value="perception is slow. See its log.")]
+    (finding,) = health.doctor_findings(status)
+    assert finding.level == "warning" and finding.text == "perception is slow. See its log."
+
+
+def test_the_doctor_is_asked_as_a_program_and_what_it_says_is_read(monkeypatch):
+    said = '[{"level": "FAULT", "check": "no_stack", "what": "no node runs", "do": "start one"}]'
+    asked = []
+
+    def run(command, **options):
+        asked.append(command)
+        return subprocess.CompletedProcess(command, 3, said if len(asked) == 1 else "no JSON", "")
+
+    monkeypatch.setattr(subprocess, "run", run)
+    assert health.examine("/go2")[0]["what"] == "no node runs" and asked[0][-2:] == ["--namespace", "/go2"]
+    with pytest.raises(ValueError, match="JSON"):
+        health.examine("")

@@ -1,12 +1,15 @@
-"""Health of the stack: what each node says of itself, its memory, and who is waited for."""
+"""Health of the stack: what each node says of itself, its memory, who is waited for, and the doctor's findings."""
 
 from __future__ import annotations
 
 import os
 import socket
+import subprocess
+import sys
 import time
 from pathlib import Path
 
+import msgspec
 import psutil
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 
@@ -21,6 +24,10 @@ from lodestar_ros.twins import identity_from
 PERIOD = 1.0  # s
 MEMORY_PERIOD = 10.0  # s between two measurements of memory, which cost a millisecond of each process
 GONE_AFTER = 5.0  # s without a word
+DOCTOR = "doctor"  # name of the status with which `lodestar_ros.doctor` tells its findings
+DOCTOR_LISTENS = 4.0  # s
+DOCTOR_PATIENCE = 50.0  # s, with the discovery of a large graph
+DOCTOR_HOLDS = 300.0  # s for which its findings are shown
 MOST_LOG = 512 * 1024  # bytes of a log's end
 _LEVELS = {b"\x00": "ok", b"\x01": "warning", b"\x02": "error", b"\x03": "error"}
 
@@ -45,11 +52,15 @@ class HealthWatch:
         self._lives: dict[str, _Life] = {name: _Life() for name in awaited}
         self._host = socket.gethostname().replace(" ", "_")
         self._measured = 0.0
+        self._doctor: tuple[float, list[protocol.Finding]] = (0.0, [])  # when the doctor spoke last
         node.listen(DiagnosticArray, "/diagnostics", self._on_diagnostics, qos.EVENT)
         node.steady_timer(PERIOD, lambda: worker.submit(self._show, "health"))
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
         for status in message.status:
+            if status.name == DOCTOR and not status.hardware_id:
+                self._doctor = time.monotonic(), doctor_findings(status)
+                continue
             identity = identity_from(status.hardware_id)
             if identity is None or not identity.name.startswith(f"{self._namespace}/"):
                 continue
@@ -65,7 +76,9 @@ class HealthWatch:
             self._measured = now
             for life in lives.values():
                 life.pss = proportional_bytes(life.pid) if life.is_here else 0
-        nodes, findings, stack = [], [], []
+        told_at, told = self._doctor
+        nodes, stack = [], []
+        findings = [*told] if now - told_at < DOCTOR_HOLDS else []
         for name, life in sorted(lives.items()):
             alive = life.status is not None and now - life.heard < GONE_AFTER
             stack.append(
@@ -102,15 +115,24 @@ def _node(name: str, life: _Life, alive: bool) -> protocol.NodeHealth:
     return protocol.NodeHealth(
         name=name,
         alive=alive,
-        level=_LEVELS.get(
-            bytes(status.level) if isinstance(status.level, bytes) else bytes([status.level]), "error"
-        ),  # type: ignore[arg-type]
+        level=_level(status),  # type: ignore[arg-type]
         status=brief(status.message),
         pss=life.pss or None,
         rate=max(rates, default=None),
         age=min(heard, default=None),
         restarts=len(life.tokens) - 1,
     )
+
+
+def doctor_findings(status: DiagnosticStatus) -> list[protocol.Finding]:
+    """Return the findings that the doctor has told; each value is one, with what to do."""
+    level = _level(status)
+    return [protocol.Finding(level=level, text=brief(item.value)) for item in status.values[:50]]  # type: ignore[arg-type]
+
+
+def _level(status: DiagnosticStatus) -> str:
+    raw = status.level if isinstance(status.level, bytes) else bytes([status.level])
+    return _LEVELS.get(bytes(raw), "error")
 
 
 def proportional_bytes(pid: int) -> int:
@@ -121,6 +143,17 @@ def proportional_bytes(pid: int) -> int:
         return 0
     line = next((line for line in text.splitlines() if line.startswith("Pss:")), "Pss: 0 kB")
     return int(line.split()[1]) * 1024
+
+
+def examine(namespace: str) -> list[dict[str, str]]:
+    """Return the findings of the doctor, which listens for some seconds; they also come by /diagnostics.
+
+    Raises OSError, subprocess.SubprocessError, ValueError where it cannot tell.
+    """
+    words = ["--json", "--seconds", str(DOCTOR_LISTENS), *(["--namespace", namespace] if namespace else [])]
+    command = [sys.executable, "-m", "lodestar_ros.doctor", *words]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=DOCTOR_PATIENCE, check=False)
+    return msgspec.json.decode(done.stdout, type=list[dict[str, str]])
 
 
 def log_tail(node: str, lines: int) -> str | None:

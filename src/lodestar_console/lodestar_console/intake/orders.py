@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -18,7 +19,7 @@ from lodestar_console.intake import knowledge
 from lodestar_console.intake.calls import Caller, NotThere, refused
 from lodestar_console.intake.convert import brief
 from lodestar_console.intake.directives import DirectiveDesk, goal_of
-from lodestar_console.intake.health import log_tail
+from lodestar_console.intake.health import examine, log_tail
 from lodestar_console.intake.views import Views
 from lodestar_console.web.stack_port import Outcome, Picture, Upload, Wishes
 from lodestar_interfaces import msg
@@ -41,6 +42,7 @@ class RosStack:
         self, node: LodestarNode, board: Board, caller: Caller, desk: DirectiveDesk, views: Views
     ) -> None:
         self._node, self._board, self._caller, self._desk, self._views = node, board, caller, desk, views
+        self._examining = asyncio.Lock()
         self._holds = [node.create_client(SetBool, name) for name in HOLDS]
         for kind, name in (
             (NameRegion, "name_region"),
@@ -106,6 +108,14 @@ class RosStack:
     async def log(self, node: str, lines: int) -> str | None:
         """Return the end of a node's log."""
         return await asyncio.to_thread(log_tail, node, lines)
+
+    async def examine(self) -> list[dict[str, str]]:
+        """Return the doctor's findings; one examination at a time."""
+        async with self._examining:
+            try:
+                return await asyncio.to_thread(examine, self._node.get_namespace().rstrip("/"))
+            except (OSError, subprocess.SubprocessError, ValueError) as error:
+                raise RuntimeError(f"the doctor could not tell: {error}") from error
 
     async def keyframe(self, number: int, session: str, outlined: bool) -> Picture | None:
         """Return a keyframe's image."""

@@ -56,6 +56,10 @@ class RecordedStack:
         """A decision log holds no logs of nodes."""
         return None
 
+    async def examine(self) -> list[dict[str, str]]:
+        """Nothing runs that could be examined."""
+        return []
+
     def want(self, wishes: Wishes) -> None:
         """A log holds no streams."""
 

@@ -15,6 +15,7 @@ THINGS = (
     ("chair", "red chair", 8.0, 1.0), ("chair", "blue chair", 2.0, 3.0), ("table", "wooden table", 2.5, 1.2),
     ("printer", "printer", 9.2, 3.2), ("plant", "<b>plant</b> & pot", 1.0, 6.0), ("sofa", "grey sofa", 6.0, 6.2),
 )  # fmt: skip
+NODES = ("mapping", "perception", "goal_selector", "motion_gate", "scene_dictionary")
 FOOTPRINT = [(0.35, 0.16), (0.35, -0.16), (-0.35, -0.16), (-0.35, 0.16)]
 
 
@@ -47,7 +48,7 @@ def show_building(board: Board, points: int, objects: int) -> Cloud:
         protocol.Zone(id="z1", kind="keep_out", outline=[(4, 5), (5, 5), (5, 6), (4, 6)], text="wet floor")
     ])  # fmt: skip
     board.set("vocabulary", protocol.Vocabulary(words=sorted({t[0] for t in THINGS}), by="script"))
-    names = ("mapping", "perception", "goal_selector", "motion_gate", "scene_dictionary")
+    names = NODES
     board.set("health", protocol.Health(
         findings=[protocol.Finding(level="warning", text="perception is slow: 2.1 images/s", do="see its log")],
         nodes=[protocol.NodeHealth(name=n, alive=True, pss=90 << 20, rate=10.0, age=0.1) for n in names],
@@ -63,6 +64,35 @@ def _entity(board: Board, number: int, label: str, caption: str, x: float, y: fl
         id=number, label=label, caption=caption, attributes=caption.split()[:-1], mean=(x, y, 0.45), box=box,
         confidence=0.9, state="active", room=1, first_seen=now - 60, last_seen=now, keyframes=[number],
     )  # fmt: skip
+
+
+def answer(text: str, now: float) -> protocol.AnswerValue:
+    """Return the answer to a question that names a thing."""
+    thing = next((t for t in THINGS if t[0] in text), None)
+    if thing is None:
+        value = protocol.AnswerValue(
+            text="I have not seen it.",
+            confidence=0.0,
+            places=[],
+            proofs=[],
+            entities=[],
+            coverage=0.6,
+            directive=f"find {text[:40]}",
+            last_verified=0.0,
+        )
+        return value
+    number = THINGS.index(thing) + 1
+    value = protocol.AnswerValue(
+        text=f"The {thing[1]} is in the office.",
+        confidence=0.9,
+        places=[protocol.Place(x=thing[2], y=thing[3], z=0.4, text=thing[1])],
+        proofs=[protocol.Proof(kind="keyframe", id=str(number), text=thing[1], at=now, keyframe=number)],
+        entities=[number],
+        coverage=0.6,
+        directive="",
+        last_verified=now,
+    )
+    return value
 
 
 def memories(text: str, now: float) -> list[protocol.MemoryItem]:

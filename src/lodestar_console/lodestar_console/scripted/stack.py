@@ -16,9 +16,11 @@ from lodestar_console.access.sessions import Session
 from lodestar_console.board.board import Board
 from lodestar_console.scripted.building import (
     FOOTPRINT,
+    NODES,
     PERIOD,
     SPEED,
     THINGS,
+    answer,
     camera_image,
     grid_cells,
     memories,
@@ -171,7 +173,11 @@ class ScriptedStack:
 
     async def log(self, node: str, lines: int) -> str | None:
         """Return a line."""
-        return f"[INFO] {node}: ready\n" if node in ("mapping", "perception", "goal_selector") else None
+        return f"[INFO] {node}: ready\n" if node in NODES else None
+
+    async def examine(self) -> list[dict[str, str]]:
+        """Return one finding."""
+        return [{"level": "WARNING", "what": "perception is slow", "do": "see its log"}]
 
     def want(self, wishes: Wishes) -> None:
         """Note what is wanted."""
@@ -296,34 +302,7 @@ class ScriptedStack:
         return Outcome(True, "Released.")
 
     def _on_ask(self, request: protocol.AskMemory, _: Session) -> Outcome:
-        thing = next((t for t in THINGS if t[0] in request.text), None)
-        if thing is None:
-            value = protocol.AnswerValue(
-                text="I have not seen it.",
-                confidence=0.0,
-                places=[],
-                proofs=[],
-                entities=[],
-                coverage=0.6,
-                directive=f"find {request.text[:40]}",
-                last_verified=0.0,
-            )
-            return Outcome(True, value.text, value=value)
-        number = THINGS.index(thing) + 1
-        value = protocol.AnswerValue(
-            text=f"The {thing[1]} is in the office.",
-            confidence=0.9,
-            places=[protocol.Place(x=thing[2], y=thing[3], z=0.4, text=thing[1])],
-            proofs=[
-                protocol.Proof(
-                    kind="keyframe", id=str(number), text=thing[1], at=self.board.now(), keyframe=number
-                )
-            ],
-            entities=[number],
-            coverage=0.6,
-            directive="",
-            last_verified=self.board.now(),
-        )
+        value = answer(request.text, self.board.now())
         return Outcome(True, value.text, value=value)
 
     def _on_correct(self, request: protocol.Correct, who: Session) -> Outcome:
@@ -396,5 +375,5 @@ class ScriptedStack:
         return Outcome(True, f"You mean the {THINGS[near][1]}.", value=value)
 
     def _on_details(self, request: protocol.Details, _: Session) -> Outcome:
-        title, lines = f"{request.kind} {request.of}", ["Seen for a minute, sure by 90 %."]
-        return Outcome(True, value=protocol.DetailsValue(title=title, lines=lines, keyframes=[1]))
+        lines = ["Seen for a minute, sure by 90 %."]
+        return Outcome(True, value=protocol.DetailsValue(title=request.of, lines=lines, keyframes=[1]))

@@ -230,9 +230,10 @@ class Door:
         return Image(data=picture.data, format="jpeg")
 
     async def doctor(self) -> dict[str, Any]:
-        """Say what is wrong with the stack."""
+        """Have the doctor look at the running stack for some seconds, and say what is wrong and what to do."""
         health = self._part("health") or {}
-        return {"findings": from_the_world(*health.get("findings", [])), "nodes": health.get("nodes", [])}
+        found = await self._hub.stack.examine()
+        return {"findings": from_the_world(*found), "nodes": health.get("nodes", [])}
 
     # --- drive ----------------------------------------------------------------------------------------
 

@@ -71,6 +71,10 @@ class Stack(Protocol):
         """Return the last lines of a node's log, None where there is none."""
         ...
 
+    async def examine(self) -> list[dict[str, str]]:
+        """Return the doctor's findings, each with level, what and do. Raises RuntimeError where it cannot tell."""
+        ...
+
     def want(self, wishes: Wishes) -> None:
         """Tell which streams are wanted now."""
         ...

@@ -140,8 +140,11 @@ class Clearance:
         return nearer
 
     def stands_at_people(self, pose: np.ndarray) -> bool:
-        """Return whether the robot lets somebody pass who is, or will be, where every motion may touch them."""
-        stands = self.yields and bool(self.closeness(pose[None])[0] >= _TOUCHING)
+        """Return whether the robot lets somebody pass who is, or will be, where every motion may touch them; also while
+        it need not let people pass, where they are as near as nobody is who stands beside it.
+        """
+        closeness = float(self.closeness(pose[None])[0])
+        stands = closeness >= _TOO_LATE or (self.yields and closeness >= _TOUCHING)
         self.held_back |= stands
         return stands
 

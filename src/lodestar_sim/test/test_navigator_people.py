@@ -13,7 +13,7 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.overlay import with_keep_out
 from lodestar_sim.courtesy import Courtesy
 from lodestar_sim.navigator import Navigator, NavigatorConfig, NavigatorStatus
-from lodestar_sim.path_follower import rolled_out
+from lodestar_sim.path_follower import Clearance, rolled_out
 
 
 def _among(people, width=4.0):
@@ -131,3 +131,11 @@ def test_it_steps_aside_for_one_who_walks_straight_at_it_and_never_nears_one_by_
 
     assert meet(4.0) > 0.5
     meet(0.7)
+
+
+def test_it_stands_for_one_who_walks_through_it_also_when_it_need_not_let_people_pass_any_more():
+    """It has waited long at somebody who stands in the corridor, and passes; then one comes from behind."""
+    clearance = Clearance(_among([(2.0, 2.0, 0.8, 0.0)]), NavigatorConfig().follower)
+    clearance.yields = False
+    assert clearance.stands_at_people(np.array([2.6, 2.0, 0.0])), "on their way"
+    assert not clearance.stands_at_people(np.array([2.0, 2.45, 0.0])), "beside them"

@@ -1,0 +1,75 @@
+"""The console beside a real goal selector and gate: a page sends, stops, resumes; its death ends what it began."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+from page_client import PageClient, StateReader
+
+from integration.surroundings import TIMES, World
+from lodestar_console.access.keys import link_to, secret_of
+
+PORT = 18230
+
+
+@pytest.fixture(scope="module")
+def world(bed, processes, tmp_path_factory):
+    world = World(bed, processes, tmp_path_factory.mktemp("decisions") / "decisions.jsonl")
+    world.folder = tmp_path_factory.mktemp("console") / "own"
+    parameters = {
+        "goal_selector": {**TIMES, "client.grace": 1.0},
+        "console": {"port": PORT, "folder": str(world.folder)},
+    }
+    processes.start("goal_selector", "motion_gate", "console", parameters=parameters, console=True)
+    bed.next("goal_selector/heartbeat")
+    bed.until(lambda: (world.folder / "address").exists(), "the console serves")
+    world.robot.publish_grid()
+    return world
+
+
+@pytest.fixture(autouse=True)
+def clean(world):
+    world.reset()
+    world.experts["frontier"].goes_to(2.0, 0.0, 0.0)
+
+
+@pytest.fixture(scope="module")
+def page(world):
+    """One session, which keeps the lease."""
+    address = (world.folder / "address").read_text()
+    return PageClient(link_to(address, secret_of(world.folder)))
+
+
+def begin(world, state):
+    """Send a directive, and wait until the robot moves."""
+    reply = state.request("directive", text="find the red chair", seconds=40.0)
+    assert reply["ok"] and "red chair" in reply["text"]
+    world.bed.until(lambda: world.nav.driving and world.moving(), "the robot moves")
+
+
+def test_a_page_reads_sends_stops_and_resumes(world, page):
+    with page.open("state") as socket, page.open("stop") as stop:
+        state = StateReader(socket)
+        told = state.request("directive", text="find the red chair", dry_run=True, seconds=40.0)
+        assert told["ok"] and "red chair" in told["value"]["understood"] and not world.nav.driving
+        begin(world, state)
+        state.until(lambda s: s.parts["directive"]["running"] and s.parts["robot"]["motion_allowed"])
+        pressed = time.monotonic()
+        stop.send('{"stop": true}')
+        assert json.loads(stop.recv(timeout=5))["stop"] == "sent"
+        world.assert_stops_after(pressed)
+        assert json.loads(stop.recv(timeout=5))["stop"] == "held"
+        state.until(lambda s: s.parts["robot"]["held"] and not s.parts["directive"]["running"])
+        assert state.parts["directive"]["result"]["code"] == 11006
+        assert state.request("resume")["ok"]
+        state.until(lambda s: not s.parts["robot"]["held"])
+
+
+def test_the_directive_of_a_console_that_is_killed_ends(world, page, processes):
+    with page.open("state") as socket:
+        begin(world, StateReader(socket))
+        processes.kill("console")
+    world.bed.until(lambda: not world.nav.driving, "the navigator's goal is cancelled")
+    world.bed.next("goal_selector/heartbeat", lambda beat: beat.state == "IDLE" and not beat.motion_allowed)

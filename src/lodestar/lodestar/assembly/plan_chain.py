@@ -27,9 +27,12 @@ from lodestar.worldmodel.closed_ways import WayOverlay
 
 
 class PlanChain:
-    """Mapper, turn filter, movers, closed ways and the grid that was projected last. Not safe for threads, but for
-    `is_due`, `restart_clock`, `take_slam` and `opened_ways`, which each do one thing. `movers` follows whom the turns
+    """Mapper, turn filter, movers, closed ways and the grid that was projected last. `movers` follows whom the turns
     show, also those turns that the mapper needs not.
+
+    Not safe for threads, but for `take_slam` and `opened_ways`, which each do one thing, and for `is_due` and
+    `restart_clock`, which may be called on another thread (one for both) while an input is taken: what had been
+    noted of inputs before is then forgotten with the next one.
 
     Poses are (4, 4). `take_turn` and `take_depth` return whether the map has jumped, and raise ValueError for a pose
     that is not finite or lies out of bounds. `grid` is another object whenever it was projected or ways were laid over

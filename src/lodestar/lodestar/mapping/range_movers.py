@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass
 
 import cv2
@@ -15,6 +14,7 @@ from lodestar.perception.config import MoverConfig
 
 _BINS = 360  # directions of a turn
 _CELL = 0.1  # m, of the grid in which returns hang together
+_THIN = 0.05  # m, of the cells of which one return is tested
 _CLOCK_SET = 1.0  # s by which stamps may come late before the clock counts as set back
 
 
@@ -45,7 +45,8 @@ class _Body(PlaneTrack):
 
 
 class RangeMovers:
-    """Follow what moves in the turns of a LiDAR or scanner, whatever it is. Not safe for threads, but for `tracks`.
+    """Follow what moves in the turns of a LiDAR or scanner, whatever it is. Not safe for threads, but for `tracks`
+    and `restart_clock`.
 
     A return where the beams of several turns of the last seconds went on is new. New returns that hang together are a
     body; one that has moved on by `moved` is a mover. What was pushed once, or came into view as the robot drove, ends
@@ -55,30 +56,34 @@ class RangeMovers:
     def __init__(self, config: RangeMoverConfig, motion: MoverConfig) -> None:
         self.config, self._motion = config, motion
         self._next = 0
-        self.restart_clock()
+        self._is_over = False  # the clock went back; the next turn forgets what was before
+        self._forget()
 
     def restart_clock(self) -> None:
-        """Forget everything: the clock went back."""
-        self._turns = deque[_Turn]()
+        """Have everything forgotten before the next turn, as the clock went back. On any thread."""
+        self._is_over = True
+
+    def _forget(self) -> None:
+        self._turns: list[_Turn] = []
         self._bodies: list[_Body] = []
         self._tracks: tuple[MoverTrack, ...] = ()
         self._stamp = -np.inf
 
     def tracks(self) -> tuple[MoverTrack, ...]:
         """Return the movers in map at the stamp of the newest turn; their label is empty. On any thread."""
-        return self._tracks
+        return () if self._is_over else self._tracks
 
     def take(
         self, stamp: float, points: np.ndarray, odom_from_sensor: np.ndarray, map_from_odom: np.ndarray
     ) -> None:
         """Follow the movers of one turn. points: (N, 3), metres in the sensor's frame; poses: (4, 4)."""
-        if (
-            not np.isfinite([odom_from_sensor, map_from_odom]).all()
-            or stamp <= self._stamp < stamp + _CLOCK_SET
-        ):
+        if not np.isfinite([odom_from_sensor, map_from_odom]).all():
             return
-        if stamp < self._stamp:
-            self.restart_clock()
+        if self._is_over or stamp <= self._stamp - _CLOCK_SET:
+            self._is_over = False
+            self._forget()
+        if stamp <= self._stamp:
+            return
         config, origin = self.config, odom_from_sensor[:2, 3]
         step = min(stamp - self._stamp, LONGEST) if self._bodies else 0.0
         self._stamp = stamp
@@ -88,8 +93,7 @@ class RangeMovers:
         away = np.hypot(*offsets.T)
         turn = _Turn(stamp, origin.copy(), _first_returns(offsets, away))
         near = offsets[(away >= config.near) & (away <= config.far)] + origin
-        while self._turns and self._turns[0].stamp < stamp - config.memory:
-            self._turns.popleft()
+        self._turns = [one for one in self._turns if stamp - config.memory <= one.stamp <= stamp]
         self._follow(_clusters(near[self._is_new(near)], config), turn, step)
         self._turns.append(turn)
         turned = np.asarray(map_from_odom, np.float64)
@@ -98,11 +102,20 @@ class RangeMovers:
         )
 
     def _is_new(self, points: np.ndarray) -> np.ndarray:
-        """Return (N,) bool: points (N, 2) where the beams of enough of the remembered turns went on."""
-        passed = np.zeros(len(points), np.int64)
+        """Return (N,) bool: points (N, 2) in cells where the beams of enough of the remembered turns went on."""
+        if not len(points):
+            return np.zeros(0, bool)
+        cells, shape = _cells_of(points, _THIN)
+        flat = np.ravel_multi_index(tuple(cells.T), shape)
+        last = np.full(shape[0] * shape[1], -1)
+        last[flat] = np.arange(len(points))  # one return of each cell stands for all
+        tested = last[last >= 0]
+        passed = np.zeros(len(tested), np.int64)
         for turn in self._turns:
-            passed += turn.passed(points, self.config.margin)
-        return passed >= self.config.passes
+            passed += turn.passed(points[tested], self.config.margin)
+        new = np.zeros(len(last), bool)
+        new[flat[tested]] = passed >= self.config.passes
+        return new[flat]
 
     def _follow(self, found: list[tuple[np.ndarray, float]], turn: _Turn, step: float) -> None:
         """Update the bodies by new returns: middle (2,) and width, metres, of each."""
@@ -131,10 +144,11 @@ class RangeMovers:
                         born=place, wide=wide,
                     )
                 )  # fmt: skip
-        self._bodies = [
+        alive = [
             body for body in self._bodies
             if body.misses < motion.misses and turn.stamp - body.last_seen <= config.life * (1.0 if body.id else 0.5)
-        ][-motion.most :]  # fmt: skip
+        ]  # fmt: skip
+        self._bodies = sorted(alive, key=lambda body: (bool(body.id), body.last_seen))[-motion.most :]
 
     def _has_moved(self, body: _Body) -> bool:
         gone = float(np.linalg.norm(body.mean[:2] - body.born))
@@ -153,13 +167,20 @@ def _first_returns(offsets: np.ndarray, away: np.ndarray) -> np.ndarray:
     return nearest
 
 
+def _cells_of(points: np.ndarray, size: float) -> tuple[np.ndarray, tuple[int, int]]:
+    """Return the cells (N, 2) of points (N, 2), N > 0, in a grid with a border of one, and its shape. size: metres."""
+    cells = np.floor(points / size).astype(np.int64)
+    cells -= cells.min(axis=0) - 1
+    rows, columns = cells.max(axis=0) + 2
+    return cells, (int(rows), int(columns))
+
+
 def _clusters(points: np.ndarray, config: RangeMoverConfig) -> list[tuple[np.ndarray, float]]:
     """Return the middle (2,) and the width, metres, of points (N, 2) that hang together as a body does."""
     if len(points) < config.least:
         return []
-    cells = np.floor(points / _CELL).astype(np.int64)
-    cells -= cells.min(axis=0) - 1
-    image = np.zeros(cells.max(axis=0) + 2, np.uint8)
+    cells, shape = _cells_of(points, _CELL)
+    image = np.zeros(shape, np.uint8)
     image[tuple(cells.T)] = 1
     _, labels = cv2.connectedComponents(cv2.dilate(image, np.ones((3, 3), np.uint8)), connectivity=8)
     owner = labels[tuple(cells.T)]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from lodestar.geometry.poses import planar_transform
 from lodestar.mapping.config import RangeMoverConfig
-from lodestar.mapping.range_movers import RangeMovers
+from lodestar.mapping.range_movers import RangeMovers, _Turn
 from lodestar.perception.config import MoverConfig
 
 STEP = 0.25
@@ -137,3 +137,83 @@ def test_turns_that_are_late_empty_or_no_numbers_change_nothing_and_a_clock_may_
     movers.take(now + 0.3, np.full((9, 3), np.nan), pose, np.eye(4))
     movers.take(1.0, scan(np.zeros(3), []), pose, np.eye(4))
     assert movers.tracks() == ()
+
+
+def walker(now):
+    return [(1.5, -1.0 + 0.8 * now, 0.22)] if now >= 1.0 else []
+
+
+class Mid(RangeMovers):
+    """Calls `then` in the middle of a turn, as another thread may."""
+
+    then = None
+
+    def _follow(self, *given):
+        super()._follow(*given)
+        if self.then is not None:
+            self.then()
+            self.then = None
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.floats(1.5, 2000.0), st.integers(0, 8))
+def test_a_clock_that_restarts_while_a_turn_is_taken_leaves_nothing_of_before(back, restart):
+    movers, pose, rng = (
+        Mid(RangeMoverConfig(), MoverConfig()),
+        planar_transform(0.0, 0.0, 0.0),
+        np.random.default_rng(3),
+    )
+    begin = 3000.0
+    for k in range(9):
+        if k == restart:
+            movers.then = movers.restart_clock
+        points = scan(np.zeros(3), walker(STEP * k)) + rng.normal(0.0, 0.01, (BEAMS, 3)) * (1, 1, 0)
+        movers.take(begin + STEP * k, points, pose, np.eye(4))
+        if k == restart:
+            assert movers.tracks() == (), "no mover of the former clock"
+            break
+    begin -= back
+    for k in range(30):
+        movers.take(begin + STEP * k, scan(np.zeros(3), walker(STEP * k)), pose, np.eye(4))
+        stamps = [turn.stamp for turn in movers._turns]
+        newest = begin + STEP * k
+        assert all(newest - RangeMoverConfig().memory <= stamp <= newest for stamp in stamps), (
+            "no turn of before"
+        )
+        assert len(stamps) <= RangeMoverConfig().memory / STEP + 1
+
+
+def test_a_mover_is_followed_on_however_many_bodies_come_into_view():
+    """New bodies beyond the limit are dropped before one that is known to move."""
+    motion = MoverConfig(most=4)
+    movers, pose = RangeMovers(RangeMoverConfig(), motion), planar_transform(0.0, 0.0, 0.0)
+    told = []
+    for k in range(14):
+        now = STEP * k
+        crowd = [(-3.0, y, 0.15) for y in np.linspace(-3.0, 3.0, 7)] if now >= 2.5 else []
+        movers.take(now, scan(np.zeros(3), walker(now) + crowd), pose, np.eye(4))
+        told.append({track.id for track in movers.tracks()})
+    known = told[int(2.25 / STEP)]
+    assert known and all(known <= each for each in told[int(2.5 / STEP) :])
+
+
+def test_the_cost_of_a_turn_hardly_depends_on_how_dense_it_is():
+    """The returns that are tested against the remembered turns are one of each cell."""
+    rng, pose, tested = np.random.default_rng(1), planar_transform(0.0, 0.0, 0.0), []
+
+    class Counted(RangeMovers):
+        def _is_new(self, points):
+            for index, turn in enumerate(self._turns):
+                self._turns[index] = Watched(turn.stamp, turn.origin, turn.nearest)
+            return super()._is_new(points)
+
+    class Watched(_Turn):
+        def passed(self, points, margin):
+            tested.append(len(points))
+            return super().passed(points, margin)
+
+    movers = Counted(RangeMoverConfig(), MoverConfig())
+    for k in range(4):
+        places = rng.uniform((-3.0, -3.0, 0.0), (3.0, 3.0, 1.0), (130_000, 3))
+        movers.take(STEP * k, places, pose, np.eye(4))
+    assert tested and max(tested) <= (6.0 / 0.05 + 1) ** 2

@@ -59,7 +59,7 @@ class FinishedParts:
         if self.folder is None:
             return ()
         return (
-            f"Parts that an earlier run of the same code made were taken from {self.folder}; wall times are of this run.",
+            f"Parts that an earlier run of the same code made come from {self.folder}; wall times are of this run.",
         )
 
 

@@ -124,14 +124,15 @@ def _run(options: argparse.Namespace, told) -> None:
         seed=options.seed,
     )
     path = options.out / MODEL
-    facts = about(buildings=options.buildings, images=len(images), seed=options.seed)
-    if options.only_colors:
-        right = fit_colors(options.start, images, path, facts, options.seed)
+    facts = {"buildings": options.buildings, "images": len(images), "seed": options.seed}
+    if options.only_colors:  # the network keeps what is said of its own training
+        of_colors = about(**{f"color_{name}": value for name, value in facts.items()})
+        right = fit_colors(options.start, images, path, of_colors, options.seed)
         told(f"the head for colours names {right:.3f} of its pixels right")
     else:
         network = train(images, len(names), config, device, told, options.start)
         told(f"{sum(p.numel() for p in network.parameters())} parameters")
-        export(network, names, images.rgb.shape[1:3], path, facts)
+        export(network, names, images.rgb.shape[1:3], path, about(**facts))
     told(f"{path}: {path.stat().st_size} bytes")
     if options.validate:
         scores = score(path, options.validate, options.jobs, options.most_scored)

@@ -28,8 +28,8 @@ _LAYERS = ("network.colors.0", "network.colors.2")
 def fit_colors(start: Path, images: Images, path: Path, about: dict[str, str], seed: int = 0) -> float:
     """Write the network `start` with a new head for colours to `path`; return the share of pixels that it names right.
 
-    about: values that replace those of its metadata. Raises CocoError for a network without such a head, and for images
-    in which no thing has a colour.
+    about: values that its metadata have besides its own. Raises CocoError for a network without such a head, and for
+    images in which no thing has a colour.
     """
     model = onnx.load(str(start))
     arrays = {one.name: one for one in model.graph.initializer}

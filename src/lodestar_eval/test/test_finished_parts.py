@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from lodestar_eval import finished_parts
 from lodestar_eval.finished_parts import FinishedParts
 from lodestar_eval.registry import BadOptions
 
@@ -23,6 +24,15 @@ def test_without_a_folder_nothing_is_kept_and_what_failed_is_made_again(tmp_path
     with pytest.raises(KeyboardInterrupt):
         parts.part("a", lambda: (_ for _ in ()).throw(KeyboardInterrupt))
     assert parts.part("a", lambda: 5) == 5
+
+
+def test_a_part_of_other_code_is_made_anew(tmp_path, monkeypatch):
+    made = []
+    for code in ("a", "a", "b"):
+        monkeypatch.setattr(finished_parts, "_code", lambda code=code: code)
+        FinishedParts(tmp_path / "mine", ()).part("office-1", lambda code=code: made.append(code))
+    assert made == ["a", "b"]
+    assert "earlier run" in FinishedParts(tmp_path, ()).notes[0] and FinishedParts(None, ()).notes == ()
 
 
 def test_folders_and_parts_of_others_are_refused(tmp_path):

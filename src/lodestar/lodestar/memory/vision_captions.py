@@ -130,7 +130,7 @@ class VisionCaptions:
         self._store, self._clock = store, clock
         self._late: list[Memory] = []  # stored segments that are captioned next, the newest last
         self._over: set[int] = set()  # those that are asked about or of which nothing can be said
-        self._look_at = float("-inf")  # when the store is looked through again
+        self._look_at = float("-inf")  # when the store is looked through again, by one thread at a time
 
     @property
     def waiting(self) -> bool:
@@ -195,9 +195,14 @@ class VisionCaptions:
             return False
         try:
             with self._lock:
-                if not self._late and self._clock() >= self._look_at:
+                looks = not self._late and self._clock() >= self._look_at
+                if looks:
                     self._look_at = self._clock() + LOOK
-                    found = store.uncaptioned(LATE)
+            found = (
+                store.uncaptioned(LATE) if looks else []
+            )  # reads the database, and `offer` must not wait for it
+            with self._lock:
+                if looks:
                     self._late = [memory for memory in reversed(found) if memory.id not in self._over]
                 if not self._late or not self._pace.take():
                     return False
@@ -207,6 +212,8 @@ class VisionCaptions:
             if caption:
                 store.recaption(memory.id, caption)
                 self.counts["caught_up"] += 1
+                with self._lock:
+                    self._over.discard(memory.id)  # the store does not tell of it again
             if caption is None:
                 with self._lock:  # asked again when the endpoint has rested
                     self._late, self._look_at = [], self._clock() + LOOK

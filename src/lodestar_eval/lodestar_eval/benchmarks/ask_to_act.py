@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import as_completed
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -79,7 +80,8 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
         _write_rows(found, folder)
     if not found:
         raise BadOptions("none of the buildings has a question of each case; take other seeds")
-    return result_of(found, time.perf_counter() - began, left_out)
+    result = result_of(found, time.perf_counter() - began, left_out)
+    return replace(result, notes=(*result.notes, *parts.notes))
 
 
 def _said(outcome: CheckOutcome) -> str:
@@ -177,7 +179,7 @@ def result_of(found: Sequence[CheckOutcome], wall: float, left_out: Sequence[int
         if not one.is_right
     )
     bars: tuple[Bar, ...] = ()
-    if found:
+    if found or not seen:  # without any question they are missed
         bars += (
             Bar("right.all", metrics["right.all"], _RIGHT),
             Bar("right.absent", metrics["right.absent"], _ABSENT),
@@ -215,7 +217,7 @@ def _visual(seen: Sequence[CheckOutcome]) -> dict[str, float]:
         "visual.questions": float(len(rows[True])), "visual.right": mean(rows[False]),
         "visual.right_with_eyes": mean(rows[True]), "visual.gain": gain, "visual.gain_low": low,
         "visual.gain_high": high, "visual.answers": float(len(said)),
-        "visual.wrong": wrong / len(said) if said else 0.0, "visual.wrong_low": wrong_low,
+        "visual.wrong": wrong / len(said) if said else float("nan"), "visual.wrong_low": wrong_low,
         "visual.wrong_high": wrong_high,
     }  # fmt: skip
 

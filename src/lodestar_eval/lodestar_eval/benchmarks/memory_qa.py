@@ -103,7 +103,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
         bars_of(metrics),
         tables_of(metrics, rows),
         (Plot("risk_coverage.png", "Wrong answers over answered questions, least confident answers last"),),
-        (note,),
+        (note, *parts.notes),
     )
 
 

@@ -115,7 +115,7 @@ def _seen(eyes: Sequence[Judged], text: Sequence[Judged], rng: np.random.Generat
     return {
         **{f"visual.eyes_over_full.{key}": v for key, v in zip(("difference", "low", "high"), found)},
         "visual.claims": float(len(claims)),
-        "visual.wrong_claims": wrong / len(claims) if claims else 0.0,
+        "visual.wrong_claims": wrong / len(claims) if claims else float("nan"),
         "visual.wrong_claims.low": low,
         "visual.wrong_claims.high": high,
         "visual.numbers_changed": float(sum(a.answer.number != b.answer.number for a, b in numbers)),

@@ -289,9 +289,14 @@ def test_another_python_alone_is_told_with_the_versions_that_serve(
 
 
 def test_npm_is_for_the_network_that_is_asked_for_alone() -> None:
-    """`make detector` brings its own where there is none; setting up, the demo and the tests know nothing of it."""
-    files = [ROOT / "Makefile", ROOT / "env.sh", *(ROOT / "scripts").rglob("*.py")]
-    assert [path.name for path in files if "npm" in path.read_text()] == ["fetch_detector.py"]
+    """`make detector` and `make console` bring their own where there is none; the rest knows nothing of it."""
+    files = [ROOT / "env.sh", *(ROOT / "scripts").rglob("*.py")]
+    assert {path.name for path in files if "npm" in path.read_text()} == {
+        "fetch_detector.py",
+        "build_console.py",
+    }
+    told = [line for line in (ROOT / "Makefile").read_text().splitlines() if "npm" in line]
+    assert all(line.startswith("console: ## ") for line in told), "only its help says so"
 
 
 def test_an_old_cmake_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

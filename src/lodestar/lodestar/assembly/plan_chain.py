@@ -142,7 +142,8 @@ class PlanChain:
         """
         map_from_odom, mapper = turn.map_from_odom, self.mapper
         map_from_sensor = map_from_odom @ turn.odom_from_sensor
-        self.movers.take(turn.stamp, turn.points, turn.odom_from_sensor, map_from_odom)
+        if self.config.movers.enabled:
+            self.movers.take(turn.stamp, turn.points, turn.odom_from_sensor, map_from_odom)
         if not self._turns.takes(turn.stamp, map_from_sensor[:3, 3]):
             return False
         jumped = mapper.follow(map_from_odom, turn.odom_from_sensor)

@@ -112,8 +112,13 @@ class TurnFilterConfig:
 
 @dataclass(frozen=True)
 class RangeMoverConfig:
-    """Limits of a mover in the turns of a range sensor; how it moves is `shared.movers`. All values are chosen."""
+    """Limits of a mover in the turns of a range sensor; how it moves is `shared.movers`. All values are chosen.
 
+    enabled: off by default. In a building without people, things that come into view while the robot turns are taken
+    for movers now and then, and the robot stands for them (docs/measurements/people.md).
+    """
+
+    enabled: bool = False
     band: tuple[float, float] = (
         -0.15,
         1.2,

@@ -42,6 +42,8 @@ def invented(kind: typing.Any, rng: np.random.Generator) -> typing.Any:
     origin, inner = typing.get_origin(kind), typing.get_args(kind)
     if origin is typing.Annotated:
         bounds = next(one for one in inner[1:] if isinstance(one, Meta))
+        if bounds.max_length is not None:
+            return invented(inner[0], rng)[: bounds.max_length]
         if inner[0] is int:
             return int(rng.integers(max(bounds.ge, -(2**62)), min(bounds.le, 2**62)))
         return float(rng.choice([bounds.ge, bounds.le, rng.uniform(bounds.ge, bounds.le), 0.0]))

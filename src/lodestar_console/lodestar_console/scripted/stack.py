@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from lodestar.experts.registry import expert_names
 from lodestar_console import protocol
 from lodestar_console.access.sessions import Session
 from lodestar_console.board.board import Board
@@ -29,6 +30,8 @@ from lodestar_console.scripted.building import (
     thing_image,
 )
 from lodestar_console.web.stack_port import Outcome, Picture, Upload, Wishes
+
+_FRONTIER, _MAP, _VIEW, *_ = expert_names()
 
 
 class ScriptedStack:
@@ -214,7 +217,7 @@ class ScriptedStack:
             text=text,
             understood=understood,
             phase="APPROACHING",
-            expert="semantic_map",
+            expert=_MAP,
             running=True,
             by=who.name,
             goal=(*self._goal, 0.0),
@@ -228,11 +231,9 @@ class ScriptedStack:
     def _decide(self, text: str, thing: tuple[str, str, float, float]) -> None:
         self._decisions += 1
         arms = [
-            protocol.Arm(
-                name="semantic_map", admissible=True, value=0.9, bound=1.1, reason=f"the {thing[1]} fits"
-            ),
-            protocol.Arm(name="frontier", admissible=True, value=0.4, bound=0.7, reason="6.5 m2 may be seen"),
-            protocol.Arm(name="ego_vlm", admissible=False, value=None, bound=None, reason="no model"),
+            protocol.Arm(name=_MAP, admissible=True, value=0.9, bound=1.1, reason=f"the {thing[1]} fits"),
+            protocol.Arm(name=_FRONTIER, admissible=True, value=0.4, bound=0.7, reason="6.5 m2 may be seen"),
+            protocol.Arm(name=_VIEW, admissible=False, value=None, bound=None, reason="no model"),
         ]
         now = self.board.now()
         key = f"script:{self._decisions}"
@@ -243,7 +244,7 @@ class ScriptedStack:
                 epoch=self._decisions,
                 at=now,
                 directive=text,
-                chosen="semantic_map",
+                chosen=_MAP,
                 explanation=f"The map knows a {thing[1]}.",
                 arms=arms,
                 reward=None,

@@ -109,7 +109,7 @@ class LinkDesk:
             raise LinkRefused(
                 "This link is older than a minute. Make a new one: python -m lodestar_console.link"
             )
-        name = digest(key)
+        name = digest(found[2])  # the signature: a body has several spellings
         with self._lock:
             if name in self._used:
                 raise LinkRefused(

@@ -42,6 +42,9 @@ class DirectiveDesk:
         self._sender = DirectiveSender(node)
         self._shown = protocol.Directive()
         self._mine: str = ""  # session whose directive runs
+        self._under_way: dict[
+            _Run, str
+        ] = {}  # goals without an end yet, also those that have not begun: session
         board.set("directive", self._shown)
         node.listen(msg.DirectiveReport, "directive_report", self._on_report, qos.EVENT)
 
@@ -64,7 +67,7 @@ class DirectiveDesk:
 
     def cancel_of(self, session: str) -> None:
         """Cancel the directive of a session; from any thread."""
-        self._caller.post(lambda: self.cancel() if self._mine == session else None)
+        self._caller.post(lambda: self.cancel() if session in self._under_way.values() else None)
 
     # --- on the executor ------------------------------------------------------------------------------
 
@@ -78,7 +81,14 @@ class DirectiveDesk:
         self, goal: FollowDirective.Goal, text: str, who: Session, tell: Callable[[Outcome], None]
     ) -> None:
         run = _Run(self, goal, text, who, tell)
+        if not goal.dry_run:
+            self._under_way[run] = who.id
         self._sender.send(goal, GoalEars(run.hear, run.end, run.fail))
+
+    def over(self, run: _Run) -> bool:
+        """Count a goal as ended; return whether it is the one that is shown: the last of those that have begun."""
+        self._under_way.pop(run, None)
+        return not any(one.begun for one in self._under_way)
 
     def begin(self, text: str, who: Session) -> None:
         """Show a directive that has begun."""
@@ -163,7 +173,7 @@ class _Run:
         tell: Callable[[Outcome], None],
     ) -> None:
         self._desk, self._goal, self._text, self._who, self._tell = desk, goal, text, who, tell
-        self._begun = False
+        self.begun = False
 
     def hear(self, feedback: FollowDirective.Feedback) -> None:
         if not feedback.understood:  # the loop follows another one still, or none
@@ -173,8 +183,8 @@ class _Run:
         self._tell(Outcome(True, feedback.understood, value=meaning_of(feedback.understood)))
 
     def _begin(self) -> None:
-        if not self._begun:
-            self._begun = True
+        if not self.begun:
+            self.begun = True
             self._desk.begin(self._text, self._who)
 
     def end(self, result: FollowDirective.Result) -> None:
@@ -185,14 +195,15 @@ class _Run:
             meaning = meaning_of(result.report if ok else "", problem)
             self._tell(Outcome(ok, text, "" if ok else NAMES.get(result.error_code, "UNKNOWN"), meaning))
             return
-        if self._begun or ok or result.question:
+        is_shown = self._desk.over(self)
+        if is_shown and (self.begun or ok or result.question):
             self._begin()
             self._desk.end(result)
         code = "" if ok else NAMES.get(result.error_code, "UNKNOWN")
         self._tell(Outcome(ok, result.report or result.error_msg or "Done.", code))
 
     def fail(self, text: str) -> None:
-        if self._begun:
+        if self._desk.over(self) and self.begun:
             self._desk.fail(text)
         self._tell(Outcome(False, text, "failed"))
 

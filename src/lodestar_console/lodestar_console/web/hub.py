@@ -38,7 +38,7 @@ class Hub:
 
     def __init__(self, board: Board, stack: Stack, door: DoorKeeper) -> None:
         self.board, self.stack, self.door = board, stack, door
-        self.sockets: Counter[str] = Counter()  # open sockets by session
+        self.sockets: Counter[str] = Counter()  # open sockets by session and kind
         self.frames = FrameCache()
         self._people: dict[str, tuple[Session, int]] = {}
         self._wakers: set[Waker] = set()

@@ -48,19 +48,26 @@ class Sockets:
 
     async def stop(self, socket: WebSocket) -> None:
         """Serve `/ws/stop`."""
-        await self._serve(socket, lambda session: StopButton(socket, session, self._hub, self._journal).run())
+        await self._serve(
+            socket, lambda session: StopButton(socket, session, self._hub, self._journal).run(), "stop"
+        )
 
-    async def _serve(self, socket: WebSocket, serve: Callable[[Session], Awaitable[None]]) -> None:
-        """Accept a page's socket and serve it until one side ends it."""
+    async def _serve(
+        self, socket: WebSocket, serve: Callable[[Session], Awaitable[None]], kind: str = "page"
+    ) -> None:
+        """Accept a page's socket and serve it until one side ends it. kind: sockets of one are counted apart, so that
+        no other tab can take the room of STOP.
+        """
         session = self._hub.door.session_of(socket.headers)
         problem = self._hub.door.origins.origin_problem(socket.headers, required=True)
         if session is None or problem:
             await socket.close(NO_SESSION, problem or "no session")  # before the handshake: 403
             return
-        if self._hub.sockets[session.id] >= MOST_SOCKETS:
+        counted = f"{session.id} {kind}"
+        if self._hub.sockets[counted] >= MOST_SOCKETS:
             await socket.close(TOO_MANY, "too many tabs")
             return
-        self._hub.sockets[session.id] += 1
+        self._hub.sockets[counted] += 1
         try:
             await socket.accept()
             await serve(session)
@@ -70,7 +77,7 @@ class Sockets:
             with suppress(Exception):
                 await asyncio.wait_for(socket.close(TOO_SLOW, "too slow"), 1.0)
         finally:
-            self._hub.sockets[session.id] -= 1
+            self._hub.sockets[counted] -= 1
 
 
 async def together(*steps: Step) -> None:

@@ -118,7 +118,7 @@ class RangeMoverConfig:
     for movers now and then, and the robot stands for them (docs/measurements/people.md).
     """
 
-    enabled: bool = False
+    enabled: bool = False  # follow movers; chosen: off, see above
     band: tuple[float, float] = (
         -0.15,
         1.2,

@@ -12,7 +12,7 @@ from lodestar.geometry.poses import yaw_of
 from lodestar.grid.zone_growth import ZoneGrowth
 from lodestar.models.phrases import MissingPhrases
 from lodestar.query.fields import LAYERS
-from lodestar.timing.stamps import Periodic
+from lodestar.timing.stamps import NewestStamp, Periodic
 from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.conversions import stamp_from_msg
@@ -57,9 +57,10 @@ class SceneFields:
         node.diagnostics.value("zones.held_back_m2", lambda: self._growth.held)
         node.listen(msg.PillarMap, "pillars", self._on_pillars, qos.LATCHED)
         node.listen(msg.Directive, "directive", self._on_directive, qos.LATCHED)
+        self._people_due = Periodic(PEOPLE)
+        self._newest = node.timed(NewestStamp())
         node.listen(msg.MoverTracks, "tracks", self._on_tracks, qos.EVENT)
         node.listen(msg.MoverTracks, "movers", self._on_movers, qos.EVENT)
-        self._people_due = Periodic(PEOPLE)
         self._people_laid = False
         self._worker: LatestWorker = LatestWorker("fields", self._refresh, node.diagnostics.error)
         node.on_close(self._worker.close)
@@ -75,14 +76,15 @@ class SceneFields:
 
     def _on_tracks(self, message: msg.MoverTracks) -> None:
         self._chain.movers = tracks_from_msg(message)
-        self._heed(message)
+        self._heed("camera", message)
 
     def _on_movers(self, message: msg.MoverTracks) -> None:
         self._chain.others = tracks_from_msg(message)
-        self._heed(message)
+        self._heed("ranges", message)
 
-    def _heed(self, message: msg.MoverTracks) -> None:
-        if not message.tracks or self._people_due.due(stamp_from_msg(message.header.stamp)):
+    def _heed(self, stream: str, message: msg.MoverTracks) -> None:
+        newest = self._newest.take(stream, stamp_from_msg(message.header.stamp))
+        if not message.tracks or self._people_due.due(newest):
             self._worker.submit(None)
 
     def _refresh(self, _item: None) -> None:

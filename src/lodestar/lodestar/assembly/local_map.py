@@ -29,7 +29,7 @@ from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import SceneDelta
 from lodestar.scene.regions import RegionMap
 from lodestar.storage.saved_map import ArchivePart, SavedMap
-from lodestar.timing.stamps import Periodic
+from lodestar.timing.stamps import NewestStamp, Periodic
 from lodestar.worldmodel.amendments import Amendment, ClosedWay
 from lodestar.worldmodel.way_file import way_part
 from lodestar.worldmodel.world_model import Reply
@@ -68,7 +68,8 @@ class LocalMap:
         self.scene = SceneChain(config.scene_dictionary, config.shared, phrases)
         self.mirror = SceneMirror()
         self.seen: InstanceDelta | None = None
-        self._stamp = 0.0  # of the last turn or segmented frame
+        self._newest = NewestStamp()
+        self._stamp = 0.0  # the newest of turns and segmented frames
         self.followers: list[Callable[[SceneDelta], None]] = []
         self.grid = self.scene.grid = self.plan.grid
         scene = config.scene_dictionary
@@ -90,7 +91,7 @@ class LocalMap:
         with self._stages("grid"):
             self._planned(self.plan.take_turn(turn))
             self.scene.others = self.plan.movers.tracks()
-            self._heed_movers(turn.stamp)
+            self._heed_movers("turns", turn.stamp)
 
     def follow_ways(self, ways: Iterable[ClosedWay]) -> None:
         """See `PlanChain.follow_ways`."""
@@ -110,9 +111,9 @@ class LocalMap:
         """Lay the zones, and the comfort of the people who are tracked now, over the plan."""
         self.grid = with_keep_out(self.plan.grid, self.scene.zones_and_comfort(self._stamp))
 
-    def _heed_movers(self, stamp: float) -> None:
+    def _heed_movers(self, stream: str, stamp: float) -> None:
         """End people and animals whose life is over, and lay the comfort of those who move again, where it is due."""
-        self._stamp = stamp
+        self._stamp = stamp = self._newest.take(stream, stamp)
         self.tell(self.scene.dictionary.expire_movers(stamp))
         if (self.scene.people(stamp) or self.grid.comfort is not None) and self._comfort_due.due(stamp):
             self._lay()
@@ -145,7 +146,7 @@ class LocalMap:
                 return False
             finally:
                 self.scene.movers = self.voxels.movers.tracks()
-                self._heed_movers(frame.stamp)
+                self._heed_movers("frames", frame.stamp)
         with self._stages("scene"):
             self.tell(*self.scene.take_instances(self.seen))
         return True

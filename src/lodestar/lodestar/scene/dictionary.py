@@ -28,6 +28,7 @@ from lodestar.scene.scene_state import SceneState
 from lodestar.scene.session_changes import ThingChange
 from lodestar.scene.session_sights import SessionScene, changes_between
 from lodestar.scene.signs import FIRST_SIGN
+from lodestar.timing.stamps import CarriedStamp
 
 __all__ = ["SceneConfig", "SceneDictionary"]
 
@@ -57,6 +58,7 @@ class SceneDictionary:
         self.lock = threading.RLock()
         self.state = SceneState(config)  # access requires the lock
         self._instance_revision = -1
+        self._clock = CarriedStamp()  # of the instances' stamps
         self._retired: set[str] = set()  # sessions of the voxel map that have ended
         self._expected = ""  # first part of the name of the session that continues a loaded map
         self._loaded: SessionScene | None = None  # as it was when it was loaded
@@ -93,6 +95,7 @@ class SceneDictionary:
                 return self._publish((), (), ())
             self._instance_revision = delta.revision
             state.stamp = max(state.stamp, delta.stamp)
+            self._clock.take(delta.stamp)
             state.follow_jump(delta.map_from_odom, delta.observations)
             merges: list[Merge] = []
             losers = {merge.loser for merge in delta.merges}
@@ -116,10 +119,14 @@ class SceneDictionary:
             self.state.refresh_neighbors()
             return self._publish(merges, ())
 
-    def expire_movers(self, stamp: float) -> SceneDelta:
-        """Return the end of people and animals whose life is over at `stamp`, also where no images come any more."""
+    def expire_movers(self, stamp: float | None = None) -> SceneDelta:
+        """Return the end of people and animals whose life is over, also where no images come any more.
+
+        stamp: by the clock of the instances, seconds; None = the newest delta's, and the time that passed since then.
+        """
         with self.lock:
-            return self._publish((), self.state.expire_movers(stamp), ())
+            now = self._clock.now if stamp is None else stamp
+            return self._publish((), () if now is None else self.state.expire_movers(now), ())
 
     def _start_over(self, map_id: int, session_id: str) -> list[int]:
         """Follow the voxel map into another session; return the entities that ended with the old one.

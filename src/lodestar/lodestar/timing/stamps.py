@@ -7,9 +7,12 @@ A period here survives a clock that was set back, by a period at most; whoever k
 from __future__ import annotations
 
 import math
+import time
+from collections.abc import Callable
 
 #: Seconds between stamps of one moment, of two topics of one camera: drivers stamp depth and colour up to 20 ms apart.
 SAME_MOMENT = 0.02
+_CLOCK_SET = 1.0  # s by which stamps of one stream may come late before its clock counts as set back
 _SLACK = 1e-4  # s by which a stamp may come early: drivers round
 
 
@@ -53,3 +56,42 @@ class Phased:
             return False
         self._last = number
         return True
+
+
+class NewestStamp:
+    """The newest stamp of several streams of which some lag: it goes back only where a stream's own stamps do."""
+
+    def __init__(self) -> None:
+        self.restart_clock()
+
+    def restart_clock(self) -> None:
+        """Forget the stamps of all streams."""
+        self._last: dict[str, float] = {}
+
+    def take(self, stream: str, stamp: float) -> float:
+        """Return the newest stamp, seconds, with this one of a stream."""
+        last = self._last.get(stream, -math.inf)
+        if stamp <= last - _CLOCK_SET:
+            self.restart_clock()
+            last = stamp
+        self._last[stream] = max(last, stamp)
+        return max(self._last.values())
+
+
+class CarriedStamp:
+    """What time it is by the clock of a source that sends stamps now and then: the last one, carried on by a steady
+    clock. So neither another clock's offset nor a missing one matters.
+    """
+
+    def __init__(self, steady: Callable[[], float] = time.monotonic) -> None:
+        self._steady = steady
+        self._ahead: float | None = None  # s by which the source's clock is ahead of the steady one
+
+    def take(self, stamp: float) -> None:
+        """Take the source's stamp of now, seconds."""
+        self._ahead = stamp - self._steady()
+
+    @property
+    def now(self) -> float | None:
+        """Return seconds of the source's clock; None before the first stamp."""
+        return None if self._ahead is None else self._ahead + self._steady()

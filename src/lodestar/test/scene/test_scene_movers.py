@@ -9,6 +9,7 @@ from lodestar.mapping.records import CaptionVote, Instance, InstanceDelta
 from lodestar.scene.dictionary import SceneDictionary
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.persistence import scene_from_archive, scene_to_archive
+from lodestar.timing.stamps import CarriedStamp
 
 
 def seen(identity, stamp, label="person", x=1.0):
@@ -56,3 +57,19 @@ def test_a_person_ends_also_where_no_images_come_any_more_and_others_hear_of_it(
     assert FIRST_TRACK + 1 in mirror.entities
     assert mirror.apply(scene.expire_movers(10.1 + scene.config.mover_life))
     assert set(mirror.entities) == {5}
+
+
+def test_a_person_stays_whatever_the_cameras_clock_and_ends_when_nothing_more_comes(monkeypatch):
+    """A camera that is hours off, or a bag without a clock: only what passed since the last image counts."""
+    steady = [7.0]
+    monkeypatch.setattr(CarriedStamp.__init__, "__defaults__", (lambda: steady[0],))
+    scene = SceneDictionary(map_id=1, session_id="a")
+    assert not scene.expire_movers().removed
+    for k in range(10):
+        told(scene, 1e6 + k, k + 1, seen(FIRST_TRACK + 1, 1e6 + k))
+        steady[0] += 1.0
+        assert not scene.expire_movers().removed
+        assert FIRST_TRACK + 1 in scene.entities()
+    steady[0] += scene.config.mover_life
+    assert scene.expire_movers().removed
+    assert FIRST_TRACK + 1 not in scene.entities()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
 
-from lodestar.timing.stamps import Periodic, Phased
+from lodestar.timing.stamps import CarriedStamp, NewestStamp, Periodic, Phased
 
 STAMPS = np.arange(60) * 0.1 + 0.02
 
@@ -43,3 +45,37 @@ def test_a_period_is_not_shortened_by_stamps_out_of_order():
 def test_a_clock_that_goes_back_begins_the_period_anew():
     every = Periodic(1.0)
     assert every.due(11.0) and every.due(2.0) and not every.due(2.5) and every.due(3.0)
+
+
+def due_with_a_late_stream(lag: float, begin: float, newest: NewestStamp, every: Periodic) -> int:
+    """Ten seconds of turns at 4 Hz and of images at 5 Hz whose stamps are late by `lag`."""
+    events = sorted(
+        [(k / 4.0, "turns", 0.0) for k in range(40)] + [(k / 5.0 + 0.01, "images", lag) for k in range(50)]
+    )
+    return sum(every.due(newest.take(stream, begin + at - late)) for at, stream, late in events)
+
+
+@given(st.floats(0.0, 5.0), st.floats(-1e4, 1e4).filter(lambda begin: begin <= -6.0 or begin >= 16.0))
+def test_a_stream_that_lags_makes_nothing_due_and_a_clock_that_restarts_does(lag, begin):
+    newest, every = NewestStamp(), Periodic(0.25)
+    assert due_with_a_late_stream(lag, 0.0, newest, every) <= 41
+    assert 38 <= due_with_a_late_stream(lag, begin, newest, every) <= 48, "soon by the new clock"
+
+
+def test_the_newest_stamp_goes_back_with_a_streams_own_stamps_alone():
+    newest = NewestStamp()
+    assert newest.take("turns", 10.0) == 10.0 and newest.take("images", 4.0) == 10.0
+    assert newest.take("turns", 9.8) == 10.0, "a stamp out of order"
+    assert newest.take("images", 1.0) == 1.0 and newest.take("turns", 1.2) == 1.2
+    newest.restart_clock()
+    assert newest.take("turns", 0.5) == 0.5
+
+
+@given(st.floats(-1e6, 1e6), st.floats(0.0, 100.0))
+def test_a_stamp_is_carried_on_by_the_steady_clock_whatever_the_offset(stamp, passed):
+    steady = [50.0]
+    clock = CarriedStamp(lambda: steady[0])
+    assert clock.now is None
+    clock.take(stamp)
+    steady[0] += passed
+    assert abs(clock.now - stamp - passed) < 1e-6

@@ -99,7 +99,7 @@ class SceneDictionaryNode(LodestarNode):
 
     def _expire_movers(self) -> None:
         """On the worker: nothing tells that somebody left where no images come."""
-        self._publish(self._scene.expire_movers(self.now))
+        self._publish(self._scene.expire_movers())
 
     def _find_rooms(self) -> None:
         """On the worker."""

@@ -32,7 +32,6 @@ from lodestar.timing.stamps import CarriedStamp
 
 __all__ = ["SceneConfig", "SceneDictionary"]
 
-
 #: What ends together when another scene takes the place of this one.
 _LIFETIME = ("state", "map_id", "session_id", "_instance_revision", "_retired", "_expected", "_loaded")
 
@@ -120,10 +119,7 @@ class SceneDictionary:
             return self._publish(merges, ())
 
     def expire_movers(self, stamp: float | None = None) -> SceneDelta:
-        """Return the end of people and animals whose life is over, also where no images come any more.
-
-        stamp: by the clock of the instances, seconds; None = the newest delta's, and the time that passed since then.
-        """
+        """Return the end of people and animals whose life is over at `stamp`; None = by the newest delta, carried on."""
         with self.lock:
             now = self._clock.now if stamp is None else stamp
             return self._publish((), () if now is None else self.state.expire_movers(now), ())

@@ -34,7 +34,7 @@ def thing(identity, label, caption, place, size=0.3):
 
 
 def box_of(entity, pose):
-    """Where a camera of the robot at this pose sees an entity, outlined by a diamond; None where a part is unseen."""
+    """Return the box of an entity, outlined by a diamond, in the camera at this pose; None where a part is unseen."""
     picks = (np.arange(8)[:, None] >> np.arange(3)) & 1
     corners = np.where(picks, entity.box_max, entity.box_min)
     map_from_camera = planar_transform(*pose) @ CAMERA_FROM_BASE

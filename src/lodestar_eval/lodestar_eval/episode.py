@@ -117,10 +117,9 @@ class EpisodeRunner:
             times.observe(episode.simulator.time, episode.simulator.velocity, episode.loop.state.name)
             if self._observer is not None:
                 self._observer(episode)
-        cpu = time.process_time() - began
-        run = episode.finish(shortest, cpu, setup, watcher.split(episode))
-        seen_after = math.nan if watcher.seen_at is None else watcher.seen_at - episode.began
-        return replace(run, outcome=replace(run.outcome, seconds=dict(times.seconds), seen_after=seen_after))
+        run = episode.finish(shortest, time.process_time() - began, setup, watcher.split(episode))
+        seconds, seen_after = dict(times.seconds), watcher.seen_at - episode.began
+        return replace(run, outcome=replace(run.outcome, seconds=seconds, seen_after=seen_after))
 
 
 class Episode:

@@ -113,7 +113,7 @@ class WayWatcher:
         self._frames = -1
         self._marks: dict[str, float] = {}
         self._seen_from: np.ndarray | None = None
-        self.seen_at: float | None = None  # the simulator's time when a target was first in view
+        self.seen_at = np.nan  # the simulator's time when a target was first in view
         self._headed: tuple[float, np.ndarray] | None = (
             None  # path length and pose at the start of the approach
         )

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from lodestar.memory.records import Memory
+from lodestar.memory.records import Memory, Source
 from lodestar.memory.requests import Order, Request
 
 NO_EVENT = "none"
@@ -32,6 +32,20 @@ def columns_of(memory: Memory) -> dict[str, Any]:
         "map_id": int(memory.map.map_id),
         "fingerprint": memory.map.fingerprint,
         "session": memory.session,
+    }
+
+
+def row_of(memory: Memory, origin: str, root: int | None) -> dict[str, Any]:
+    """Return the row of a memory in the table `memory`, by column."""
+    return {
+        "id": memory.id or None,
+        "root": root or 0,
+        "shown": True,
+        "pinned": bool(memory.pinned),
+        "lasting": memory.event is not None or memory.source is Source.OPERATOR,
+        "embedded": False,
+        "origin": origin or None,
+        **columns_of(memory),
     }
 
 

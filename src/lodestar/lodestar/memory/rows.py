@@ -13,10 +13,10 @@ from lodestar.keyframes.records import ImageName
 from lodestar.memory.config import StoreConfig
 from lodestar.memory.database import Database
 from lodestar.memory.errors import BadMemory, NoSuchMemory
-from lodestar.memory.filters import NO_EVENT, columns_of, sql_of, sql_order
+from lodestar.memory.filters import NO_EVENT, row_of, sql_of, sql_order
 from lodestar.memory.owner import check_owner
 from lodestar.memory.record_json import from_json, to_json
-from lodestar.memory.records import SEEN, EventKind, Memory, Source
+from lodestar.memory.records import SEEN, EventKind, Memory
 from lodestar.memory.requests import Request
 from lodestar.storage.records import decode, encode
 
@@ -58,7 +58,7 @@ class Rows:
             root = self._root(connection, memory.corrects) if memory.corrects else None
             if root is not None:
                 connection.execute("UPDATE memory SET shown = 0 WHERE root = ?", (root,))
-            row = _row_of(memory, origin, root)
+            row = row_of(memory, origin, root)
             names, marks = ", ".join(f'"{name}"' for name in row), ", ".join("?" * len(row))
             sql = f"INSERT INTO memory ({names}) VALUES ({marks})"
             identity = int(connection.execute(sql, tuple(row.values())).lastrowid or 0)
@@ -387,20 +387,6 @@ class Rows:
 def plain_words(text: str) -> str:
     """Return the text as words are compared: without case, line ends and double spaces."""
     return " ".join(text.casefold().split())
-
-
-def _row_of(memory: Memory, origin: str, root: int | None) -> dict[str, Any]:
-    """Return the row of a memory in the table `memory`, by column."""
-    return {
-        "id": memory.id or None,
-        "root": root or 0,
-        "shown": True,
-        "pinned": bool(memory.pinned),
-        "lasting": memory.event is not None or memory.source is Source.OPERATOR,
-        "embedded": False,
-        "origin": origin or None,
-        **columns_of(memory),
-    }
 
 
 def _parts(identities: Sequence[int] | np.ndarray) -> Iterator[str]:

@@ -79,19 +79,20 @@ class NewestStamp:
 
 
 class CarriedStamp:
-    """What time it is by the clock of a source that sends stamps now and then: the last one, carried on by a steady
-    clock. So neither another clock's offset nor a missing one matters.
+    """The clock of a source that sends stamps now and then: the last one, carried on by a steady clock.
+
+    So neither another clock's offset nor a missing one matters.
     """
 
     def __init__(self, steady: Callable[[], float] = time.monotonic) -> None:
         self._steady = steady
-        self._ahead: float | None = None  # s by which the source's clock is ahead of the steady one
+        self._ahead = -math.inf  # s by which the source's clock is ahead of the steady one
 
     def take(self, stamp: float) -> None:
         """Take the source's stamp of now, seconds."""
         self._ahead = stamp - self._steady()
 
     @property
-    def now(self) -> float | None:
-        """Return seconds of the source's clock; None before the first stamp."""
-        return None if self._ahead is None else self._ahead + self._steady()
+    def now(self) -> float:
+        """Return seconds of the source's clock; -inf before the first stamp."""
+        return self._ahead + self._steady()

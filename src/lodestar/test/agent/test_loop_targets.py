@@ -340,23 +340,58 @@ def test_a_known_target_without_viewpoint_is_unreachable_after_exploration():
     assert len(world.of(SendGoal)) >= 1  # it explored first
 
 
-def test_what_was_last_seen_at_a_place_and_is_not_found_there_is_told_as_seen_then():
-    """A person has left: the robot went back to where the memory has one, and does not say that it saw nobody."""
+REMEMBERED = "the person was last seen here 40 seconds ago, 5.0 m away"
+
+
+def remembering() -> World:
+    """A memory that has a person at (7, 8), once, and a corner to explore."""
     places = iter([(7.0, 8.0, 0.0)])
 
     def remembered(request):
         goal = next(places, None)
         if goal is None:
             return Rejection("semantic_map", request.epoch, RejectionReason.NO_PROPOSAL, "none")
-        return replace(proposal(*goal), rationale="the person was last seen here 40 seconds ago, 5.0 m away")
+        return replace(proposal(*goal), rationale=REMEMBERED)
 
-    world = World(answers={"semantic_map": remembered, "frontier": exploring((2.0, 8.0, 0.0))})
+    return World(answers={"semantic_map": remembered, "frontier": exploring((2.0, 8.0, 0.0))})
+
+
+def test_what_was_last_seen_at_a_place_and_is_not_found_there_is_told_as_seen_then():
+    """A person has left: the robot went back to where the memory has one, and does not say that it saw nobody."""
+    world = remembering()
     world.loop.start(find(), 0.0)
     world.run()
     assert (7.0, 8.0) in [tuple(goal.goal[:2]) for goal in world.of(SendGoal)]
     assert world.result.error_code is ErrorCode.TARGET_NOT_FOUND
     assert "last seen here 40 seconds ago" in world.result.error_msg
     assert "Nothing like it was seen" not in world.result.error_msg
+
+
+def test_a_place_that_the_robot_did_not_come_to_is_not_told_as_one_where_it_has_been():
+    world = remembering()
+    drive = world._drive
+
+    def refuse_the_way():
+        if world.goal is not None and tuple(world.goal[:2]) == (7.0, 8.0):
+            world.goal = None
+            world.loop.on_navigation(NavigationEvent(NavigationKind.ABORTED, 1, "no way"))
+        else:
+            drive()
+
+    world._drive = refuse_the_way
+    world.loop.start(find(), 0.0)
+    world.run()
+    assert (7.0, 8.0) in [tuple(goal.goal[:2]) for goal in world.of(SendGoal)]
+    assert not world.result.success and "last seen here" not in world.result.error_msg
+
+
+def test_what_came_nearest_is_told_beside_where_the_robot_has_been():
+    world = remembering()
+    world.mirror.put(TARGET)
+    world.targets.scores[7] = 0.3
+    world.loop.start(find(), 0.0)
+    world.run()
+    assert "What came nearest" in world.result.error_msg and "last seen here" in world.result.error_msg
 
 
 def test_nothing_found_anywhere_says_so():

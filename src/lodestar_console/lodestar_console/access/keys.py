@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import fcntl
 import hashlib
 import hmac
 import os
@@ -11,7 +12,8 @@ import secrets
 import stat
 import threading
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from lodestar.storage.files import write_file
@@ -86,14 +88,6 @@ class LinkDesk:
     def __init__(self, folder: Path, secret: bytes) -> None:
         self._path, self._secret = folder / "used_links", secret
         self._lock = threading.Lock()
-        self._used: dict[str, float] = {}  # digest of a key -> s at which it ends
-        if self._path.exists():
-            for line in self._path.read_text(errors="replace").splitlines():
-                name, _, until = line.partition(" ")
-                try:
-                    self._used[name] = float(until)
-                except ValueError:
-                    continue  # cut off by a power failure
 
     def redeem(self, key: str, now: float) -> str:
         """Return the role that a key gives, and use it up. Raises LinkRefused; OSError where it cannot be noted."""
@@ -110,15 +104,33 @@ class LinkDesk:
                 "This link is older than a minute. Make a new one: python -m lodestar_console.link"
             )
         name = digest(found[2])  # the signature: a body has several spellings
-        with self._lock:
-            if name in self._used:
+        with self._lock, _only_one(self._path.with_suffix(".lock")):
+            used = self._used()
+            if name in used:
                 raise LinkRefused(
                     "This link was used already. Make a new one: python -m lodestar_console.link"
                 )
-            used = {one: end for one, end in self._used.items() if end >= now} | {name: until}
+            used = {one: end for one, end in used.items() if end >= now} | {name: until}
             write_file(self._path, [f"{one} {end:.3f}\n".encode() for one, end in used.items()])
-            self._used = used
         return role
+
+    def _used(self) -> dict[str, float]:
+        """Return the used keys of all consoles of the folder: digest -> s at which each ends."""
+        used = {}
+        with suppress(FileNotFoundError):
+            for line in self._path.read_text(errors="replace").splitlines():
+                name, _, until = line.partition(" ")
+                with suppress(ValueError):  # cut off by a power failure
+                    used[name] = float(until)
+        return used
+
+
+@contextmanager
+def _only_one(path: Path) -> Iterator[None]:
+    """Let one process at a time in, of all that name this file."""
+    with open(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600), "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def _sign(secret: bytes, body: str) -> bytes:

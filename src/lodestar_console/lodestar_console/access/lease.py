@@ -91,5 +91,11 @@ class LeaseBook:
                 self._held = Holding(holder, held.name, min(held.until, now + LEFT_LASTS))
 
     def offer(self, names: frozenset[str]) -> None:
-        """Let these agents take the lease while nobody has it."""
-        self._offered = names
+        """Let these agents take the lease while nobody has it; an agent that is none of them any more loses it."""
+        ended = None
+        with self._lock:
+            self._offered = names
+            if self._held is not None and self._held.agent and self._held.name not in names:
+                ended, self._held = self._held, None
+        if ended is not None:
+            self._on_end(ended)

@@ -82,7 +82,7 @@ class SessionBook:
         alive = sorted(self._sessions.items(), key=lambda item: -item[1].used)[:MOST_SESSIONS]
         self._sessions = {key: one for key, one in alive if now - one.used <= SESSION_LASTS}
         stored = [_Stored(token=key, session=one) for key, one in self._sessions.items()]
-        write_file(self._path, [msgspec.json.encode(stored)])
+        write_file(self._path, [msgspec.json.encode(stored)], durable=False)  # on the web server's loop
 
 
 class AgentBook:

@@ -18,7 +18,7 @@ PERIOD = 0.02  # s between two looks at what is to be sent
 
 
 class NotThere(Exception):
-    """Nobody serves this; the message says what to do."""
+    """Raised where no node serves what is called; the message says what to do."""
 
 
 class Caller:

@@ -43,10 +43,10 @@ class RecordedStack:
         return Outcome(False, "This run is over: its log can be read, and nothing can be sent.", "recorded")
 
     def stop(self) -> None:
-        """Nothing moves."""
+        """Do nothing: no robot moves."""
 
     def cancel_of(self, who: str) -> None:
-        """Nothing runs."""
+        """Do nothing: no directive runs."""
 
     async def keyframe(self, number: int, session: str, outlined: bool) -> Picture | None:
         """A log holds no images."""
@@ -57,7 +57,7 @@ class RecordedStack:
         return None
 
     async def examine(self) -> list[dict[str, str]]:
-        """Nothing runs that could be examined."""
+        """Return no findings: a log has no nodes to examine."""
         return []
 
     def want(self, wishes: Wishes) -> None:

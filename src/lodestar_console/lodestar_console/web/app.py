@@ -34,6 +34,7 @@ from lodestar_console.web.sockets import Sockets
 STATIC = Path(__file__).resolve().parents[1] / "static"
 UPLOAD_PATIENCE = 30.0  # s in which a picture must have come
 _MEDIA = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+_NUMBER = re.compile(r"[0-9]{1,18}")
 _NODE = re.compile(r"[a-z][a-z0-9_]{0,60}")
 
 _NO_SESSION = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Lodestar</title></head><body>
@@ -55,7 +56,7 @@ class Pages:
             Route("/leave", self.leave, methods=["POST"]),
             Route("/alive", self.alive),
             Route("/static/{name}", self.static),
-            Route("/keyframes/{number:int}.jpg", self.keyframe),
+            Route("/keyframes/{number}.jpg", self.keyframe),
             Route("/logs/{node}", self.log),
             Route("/journal", self.journal),
             Route("/pictures", self.upload, methods=["POST"]),
@@ -81,14 +82,13 @@ class Pages:
         """Exchange a one-time link for a session."""
         door = self._hub.door
         address = request.client.host if request.client else ""
-        if door.entries.left(address, door.steady()) < 1.0:
-            return HTMLResponse(_NO_SESSION.format("Too many attempts; wait a minute."), 429)
         try:
             role = await asyncio.to_thread(
                 door.links.redeem, request.query_params.get("key", ""), door.wall()
             )
         except LinkRefused as refusal:
-            door.entries.allow(address, door.steady())
+            if not door.entries.allow(address, door.steady()):  # who has a good link comes in all the same
+                return HTMLResponse(_NO_SESSION.format("Too many attempts; wait a minute."), 429)
             return HTMLResponse(_NO_SESSION.format(refusal), 401)
         cookie, _ = door.sessions.begin(role, door.wall())
         answer = RedirectResponse("/", 303)
@@ -116,10 +116,11 @@ class Pages:
         """Return a keyframe's image, with outlines where ``outline=1``."""
         if self._session(request) is None:
             return PlainTextResponse("no session\n", 401)
-        query = request.query_params
-        picture = await self._hub.stack.keyframe(
-            request.path_params["number"], query.get("session", "")[:80], query.get("outline") == "1"
-        )
+        query, number = request.query_params, request.path_params["number"]
+        picture = None
+        if _NUMBER.fullmatch(number):
+            session, outlined = query.get("session", "")[:80], query.get("outline") == "1"
+            picture = await self._hub.stack.keyframe(int(number), session, outlined)
         if picture is None:
             return PlainTextResponse("This image is gone.\n", 404)
         return Response(picture.data, media_type=picture.media_type)

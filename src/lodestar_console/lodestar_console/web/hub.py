@@ -118,6 +118,7 @@ class Hub:
         """Let an agent take the lease, or no longer."""
         self._offered = self._offered | {agent} if offered else self._offered - {agent}
         self.door.lease.offer(self._offered)
+        self.lease()
         self.show_people()
 
     def show_people(self) -> None:

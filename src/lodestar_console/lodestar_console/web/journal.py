@@ -79,7 +79,7 @@ class Journal:
     def tail(self, lines: int) -> str:
         """Return the last lines of the file."""
         try:
-            return "\n".join(self.path.read_text().splitlines()[-lines:])
+            return "\n".join(self.path.read_text(errors="replace").splitlines()[-lines:])
         except OSError:
             return ""
 

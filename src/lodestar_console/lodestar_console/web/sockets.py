@@ -99,6 +99,15 @@ async def send(socket: WebSocket, data: bytes, *, binary: bool = False) -> None:
     await asyncio.wait_for(sending, SEND_PATIENCE)
 
 
+async def receive_as(socket: WebSocket, hub: Hub) -> bytes | str:
+    """Return the next message of a session that still is one, which this keeps alive. Raises WebSocketDisconnect."""
+    data = await receive(socket)
+    if hub.door.session_of(socket.headers) is None:
+        await socket.close(NO_SESSION, "the session has ended")
+        raise WebSocketDisconnect(NO_SESSION)
+    return data
+
+
 async def receive(socket: WebSocket) -> bytes | str:
     """Return the next message. Raises WebSocketDisconnect."""
     message = await socket.receive()
@@ -156,7 +165,7 @@ class StatePage:
     async def _listen(self) -> None:
         malformed = 0
         while True:
-            data = await receive(self._socket)
+            data = await receive_as(self._socket, self._hub)
             try:
                 request = protocol.page_message(data)
             except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -259,7 +268,7 @@ class ViewPage:
     async def _listen(self) -> None:
         while True:
             try:
-                self._wanted = protocol.want_request(await receive(self._socket)).want
+                self._wanted = protocol.want_request(await receive_as(self._socket, self._hub)).want
             except (msgspec.DecodeError, UnicodeDecodeError):
                 await self._socket.close(BAD, "not understood")
                 return
@@ -281,7 +290,7 @@ class StopButton:
         try:
             while True:
                 try:
-                    protocol.stop_request(await receive(self._socket))
+                    protocol.stop_request(await receive(self._socket))  # whoever has come in may stop, always
                 except (msgspec.DecodeError, UnicodeDecodeError) as error:
                     await self._say("refused", f"not understood: {error}")
                     continue

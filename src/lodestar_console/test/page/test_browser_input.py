@@ -1,4 +1,4 @@
-"""What an operator may bring along, in a browser: pictures, far too long texts, a whole cloud in 3D."""
+"""A browser with pictures as goals, texts that are too long, and a whole cloud in 3D."""
 
 from __future__ import annotations
 

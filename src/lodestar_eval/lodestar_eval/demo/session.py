@@ -32,6 +32,7 @@ _READY_TIMEOUT = 120.0  # s of wall time for every node to come up
 _SILENCE_TIMEOUT = 60.0  # s of wall time without simulated time passing
 _CANCEL_TIMEOUT = 4.0  # s of wall time for a cancel to end the action
 _POLL = 0.1  # s
+_CONSOLE = "console"  # the process of the page, without which the search goes on
 
 
 class StackFailed(RuntimeError):
@@ -97,13 +98,10 @@ def run_session(
 def stay(starter: Running, page: DemoPage, line: ProgressLine) -> None:
     """Keep the stack and its page until Ctrl-C, and tell of nodes that die."""
     line.note(f"The page stays at {page.address}; Ctrl-C ends it.")
-    told = 0
     with contextlib.suppress(KeyboardInterrupt):
         while True:
-            deaths = starter.deaths()
-            for death in deaths[told:]:
+            for death in starter.deaths():
                 line.note(death.report())
-            told = len(deaths)
             time.sleep(_POLL)
 
 
@@ -126,17 +124,21 @@ def _claim(cleanup: contextlib.ExitStack) -> int:
         raise StackFailed(str(error)) from error
 
 
-def _raise_on_death(starter: Running) -> None:
+def _raise_on_death(starter: Running, line: ProgressLine) -> None:
+    """Raise StackFailed where a process has died without which the robot cannot go on; tell of a dead console."""
     deaths = starter.deaths()
-    if deaths:
-        raise StackFailed("\n".join(death.report() for death in deaths))
+    for death in deaths:
+        if death.name == _CONSOLE:
+            line.note(f"The page is gone, and the search goes on. {death.report()}")
+    if needed := [death.report() for death in deaths if death.name != _CONSOLE]:
+        raise StackFailed("\n".join(needed))
 
 
 def wait_until_ready(client: DemoClient, starter: Running, line: ProgressLine) -> None:
     """Wait for every node that the demo needs. Raises StackFailed if one does not appear, or dies."""
     deadline = time.monotonic() + _READY_TIMEOUT
     while missing := client.missing():
-        _raise_on_death(starter)
+        _raise_on_death(starter, line)
         if time.monotonic() > deadline:
             raise StackFailed(
                 f"after {_READY_TIMEOUT:.0f} s these have not come up: {', '.join(missing)}; "
@@ -164,7 +166,7 @@ def follow(
             sender.submit(client.send, record.directive, time_limit).result()
         newest, newest_wall, said = client.clock, time.monotonic(), ""
         while not client.finished.wait(_POLL):
-            _raise_on_death(starter)
+            _raise_on_death(starter, line)
             if client.clock > newest:
                 newest, newest_wall = client.clock, time.monotonic()
             elif time.monotonic() - newest_wall > _SILENCE_TIMEOUT:

@@ -63,7 +63,7 @@ class MappingNode(LodestarNode):
             self._poses = CameraPoses(self, self._buffer, self._frames)
         self._input = listen_to_source(self, self._config, self._on_input)
         if self._config.source == "slam":
-            self.listen(OccupancyGrid, "map", self._on_slam_map, qos.LATCHED)
+            self.listen(OccupancyGrid, "map", lambda m: self._chain.take_slam(grid_from_msg(m)), qos.LATCHED)
         self._serve_part()
         self.diagnostics.value("integrate.dropped", lambda: self._worker.dropped)
         self.diagnostics.value("integrate.latency_s", lambda: self._worker.latency)
@@ -72,9 +72,6 @@ class MappingNode(LodestarNode):
     def _on_input(self, message: Any) -> None:
         if self._chain.is_due(stamp_from_msg(message.header.stamp)):
             self._queue.add(message)
-
-    def _on_slam_map(self, message: OccupancyGrid) -> None:
-        self._chain.take_slam(grid_from_msg(message))
 
     def _serve_part(self) -> None:
         """Serve the grid's part of a saved map and take checkpoints, after going on from a predecessor's."""

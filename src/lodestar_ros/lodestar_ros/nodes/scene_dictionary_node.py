@@ -75,7 +75,9 @@ class SceneDictionaryNode(LodestarNode):
         self._naming = RegionNaming(self, self._scene, self._chain.divide_again, self._files.take_now)
         self._display = SceneDisplay(self, self._scene, config.display_period)
         self.listen(OccupancyGrid, "grid", self._on_grid, qos.LATCHED)
-        self.listen(msg.Keyframe, "keyframes", self._on_keyframe, qos.EVENT)
+        self.listen(
+            msg.Keyframe, "keyframes", lambda m: self._scene.link_keyframe(keyframe_from_msg(m)), qos.EVENT
+        )
         self.listen(msg.SignReading, "signs", self._on_signs, qos.EVENT)
         self.steady_timer(config.regions_period, self._look_for_rooms)
         self.steady_timer(EXPIRY, lambda: self._worker.submit(self._expire_movers))
@@ -89,9 +91,6 @@ class SceneDictionaryNode(LodestarNode):
     def _on_signs(self, message: msg.SignReading) -> None:
         reading = reading_from_msg(message)
         self._worker.submit(lambda: self._publish(self._chain.take_signs(reading)))
-
-    def _on_keyframe(self, message: msg.Keyframe) -> None:
-        self._scene.link_keyframe(keyframe_from_msg(message))
 
     def _look_for_rooms(self) -> None:
         if self._chain.rooms_wait:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from lodestar.agent.decisions.admission import ASIDE, LOOK
+from lodestar.agent.decisions.admission import ASIDE, LOOK, SEMANTIC_MAP
 from lodestar.agent.decisions.approach import Arrival
 from lodestar.agent.errands.commands import (
     AskMemory,
@@ -207,6 +207,8 @@ class Transitions:
             and math.dist(pose[:2], proposal.goal[:2]) <= self._context.config.return_tolerance
         ):
             run.errand.failures = 0
+            if proposal.expert == SEMANTIC_MAP and not proposal.entity_id:
+                run.errand.looked_at = proposal.rationale
         run.under_way.arrival = Arrival(
             np.asarray(proposal.goal),
             proposal.entity_id,

@@ -217,9 +217,7 @@ class Errand:
     failures: int = 0  # drives in a row
     unavailable_since: float | None = None  # since when no navigator has taken a goal
     last_failure: str = ""
-    seen_then: str = (
-        ""  # what the memory says of the place that the robot last went to for it, without a known entity
-    )
+    looked_at: str = ""  # why the place was likely at which the robot last arrived without a known entity
     retreats: list[np.ndarray] = field(default_factory=list)  # poses tried at this place
     recoveries: int = 0
     looks: dict[int, tuple[Look, ...]] = field(default_factory=dict)  # by entity, made for a diagnosis

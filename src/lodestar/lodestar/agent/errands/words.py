@@ -181,11 +181,12 @@ def given_up(run: DirectiveRun, context: LoopContext, view: TargetView) -> tuple
 def not_found(run: DirectiveRun, context: LoopContext, view: TargetView, begin: str = "No") -> str:
     """Return in words that the target was not found, how much of the floor was looked at, and what came nearest."""
     nearest = nearest_in_words(view.candidates, context.facts.entities, run.config.nearest_matches)
-    seen = f"What came nearest: {nearest}." if nearest else "Nothing like it was seen."
-    if run.errand.seen_then:
-        seen = f"I have looked where it was remembered: {run.errand.seen_then}."
+    seen = [f"What came nearest: {nearest}."] if nearest else []
+    if run.errand.looked_at:
+        seen.append(f"I have been where it might be: {run.errand.looked_at}.")
     target = run.step.target or run.directive.text
-    return f"{begin} {target!r} was found. {context.searched.in_words()} {seen}"
+    told = " ".join(seen or ["Nothing like it was seen."])
+    return f"{begin} {target!r} was found. {context.searched.in_words()} {told}"
 
 
 def gone(run: DirectiveRun, context: LoopContext) -> tuple[ErrorCode, str]:

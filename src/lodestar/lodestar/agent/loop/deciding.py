@@ -308,6 +308,4 @@ class ValidatingState:
         decision, proposal, view = choice.decision, choice.proposal, choice.view
         entity = context.facts.entity(proposal.entity_id)
         run.text = going(proposal, entity, view.is_accepted(proposal.entity_id))
-        if proposal.expert == SEMANTIC_MAP and not proposal.entity_id:
-            run.errand.seen_then = proposal.rationale
         self._transitions.send(run, proposal, decision.epoch, view, is_checked=True, keeps=True)

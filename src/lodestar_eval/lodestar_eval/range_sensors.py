@@ -23,7 +23,7 @@ class RangeSensors:
     def give(self, chain: LocalMap | PlanChain) -> None:
         """Pass the current turn to the chain, if it wants one."""
         simulator, now = self._simulator, self._simulator.time
-        if not chain.wants_turn(now):
+        if not chain.wants_turn(now, simulator.map_from_base @ self._base_from_sensor):
             return
         where = simulator.odom_from_base @ self._base_from_sensor, simulator.map_from_odom
         with self._stages("ranges"):

@@ -82,9 +82,9 @@ class LocalMap:
 
     # --- ranges and images --------------------------------------------------------------------------------
 
-    def wants_turn(self, stamp: float) -> bool:
+    def wants_turn(self, stamp: float, map_from_sensor: np.ndarray) -> bool:
         """See `PlanChain.wants_turn`."""
-        return self.plan.wants_turn(stamp)
+        return self.plan.wants_turn(stamp, map_from_sensor)
 
     def take_turn(self, turn: RangeTurn) -> None:
         """See `PlanChain.take_turn`."""

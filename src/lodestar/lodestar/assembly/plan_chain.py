@@ -128,24 +128,33 @@ class PlanChain:
         """Return whether an input of the configured sensor is due; counts it if so."""
         return self._turns.due(stamp)
 
-    def wants_turn(self, stamp: float) -> bool:
-        """Return whether to take a LiDAR or scanner turn; counts it as taken."""
-        return self.config.source != "depth" and self.is_due(stamp)
+    def needs(self, stamp: float, map_from_sensor: np.ndarray) -> bool:
+        """Return whether a turn that is due is needed: each one where movers are followed, else one that shows
+        something new from this pose, which counts as taken.
+        """
+        return self.config.movers.enabled or self._is_new(stamp, map_from_sensor)
+
+    def _is_new(self, stamp: float, map_from_sensor: np.ndarray) -> bool:
+        return self._turns.takes(stamp, map_from_sensor[:3, 3])
+
+    def wants_turn(self, stamp: float, map_from_sensor: np.ndarray) -> bool:
+        """Return whether to take a LiDAR or scanner turn from this pose; counts the turn as taken."""
+        return self.config.source != "depth" and self.is_due(stamp) and self.needs(stamp, map_from_sensor)
 
     def wants_depth(self, stamp: float) -> bool:
         """Return whether to integrate a depth image; counts it as taken."""
         return self.config.source == "depth" and self.is_due(stamp)
 
     def take_turn(self, turn: RangeTurn) -> bool:
-        """Follow the movers of a turn of the configured sensor, and integrate it where it shows something new from its
-        pose; `wants_turn` selects the turns.
+        """Integrate a turn of the configured sensor; `needs` selects the turns. Where movers are followed, that is done
+        with each turn, and those that show something new are integrated.
         """
         map_from_odom, mapper = turn.map_from_odom, self.mapper
         map_from_sensor = map_from_odom @ turn.odom_from_sensor
         if self.config.movers.enabled:
             self.movers.take(turn.stamp, turn.points, turn.odom_from_sensor, map_from_odom)
-        if not self._turns.takes(turn.stamp, map_from_sensor[:3, 3]):
-            return False
+            if not self._is_new(turn.stamp, map_from_sensor):
+                return False
         jumped = mapper.follow(map_from_odom, turn.odom_from_sensor)
         if isinstance(turn, LidarTurn):
             assert isinstance(mapper, OctoMapper)

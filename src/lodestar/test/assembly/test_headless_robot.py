@@ -41,7 +41,7 @@ ANGLES = -math.pi, 2.0 * math.pi / BEAMS
 def take_turn(chain: PlanChain, stamp: float, x: float = 0.0, distance: float = 3.0) -> bool:
     """A scan of a round room from (x, 0), if the chain wants one."""
     pose = planar_transform(x, 0.0, 0.0)
-    wanted = chain.wants_turn(stamp)
+    wanted = chain.wants_turn(stamp, pose)
     if wanted:
         chain.take_turn(ScannerTurn(stamp, np.full(BEAMS, distance), ANGLES, 20.0, pose, np.eye(4)))
     return wanted
@@ -73,7 +73,7 @@ def test_a_jump_of_the_map_is_in_the_plan_at_once() -> None:
 
 def test_depth_is_taken_in_only_where_it_is_the_source() -> None:
     chain = PlanChain(MappingConfig(source="depth"))
-    assert not chain.wants_turn(0.0)
+    assert not chain.wants_turn(0.0, np.eye(4))
 
 
 @pytest.fixture

@@ -79,12 +79,28 @@ def test_a_closed_way_is_another_plan_at_once_and_the_same_list_is_none() -> Non
     assert not chain.grid.occupied.any() and chain.opened_ways == frozenset()
 
 
+@pytest.mark.parametrize("followed", [False, True])
+def test_turns_from_one_place_are_needed_by_movers_alone_and_integrated_now_and_then(
+    monkeypatch, followed
+) -> None:
+    chain, seen, integrated = PlanChain(changed(MappingConfig(), movers__enabled=followed)), [], []
+    monkeypatch.setattr(chain.movers, "take", lambda stamp, *_: seen.append(stamp))
+    follow = chain.mapper.follow
+    monkeypatch.setattr(chain.mapper, "follow", lambda *poses: integrated.append(1) or follow(*poses))
+    stamps = [0.25 * tick for tick in range(9)]
+    wanted = [
+        stamp for stamp in stamps if chain.wants_turn(stamp, SENSOR) and (chain.take_turn(turn(stamp)), True)
+    ]
+    assert wanted == (stamps if followed else stamps[::2]), "from one place each 0.5 s is enough for the plan"
+    assert seen == (stamps if followed else []) and len(integrated) == 5
+
+
 def test_a_clock_that_goes_back_does_not_stop_the_plan() -> None:
     chain = PlanChain(MappingConfig())
-    assert chain.wants_turn(100.0)
+    assert chain.wants_turn(100.0, SENSOR)
     chain.take_turn(turn(100.0))
     assert not chain.is_due(99.9), "a stamp out of order, not a clock that went back"
     chain.restart_clock()
-    assert chain.wants_turn(3.0)
+    assert chain.wants_turn(3.0, SENSOR)
     chain.take_turn(turn(3.0))
     assert chain.grid.stamp == 3.0

@@ -37,7 +37,7 @@ def turn(robot, stamp, distance=3.0):
     """A scan of a round room, far enough from the last one for the filter."""
     pose = planar_transform(0.0, 0.0, 0.0)
     robot.take_pose(np.zeros(3), stamp)
-    if robot.map.wants_turn(stamp):
+    if robot.map.wants_turn(stamp, pose):
         robot.map.take_turn(ScannerTurn(stamp, np.full(BEAMS, distance), ANGLES, 20.0, pose, np.eye(4)))
 
 

@@ -75,7 +75,9 @@ CASES = {
     "phased": Case(lambda _: Phased(0.5), lambda one, stamp: one.due(stamp), 1.6),
     "turns": Case(lambda _: TurnFilter(), lambda one, stamp: one.due(stamp), 1.1),
     "picker": Case(lambda _: Pick(), lambda one, stamp: one.use(stamp), 1.1),
-    "plan": Case(lambda _: PlanChain(MappingConfig()), lambda one, stamp: one.wants_turn(stamp), 6.0),
+    "plan": Case(
+        lambda _: PlanChain(MappingConfig()), lambda one, stamp: one.wants_turn(stamp, np.eye(4)), 6.0
+    ),
     "keyframes": Case(Store, lambda one, stamp: one.use(stamp), float("nan")),
     "voxels": Case(lambda _: Voxels(), lambda one, stamp: one.use(stamp), float("nan")),
 }

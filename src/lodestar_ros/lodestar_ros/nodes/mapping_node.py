@@ -119,7 +119,7 @@ class MappingNode(LodestarNode):
             self._chain.follow_ways(self._ways.told)
             if isinstance(item.message, Image | CompressedImage):
                 self._chain.take_depth(self._poses.frame(item.message), item.odom_from_base)
-            else:
+            elif self._chain.needs(item.stamp, item.map_from_sensor):
                 self._chain.take_turn(item.turn())
                 self._movers.publish(self._chain.movers.tracks(), item.stamp)
             self._publish(item.stamp)

@@ -158,9 +158,9 @@ class RecordingPlayer:
 
     def _take_turn(self, message: Any) -> None:
         stamp = stamp_from_msg(message.header.stamp)
-        if self._climbs(stamp) or not self._robot.map.wants_turn(stamp):
-            return
         odom_from_sensor, map_from_odom = self._poses(message.header.frame_id, stamp)
+        if self._climbs(stamp) or not self._robot.map.wants_turn(stamp, map_from_odom @ odom_from_sensor):
+            return
         points, base = cloud_from_msg(message), self._odom_from_base(stamp)
         self._robot.map.take_turn(LidarTurn(stamp, points, odom_from_sensor, map_from_odom, base))
 

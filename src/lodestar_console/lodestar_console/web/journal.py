@@ -13,6 +13,7 @@ import msgspec
 
 from lodestar.storage.private import FILE_MODE
 from lodestar_console import protocol
+from lodestar_console.access.limits import STOPS, Buckets
 from lodestar_console.access.sessions import Session
 from lodestar_console.board.board import Board
 from lodestar_console.web.stack_port import Outcome
@@ -41,6 +42,7 @@ class Journal:
     def __init__(self, folder: Path, board: Board) -> None:
         self.path, self._board = folder / "journal.jsonl", board
         self._count = 0
+        self._stops = Buckets(STOPS)
         self._queue: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._broken = ""
         self._thread = threading.Thread(target=self._write_all, name="console-journal", daemon=True)
@@ -75,6 +77,11 @@ class Journal:
                 text=text,
             ),
         )
+
+    def note_stop(self, who: Session) -> None:
+        """Note a STOP; of a flood only some."""
+        if self._stops.allow(who.id, time.monotonic()):
+            self.note(who, {"type": "stop"}, Outcome(True))
 
     def tail(self, lines: int) -> str:
         """Return the last lines of the file."""

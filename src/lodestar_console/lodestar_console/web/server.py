@@ -54,7 +54,9 @@ class _Visit(H11Protocol):
             self._door.visitors.go(self._raw)
 
     def on_response_complete(self) -> None:
-        if self._raw in self._door.visitors.strangers:  # they get one answer, however many they ask for at once
+        if (
+            self._raw in self._door.visitors.strangers
+        ):  # they get one answer, however many they ask for at once
             self.transport.close()
         super().on_response_complete()
 

@@ -14,7 +14,7 @@ MOST_KNOWN = 256  # of all of them; the oldest of whoever has most goes
 
 
 class Connection(Protocol):
-    """What can be ended at once, such as a transport of asyncio."""
+    """Something that can be ended at once, such as a transport of asyncio."""
 
     def abort(self) -> None: ...
 

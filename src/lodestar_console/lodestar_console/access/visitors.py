@@ -44,7 +44,8 @@ class Visitors:
         if len(mine) > MOST_OF_ONE:
             self._end(next(iter(mine)))
         elif len(self._name) > MOST_KNOWN:
-            self._end(next(iter(max(self.known.values(), key=len))))
+            most = max(self.known, key=lambda one: len(self.known[one]))
+            self._end(next(iter(self.known[most])))
 
     def is_here(self, connection: Connection) -> bool:
         """Return whether a connection is counted."""

@@ -70,7 +70,7 @@ class _Visit(H11Protocol):
         assert self._raw is not None
         scope = self.scope
         query = scope["query_string"].decode("latin-1")
-        name = self._door.known_as(Headers(raw=scope["headers"]), scope["path"], query)
+        name = self._door.known_as(Headers(raw=list(scope["headers"])), scope["path"], query)
         if name:
             self._door.visitors.know(self._raw, name)
 

@@ -78,7 +78,7 @@ def test_every_goal_of_a_living_owner_goes_on(world, owner):
     for _ in range(2):
         goal = world.drive(owner="page")
         end = time.monotonic() + DISCOVERY + GRACE
-        world.bed.until(lambda: time.monotonic() > end, "it goes on for longer than a discovery")
+        world.bed.until(lambda end=end: time.monotonic() > end, "it goes on for longer than a discovery")
         assert world.nav.driving
         goal.cancel()
         world.bed.next("goal_selector/heartbeat", lambda beat: beat.state == "IDLE")

@@ -119,9 +119,8 @@ class Hub:
     def offer(self, agent: str, offered: bool) -> None:
         """Let an agent take the lease, or no longer."""
         self._offered = self._offered | {agent} if offered else self._offered - {agent}
-        self.door.lease.offer(self._offered)
-        self.lease()
         self.show_people()
+        self.lease()
 
     def show_people(self) -> None:
         """Show who is there."""
@@ -130,6 +129,7 @@ class Hub:
             for one, _ in self._people.values()
         ]
         agents = self.door.agents.names()
+        self.door.lease.offer(self._offered.intersection(agents))  # one that was removed loses its lease
         self.board.set(
             "operators", protocol.Operators(people=people, agents=agents, offered=sorted(self._offered))
         )

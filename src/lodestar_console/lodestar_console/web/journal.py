@@ -52,7 +52,7 @@ class Journal:
         """Note a deed."""
         given = request if isinstance(request, dict) else msgspec.to_builtins(request)
         what = str(given.get("type", "?"))
-        rest = {key: value for key, value in given.items() if key not in ("type", "id")}
+        rest = {key: _brief(value) for key, value in given.items() if key not in ("type", "id")}
         entry = Entry(
             at=time.time(),
             who=who.name,
@@ -114,3 +114,10 @@ class Journal:
             os.close(handle)
         if size > MAX_BYTES:
             os.replace(self.path, self.path.with_name("journal.1.jsonl"))
+
+
+def _brief(value: object) -> object:
+    """Return a value as the journal keeps it: no long one pushes what others did out of the file."""
+    if isinstance(value, str):
+        return value[: protocol.MAX_DIRECTIVE]
+    return value if len(str(value)) <= protocol.MAX_DIRECTIVE else f"{str(value)[:_TEXT]}..."

@@ -133,6 +133,7 @@ class WebServer:
             log_level="error",
             log_config=None,
             server_header=False,
+            proxy_headers=False,  # nobody says of themselves from where they come
             lifespan="on",
             backlog=ACCEPTED_AT_ONCE,
             callback_notify=self._sweep,

@@ -25,6 +25,7 @@ VIEW_PERIODS = {protocol.CLOUD: 0.5, protocol.GRID: 0.2, protocol.LOOKS: 1.0}  #
 SEND_PATIENCE = 20.0  # s that a client may take to read one message; then it is disconnected
 MOST_OPEN = 8  # requests of one page that run at once
 MOST_SOCKETS = 12  # of one session
+SESSION_PERIOD = 1.0  # s between two looks whether the session of an open socket has ended
 MOST_MALFORMED = 20  # messages; then the socket is closed
 STAND_PATIENCE = 20.0  # s in which the robot is expected to stand
 
@@ -40,17 +41,30 @@ class Sockets:
 
     async def state(self, socket: WebSocket) -> None:
         """Serve `/ws/state`."""
-        await self._serve(socket, lambda session: StatePage(socket, session, self._hub, self._requests).run())
+        await self._serve(
+            socket,
+            lambda session: together(
+                StatePage(socket, session, self._hub, self._requests).run(), self._while_session(socket)
+            ),
+        )
 
     async def view(self, socket: WebSocket) -> None:
         """Serve `/ws/view`."""
-        await self._serve(socket, lambda _: ViewPage(socket, self._hub).run())
+        await self._serve(
+            socket, lambda _: together(ViewPage(socket, self._hub).run(), self._while_session(socket))
+        )
 
     async def stop(self, socket: WebSocket) -> None:
         """Serve `/ws/stop`."""
         await self._serve(
             socket, lambda session: StopButton(socket, session, self._hub, self._journal).run(), "stop"
         )
+
+    async def _while_session(self, socket: WebSocket) -> None:
+        """Return when the session has ended, also where the page sends nothing and only listens."""
+        while self._hub.door.session_of(socket.headers) is not None:
+            await asyncio.sleep(SESSION_PERIOD)
+        await socket.close(NO_SESSION, "the session has ended")
 
     async def _serve(
         self, socket: WebSocket, serve: Callable[[Session], Awaitable[None]], kind: str = "page"

@@ -26,6 +26,7 @@ SILENT = 1.0  # s without odometry after which nothing is said of the motion
 STEP = 0.1  # m between two points of the way driven
 MOST_POINTS = 2000  # of it; then every second one is left out
 MOST_PLANNED = 200
+FRESH = 2.0  # s
 
 
 class RobotState:
@@ -68,6 +69,10 @@ class RobotState:
         except TransformUnavailable:
             return None
         return float(matrix[0, 3]), float(matrix[1, 3]), yaw_of(matrix)
+
+    def pose_at(self, stamp: float) -> tuple[float, float, float] | None:
+        """Return the pose at a stamp, where that is not long ago; what is told late happened elsewhere."""
+        return self.pose if abs(self._node.now - stamp) < FRESH else None
 
     def _on_odometry(self, message: Odometry) -> None:
         twist = message.twist.twist

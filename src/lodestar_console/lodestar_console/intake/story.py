@@ -33,13 +33,13 @@ class Story:
 
     def __init__(self, node: LodestarNode, board: Board, worker: KeyedWorker, robot: RobotState) -> None:
         self._board, self._worker = board, worker
-        self._book = StoryBook(board, lambda: robot.pose)
+        self._book = StoryBook(board, robot.pose_at)
         for kind, topic, profile, take in (
             (msg.Decision, "decision", qos.HISTORY, self._record(decision_from_msg)),
             (msg.ReasoningTrace, "traces", qos.HISTORY, self._record(trace_from_msg)),
             (msg.TraceOutcome, "outcomes", qos.HISTORY, self._record(outcome_from_msg)),
-            (msg.WorldEvent, "world_events", qos.EVENT, self._take_event),
-            (msg.DirectiveReport, "directive_report", qos.EVENT, self._take_report),
+            (msg.WorldEvent, "world_events", qos.HISTORY, self._take_event),
+            (msg.DirectiveReport, "directive_report", qos.HISTORY, self._take_report),
             (msg.NodeRestart, "restarts", qos.LATCHED, self._take_restart),
         ):
             node.listen(kind, topic, partial(self._submit, take), profile)

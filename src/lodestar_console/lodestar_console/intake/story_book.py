@@ -22,9 +22,9 @@ MOST = 2000  # decisions whose records are kept
 
 
 class StoryBook:
-    """Shows ``decisions`` and ``events``. pose(): x, y, yaw of the robot now, None = not known."""
+    """Shows ``decisions`` and ``events``. pose(stamp): x, y, yaw of the robot then, None = not known."""
 
-    def __init__(self, board: Board, pose: Callable[[], tuple[float, float, float] | None]) -> None:
+    def __init__(self, board: Board, pose: Callable[[float], tuple[float, float, float] | None]) -> None:
         self._board, self._pose = board, pose
         self._records: OrderedDict[str, dict[str, Any]] = OrderedDict()
         self._count = 0
@@ -98,7 +98,7 @@ class StoryBook:
     ) -> None:
         """Put something on the timeline."""
         self._count += 1
-        pose = self._pose()
+        pose = self._pose(at)
         self._board.put(
             "events",
             protocol.Event(

@@ -59,4 +59,4 @@ def test_the_robot_stands_when_the_client_was_killed(world, client):
     world.bed.next("goal_selector/heartbeat", lambda beat: beat.state == "IDLE" and not beat.motion_allowed)
     assert time.monotonic() - killed > GRACE, "not before the grace is over"
     world.assert_stops_after(time.monotonic())
-    assert "client of the directive is gone" in world.processes.log("goal_selector")
+    assert "Whoever sent this is gone" in world.processes.log("goal_selector")

@@ -91,7 +91,7 @@ def test_every_goal_of_a_living_owner_goes_on(world, owner):
 
 def test_a_goal_whose_owner_never_was_there_ends(world):
     result = send(world, owner="nobody").result()
-    assert result.error_code == FollowDirective.Result.CANCELLED
+    assert result.error_code == FollowDirective.Result.CANCELLED and "is gone" in result.error_msg
 
 
 @pytest.mark.parametrize("name", ["Page", "a b", "../x", "x" * 80, "1"])

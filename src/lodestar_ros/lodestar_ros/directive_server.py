@@ -143,8 +143,9 @@ class DirectiveServer:
         followed = self._goals.followed
         gone = self._watch.gone_for() if self._watch is not None and followed is not None else 0.0
         if gone:
-            self._node.get_logger().warning(f"the client of the directive is gone for {gone:.1f} s: stopping")
-            self._stop(lambda: self._cancel(followed))
+            why = f"Whoever sent this is gone for {gone:.1f} s: stopped (client.stop_without: false lets it go on)."
+            self._node.get_logger().warning(why)
+            self._stop(lambda: self._cancel(followed, why))
         for goal in self._goals.waiting():
             if not goal.is_wanted:
                 self._end_unbegun(goal, CANCELLED_EARLY)
@@ -353,10 +354,10 @@ class DirectiveServer:
                 self._stop(lambda: self._cancel(goal))
         return CancelResponse.ACCEPT
 
-    def _cancel(self, goal: DirectiveGoal | None) -> None:
-        """End the directive of this goal only. On the thread."""
+    def _cancel(self, goal: DirectiveGoal | None, *why: str) -> None:
+        """End the directive of this goal only; why: another reason than a request. On the thread."""
         if goal is not None and goal is self._goals.begun:
-            self._loop.cancel(self._now())
+            self._loop.cancel(self._now(), *why)
 
     def _stop(self, work: Callable[[], None]) -> None:
         self._thread.stop(work)

@@ -168,10 +168,10 @@ class DecisionLoop:
         self._context.clock.advance(now)
         return self._pointing.at(point)
 
-    def cancel(self, now: float) -> None:
+    def cancel(self, now: float, why: str = "Cancelled on request.") -> None:
         """End the directive as CANCELLED; motion is refused at once, the commands come with the next tick."""
         self._context.clock.advance(now)
-        self._stop(ErrorCode.CANCELLED, "Cancelled on request.")
+        self._stop(ErrorCode.CANCELLED, why)
 
     def _stop(self, code: ErrorCode, why: str) -> None:
         """The directive that runs ends, and no navigator keeps a goal, whether one runs or not."""

@@ -106,6 +106,23 @@ class TsdfVolume:
                 total += int(at_surface.sum())
             return total
 
+    def surface(self, min_weight: int = 2) -> tuple[np.ndarray, np.ndarray]:
+        """Return the voxels that a surface passes through and that were seen at least `min_weight` times: centres
+        (N, 3) float32 in the volume, metres, and colours (N, 3) uint8, black where no image came with the depth.
+        """
+        near = SCALE * 0.5 * self.config.voxel / self.config.truncation
+        centres, colors = [np.empty((0, 3), np.int32)], [np.empty((0, 3), np.uint8)]
+        with self._lock:
+            places = self.blocks.places()
+            for start in range(0, len(places), 4096):
+                some = places[start : start + 4096]
+                distance, weight, color = self._cells.read(some)
+                blocks, cells = np.nonzero((weight >= min_weight) & (np.abs(distance) <= near))
+                inner = np.stack(np.unravel_index(cells, (SIDE, SIDE, SIDE)), axis=1)
+                centres.append(self.blocks.coords[some[blocks]] * SIDE + inner)
+                colors.append(color[blocks, cells])
+        return ((np.concatenate(centres) + 0.5) * self.config.voxel).astype(np.float32), np.concatenate(colors)
+
     def snapshot(self) -> dict[str, np.ndarray]:
         """Copy coords (B, 3) int32, distance (B, 512) float32, weight (B, 512) uint8, color (B, 512, 3) uint8.
 

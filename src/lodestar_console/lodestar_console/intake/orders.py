@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import subprocess
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import msgspec
 from geometry_msgs.msg import Point
 from sensor_msgs.msg import CompressedImage
 from std_srvs.srv import SetBool
@@ -20,6 +22,7 @@ from lodestar_console.intake.calls import Caller, NotThere, refused
 from lodestar_console.intake.convert import brief
 from lodestar_console.intake.directives import DirectiveDesk, goal_of
 from lodestar_console.intake.health import examine, log_tail
+from lodestar_console.intake.remembered import MemoryWatch
 from lodestar_console.intake.views import Views
 from lodestar_console.web.stack_port import Outcome, Picture, Upload, Wishes
 from lodestar_interfaces import msg
@@ -28,6 +31,7 @@ from lodestar_interfaces.srv import GetKeyframe, ManageMemory, NameRegion, Point
 from lodestar_ros.conversions import box_from_msg, stamp_to_msg
 from lodestar_ros.node import LodestarNode
 
+MOST_CORNERS = 64  # of a zone
 HOLDS = ("hold_gate", "hold_selector")  # the gate stops the base, the selector ends the directive
 _MEMORY = ManageMemory.Request
 Handler = Callable[[Any, Session, "Upload | None"], Awaitable[Outcome]]
@@ -42,6 +46,7 @@ class RosStack:
         self, node: LodestarNode, board: Board, caller: Caller, desk: DirectiveDesk, views: Views
     ) -> None:
         self._node, self._board, self._caller, self._desk, self._views = node, board, caller, desk, views
+        self._remembered = MemoryWatch(node, board)
         self._examining = asyncio.Lock()
         self._holds = [node.create_client(SetBool, name) for name in HOLDS]
         for kind, name in (
@@ -62,6 +67,7 @@ class RosStack:
             protocol.NameRoom: self._name_room,
             protocol.PointOut: self._point_out,
             protocol.CloseWay: self._close_way,
+            protocol.LayZone: self._lay_zone,
             protocol.Correct: self._correct,
             protocol.Undo: self._undo,
             protocol.SearchMemory: self._search,
@@ -102,8 +108,8 @@ class RosStack:
         self._desk.cancel_of(who)
 
     def want(self, wishes: Wishes) -> None:
-        """Note which streams are wanted."""
-        self._views.wishes = wishes
+        """Note what is wanted."""
+        self._views.wishes = self._remembered.wishes = wishes
 
     async def log(self, node: str, lines: int) -> str | None:
         """Return the end of a node's log."""
@@ -193,7 +199,7 @@ class RosStack:
             seen_free_opens=False,
         )
         if request.minutes > 0.0 and not request.open:
-            way.expires = stamp_to_msg(self._node.now + 60.0 * min(request.minutes, 60.0 * 24 * 365))
+            way.expires = self._until(request.minutes)
         change = msg.Amendment(
             change="OPEN_WAY" if request.open else "CLOSE_WAY",
             reason=f"{who.name} said so on the page",
@@ -201,6 +207,28 @@ class RosStack:
             way=[way],
         )
         return await self._amend(CorrectBelief.Goal(amendment=[change]))
+
+    async def _lay_zone(self, request: protocol.LayZone, who: Session, _: Upload | None) -> Outcome:
+        """Close an area as a way is closed: it is in the journal, outlives a restart, and belongs to a saved map."""
+        if not 3 <= len(request.outline) <= MOST_CORNERS:
+            return Outcome(False, f"A zone has 3 to {MOST_CORNERS} corners.", "BAD_REQUEST")
+        corners = [Point(x=x, y=y) for x, y in request.outline]
+        far = max(corners, key=lambda corner: math.dist(request.outline[0], (corner.x, corner.y)))
+        area = msg.ClosedWay(start=corners[0], end=far, area=corners, cause=brief(request.text.strip()) or "keep out")
+        if request.minutes > 0.0 and not request.remove:
+            area.expires = self._until(request.minutes)
+        said = f"{who.name} {'removed' if request.remove else 'laid'} it on the page"
+        named = request.text.strip()
+        change = msg.Amendment(
+            change="OPEN_WAY" if request.remove else "CLOSE_WAY",
+            reason=f"{brief(named)}; {said}" if named else said,
+            author="operator",
+            way=[area],
+        )
+        return await self._amend(CorrectBelief.Goal(amendment=[change]))
+
+    def _until(self, minutes: float) -> Any:
+        return stamp_to_msg(self._node.now + 60.0 * min(minutes, 60.0 * 24 * 365))
 
     async def _amend(self, goal: CorrectBelief.Goal) -> Outcome:
         result = await self._caller.action("correct", goal, 20.0)
@@ -234,7 +262,7 @@ class RosStack:
     async def _search(self, request: protocol.SearchMemory, *_: object) -> Outcome:
         if not request.text.strip():
             return Outcome(False, "Say which words to look for.", "BAD_REQUEST")
-        told = await self._manage(_MEMORY(what=_MEMORY.FORGET, text=request.text, expected=0))
+        told = await self._manage(_MEMORY(what=_MEMORY.LIST, text=request.text))
         if told.error_code:
             return refused(told.error_code, told.error_msg)
         found = knowledge.memories(told)
@@ -244,15 +272,19 @@ class RosStack:
 
     async def _pin(self, request: protocol.PinMemory, *_: object) -> Outcome:
         what = _MEMORY.PIN if request.pinned else _MEMORY.UNPIN
-        return await self._change(
-            _MEMORY(what=what, ids=_ids([request.memory])),
-            "Kept." if request.pinned else "Not kept for good any more.",
-        )
+        said = "Kept." if request.pinned else "Not kept for good any more."
+        outcome = await self._change(_MEMORY(what=what, ids=_ids([request.memory])), said)
+        shown = self._board.tables["memories"].get(request.memory)
+        if outcome.ok and shown is not None:
+            self._board.put("memories", msgspec.structs.replace(shown, pinned=request.pinned))
+        return outcome
 
     async def _correct_memory(self, request: protocol.CorrectMemory, *_: object) -> Outcome:
-        return await self._change(
-            _MEMORY(what=_MEMORY.CORRECT, ids=_ids([request.memory]), text=request.text), "Corrected."
-        )
+        wanted = _MEMORY(what=_MEMORY.CORRECT, ids=_ids([request.memory]), text=request.text)
+        outcome = await self._change(wanted, "Corrected.")
+        if outcome.ok:
+            self._board.put("memories", removed=(request.memory,))
+        return outcome
 
     async def _forget(self, request: protocol.ForgetMemory, *_: object) -> Outcome:
         wanted = _MEMORY(
@@ -264,7 +296,9 @@ class RosStack:
         told = await self._manage(wanted)
         if told.error_code:
             return refused(told.error_code, told.error_msg)
-        found = protocol.FoundValue(memories=knowledge.memories(told), count=int(told.count))
+        if request.expected:
+            self._board.put("memories", removed=tuple(str(i) for i in told.ids))
+        found = protocol.FoundValue(memories=[], count=int(told.count))
         said = f"{told.count} forgotten." if request.expected else f"{told.count} would be forgotten."
         return Outcome(True, said, value=found)
 

@@ -107,6 +107,7 @@ class StoryBook:
                 kind=kind,
                 text=brief(text),
                 pose=None if pose is None else (round(pose[0], 2), round(pose[1], 2), round(pose[2], 2)),
+                keyframe=self._board.shots.at(at) or 0,
                 entities=[int(i) for i in entities][:20],
                 decision=decision,
             ),

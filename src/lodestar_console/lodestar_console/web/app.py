@@ -30,6 +30,7 @@ from lodestar_console.web.journal import Journal
 from lodestar_console.web.pictures import PictureShelf
 from lodestar_console.web.requests import Requests
 from lodestar_console.web.sockets import Sockets
+from lodestar_console.web.stack_port import Outcome
 
 STATIC = Path(__file__).resolve().parents[1] / "static"
 UPLOAD_PATIENCE = 30.0  # s in which a picture must have come
@@ -60,6 +61,7 @@ class Pages:
             Route("/logs/{node}", self.log),
             Route("/journal", self.journal),
             Route("/pictures", self.upload, methods=["POST"]),
+            Route("/stop", self.stop, methods=["POST"]),
         ]
 
     def _session(self, request: Request) -> Session | None:
@@ -142,6 +144,16 @@ class Pages:
         if self._session(request) is None:
             return PlainTextResponse("no session\n", 401)
         return PlainTextResponse(await asyncio.to_thread(self._journal.tail, 1000))
+
+    async def stop(self, request: Request) -> Response:
+        """Send STOP: the second way of a page whose socket for it gives no answer."""
+        session, origins = self._session(request), self._hub.door.origins
+        if session is None or origins.origin_problem(request.headers, required=True):
+            return JSONResponse({"stop": "refused", "text": "no session"}, 401)
+        self._hub.stack.stop()
+        self._journal.note(session, {"type": "stop"}, Outcome(True))
+        told = protocol.StopReply(stop="sent", at=self._hub.board.now())
+        return Response(protocol.encode(told), media_type="application/json")
 
     async def upload(self, request: Request) -> Response:
         """Take a picture of a target."""

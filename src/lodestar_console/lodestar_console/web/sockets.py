@@ -290,9 +290,12 @@ class StopButton:
         try:
             while True:
                 try:
-                    protocol.stop_request(await receive(self._socket))  # whoever has come in may stop, always
+                    wanted = protocol.stop_request(await receive(self._socket))  # who has come in may stop, always
                 except (msgspec.DecodeError, UnicodeDecodeError) as error:
                     await self._say("refused", f"not understood: {error}")
+                    continue
+                if not wanted.stop:
+                    await self._say("ready")
                     continue
                 self._hub.stack.stop()
                 await self._say("sent")

@@ -112,5 +112,7 @@ def test_changes_are_told_to_whoever_hears_them_and_once(shell):
     compare()
     shell.until(lambda: shell.changes)
     (told,) = shell.changes
-    assert told.against and [(one.kind, list(one.entity_ids)) for one in told.changes] == [("MOVED", [MUG, NEW_MUG])]
+    assert told.against and [(one.kind, list(one.entity_ids)) for one in told.changes] == [
+        ("MOVED", [MUG, NEW_MUG])
+    ]
     assert "moved" in told.changes[0].text and told.changes[0].place[0].x == pytest.approx(4.0)

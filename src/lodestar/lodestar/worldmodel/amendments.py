@@ -62,7 +62,9 @@ class Amendment:
 
 def moved_way(way: ClosedWay, jump: np.ndarray) -> ClosedWay:
     """Return a closed way after a correction of the map by (4, 4), in map."""
-    points = np.array([(x, y, 0.0) for x, y in (way.start, way.end, *way.area)]) @ jump[:3, :3].T + jump[:3, 3]
+    points = (
+        np.array([(x, y, 0.0) for x, y in (way.start, way.end, *way.area)]) @ jump[:3, :3].T + jump[:3, 3]
+    )
     start, end, *area = ((x, y) for x, y, _ in points.tolist())
     return replace(way, start=start, end=end, area=tuple(area))
 

@@ -14,7 +14,6 @@ from lodestar.grid.segments import crossings, distances_to_segment, segment_cell
 from lodestar.worldmodel.amendments import ClosedWay, middle_of, moved_way
 from lodestar.worldmodel.config import WayConfig
 
-
 _SAME_CORNER = 0.01  # m between corners of two areas that are one and the same
 
 
@@ -161,7 +160,7 @@ class WayOverlay:
 
 
 def _same_place(way: ClosedWay, other: ClosedWay, reach: float) -> bool:
-    """Return whether the middle of each lies within `reach` metres of the other; of areas, whether they are the same."""
+    """Return whether the middle of each lies within `reach` metres of the other; of areas, whether they are one."""
     if way.area or other.area:
         return len(way.area) == len(other.area) and np.allclose(way.area, other.area, atol=_SAME_CORNER)
     return _distance(way, middle_of(other)) <= reach and _distance(other, middle_of(way)) <= reach

@@ -10,7 +10,10 @@ V = TypeVar("V")
 
 
 class Moments(Generic[V]):
-    """Values, each from its stamp on until the next one. Bounded: every second of the older half goes. Safe for threads."""
+    """Values, each from its stamp on until the next one. Bounded: every second one of the older half goes.
+
+    Safe for threads.
+    """
 
     def __init__(self, most: int = 10_000) -> None:
         self._lock = threading.Lock()

@@ -20,7 +20,9 @@ _COLOR, _INSTANCE = "rgb", "instance"
 _CHANGES: dict[str, Literal["moved", "gone", "new", "renamed"]] = {
     "MOVED": "moved", "GONE": "gone", "APPEARED": "new", "RELABEL": "renamed",
 }  # fmt: skip
-_SAME_BOX = 0.5  # share of common pixels of a detection's box and its observation's, which small parts may lack
+_SAME_BOX = (
+    0.5  # share of common pixels of a detection's box and its observation's, which small parts may lack
+)
 _FAR = 32_000  # cells beyond any mask, which OpenCV still draws to
 FORBIDDEN = 90  # value of the keep-out mask from which on a cell is told as closed
 
@@ -254,7 +256,9 @@ def detections(
 
 def _instance(detection: msg.Detection, seen: list[msg.Observation]) -> int:
     """Return the instance that a detection was taken for, 0 = none."""
-    fits = [(_overlap(detection.image_box, one.image_box), one) for one in seen if one.label == detection.label]
+    fits = [
+        (_overlap(detection.image_box, one.image_box), one) for one in seen if one.label == detection.label
+    ]
     share, best = max(fits, key=lambda fit: fit[0], default=(0.0, None))
     return int(best.instance_id) if best is not None and share >= _SAME_BOX else 0
 

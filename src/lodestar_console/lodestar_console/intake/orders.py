@@ -214,7 +214,9 @@ class RosStack:
             return Outcome(False, f"A zone has 3 to {MOST_CORNERS} corners.", "BAD_REQUEST")
         corners = [Point(x=x, y=y) for x, y in request.outline]
         far = max(corners, key=lambda corner: math.dist(request.outline[0], (corner.x, corner.y)))
-        area = msg.ClosedWay(start=corners[0], end=far, area=corners, cause=brief(request.text.strip()) or "keep out")
+        area = msg.ClosedWay(
+            start=corners[0], end=far, area=corners, cause=brief(request.text.strip()) or "keep out"
+        )
         if request.minutes > 0.0 and not request.remove:
             area.expires = self._until(request.minutes)
         said = f"{who.name} {'removed' if request.remove else 'laid'} it on the page"

@@ -74,8 +74,9 @@ class StopRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class StopReply(Record, frozen=True):
-    """sent: it is on its way; refused: nothing answered, see text; held: it is latched; stands: measured at `at`; ready:
-    answer to a request without STOP.
+    """sent: it is on its way; refused: nothing answered, see text; held: it is latched; stands: measured at `at`.
+
+    ready: answer to a request without STOP.
     """
 
     stop: Literal["ready", "sent", "held", "stands", "refused"]

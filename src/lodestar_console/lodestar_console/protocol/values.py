@@ -18,7 +18,10 @@ class Place(Record, frozen=True):
 
 
 class Proof(Record, frozen=True):
-    """Proof that an answer rests on. text is untrusted. session: of a keyframe, for its address. x, y: where, in map."""
+    """Proof that an answer rests on. text is untrusted. session: of a keyframe, for its address.
+
+    x, y: where, in map.
+    """
 
     kind: Literal["memory", "keyframe", "entity", "room"]
     id: str

@@ -15,6 +15,7 @@ from lodestar.experts.registry import expert_names
 from lodestar_console import protocol
 from lodestar_console.access.sessions import Session
 from lodestar_console.board.board import Board
+from lodestar_console.scripted.beliefs import ScriptedBeliefs
 from lodestar_console.scripted.building import (
     FOOTPRINT,
     NODES,
@@ -48,7 +49,7 @@ class ScriptedStack:
         self._speed = 0.0
         self._directive = protocol.Directive()
         self._asked = ""
-        self._entries: list[protocol.BeliefChange] = []
+        self._beliefs = ScriptedBeliefs(board)
         self._driven: list[tuple[float, float]] = []
         self._decisions = self._ticks = 0
         self._seen = near_cells(1.0, 1.0)
@@ -141,13 +142,15 @@ class ScriptedStack:
                 protocol.Cancel: self._on_cancel,
                 protocol.Resume: self._on_resume,
                 protocol.AskMemory: self._on_ask,
-                protocol.Correct: self._on_correct,
-                protocol.Undo: self._on_undo,
+                protocol.Correct: self._beliefs.correct,
+                protocol.Undo: self._beliefs.undo,
                 protocol.At: self._on_at,
                 protocol.NameRoom: self._on_name,
                 protocol.SearchMemory: self._on_search,
                 protocol.PointOut: self._on_point,
                 protocol.Details: self._on_details,
+                protocol.CloseWay: self._beliefs.close_way,
+                protocol.LayZone: self._beliefs.lay_zone,
             }
             handler = handlers.get(type(request))
             if handler is None:
@@ -185,6 +188,8 @@ class ScriptedStack:
     def want(self, wishes: Wishes) -> None:
         """Note what is wanted."""
         self.wishes = wishes
+        if wishes.memories:
+            self.board.put("memories", *memories("", self.board.now()))
 
     def _on_directive(self, request: protocol.SendDirective, who: Session) -> Outcome:
         thing = next((t for t in THINGS if t[0] in request.text and t[1].split()[0] in request.text), None)
@@ -305,37 +310,6 @@ class ScriptedStack:
     def _on_ask(self, request: protocol.AskMemory, _: Session) -> Outcome:
         value = answer(request.text, self.board.now())
         return Outcome(True, value.text, value=value)
-
-    def _on_correct(self, request: protocol.Correct, who: Session) -> Outcome:
-        if not request.text.strip():
-            return Outcome(False, "Say what is wrong.", "NOT_UNDERSTOOD")
-        number = len(self._entries) + 1
-        entry = protocol.BeliefChange(
-            id=str(number),
-            entry=number,
-            at=self.board.now(),
-            text=request.text,
-            by=who.name,
-            entities=[request.entity] if request.entity else [],
-        )
-        self._entries.append(entry)
-        self.board.put("beliefs", entry)
-        entity = self.board.tables["entities"].get(request.entity)
-        if entity is not None and "gone" in request.text:
-            self.board.put("entities", msgspec.structs.replace(entity, state="archived"))
-        return Outcome(True, f"Noted: {request.text}")
-
-    def _on_undo(self, request: protocol.Undo, _: Session) -> Outcome:
-        if not 1 <= request.entry <= len(self._entries) or self._entries[request.entry - 1].undone:
-            return Outcome(False, "There is no such entry, or it is undone.", "NO_SUCH_ENTRY")
-        entry = msgspec.structs.replace(self._entries[request.entry - 1], undone=True)
-        self._entries[request.entry - 1] = entry
-        self.board.put("beliefs", entry)
-        for number in entry.entities:
-            entity = self.board.tables["entities"].get(number)
-            if entity is not None:
-                self.board.put("entities", msgspec.structs.replace(entity, state="active"))
-        return Outcome(True, f"Taken back: {entry.text}")
 
     def _on_at(self, request: protocol.At, _: Session) -> Outcome:
         decisions = [one for one in self.board.tables["decisions"].values() if one.at <= request.time]

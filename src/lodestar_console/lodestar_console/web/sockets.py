@@ -290,7 +290,9 @@ class StopButton:
         try:
             while True:
                 try:
-                    wanted = protocol.stop_request(await receive(self._socket))  # who has come in may stop, always
+                    wanted = protocol.stop_request(
+                        await receive(self._socket)
+                    )  # who has come in may stop, always
                 except (msgspec.DecodeError, UnicodeDecodeError) as error:
                     await self._say("refused", f"not understood: {error}")
                     continue

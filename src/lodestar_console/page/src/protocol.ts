@@ -455,7 +455,7 @@ export interface StopRequest {
   stop: boolean;
 }
 
-/** sent: it is on its way; refused: nothing answered, see text; held: it is latched; stands: measured at `at`; ready: answer to a request without STOP. */
+/** sent: it is on its way; refused: nothing answered, see text; held: it is latched; stands: measured at `at`. ready: answer to a request without STOP. */
 export interface StopReply {
   stop: "held" | "ready" | "refused" | "sent" | "stands";
   at: number;

@@ -101,7 +101,7 @@ class ScriptedConsole:
             "health": {"findings": [], "nodes": [], "stack": [], "cpu": None},
             "operators": {"people": [{"name": "operator", "role": "command", "since": 0.0, "agent": False}],
                           "agents": [], "offered": []},
-            "lease": {"lease": None}, "looks": {"revision": 0}, "changes": {"against": "", "texts": []},
+            "lease": {"lease": None}, "looks": {"revision": 0}, "changes": {"against": "", "changes": []},
         }  # fmt: skip
         for name in ("entities", "decisions", "events", "memories"):
             self.tables[name] = {row["id"]: row for row in run[name]}

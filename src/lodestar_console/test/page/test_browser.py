@@ -89,7 +89,9 @@ def test_stop_over_a_link_that_only_seems_open_goes_by_another(
         look.errors.clear()
 
 
-def test_a_dead_socket_for_stop_is_noticed_and_made_anew_before_it_is_needed(browser: Any, console: Any) -> None:
+def test_a_dead_socket_for_stop_is_noticed_and_made_anew_before_it_is_needed(
+    browser: Any, console: Any
+) -> None:
     with opened(browser, console.address) as look:
         ready(look)
         look.until("lodestar.stop.state.connected")

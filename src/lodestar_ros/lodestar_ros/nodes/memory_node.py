@@ -31,8 +31,8 @@ class MemoryNode(LodestarNode):
 
     Subscribes: ``entities``, ``regions``, ``instances``, ``keyframes``, ``stored_keyframes``, ``frontiers``,
     ``decision``, ``directive_report``, ``world_events``, ``grid``, ``camera_info``, TF. Publishes: ``~/snapshots``
-    (deltas), ``~/markers``, ``~/wanted_keyframes``, ``~/last_seen``, ``~/looked_at``. Serves: ``~/manage``, ``~/get_snapshots`` (paged).
-    Action: ``~/answer``.
+    (deltas), ``~/markers``, ``~/wanted_keyframes``, ``~/last_seen``, ``~/looked_at``. Serves: ``~/manage``,
+    ``~/get_snapshots`` (paged). Action: ``~/answer``.
     """
 
     def __init__(self, **kwargs):

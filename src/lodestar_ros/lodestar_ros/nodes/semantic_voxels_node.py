@@ -33,7 +33,8 @@ class SemanticVoxelsNode(LodestarNode):
     """Fuse segments into instances; depth is integrated at its own rate and never waits for them.
 
     Subscribes: ``depth``, ``camera_info``, ``segmented``, TF; ``image`` for colour, with a short timeout.
-    Publishes: ``~/instances`` (deltas), ``~/tracks`` (people), ``~/cloud``, ``~/surface``, ``~/pillars``. Serves: ``~/get_instances``.
+    Publishes: ``~/instances`` (deltas), ``~/tracks`` (people), ``~/cloud``, ``~/surface``, ``~/pillars``.
+    Serves: ``~/get_instances``.
     Actions: ``~/save``, ``~/load``, ``~/export``.
     """
 

@@ -14,6 +14,7 @@ from sensor_msgs.msg import Image
 
 from lodestar.worldmodel.amendments import ClosedWay, closed_area
 from lodestar_console import protocol
+from lodestar_console.board import past
 from lodestar_console.board.board import Board
 from lodestar_console.intake import convert, health, knowledge
 from lodestar_console.intake.story_book import StoryBook
@@ -146,11 +147,11 @@ def test_what_was_known_at_a_time_is_the_newest_decision_by_then():
                 reward=None, outcome="pending",
             ),
         )  # fmt: skip
-    then = knowledge.at(board, 25.0)
+    then = past.at(board, 25.0)
     assert (
         then.decision.id == "2" and then.pose == (2, 0, 0) and [one.id for one in then.events] == ["1", "2"]
     )
-    assert knowledge.at(board, -1.0).decision is None
+    assert past.at(board, -1.0).decision is None
 
 
 def test_what_is_asked_of_nothing_is_nothing():
@@ -251,8 +252,8 @@ def test_the_picture_and_the_place_of_a_time_are_the_newest_by_then():
         board.poses.put(float(stamp), (float(stamp), 0.0, 0.0))
     board.shots.put(2.0, 5)
     board.shots.put(6.0, 9)
-    assert knowledge.at(board, 4.4).pose == (4.0, 0.0, 0.0) and knowledge.at(board, 4.4).keyframe == 5
-    assert knowledge.at(board, 6.0).keyframe == 9 and knowledge.at(board, 1.0).keyframe == 0
+    assert past.at(board, 4.4).pose == (4.0, 0.0, 0.0) and past.at(board, 4.4).keyframe == 5
+    assert past.at(board, 6.0).keyframe == 9 and past.at(board, 1.0).keyframe == 0
     book = StoryBook(board, lambda: None)
     book.tell("TOLD", "late", 5.0)
     assert board.tables["events"].values()[0].keyframe == 5

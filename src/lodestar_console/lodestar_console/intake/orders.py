@@ -16,6 +16,7 @@ from std_srvs.srv import SetBool
 from lodestar.memory.keyframe_contours import annotated_jpeg
 from lodestar_console import protocol
 from lodestar_console.access.sessions import Session
+from lodestar_console.board import past
 from lodestar_console.board.board import Board
 from lodestar_console.intake import knowledge
 from lodestar_console.intake.calls import Caller, NotThere, refused
@@ -318,7 +319,7 @@ class RosStack:
         return Outcome(True, value=value) if value else Outcome(False, "Nothing is known of it.", "unknown")
 
     async def _at(self, request: protocol.At, *_: object) -> Outcome:
-        return Outcome(True, value=knowledge.at(self._board, request.time))
+        return Outcome(True, value=past.at(self._board, request.time))
 
 
 def _ids(texts: list[str]) -> list[int]:

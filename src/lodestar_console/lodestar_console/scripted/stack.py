@@ -14,6 +14,7 @@ import numpy as np
 from lodestar.experts.registry import expert_names
 from lodestar_console import protocol
 from lodestar_console.access.sessions import Session
+from lodestar_console.board import past
 from lodestar_console.board.board import Board
 from lodestar_console.scripted.beliefs import ScriptedBeliefs
 from lodestar_console.scripted.building import (
@@ -96,6 +97,9 @@ class ScriptedStack:
 
     def _show_robot(self) -> None:
         x, y, yaw = self._pose
+        if self._ticks % 5 == 0:
+            self.board.poses.put(self.board.now(), (x, y, yaw))
+            self.board.shots.put(self.board.now(), 1 + self._ticks // 5 % len(THINGS))
         planned = [(x, y), self._goal] if self._goal else []
         self.board.set("path", protocol.Path(driven=self._driven[-500:], planned=planned))
         self.board.set(
@@ -274,7 +278,7 @@ class ScriptedStack:
                 kind=kind,
                 text=text,
                 pose=(x, y, yaw),
-                keyframe=1,
+                keyframe=self.board.shots.at(self.board.now()) or 1,
                 decision=decision,
             ),
         )
@@ -312,17 +316,7 @@ class ScriptedStack:
         return Outcome(True, value.text, value=value)
 
     def _on_at(self, request: protocol.At, _: Session) -> Outcome:
-        decisions = [one for one in self.board.tables["decisions"].values() if one.at <= request.time]
-        events = [one for one in self.board.tables["events"].values() if abs(one.at - request.time) < 10.0]
-        pose = events[-1].pose if events else None
-        value = protocol.AtValue(
-            at=request.time,
-            decision=decisions[-1] if decisions else None,
-            events=events,
-            pose=pose,
-            keyframe=1 if events else 0,
-        )
-        return Outcome(True, value=value)
+        return Outcome(True, value=past.at(self.board, request.time))
 
     def _on_name(self, request: protocol.NameRoom, _: Session) -> Outcome:
         rooms: Any = self.board.get("rooms")

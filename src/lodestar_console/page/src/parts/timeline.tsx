@@ -46,8 +46,12 @@ export function Timeline() {
     if (canvas.current && width > 0) draw(canvas.current, scale, items, lanes, ui.moment?.time ?? null);
   }, [version]);
 
-  const jump = (time: number): void => {
-    void showMoment(app, nearest(items, scale, time) ?? { at: time, text: "", decision: "", keyframe: 0 });
+  const under = (event: MouseEvent): Item | null => {
+    const box = canvas.current!.getBoundingClientRect();
+    return nearest(items, scale, timeAt(event), lanes[Math.floor((event.clientY - box.top) / LANE)] ?? "");
+  };
+  const jump = (event: MouseEvent): void => {
+    void showMoment(app, under(event) ?? { at: timeAt(event), text: "", decision: "", keyframe: 0 });
   };
   const timeAt = (event: MouseEvent): number => toTime(scale, event.clientX - canvas.current!.getBoundingClientRect().left);
   const onKey = (event: KeyboardEvent): void => {
@@ -85,9 +89,9 @@ export function Timeline() {
           aria-label="Timeline. Left and right go through the entries, plus and minus zoom, 0 shows the whole run."
           onKeyDown={onKey}
           onWheel={onWheel}
-          onPointerMove={(event) => event.pointerType === "mouse" && setPointed(nearest(items, scale, timeAt(event)))}
+          onPointerMove={(event) => event.pointerType === "mouse" && setPointed(under(event))}
           onPointerLeave={() => setPointed(null)}
-          onClick={(event) => jump(timeAt(event))}
+          onClick={jump}
         >
           <canvas ref={canvas} height={AXIS + LANE * Math.max(1, lanes.length)} />
         </div>
@@ -125,11 +129,12 @@ function collect(decisions: ReadonlyMap<Key, Decision>, events: ReadonlyMap<Key,
   return [...made, ...told].sort((one, other) => one.at - other.at);
 }
 
-function nearest(items: readonly Item[], scale: TimeScale, time: number): Item | null {
+/** The entry at a time, within `NEAR` px; one of the same lane first. */
+function nearest(items: readonly Item[], scale: TimeScale, time: number, lane: string): Item | null {
   let best: Item | null = null;
-  let least = NEAR;
+  let least = 2 * NEAR;
   for (const item of items) {
-    const distance = Math.abs(toPixel(scale, item.at) - toPixel(scale, time));
+    const distance = Math.abs(toPixel(scale, item.at) - toPixel(scale, time)) + (item.kind === lane ? 0 : NEAR);
     if (distance < least) [best, least] = [item, distance];
   }
   return best;

@@ -8,7 +8,8 @@ import time
 import pytest
 from page_client import PageClient, StateReader
 
-from integration.surroundings import TIMES, World
+from integration.bed import Processes
+from integration.surroundings import TIMES, World, another_place_each_time, chair
 from lodestar_console.access.keys import link_to, secret_of
 
 PORT = 18230
@@ -73,3 +74,34 @@ def test_the_directive_of_a_console_that_is_killed_ends(world, page, processes):
         processes.kill("console")
     world.bed.until(lambda: not world.nav.driving, "the navigator's goal is cancelled")
     world.bed.next("goal_selector/heartbeat", lambda beat: beat.state == "IDLE" and not beat.motion_allowed)
+
+
+@pytest.fixture
+def late(world, domain, tmp_path):
+    """A page of a console that begins now."""
+    own = Processes(domain, tmp_path)
+    folder = tmp_path / "own"
+
+    def begin():
+        own.start("console", parameters={"console": {"port": PORT + 1, "folder": str(folder)}}, console=True)
+        world.bed.until(lambda: (folder / "address").exists(), "the console serves")
+        return PageClient(link_to((folder / "address").read_text(), secret_of(folder)))
+
+    yield begin
+    own.stop()
+
+
+def test_a_page_that_comes_late_shows_the_directive_of_another_client(world, late):
+    """It began before this console did, and goes on as its decisions say."""
+    goal = world.drive("find the red chair")
+    with late().open("state") as socket:
+        state = StateReader(socket)
+        state.until(lambda s: s.parts.get("directive", {}).get("running"), 20.0)
+        assert "red chair" in state.parts["directive"]["text"]
+        state.until(lambda s: any(e["kind"] == "DIRECTIVE" for e in s.items.get("events", {}).values()))
+        world.see(chair(1, (2.0, 1.0), time.time()))
+        another_place_each_time(world.experts["frontier"])
+        state.until(lambda s: s.parts["directive"]["progress"], 30.0)
+        goal.cancel()
+        state.until(lambda s: not s.parts["directive"]["running"], 20.0)
+        assert state.parts["directive"]["result"]["text"]

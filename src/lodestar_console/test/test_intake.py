@@ -254,6 +254,6 @@ def test_the_picture_and_the_place_of_a_time_are_the_newest_by_then():
     board.shots.put(6.0, 9)
     assert past.at(board, 4.4).pose == (4.0, 0.0, 0.0) and past.at(board, 4.4).keyframe == 5
     assert past.at(board, 6.0).keyframe == 9 and past.at(board, 1.0).keyframe == 0
-    book = StoryBook(board, lambda: None)
+    book = StoryBook(board)
     book.tell("TOLD", "late", 5.0)
     assert board.tables["events"].values()[0].keyframe == 5

@@ -95,7 +95,7 @@ class DirectiveServer:
         self._node, self._loop, self._thread, self._parse, self._now = node, loop, thread, parse, now
         self._on_started, self._on_stop = on_started, on_stop
         self._said = node.create_publisher(msg.Directive, "~/directive", qos.LATCHED)
-        self._reports = node.create_publisher(msg.DirectiveReport, "~/report", qos.EVENT)
+        self._reports = node.create_publisher(msg.DirectiveReport, "~/report", qos.HISTORY)
         self._goals = DirectiveGoals()
         self._server = ActionServer(
             node,

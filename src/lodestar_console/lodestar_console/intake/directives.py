@@ -32,7 +32,8 @@ NAMES = {
 
 
 class DirectiveDesk:
-    """Shows ``directive``, and sends goals. Subscribes: ``directive_report``, which tells of those of other clients.
+    """Shows ``directive``, and sends goals. Subscribes: ``directive_report`` and ``decision``, which tell of the
+    directives of other clients. (A listener to the feedback of their goals would count as one of their clients.)
 
     owner: name that the goals carry, so that they end with this process. Everything but `run` is on the executor.
     """
@@ -46,7 +47,8 @@ class DirectiveDesk:
             _Run, str
         ] = {}  # goals without an end yet, also those that have not begun: session
         board.set("directive", self._shown)
-        node.listen(msg.DirectiveReport, "directive_report", self._on_report, qos.EVENT)
+        node.listen(msg.DirectiveReport, "directive_report", self._on_report, qos.HISTORY)
+        node.listen(msg.Decision, "decision", self._on_decision, qos.EVENT)
 
     # --- on the web server's loop ---------------------------------------------------------------------
 
@@ -97,10 +99,6 @@ class DirectiveDesk:
 
     def hear(self, feedback: FollowDirective.Feedback) -> None:
         """Show feedback of the directive that runs."""
-        progress = self._shown.progress
-        if feedback.text and (not progress or progress[-1].text != feedback.text):
-            said = protocol.Progress(at=round(self._node.now, 1), text=brief(feedback.text))
-            progress = [*progress[-MOST_PROGRESS:], said]
         self._show(
             msgspec.structs.replace(
                 self._shown,
@@ -108,7 +106,7 @@ class DirectiveDesk:
                 unseen=feedback.unseen,
                 phase=feedback.phase,
                 expert=feedback.expert,
-                progress=progress,
+                progress=self._progress(feedback.text),
                 goal=_goal(feedback.goal),
                 remaining=_rounded(feedback.distance_remaining),
                 travelled=_rounded(feedback.distance_travelled),
@@ -155,6 +153,19 @@ class DirectiveDesk:
                 entities=[int(i) for i in message.entity_ids][:50],
             )
             self._show(msgspec.structs.replace(self._shown, running=False, phase="", result=told))
+
+    def _on_decision(self, message: msg.Decision) -> None:
+        """Show how a directive of another client goes on; those of the console have feedback of their own."""
+        if not self._mine and self._shown.running:
+            progress = self._progress(message.explanation)
+            self._show(msgspec.structs.replace(self._shown, expert=message.chosen, progress=progress))
+
+    def _progress(self, text: str) -> list[protocol.Progress]:
+        """Return the progress with a sentence more, unless the last one says the same."""
+        progress = self._shown.progress
+        if not text or (progress and progress[-1].text == brief(text)):
+            return progress
+        return [*progress[-MOST_PROGRESS:], protocol.Progress(at=round(self._node.now, 1), text=brief(text))]
 
     def _show(self, directive: protocol.Directive) -> None:
         self._shown = directive

@@ -69,7 +69,7 @@ def recorded_board(records: list[Record], name: str) -> Board:
     """Return the board of a run's records, at the time of the last one."""
     end = max((record.stamp for record in records), default=0.0)
     board = Board(name, lambda: end)
-    book = StoryBook(board, lambda: None)
+    book = StoryBook(board)
     for record in records:
         book.take(record)
     said = [one.directive for one in board.tables["decisions"].values() if one.directive]

@@ -12,7 +12,6 @@ import msgspec
 from lodestar_console import protocol
 from lodestar_console.board.board import Board
 from lodestar_console.intake.convert import brief
-from lodestar_console.intake.robot_state import RobotState
 from lodestar_console.intake.story_book import StoryBook
 from lodestar_console.intake.worker import KeyedWorker
 from lodestar_interfaces import msg
@@ -34,15 +33,15 @@ class Story:
     ``keyframes``. Calls: ``list_keyframes``.
     """
 
-    def __init__(self, node: LodestarNode, board: Board, worker: KeyedWorker, robot: RobotState) -> None:
+    def __init__(self, node: LodestarNode, board: Board, worker: KeyedWorker) -> None:
         self._board, self._worker = board, worker
-        self._book = StoryBook(board, lambda: robot.pose)
+        self._book = StoryBook(board)
         for kind, topic, profile, take in (
             (msg.Decision, "decision", qos.HISTORY, self._record(decision_from_msg)),
             (msg.ReasoningTrace, "traces", qos.HISTORY, self._record(trace_from_msg)),
             (msg.TraceOutcome, "outcomes", qos.HISTORY, self._record(outcome_from_msg)),
-            (msg.WorldEvent, "world_events", qos.EVENT, self._take_event),
-            (msg.DirectiveReport, "directive_report", qos.EVENT, self._take_report),
+            (msg.WorldEvent, "world_events", qos.HISTORY, self._take_event),
+            (msg.DirectiveReport, "directive_report", qos.HISTORY, self._take_report),
             (msg.NodeRestart, "restarts", qos.LATCHED, self._take_restart),
             (msg.Keyframe, "keyframes", qos.EVENT, self._take_keyframe),
         ):

@@ -48,7 +48,7 @@ class WorldModelNode(LodestarNode):
             "world", self._work, self.diagnostics.error
         )
         self.on_close(self._worker.close)
-        self._events = self.create_publisher(msg.WorldEvent, "~/events", qos.EVENT)
+        self._events = self.create_publisher(msg.WorldEvent, "~/events", qos.HISTORY)
         self._closed_ways = self.create_publisher(msg.ClosedWayArray, "~/closed_ways", qos.LATCHED)
         self._told: tuple[ClosedWay, ...] | None = None
         self._facts = WorldFacts(self, self._on_grid)

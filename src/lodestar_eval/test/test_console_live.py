@@ -1,0 +1,37 @@
+"""What the benchmark `console-live` makes of its runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from lodestar_eval.benchmarks.console_live import result_of
+from lodestar_eval.live.console_run import ConsoleRun
+
+
+def run(way, seed, real_time=1.0, success=True, **fields):
+    return ConsoleRun(way, seed, "find the chair", success, "", real_time, **fields)
+
+
+def held(result):
+    return {bar.name: bar.holds for bar in result.bars}
+
+
+def test_the_real_time_factor_is_compared_seed_by_seed():
+    read = {"console_core": 0.2, "console_pss": 100.0}
+    runs = [
+        run("without", 1, 0.5),
+        run("read", 1, 0.49, **read),
+        run("without", 2, 1.0),
+        run("read", 2, 0.96, **read),
+    ]
+    result = result_of(runs, [])
+    assert result.metrics["real_time_ratio"] == pytest.approx((0.98 + 0.96) / 2)
+    assert all(held(result).values())
+    slower = result_of([run("without", 1, 1.0), run("read", 1, 0.9, console_core=0.3, console_pss=170.0)], [])
+    assert list(held(slower).values()) == [True, False, False, False]
+
+
+def test_an_agent_that_did_not_find_and_a_stack_that_failed_miss_their_bars():
+    result = result_of([run("agent", 1), run("agent", 2, success=False)], [("3", "read", "sim died")])
+    assert not any(held(result).values())
+    assert any("sim died" in cell for row in result.tables[0].rows for cell in row)

@@ -213,7 +213,7 @@ def test_zones_are_those_of_people_with_their_corners_and_what_else_the_mask_has
 
 
 def test_changes_are_told_with_their_places():
-    message = msg.SceneChanges(against="the map that was loaded")
+    message = msg.MapChanges(against="the map that was loaded")
     message.changes = [
         msg.WorldEvent(
             kind="GONE", text="<b>The mug</b> is gone.", entity_ids=[4], place=[Point(x=1.234, y=2.0)]

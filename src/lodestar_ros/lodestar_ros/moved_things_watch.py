@@ -38,7 +38,7 @@ class MovedThingsWatch:
         self._told: tuple[list[ThingChange] | None, int] = (None, 0)
         if moved is None:
             return
-        self._changes = node.create_publisher(msg.SceneChanges, "~/changes", qos.LATCHED)
+        self._changes = node.create_publisher(msg.MapChanges, "~/changes", qos.LATCHED)
         worker: LatestWorker[MovedThings] = LatestWorker("moved", self._compare, node.diagnostics.error)
         node.on_close(worker.close)
         node.steady_timer(period, lambda: worker.submit(moved))
@@ -58,7 +58,7 @@ class MovedThingsWatch:
         stamp = self._node.now
         against = "the map that was loaded" if self._scene.has_loaded else ""
         events = events_of(changes, self._room_at, stamp)
-        self._changes.publish(msg.SceneChanges(header=header(stamp, "map"), against=against, changes=events))
+        self._changes.publish(msg.MapChanges(header=header(stamp, "map"), against=against, changes=events))
 
     def _room_at(self, place: np.ndarray) -> str:
         identity = int(self._scene.rooms.at(np.asarray(place, float)[None])[0])

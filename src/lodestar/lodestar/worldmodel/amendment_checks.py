@@ -60,7 +60,7 @@ def _area_fault(area: Sequence[tuple[float, float]]) -> str:
         return f"an area has 3 to {MOST_CORNERS} corners, and not {len(area)}"
     x, y = np.array(area).T
     size = abs(float(x @ np.roll(y, -1) - y @ np.roll(x, -1))) / 2.0
-    return "" if size >= LEAST_AREA else f"an area of {size:.3f} m2 closes nothing; draw it larger"
+    return "" if size >= LEAST_AREA else f"an area of {size:.3f} m² closes nothing; draw it larger"
 
 
 def _is_name(name: str) -> bool:

@@ -1,4 +1,4 @@
-"""What was known at a time."""
+"""Knowledge of a time in the past."""
 
 from __future__ import annotations
 

@@ -177,7 +177,7 @@ def keep_out(mask: Any, known: list[protocol.Zone]) -> list[protocol.Zone]:
     ]
 
 
-def changes(message: msg.SceneChanges) -> protocol.Changes:
+def changes(message: msg.MapChanges) -> protocol.Changes:
     """Return what has changed since the map that was loaded."""
     found = [
         protocol.Change(

@@ -88,7 +88,7 @@ def details(board: Board, kind: str, of: str) -> protocol.DetailsValue | None:
 
 
 def _room(room: protocol.Room) -> protocol.DetailsValue:
-    lines = [f"{room.area:.1f} m2", f"Named by a person: {'yes' if room.named else 'no'}"]
+    lines = [f"{room.area:.1f} m²", f"Named by a person: {'yes' if room.named else 'no'}"]
     if room.contents:
         lines.append(f"In it: {', '.join(room.contents)}")
     if room.plates:

@@ -42,7 +42,7 @@ class MapState:
         self._listen(node, msg.RegionArray, "regions", self._take_regions)
         self._listen(node, msg.ClosedWayArray, "closed_ways", self._take_ways)
         self._listen(node, OccupancyGrid, "keep_out_mask", self._take_keep_out)
-        self._listen(node, msg.SceneChanges, "changes", self._take_changes)
+        self._listen(node, msg.MapChanges, "changes", self._take_changes)
         self._listen(node, msg.VocabularyReport, "vocabulary", self._take_vocabulary)
         if "frontiers" in FRONTIER.publishes:
             self._listen(node, msg.FrontierArray, "frontiers", self._take_frontiers)
@@ -118,7 +118,7 @@ class MapState:
         areas = [] if self._mask is None else convert.keep_out(self._mask, self._ways)
         self._board.set("zones", areas + self._ways)
 
-    def _take_changes(self, message: msg.SceneChanges) -> None:
+    def _take_changes(self, message: msg.MapChanges) -> None:
         self._board.set("changes", convert.changes(message))
 
     def _take_vocabulary(self, message: msg.VocabularyReport) -> None:

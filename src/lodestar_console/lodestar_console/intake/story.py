@@ -62,7 +62,8 @@ class Story:
     def _on_listed(self, future: Any) -> None:
         page = future.result() if future.exception() is None else None
         if page is not None and page.keyframes:
-            self._submit(lambda frames: [self._take_keyframe(one) for one in frames], page.keyframes)
+            for one in page.keyframes:
+                self._submit(self._take_keyframe, one)
             if page.more:
                 self._ask_after(int(page.keyframes[-1].id))
 

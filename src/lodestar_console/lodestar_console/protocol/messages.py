@@ -88,7 +88,7 @@ class StopReply(Record, frozen=True):
 
 
 class Wanted(Record, frozen=True):
-    """What a page wants to see now; a hidden page wants nothing. hz: camera frames a second at most.
+    """Wishes of a page of what to see now; a hidden page wants nothing. hz: camera frames a second at most.
 
     memories: the table of the newest ones, which comes on /ws/state.
     """

@@ -241,7 +241,7 @@ class ScriptedStack:
         self._decisions += 1
         arms = [
             protocol.Arm(name=_MAP, admissible=True, value=0.9, bound=1.1, reason=f"the {thing[1]} fits"),
-            protocol.Arm(name=_FRONTIER, admissible=True, value=0.4, bound=0.7, reason="6.5 m2 may be seen"),
+            protocol.Arm(name=_FRONTIER, admissible=True, value=0.4, bound=0.7, reason="6.5 m² may be seen"),
             protocol.Arm(name=_VIEW, admissible=False, value=None, bound=None, reason="no model"),
         ]
         now = self.board.now()

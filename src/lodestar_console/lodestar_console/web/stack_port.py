@@ -30,7 +30,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Wishes:
-    """What some page wants now. camera: images a second, 0 = none."""
+    """Wishes of all pages now. camera: images a second, 0 = none."""
 
     cloud: bool = False
     looks: bool = False

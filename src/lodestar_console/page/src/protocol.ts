@@ -462,7 +462,7 @@ export interface StopReply {
   text: string;
 }
 
-/** What a page wants to see now; a hidden page wants nothing. hz: camera frames a second at most. memories: the table of the newest ones, which comes on /ws/state. */
+/** Wishes of a page of what to see now; a hidden page wants nothing. hz: camera frames a second at most. memories: the table of the newest ones, which comes on /ws/state. */
 export interface Wanted {
   cloud: boolean;
   grid: boolean;

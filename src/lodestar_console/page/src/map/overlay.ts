@@ -182,7 +182,9 @@ export class Overlay {
   private changes(view: Projection, store: Store, palette: Palette): void {
     const { context } = this;
     for (const [index, change] of (store.part("changes")?.changes ?? []).entries()) {
-      if (change.x === null || change.y === null || !view.project(change.x, change.y, 0, this.at)) continue;
+      if (change.x === null || change.y === null) continue;
+      const thing = change.kind === "gone" ? undefined : store.rows("entities").get(change.entities.at(-1) ?? 0);
+      if (!view.project(change.x, change.y, thing?.mean[2] ?? 0, this.at)) continue;
       const [u, v] = this.at;
       if (outside(view, u, v)) continue;
       context.strokeStyle = change.kind === "gone" ? palette.danger : palette.warn;

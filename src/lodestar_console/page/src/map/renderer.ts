@@ -86,6 +86,7 @@ export class MapRenderer {
     this.flat.width = width;
     this.flat.height = height;
     this.solid?.resize(width, height, ratio);
+    if (!this.chosen && !this.app.ui.state.follow) this.fit();
     this.requestAll();
   }
 

@@ -16,7 +16,7 @@ from lodestar_eval.phrase_book import phrase_book
 from lodestar_eval.settings import EpisodeSettings
 from lodestar_eval.tasks import prepare
 
-SECONDS = 8.0  # of the simulated clock, in which the robot has looked around, decided and driven; chosen
+SECONDS = 12.0  # of the simulated clock, in which the robot has looked around, decided and driven; chosen
 ANSWER = 0.1  # simulated seconds of an expert's answer: the compiler's time is none of the robot's; chosen
 
 

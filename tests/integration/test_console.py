@@ -105,3 +105,21 @@ def test_a_page_that_comes_late_shows_the_directive_of_another_client(world, lat
         goal.cancel()
         state.until(lambda s: not s.parts["directive"]["running"], 20.0)
         assert state.parts["directive"]["result"]["text"]
+
+
+def press(stop):
+    """Press STOP; return what is said of the gate."""
+    stop.send('{"stop": true}')
+    while (told := json.loads(stop.recv(timeout=5)))["stop"] in ("sent", "stands"):
+        pass
+    return told
+
+
+def test_a_gate_that_is_dead_is_told_and_what_it_said_before_counts_for_nothing(world, late, processes):
+    with late().open("stop") as stop:
+        world.bed.until(lambda: press(stop)["stop"] == "held", "the gate is there, and holds")
+        processes.kill("motion_gate")
+        pressed = time.monotonic()
+        told = press(stop)
+        assert told["stop"] == "refused" and "hardware stop" in told["text"]
+        assert time.monotonic() - pressed < 2.5

@@ -12,6 +12,7 @@ import pytest
 
 from integration.surroundings import TIMES, World
 from lodestar_interfaces.action import FollowDirective
+from lodestar_ros.client_watch import DISCOVERY
 
 GRACE = 1.0  # s
 OWNER = """
@@ -70,6 +71,22 @@ def test_a_goal_goes_on_while_its_owner_lives_and_ends_when_it_is_killed(world, 
     result = goal.result()
     assert result.error_code == FollowDirective.Result.CANCELLED
     world.bed.until(lambda: not world.nav.driving, "the navigator's goal is cancelled")
+
+
+def test_every_goal_of_a_living_owner_goes_on(world, owner):
+    """The watch begins anew with each goal, and the owner was discovered long before; so does its end."""
+    for _ in range(2):
+        goal = world.drive(owner="page")
+        end = time.monotonic() + DISCOVERY + GRACE
+        world.bed.until(lambda end=end: time.monotonic() > end, "it goes on for longer than a discovery")
+        assert world.nav.driving
+        goal.cancel()
+        world.bed.next("goal_selector/heartbeat", lambda beat: beat.state == "IDLE")
+    goal = world.drive(owner="page")
+    killed = time.monotonic()
+    owner.send_signal(signal.SIGKILL)
+    assert goal.result().error_code == FollowDirective.Result.CANCELLED
+    assert time.monotonic() - killed < 2.0 + GRACE + 2.0
 
 
 def test_a_goal_whose_owner_never_was_there_ends(world):

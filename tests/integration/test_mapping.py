@@ -32,7 +32,7 @@ def robot(bed, processes):
     bed.hear(msg.SceneDelta, "scene_dictionary/entities", qos.EVENT)
     bed.hear(msg.Keyframe, "keyframes/keyframes", qos.EVENT)
     bed.hear(OccupancyGrid, "grid", qos.LATCHED)
-    processes.start(*NODES, parameters={"mapping": {"movers.enabled": True}})
+    processes.start(*NODES)
     bed.until(lambda: all(bed.diagnosis(name) for name in NODES), "every node's diagnostics")
     robot.watch(lambda: bed.heard["scene_dictionary/entities"], "the first entity", timeout=90.0)
     return robot

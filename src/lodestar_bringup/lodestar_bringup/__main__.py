@@ -6,6 +6,7 @@ Exit status: 0 stopped on request; 1 ended because a process died; 2 cannot be s
 from __future__ import annotations
 
 import argparse
+import contextlib
 import shlex
 import signal
 import sys
@@ -58,34 +59,55 @@ def main(arguments: list[str] | None = None) -> int:
         _refuse_what_nobody_starts(given.use, options, given.external)
         refuse_beside_another(specs)
         starter = Starter(specs, given.log_folder)
-        with starter:
+        with contextlib.ExitStack() as ending:
+            ending.callback(starter.stop)
+            watch = _Watch(starter, Supervision(specs), asked_to_stop)
+            starter.start(watch.look)
             print(
                 f"{len(specs)} processes are running; logs in {starter.log_folder}; Ctrl-C stops them",
                 flush=True,
             )
-            return _supervise(starter, Supervision(specs), asked_to_stop)
+            while True:
+                asked_to_stop.wait(_POLL)
+                watch.look()
+    except _Ended as end:
+        return end.status
     except StackError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
 
 
-def _supervise(starter: Starter, supervision: Supervision, asked_to_stop: threading.Event) -> int:
-    """Restart processes that die, until the stack is asked to stop (0) or a death ends it (1)."""
-    due: dict[str, float] = {}
-    while not asked_to_stop.wait(_POLL):
+class _Ended(Exception):
+    """Raised where the stack is to end. status: 0 where it was asked to stop, 1 where a death ends it."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(status)
+        self.status = status
+
+
+class _Watch:
+    """Starts processes again that die, also while others have not been started yet."""
+
+    def __init__(self, starter: Starter, supervision: Supervision, asked_to_stop: threading.Event) -> None:
+        self._starter, self._supervision, self._asked_to_stop = starter, supervision, asked_to_stop
+        self._due: dict[str, float] = {}
+
+    def look(self) -> None:
+        """Do what is due now. Raises _Ended."""
+        if self._asked_to_stop.is_set():
+            raise _Ended(0)
         now = time.monotonic()
-        for death in starter.deaths():
-            reason = supervision.end_reason(death.name, death.returncode, now)
+        for death in self._starter.deaths():
+            reason = self._supervision.end_reason(death.name, death.returncode, now)
             print(death.report(), file=sys.stderr, flush=True)
             if reason:
                 print(f"{reason}: stopping all processes", file=sys.stderr, flush=True)
-                return 1
-            due[death.name] = now + supervision.limits.delay
-        for name in [name for name, at in due.items() if now >= at]:
-            del due[name]
-            starter.start_one(name)
+                raise _Ended(1)
+            self._due[death.name] = now + self._supervision.delay(death.name)
+        for name in [name for name, at in self._due.items() if now >= at]:
+            del self._due[name]
+            self._starter.start_one(name)
             print(f"{name} restarted", file=sys.stderr, flush=True)
-    return 0
 
 
 def _refuse_what_nobody_starts(use: str, options: StackOptions, elsewhere: tuple[str, ...]) -> None:

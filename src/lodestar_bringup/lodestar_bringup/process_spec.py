@@ -43,6 +43,7 @@ class ProcessSpec:
     middleware: str = MIDDLEWARE  # the Fast DDS profile in config/
     environment: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     restart: bool = True  # started again where it dies; see supervision.py
+    needed: bool = True  # the stack ends where it cannot be kept alive; see supervision.py
     keeps: bool = False  # goes on after a restart from what it kept in the folder of the run
 
     def process_environment(self) -> dict[str, str]:

@@ -42,6 +42,7 @@ _AS_ISAAC: dict[str, object] = {"isaac_bridge": True, "simulator.robot.base_heig
 
 # Not started again: a fresh gate would not know of a latched stop, a new simulator is another world, and a recording
 # that begins anew sends the clock back.
+_ONLY_WATCH = ("console",)  # nothing waits for them, and no fault of theirs ends a drive
 _NEVER_RESTARTED = ("motion_gate", "sim", "player")
 
 # These keep what they know in the folder of the run, for the process that follows them where they die.
@@ -383,6 +384,7 @@ def stack(use: str, options: StackOptions | None = None) -> list[ProcessSpec]:
             middleware=middleware_of(spec.name),
             environment=ONE_THREAD,
             restart=spec.name not in _NEVER_RESTARTED,
+            needed=spec.name not in _ONLY_WATCH,
             keeps=spec.name in _KEEPERS,
         )
         for spec in specs

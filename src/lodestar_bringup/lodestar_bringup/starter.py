@@ -10,7 +10,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -105,8 +105,11 @@ class Starter:
         """Return the folder with one `<name>.log` per process."""
         return self._log_folder
 
-    def start(self) -> None:
-        """Start every process; if one fails to start, stop all and raise the error."""
+    def start(self, between: Callable[[], object] = lambda: None) -> None:
+        """Start every process; if one fails to start, stop all and raise the error.
+
+        between: called after each, since all of them may take a minute. What it raises stops all, and is raised.
+        """
         self._log_folder.mkdir(parents=True, exist_ok=True)
         prepare(self._specs.values(), self._warm)
         clean_shared_memory()
@@ -115,6 +118,7 @@ class Starter:
         try:
             for name in self._specs:
                 self.start_one(name)
+                between()
         except BaseException:
             self.stop()
             raise

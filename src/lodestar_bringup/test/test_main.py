@@ -7,17 +7,20 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psutil
 import pytest
+from toy_nodes import QUICK
 
 from lodestar_bringup import __main__ as command
 from lodestar_bringup.places import StackError
 from lodestar_bringup.process_spec import ProcessSpec
 from lodestar_bringup.stack import StackOptions, stack
+from lodestar_bringup.starter import Starter
 from lodestar_bringup.supervision import RestartLimits, Supervision
 
 pytestmark = pytest.mark.timed
@@ -122,6 +125,53 @@ def test_a_node_that_keeps_dying_ends_the_stack() -> None:
     rule = Supervision([ProcessSpec("p", "a", "a")], RestartLimits(deaths=3, window=60.0))
     assert [rule.end_reason("a", -9, at) for at in (0.0, 50.0, 100.0)] == ["", "", ""]
     assert "died 3 times" in rule.end_reason("a", -9, 105.0)
+
+
+def test_what_is_not_needed_never_ends_a_stack_that_has_begun() -> None:
+    limits = RestartLimits(deaths=3, window=60.0)
+    rule = Supervision([ProcessSpec("p", "page", "page", needed=False)], limits)
+    assert "cannot run with its configuration" in rule.end_reason(
+        "page", 2, 0.0
+    )  # told before anything moves
+    assert [rule.end_reason("page", code, float(at)) for at, code in enumerate((-9, 2, -9, 1, -9, -11))] == [
+        ""
+    ] * 6
+    assert rule.delay("page") > limits.delay, "what keeps dying is given time"
+    assert rule.end_reason("page", -9, 500.0) == "" and rule.delay("page") == limits.delay
+    assert {spec.name for spec in stack("sim", StackOptions(console=True)) if not spec.needed} == {"console"}
+
+
+def test_a_node_that_dies_while_others_are_started_is_started_again_meanwhile(
+    prefix: Path, tmp_path: Path
+) -> None:
+    specs = [ProcessSpec("fake", "steady", name) for name in ("page", "second", "third")]
+    starter = Starter(specs, tmp_path / "log", stop_times=QUICK)
+    watch = command._Watch(starter, Supervision(specs, RestartLimits(delay=0.0)), threading.Event())
+    seen: list[int] = []
+
+    def between() -> None:
+        if not seen:
+            starter.send("page", signal.SIGKILL)
+            starter.process("page").wait(PATIENCE)
+            seen.append(starter.pid("page"))
+        watch.look()
+        seen.append(starter.pid("page"))
+
+    try:
+        starter.start(between)
+        assert len(seen) == 4 and seen[0] != seen[1] == seen[3]
+        assert seen[3] in starter.pids()
+    finally:
+        starter.stop()
+
+
+def test_a_stack_that_is_to_end_while_it_starts_leaves_nothing(prefix: Path, tmp_path: Path) -> None:
+    specs = [ProcessSpec("fake", "steady", name) for name in ("page", "second")]
+    starter, asked = Starter(specs, tmp_path / "log", stop_times=QUICK), threading.Event()
+    asked.set()
+    with pytest.raises(command._Ended) as ended:
+        starter.start(command._Watch(starter, Supervision(specs), asked).look)
+    assert ended.value.status == 0 and starter.pids() == []
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import string
+import threading
+import time
 
 import pytest
 from page_client import PageClient, StateReader, ask
@@ -62,6 +65,24 @@ def test_many_tabs_leave_room_for_stop(script):
         for tab in tabs:
             tab.close()
         script.stack._held = False
+
+
+def test_the_web_servers_thread_never_waits_for_a_disk(script, monkeypatch):
+    waited = []
+    for name in ("fsync", "fdatasync", "sync"):
+        real = getattr(os, name)
+        monkeypatch.setattr(
+            os, name, lambda *given, real=real: (waited.append(threading.current_thread().name), real(*given))
+        )
+    page = PageClient(script.console.link())
+    script.console.door.wall = lambda wall=script.console.door.wall: wall() + 400.0  # a use is noted anew
+    try:
+        assert page.get("/journal").status == 200
+        assert page.get("/leave", "POST", {"origin": page.origin}).status == 200
+    finally:
+        script.console.door.wall = time.time
+    assert waited, "the key is noted before it counts"
+    assert "console-web" not in waited
 
 
 def test_a_number_beyond_all_numbers_is_an_image_that_is_gone(script):

@@ -11,6 +11,8 @@ from mcp.client.streamable_http import streamable_http_client
 from page_client import PageClient, StateReader, ask
 
 from lodestar_console.access import lease as lease_module
+from lodestar_console.access.limits import STOPS
+from lodestar_console.web.stop_desk import PERIOD
 
 
 @pytest.fixture(scope="module")
@@ -34,8 +36,8 @@ def clean(script):
     door.calls._left.clear()
 
 
-def call_all(script, token, calls):
-    """Call tools one after another as an agent; returns (failed, text) of each."""
+def call_all(script, token, calls, at_once=1):
+    """Call tools as an agent, so many at once; returns (failed, text) of each."""
 
     async def run():
         headers = {"authorization": f"Bearer {token}"}
@@ -45,15 +47,17 @@ def call_all(script, token, calls):
             ClientSession(*streams[:2]) as session,
         ):
             await session.initialize()
-            results = []
-            for name, arguments in calls:
-                try:
-                    told = await session.call_tool(name, arguments)
-                    text = "".join(getattr(part, "text", f"<{part.type}>") for part in told.content)
-                    results.append((bool(told.is_error), text))
-                except Exception as error:
-                    results.append((True, str(error)))
-            return results
+            few = asyncio.Semaphore(at_once)
+            return await asyncio.gather(*(call(session, few, *one) for one in calls))
+
+    async def call(session, few, name, arguments):
+        async with few:
+            try:
+                told = await session.call_tool(name, arguments)
+            except Exception as error:
+                return True, str(error)
+            text = "".join(getattr(part, "text", f"<{part.type}>") for part in told.content)
+            return bool(told.is_error), text
 
     return asyncio.run(run())
 
@@ -168,6 +172,26 @@ def test_any_token_may_stop_and_no_agent_can_release(script, tokens):
         script, tokens["driver"], [("take_lease", {}), ("start_directive", {"text": "find the sofa"})]
     )
     assert results[1][0] and "held" in results[1][1].lower() and script.stack._held
+
+
+def test_a_flood_of_stops_is_answered_whole_and_weighs_little(script, tokens):
+    before, began = script.stack.stops, time.monotonic()
+    noted = sum(one.text.startswith("looker: stop") for one in script.board.tables["events"].values())
+    told = call_all(script, tokens["looker"], [("stop", {})] * 60, at_once=20)
+    sent = script.stack.stops - before
+    assert not any(failed for failed, _ in told) and script.stack._held
+    assert 1 <= sent <= 2 + (time.monotonic() - began) / PERIOD and sent < 60
+    notes = sum(one.text.startswith("looker: stop") for one in script.board.tables["events"].values()) - noted
+    assert notes <= STOPS.burst + 1
+
+
+def test_a_stop_that_the_gate_does_not_answer_is_an_error(script, tokens):
+    script.stack.gate_is_dead = True
+    try:
+        ((failed, text),) = call_all(script, tokens["looker"], [("stop", {})])
+    finally:
+        script.stack.gate_is_dead = False
+    assert failed and "STOP was sent" in text and "hardware stop" in text
 
 
 def test_the_operator_preempts_and_the_agent_s_directive_ends(script, tokens):

@@ -13,7 +13,10 @@ from types import TracebackType
 from typing import Any
 from urllib.parse import urlsplit
 
+from websockets.exceptions import InvalidStatus
 from websockets.sync.client import ClientConnection, connect
+
+_OPENINGS = 5  # tries to open a socket
 
 
 class ConsolePage:
@@ -42,7 +45,17 @@ class ConsolePage:
         return data
 
     def open(self, name: str) -> ClientConnection:
-        """Open a socket of the page."""
+        """Open a socket of the page, again where the port is just being handed over."""
+        for attempt in range(_OPENINGS):
+            try:
+                return self._connect(name)
+            except InvalidStatus:
+                if attempt + 1 == _OPENINGS:
+                    raise
+                time.sleep(0.2)
+        raise AssertionError("there is no other end")
+
+    def _connect(self, name: str) -> ClientConnection:
         return connect(  # type: ignore[call-overload, no-any-return]
             f"ws://{self.host}/ws/{name}",
             additional_headers={"cookie": self._cookie},
@@ -67,12 +80,12 @@ class ConsolePage:
 
 
 class Puller:
-    """Reads a view that wants everything, on a thread, until it is closed. received: bytes."""
+    """Reads a view, on a thread, until it is closed. received: bytes."""
 
-    def __init__(self, page: ConsolePage) -> None:
+    def __init__(self, page: ConsolePage, *, cloud: bool = True, camera: bool = True) -> None:
         self.received = self.frames = 0
         self._socket = page.open("view")
-        self._socket.send(json.dumps({"want": {"cloud": True, "grid": True, "camera": True, "hz": 5}}))
+        self._socket.send(json.dumps({"want": {"cloud": cloud, "grid": True, "camera": camera, "hz": 5}}))
         self._thread = threading.Thread(target=self._read, daemon=True)
         self._thread.start()
 

@@ -154,7 +154,7 @@ def people_trial(
     """
     busy = people_world(world, seed, walkers)
     plain = EpisodeSettings()
-    robot = changed(plain.robot, shared__comfort__distance=comfort, mapping__movers__enabled=True)
+    robot = changed(plain.robot, shared__comfort__distance=comfort)
     settings = replace(plain, robot=robot, thinking=0.2, time_limit=LEAVE + LOOK)
     settings = replace(settings, simulator=replace(settings.simulator, walkers_wait=wait))
     episode = Episode(busy, Task(TASK, (), world.start), seed, settings, phrases, selector_of(settings))

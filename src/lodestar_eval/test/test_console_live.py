@@ -6,6 +6,7 @@ import pytest
 
 from lodestar_eval.benchmarks.console_live import result_of
 from lodestar_eval.live.console_run import ConsoleRun
+from lodestar_eval.live.console_start import ConsoleStart
 
 
 def run(way, seed, real_time=1.0, success=True, **fields):
@@ -35,3 +36,12 @@ def test_an_agent_that_did_not_find_and_a_stack_that_failed_miss_their_bars():
     result = result_of([run("agent", 1), run("agent", 2, success=False)], [("3", "read", "sim died")])
     assert not any(held(result).values())
     assert any("sim died" in cell for row in result.tables[0].rows for cell in row)
+
+
+def test_the_start_is_told_by_its_median():
+    starts = [
+        ConsoleStart(seed, 1.0, 4.0, cells, 3.0, 130) for seed, cells in ((1, 9.0), (2, 40.0), (3, 11.0))
+    ]
+    result = result_of([], [], starts)
+    assert result.metrics["cells_s"] == 11.0 and all(held(result).values())
+    assert not all(held(result_of([], [], [ConsoleStart(1, 1.0, 6.0, 20.0, 3.0, 130)])).values())

@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 
 from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar_bringup.starter import Death
 from lodestar_eval.coverage import known_share, reachable_floor
 from lodestar_eval.demo import __main__ as demo
 from lodestar_eval.demo import session
+from lodestar_eval.demo.progress import ProgressLine
 from lodestar_eval.demo.record import RunRecord
 from lodestar_eval.demo.verdict import judge_run
 from lodestar_eval.settings import memory_in
@@ -162,6 +164,29 @@ def test_a_report_of_nodes_that_failed_says_which(prepared, tmp_path, monkeypatc
     monkeypatch.setattr(session, "run_session", failed)
     assert demo.main(["--seed", str(SEED), "--out", str(tmp_path)]) == demo.EXIT_STACK
     assert "mapping was killed by SIGKILL" in (tmp_path / "report.md").read_text()
+
+
+class Dying:
+    """Processes of which these have died."""
+
+    log_folder = Path("log")
+
+    def __init__(self, *names):
+        self.names = names
+
+    def deaths(self):
+        names, self.names = self.names, ()
+        return [Death(name, -9, self.log_folder / f"{name}.log", "its last words") for name in names]
+
+
+def test_a_console_that_dies_ends_no_search_and_any_other_node_does(capsys):
+    line = ProgressLine()
+    session._raise_on_death(Dying("console"), line)
+    said = capsys.readouterr().out
+    assert "The page is gone, and the search goes on" in said and "its last words" in said
+    with pytest.raises(session.StackFailed, match="mapping killed by SIGKILL") as failed:
+        session._raise_on_death(Dying("console", "mapping"), line)
+    assert "console" not in str(failed.value)
 
 
 def test_standing_there_without_saying_so_is_none(prepared, standing_before_it):

@@ -3,10 +3,12 @@
 import http.client
 import os
 import socket
+import threading
 import time
 
 import pytest
 
+from lodestar_console.access.keys import ADDRESS
 from lodestar_console.scripted.console import ScriptedConsole
 from lodestar_console.web.console import ConsoleConfig
 from lodestar_eval.demo import __main__ as demo
@@ -35,9 +37,10 @@ def get(link):
 
 
 def test_the_link_waits_and_then_leads_in(page):
-    page.waits_for = "<the nodes>"
+    page.wait_for("<the nodes>", ["mapping", "<sim>"])
     status, headers, body = get(page.link)
     assert status == 503 and headers["Refresh"] == "1" and "&lt;the nodes&gt;" in body
+    assert "<li>mapping</li><li>&lt;sim&gt;</li>" in body
     script = ScriptedConsole(ConsoleConfig(**page.parameters))
     try:
         end = time.monotonic() + 10.0
@@ -48,6 +51,25 @@ def test_the_link_waits_and_then_leads_in(page):
         assert status == 303 and "lodestar_session" in headers["set-cookie"]
     finally:
         script.close()
+
+
+def test_what_a_page_of_the_console_asks_for_is_not_lost_while_both_listen(page):
+    """A connection that the waiting page has got is sent to the console, whatever it asks for."""
+    answers = []
+    asked = [threading.Thread(target=lambda p=path: answers.append(get(f"http://127.0.0.1:{page.port}{p}")))
+             for path in ("/static/console.js", "/static/console.css", "/ws/state")]  # fmt: skip
+    for one in asked:
+        one.start()
+    time.sleep(0.3)
+    assert not answers
+    (page._folder / ADDRESS).write_text(page.address)  # as the console writes once it serves
+    for one in asked:
+        one.join(5.0)
+    assert [status for status, *_ in answers] == [307] * 3
+    assert {headers["Location"] for _, headers, _ in answers} == {
+        "/static/console.js", "/static/console.css", "/ws/state"}  # fmt: skip
+    page._thread.join(5.0)
+    assert page.is_handed_over
 
 
 def test_the_next_port_is_taken_where_one_is_in_use():

@@ -57,19 +57,30 @@ def owner_topic(name: str) -> str:
 
 
 class OwnerWatch:
-    """The liveliness of one owner, from now until `close`."""
+    """The liveliness of one owner, from now until `close`.
+
+    DDS tells a subscription how the liveliness changes from its beginning on. Of an owner that another subscription of
+    this process had watched before, it tells nothing while that owner lives: until the first word the graph counts.
+    """
 
     def __init__(self, node: Node, name: str) -> None:
         self._node = node
-        self.is_alive = self.was_alive = False
+        self._told: bool | None = None
+        self.was_alive = False
         events = SubscriptionEventCallbacks(liveliness=self._on_liveliness)
         self._subscription = node.create_subscription(
             Empty, owner_topic(name), lambda _: None, qos.OWNER, event_callbacks=events
         )
 
     def _on_liveliness(self, info: Any) -> None:
-        self.is_alive = info.alive_count > 0
-        self.was_alive |= self.is_alive
+        self._told = info.alive_count > 0
+
+    def is_alive(self) -> bool:
+        """Return whether the owner is there now."""
+        told = self._told
+        alive = self._node.count_publishers(self._subscription.topic_name) > 0 if told is None else told
+        self.was_alive |= alive
+        return alive
 
     def close(self) -> None:
         """Watch no longer."""
@@ -104,7 +115,7 @@ class ClientWatch:
         if not self._config.stop_without:
             return 0.0
         now = self._steady()
-        if self._owner.is_alive if self._owner is not None else self._client_is_there():
+        if self._owner.is_alive() if self._owner is not None else self._client_is_there():
             self._seen = now
         silent = now - self._seen
         undiscovered = self._owner is not None and not self._owner.was_alive

@@ -12,7 +12,7 @@ from lodestar.geometry.poses import yaw_of
 from lodestar.grid.zone_growth import ZoneGrowth
 from lodestar.models.phrases import MissingPhrases
 from lodestar.query.fields import LAYERS
-from lodestar.timing.stamps import NewestStamp, Periodic
+from lodestar.timing.stamps import CarriedStamp, NewestStamp, Periodic
 from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.conversions import stamp_from_msg
@@ -61,6 +61,7 @@ class SceneFields:
         node.listen(msg.ClosedWayArray, "closed_ways", self._on_ways, qos.LATCHED)
         self._people_due = Periodic(PEOPLE)
         self._newest = node.timed(NewestStamp())
+        self._clock = CarriedStamp()  # of the movers' stamps, which their lives are told by
         node.listen(msg.MoverTracks, "tracks", self._on_tracks, qos.EVENT)
         node.listen(msg.MoverTracks, "movers", self._on_movers, qos.EVENT)
         self._people_laid = False
@@ -90,6 +91,7 @@ class SceneFields:
 
     def _heed(self, stream: str, message: msg.MoverTracks) -> None:
         newest = self._newest.take(stream, stamp_from_msg(message.header.stamp))
+        self._clock.take(newest)
         if not message.tracks or self._people_due.due(newest):
             self._worker.submit(None)
 
@@ -101,7 +103,7 @@ class SceneFields:
         except MissingPhrases as error:
             self._node.diagnostics.status(f"waiting for the text embedder: {error}", ok=False)
             return
-        people = bool(self._chain.people(stamp))
+        people = bool(self._chain.people(self._clock.now))
         if (update is not None and update.zones is not None) or people or self._people_laid:
             self._lay(changed=True)
         elif self._growth.held:
@@ -118,7 +120,7 @@ class SceneFields:
 
         changed: the zones are others than before, and not the robot's place alone.
         """
-        zones, before = self._chain.zones_and_comfort(self._node.now), self._growth.held
+        zones, before = self._chain.zones_and_comfort(self._clock.now), self._growth.held
         if zones is None:  # no plan yet
             return
         laid = self._growth.lay(zones, self._chain.grid, self._pose())

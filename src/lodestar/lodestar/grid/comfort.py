@@ -11,7 +11,7 @@ from lodestar.grid.config import ComfortConfig
 from lodestar.grid.occupancy import COMFORT, OCCUPIED, OccupancyGrid2D
 from lodestar.grid.overlay import occupied_onto
 
-_BODY = 0.35  # m around a person in which what is occupied may be the person
+_BODY = 0.5  # m around a person's place within which all of an obstacle lies that is the person; chosen
 
 
 def with_comfort(
@@ -26,7 +26,7 @@ def with_comfort(
 
     zones: a keep-out mask, whose cells may be those of an earlier plan; None = all open. people: (N, 4) x, y in map,
     metres, and vx, vy, m/s. A person who walks takes the way of the next `ahead` seconds too. A wall across the
-    zone ends it, also that of somebody in a mirror; not one that the person all but touches.
+    zone ends it, also one that the person leans on, and that of somebody in a mirror.
     """
     people = np.asarray(people, np.float64).reshape(-1, 4)
     people = people[np.isfinite(people).all(axis=1)]
@@ -67,17 +67,24 @@ def _around(
     plan: OccupancyGrid2D, place: np.ndarray, points: np.ndarray, away: np.ndarray, distance: float
 ) -> np.ndarray:
     """Return (N,) bool: points of a full window (N, 2) on the plan that hang together with the person's place without
-    a wall between. The person's own body is none.
+    a wall between. What is occupied and ends near the place is the person's own body, and no wall.
     """
     cells = plan.cells_of(points)
     inside = plan.contains(cells)
     at = np.where(inside[:, None], cells, 0)
     apart = np.linalg.norm(points - place, axis=1)
-    is_open = inside & (away < distance) & (~plan.occupied[at[:, 0], at[:, 1]] | (apart <= _BODY))
-    columns = len(np.unique(points[:, 0]))
-    _, labels = cv2.connectedComponents(is_open.reshape(-1, columns).astype(np.uint8), connectivity=4)
-    flat = labels.ravel()
-    return is_open & (flat == flat[int(apart.argmin())])
+    shape = -1, len(np.unique(points[:, 0]))
+    occupied = inside & plan.occupied[at[:, 0], at[:, 1]]
+    _, bodies = cv2.connectedComponents(occupied.reshape(shape).astype(np.uint8), connectivity=8)
+    farthest = np.zeros(bodies.max() + 1)
+    np.maximum.at(farthest, bodies.ravel(), apart)
+    wall = occupied & (farthest[bodies.ravel()] > _BODY)
+    is_open = inside & (away < distance) & ~wall
+    if not is_open.any():
+        return is_open
+    _, labels = cv2.connectedComponents(is_open.reshape(shape).astype(np.uint8), connectivity=4)
+    own = labels.ravel()[np.argmin(np.where(is_open, apart, np.inf))]
+    return np.asarray(labels.ravel() == own)
 
 
 def _window(grid: OccupancyGrid2D, place: np.ndarray, reach: float) -> tuple[slice, slice]:

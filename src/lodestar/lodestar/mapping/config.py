@@ -112,13 +112,9 @@ class TurnFilterConfig:
 
 @dataclass(frozen=True)
 class RangeMoverConfig:
-    """Limits of a mover in the turns of a range sensor; how it moves is `shared.movers`. All values are chosen.
+    """Limits of a mover in the turns of a range sensor; how it moves is `shared.movers`. All values are chosen."""
 
-    enabled: off by default. In a building without people, things that come into view while the robot turns are taken
-    for movers now and then, and the robot stands for them (docs/measurements/people.md).
-    """
-
-    enabled: bool = False  # follow movers; chosen: off, see above
+    enabled: bool = True  # follow movers
     band: tuple[float, float] = (
         -0.15,
         1.2,
@@ -127,6 +123,8 @@ class RangeMoverConfig:
     far: float = 5.0  # m, largest range: who walks is there in 3 s
     memory: float = 2.5  # s for which turns are remembered: who stands as long is no news
     margin: float = 0.15  # m by which a beam must have gone on beyond a return
+    beside: float = 0.15  # m at either side within which all of them must have: beams graze walls
+    lag: float = 0.05  # s, error of stamps, and of poses within a turn; widens that as the robot turns
     passes: int = 2  # remembered turns of which the beams went on; one may be an error
     least: int = 4  # returns of a body
     widest: float = 1.5  # m, of a body; more is a door, or a room that comes into view
@@ -137,6 +135,8 @@ class RangeMoverConfig:
     def __post_init__(self) -> None:
         if not (0.0 <= self.near < self.far and self.band[0] < self.band[1]):
             raise ValueError("movers.near must be below movers.far, and movers.band rising")
+        if min(self.beside, self.lag) < 0.0:
+            raise ValueError("movers.beside and movers.lag must be at least 0")
         if min(self.memory, self.margin, self.widest, self.life) <= 0.0 or min(self.passes, self.least) < 1:
             raise ValueError(
                 "movers needs memory, margin, widest and life above 0, and passes and least of at least 1"

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
+from lodestar.geometry.poses import wrap_angle, yaw_of
 from lodestar.mapping.config import RangeMoverConfig
 from lodestar.mapping.mover_tracks import MoverTrack
 from lodestar.mapping.plane_tracks import LONGEST, PlaneTrack, associate, new_belief
 from lodestar.perception.config import MoverConfig
 
 _BINS = 360  # directions of a turn
+_ASIDE = 30  # directions at either side, at most, of which the beams count as beside
 _CELL = 0.1  # m, of the grid in which returns hang together
 _THIN = 0.05  # m, of the cells of which one return is tested
 _CLOCK_SET = 1.0  # s by which stamps may come late before the clock counts as set back
@@ -20,19 +22,26 @@ _CLOCK_SET = 1.0  # s by which stamps may come late before the clock counts as s
 
 @dataclass(frozen=True)
 class _Turn:
-    """One turn as a planar scan. origin: (2,) in odom, metres; nearest: (bins,) to the first return, inf = none."""
+    """One turn as a planar scan. origin: (2,) in odom, metres; yaw: rad; nearest: (windows, bins) to the first return
+    in a direction and so many at either side, inf = none; blur: rad, error of a direction.
+    """
 
     stamp: float
     origin: np.ndarray
+    yaw: float
     nearest: np.ndarray
+    blur: float
 
-    def passed(self, points: np.ndarray, margin: float) -> np.ndarray:
-        """Return (N,) bool: points (N, 2) beyond which the beams beside them went on."""
+    def passed(self, points: np.ndarray, margin: float, beside: float = 0.0, blur: float = 0.0) -> np.ndarray:
+        """Return (N,) bool: points (N, 2) beyond which all beams went on that may have passed within `beside` metres.
+
+        blur: rad, error of the directions of the points.
+        """
         away = points - self.origin
-        bins = _bins_of(away)
-        around = np.stack([self.nearest[(bins + k) % _BINS] for k in (-1, 0, 1)])
-        first = np.min(around, axis=0)
-        return np.isfinite(first) & (first > np.hypot(*away.T) + margin)
+        far = np.hypot(*away.T)
+        aside = np.ceil((beside / np.maximum(far, 1e-6) + self.blur + blur) * (_BINS / (2.0 * np.pi)))
+        first = self.nearest[np.clip(aside, 1, _ASIDE).astype(np.int64), _bins_of(away)]
+        return np.isfinite(first) & (first > far + margin)
 
 
 @dataclass(eq=False, kw_only=True)
@@ -48,9 +57,10 @@ class RangeMovers:
     """Follow what moves in the turns of a LiDAR or scanner, whatever it is. Not safe for threads, but for `tracks`
     and `restart_clock`.
 
-    A return where the beams of several turns of the last seconds went on is new. New returns that hang together are a
-    body; one that has moved on by `moved` is a mover. What was pushed once, or came into view as the robot drove, ends
-    with the memory of the turns.
+    A return where the beams of several turns of the last seconds went on is new. All beams beside it must have: at the
+    end of a wall one beam meets it and the next goes on, and which one does changes as the sensor turns. New returns
+    that hang together are a body; one that has moved on by `moved` is a mover. What was pushed once, or came into view
+    as the robot drove, ends with the memory of the turns.
     """
 
     def __init__(self, config: RangeMoverConfig, motion: MoverConfig) -> None:
@@ -91,18 +101,24 @@ class RangeMovers:
         low, high = config.band
         offsets = offsets[(offsets[:, 2] >= low) & (offsets[:, 2] <= high)][:, :2]
         away = np.hypot(*offsets.T)
-        turn = _Turn(stamp, origin.copy(), _first_returns(offsets, away))
-        near = offsets[(away >= config.near) & (away <= config.far)] + origin
         self._turns = [one for one in self._turns if stamp - config.memory <= one.stamp <= stamp]
-        self._follow(_clusters(near[self._is_new(near)], config), turn, step)
+        yaw, rate = yaw_of(odom_from_sensor), 0.0
+        for last in self._turns[-1:]:
+            rate = abs(float(wrap_angle(yaw - last.yaw))) / (stamp - last.stamp)
+        turn = _Turn(stamp, origin.copy(), yaw, _first_returns(offsets, away), config.lag * rate)
+        near = offsets[(away >= config.near) & (away <= config.far)] + origin
+        self._follow(_clusters(near[self._is_new(near, turn.blur)], config), turn, step)
         self._turns.append(turn)
         turned = np.asarray(map_from_odom, np.float64)
         self._tracks = tuple(
             _told(body, turned, odom_from_sensor[2, 3], stamp) for body in self._bodies if body.id
         )
 
-    def _is_new(self, points: np.ndarray) -> np.ndarray:
-        """Return (N,) bool: points (N, 2) in cells where the beams of enough of the remembered turns went on."""
+    def _is_new(self, points: np.ndarray, blur: float) -> np.ndarray:
+        """Return (N,) bool: points (N, 2) in cells where the beams of enough of the remembered turns went on.
+
+        blur: rad, error of their directions.
+        """
         if not len(points):
             return np.zeros(0, bool)
         cells, shape = _cells_of(points, _THIN)
@@ -112,7 +128,7 @@ class RangeMovers:
         tested = last[last >= 0]
         passed = np.zeros(len(tested), np.int64)
         for turn in self._turns:
-            passed += turn.passed(points[tested], self.config.margin)
+            passed += turn.passed(points[tested], self.config.margin, self.config.beside, blur)
         new = np.zeros(len(last), bool)
         new[flat[tested]] = passed >= self.config.passes
         return new[flat]
@@ -162,8 +178,12 @@ def _bins_of(away: np.ndarray) -> np.ndarray:
 
 
 def _first_returns(offsets: np.ndarray, away: np.ndarray) -> np.ndarray:
-    nearest = np.full(_BINS, np.inf)
-    np.minimum.at(nearest, _bins_of(offsets), away)
+    """Return (windows, bins) metres to the first return in each direction and up to _ASIDE at either side."""
+    nearest = np.full((_ASIDE + 1, _BINS), np.inf)
+    np.minimum.at(nearest[0], _bins_of(offsets), away)
+    for k in range(1, _ASIDE + 1):
+        beside = np.minimum(np.roll(nearest[0], k), np.roll(nearest[0], -k))
+        nearest[k] = np.minimum(nearest[k - 1], beside)
     return nearest
 
 

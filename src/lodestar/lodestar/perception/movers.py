@@ -120,7 +120,9 @@ def _placed(
 
 
 def _is_flat(frame: RgbdFrame, mask: np.ndarray, hidden: np.ndarray, config: MoverConfig) -> bool:
-    """Return whether the depth of a mask lies in the plane of its surroundings: a poster, a screen, a mirror."""
+    """Return whether the depth of a mask lies in the plane of its surroundings: a poster, a screen, a mirror; not
+    somebody beyond them, whom the plane of a wall beside the view happens to meet.
+    """
     size = np.ones((2 * _RING + 1, 2 * _RING + 1), np.uint8)
     around = (cv2.dilate(mask.astype(np.uint8), size) > 0) & ~hidden
     own, other = _points(frame, mask, config), _points(frame, around, config)
@@ -133,4 +135,5 @@ def _is_flat(frame: RgbdFrame, mask: np.ndarray, hidden: np.ndarray, config: Mov
         errors = np.abs((other - middle) @ normal)
         kept = other[errors <= np.quantile(errors, _KEPT)]
     near = config.flat[0] + config.flat[1] * own[:, 2] ** 2
-    return bool((np.abs((own - middle) @ normal) <= near).mean() >= _COPLANAR)
+    within = (own[:, 2] >= kept[:, 2].min() - near) & (own[:, 2] <= kept[:, 2].max() + near)
+    return bool((within & (np.abs((own - middle) @ normal) <= near)).mean() >= _COPLANAR)

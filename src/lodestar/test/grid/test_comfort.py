@@ -44,6 +44,33 @@ def test_a_wall_ends_the_zone_also_that_of_somebody_in_a_mirror():
     assert at(zones, 2.8, 2.0) == 0 and at(zones, 4.0, 2.0) > 0
 
 
+@settings(max_examples=150, deadline=None)
+@given(
+    st.integers(1, 9),
+    st.booleans(),
+    st.floats(0.0, 0.05),
+    st.floats(-1.0, 1.0),
+    st.sampled_from((0.0, 0.2, 0.25)),
+)
+def test_no_wall_is_too_thin_however_near_somebody_stands(away, across, off, pace, body):
+    """A wall of one cell, and somebody beside it, whose body may be on the plan and touch the wall."""
+    cells = np.zeros((60, 60), np.int8)
+    plan = OccupancyGrid2D(cells, 0.1, (0.0, 0.0))
+    place = np.array([3.15 + 0.1 * away + off, 3.0])
+    rows, columns = np.mgrid[:60, :60]
+    points = plan.points_of(np.stack([rows, columns], axis=-1).reshape(-1, 2)).reshape(60, 60, 2)
+    cells[(np.linalg.norm(points - place, axis=2) < body) & (points[..., 0] > 3.1)] = OCCUPIED
+    cells[:, 30] = OCCUPIED
+    person = np.array([[*place, 0.0, pace]])
+    if across:
+        cells[:] = cells.T.copy()
+        person = person[:, [1, 0, 3, 2]]
+    zones = with_comfort(None, plan, person, KEPT, 1.0)
+    values = zones.cells.T if across else zones.cells
+    assert not values[:, :31].any(), "nothing behind the wall"
+    assert values[:, 31:].max() > 0.6 * COMFORT, "the person's side"
+
+
 def test_a_path_leads_around_where_there_is_room_and_through_where_there_is_none():
     wide = room()
     shown = with_keep_out(wide, with_comfort(None, wide, np.array([[3.0, 2.0, 0.0, 0.0]]), KEPT, 1.0))

@@ -155,6 +155,24 @@ def test_a_person_at_a_wall_is_no_poster():
     assert len(tracker.tracks()) == 1 and tracker.pictures == 0
 
 
+@settings(max_examples=60, deadline=None)
+@given(st.floats(4.0, 4.6), st.floats(-0.3, 0.3), st.floats(-0.2, 0.2), st.floats(0.3, 0.8), st.booleans())
+def test_somebody_beyond_a_wall_beside_the_view_is_no_poster(x, y, lean, short, left):
+    """The plane of a nearer wall may meet a person, half hidden, who stands beyond its end."""
+    frame, segmented = view(0.0, [(x, y)])
+    column = CAMERA.cx - CAMERA.fx * y / x
+    own = (segmented.labels > 0) & (np.abs(np.arange(80) - column) <= 1.6)
+    normal = np.array([-1.0 if left else 1.0, lean, 0.3])
+    along = CAMERA.rays() @ normal
+    wall = normal @ [-y, 0.1, x - 0.08] / np.where(np.abs(along) > 1e-3, along, np.inf)
+    depth = np.where(own, frame.depth, np.where((wall > 0.5) & (wall < x - short), wall, 0.0)).astype(
+        np.float32
+    )
+    shown = replace(segmented, labels=np.where(own, segmented.labels, 0).astype(np.uint16))
+    split = split_movers(replace(frame, depth=depth), shown, MoverConfig())
+    assert split.pictures == 0 and len(split.sights) == 1
+
+
 def test_a_mirror_without_depth_shows_nobody():
     frames = []
     for k in range(6):

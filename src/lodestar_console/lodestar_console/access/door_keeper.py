@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from urllib.parse import parse_qs
 
 from lodestar_console.access.keys import LinkDesk, secret_of
 from lodestar_console.access.lease import Holding, LeaseBook
 from lodestar_console.access.limits import CALLS, ENTRIES, REQUESTS, Buckets
 from lodestar_console.access.origins import Origins
 from lodestar_console.access.sessions import AgentBook, Session, SessionBook
+from lodestar_console.access.visitors import Visitors
 
 
 class DoorKeeper:
@@ -31,22 +33,31 @@ class DoorKeeper:
         self.sessions, self.agents = SessionBook(folder, origins.port), AgentBook(folder)
         self.lease = LeaseBook(on_lease_end)
         self.requests, self.calls, self.entries = Buckets(REQUESTS), Buckets(CALLS), Buckets(ENTRIES)
+        self.visitors = Visitors()
         self.wall, self.steady = wall, steady
 
     def session_of(self, headers: Mapping[str, str]) -> Session | None:
         """Return the session of a request's cookie."""
-        for pair in headers.get("cookie", "")[:4096].split(";"):
-            name, _, value = pair.strip().partition("=")
-            if name == self.cookie:
-                return self.sessions.find(value, self.wall())
-        return None
+        return self.sessions.find(self._cookie(headers), self.wall())
 
     def end(self, headers: Mapping[str, str]) -> None:
         """End the session of a request's cookie."""
+        self.sessions.end(self._cookie(headers), self.wall())
+
+    def _cookie(self, headers: Mapping[str, str]) -> str:
         for pair in headers.get("cookie", "")[:4096].split(";"):
             name, _, value = pair.strip().partition("=")
             if name == self.cookie:
-                self.sessions.end(value, self.wall())
+                return value
+        return ""
+
+    def known_as(self, headers: Mapping[str, str], path: str, query: str) -> str:
+        """Return under whose name a request's connection is counted, "" for a stranger's."""
+        who = self.session_of(headers) or self.agent_of(headers)
+        if who is not None:
+            return who.id
+        key = parse_qs(query).get("key", [""])[0] if path == "/enter" else ""
+        return "link" if key and self.links.is_good(key, self.wall()) else ""
 
     def agent_of(self, headers: Mapping[str, str]) -> Session | None:
         """Return the agent of a request's bearer token."""

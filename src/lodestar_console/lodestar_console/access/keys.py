@@ -89,8 +89,30 @@ class LinkDesk:
         self._path, self._secret = folder / "used_links", secret
         self._lock = threading.Lock()
 
+    def is_good(self, key: str, now: float) -> bool:
+        """Return whether a key is one of ours and in time; it may be used up."""
+        try:
+            self._read(key, now)
+        except LinkRefused:
+            return False
+        return True
+
     def redeem(self, key: str, now: float) -> str:
         """Return the role that a key gives, and use it up. Raises LinkRefused; OSError where it cannot be noted."""
+        role, until, signature = self._read(key, now)
+        name = digest(signature)  # a body has several spellings
+        with self._lock, _only_one(self._path.with_suffix(".lock")):
+            used = self._used()
+            if name in used:
+                raise LinkRefused(
+                    "This link was used already. Make a new one: python -m lodestar_console.link"
+                )
+            used = {one: end for one, end in used.items() if end >= now} | {name: until}
+            write_file(self._path, [f"{one} {end:.3f}\n".encode() for one, end in used.items()])
+        return role
+
+    def _read(self, key: str, now: float) -> tuple[str, float, str]:
+        """Return role, s until which it is valid, and signature of a key. Raises LinkRefused."""
         found = _KEY.fullmatch(key)
         body = _bytes(found[1]).decode(errors="replace") if found else ""
         if found is None or not hmac.compare_digest(found[2], _text(_sign(self._secret, body))):
@@ -103,16 +125,7 @@ class LinkDesk:
             raise LinkRefused(
                 "This link is older than a minute. Make a new one: python -m lodestar_console.link"
             )
-        name = digest(found[2])  # the signature: a body has several spellings
-        with self._lock, _only_one(self._path.with_suffix(".lock")):
-            used = self._used()
-            if name in used:
-                raise LinkRefused(
-                    "This link was used already. Make a new one: python -m lodestar_console.link"
-                )
-            used = {one: end for one, end in used.items() if end >= now} | {name: until}
-            write_file(self._path, [f"{one} {end:.3f}\n".encode() for one, end in used.items()])
-        return role
+        return role, until, found[2]
 
     def _used(self) -> dict[str, float]:
         """Return the used keys of all consoles of the folder: digest -> s at which each ends."""

@@ -19,6 +19,7 @@ class Rate:
 REQUESTS = Rate(20.0, 40.0)  # of one session; a page pings twice a second
 ENTRIES = Rate(0.5, 20.0)  # refused attempts to come in, of one address
 CALLS = Rate(5.0, 20.0)  # of one agent
+STOPS = Rate(0.2, 10.0)  # of one session in the journal; all are sent on
 
 
 class Buckets:

@@ -10,7 +10,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 def is_loopback(address: str) -> bool:
     """Return whether an address to bind to is this machine's own."""
-    if address == "localhost":
+    if address.lower() == "localhost":
         return True
     try:
         return ipaddress.ip_address(address.strip("[]")).is_loopback

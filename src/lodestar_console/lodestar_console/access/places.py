@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import ipaddress
+import re
 import socket
 from dataclasses import dataclass
 
+LAST_PORT = 65535
 PORTS_TRIED = 20  # one after another, where a port is taken
+
+_NAME = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]{0,251}[A-Za-z0-9_])?\.?")
 
 
 class ServeError(Exception):
@@ -22,18 +27,39 @@ class Place:
     key: str = ""
 
 
-def bind(place: Place, *, shared: bool = False) -> socket.socket:
-    """Return a listening socket at the place, or at the next free port. shared: with another process of this user,
-    which gives it up. Raises ServeError.
+def in_address(host: str) -> str:
+    """Return a name or a number of a host as it stands in an address and in the header Host: IPv6 in brackets.
+
+    Raises ServeError for anything that is none, such as one with a port or a scheme.
     """
-    family = socket.AF_INET6 if ":" in place.host else socket.AF_INET
-    for port in range(place.port, place.port + (PORTS_TRIED if place.port and not shared else 1)):
+    try:
+        number = ipaddress.ip_address("" if "%" in host else host.removeprefix("[").removesuffix("]"))
+    except ValueError:
+        if not _NAME.fullmatch(host):
+            raise ServeError(
+                f"{host!r} is no host: give a name or a number alone, such as robot.lan, 10.0.0.5 or ::1"
+            ) from None
+        return host.lower()
+    return f"[{number}]" if number.version == 6 else str(number)
+
+
+def bind(place: Place, *, shared: bool = False, before: int = 0) -> socket.socket:
+    """Return a listening socket at the place, or at the next free port. shared: with another process of this user,
+    which gives it up. before: port of a console that has died, whose pages come back there. Raises ServeError.
+    """
+    if not 0 <= place.port <= LAST_PORT:
+        raise ServeError(f"port is {place.port}; it is 0 (any) to {LAST_PORT}")
+    host = in_address(place.host).strip("[]")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    tried = PORTS_TRIED if place.port and not shared else 1
+    ports = range(place.port, min(place.port + tried, LAST_PORT + 1))
+    for port in sorted(ports, key=lambda port: port != before):
         listener = socket.socket(family, socket.SOCK_STREAM)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if shared:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         try:
-            listener.bind((place.host.strip("[]"), port))
+            listener.bind((host, port))
             listener.listen(128)
         except OSError as error:
             listener.close()

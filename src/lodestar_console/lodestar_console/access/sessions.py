@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
 import threading
 from collections.abc import Sequence
@@ -11,6 +12,8 @@ import msgspec
 
 from lodestar.storage.files import write_file
 from lodestar_console.access.keys import digest
+
+log = logging.getLogger("lodestar.console")
 
 SESSION_LASTS = 12 * 3600.0  # s without use after which a session ends
 MOST_SESSIONS = 100  # the longest unused one goes
@@ -42,6 +45,7 @@ class SessionBook:
         self._path = folder / f"sessions_{port}.json"
         self._lock = threading.Lock()
         self._sessions = {one.token: one.session for one in _read(self._path)}
+        self._broken = ""
 
     def begin(self, role: str, now: float) -> tuple[str, Session]:
         """Return the cookie of a new session, and the session."""
@@ -82,7 +86,14 @@ class SessionBook:
         alive = sorted(self._sessions.items(), key=lambda item: -item[1].used)[:MOST_SESSIONS]
         self._sessions = {key: one for key, one in alive if now - one.used <= SESSION_LASTS}
         stored = [_Stored(token=key, session=one) for key, one in self._sessions.items()]
-        write_file(self._path, [msgspec.json.encode(stored)], durable=False)  # on the web server's loop
+        try:
+            write_file(self._path, [msgspec.json.encode(stored)], durable=False)  # on the web server's loop
+        except OSError as error:  # a full disk keeps nobody from STOP; only a restart would forget
+            if not self._broken:
+                log.error("the sessions of the console are not written: %s", error)
+            self._broken = str(error)
+        else:
+            self._broken = ""
 
 
 class AgentBook:

@@ -54,7 +54,7 @@ class Caller:
         client = self._clients[name]
         if not client.service_is_ready():
             raise NotThere(f"nobody serves {name} yet; the stack may still be starting")
-        answer = _Answer()
+        answer = Answer()
         self.post(lambda: client.call_async(request).add_done_callback(answer.take))
         return await asyncio.wait_for(answer.future, patience)
 
@@ -63,7 +63,7 @@ class Caller:
         kind, client = self._clients[name]
         if not client.server_is_ready():
             raise NotThere(f"nobody serves {name} yet; the stack may still be starting")
-        answer, sent = _Answer(), list[SentGoal]()
+        answer, sent = Answer(), list[SentGoal]()
 
         def send() -> None:
             goal_sent = SentGoal(client, kind, goal, lambda _: None)
@@ -83,14 +83,14 @@ def _cancel(sent: list[SentGoal]) -> None:
         goal.cancel()
 
 
-def _accepted(answer: _Answer, handle: Any) -> None:
+def _accepted(answer: Answer, handle: Any) -> None:
     if handle.exception() is not None or not handle.result().accepted:
         answer.give(NotThere("it refused the request; try again"))
     else:
         handle.result().get_result_async().add_done_callback(answer.take)
 
 
-class _Answer:
+class Answer:
     """A future of the loop that is completed by the executor."""
 
     def __init__(self) -> None:

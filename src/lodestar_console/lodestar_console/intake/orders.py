@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import subprocess
+from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -19,11 +20,12 @@ from lodestar_console.access.sessions import Session
 from lodestar_console.board import past
 from lodestar_console.board.board import Board
 from lodestar_console.intake import knowledge
-from lodestar_console.intake.calls import Caller, NotThere, refused
+from lodestar_console.intake.calls import Answer, Caller, NotThere, refused
 from lodestar_console.intake.convert import brief
 from lodestar_console.intake.directives import DirectiveDesk, goal_of
 from lodestar_console.intake.health import examine, log_tail
 from lodestar_console.intake.remembered import MemoryWatch
+from lodestar_console.intake.robot_state import RobotState
 from lodestar_console.intake.views import Views
 from lodestar_console.web.stack_port import Outcome, Picture, Upload, Wishes
 from lodestar_interfaces import msg
@@ -34,6 +36,7 @@ from lodestar_ros.node import LodestarNode
 
 MOST_CORNERS = 64  # of a zone
 HOLDS = ("hold_gate", "hold_selector")  # the gate stops the base, the selector ends the directive
+MOST_ASKED = 50  # requests to hold of which an answer is awaited
 _MEMORY = ManageMemory.Request
 Handler = Callable[[Any, Session, "Upload | None"], Awaitable[Outcome]]
 
@@ -44,11 +47,18 @@ class RosStack:
     """
 
     def __init__(
-        self, node: LodestarNode, board: Board, caller: Caller, desk: DirectiveDesk, views: Views
+        self,
+        node: LodestarNode,
+        board: Board,
+        caller: Caller,
+        desk: DirectiveDesk,
+        views: Views,
+        robot: RobotState,
     ) -> None:
         self._node, self._board, self._caller, self._desk, self._views = node, board, caller, desk, views
-        self._remembered = MemoryWatch(node, board)
+        self._remembered, self._robot = MemoryWatch(node, board), robot
         self._examining = asyncio.Lock()
+        self._asked: deque[tuple[Any, Any]] = deque()
         self._holds = [node.create_client(SetBool, name) for name in HOLDS]
         for kind, name in (
             (NameRegion, "name_region"),
@@ -93,16 +103,31 @@ class RosStack:
         except asyncio.TimeoutError:
             return Outcome(False, "The robot did not answer in time.", "timeout")
 
-    def stop(self) -> None:
-        """Latch the gate and the goal selector, from the thread that calls; nothing waits."""
-        self._hold(True)
+    def stop(self) -> asyncio.Future[bool]:
+        """Latch the gate and the goal selector, from the thread that calls; return the gate's own answer."""
+        answer = Answer()
+        gate, *_ = self._hold(True)
+        if gate is None:
+            answer.give(False)
+        else:
+            gate.add_done_callback(
+                lambda told: answer.give(told.exception() is None and told.result().success)
+            )
+        return answer.future
+
+    def stands(self, since: float) -> bool:
+        """Return whether the robot is measured to stand since then."""
+        return self._robot.stands(since)
 
     def _hold(self, held: bool) -> list[Any]:
-        return [
-            client.call_async(SetBool.Request(data=held))
-            for client in self._holds
-            if client.service_is_ready()
-        ]
+        """Return the futures of the answers, None where nobody serves it."""
+        request = SetBool.Request(data=held)
+        asked = [client.call_async(request) if client.service_is_ready() else None for client in self._holds]
+        self._asked.extend(pair for pair in zip(self._holds, asked, strict=True) if pair[1] is not None)
+        while len(self._asked) > MOST_ASKED:  # a dead gate answers none of them
+            client, oldest = self._asked.popleft()
+            client.remove_pending_request(oldest)
+        return asked
 
     def cancel_of(self, who: str) -> None:
         """Cancel the directive of a session."""
@@ -164,8 +189,7 @@ class RosStack:
         return Outcome(True, "Cancelled.")
 
     async def _resume(self, *_: object) -> Outcome:
-        sent = self._hold(False)
-        if len(sent) < len(HOLDS):
+        if None in self._hold(False):
             return Outcome(False, "The motion gate or the goal selector is not there.", "not_there")
         return Outcome(True, "Released.")
 

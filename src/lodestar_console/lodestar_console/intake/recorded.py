@@ -7,6 +7,7 @@ stays until Ctrl-C. Exit status: 0 ended; 2 the log cannot be read, or the page 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import sys
 import threading
 from pathlib import Path
@@ -43,8 +44,15 @@ class RecordedStack:
             )
         return Outcome(False, "This run is over: its log can be read, and nothing can be sent.", "recorded")
 
-    def stop(self) -> None:
-        """Do nothing: no robot moves."""
+    def stop(self) -> asyncio.Future[bool]:
+        """Do nothing: no gate answers any more."""
+        answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        answer.set_result(False)
+        return answer
+
+    def stands(self, since: float) -> bool:
+        """Nothing is measured any more."""
+        return False
 
     def cancel_of(self, who: str) -> None:
         """Do nothing: no directive runs."""

@@ -103,6 +103,11 @@ class RobotState:
         poses = [stamped.pose.position for stamped in message.poses[::step]]
         self._planned = [(round(p.x, 2), round(p.y, 2)) for p in poses]
 
+    def stands(self, since: float = -math.inf) -> bool:
+        """Return whether the robot is measured to stand, by odometry that came after `since` (s, monotonic)."""
+        now, heard = time.monotonic(), self._heard_motion
+        return heard > since and now - heard < SILENT and now - self._moved > STANDS_AFTER
+
     def show(self) -> None:
         """Show what is known now."""
         now = time.monotonic()
@@ -127,7 +132,7 @@ class RobotState:
                 held=held,
                 motion_allowed=moving,
                 epoch=int(beat.epoch) if beat is not None else 0,
-                stands=heard and now - self._moved > STANDS_AFTER,
+                stands=self.stands(),
                 footprint=self._footprint,
                 stamp=round(self._node.now, 1),
                 heartbeat_age=round(now - self._beat_at) if beat is not None else None,

@@ -47,7 +47,7 @@ class ConsoleNode(LodestarNode):
         caller = Caller(self)
         owner = OwnedGoal(self, f"console_{secrets.token_hex(6)}")
         desk = DirectiveDesk(self, board, caller, owner.name)
-        stack = RosStack(self, board, caller, desk, Views(self, board, worker, robot))
+        stack = RosStack(self, board, caller, desk, Views(self, board, worker, robot), robot)
         try:
             self._console = Console(board, stack, config)
         except (ServeError, UnsafeFolder, OSError) as error:

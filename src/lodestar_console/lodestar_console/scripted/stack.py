@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -48,6 +49,8 @@ class ScriptedStack:
         self._goal: tuple[float, float] | None = None
         self._held = False
         self._speed = 0.0
+        self._stood_at = -math.inf  # s, monotonic: the last step at which it did not move
+        self.gate_is_dead = False
         self._directive = protocol.Directive()
         self._asked = ""
         self._beliefs = ScriptedBeliefs(board)
@@ -62,6 +65,8 @@ class ScriptedStack:
         with self._lock:
             self._ticks += 1
             self._drive()
+            if not self._speed:
+                self._stood_at = time.monotonic()
             self._show_robot()
             if self._ticks % 5 == 0:
                 self._look()
@@ -161,14 +166,24 @@ class ScriptedStack:
                 return Outcome(True, "Done.")
             return handler(request, who)
 
-    def stop(self) -> None:
-        """Latch."""
+    def stop(self) -> asyncio.Future[bool]:
+        """Latch; where the gate is said to be dead nothing answers."""
+        answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        if self.gate_is_dead:
+            self.stops += 1
+            return answer
+        answer.set_result(True)
         with self._lock:
             self.stops += 1
             self._held = True
             if self._directive.running:
                 self._goal = None
                 self._end(False, 11006, "Held by the operator.")
+        return answer
+
+    def stands(self, since: float) -> bool:
+        """Return whether the robot stood at a step after then."""
+        return self._stood_at > since
 
     def cancel_of(self, who: str) -> None:
         """Cancel the directive that runs."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
@@ -30,8 +31,8 @@ from lodestar_console.web.journal import Journal
 from lodestar_console.web.pictures import PictureShelf
 from lodestar_console.web.requests import Requests
 from lodestar_console.web.sockets import Sockets
-from lodestar_console.web.stack_port import Outcome
 
+log = logging.getLogger("lodestar.console")
 STATIC = Path(__file__).resolve().parents[1] / "static"
 UPLOAD_PATIENCE = 30.0  # s in which a picture must have come
 _MEDIA = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
@@ -92,6 +93,9 @@ class Pages:
             if not door.entries.allow(address, door.steady()):  # who has a good link comes in all the same
                 return HTMLResponse(_NO_SESSION.format("Too many attempts; wait a minute."), 429)
             return HTMLResponse(_NO_SESSION.format(refusal), 401)
+        except OSError as error:  # the disk is full: a key that is not noted could be used again
+            log.error("the use of a link cannot be noted: %s", error)
+            return HTMLResponse(_NO_SESSION.format("The robot's disk takes nothing: free some space."), 503)
         cookie, _ = door.sessions.begin(role, door.wall())
         answer = RedirectResponse("/", 303)
         answer.set_cookie(
@@ -150,8 +154,8 @@ class Pages:
         session, origins = self._session(request), self._hub.door.origins
         if session is None or origins.origin_problem(request.headers, required=True):
             return JSONResponse({"stop": "refused", "text": "no session"}, 401)
-        self._hub.stack.stop()
-        self._journal.note(session, {"type": "stop"}, Outcome(True))
+        await self._hub.stop.press()
+        self._journal.note_stop(session)
         told = protocol.StopReply(stop="sent", at=self._hub.board.now())
         return Response(protocol.encode(told), media_type="application/json")
 

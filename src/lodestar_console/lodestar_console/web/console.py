@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from lodestar.storage.files import write_file
 from lodestar_console.access.door_keeper import DoorKeeper
-from lodestar_console.access.keys import ADDRESS, console_folder, link_to, secret_of
+from lodestar_console.access.keys import ADDRESS, console_folder, last_address, link_to, secret_of
 from lodestar_console.access.lease import Holding
 from lodestar_console.access.origins import Origins, is_loopback
-from lodestar_console.access.places import Place, ServeError, bind
+from lodestar_console.access.places import Place, ServeError, bind, in_address
 from lodestar_console.board.board import Board
 from lodestar_console.web.app import make_app
 from lodestar_console.web.hub import Hub
@@ -47,9 +47,11 @@ class Console:
             )
         self.folder = console_folder(config.folder)
         place = Place(config.host, config.port, config.certificate, config.certificate_key)
-        listener = bind(place, shared=config.shared_port)
+        died = last_address(self.folder).rpartition(":")[2]
+        listener = bind(place, shared=config.shared_port, before=int(died) if died.isdecimal() else 0)
         self.port = int(listener.getsockname()[1])
-        names = tuple(dict.fromkeys((*config.host_names, *_own_names(config.host))))
+        own = _own_name(config.host)
+        names = tuple(dict.fromkeys(in_address(name) for name in (*config.host_names, own)))
         origins = Origins(self.port, names, secure=secure)
         self.door = DoorKeeper(self.folder, origins, self._lease_ended)
         self._stack = stack
@@ -57,11 +59,11 @@ class Console:
         self.hub = Hub(board, stack, self.door)
         for agent in config.agents_may_drive:
             self.hub.offer(agent, True)
-        host = config.host if is_loopback(config.host) else next(iter(names), config.host)
-        self.address = f"{'https' if secure else 'http'}://{host}:{self.port}"
+        host = own if is_loopback(config.host) else names[0]
+        self.address = f"{'https' if secure else 'http'}://{in_address(host)}:{self.port}"
         door = LazyDoor(self.hub, self.journal, self.address) if config.agents else None
         app, self.requests = make_app(self.hub, self.journal, door)
-        self._server = WebServer(app, listener, place)
+        self._server = WebServer(app, listener, place, self.door)
         self._server.start()
         write_file(self.folder / ADDRESS, [self.address.encode()], durable=False)
 
@@ -81,10 +83,11 @@ class Console:
     def close(self) -> None:
         """End all connections and write the journal."""
         self._server.close()
+        if last_address(self.folder) == self.address:  # it stays where a console has died
+            (self.folder / ADDRESS).unlink(missing_ok=True)
         self.journal.close()
 
 
-def _own_names(host: str) -> tuple[str, ...]:
-    if is_loopback(host):
-        return ()
-    return (socket.gethostname(),) if host in ("0.0.0.0", "::") else (host,)
+def _own_name(host: str) -> str:
+    """Return the name under which a console is called that listens at an address."""
+    return socket.gethostname() if host.strip("[]") in ("0.0.0.0", "::") else host

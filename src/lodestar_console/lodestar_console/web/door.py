@@ -32,6 +32,7 @@ from lodestar_console.web.hub import Hub
 from lodestar_console.web.journal import Journal
 from lodestar_console.web.requests import Requests
 from lodestar_console.web.stack_port import Outcome
+from lodestar_console.web.stop_desk import NO_ANSWER
 
 LONGEST_WAIT = 20.0  # s that directive_status waits at most
 MOST_THINGS = 50  # in one answer
@@ -311,6 +312,8 @@ class Door:
 
     async def stop(self) -> str:
         """Stop the robot at once. Only a person can release it afterwards."""
-        self._hub.stack.stop()
-        self._journal.note(self._who(), {"type": "stop"}, Outcome(True))
-        return "STOP was sent. Look at status: held_by_stop and speed."
+        sent = await self._hub.stop.press()
+        self._journal.note_stop(self._who())
+        if not await sent.is_held():
+            raise ToolError(f"STOP was sent. {NO_ANSWER}")
+        return "The motion gate holds the robot. Look at status whether it stands: speed."

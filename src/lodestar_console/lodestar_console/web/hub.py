@@ -12,6 +12,7 @@ from lodestar_console.access.sessions import Session
 from lodestar_console.board.board import Board
 from lodestar_console.web.frames import FrameCache
 from lodestar_console.web.stack_port import Stack, Wishes
+from lodestar_console.web.stop_desk import StopDesk
 
 LEASE_PERIOD = 0.5  # s between two looks whether the lease has ended
 
@@ -40,6 +41,7 @@ class Hub:
         self.board, self.stack, self.door = board, stack, door
         self.sockets: Counter[str] = Counter()  # open sockets by session and kind
         self.frames = FrameCache()
+        self.stop = StopDesk(stack)
         self._people: dict[str, tuple[Session, int]] = {}
         self._wakers: set[Waker] = set()
         self._wants: dict[Waker, protocol.Wanted] = {}
@@ -118,9 +120,8 @@ class Hub:
     def offer(self, agent: str, offered: bool) -> None:
         """Let an agent take the lease, or no longer."""
         self._offered = self._offered | {agent} if offered else self._offered - {agent}
-        self.door.lease.offer(self._offered)
-        self.lease()
         self.show_people()
+        self.lease()
 
     def show_people(self) -> None:
         """Show who is there."""
@@ -129,6 +130,7 @@ class Hub:
             for one, _ in self._people.values()
         ]
         agents = self.door.agents.names()
+        self.door.lease.offer(self._offered.intersection(agents))  # one that was removed loses its lease
         self.board.set(
             "operators", protocol.Operators(people=people, agents=agents, offered=sorted(self._offered))
         )

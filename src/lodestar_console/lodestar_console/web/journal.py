@@ -13,6 +13,7 @@ import msgspec
 
 from lodestar.storage.private import FILE_MODE
 from lodestar_console import protocol
+from lodestar_console.access.limits import STOPS, Buckets
 from lodestar_console.access.sessions import Session
 from lodestar_console.board.board import Board
 from lodestar_console.web.stack_port import Outcome
@@ -41,6 +42,7 @@ class Journal:
     def __init__(self, folder: Path, board: Board) -> None:
         self.path, self._board = folder / "journal.jsonl", board
         self._count = 0
+        self._stops = Buckets(STOPS)
         self._queue: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._broken = ""
         self._thread = threading.Thread(target=self._write_all, name="console-journal", daemon=True)
@@ -50,7 +52,7 @@ class Journal:
         """Note a deed."""
         given = request if isinstance(request, dict) else msgspec.to_builtins(request)
         what = str(given.get("type", "?"))
-        rest = {key: value for key, value in given.items() if key not in ("type", "id")}
+        rest = {key: _brief(value) for key, value in given.items() if key not in ("type", "id")}
         entry = Entry(
             at=time.time(),
             who=who.name,
@@ -75,6 +77,11 @@ class Journal:
                 text=text,
             ),
         )
+
+    def note_stop(self, who: Session) -> None:
+        """Note a STOP; of a flood only some."""
+        if self._stops.allow(who.id, time.monotonic()):
+            self.note(who, {"type": "stop"}, Outcome(True))
 
     def tail(self, lines: int) -> str:
         """Return the last lines of the file."""
@@ -107,3 +114,10 @@ class Journal:
             os.close(handle)
         if size > MAX_BYTES:
             os.replace(self.path, self.path.with_name("journal.1.jsonl"))
+
+
+def _brief(value: object) -> object:
+    """Return a value as the journal keeps it: no long one pushes what others did out of the file."""
+    if isinstance(value, str):
+        return value[: protocol.MAX_DIRECTIVE]
+    return value if len(str(value)) <= protocol.MAX_DIRECTIVE else f"{str(value)[:_TEXT]}..."

@@ -1,4 +1,4 @@
-"""The server of the application: uvicorn on a thread of its own, with patience for nobody who sends half a request."""
+"""The server of the application: uvicorn on a thread of its own, with few places and little patience for strangers."""
 
 from __future__ import annotations
 
@@ -6,65 +6,121 @@ import asyncio
 import socket
 import ssl
 import threading
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import uvicorn
+from starlette.datastructures import Headers
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from lodestar_console import protocol
+from lodestar_console.access.door_keeper import DoorKeeper
 from lodestar_console.access.places import Place, ServeError
+from lodestar_console.access.visitors import STRANGER_LASTS
 from lodestar_console.web.guard import App
 
-HEAD_PATIENCE = 5.0  # s in which the head of a request must have come
-MOST_CONNECTIONS = 200
+ACCEPTED_AT_ONCE = 16  # connections that are taken before any is looked at
+WAITING = 1024  # connections that the kernel keeps until they are taken
+SWEEP_PERIOD = 1  # s between two looks at strangers whose time is over
 
 
-class _PatientProtocol(H11Protocol):
-    """Closes a connection whose next request does not come whole in time, and connections beyond the most."""
+class _Visit(H11Protocol):
+    """One connection of HTTP, counted by whom its requests show it to be of. raw: its transport below TLS."""
 
-    _deadline: asyncio.TimerHandle | None = None
+    def __init__(self, door: DoorKeeper, raw: asyncio.Transport | None = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._door, self._raw = door, raw
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        if len(self.connections) > MOST_CONNECTIONS:
-            transport.abort()
-        else:
-            self._deadline = self.loop.call_later(HEAD_PATIENCE, self._give_up)
+        if self._raw is None:
+            self._raw = transport
+            self._door.visitors.come(transport, self._door.steady())
 
     def data_received(self, data: bytes) -> None:
-        requests = self.scope
+        request = self.scope
         super().data_received(data)
-        if self.scope is not requests:  # the head of another request is whole
-            self._end_deadline()
-        elif self._deadline is None and (self.cycle is None or self.cycle.response_complete):
-            self._deadline = self.loop.call_later(HEAD_PATIENCE, self._give_up)
+        if self.scope is not request:  # the head of another request is whole
+            self._look()
+
+    def handle_websocket_upgrade(self, event: Any) -> None:
+        self._look()
+        super().handle_websocket_upgrade(event)
+        assert self._raw is not None
+        if self._raw not in self._door.visitors.strangers:  # those are given no socket, and their time ends
+            self._door.visitors.go(self._raw)
+
+    def on_response_complete(self) -> None:
+        if (
+            self._raw in self._door.visitors.strangers
+        ):  # they get one answer, however many they ask for at once
+            self.transport.close()
+        super().on_response_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._end_deadline()
+        assert self._raw is not None
+        self._door.visitors.go(self._raw)
         super().connection_lost(exc)
 
-    def _end_deadline(self) -> None:
-        if self._deadline is not None:
-            self._deadline.cancel()
-            self._deadline = None
+    def _look(self) -> None:
+        """Note whose the connection is."""
+        assert self._raw is not None
+        scope = self.scope
+        query = scope["query_string"].decode("latin-1")
+        name = self._door.known_as(Headers(raw=list(scope["headers"])), scope["path"], query)
+        if name:
+            self._door.visitors.know(self._raw, name)
 
-    def _give_up(self) -> None:
-        if self.transport.get_protocol() is self:  # no socket was made of it
-            self.transport.abort()
+
+class _Handshake(asyncio.Protocol):
+    """A connection until TLS is agreed on: a stranger's, with no more time and places than others have."""
+
+    def __init__(self, door: DoorKeeper, context: ssl.SSLContext, visit: Callable[..., _Visit]) -> None:
+        self._door, self._context, self._visit = door, context, visit
+        self._early = b""
+        self._lost = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        transport.pause_reading()
+        self._door.visitors.come(transport, self._door.steady())
+        self._task = asyncio.ensure_future(self._agree(transport))
+
+    def data_received(self, data: bytes) -> None:
+        self._early += data
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._lost = True
+
+    async def _agree(self, raw: asyncio.Transport) -> None:
+        secure = None
+        with suppress(OSError, asyncio.TimeoutError):
+            secure = await asyncio.get_running_loop().start_tls(
+                raw, self, self._context, server_side=True, ssl_handshake_timeout=STRANGER_LASTS
+            )
+        if secure is None or self._lost:
+            self._door.visitors.go(raw)
+            raw.abort()
+            return
+        visit = self._visit(raw=raw)
+        visit.connection_made(secure)
+        secure.set_protocol(visit)
+        if self._early:
+            visit.data_received(self._early)
 
 
 class WebServer:
     """Serves an application until it is closed."""
 
-    def __init__(self, app: App, listener: socket.socket, place: Place) -> None:
-        secure: dict[str, Any] = {}
-        if place.certificate:
-            check_certificate(place)
-            secure = {"ssl_certfile": place.certificate, "ssl_keyfile": place.key or None}
+    def __init__(self, app: App, listener: socket.socket, place: Place, door: DoorKeeper) -> None:
+        self._door = door
+        self._context = tls_context(place) if place.certificate else None
         config = uvicorn.Config(
             app,  # type: ignore[arg-type]
-            http=_PatientProtocol,
+            http=self._meet,  # type: ignore[arg-type]
             ws="websockets-sansio",
             ws_max_size=protocol.MAX_MESSAGE,
             ws_ping_interval=10.0,
@@ -77,8 +133,11 @@ class WebServer:
             log_level="error",
             log_config=None,
             server_header=False,
+            proxy_headers=False,  # nobody says of themselves from where they come
             lifespan="on",
-            **secure,
+            backlog=ACCEPTED_AT_ONCE,
+            callback_notify=self._sweep,
+            timeout_notify=SWEEP_PERIOD,
         )
         self._server = uvicorn.Server(config)
         self._listener = listener
@@ -95,6 +154,7 @@ class WebServer:
             waited.wait(0.02)
         if not self._server.started:
             raise ServeError(f"the web server did not start: {self._failure or 'no reason was told'}")
+        self._listener.listen(WAITING)
 
     @property
     def is_alive(self) -> bool:
@@ -107,6 +167,14 @@ class WebServer:
         self._thread.join(3.0)
         self._listener.close()
 
+    def _meet(self, **given: Any) -> asyncio.Protocol:
+        """Return the protocol of a new connection."""
+        visit = partial(_Visit, self._door, **given)
+        return visit() if self._context is None else _Handshake(self._door, self._context, visit)
+
+    async def _sweep(self) -> None:
+        self._door.visitors.sweep(self._door.steady())
+
     def _run(self) -> None:
         try:
             asyncio.run(self._server.serve(sockets=[self._listener]))
@@ -114,10 +182,12 @@ class WebServer:
             self._failure = error
 
 
-def check_certificate(place: Place) -> None:
-    """Check the files of TLS. Raises ServeError."""
+def tls_context(place: Place) -> ssl.SSLContext:
+    """Return the context of the place's certificate. Raises ServeError."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     try:
-        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(place.certificate, place.key or None)
+        context.load_cert_chain(place.certificate, place.key or None)
     except (OSError, ssl.SSLError) as error:
         names = ", ".join(str(Path(name)) for name in (place.certificate, place.key) if name)
         raise ServeError(f"the certificate cannot be used ({names}): {error}") from error
+    return context

@@ -17,6 +17,7 @@ from lodestar_console.web.hub import Hub, Waker
 from lodestar_console.web.journal import Journal
 from lodestar_console.web.requests import Requests, reply
 from lodestar_console.web.stack_port import Outcome
+from lodestar_console.web.stop_desk import NO_ANSWER, SentStop
 
 PERIOD = 0.1  # s between two looks at the board for one client
 ENTITIES_PERIOD = 0.5  # s, of what changes with every image
@@ -24,8 +25,8 @@ VIEW_PERIODS = {protocol.CLOUD: 0.5, protocol.GRID: 0.2, protocol.LOOKS: 1.0}  #
 SEND_PATIENCE = 20.0  # s that a client may take to read one message; then it is disconnected
 MOST_OPEN = 8  # requests of one page that run at once
 MOST_SOCKETS = 12  # of one session
+SESSION_PERIOD = 1.0  # s between two looks whether the session of an open socket has ended
 MOST_MALFORMED = 20  # messages; then the socket is closed
-STOP_PATIENCE = 2.0  # s in which a STOP is latched, or something is wrong
 STAND_PATIENCE = 20.0  # s in which the robot is expected to stand
 
 NO_SESSION, TOO_MANY, TOO_SLOW, BAD = 4401, 4429, 4408, 4400  # close codes
@@ -40,17 +41,30 @@ class Sockets:
 
     async def state(self, socket: WebSocket) -> None:
         """Serve `/ws/state`."""
-        await self._serve(socket, lambda session: StatePage(socket, session, self._hub, self._requests).run())
+        await self._serve(
+            socket,
+            lambda session: together(
+                StatePage(socket, session, self._hub, self._requests).run(), self._while_session(socket)
+            ),
+        )
 
     async def view(self, socket: WebSocket) -> None:
         """Serve `/ws/view`."""
-        await self._serve(socket, lambda _: ViewPage(socket, self._hub).run())
+        await self._serve(
+            socket, lambda _: together(ViewPage(socket, self._hub).run(), self._while_session(socket))
+        )
 
     async def stop(self, socket: WebSocket) -> None:
         """Serve `/ws/stop`."""
         await self._serve(
             socket, lambda session: StopButton(socket, session, self._hub, self._journal).run(), "stop"
         )
+
+    async def _while_session(self, socket: WebSocket) -> None:
+        """Return when the session has ended, also where the page sends nothing and only listens."""
+        while self._hub.door.session_of(socket.headers) is not None:
+            await asyncio.sleep(SESSION_PERIOD)
+        await socket.close(NO_SESSION, "the session has ended")
 
     async def _serve(
         self, socket: WebSocket, serve: Callable[[Session], Awaitable[None]], kind: str = "page"
@@ -281,57 +295,45 @@ class StopButton:
 
     def __init__(self, socket: WebSocket, session: Session, hub: Hub, journal: Journal) -> None:
         self._socket, self._session, self._hub, self._journal = socket, session, hub, journal
-        self._waker = Waker()
         self._watch: asyncio.Task[None] | None = None
 
     async def run(self) -> None:
-        """Serve the button until the page goes."""
-        self._hub.join(self._waker)
+        """Serve the button until the page goes. Whoever has come in may stop, always."""
+        malformed = 0
         try:
-            while True:
+            while malformed <= MOST_MALFORMED:
                 try:
-                    wanted = protocol.stop_request(
-                        await receive(self._socket)
-                    )  # who has come in may stop, always
+                    wanted = protocol.stop_request(await receive(self._socket))
                 except (msgspec.DecodeError, UnicodeDecodeError) as error:
+                    malformed += 1
                     await self._say("refused", f"not understood: {error}")
                     continue
                 if not wanted.stop:
                     await self._say("ready")
                     continue
-                self._hub.stack.stop()
+                sent = await self._hub.stop.press()
                 await self._say("sent")
-                self._journal.note(self._session, {"type": "stop"}, Outcome(True))
+                self._journal.note_stop(self._session)
                 if self._watch is not None:
                     self._watch.cancel()
-                self._watch = asyncio.ensure_future(self._watch_robot())
+                self._watch = asyncio.ensure_future(self._watch_robot(sent))
+            await self._socket.close(BAD, "too many malformed messages")
         finally:
-            self._hub.leave(self._waker)
             if self._watch is not None:
                 self._watch.cancel()
 
-    async def _watch_robot(self) -> None:
-        """Tell when the STOP is latched and when the robot is measured to stand."""
+    async def _watch_robot(self, sent: SentStop) -> None:
+        """Tell when the gate has answered that it holds, and when the robot is measured to stand since."""
         with suppress(WebSocketDisconnect, OSError, RuntimeError, asyncio.TimeoutError):
-            if not await self._until(lambda robot: robot.held, STOP_PATIENCE):
-                await self._say(
-                    "refused", "The motion gate did not answer: use the robot's own emergency stop."
-                )
-                return
+            if not await sent.is_held():
+                await self._say("refused", NO_ANSWER)
+                if not await sent.is_held(STAND_PATIENCE):  # late is better than never
+                    return
             await self._say("held")
-            if await self._until(lambda robot: robot.stands, STAND_PATIENCE):
+            if await self._hub.stop.stands(sent, STAND_PATIENCE):
                 await self._say("stands")
             else:
                 await self._say("held", "The robot is not measured to stand: look at it.")
-
-    async def _until(self, holds: Callable[[protocol.Robot], bool], seconds: float) -> bool:
-        end = self._hub.door.steady() + seconds
-        while self._hub.door.steady() < end:
-            robot = self._hub.board.get("robot")
-            if isinstance(robot, protocol.Robot) and holds(robot):
-                return True
-            await self._waker.wait(0.1)
-        return False
 
     async def _say(self, what: str, text: str = "") -> None:
         told = protocol.StopReply(stop=what, at=self._hub.board.now(), text=text)  # type: ignore[arg-type]

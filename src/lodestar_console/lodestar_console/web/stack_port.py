@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -56,8 +57,15 @@ class Stack(Protocol):
         """Carry out a request that was permitted. What it raises is told as an error of the console."""
         ...
 
-    def stop(self) -> None:
-        """Send STOP at once, to the gate and to the goal selector; never waits and never refuses."""
+    def stop(self) -> asyncio.Future[bool]:
+        """Send STOP at once, to the gate and to the goal selector; never waits and never refuses.
+
+        Return the future of the gate's own answer to it: whether it holds. It may never come.
+        """
+        ...
+
+    def stands(self, since: float) -> bool:
+        """Return whether the robot is measured to stand, by what was heard after `since` (s, monotonic)."""
         ...
 
     def cancel_of(self, who: str) -> None:

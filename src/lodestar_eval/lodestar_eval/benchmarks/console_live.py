@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+import statistics
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,10 @@ from lodestar_eval.registry import Bar, Benchmark, Result, Table
 
 if TYPE_CHECKING:
     from lodestar_eval.live.console_run import ConsoleRun
+    from lodestar_eval.live.console_start import ConsoleStart
 
-_WAYS = ("without", "alone", "read", "agent")
+_START = "start"
+_WAYS = (_START, "without", "alone", "read", "agent")
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
@@ -23,7 +26,8 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ways",
         default=",".join(_WAYS),
-        help="without: no console; alone: nobody reads it; read: a client reads all; agent",
+        help="start: until the page of the demo shows something; without: no console; alone: nobody reads it; "
+        "read: a client reads all; agent: drives by tools",
     )
     parser.add_argument("--time-limit", type=positive_seconds, default=300.0, help="s (default 300)")
 
@@ -32,25 +36,32 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
     from lodestar_eval.demo.progress import ProgressLine
     from lodestar_eval.demo.session import StackFailed
     from lodestar_eval.live.console_run import run_with_console
+    from lodestar_eval.live.console_start import start_of_demo
 
     runs: list[ConsoleRun] = []
+    starts: list[ConsoleStart] = []
     failed: list[tuple[str, ...]] = []
     for seed in options.seeds.values:
         for way in options.ways.split(","):  # beside each other, so that a load of the machine meets all
+            place = folder / f"{seed}_{way}"
             try:
-                run = run_with_console(
-                    way, options.world, seed, folder / f"{seed}_{way}", options.time_limit, ProgressLine()
-                )
+                if way == _START:
+                    starts.append(start_of_demo(options.world, seed, place))
+                    progress(", ".join(_start_row(starts[-1])))
+                    continue
+                run = run_with_console(way, options.world, seed, place, options.time_limit, ProgressLine())
             except StackFailed as error:
                 failed.append((str(seed), way, str(error).splitlines()[0]))
                 progress(", ".join(failed[-1]))
                 continue
             runs.append(run)
             progress(", ".join(_row(run)))
-    return result_of(runs, failed)
+    return result_of(runs, failed, starts)
 
 
-def result_of(runs: list[ConsoleRun], failed: list[tuple[str, ...]]) -> Result:
+def result_of(
+    runs: list[ConsoleRun], failed: list[tuple[str, ...]], starts: Sequence[ConsoleStart] = ()
+) -> Result:
     """Return the result. failed: seed, way and why the stack did not come up."""
     ways = {way: [run for run in runs if run.way == way] for way in _WAYS}
     without = {run.seed: run.real_time for run in ways["without"]}
@@ -76,8 +87,27 @@ def result_of(runs: list[ConsoleRun], failed: list[tuple[str, ...]]) -> Result:
         bars.append(Bar("proportional memory, MiB", metrics["console_pss_mib"], 160.0, at_least=False))
     if agents:
         bars.append(Bar("found by an agent's tools alone, by ground truth", metrics["agent_found"], 1.0))
+    tables = []
+    if starts:
+        metrics["states_s"] = statistics.median(one.states for one in starts)
+        metrics["cells_s"] = statistics.median(one.cells for one in starts)
+        bars.append(
+            Bar("s until the page tells of the nodes, median", metrics["states_s"], 5.0, at_least=False)
+        )
+        bars.append(Bar("s until it shows the first cells, median", metrics["cells_s"], 15.0, at_least=False))
+        title = "The page of the demo, from the command on"
+        tables.append(Table(title, _START_COLUMNS, tuple(map(_start_row, starts))))
     rows = tuple(_row(run) for run in runs) + tuple((*one[:2], "", one[2], *[""] * 6) for one in failed)
-    return Result(metrics, tuple(bars), (Table("Each run", _COLUMNS, rows),), notes=_NOTES)
+    tables.append(Table("Each run", _COLUMNS, rows))
+    return Result(metrics, tuple(bars), tuple(tables), notes=_NOTES)
+
+
+_START_COLUMNS = ("seed", "link s", "nodes told s", "first cells s", "ended after Ctrl-C s", "exit status")
+
+
+def _start_row(start: ConsoleStart) -> tuple[str, ...]:
+    times = (start.link, start.states, start.cells, start.ended)
+    return (str(start.seed), *(f"{one:.1f}" for one in times), str(start.status))
 
 
 _COLUMNS = (

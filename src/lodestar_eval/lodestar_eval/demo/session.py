@@ -69,14 +69,12 @@ def run_session(
         raise StackFailed(str(error)) from error
     with contextlib.ExitStack() as cleanup:
         domain = _claim(cleanup)
-        if options.page is not None:
-            options.page.waits_for = "The nodes are being started."
         line.note(f"Starting {len(specs)} nodes (ROS_DOMAIN_ID {domain}, logs in {folder / 'log'}) ...")
         client = DemoClient(domain)
         cleanup.callback(client.close)
         starter = Starter(specs, folder / "log", environment={"ROS_DOMAIN_ID": str(domain)})
         cleanup.enter_context(starter)
-        wait_until_ready(client, starter, line)
+        wait_until_ready(client, starter, line, options.page)
         line.note(f"Directive: {record.directive!r}")
         if not prepared.task.target_ids and prepared.kind is StepKind.FIND:
             line.note("(By ground truth nothing in this building is meant; the robot does not know that.)")
@@ -134,8 +132,13 @@ def _raise_on_death(starter: Running, line: ProgressLine) -> None:
         raise StackFailed("\n".join(needed))
 
 
-def wait_until_ready(client: DemoClient, starter: Running, line: ProgressLine) -> None:
-    """Wait for every node that the demo needs. Raises StackFailed if one does not appear, or dies."""
+def wait_until_ready(
+    client: DemoClient, starter: Running, line: ProgressLine, page: DemoPage | None = None
+) -> None:
+    """Wait for every node that the demo needs. Raises StackFailed if one does not appear, or dies.
+
+    page: shows what is waited for until the console serves.
+    """
     deadline = time.monotonic() + _READY_TIMEOUT
     while missing := client.missing():
         _raise_on_death(starter, line)
@@ -145,6 +148,8 @@ def wait_until_ready(client: DemoClient, starter: Running, line: ProgressLine) -
                 f"their logs are in {starter.log_folder}"
             )
         line.show(f"  waiting for {', '.join(missing)}")
+        if page is not None:
+            page.wait_for("The nodes are being started. Not there yet:", missing)
         time.sleep(_POLL)
 
 

@@ -56,7 +56,9 @@ WIRING: Remaps = (
 
 # Names of the console that no other node needs.
 CONSOLE: Remaps = (
-    ("cloud", "semantic_voxels/cloud"),
+    ("cloud", "semantic_voxels/surface"),
+    ("changes", "scene_dictionary/changes"),
+    ("looked_at", "memory/looked_at"),
     ("held", "motion_gate/held"),
     ("hold_gate", "motion_gate/hold"),
     ("hold_selector", "goal_selector/hold"),

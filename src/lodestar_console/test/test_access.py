@@ -315,14 +315,14 @@ def test_every_request_of_a_page_needs_what_it_should():
     for kind in get_args(protocol.PageMessage):
         fields = {"text": "", "name": "entities", "question": "", "choice": 1, "action": "take", "agent": "a",
                   "room": 1, "x": 0.0, "y": 0.0, "start": (0.0, 0.0), "end": (1.0, 1.0), "entry": 1, "memory": "1",
-                  "kind": "entity", "of": "1", "time": 0.0, "id": 1}  # fmt: skip
+                  "kind": "entity", "of": "1", "time": 0.0, "outline": [], "id": 1}  # fmt: skip
         request = kind(**{name: fields[name] for name in kind.__struct_fields__ if name in fields})
         assert not refusal(request, driver)
         harmless = kind in (protocol.Ping, protocol.Resync, protocol.AskMemory, protocol.SearchMemory, protocol.Details,
                             protocol.At)  # fmt: skip
         assert bool(refusal(request, looker)) != harmless
         assert needs_lease(request) == (
-            kind in (protocol.SendDirective, protocol.AnswerRobot, protocol.PointOut)
+            kind in (protocol.SendDirective, protocol.AnswerRobot, protocol.PointOut, protocol.LayZone)
         )
 
 

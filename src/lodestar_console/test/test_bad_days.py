@@ -1,6 +1,10 @@
 """Bad days of an operator: a lost link, two tabs, a crowded world, a full disk, a session that has ended elsewhere."""
 
+import contextlib
 import json
+import socket
+import subprocess
+import sys
 import time
 
 import pytest
@@ -153,3 +157,35 @@ def test_nobody_says_of_themselves_from_where_they_come(own):
     for number in range(60):
         last = page.get("/enter?key=wrong", headers={"x-forwarded-for": f"10.0.0.{number}"})
     assert last.status == 429
+
+
+def test_a_console_that_is_killed_comes_back_for_its_open_pages(tmp_path):
+    """Its port, its sessions and what was used up are those of before, though pages hold connections to it."""
+    folder = tmp_path / "own"
+
+    def begin(port):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "lodestar_console.scripted", "--port", str(port), "--folder", str(folder)],
+            stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        return process, process.stdout.readline().strip()
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    first, link = begin(port)
+    page = PageClient(link)
+    with page.open("state") as state, page.open("stop"), contextlib.suppress(ConnectionClosed):
+        state.recv(timeout=5.0)
+        first.kill()
+        first.wait()
+        while True:
+            state.recv(timeout=5.0)
+    second, again = begin(port)
+    try:
+        assert again.startswith(link.partition("/enter")[0])
+        assert page.get("/journal").status == 200, "the session goes on"
+        assert page.get("/enter?key=" + link.partition("key=")[2]).status == 401, "and the link is used up"
+    finally:
+        second.kill()
+        second.wait()

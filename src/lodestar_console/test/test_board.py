@@ -14,6 +14,7 @@ from lodestar_console.board import items as items_module
 from lodestar_console.board import voxels as voxels_module
 from lodestar_console.board.board import Board
 from lodestar_console.board.items import ItemTable
+from lodestar_console.board.moments import Moments
 from lodestar_console.board.raster import TiledRaster
 from lodestar_console.board.voxels import VoxelCloud
 from lodestar_console.web import frames
@@ -213,3 +214,21 @@ def test_a_camera_image_is_shown_with_its_head():
     at = frames.HEADER.size + 2
     assert msgspec.json.decode(data[at : at + length])["width"] == 4 and data[at + length :] == b"jpeg"
     assert board.camera.since(shot.revision) is None
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 60), st.integers(0, 9)), max_size=80), st.integers(4, 30))
+def test_what_was_so_at_a_time_is_the_newest_by_then(noted, most):
+    moments, newest = Moments(most), {}
+    for stamp, value in noted:
+        moments.put(float(stamp), value)
+        newest[stamp] = value
+    assert len(moments) <= most
+    for asked in range(-1, 62):
+        before = [stamp for stamp in newest if stamp <= asked]
+        told = moments.at(float(asked))
+        if len(newest) <= most // 2:
+            assert told == (newest[max(before)] if before else None)
+        assert told is None or any(told == newest[stamp] for stamp in before)
+    moments.clear()
+    assert moments.at(99.0) is None

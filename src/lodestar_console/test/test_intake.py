@@ -12,15 +12,21 @@ from nav_msgs.msg import MapMetaData, OccupancyGrid
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import Image
 
+from lodestar.worldmodel.amendments import ClosedWay, closed_area
 from lodestar_console import protocol
+from lodestar_console.board import past
 from lodestar_console.board.board import Board
 from lodestar_console.intake import convert, health, knowledge
+from lodestar_console.intake.story_book import StoryBook
 from lodestar_console.intake.views import stamp_of
 from lodestar_console.intake.worker import KeyedWorker
 from lodestar_interfaces import msg
+from lodestar_interfaces.srv import ManageMemory
 from lodestar_ros.codec import BadMessage
-from lodestar_ros.conversions import header
+from lodestar_ros.conversions import header, stamp_to_msg
 from lodestar_ros.conversions_sensors import cloud_to_msg, image_to_msg
+from lodestar_ros.conversions_world import way_to_msg
+from lodestar_ros.looked_at import sharpness
 
 
 def test_a_thing_of_the_scene_keeps_its_texts_as_they_are():
@@ -86,6 +92,14 @@ def test_detections_are_outlined_in_the_image():
     message.detections = [msg.Detection(label_value=2, label="chair", caption="red chair", score=0.5, image_box=box),
                           msg.Detection(label_value=9, label="ghost", image_box=box)]  # fmt: skip
     (seen,) = convert.detections(message)
+    assert seen.entity == 0
+    others = [
+        msg.Observation(instance_id=8, label="chair", image_box=msg.ImageBox(x=0, y=10, width=15, height=10)),
+        msg.Observation(instance_id=9, label="table", image_box=box),
+        msg.Observation(instance_id=7, label="chair", image_box=msg.ImageBox(x=31, y=10, width=13, height=9)),
+    ]
+    (named,) = convert.detections(message, msg.InstanceArray(observations=others))
+    assert named.entity == 7, "of its label, where the box is nearly the same"
     us, vs = zip(*seen.outline)
     assert (min(us), max(us), min(vs), max(vs)) == (30, 44, 10, 19) and seen.label == "red chair"
 
@@ -133,11 +147,11 @@ def test_what_was_known_at_a_time_is_the_newest_decision_by_then():
                 reward=None, outcome="pending",
             ),
         )  # fmt: skip
-    then = knowledge.at(board, 25.0)
+    then = past.at(board, 25.0)
     assert (
         then.decision.id == "2" and then.pose == (2, 0, 0) and [one.id for one in then.events] == ["1", "2"]
     )
-    assert knowledge.at(board, -1.0).decision is None
+    assert past.at(board, -1.0).decision is None
 
 
 def test_what_is_asked_of_nothing_is_nothing():
@@ -171,3 +185,75 @@ def test_the_doctor_is_asked_as_a_program_and_what_it_says_is_read(monkeypatch):
     assert health.examine("/go2")[0]["what"] == "no node runs" and asked[0][-2:] == ["--namespace", "/go2"]
     with pytest.raises(ValueError, match="JSON"):
         health.examine("")
+
+
+def test_zones_are_those_of_people_with_their_corners_and_what_else_the_mask_has():
+    corners = ((1.0, 1.0), (3.0, 1.0), (3.0, 2.0))
+    door = ClosedWay((0.0, 0.0), (0.0, 1.0), cause="DOOR_CLOSED")
+    ways = [way_to_msg(closed_area(corners, "wet floor", 90.0)), way_to_msg(door)]
+    area, way = convert.closed_ways(msg.ClosedWayArray(ways=ways))
+    assert (area.kind, area.outline, area.text) == ("keep_out", [*corners], "wet floor")
+    assert area.laid and area.expires == 90.0
+    assert (way.kind, way.text, way.expires, way.laid) == ("closed_way", "door closed", None, False)
+    cells = np.zeros((100, 100), np.int8)
+    cells[20:41, 20:61] = 100  # more than the triangle
+    cells[60:80, 60:80] = 100  # of a directive
+    cells[90:95, 0:20] = 20  # people are near
+    info = MapMetaData(resolution=0.05, width=100, height=100)
+    mask = OccupancyGrid(header=header(1.0), info=info, data=cells.ravel().tolist())
+    found = convert.keep_out(mask, [area, way])
+    assert len(found) == 2 and not any(zone.laid for zone in found), (
+        "the upper half of the rectangle, and the square"
+    )
+    assert len(convert.keep_out(mask, [])) == 2
+    cells[20:41, 20:61] = 0
+    assert len(convert.keep_out(OccupancyGrid(info=info, data=cells.ravel().tolist()), [area])) == 1
+    with pytest.raises(BadMessage):
+        convert.keep_out(OccupancyGrid(info=info, data=[0, 1]), [])
+
+
+def test_changes_are_told_with_their_places():
+    message = msg.MapChanges(against="the map that was loaded")
+    message.changes = [
+        msg.WorldEvent(
+            kind="GONE", text="<b>The mug</b> is gone.", entity_ids=[4], place=[Point(x=1.234, y=2.0)]
+        ),
+        msg.WorldEvent(kind="APPEARED", text="A chair is new."),
+    ]
+    told = convert.changes(message)
+    assert [(one.kind, one.x, one.entities) for one in told.changes] == [
+        ("gone", 1.23, [4]),
+        ("new", None, []),
+    ]
+    assert told.against and told.changes[0].text.startswith("<b>")
+
+
+def test_looks_are_from_never_to_nearby():
+    found = convert.looks(grid([-1, 0, 1, 50, 100, 100], 3, 2))
+    assert found.dtype == np.uint8 and found.tolist() == [[0, 0, 2], [127, 255, 255]]
+    with pytest.raises(BadMessage):
+        convert.looks(grid([1], 3, 2))
+    sharp = sharpness(np.array([[np.inf, 0.0, 2.25, 4.5]], np.float32), 4.5)
+    assert sharp.tolist() == [[-1, 100, 50, 1]]
+
+
+def test_memories_have_their_time_and_place():
+    told = ManageMemory.Response()
+    told.found = [msg.Remembered(id=7, stamp=stamp_to_msg(12.5), place=Point(x=1.0, y=2.0), text="x" * 999,
+                                 keyframe_id=3, session_id="s", pinned=True)]  # fmt: skip
+    (found,) = knowledge.memories(told)
+    assert (found.id, found.at, found.x, found.y, found.pinned) == ("7", 12.5, 1.0, 2.0, True)
+    assert found.keyframes == [3] and found.session == "s" and len(found.text) == 300
+
+
+def test_the_picture_and_the_place_of_a_time_are_the_newest_by_then():
+    board = Board()
+    for stamp in range(10):
+        board.poses.put(float(stamp), (float(stamp), 0.0, 0.0))
+    board.shots.put(2.0, 5)
+    board.shots.put(6.0, 9)
+    assert past.at(board, 4.4).pose == (4.0, 0.0, 0.0) and past.at(board, 4.4).keyframe == 5
+    assert past.at(board, 6.0).keyframe == 9 and past.at(board, 1.0).keyframe == 0
+    book = StoryBook(board)
+    book.tell("TOLD", "late", 5.0)
+    assert board.tables["events"].values()[0].keyframe == 5

@@ -114,6 +114,7 @@ def test_who_may_only_look_may_stop_and_ask_and_nothing_else(script):
         for kind, fields in {
             "directive": {"text": "find the sofa"}, "resume": {}, "cancel": {}, "lease": {"action": "take"},
             "correct": {"text": "it is gone", "entity": 1}, "undo": {"entry": 1}, "point_out": {"x": 0, "y": 0},
+            "zone": {"outline": []},
             "memory_forget": {"text": "chair"}, "name_room": {"room": 1, "name": "x"}, "offer": {"agent": "a"},
         }.items():  # fmt: skip
             reply = state.request(kind, **fields)
@@ -159,3 +160,34 @@ def test_a_directive_of_20_kb_is_refused_with_a_sentence_and_the_page_stays(page
         socket.send("no json")
         state.until(lambda s: 0 in s.replies)
         assert state.request("ask", text="where is the sofa?")["ok"]
+
+
+def test_a_zone_is_seen_by_every_page_and_can_be_undone(page):
+    with page.open("state") as socket:
+        state = StateReader(socket)
+        corners = [[6.0, 1.0], [7.0, 1.0], [7.0, 2.0]]
+        told = state.request("zone", outline=corners, text="wet paint")
+        assert told["ok"]
+        state.until(lambda s: any(zone["text"] == "wet paint" and zone["laid"] for zone in s.parts["zones"]))
+        said = "The area is closed (wet paint)."
+        state.until(lambda s: any(row["text"] == said for row in s.items.get("beliefs", {}).values()))
+        entry = next(row["entry"] for row in state.items["beliefs"].values() if row["text"] == said)
+        assert state.request("undo", entry=entry)["ok"]
+        state.until(lambda s: not any(zone["text"] == "wet paint" for zone in s.parts["zones"]))
+        assert not state.request("zone", outline=corners, remove=True)["ok"]
+
+
+def test_stop_as_a_request_of_its_own_needs_a_session_and_an_origin(script, page):
+    before = script.stack.stops
+    answer = page.get("/stop", "POST", {"origin": page.origin})
+    assert (
+        answer.status == 200
+        and json.loads(answer.text)["stop"] == "sent"
+        and script.stack.stops == before + 1
+    )
+    for headers in ({}, {"origin": "http://evil.example"}):
+        assert page.get("/stop", "POST", headers).status in (401, 403)
+    assert script.stack.stops == before + 1
+    with page.open("stop") as stop:
+        stop.send('{"stop": false}')
+        assert json.loads(stop.recv(timeout=5))["stop"] == "ready" and script.stack.stops == before + 1

@@ -48,7 +48,7 @@ def test_a_dead_gate_is_told_within_a_second_though_it_held_before(script):
 
 def test_malformed_presses_end_with_the_socket_and_no_stop_is_lost(script):
     with PageClient(script.console.link()).open("stop") as socket:
-        socket.send('{"stop": false}')
+        socket.send('{"stop": 1}')
         assert json.loads(socket.recv(timeout=2.0))["stop"] == "refused"
         press(socket)
         assert script.stack.stops == 1

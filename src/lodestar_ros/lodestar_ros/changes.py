@@ -22,17 +22,18 @@ from lodestar.assembly.session_maps import running_session, saved_session
 from lodestar.assembly.shared import SharedConfig
 from lodestar.models.english import duration_in_words
 from lodestar.scene.category_priors import BadPriors, CategoryPriors
-from lodestar.scene.change_report import TOLD, report_json, report_lines, sentence_of
+from lodestar.scene.change_report import report_json, report_lines
 from lodestar.scene.config import ChangeConfig
 from lodestar.scene.mirror import SceneMirror
-from lodestar.scene.session_changes import ChangeKind, ThingChange, watchings_of
+from lodestar.scene.session_changes import ThingChange, watchings_of
 from lodestar.scene.session_sights import OtherMap, SessionScene, changes_between
 from lodestar.storage.archive import ArchiveError
 from lodestar.storage.files import write_file
 from lodestar.storage.snapshot import BadFolder
 from lodestar_interfaces import msg
 from lodestar_ros import qos
-from lodestar_ros.conversions import BadMessage, header, point_to_msg
+from lodestar_ros.change_events import events_of
+from lodestar_ros.conversions import BadMessage
 from lodestar_ros.conversions_regions import regions_from_msg
 from lodestar_ros.conversions_scene import scene_from_msg
 from lodestar_ros.delta_client import Parts, entities_client
@@ -44,12 +45,6 @@ _PATIENCE = 15.0  # seconds of wall time for the scene of a running stack
 _HEARD = 3.0  # seconds of wall time for those who hear the events
 _ROOMS = 1.0  # seconds of wall time for the rooms, once the scene has come
 EXIT_APART, EXIT_GONE = 1, 3
-_EVENT_KINDS = {
-    ChangeKind.MOVED: "MOVED",
-    ChangeKind.APPEARED: "APPEARED",
-    ChangeKind.VANISHED: "GONE",
-    ChangeKind.RELABELLED: "RELABEL",
-}
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -168,27 +163,10 @@ def _heard_scene(node: Node) -> SceneMirror | None:
     return mirror
 
 
-def events_of(changes: Sequence[ThingChange], scene: SessionScene, stamp: float) -> list[msg.WorldEvent]:
-    """Return the changes that are told, as events of the world. stamp: seconds."""
-    found = []
-    for change in changes:
-        known = change.after or change.before
-        if change.kind not in TOLD or known is None:
-            continue
-        ids = dict.fromkeys(sight.id for sight in (change.before, change.after) if sight is not None)
-        found.append(
-            msg.WorldEvent(
-                header=header(stamp, "map"), kind=_EVENT_KINDS[change.kind], entity_ids=list(ids),
-                text=sentence_of(change, scene.room_at), place=[point_to_msg(known.mean)],
-            )
-        )  # fmt: skip
-    return found
-
-
 def _tell(node: Node, changes: Sequence[ThingChange], scene: SessionScene) -> None:
     """Publish the events once somebody listens, or after a while without."""
     publisher = node.create_publisher(msg.WorldEvent, EVENTS, qos.EVENT)
-    events = events_of(changes, scene, node.get_clock().now().nanoseconds * 1e-9)
+    events = events_of(changes, scene.room_at, node.get_clock().now().nanoseconds * 1e-9)
     begun = time.monotonic()
     while not publisher.get_subscription_count() and time.monotonic() - begun < _HEARD:
         rclpy.spin_once(node, timeout_sec=0.1)

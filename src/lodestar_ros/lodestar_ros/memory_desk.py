@@ -1,4 +1,4 @@
-"""The `~/manage` service: pin, forget, correct, tell, export and import memories."""
+"""The `~/manage` service: pin, forget, correct, tell, export, import and list memories."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from lodestar.memory.errors import BadMemory, NoSuchMemory, NotErased, StoreError
+from lodestar.memory.records import Memory
 from lodestar.memory.rows import plain_words
 from lodestar.memory.store import MemoryStore
 from lodestar.memory.transfer import export_file, export_jsonl, import_jsonl
+from lodestar_interfaces.msg import Remembered
 from lodestar_interfaces.srv import ManageMemory
-from lodestar_ros.conversions import stamp_from_msg
+from lodestar_ros.conversions import point_to_msg, stamp_from_msg, stamp_to_msg
 from lodestar_ros.memory_feed import MemoryFeed
 from lodestar_ros.memory_keeper import MemoryKeeper
 from lodestar_ros.node import LodestarNode
@@ -44,6 +46,7 @@ class MemoryDesk:
             kinds.TELL: self._tell,
             kinds.EXPORT: self._export,
             kinds.IMPORT: self._import,
+            kinds.LIST: lambda store, request: dict.fromkeys(_listed(store, request), ""),
         }
         ServiceWorker(node, ManageMemory, "~/manage", self._manage, _ERRORS)
 
@@ -61,6 +64,8 @@ class MemoryDesk:
             raise Refused(Codes.NOT_ERASED, str(error)) from error
         response.count, response.ids = len(memories), [int(i) for i in memories][:SHOWN_IDS]
         response.texts = [text for text in memories.values() if text][:SHOWN_TEXTS]
+        if request.what == ManageMemory.Request.LIST:
+            response.found = [_remembered(store.get(i)) for i in [*memories][-SHOWN_IDS:]]
         if request.what == ManageMemory.Request.FORGET and request.expected not in (0, len(memories)):
             why = f"{response.count} memories fit, not {request.expected}: nothing was forgotten; look again"
             raise Refused(Codes.NOT_CONFIRMED, why)
@@ -119,6 +124,18 @@ class MemoryDesk:
         return dict.fromkeys(sorted(set(store.identities()) - before), "")
 
 
+def _remembered(memory: Memory) -> Remembered:
+    return Remembered(
+        id=memory.id,
+        stamp=stamp_to_msg(memory.start),
+        place=point_to_msg(memory.position),
+        text=memory.text,
+        keyframe_id=memory.keyframe_ids[0] if memory.keyframe_ids else 0,
+        session_id=memory.keyframe_session,
+        pinned=memory.pinned,
+    )
+
+
 def _named(request: Any) -> list[int]:
     if not len(request.ids):
         raise Refused(Codes.BAD_REQUEST, "no memory is named; give its id, which every answer's proof has")
@@ -131,13 +148,21 @@ def _fitting(store: MemoryStore, request: Any) -> list[int]:
     begin, end = stamp_from_msg(request.from_stamp), stamp_from_msg(request.to_stamp)
     if not (len(request.ids) or request.text.strip() or begin or end):
         raise Refused(Codes.BAD_REQUEST, "say what to forget: ids, words or a time")
+    if not len(request.ids):
+        return _listed(store, request)
     if end and begin > end:
         raise Refused(Codes.BAD_REQUEST, "the time ends before it begins")
-    if not len(request.ids):
-        return store.mentioning(request.text, (begin or float("-inf"), end or float("inf")))
     words, found = plain_words(request.text), map(store.get, map(int, dict.fromkeys(request.ids)))
     inside = [memory for memory in found if memory.end >= begin and (not end or memory.start <= end)]
     return [memory.id for memory in inside if words in plain_words(memory.text)]
+
+
+def _listed(store: MemoryStore, request: Any) -> list[int]:
+    """Return the memories of this map that hold words and reach into a time, the oldest first."""
+    begin, end = stamp_from_msg(request.from_stamp), stamp_from_msg(request.to_stamp)
+    if end and begin > end:
+        raise Refused(Codes.BAD_REQUEST, "the time ends before it begins")
+    return store.mentioning(request.text, (begin or float("-inf"), end or float("inf")))
 
 
 def _path(request: Any) -> Path:

@@ -4,26 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
+from lodestar.scene.dictionary import SceneDictionary
 from lodestar.scene.moved_things import MovedThings, SeenElsewhere
 from lodestar.scene.records import SceneDelta
+from lodestar.scene.session_changes import ThingChange
+from lodestar_interfaces import msg
+from lodestar_ros import qos
+from lodestar_ros.change_events import events_of
+from lodestar_ros.conversions import header
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.workers import LatestWorker
 
 
 class MovedThingsWatch:
-    """Compare on a thread of its own; archive and publish on the worker that publishes the scene's changes."""
+    """Compare on a thread of its own; archive and publish on the worker that publishes the scene's changes.
+
+    Publishes: ``~/changes`` since the map was loaded, when they differ, while somebody hears them.
+    """
 
     def __init__(
         self,
         node: LodestarNode,
+        scene: SceneDictionary,
         moved: MovedThings | None,
         period: float,
         submit: Callable[[Callable[[], None]], None],
         publish: Callable[[SceneDelta], None],
     ) -> None:
+        self._node, self._scene = node, scene
         self._submit, self._publish, self._archived = submit, publish, 0
+        self._told: tuple[list[ThingChange] | None, int] = (None, 0)
         if moved is None:
             return
+        self._changes = node.create_publisher(msg.MapChanges, "~/changes", qos.LATCHED)
         worker: LatestWorker[MovedThings] = LatestWorker("moved", self._compare, node.diagnostics.error)
         node.on_close(worker.close)
         node.steady_timer(period, lambda: worker.submit(moved))
@@ -34,6 +49,21 @@ class MovedThingsWatch:
         found = moved.find()
         if found.ids:
             self._submit(lambda: self._archive(moved, found))
+        readers = self._changes.get_subscription_count()
+        if readers and (moved.changes is not self._told[0] or readers != self._told[1]):
+            self._told = moved.changes, readers
+            self._tell(moved.changes)
+
+    def _tell(self, changes: list[ThingChange]) -> None:
+        stamp = self._node.now
+        against = "the map that was loaded" if self._scene.has_loaded else ""
+        events = events_of(changes, self._room_at, stamp)
+        self._changes.publish(msg.MapChanges(header=header(stamp, "map"), against=against, changes=events))
+
+    def _room_at(self, place: np.ndarray) -> str:
+        identity = int(self._scene.rooms.at(np.asarray(place, float)[None])[0])
+        region = self._scene.regions.get(identity)
+        return "" if region is None else region.label
 
     def _archive(self, moved: MovedThings, found: SeenElsewhere) -> None:
         """On the worker."""

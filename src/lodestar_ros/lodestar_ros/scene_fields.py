@@ -1,4 +1,4 @@
-"""Similarity layers and keep-out zones of the directive, updated on changes."""
+"""Similarity layers, and keep-out zones of the directive and of operators, updated on changes."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from lodestar_ros.conversions import stamp_from_msg
 from lodestar_ros.conversions_language import directive_from_msg
 from lodestar_ros.conversions_map import pillars_from_msg, similarity_to_msg
 from lodestar_ros.conversions_scene import tracks_from_msg
+from lodestar_ros.conversions_world import ways_from_msg
 from lodestar_ros.frame_tree import TransformUnavailable
 from lodestar_ros.keep_out import KeepOutPublisher
 from lodestar_ros.node import FrameNames, LodestarNode
@@ -34,7 +35,7 @@ class SceneFields:
 
     A zone that appears where the robot stands is laid as the robot leaves it (`ZoneGrowth`). The comfort of people who
     are tracked lies over the zones, at most every PEOPLE seconds.
-    Subscribes: ``pillars``, ``directive``, ``tracks``, ``movers``, TF.
+    Subscribes: ``pillars``, ``directive``, ``tracks``, ``movers``, ``closed_ways``, TF.
     Publishes: ``~/similarity/{target,neighbor,constraint}``, ``~/keep_out_mask``, ``~/costmap_filter_info``.
     """
 
@@ -57,6 +58,7 @@ class SceneFields:
         node.diagnostics.value("zones.held_back_m2", lambda: self._growth.held)
         node.listen(msg.PillarMap, "pillars", self._on_pillars, qos.LATCHED)
         node.listen(msg.Directive, "directive", self._on_directive, qos.LATCHED)
+        node.listen(msg.ClosedWayArray, "closed_ways", self._on_ways, qos.LATCHED)
         self._people_due = Periodic(PEOPLE)
         self._newest = node.timed(NewestStamp())
         self._clock = CarriedStamp()  # of the movers' stamps, which their lives are told by
@@ -74,6 +76,10 @@ class SceneFields:
     def _on_directive(self, message: msg.Directive) -> None:
         self._chain.directive = directive_from_msg(message)
         self._worker.submit(None)
+
+    def _on_ways(self, message: msg.ClosedWayArray) -> None:
+        if self._chain.follow_ways(ways_from_msg(message)):
+            self._worker.submit(None)
 
     def _on_tracks(self, message: msg.MoverTracks) -> None:
         self._chain.movers = tracks_from_msg(message)

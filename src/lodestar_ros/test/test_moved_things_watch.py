@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -29,10 +30,17 @@ class Shell:
 
     def __init__(self):
         self.timers, self.closing, self.jobs, self.told = [], [], [], []
-        self.values, self.diagnostics = {}, self
+        self.values, self.diagnostics, self.now = {}, self, 7.0
 
     def steady_timer(self, period, work):
         self.timers.append((period, work))
+
+    def create_publisher(self, kind, topic, profile):
+        self.changes = []
+        self.readers = 0
+        return SimpleNamespace(
+            publish=self.changes.append, get_subscription_count=lambda: self.readers, topic_name=topic
+        )
 
     def on_close(self, close):
         self.closing.append(close)
@@ -43,10 +51,13 @@ class Shell:
     def error(self, error):
         raise AssertionError from error
 
-    def until_job(self):
+    def until(self, holds):
         end = time.monotonic() + 20.0
-        while not self.jobs and time.monotonic() < end:
+        while not holds() and time.monotonic() < end:
             time.sleep(0.01)
+
+    def until_job(self):
+        self.until(lambda: self.jobs)
         return self.jobs.pop()
 
 
@@ -60,7 +71,8 @@ def shell():
 
 def watch(shell, scene, **options):
     config = SceneDictionaryConfig(**options)
-    MovedThingsWatch(shell, MovedThings(scene), config.changes_period, shell.jobs.append, shell.told.append)
+    moved = MovedThings(scene)
+    MovedThingsWatch(shell, scene, moved, config.changes_period, shell.jobs.append, shell.told.append)
     return config
 
 
@@ -82,5 +94,25 @@ def test_what_was_seen_elsewhere_is_archived_on_the_worker(shell):
 def test_it_can_be_switched_off(shell):
     off = SceneDictionaryConfig(archive_moved=False)
     chain = SceneChain(off, SharedConfig(), PhraseBook())
-    MovedThingsWatch(shell, chain.moved, off.changes_period, shell.jobs.append, shell.told.append)
+    MovedThingsWatch(
+        shell, chain.dictionary, chain.moved, off.changes_period, shell.jobs.append, shell.told.append
+    )
     assert not shell.timers and not shell.values
+
+
+def test_changes_are_told_to_whoever_hears_them_and_once(shell):
+    scene, news = loaded(yesterday())
+    news(updated=(thing(BOOK, count=8, stamp=5.0),))
+    watch(shell, scene)
+    [(_, compare)] = shell.timers
+    compare()
+    assert not shell.changes, "nobody hears"
+    shell.readers = 1
+    news(updated=(thing(NEW_MUG, (4.0, 4.0, 0.9), label="mug", stamp=6.0),))
+    compare()
+    shell.until(lambda: shell.changes)
+    (told,) = shell.changes
+    assert told.against and [(one.kind, list(one.entity_ids)) for one in told.changes] == [
+        ("MOVED", [MUG, NEW_MUG])
+    ]
+    assert "moved" in told.changes[0].text and told.changes[0].place[0].x == pytest.approx(4.0)

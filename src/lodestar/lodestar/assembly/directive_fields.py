@@ -1,4 +1,4 @@
-"""Similarity layers and keep-out zones of the directive and the fence, recomputed on changes."""
+"""Similarity layers, and the keep-out zones of the directive, the fence and operators, recomputed on changes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from lodestar.grid.config import FenceConfig
-from lodestar.grid.fence import outside, widened
+from lodestar.grid.fence import inside, outside, widened
 from lodestar.grid.occupancy import FREE, OCCUPIED, OccupancyGrid2D
 from lodestar.language.directive import DEFAULT_KEEP_AWAY, Directive
 from lodestar.mapping.pillars import PillarMap
@@ -17,6 +17,7 @@ from lodestar.query.config import QueryConfig
 from lodestar.query.fields import layer_queries
 from lodestar.query.keep_out import KeepOutZones
 from lodestar.scene.dictionary import SceneDictionary
+from lodestar.worldmodel.amendments import ClosedWay
 
 NO_FENCE = FenceConfig()
 
@@ -48,7 +49,7 @@ class DirectiveFields:
         self._fence = fence
         self._keep_out = KeepOutZones(phrases, config, keep_away)
         self._followed: Directive | None = None
-        self._state: tuple = (-1, None, None, None)
+        self._state: tuple = (-1, None, None, None, ())
         self._zones: OccupancyGrid2D | None = None
 
     @property
@@ -62,16 +63,17 @@ class DirectiveFields:
         directive: Directive | None,
         pillars: PillarMap | None,
         grid: OccupancyGrid2D | None,
+        areas: tuple[ClosedWay, ...] = (),
         *,
         stamp: float,
         layers: bool = True,
     ) -> FieldUpdate | None:
         """Return the changes since the last call; None if no input has changed.
 
-        layers: also compute the similarity layers. Raises MissingPhrases; then the next call
-        tries again.
+        areas: that nobody enters. layers: also compute the similarity layers. Raises MissingPhrases; then the next
+        call tries again.
         """
-        state = (scene.revision, directive, pillars, grid)
+        state = (scene.revision, directive, pillars, grid, areas)
         if state[0] == self._state[0] and all(a is b for a, b in zip(state[1:], self._state[1:])):
             return None
         if directive is not self._followed:
@@ -82,6 +84,9 @@ class DirectiveFields:
         if grid is not None and self.is_fenced:
             grid = widened(grid, self._fence.ahead)
             mask = outside(self._fence, grid)
+        if grid is not None:
+            for one in areas:
+                mask = _both(mask, inside(one.area, grid))
         if directive is not None and pillars is not None:
             entities, regions = scene.entities(), scene.regions
             if layers:

@@ -94,8 +94,10 @@ class LocalMap:
             self._heed_movers("turns", turn.stamp)
 
     def follow_ways(self, ways: Iterable[ClosedWay]) -> None:
-        """See `PlanChain.follow_ways`."""
+        """Lay these closed ways over the plan, and keep out of the areas among them, in place of the former ones."""
         self.plan.follow_ways(ways)
+        if self.scene.follow_ways(self.plan.ways):
+            self._display_due.reset()
         self._planned()
 
     def _planned(self, jumped: bool = False) -> None:
@@ -222,7 +224,7 @@ class LocalMap:
 
     def _find_zones(self, stamp: float) -> None:
         scene = self.scene
-        if scene.directive is None and scene.zones is None and not scene.fields.is_fenced:
+        if not (scene.directive or scene.zones or scene.areas or scene.fields.is_fenced):
             return
         update = scene.refresh(stamp, layers=False)
         if update is not None and update.zones is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,7 +28,7 @@ from lodestar.scene.signs import is_sign
 from lodestar.storage.archive import Archive
 from lodestar.storage.journal_file import JournalFile
 from lodestar.storage.saved_map import ArchivePart, next_session
-from lodestar.worldmodel.amendments import Amendment
+from lodestar.worldmodel.amendments import Amendment, ClosedWay
 from lodestar.worldmodel.scene_edits import SceneAmended
 from lodestar.worldmodel.scene_journal import Request, SceneJournal
 
@@ -64,6 +64,7 @@ class SceneChain:
         self.grid: OccupancyGrid2D | None = None  # without the zones
         self.pillars: PillarMap | None = None
         self.directive: Directive | None = None
+        self.areas: tuple[ClosedWay, ...] = ()  # that nobody enters
         self.movers: tuple[MoverTrack, ...] = ()  # people and animals of the newest image
         self.others: tuple[MoverTrack, ...] = ()  # whatever moves in the newest turn of a range sensor
         self._comfort = shared.comfort
@@ -77,6 +78,14 @@ class SceneChain:
     ) -> None:
         """Caption entities by this captioner from now on; None = by templates. crops: images of an entity."""
         self.enricher = Enricher(self.dictionary, captioner or TemplateCaptioner(), self._phrases, crops)
+
+    def follow_ways(self, ways: Iterable[ClosedWay]) -> bool:
+        """Keep out of the areas among these closed ways from now on; return whether they are others than before."""
+        areas = tuple(way for way in ways if way.area)
+        if areas == self.areas:
+            return False
+        self.areas = areas
+        return True
 
     # --- instances ----------------------------------------------------------------------------------------
 
@@ -142,7 +151,7 @@ class SceneChain:
         The next call tries again then. layers: also compute the similarity layers.
         """
         update = self.fields.refresh(
-            self.dictionary, self.directive, self.pillars, self.grid, stamp=stamp, layers=layers
+            self.dictionary, self.directive, self.pillars, self.grid, self.areas, stamp=stamp, layers=layers
         )
         if update is not None and update.zones is not None:
             self.zones = update.zones

@@ -253,6 +253,16 @@ class SemanticVoxelMap:
             rotation, offset = self._anchor.map_from_part[:3, :3], self._anchor.map_from_part[:3, 3]
             return (centres @ rotation.T + offset).astype(np.float32), store.owner[places].copy()
 
+    def surface(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the voxels of surfaces: centres (N, 3) float32 in map, metres, colours (N, 3) uint8, and the confirmed
+        instance at each (N,) int32, 0 = none.
+        """
+        centres, colors = self.geometry.surface()
+        with self._lock:
+            owners = self._store.owners_near(centres)
+            ids = np.where(self._confirmed()[owners], owners, 0).astype(np.int32)
+        return transform_points(self._anchor.map_from_part, centres).astype(np.float32), colors, ids
+
     def mesh(self) -> Mesh:
         """Return the surfaces in map."""
         mesh = extract_mesh(self.geometry)

@@ -88,10 +88,8 @@ class TsdfVolume:
         """
         with self._lock:
             places, total = self.blocks.places(), 0
-            for start in range(
-                0, len(places), 4096
-            ):  # in parts: a whole building at once would need its memory again
-                some = places[start : start + 4096]
+            for part in _parts(len(places)):
+                some = places[part]
                 cube = (len(some), SIDE, SIDE, SIDE)
                 distance, weight, _ = self._cells.read(some)
                 seen = (weight > 0).reshape(cube)
@@ -105,6 +103,26 @@ class TsdfVolume:
                     at_surface[high] |= under[high] & over[low]
                 total += int(at_surface.sum())
             return total
+
+    def surface(self, min_weight: int = 2) -> tuple[np.ndarray, np.ndarray]:
+        """Return the voxels nearest to surfaces, seen `min_weight` times or more: centres (N, 3) float32 in the
+        volume, metres, and colours (N, 3) uint8, black where no image came with the depth.
+        """
+        with self._lock:
+            places = self.blocks.places()
+            signed = np.zeros((len(places), CELLS), np.int16)  # distance, 0 = not seen
+            for part in _parts(len(places)):
+                distance, weight, _ = self._cells.read(places[part])
+                signed[part] = np.where(weight >= min_weight, np.where(distance == 0, -1, distance), 0)
+            coords = self.blocks.coords[places].astype(np.int64)
+            at = at_surfaces(signed.reshape(-1, SIDE, SIDE, SIDE), coords).reshape(-1, CELLS)
+            colors = [np.empty((0, 3), np.uint8)]
+            for part in _parts(len(places)):
+                colors.append(self._cells.read(places[part])[2][at[part]])
+        blocks, cells = np.nonzero(at)
+        inner = np.stack(np.unravel_index(cells, (SIDE, SIDE, SIDE)), axis=1)
+        centres = (coords[blocks] * SIDE + inner + 0.5) * self.config.voxel
+        return centres.astype(np.float32), np.concatenate(colors)
 
     def snapshot(self) -> dict[str, np.ndarray]:
         """Copy coords (B, 3) int32, distance (B, 512) float32, weight (B, 512) uint8, color (B, 512, 3) uint8.
@@ -151,6 +169,44 @@ _SHAPES: dict[str, tuple[tuple[int, ...], type]] = {
     "weight": ((CELLS,), np.uint8),
     "color": ((CELLS, 3), np.uint8),
 }
+
+
+def _parts(count: int, most: int = 4096) -> list[slice]:
+    """Return slices of blocks: a whole building at once would need its memory again."""
+    return [slice(start, start + most) for start in range(0, count, most)]
+
+
+def at_surfaces(signed: np.ndarray, coords: np.ndarray) -> np.ndarray:
+    """Return which cells (B, 8, 8, 8) bool are the nearer ones of two between which a surface passes, in one block or
+    in two.
+
+    signed: (B, 8, 8, 8) distances, above 0 before a surface, below 0 behind it, 0 not seen. coords: (B, 3) int64 of
+    the blocks.
+    """
+    found = np.zeros(signed.shape, bool)
+    low = coords.min(axis=0, initial=0)
+    reach = coords.max(axis=0, initial=0) - low + 2
+    steps = np.array([reach[1] * reach[2], reach[2], 1])
+    keys = (coords - low) @ steps
+    order = np.argsort(keys)
+    for axis in range(3):
+        after = order[np.searchsorted(keys[order], keys + steps[axis]).clip(max=max(len(keys) - 1, 0))]
+        first = np.flatnonzero(keys[after] == keys + steps[axis])
+        cells, marks = np.moveaxis(signed, axis + 1, 1), np.moveaxis(found, axis + 1, 1)  # views
+        one, other = _nearer(cells[:, :-1], cells[:, 1:])
+        marks[:, :-1] |= one
+        marks[:, 1:] |= other
+        one, other = _nearer(cells[first, -1], cells[after[first], 0])
+        marks[first, -1] |= one
+        marks[after[first], 0] |= other
+    return found
+
+
+def _nearer(one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return where a surface between two cells is nearer to the one, and where to the other."""
+    passes = (np.sign(one) * np.sign(other)) < 0
+    closer = np.abs(one) <= np.abs(other)
+    return passes & closer, passes & ~closer
 
 
 def _check_arrays(arrays: Mapping[str, np.ndarray], config: GeometryConfig) -> None:

@@ -336,6 +336,11 @@ class SceneDictionary:
             for identity in keyframe.instances:
                 self.state.show(self.state.resolve(identity), keyframe, keyframe.instances[identity])
 
+    @property
+    def has_loaded(self) -> bool:
+        """Return whether the scene began with that of a map that was loaded."""
+        return self._loaded is not None
+
     def changes_since_load(self, most: int, elapsed: float = float("nan")) -> list[ThingChange]:
         """Return what has changed since a map was loaded; nothing without one, or beyond `most` entities.
 

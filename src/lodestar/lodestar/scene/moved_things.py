@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from lodestar.scene.amendments import AmendmentRefused, Edit, EntityEdit
 from lodestar.scene.dictionary import SceneDictionary
 from lodestar.scene.records import EntityState, SceneDelta
-from lodestar.scene.session_changes import ChangeKind
+from lodestar.scene.session_changes import ChangeKind, ThingChange
 
 MOST_COMPARED = 3000  # entities up to which a scene is compared; that takes about a second then
 
@@ -32,6 +32,7 @@ class MovedThings:
         self._scene = scene
         self._archived: set[int] = set()
         self._compared: tuple[int, int] = (0, -1)  # map and revision of the last comparison
+        self.changes: list[ThingChange] = []  # that it found
 
     def find(self) -> SeenElsewhere:
         """Compare the scene with the map as it was loaded. Slow; may run beside the scene's updates."""
@@ -42,10 +43,10 @@ class MovedThings:
         if state[0] != self._compared[0]:
             self._archived.clear()
         self._compared = state
-        changes = scene.changes_since_load(MOST_COMPARED)
+        self.changes = scene.changes_since_load(MOST_COMPARED)
         ids = [
             change.before.id
-            for change in changes
+            for change in self.changes
             if change.kind is ChangeKind.MOVED
             and change.before is not None
             and change.after is not None

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
+
 from lodestar.language.query_graph import PREDICATES
 from lodestar.worldmodel.amendments import OF_WAYS, Amendment, Change
 from lodestar.worldmodel.records import ROBOT, Belief, entity_of, region_of
 
 _ARITY = {"Between": 3, "InRegion": 2, "HasAttribute": 1, "IsCategory": 1}  # the others have two arguments
 _IDS = range(2**32)
+MOST_CORNERS = 64  # of a closed area
+LEAST_AREA = 0.01  # m2 of a closed area: four cells of a plan
 
 
 class MalformedAmendment(ValueError):
@@ -34,8 +40,8 @@ def _fault(amendment: Amendment) -> str:
     belief = amendment.belief
     if amendment.entity_id not in _IDS:
         return f"{amendment.entity_id} is no entity's id"
-    if amendment.change in OF_WAYS and amendment.way is None:
-        return "it names no way"
+    if amendment.change in OF_WAYS:
+        return "it names no way" if amendment.way is None else _area_fault(amendment.way.area)
     if amendment.change is not Change.RELATE:
         return ""
     if belief is None:
@@ -44,6 +50,17 @@ def _fault(amendment: Amendment) -> str:
     if strange is not None:
         return f"{strange[:40]!r} names no entity and no region"
     return belief_fault(belief)
+
+
+def _area_fault(area: Sequence[tuple[float, float]]) -> str:
+    """Return what is wrong with the corners of a closed area; "" = nothing, or there are none."""
+    if not area:
+        return ""
+    if not 3 <= len(area) <= MOST_CORNERS:
+        return f"an area has 3 to {MOST_CORNERS} corners, and not {len(area)}"
+    x, y = np.array(area).T
+    size = abs(float(x @ np.roll(y, -1) - y @ np.roll(x, -1))) / 2.0
+    return "" if size >= LEAST_AREA else f"an area of {size:.3f} m² closes nothing; draw it larger"
 
 
 def _is_name(name: str) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -19,8 +21,8 @@ class Change(Enum):
     DOUBT = "DOUBT"  # it is to be looked at before it is acted on
     RELABEL = "RELABEL"  # it is something else: `label`
     RELATE = "RELATE"  # `belief` holds, or does not where it is negated
-    CLOSE_WAY = "CLOSE_WAY"  # nobody passes `way` until it expires
-    OPEN_WAY = "OPEN_WAY"  # `way` is passable again
+    CLOSE_WAY = "CLOSE_WAY"  # nobody passes `way`, or enters it where it is an area, until it expires
+    OPEN_WAY = "OPEN_WAY"  # `way` is open again
 
 
 OF_STATE = frozenset({Change.ARCHIVE, Change.RESTORE, Change.DOUBT})  # each replaces what another set
@@ -29,10 +31,11 @@ OF_WAYS = frozenset({Change.CLOSE_WAY, Change.OPEN_WAY})  # the others are of th
 
 @dataclass(frozen=True)
 class ClosedWay:
-    """A segment on the floor that cannot be passed, in map, metres.
+    """A segment on the floor that cannot be passed, or an area that nobody enters, in map, metres.
 
     expires: stamp in seconds, inf = until it is opened.
-    seen_free_opens: whether depth that passes through it opens it before.
+    seen_free_opens: whether depth that passes through it opens it before; never an area.
+    area: corners in turn, () = a segment; start and end are then two of them, far from each other (`closed_area`).
     """
 
     start: tuple[Length, Length]
@@ -40,6 +43,7 @@ class ClosedWay:
     expires: Until = float("inf")
     cause: str = ""
     seen_free_opens: bool = True
+    area: tuple[tuple[Length, Length], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -58,9 +62,11 @@ class Amendment:
 
 def moved_way(way: ClosedWay, jump: np.ndarray) -> ClosedWay:
     """Return a closed way after a correction of the map by (4, 4), in map."""
-    ends = np.array([[*way.start, 0.0], [*way.end, 0.0]]) @ jump[:3, :3].T + jump[:3, 3]
-    (x0, y0), (x1, y1) = ends[:, :2].tolist()
-    return replace(way, start=(x0, y0), end=(x1, y1))
+    points = (
+        np.array([(x, y, 0.0) for x, y in (way.start, way.end, *way.area)]) @ jump[:3, :3].T + jump[:3, 3]
+    )
+    start, end, *area = ((x, y) for x, y, _ in points.tolist())
+    return replace(way, start=start, end=end, area=tuple(area))
 
 
 def moved_amendment(amendment: Amendment, jump: np.ndarray) -> Amendment:
@@ -70,4 +76,14 @@ def moved_amendment(amendment: Amendment, jump: np.ndarray) -> Amendment:
 
 def middle_of(way: ClosedWay) -> tuple[float, float]:
     """Return the middle of a closed way, in map, metres."""
-    return (way.start[0] + way.end[0]) / 2.0, (way.start[1] + way.end[1]) / 2.0
+    points = way.area or (way.start, way.end)
+    return sum(x for x, _ in points) / len(points), sum(y for _, y in points) / len(points)
+
+
+def closed_area(
+    corners: Sequence[tuple[float, float]], cause: str, expires: float = float("inf")
+) -> ClosedWay:
+    """Return the area within these corners, in turn, as a closed way. cause: a person's words for it."""
+    start = corners[0]
+    end = max(corners, key=lambda corner: math.dist(start, corner))
+    return ClosedWay(start, end, expires, cause, False, tuple(corners))

@@ -14,6 +14,8 @@ from lodestar.grid.segments import crossings, distances_to_segment, segment_cell
 from lodestar.worldmodel.amendments import ClosedWay, middle_of, moved_way
 from lodestar.worldmodel.config import WayConfig
 
+_SAME_CORNER = 0.01  # m between corners of two areas that are one and the same
+
 
 class WayBook:
     """The closed ways that are believed in."""
@@ -42,7 +44,7 @@ class WayBook:
 
     def nearest(self, point: np.ndarray, reach: float) -> ClosedWay | None:
         """Return the closed way nearest to a point (2,) in map, None where none is within `reach` metres."""
-        away = [(_distance(way, point), number) for number, way in enumerate(self._ways)]
+        away = [(_distance(way, point), number) for number, way in enumerate(self._ways) if not way.area]
         return self._ways[min(away)[1]] if away and min(away)[0] <= reach else None
 
     def move(self, jump: np.ndarray) -> None:
@@ -63,7 +65,7 @@ class WayBook:
         """
         seen = []
         for way in self._ways:
-            if robot is not None and _distance(way, robot) < self._config.beside:
+            if way.area or (robot is not None and _distance(way, robot) < self._config.beside):
                 continue
             rows, columns = segment_cells(grid, way.start, way.end, 0.0)
             if not len(rows):
@@ -82,7 +84,9 @@ class WayBook:
 
 
 class WayOverlay:
-    """Lays closed ways over the plan grid until they expire or rays pass through them."""
+    """Lays closed ways over the plan grid until they expire or rays pass through them. Areas are keep-out zones, which
+    `DirectiveFields` lays.
+    """
 
     def __init__(self, config: WayConfig | None = None) -> None:
         self._config = config or WayConfig()
@@ -103,8 +107,10 @@ class WayOverlay:
         return self._ways
 
     def laid(self, now: float) -> tuple[ClosedWay, ...]:
-        """Return the ways that are laid over the grid at `now`, seconds."""
-        return tuple(way for way in self._ways if way.expires > now and way not in self._opened)
+        """Return the ways that are laid over the grid at `now`, seconds; areas are not."""
+        return tuple(
+            way for way in self._ways if way.expires > now and way not in self._opened and not way.area
+        )
 
     @property
     def opened(self) -> frozenset[ClosedWay]:
@@ -154,7 +160,9 @@ class WayOverlay:
 
 
 def _same_place(way: ClosedWay, other: ClosedWay, reach: float) -> bool:
-    """Return whether the middle of each lies within `reach` metres of the other."""
+    """Return whether the middle of each lies within `reach` metres of the other; of areas, whether they are one."""
+    if way.area or other.area:
+        return len(way.area) == len(other.area) and np.allclose(way.area, other.area, atol=_SAME_CORNER)
     return _distance(way, middle_of(other)) <= reach and _distance(other, middle_of(way)) <= reach
 
 

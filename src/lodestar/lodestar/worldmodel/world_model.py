@@ -181,7 +181,8 @@ class WorldModel:
             if way in self._inherited:
                 continue
             place = middle_of(way)
-            text = f"The way at ({place[0]:.1f}, {place[1]:.1f}) counts as open again: its time is over."
+            what = "area" if way.area else "way"
+            text = f"The {what} at ({place[0]:.1f}, {place[1]:.1f}) counts as open again: its time is over."
             self._tell(WorldEvent(self.now, Change.OPEN_WAY.value, text, place=place))
         if now > 0.0:  # a simulated clock has not begun before
             self._inherited.clear()

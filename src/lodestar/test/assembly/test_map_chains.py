@@ -6,6 +6,7 @@ import math
 import random
 from dataclasses import replace
 
+import cv2
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -30,7 +31,7 @@ from lodestar.scene.amendments import AmendmentRefused
 from lodestar.scene.records import Refusal
 from lodestar.storage.archive import Archive, ForeignFile
 from lodestar.storage.saved_map import VOXELS, SavedMap, base_session
-from lodestar.worldmodel.amendments import Amendment, Change, ClosedWay
+from lodestar.worldmodel.amendments import Amendment, Change, ClosedWay, closed_area
 from lodestar.worldmodel.world_model import Reply
 
 CAMERA = PinholeCamera(64, 48, 40.0, 40.0, 31.5, 23.5)
@@ -176,6 +177,29 @@ def test_zones_follow_grid_and_directive_and_nothing_is_told_twice() -> None:
     update = chain.refresh(2.0)
     assert update is not None and update.zones is chain.zones is not None and chain.zones.occupied.any()
     assert chain.refresh(3.0) is None
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.lists(st.tuples(st.floats(-2.8, 2.8), st.floats(-2.8, 2.8)), min_size=3, max_size=8, unique=True),
+    st.lists(st.tuples(st.floats(-2.8, 2.8), st.floats(-2.8, 2.8)), min_size=1, max_size=20),
+)
+def test_an_area_of_an_operator_is_forbidden_inside_and_open_again_without_it(corners, places) -> None:
+    chain = SceneChain(SCENE_OF, SHARED, PhraseBook())
+    chain.grid = FLOOR
+    assert chain.follow_ways([closed_area(corners, "wet floor"), ClosedWay((0.0, 0.0), (1.0, 0.0))])
+    assert not chain.follow_ways([closed_area(corners, "wet floor")])
+    update = chain.refresh(1.0)
+    assert update is not None and update.zones is not None
+    barred, polygon = update.zones.occupied, np.array(corners, np.float32)
+    for place in places:
+        edge = cv2.pointPolygonTest(polygon, place, True)  # m to the edge, positive within
+        row, column = FLOOR.cells_of(np.array([place]))[0]
+        if abs(edge) > 0.25:  # two cells and a half: beyond what the edge's cells cover
+            assert barred[row, column] == (edge > 0.0), (place, edge)
+    assert chain.follow_ways([])
+    again = chain.refresh(2.0)
+    assert again is not None and again.zones is not None and not again.zones.occupied.any()
 
 
 def test_moved_things_are_off_where_the_configuration_says_so() -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from lodestar.assembly.config import RobotConfig
 from lodestar.assembly.shared import SharedConfig
+from lodestar.geometry.poses import planar_transform
 from lodestar.grid.config import LookConfig
 from lodestar.grid.looks import NEVER, Looks, nearest_after
 from lodestar.grid.occupancy import OccupancyGrid2D
@@ -286,3 +287,21 @@ def test_what_the_loop_takes_from_memory_is_the_floor_that_only_old_looks_show()
     assert searched.from_memory(50.0) is None
     searched.restart_clock()
     assert math.isnan(searched.share) and searched.from_memory(50.0) is None
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_floor_that_is_told_bit_by_bit_is_that_of_all_looks(seed):
+    rng = np.random.default_rng(seed)
+    grid, told = plan(seed), FloorLooks()
+    for k in range(30):
+        pose = rng.uniform(0.5, 8.0, 2)
+        told.look(float(k), pose, rng.uniform(-3.0, 3.0))
+        if rng.random() < 0.3:
+            told.nearest(grid)
+        if k == 20:
+            told.move(planar_transform(0.2, -0.1, 0.05))
+    fresh = told.snapshot()
+    np.testing.assert_array_equal(told.nearest(grid), fresh.nearest(grid))
+    assert np.isfinite(told.nearest(grid)).any() and told.newest == 29.0
+    told.clear()
+    assert not np.isfinite(told.nearest(grid)).any() and told.newest == -math.inf

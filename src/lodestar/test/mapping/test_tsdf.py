@@ -11,7 +11,7 @@ from lodestar.geometry.poses import inverse, planar_transform
 from lodestar.mapping.cell_devices import make_cells
 from lodestar.mapping.cells import ProcessorCells
 from lodestar.mapping.mesh import extract_mesh
-from lodestar.mapping.tsdf import GeometryConfig, TsdfVolume
+from lodestar.mapping.tsdf import GeometryConfig, TsdfVolume, at_surfaces
 
 CONFIG = GeometryConfig()
 
@@ -306,3 +306,42 @@ def test_slabs_are_taken_as_blocks_come():
     assert len(cells._slabs) == 2
     distance, weight, color = cells.read(np.array([2048, 0, 2047]))
     assert distance[:, 0].tolist() == weight[:, 0].tolist() == color[:, 7, 1].tolist() == [1, 0, 1]
+
+
+def test_the_surface_is_at_the_crate_in_its_colour_and_without_gaps(make_volume, box_world, crate, orbit):
+    volume, world = make_volume(), box_world([crate])
+    red = np.full((world.camera.height, world.camera.width, 3), (200, 30, 10), np.uint8)
+    look(volume, world, orbit((0, 0), 2.0, 0, 360, 24), rgb=red)
+    centres, colors = volume.surface()
+    assert centres.dtype == np.float32 and len(centres) == len(colors)
+    painted = (colors == (200, 30, 10)).all(axis=1)
+    assert painted.mean() > 0.99 and not colors[~painted].any()
+    side = centres[(np.abs(centres[:, 0] - 0.4) < 0.06) & (np.abs(centres[:, 1]) < 0.3)]
+    cells = [(int(y), int(z)) for y, z in np.floor(side[:, 1:] / CONFIG.voxel) if 2 <= z < 14]
+    assert len(set(cells)) == 12 * 12, "blocks meet without a seam"
+    assert len(cells) <= 1.2 * 12 * 12, "about one layer"
+    empty, none = make_volume().surface()
+    assert empty.shape == none.shape == (0, 3)
+
+
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.integers(0, 10**6))
+def test_what_is_at_a_surface_does_not_depend_on_blocks(seed):
+    rng = np.random.default_rng(seed)
+    dense = rng.integers(-9, 10, (24, 16, 24)).astype(np.int16)
+    coords = np.argwhere(rng.random((3, 2, 3)) < 0.8).astype(np.int64)
+    for block in np.argwhere(np.ones((3, 2, 3), bool)):
+        if not (coords == block).all(axis=1).any():
+            x, y, z = 8 * block
+            dense[x : x + 8, y : y + 8, z : z + 8] = 0
+    expected = np.zeros(dense.shape, bool)
+    for cell in np.argwhere(dense):
+        for axis in range(3):
+            after = cell + np.eye(3, dtype=int)[axis]
+            if after[axis] < dense.shape[axis] and int(dense[tuple(cell)]) * int(dense[tuple(after)]) < 0:
+                closer = abs(dense[tuple(cell)]) <= abs(dense[tuple(after)])
+                expected[tuple(cell if closer else after)] = True
+    cubes = [dense[x : x + 8, y : y + 8, z : z + 8] for x, y, z in 8 * coords]
+    found = at_surfaces(np.array(cubes, np.int16).reshape(-1, 8, 8, 8), coords - 5)
+    for (x, y, z), cube in zip(8 * coords, found):
+        np.testing.assert_array_equal(cube, expected[x : x + 8, y : y + 8, z : z + 8])

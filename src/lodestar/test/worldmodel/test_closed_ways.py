@@ -9,7 +9,7 @@ import pytest
 
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.paths import path_lengths
-from lodestar.worldmodel.amendments import ClosedWay
+from lodestar.worldmodel.amendments import ClosedWay, closed_area, middle_of
 from lodestar.worldmodel.closed_ways import WayBook, WayOverlay
 
 DOOR = ClosedWay((5.0, 4.55), (5.0, 5.45), 100.0, "DOOR_CLOSED")
@@ -142,3 +142,24 @@ def test_the_nearest_way_is_found_within_reach():
     book.close(DOOR)
     assert book.nearest(np.array([4.0, 5.0]), 2.0) is DOOR
     assert book.nearest(np.array([1.0, 5.0]), 2.0) is None
+
+
+AREA = closed_area(((1.0, 1.0), (3.0, 1.0), (3.0, 2.0), (1.0, 2.0)), "wet floor")
+
+
+def test_an_area_is_no_obstacle_and_neither_sight_nor_a_question_for_a_way_opens_it():
+    grid, book = two_rooms(), WayBook()
+    assert overlay(AREA).laid_over(grid, None) is grid, "keep-out zones are laid elsewhere"
+    book.close(AREA)
+    assert book.nearest(np.array([2.0, 1.5]), 5.0) is None
+    assert book.look(grid, None) == () and book.look(grid, None) == ()
+    assert AREA.end == (3.0, 2.0) and middle_of(AREA) == (2.0, 1.5)
+
+
+def test_an_area_replaces_itself_alone_and_is_opened_by_its_own_corners():
+    book, other = WayBook(), closed_area(((1.0, 1.0), (3.0, 1.0), (3.0, 2.5)), "tape")
+    for way in (AREA, other, ClosedWay((1.9, 1.4), (2.1, 1.6))):
+        book.close(way)
+    assert len(book.ways) == 3
+    assert book.close(closed_area(AREA.area, "dry soon", 50.0)) == (AREA,)
+    assert [way.cause for way in book.expire(50.0)] == ["dry soon"] and other in book.ways

@@ -11,7 +11,7 @@ from lodestar.geometry.poses import planar_transform
 from lodestar.scene.records import Refusal
 from lodestar.storage.journal_file import JournalFile
 from lodestar.worldmodel.amendment_checks import MalformedAmendment
-from lodestar.worldmodel.amendments import Amendment, Change, ClosedWay
+from lodestar.worldmodel.amendments import Amendment, Change, ClosedWay, closed_area
 from lodestar.worldmodel.closed_ways import WayBook
 from lodestar.worldmodel.events import DIAGNOSED, REFUSED, UNDONE
 from lodestar.worldmodel.outcomes import (
@@ -435,3 +435,36 @@ def test_the_closed_ways_of_a_loaded_map_replace_the_others_and_outlive_a_restar
     assert again.ways == saved
     take_back()
     assert world.ways == (here,)
+
+
+def area(*corners, **options):
+    way = closed_area(corners, "wet floor", **options) if corners else ClosedWay((0.0, 0.0), (1.0, 0.0))
+    return Amendment(Change.CLOSE_WAY, "it is wet", "operator", way=way)
+
+
+def test_an_area_is_closed_follows_the_map_outlives_kill_9_and_is_taken_back(bench):
+    zone = area((0.0, 0.0), (2.0, 0.0), (2.0, 1.0))
+    bench.world.take_correction(np.eye(4), np.eye(4))
+    bench.world.correct((zone,), 1.0, bench.hear)
+    assert bench.events[0].text.startswith("The area at (1.3, 0.3) is closed (it is wet)")
+    bench.world.take_correction(_jump(1.0, np.pi / 2), np.eye(4))
+    bench.start()
+    (way,) = bench.world.ways
+    assert np.allclose(way.area, ((1.0, 0.0), (1.0, 2.0), (0.0, 2.0))) and way.cause == "wet floor"
+    assert ways_from_archive(ways_to_archive((way, DOOR), 1.0), 1.0) == (way, DOOR)
+    bench.world.undo(1, 2.0, bench.hear)
+    assert bench.world.ways == ()
+
+
+@pytest.mark.parametrize("corners", [((0.0, 0.0), (1.0, 0.0)), ((0.0, 0.0), (1.0, 0.0), (2.0, 0.0)),
+                                     tuple((float(n), float(n % 2)) for n in range(65))])  # fmt: skip
+def test_an_area_that_is_none_is_refused_before_anything_is_written(bench, corners):
+    with pytest.raises(MalformedAmendment, match="area"):
+        bench.world.correct((area(*corners),), 1.0, bench.hear)
+    assert bench.world.ways == () and not bench.world.transactions.entries
+
+
+def test_a_way_file_of_before_areas_is_read(bench):
+    archive = ways_to_archive((DOOR,), 1.0)
+    archive.meta["ways"] = [values[:5] for values in archive.meta["ways"]]
+    assert ways_from_archive(archive, 1.0) == (DOOR,)

@@ -13,12 +13,12 @@ _COMMAND = (
     protocol.Cancel, protocol.Resume, protocol.ChangeLease, protocol.OfferLease, protocol.NameRoom, protocol.Correct,
     protocol.Undo, protocol.CloseWay, protocol.PinMemory, protocol.CorrectMemory, protocol.ForgetMemory,
 )  # fmt: skip
-#: Move the robot: the lease too.
-_DRIVE = (protocol.SendDirective, protocol.AnswerRobot, protocol.PointOut)
+#: Move the robot, or change where it may go: the lease too.
+_DRIVE = (protocol.SendDirective, protocol.AnswerRobot, protocol.PointOut, protocol.LayZone)
 
 
 def needs_lease(request: protocol.PageMessage) -> bool:
-    """Return whether a request can move the robot."""
+    """Return whether a request can move the robot, or changes where it may go."""
     return isinstance(request, _DRIVE) and not (
         isinstance(request, protocol.SendDirective) and request.dry_run
     )

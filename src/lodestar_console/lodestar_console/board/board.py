@@ -11,6 +11,7 @@ import msgspec
 from lodestar_console import protocol
 from lodestar_console.board.camera import CameraView
 from lodestar_console.board.items import ItemTable
+from lodestar_console.board.moments import Moments
 from lodestar_console.board.raster import TiledRaster
 from lodestar_console.board.voxels import VoxelCloud
 
@@ -19,7 +20,7 @@ BOUNDS = {"entities": 50_000, "decisions": 2_000, "beliefs": 2_000, "events": 5_
 
 
 class Board:
-    """Small parts by name, growing parts, cloud, grid, looks and camera.
+    """Small parts by name, growing parts, cloud, grid, looks and camera; poses and keyframes of the past.
 
     now(): s of the robot's clock. Listeners are called on the writer's thread after each change, and only note it.
     """
@@ -31,6 +32,8 @@ class Board:
         self.cloud = VoxelCloud()
         self.grid, self.looks = TiledRaster(), TiledRaster()
         self.camera = CameraView()
+        self.poses: Moments[tuple[float, float, float]] = Moments()  # x, y, yaw of the robot in map
+        self.shots: Moments[int] = Moments()  # ids of keyframes
         self._lock = threading.Lock()
         self._revision = 0
         self._parts: dict[str, tuple[int, object, bytes]] = {}

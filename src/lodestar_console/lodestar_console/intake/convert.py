@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Literal
 
 import cv2
 import numpy as np
@@ -17,6 +17,14 @@ from lodestar_ros.conversions_sensors import image_from_msg
 _STATES = ("active", "uncertain", "archived")
 _LONGEST = 300  # characters of a text from the world
 _COLOR, _INSTANCE = "rgb", "instance"
+_CHANGES: dict[str, Literal["moved", "gone", "new", "renamed"]] = {
+    "MOVED": "moved", "GONE": "gone", "APPEARED": "new", "RELABEL": "renamed",
+}  # fmt: skip
+_SAME_BOX = (
+    0.5  # share of common pixels of a detection's box and its observation's, which small parts may lack
+)
+_FAR = 32_000  # cells beyond any mask, which OpenCV still draws to
+FORBIDDEN = 90  # value of the keep-out mask from which on a cell is told as closed
 
 
 def brief(text: str) -> str:
@@ -129,17 +137,68 @@ def frontiers(message: msg.FrontierArray, resolution: float) -> list[protocol.Fr
 
 
 def closed_ways(message: msg.ClosedWayArray) -> list[protocol.Zone]:
-    """Return the closed ways."""
+    """Return the closed ways, and the areas that an operator has laid."""
+    return [_closed_way(way) for way in message.ways]
+
+
+def _closed_way(way: msg.ClosedWay) -> protocol.Zone:
+    corners = [(point.x, point.y) for point in (way.area or (way.start, way.end))]
+    return protocol.Zone(
+        id=f"{'area' if way.area else 'way'}:{':'.join(f'{x:.2f}:{y:.2f}' for x, y in corners)}",
+        kind="keep_out" if way.area else "closed_way",
+        outline=corners,
+        text=brief(way.cause if way.area else way.cause.replace("_", " ").lower()),
+        expires=stamp_from_msg(way.expires) or None,
+        laid=bool(way.area),
+    )
+
+
+def keep_out(mask: Any, known: list[protocol.Zone]) -> list[protocol.Zone]:
+    """Return the closed areas of a keep-out mask but for those that are known, such as those of directives. Raises
+    BadMessage.
+    """
+    width, height = mask.info.width, mask.info.height
+    values = np.asarray(mask.data, np.int8)
+    if values.size != width * height:
+        raise BadMessage(f"a mask of {width} x {height} cells has {values.size} values")
+    barred = (values.reshape(height, width) >= FORBIDDEN).astype(np.uint8)
+    x0, y0, yaw = origin_of(mask.info)
+    cos, sin = math.cos(yaw), math.sin(yaw)
+    for zone in known:
+        if zone.kind == "keep_out":
+            x, y = (np.array(zone.outline) - (x0, y0)).T
+            cells = np.stack([cos * x + sin * y, -sin * x + cos * y], axis=1) / mask.info.resolution
+            corners = np.clip(np.floor(cells), -_FAR, _FAR).astype(np.int32)
+            cv2.fillPoly(barred, [corners], 0)
+            cv2.polylines(barred, [corners], isClosed=True, color=0, thickness=3)
     return [
-        protocol.Zone(
-            id=f"way:{one.start.x:.2f}:{one.start.y:.2f}:{one.end.x:.2f}:{one.end.y:.2f}",
-            kind="closed_way",
-            outline=[(one.start.x, one.start.y), (one.end.x, one.end.y)],
-            text=one.cause.replace("_", " ").lower(),
-            expires=stamp_from_msg(one.expires) or None,
-        )
-        for one in message.ways
+        protocol.Zone(id=f"keep_out:{number}", kind="keep_out", outline=area, text="keep out")
+        for number, area in enumerate(outlines(barred, mask.info))
     ]
+
+
+def changes(message: msg.MapChanges) -> protocol.Changes:
+    """Return what has changed since the map that was loaded."""
+    found = [
+        protocol.Change(
+            kind=_CHANGES.get(one.kind, "moved"),
+            text=brief(one.text),
+            x=round(one.place[0].x, 2) if one.place else None,
+            y=round(one.place[0].y, 2) if one.place else None,
+            entities=[int(i) for i in one.entity_ids][:20],
+        )
+        for one in message.changes[:500]
+    ]
+    return protocol.Changes(against=brief(message.against), changes=found)
+
+
+def looks(message: Any) -> np.ndarray:
+    """Return how sharply each cell was looked at, (H, W) uint8: 0 never, 255 from nearby. Raises BadMessage."""
+    width, height = message.info.width, message.info.height
+    values = np.asarray(message.data, np.int8)
+    if values.size != width * height or not message.info.resolution > 0.0:
+        raise BadMessage(f"looks at {width} x {height} cells have {values.size} values")
+    return (np.clip(values, 0, 100).astype(np.float32) * 2.55).astype(np.uint8).reshape(height, width)
 
 
 def cloud(message: PointCloud2) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -167,9 +226,15 @@ def cloud(message: PointCloud2) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return points, colors, rows[_INSTANCE] if _INSTANCE in known else np.zeros(count, np.uint32)
 
 
-def detections(message: msg.SegmentedImage) -> list[protocol.DetectedOutline]:
-    """Return the detections with outlines in pixels. Raises BadMessage."""
+def detections(
+    message: msg.SegmentedImage, instances: msg.InstanceArray | None = None
+) -> list[protocol.DetectedOutline]:
+    """Return the detections with outlines in pixels. Raises BadMessage.
+
+    instances: what became of the detections of the same image: that of the same label whose box covers it best.
+    """
     labels = image_from_msg(message.labels)
+    seen = [] if instances is None else list(instances.observations)
     result = []
     for one in message.detections[:100]:
         box = one.image_box
@@ -178,9 +243,29 @@ def detections(message: msg.SegmentedImage) -> list[protocol.DetectedOutline]:
         if not found:
             continue
         shape = cv2.approxPolyDP(max(found, key=cv2.contourArea), 2.0, True)[:, 0, :]
-        outline = [(float(u + box.x), float(v + box.y)) for u, v in shape[:100]]
-        label = one.caption or one.label
         result.append(
-            protocol.DetectedOutline(label=brief(label), score=round(float(one.score), 2), outline=outline)
+            protocol.DetectedOutline(
+                label=brief(one.caption or one.label),
+                score=round(float(one.score), 2),
+                outline=[(float(u + box.x), float(v + box.y)) for u, v in shape[:100]],
+                entity=_instance(one, seen),
+            )
         )
     return result
+
+
+def _instance(detection: msg.Detection, seen: list[msg.Observation]) -> int:
+    """Return the instance that a detection was taken for, 0 = none."""
+    fits = [
+        (_overlap(detection.image_box, one.image_box), one) for one in seen if one.label == detection.label
+    ]
+    share, best = max(fits, key=lambda fit: fit[0], default=(0.0, None))
+    return int(best.instance_id) if best is not None and share >= _SAME_BOX else 0
+
+
+def _overlap(one: msg.ImageBox, other: msg.ImageBox) -> float:
+    """Return the share of the common pixels of two boxes in all of theirs."""
+    wide = min(one.x + one.width, other.x + other.width) - max(one.x, other.x)
+    high = min(one.y + one.height, other.y + other.height) - max(one.y, other.y)
+    common = max(wide, 0) * max(high, 0)
+    return common / max(one.width * one.height + other.width * other.height - common, 1)

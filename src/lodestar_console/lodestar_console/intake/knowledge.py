@@ -10,8 +10,6 @@ from lodestar_console.board.board import Board
 from lodestar_console.intake.convert import brief, number
 from lodestar_ros.conversions import stamp_from_msg
 
-AROUND = 15.0  # s before a moment whose events are shown with it
-MOST_EVENTS = 50
 _KINDS = ("memory", "keyframe", "entity", "room")
 
 
@@ -26,6 +24,8 @@ def answer(result: Any) -> protocol.AnswerValue:
             keyframe=int(one.id) if one.kind == one.KIND_KEYFRAME else 0,
             session=one.session_id,
             score=round(float(one.score), 3),
+            x=number(round(one.pose.position.x, 2)),
+            y=number(round(one.pose.position.y, 2)),
         )
         for one in result.evidence[:40]
     ]
@@ -52,9 +52,20 @@ def answer(result: Any) -> protocol.AnswerValue:
 
 
 def memories(told: Any) -> list[protocol.MemoryItem]:
-    """Return the memories that a request to the memory names, with their texts."""
-    texts = [*told.texts, *[""] * len(told.ids)]
-    return [protocol.MemoryItem(id=str(i), at=0.0, text=brief(texts[n])) for n, i in enumerate(told.ids)]
+    """Return the memories that the memory has listed."""
+    return [
+        protocol.MemoryItem(
+            id=str(one.id),
+            at=stamp_from_msg(one.stamp),
+            text=brief(one.text),
+            x=number(round(one.place.x, 2)),
+            y=number(round(one.place.y, 2)),
+            pinned=one.pinned,
+            session=one.session_id,
+            keyframes=[int(one.keyframe_id)] if one.keyframe_id else [],
+        )
+        for one in told.found
+    ]
 
 
 def details(board: Board, kind: str, of: str) -> protocol.DetailsValue | None:
@@ -77,7 +88,7 @@ def details(board: Board, kind: str, of: str) -> protocol.DetailsValue | None:
 
 
 def _room(room: protocol.Room) -> protocol.DetailsValue:
-    lines = [f"{room.area:.1f} m2", f"Named by a person: {'yes' if room.named else 'no'}"]
+    lines = [f"{room.area:.1f} m²", f"Named by a person: {'yes' if room.named else 'no'}"]
     if room.contents:
         lines.append(f"In it: {', '.join(room.contents)}")
     if room.plates:
@@ -103,19 +114,3 @@ def _entity(board: Board, entity: protocol.Entity) -> protocol.DetailsValue:
 def _ago(now: float, stamp: float) -> str:
     seconds = max(now - stamp, 0.0)
     return f"{seconds:.0f} s ago" if seconds < 120 else time.strftime("%H:%M:%S", time.localtime(stamp))
-
-
-def at(board: Board, moment: float) -> protocol.AtValue:
-    """Return what was known at a moment: the newest decision by then, and the events around it."""
-    decisions = [one for one in board.tables["decisions"].values() if one.at <= moment]
-    events = sorted(
-        (one for one in board.tables["events"].values() if one.at <= moment), key=lambda one: one.at
-    )
-    recent = [one for one in events if one.at >= moment - AROUND][-MOST_EVENTS:]
-    last = next((one for one in reversed(events) if one.pose is not None), None)
-    decision = max(decisions, key=lambda one: one.at, default=None)
-    shots = [one.keyframe for one in recent if one.keyframe]
-    keyframe = shots[-1] if shots else decision.keyframes[0] if decision and decision.keyframes else 0
-    return protocol.AtValue(
-        at=moment, decision=decision, events=recent, pose=last.pose if last else None, keyframe=keyframe
-    )

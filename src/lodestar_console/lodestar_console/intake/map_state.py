@@ -20,14 +20,13 @@ from lodestar_ros.delta_client import entities_client
 from lodestar_ros.node import LodestarNode
 
 ROOMS_PERIOD = 2.0  # s between two looks at which things are in which room
-FORBIDDEN = 90  # value of the keep-out mask from which on a cell is told as closed
 
 
 class MapState:
-    """Shows ``grid``, ``entities``, ``rooms``, ``frontiers``, ``zones`` and ``vocabulary``.
+    """Shows ``grid``, ``entities``, ``rooms``, ``frontiers``, ``zones``, ``changes`` and ``vocabulary``.
 
-    Subscribes: ``grid``, ``entities``, ``regions``, ``frontiers``, ``closed_ways``, ``keep_out``, ``vocabulary``.
-    Calls: ``get_entities``.
+    Subscribes: ``grid``, ``entities``, ``regions``, ``frontiers``, ``closed_ways``, ``keep_out_mask``, ``changes``,
+    ``vocabulary``. Calls: ``get_entities``.
     """
 
     def __init__(self, node: LodestarNode, board: Board, worker: KeyedWorker) -> None:
@@ -36,13 +35,14 @@ class MapState:
         self._regions: msg.RegionArray | None = None
         self._regions_shown: tuple[int, int] = (-1, -1)
         self._ways: list[protocol.Zone] = []
-        self._keep_out: list[protocol.Zone] = []
+        self._mask: OccupancyGrid | None = None
         stream = entities_client(node, "get_entities", self._on_parts, archived=True)
         node.listen(msg.SceneDelta, "entities", stream.hear, qos.EVENT)
         self._listen(node, OccupancyGrid, "grid", self._take_grid)
         self._listen(node, msg.RegionArray, "regions", self._take_regions)
         self._listen(node, msg.ClosedWayArray, "closed_ways", self._take_ways)
         self._listen(node, OccupancyGrid, "keep_out_mask", self._take_keep_out)
+        self._listen(node, msg.MapChanges, "changes", self._take_changes)
         self._listen(node, msg.VocabularyReport, "vocabulary", self._take_vocabulary)
         if "frontiers" in FRONTIER.publishes:
             self._listen(node, msg.FrontierArray, "frontiers", self._take_frontiers)
@@ -107,18 +107,19 @@ class MapState:
 
     def _take_ways(self, message: msg.ClosedWayArray) -> None:
         self._ways = convert.closed_ways(message)
-        self._board.set("zones", self._keep_out + self._ways)
+        self._show_zones()
 
     def _take_keep_out(self, message: OccupancyGrid) -> None:
-        mask = convert.np.asarray(message.data, convert.np.int8).reshape(
-            message.info.height, message.info.width
-        )
-        areas = convert.outlines(mask >= FORBIDDEN, message.info)
-        self._keep_out = [
-            protocol.Zone(id=f"keep_out:{n}", kind="keep_out", outline=area, text="keep out")
-            for n, area in enumerate(areas)
-        ]
-        self._board.set("zones", self._keep_out + self._ways)
+        self._mask = message
+        self._show_zones()
+
+    def _show_zones(self) -> None:
+        """Show the areas and ways of the world model, and what else the mask of all zones has closed."""
+        areas = [] if self._mask is None else convert.keep_out(self._mask, self._ways)
+        self._board.set("zones", areas + self._ways)
+
+    def _take_changes(self, message: msg.MapChanges) -> None:
+        self._board.set("changes", convert.changes(message))
 
     def _take_vocabulary(self, message: msg.VocabularyReport) -> None:
         unseen = [

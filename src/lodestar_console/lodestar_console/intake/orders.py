@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import subprocess
 from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import msgspec
 from geometry_msgs.msg import Point
 from sensor_msgs.msg import CompressedImage
 from std_srvs.srv import SetBool
@@ -15,12 +17,14 @@ from std_srvs.srv import SetBool
 from lodestar.memory.keyframe_contours import annotated_jpeg
 from lodestar_console import protocol
 from lodestar_console.access.sessions import Session
+from lodestar_console.board import past
 from lodestar_console.board.board import Board
 from lodestar_console.intake import knowledge
 from lodestar_console.intake.calls import Answer, Caller, NotThere, refused
 from lodestar_console.intake.convert import brief
 from lodestar_console.intake.directives import DirectiveDesk, goal_of
 from lodestar_console.intake.health import examine, log_tail
+from lodestar_console.intake.remembered import MemoryWatch
 from lodestar_console.intake.robot_state import RobotState
 from lodestar_console.intake.views import Views
 from lodestar_console.web.stack_port import Outcome, Picture, Upload, Wishes
@@ -30,6 +34,7 @@ from lodestar_interfaces.srv import GetKeyframe, ManageMemory, NameRegion, Point
 from lodestar_ros.conversions import box_from_msg, stamp_to_msg
 from lodestar_ros.node import LodestarNode
 
+MOST_CORNERS = 64  # of a zone
 HOLDS = ("hold_gate", "hold_selector")  # the gate stops the base, the selector ends the directive
 MOST_ASKED = 50  # requests to hold of which an answer is awaited
 _MEMORY = ManageMemory.Request
@@ -51,7 +56,7 @@ class RosStack:
         robot: RobotState,
     ) -> None:
         self._node, self._board, self._caller, self._desk, self._views = node, board, caller, desk, views
-        self._robot = robot
+        self._remembered, self._robot = MemoryWatch(node, board), robot
         self._examining = asyncio.Lock()
         self._asked: deque[tuple[Any, Any]] = deque()
         self._holds = [node.create_client(SetBool, name) for name in HOLDS]
@@ -73,6 +78,7 @@ class RosStack:
             protocol.NameRoom: self._name_room,
             protocol.PointOut: self._point_out,
             protocol.CloseWay: self._close_way,
+            protocol.LayZone: self._lay_zone,
             protocol.Correct: self._correct,
             protocol.Undo: self._undo,
             protocol.SearchMemory: self._search,
@@ -128,8 +134,8 @@ class RosStack:
         self._desk.cancel_of(who)
 
     def want(self, wishes: Wishes) -> None:
-        """Note which streams are wanted."""
-        self._views.wishes = wishes
+        """Note what is wanted."""
+        self._views.wishes = self._remembered.wishes = wishes
 
     async def log(self, node: str, lines: int) -> str | None:
         """Return the end of a node's log."""
@@ -218,7 +224,7 @@ class RosStack:
             seen_free_opens=False,
         )
         if request.minutes > 0.0 and not request.open:
-            way.expires = stamp_to_msg(self._node.now + 60.0 * min(request.minutes, 60.0 * 24 * 365))
+            way.expires = self._until(request.minutes)
         change = msg.Amendment(
             change="OPEN_WAY" if request.open else "CLOSE_WAY",
             reason=f"{who.name} said so on the page",
@@ -226,6 +232,30 @@ class RosStack:
             way=[way],
         )
         return await self._amend(CorrectBelief.Goal(amendment=[change]))
+
+    async def _lay_zone(self, request: protocol.LayZone, who: Session, _: Upload | None) -> Outcome:
+        """Close an area as a way is closed: it is in the journal, outlives a restart, and belongs to a saved map."""
+        if not 3 <= len(request.outline) <= MOST_CORNERS:
+            return Outcome(False, f"A zone has 3 to {MOST_CORNERS} corners.", "BAD_REQUEST")
+        corners = [Point(x=x, y=y) for x, y in request.outline]
+        far = max(corners, key=lambda corner: math.dist(request.outline[0], (corner.x, corner.y)))
+        area = msg.ClosedWay(
+            start=corners[0], end=far, area=corners, cause=brief(request.text.strip()) or "keep out"
+        )
+        if request.minutes > 0.0 and not request.remove:
+            area.expires = self._until(request.minutes)
+        said = f"{who.name} {'removed' if request.remove else 'laid'} it on the page"
+        named = request.text.strip()
+        change = msg.Amendment(
+            change="OPEN_WAY" if request.remove else "CLOSE_WAY",
+            reason=f"{brief(named)}; {said}" if named else said,
+            author="operator",
+            way=[area],
+        )
+        return await self._amend(CorrectBelief.Goal(amendment=[change]))
+
+    def _until(self, minutes: float) -> Any:
+        return stamp_to_msg(self._node.now + 60.0 * min(minutes, 60.0 * 24 * 365))
 
     async def _amend(self, goal: CorrectBelief.Goal) -> Outcome:
         result = await self._caller.action("correct", goal, 20.0)
@@ -259,7 +289,7 @@ class RosStack:
     async def _search(self, request: protocol.SearchMemory, *_: object) -> Outcome:
         if not request.text.strip():
             return Outcome(False, "Say which words to look for.", "BAD_REQUEST")
-        told = await self._manage(_MEMORY(what=_MEMORY.FORGET, text=request.text, expected=0))
+        told = await self._manage(_MEMORY(what=_MEMORY.LIST, text=request.text))
         if told.error_code:
             return refused(told.error_code, told.error_msg)
         found = knowledge.memories(told)
@@ -269,15 +299,19 @@ class RosStack:
 
     async def _pin(self, request: protocol.PinMemory, *_: object) -> Outcome:
         what = _MEMORY.PIN if request.pinned else _MEMORY.UNPIN
-        return await self._change(
-            _MEMORY(what=what, ids=_ids([request.memory])),
-            "Kept." if request.pinned else "Not kept for good any more.",
-        )
+        said = "Kept." if request.pinned else "Not kept for good any more."
+        outcome = await self._change(_MEMORY(what=what, ids=_ids([request.memory])), said)
+        shown = self._board.tables["memories"].get(request.memory)
+        if outcome.ok and shown is not None:
+            self._board.put("memories", msgspec.structs.replace(shown, pinned=request.pinned))
+        return outcome
 
     async def _correct_memory(self, request: protocol.CorrectMemory, *_: object) -> Outcome:
-        return await self._change(
-            _MEMORY(what=_MEMORY.CORRECT, ids=_ids([request.memory]), text=request.text), "Corrected."
-        )
+        wanted = _MEMORY(what=_MEMORY.CORRECT, ids=_ids([request.memory]), text=request.text)
+        outcome = await self._change(wanted, "Corrected.")
+        if outcome.ok:
+            self._board.put("memories", removed=(request.memory,))
+        return outcome
 
     async def _forget(self, request: protocol.ForgetMemory, *_: object) -> Outcome:
         wanted = _MEMORY(
@@ -289,7 +323,9 @@ class RosStack:
         told = await self._manage(wanted)
         if told.error_code:
             return refused(told.error_code, told.error_msg)
-        found = protocol.FoundValue(memories=knowledge.memories(told), count=int(told.count))
+        if request.expected:
+            self._board.put("memories", removed=tuple(str(i) for i in told.ids))
+        found = protocol.FoundValue(memories=[], count=int(told.count))
         said = f"{told.count} forgotten." if request.expected else f"{told.count} would be forgotten."
         return Outcome(True, said, value=found)
 
@@ -307,7 +343,7 @@ class RosStack:
         return Outcome(True, value=value) if value else Outcome(False, "Nothing is known of it.", "unknown")
 
     async def _at(self, request: protocol.At, *_: object) -> Outcome:
-        return Outcome(True, value=knowledge.at(self._board, request.time))
+        return Outcome(True, value=past.at(self._board, request.time))
 
 
 def _ids(texts: list[str]) -> list[int]:

@@ -17,6 +17,7 @@ from lodestar.worldmodel.decision_log import Record, read_records
 from lodestar_console import protocol
 from lodestar_console.access.places import ServeError
 from lodestar_console.access.sessions import Session
+from lodestar_console.board import past
 from lodestar_console.board.board import Board
 from lodestar_console.intake import knowledge
 from lodestar_console.intake.story_book import StoryBook
@@ -35,7 +36,7 @@ class RecordedStack:
     ) -> Outcome:
         """Answer what the log knows; refuse the rest."""
         if isinstance(request, protocol.At):
-            return Outcome(True, value=knowledge.at(self._board, request.time))
+            return Outcome(True, value=past.at(self._board, request.time))
         if isinstance(request, protocol.Details):
             value = knowledge.details(self._board, request.kind, request.of)
             return (
@@ -76,7 +77,7 @@ def recorded_board(records: list[Record], name: str) -> Board:
     """Return the board of a run's records, at the time of the last one."""
     end = max((record.stamp for record in records), default=0.0)
     board = Board(name, lambda: end)
-    book = StoryBook(board, lambda _: None)
+    book = StoryBook(board)
     for record in records:
         book.take(record)
     said = [one.directive for one in board.tables["decisions"].values() if one.directive]

@@ -26,7 +26,7 @@ SILENT = 1.0  # s without odometry after which nothing is said of the motion
 STEP = 0.1  # m between two points of the way driven
 MOST_POINTS = 2000  # of it; then every second one is left out
 MOST_PLANNED = 200
-FRESH = 2.0  # s
+NOTED = 0.5  # s (stamps) between two poses that are kept, to tell where the robot was
 
 
 class RobotState:
@@ -48,13 +48,14 @@ class RobotState:
         self._battery: protocol.Battery | None = None
         self._driven: list[tuple[float, float]] = []
         self._planned: list[tuple[float, float]] = []
+        self._noted = -math.inf  # stamp of the last pose that is kept
         node.listen(Odometry, "odom", self._on_odometry, qos.RELIABLE)
         node.listen(Heartbeat, "heartbeat", self._on_heartbeat, qos.COMMAND)
         node.listen(Bool, "held", self._on_held, qos.LATCHED)
         node.listen(BatteryState, "battery", self._on_battery, qos.SENSOR)
         node.listen(Path, "plan", self._on_plan, qos.EVENT)
         node.steady_timer(PERIOD, self.show)
-        node.on_clock_restart(self._driven.clear)
+        node.on_clock_restart(self._begin_anew)
 
     @property
     def is_followed(self) -> bool:
@@ -70,9 +71,12 @@ class RobotState:
             return None
         return float(matrix[0, 3]), float(matrix[1, 3]), yaw_of(matrix)
 
-    def pose_at(self, stamp: float) -> tuple[float, float, float] | None:
-        """Return the pose at a stamp, where that is not long ago; what is told late happened elsewhere."""
-        return self.pose if abs(self._node.now - stamp) < FRESH else None
+    def _begin_anew(self) -> None:
+        """The clock began anew."""
+        self._driven.clear()
+        self._noted = -math.inf
+        for one in (self._board.poses, self._board.shots):
+            one.clear()
 
     def _on_odometry(self, message: Odometry) -> None:
         twist = message.twist.twist
@@ -113,6 +117,7 @@ class RobotState:
         moving = bool(beat is not None and beat.motion_allowed)
         if pose is not None:
             self._drive(pose)
+            self._note(pose)
         self._board.set(
             "path", protocol.Path(driven=self._driven[:], planned=self._planned if moving else [])
         )
@@ -133,6 +138,12 @@ class RobotState:
                 heartbeat_age=round(now - self._beat_at) if beat is not None else None,
             ),
         )
+
+    def _note(self, pose: tuple[float, float, float]) -> None:
+        if self._node.now - self._noted >= NOTED:
+            self._noted = self._node.now
+            x, y, yaw = pose
+            self._board.poses.put(self._noted, (round(x, 2), round(y, 2), round(yaw, 2)))
 
     def _drive(self, pose: Any) -> None:
         point = round(pose[0], 2), round(pose[1], 2)

@@ -12,28 +12,30 @@ import msgspec
 from lodestar_console import protocol
 from lodestar_console.board.board import Board
 from lodestar_console.intake.convert import brief
-from lodestar_console.intake.robot_state import RobotState
 from lodestar_console.intake.story_book import StoryBook
 from lodestar_console.intake.worker import KeyedWorker
 from lodestar_interfaces import msg
+from lodestar_interfaces.srv import ListKeyframes
 from lodestar_ros import qos
 from lodestar_ros.conversions import stamp_from_msg
 from lodestar_ros.conversions_agent import decision_from_msg
 from lodestar_ros.conversions_world import outcome_from_msg, trace_from_msg
 from lodestar_ros.node import LodestarNode
 
+LIST_PERIOD = 1.0  # s between two looks whether there is somebody to list the keyframes of before
 _TAKEN_BACK = re.compile(r"Entry (\d+) was taken back")
 
 
 class Story:
-    """Shows ``decisions``, ``events`` and ``beliefs``.
+    """Shows ``decisions``, ``events`` and ``beliefs``, and notes which keyframe is of when.
 
-    Subscribes: ``decision``, ``traces``, ``outcomes``, ``world_events``, ``directive_report``, ``restarts``.
+    Subscribes: ``decision``, ``traces``, ``outcomes``, ``world_events``, ``directive_report``, ``restarts``,
+    ``keyframes``. Calls: ``list_keyframes``.
     """
 
-    def __init__(self, node: LodestarNode, board: Board, worker: KeyedWorker, robot: RobotState) -> None:
+    def __init__(self, node: LodestarNode, board: Board, worker: KeyedWorker) -> None:
         self._board, self._worker = board, worker
-        self._book = StoryBook(board, robot.pose_at)
+        self._book = StoryBook(board)
         for kind, topic, profile, take in (
             (msg.Decision, "decision", qos.HISTORY, self._record(decision_from_msg)),
             (msg.ReasoningTrace, "traces", qos.HISTORY, self._record(trace_from_msg)),
@@ -41,8 +43,32 @@ class Story:
             (msg.WorldEvent, "world_events", qos.HISTORY, self._take_event),
             (msg.DirectiveReport, "directive_report", qos.HISTORY, self._take_report),
             (msg.NodeRestart, "restarts", qos.LATCHED, self._take_restart),
+            (msg.Keyframe, "keyframes", qos.EVENT, self._take_keyframe),
         ):
             node.listen(kind, topic, partial(self._submit, take), profile)
+        self._lister = node.create_client(ListKeyframes, "list_keyframes")
+        self._listing = node.steady_timer(LIST_PERIOD, self._list)
+
+    def _list(self) -> None:
+        """Ask once for the keyframes of before the console began."""
+        if self._lister.service_is_ready():
+            self._listing.cancel()
+            self._ask_after(0)
+
+    def _ask_after(self, identity: int) -> None:
+        asked = self._lister.call_async(ListKeyframes.Request(after=identity))
+        asked.add_done_callback(self._on_listed)
+
+    def _on_listed(self, future: Any) -> None:
+        page = future.result() if future.exception() is None else None
+        if page is not None and page.keyframes:
+            for one in page.keyframes:
+                self._submit(self._take_keyframe, one)
+            if page.more:
+                self._ask_after(int(page.keyframes[-1].id))
+
+    def _take_keyframe(self, message: msg.Keyframe) -> None:
+        self._board.shots.put(stamp_from_msg(message.header.stamp), int(message.id))
 
     def _submit(self, take: Callable[[Any], None], message: Any) -> None:
         self._worker.submit(partial(take, message))

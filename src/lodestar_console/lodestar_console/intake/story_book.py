@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from collections.abc import Callable
 from typing import Any
 
 from lodestar.selection.decisions import ArmRecord, Decision, Outcome
@@ -22,10 +21,10 @@ MOST = 2000  # decisions whose records are kept
 
 
 class StoryBook:
-    """Shows ``decisions`` and ``events``. pose(stamp): x, y, yaw of the robot then, None = not known."""
+    """Shows ``decisions`` and ``events``, which have the pose and the picture of their time."""
 
-    def __init__(self, board: Board, pose: Callable[[float], tuple[float, float, float] | None]) -> None:
-        self._board, self._pose = board, pose
+    def __init__(self, board: Board) -> None:
+        self._board = board
         self._records: OrderedDict[str, dict[str, Any]] = OrderedDict()
         self._count = 0
 
@@ -98,7 +97,6 @@ class StoryBook:
     ) -> None:
         """Put something on the timeline."""
         self._count += 1
-        pose = self._pose(at)
         self._board.put(
             "events",
             protocol.Event(
@@ -106,7 +104,8 @@ class StoryBook:
                 at=round(at, 3),
                 kind=kind,
                 text=brief(text),
-                pose=None if pose is None else (round(pose[0], 2), round(pose[1], 2), round(pose[2], 2)),
+                pose=self._board.poses.at(at),
+                keyframe=self._board.shots.at(at) or 0,
                 entities=[int(i) for i in entities][:20],
                 decision=decision,
             ),

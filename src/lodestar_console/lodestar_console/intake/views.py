@@ -1,4 +1,4 @@
-"""Cloud and camera: heard only while somebody wants them."""
+"""Cloud, camera and looks: heard only while somebody wants them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 import cv2
+import msgspec
+from nav_msgs.msg import OccupancyGrid
 from rclpy.qos import QoSProfile
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import CompressedImage, Image, PointCloud2
@@ -28,18 +30,23 @@ from lodestar_ros.node import LodestarNode
 PERIOD = 0.25  # s between two looks at what is wanted
 MOST_WIDTH = 640  # pixels of an image; a larger one is made smaller
 QUALITY = 70  # of the JPEG
-KEPT = 6  # images that wait for their detections
-ALONE_AFTER = 1.0  # s without detections after which an image is shown without them
+KEPT = 6  # images that wait for their detections, and detections that wait for what they were taken for
+ALONE_AFTER = 1.0  # s without detections, or what they were taken for, after which an image is shown without
 PITCH = 0.05  # m of a voxel where the node does not tell
 
 
-def stamp_of(raw: bytes) -> tuple[int, int]:
+Stamp = tuple[int, int]  # s, ns
+
+
+def stamp_of(raw: bytes) -> Stamp:
     """Return the stamp of a serialised message that begins with a header, little-endian."""
     return struct.unpack_from("<iI", raw, 4)  # type: ignore[return-value]
 
 
 class Views:
-    """Shows ``cloud`` and ``camera`` while they are wanted. Subscribes then: ``cloud``, ``image``, ``segmented``."""
+    """Shows ``cloud``, ``looks`` and ``camera`` while they are wanted. Subscribes then: ``cloud``, ``looked_at``,
+    ``image``, ``segmented``, ``instances``.
+    """
 
     def __init__(
         self, node: LodestarNode, board: Board, worker: KeyedWorker, robot: RobotState, pitch: float = PITCH
@@ -47,8 +54,9 @@ class Views:
         self._node, self._board, self._worker, self._robot, self._pitch = node, board, worker, robot, pitch
         self.wishes = Wishes()  # replaced by any thread
         self._subscriptions: dict[str, Any] = {}
-        self._images: OrderedDict[tuple[int, int], bytes] = OrderedDict()
-        self._shot_at = self._seen_at = 0.0
+        self._images: OrderedDict[Stamp, bytes] = OrderedDict()
+        self._found: OrderedDict[Stamp, tuple[bytes, bytes]] = OrderedDict()  # images with their detections
+        self._shot_at = self._seen_at = self._named_at = 0.0
         self._form = node.shared.transport.of("image")
         node.steady_timer(PERIOD, self._follow_wishes)
 
@@ -57,6 +65,7 @@ class Views:
         image = CompressedImage if self._form else Image
         source = f"{self._node.resolve_topic_name('image')}/{self._form}" if self._form else "image"
         self._hear("cloud", wishes.cloud, PointCloud2, "cloud", self._on_cloud, qos.LATCHED)
+        self._hear("looked_at", wishes.looks, OccupancyGrid, "looked_at", self._on_looks, qos.LATCHED)
         self._hear("image", wishes.camera > 0.0, image, source, self._on_image, qos.SENSOR, raw=True)
         self._hear(
             "segmented",
@@ -67,8 +76,11 @@ class Views:
             qos.RELIABLE,
             raw=True,
         )
-        if not wishes.camera:
+        seen = wishes.camera > 0.0
+        self._hear("instances", seen, msg.InstanceArray, "instances", self._on_instances, qos.EVENT, raw=True)
+        if not seen:
             self._images.clear()
+            self._found.clear()
 
     def _hear(
         self, name: str, wanted: bool, kind: Any, topic: str, take: Callable[[Any], None], profile: QoSProfile,
@@ -91,6 +103,15 @@ class Views:
         if self._board.cloud.show(points, colors, instances, self._pitch, stamp):
             self._board.changed()
 
+    def _on_looks(self, message: OccupancyGrid) -> None:
+        self._worker.submit(lambda: self._take_looks(message), "looks")
+
+    def _take_looks(self, message: OccupancyGrid) -> None:
+        cells, place = convert.looks(message), convert.origin_of(message.info)
+        stamp = stamp_from_msg(message.header.stamp)
+        if self._board.looks.show(cells, round(message.info.resolution, 6), place, stamp):
+            self._board.set("looks", protocol.Looks(revision=self._board.looks.revision))
+
     # --- the camera -----------------------------------------------------------------------------------
 
     def _on_image(self, raw: bytes) -> None:
@@ -99,13 +120,26 @@ class Views:
             self._images.popitem(last=False)
         now = time.monotonic()
         if now - self._seen_at > ALONE_AFTER and self._is_due(now):
-            self._submit(bytes(raw), b"")
+            self._submit(bytes(raw))
 
     def _on_segmented(self, raw: bytes) -> None:
         now = self._seen_at = time.monotonic()
-        image = self._images.get(stamp_of(raw))
-        if image is not None and self._is_due(now):
-            self._submit(image, bytes(raw))
+        stamp = stamp_of(raw)
+        image = self._images.get(stamp)
+        if image is None:
+            return
+        self._found[stamp] = image, bytes(raw)
+        while len(self._found) > KEPT:
+            self._found.popitem(last=False)
+        if now - self._named_at > ALONE_AFTER and self._is_due(now):
+            self._submit(*self._found.pop(stamp))
+
+    def _on_instances(self, raw: bytes) -> None:
+        """The detections of an image have become instances: it is shown with them."""
+        now = self._named_at = time.monotonic()
+        found = self._found.pop(stamp_of(raw), None)
+        if found is not None and self._is_due(now):
+            self._submit(*found, bytes(raw))
 
     def _is_due(self, now: float) -> bool:
         period = 1.0 / max(self.wishes.camera, 0.2)
@@ -114,11 +148,13 @@ class Views:
         self._shot_at = now
         return True
 
-    def _submit(self, image: bytes, segmented: bytes) -> None:
+    def _submit(self, image: bytes, segmented: bytes = b"", instances: bytes = b"") -> None:
         pose = self._robot.pose
-        self._worker.submit(lambda: self._shoot(image, segmented, pose), "camera")
+        self._worker.submit(lambda: self._shoot(image, segmented, instances, pose), "camera")
 
-    def _shoot(self, raw: bytes, segmented: bytes, pose: tuple[float, float, float] | None) -> None:
+    def _shoot(
+        self, raw: bytes, segmented: bytes, instances: bytes, pose: tuple[float, float, float] | None
+    ) -> None:
         message = deserialize_message(raw, CompressedImage if self._form else Image)
         array = color_array(message)
         height, width = array.shape[:2]
@@ -130,7 +166,10 @@ class Views:
         ok, data = cv2.imencode(
             ".jpg", cv2.cvtColor(array, cv2.COLOR_RGB2BGR), [cv2.IMWRITE_JPEG_QUALITY, QUALITY]
         )
-        found = convert.detections(deserialize_message(segmented, msg.SegmentedImage)) if segmented else []
+        known = deserialize_message(instances, msg.InstanceArray) if instances else None
+        found = (
+            convert.detections(deserialize_message(segmented, msg.SegmentedImage), known) if segmented else []
+        )
         if scale < 1.0:
             found = [_scaled(one, scale) for one in found]
         if not ok:
@@ -148,4 +187,4 @@ class Views:
 
 def _scaled(one: protocol.DetectedOutline, scale: float) -> protocol.DetectedOutline:
     outline = [(round(u * scale, 1), round(v * scale, 1)) for u, v in one.outline]
-    return protocol.DetectedOutline(label=one.label, score=one.score, outline=outline, entity=one.entity)
+    return msgspec.structs.replace(one, outline=outline)

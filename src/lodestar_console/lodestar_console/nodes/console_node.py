@@ -42,7 +42,7 @@ class ConsoleNode(LodestarNode):
         self.on_close(worker.close)
         robot = RobotState(self, board, frames)
         MapState(self, board, worker)
-        Story(self, board, worker, robot)
+        Story(self, board, worker)
         HealthWatch(self, board, worker, awaited)
         caller = Caller(self)
         owner = OwnedGoal(self, f"console_{secrets.token_hex(6)}")

@@ -42,6 +42,7 @@ from lodestar_console.protocol.messages import (
 )
 from lodestar_console.protocol.parts import (
     Battery,
+    Change,
     Changes,
     Directive,
     DirectiveResult,
@@ -88,6 +89,7 @@ from lodestar_console.protocol.requests import (
     CorrectMemory,
     Details,
     ForgetMemory,
+    LayZone,
     NameRoom,
     OfferLease,
     PageMessage,
@@ -157,6 +159,7 @@ __all__ = [
     "BeliefChange",
     "CameraHead",
     "Cancel",
+    "Change",
     "ChangeLease",
     "Changes",
     "Check",
@@ -182,6 +185,7 @@ __all__ = [
     "Frontier",
     "Health",
     "Hello",
+    "LayZone",
     "Lease",
     "LeaseState",
     "Looks",

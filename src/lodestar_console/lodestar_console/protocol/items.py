@@ -106,7 +106,7 @@ class Event(Record, frozen=True):
 
 
 class MemoryItem(Record, frozen=True):
-    """One remembered thing; text is untrusted."""
+    """One remembered thing; text is untrusted. session: of its keyframes, for their addresses."""
 
     id: str
     at: float
@@ -114,6 +114,7 @@ class MemoryItem(Record, frozen=True):
     x: float | None = None
     y: float | None = None
     pinned: bool = False
+    session: str = ""
     keyframes: list[int] = []
     entities: list[int] = []
 

@@ -68,15 +68,18 @@ ServerMessage: TypeAlias = Hello | Part | Delta | Pong | Reply
 
 
 class StopRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """STOP. Any session may send it."""
+    """STOP, which any session may send; false asks only whether this socket still reaches the console."""
 
-    stop: Literal[True]
+    stop: bool
 
 
 class StopReply(Record, frozen=True):
-    """sent: it is on its way; refused: nothing answered, see text; held: it is latched; stands: measured at `at`."""
+    """sent: it is on its way; refused: nothing answered, see text; held: it is latched; stands: measured at `at`.
 
-    stop: Literal["sent", "held", "stands", "refused"]
+    ready: answer to a request without STOP.
+    """
+
+    stop: Literal["ready", "sent", "held", "stands", "refused"]
     at: float
     text: str = ""
 
@@ -85,12 +88,16 @@ class StopReply(Record, frozen=True):
 
 
 class Wanted(Record, frozen=True):
-    """Streams that a page wants to see now; a hidden page wants nothing. hz: camera frames a second at most."""
+    """Wishes of a page of what to see now; a hidden page wants nothing. hz: camera frames a second at most.
+
+    memories: the table of the newest ones, which comes on /ws/state.
+    """
 
     cloud: bool = False
     grid: bool = True
     camera: bool = False
     looks: bool = False
+    memories: bool = False
     hz: float = 5.0
 
 

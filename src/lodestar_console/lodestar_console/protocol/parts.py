@@ -111,13 +111,17 @@ class Room(Record, frozen=True):
 
 
 class Zone(Record, frozen=True):
-    """An area to keep out of (an outline), or a closed way (two points). expires: stamp, None = until it is opened."""
+    """An area to keep out of (an outline), or a closed way (two points). expires: stamp, None = until it is opened.
+
+    laid: an operator laid it, and can take it away again (`zone`); others come of directives and of the fence.
+    """
 
     id: str
     kind: Literal["keep_out", "closed_way"]
     outline: Outline
     text: str
     expires: float | None = None
+    laid: bool = False
 
 
 class Vocabulary(Record, frozen=True):
@@ -204,11 +208,21 @@ class Looks(Record, frozen=True):
     revision: int = 0
 
 
+class Change(Record, frozen=True):
+    """One change, in a sentence with its probability; the place is that of now, or of before where it is gone."""
+
+    kind: Literal["moved", "gone", "new", "renamed"]
+    text: str
+    x: float | None = None
+    y: float | None = None
+    entities: list[int] = []
+
+
 class Changes(Record, frozen=True):
-    """Changes against the map that was loaded, in sentences."""
+    """Changes against the map that was loaded. against: which that is, "" = none was loaded."""
 
     against: str = ""
-    texts: list[str] = []
+    changes: list[Change] = []
 
 
 class PartValues(Record, frozen=True):

@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from lodestar_console.protocol.records import DeltaName, Point
+from lodestar_console.protocol.records import DeltaName, Outline, Point
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="type"):
@@ -94,6 +94,15 @@ class CloseWay(Request, frozen=True, tag="close_way"):
     open: bool = False
 
 
+class LayZone(Request, frozen=True, tag="zone"):
+    """Keep the robot out of an area, or no longer. text: a name for it; minutes: how long, 0 = until it is removed."""
+
+    outline: Outline
+    text: str = ""
+    minutes: float = 0.0
+    remove: bool = False
+
+
 class Correct(Request, frozen=True, tag="correct"):
     """Mend a belief in plain words ("it is gone", "that is a stool") about a thing; 0 = the one that is faced."""
 
@@ -150,6 +159,6 @@ class At(Request, frozen=True, tag="at"):
 
 PageMessage: TypeAlias = (
     Ping | Resync | SendDirective | AnswerRobot | Cancel | Resume | ChangeLease | OfferLease | AskMemory
-    | NameRoom | PointOut | CloseWay | Correct | Undo | SearchMemory | PinMemory | CorrectMemory
+    | NameRoom | PointOut | CloseWay | LayZone | Correct | Undo | SearchMemory | PinMemory | CorrectMemory
     | ForgetMemory | Details | At
 )  # fmt: skip

@@ -18,7 +18,10 @@ class Place(Record, frozen=True):
 
 
 class Proof(Record, frozen=True):
-    """Proof that an answer rests on. text is untrusted. session: of a keyframe, for its address."""
+    """Proof that an answer rests on. text is untrusted. session: of a keyframe, for its address.
+
+    x, y: where, in map.
+    """
 
     kind: Literal["memory", "keyframe", "entity", "room"]
     id: str
@@ -27,6 +30,8 @@ class Proof(Record, frozen=True):
     keyframe: int = 0
     session: str = ""
     score: float = 0.0
+    x: float | None = None
+    y: float | None = None
 
 
 class AnswerValue(Record, frozen=True):

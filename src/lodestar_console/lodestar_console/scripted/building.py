@@ -47,6 +47,11 @@ def show_building(board: Board, points: int, objects: int) -> Cloud:
     board.set("zones", [
         protocol.Zone(id="z1", kind="keep_out", outline=[(4, 5), (5, 5), (5, 6), (4, 6)], text="wet floor")
     ])  # fmt: skip
+    board.set("changes", protocol.Changes(against="the map that was loaded", changes=[
+        protocol.Change(kind="moved", text="The blue chair (2) moved 1.4 m (93% sure).", x=2.0, y=3.0, entities=[2]),
+        protocol.Change(kind="gone", text="The lamp (11) is gone; it was in the office (88% sure).", x=6.0, y=3.2),
+        protocol.Change(kind="new", text="The printer (4) is new (81% sure).", x=9.2, y=3.2, entities=[4]),
+    ]))  # fmt: skip
     board.set("vocabulary", protocol.Vocabulary(words=sorted({t[0] for t in THINGS}), by="script"))
     names = NODES
     board.set("health", protocol.Health(
@@ -86,7 +91,17 @@ def answer(text: str, now: float) -> protocol.AnswerValue:
         text=f"The {thing[1]} is in the office.",
         confidence=0.9,
         places=[protocol.Place(x=thing[2], y=thing[3], z=0.4, text=thing[1])],
-        proofs=[protocol.Proof(kind="keyframe", id=str(number), text=thing[1], at=now, keyframe=number)],
+        proofs=[
+            protocol.Proof(
+                kind="keyframe",
+                id=str(number),
+                text=thing[1],
+                at=now,
+                keyframe=number,
+                x=thing[2],
+                y=thing[3],
+            )
+        ],
         entities=[number],
         coverage=0.6,
         directive="",

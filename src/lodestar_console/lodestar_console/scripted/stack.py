@@ -15,7 +15,9 @@ import numpy as np
 from lodestar.experts.registry import expert_names
 from lodestar_console import protocol
 from lodestar_console.access.sessions import Session
+from lodestar_console.board import past
 from lodestar_console.board.board import Board
+from lodestar_console.scripted.beliefs import ScriptedBeliefs
 from lodestar_console.scripted.building import (
     FOOTPRINT,
     NODES,
@@ -51,7 +53,7 @@ class ScriptedStack:
         self.gate_is_dead = False
         self._directive = protocol.Directive()
         self._asked = ""
-        self._entries: list[protocol.BeliefChange] = []
+        self._beliefs = ScriptedBeliefs(board)
         self._driven: list[tuple[float, float]] = []
         self._decisions = self._ticks = 0
         self._seen = near_cells(1.0, 1.0)
@@ -100,6 +102,9 @@ class ScriptedStack:
 
     def _show_robot(self) -> None:
         x, y, yaw = self._pose
+        if self._ticks % 5 == 0:
+            self.board.poses.put(self.board.now(), (x, y, yaw))
+            self.board.shots.put(self.board.now(), 1 + self._ticks // 5 % len(THINGS))
         planned = [(x, y), self._goal] if self._goal else []
         self.board.set("path", protocol.Path(driven=self._driven[-500:], planned=planned))
         self.board.set(
@@ -146,13 +151,15 @@ class ScriptedStack:
                 protocol.Cancel: self._on_cancel,
                 protocol.Resume: self._on_resume,
                 protocol.AskMemory: self._on_ask,
-                protocol.Correct: self._on_correct,
-                protocol.Undo: self._on_undo,
+                protocol.Correct: self._beliefs.correct,
+                protocol.Undo: self._beliefs.undo,
                 protocol.At: self._on_at,
                 protocol.NameRoom: self._on_name,
                 protocol.SearchMemory: self._on_search,
                 protocol.PointOut: self._on_point,
                 protocol.Details: self._on_details,
+                protocol.CloseWay: self._beliefs.close_way,
+                protocol.LayZone: self._beliefs.lay_zone,
             }
             handler = handlers.get(type(request))
             if handler is None:
@@ -200,6 +207,8 @@ class ScriptedStack:
     def want(self, wishes: Wishes) -> None:
         """Note what is wanted."""
         self.wishes = wishes
+        if wishes.memories:
+            self.board.put("memories", *memories("", self.board.now()))
 
     def _on_directive(self, request: protocol.SendDirective, who: Session) -> Outcome:
         thing = next((t for t in THINGS if t[0] in request.text and t[1].split()[0] in request.text), None)
@@ -247,7 +256,7 @@ class ScriptedStack:
         self._decisions += 1
         arms = [
             protocol.Arm(name=_MAP, admissible=True, value=0.9, bound=1.1, reason=f"the {thing[1]} fits"),
-            protocol.Arm(name=_FRONTIER, admissible=True, value=0.4, bound=0.7, reason="6.5 m2 may be seen"),
+            protocol.Arm(name=_FRONTIER, admissible=True, value=0.4, bound=0.7, reason="6.5 m² may be seen"),
             protocol.Arm(name=_VIEW, admissible=False, value=None, bound=None, reason="no model"),
         ]
         now = self.board.now()
@@ -284,7 +293,7 @@ class ScriptedStack:
                 kind=kind,
                 text=text,
                 pose=(x, y, yaw),
-                keyframe=1,
+                keyframe=self.board.shots.at(self.board.now()) or 1,
                 decision=decision,
             ),
         )
@@ -321,49 +330,8 @@ class ScriptedStack:
         value = answer(request.text, self.board.now())
         return Outcome(True, value.text, value=value)
 
-    def _on_correct(self, request: protocol.Correct, who: Session) -> Outcome:
-        if not request.text.strip():
-            return Outcome(False, "Say what is wrong.", "NOT_UNDERSTOOD")
-        number = len(self._entries) + 1
-        entry = protocol.BeliefChange(
-            id=str(number),
-            entry=number,
-            at=self.board.now(),
-            text=request.text,
-            by=who.name,
-            entities=[request.entity] if request.entity else [],
-        )
-        self._entries.append(entry)
-        self.board.put("beliefs", entry)
-        entity = self.board.tables["entities"].get(request.entity)
-        if entity is not None and "gone" in request.text:
-            self.board.put("entities", msgspec.structs.replace(entity, state="archived"))
-        return Outcome(True, f"Noted: {request.text}")
-
-    def _on_undo(self, request: protocol.Undo, _: Session) -> Outcome:
-        if not 1 <= request.entry <= len(self._entries) or self._entries[request.entry - 1].undone:
-            return Outcome(False, "There is no such entry, or it is undone.", "NO_SUCH_ENTRY")
-        entry = msgspec.structs.replace(self._entries[request.entry - 1], undone=True)
-        self._entries[request.entry - 1] = entry
-        self.board.put("beliefs", entry)
-        for number in entry.entities:
-            entity = self.board.tables["entities"].get(number)
-            if entity is not None:
-                self.board.put("entities", msgspec.structs.replace(entity, state="active"))
-        return Outcome(True, f"Taken back: {entry.text}")
-
     def _on_at(self, request: protocol.At, _: Session) -> Outcome:
-        decisions = [one for one in self.board.tables["decisions"].values() if one.at <= request.time]
-        events = [one for one in self.board.tables["events"].values() if abs(one.at - request.time) < 10.0]
-        pose = events[-1].pose if events else None
-        value = protocol.AtValue(
-            at=request.time,
-            decision=decisions[-1] if decisions else None,
-            events=events,
-            pose=pose,
-            keyframe=1 if events else 0,
-        )
-        return Outcome(True, value=value)
+        return Outcome(True, value=past.at(self.board, request.time))
 
     def _on_name(self, request: protocol.NameRoom, _: Session) -> Outcome:
         rooms: Any = self.board.get("rooms")

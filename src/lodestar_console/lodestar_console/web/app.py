@@ -62,6 +62,7 @@ class Pages:
             Route("/logs/{node}", self.log),
             Route("/journal", self.journal),
             Route("/pictures", self.upload, methods=["POST"]),
+            Route("/stop", self.stop, methods=["POST"]),
         ]
 
     def _session(self, request: Request) -> Session | None:
@@ -147,6 +148,16 @@ class Pages:
         if self._session(request) is None:
             return PlainTextResponse("no session\n", 401)
         return PlainTextResponse(await asyncio.to_thread(self._journal.tail, 1000))
+
+    async def stop(self, request: Request) -> Response:
+        """Send STOP: the second way of a page whose socket for it gives no answer."""
+        session, origins = self._session(request), self._hub.door.origins
+        if session is None or origins.origin_problem(request.headers, required=True):
+            return JSONResponse({"stop": "refused", "text": "no session"}, 401)
+        await self._hub.stop.press()
+        self._journal.note_stop(session)
+        told = protocol.StopReply(stop="sent", at=self._hub.board.now())
+        return Response(protocol.encode(told), media_type="application/json")
 
     async def upload(self, request: Request) -> Response:
         """Take a picture of a target."""

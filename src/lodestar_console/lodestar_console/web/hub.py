@@ -93,6 +93,7 @@ class Hub:
             Wishes(
                 cloud=any(one.cloud for one in wanted),
                 looks=any(one.looks for one in wanted),
+                memories=any(one.memories for one in wanted),
                 camera=max((min(one.hz, 10.0) for one in wanted if one.camera), default=0.0),
             )
         )

@@ -303,10 +303,13 @@ class StopButton:
         try:
             while malformed <= MOST_MALFORMED:
                 try:
-                    protocol.stop_request(await receive(self._socket))
+                    wanted = protocol.stop_request(await receive(self._socket))
                 except (msgspec.DecodeError, UnicodeDecodeError) as error:
                     malformed += 1
                     await self._say("refused", f"not understood: {error}")
+                    continue
+                if not wanted.stop:
+                    await self._say("ready")
                     continue
                 sent = await self._hub.stop.press()
                 await self._say("sent")

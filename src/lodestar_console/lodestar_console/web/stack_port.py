@@ -31,10 +31,11 @@ class Picture:
 
 @dataclass(frozen=True)
 class Wishes:
-    """Streams that some page wants now. camera: images a second, 0 = none."""
+    """Wishes of all pages now. camera: images a second, 0 = none."""
 
     cloud: bool = False
     looks: bool = False
+    memories: bool = False
     camera: float = 0.0
 
 

@@ -13,3 +13,14 @@ export function within([x, y]: Point2, outline: readonly Point2[]): boolean {
   }
   return inside;
 }
+
+/** Area of a polygon in the square of its unit. */
+export function areaOf(outline: readonly Point2[]): number {
+  let twice = 0;
+  for (let index = 0; index < outline.length; index++) {
+    const [ax, ay] = outline[index]!;
+    const [bx, by] = outline[(index + 1) % outline.length]!;
+    twice += ax * by - bx * ay;
+  }
+  return Math.abs(twice) / 2;
+}

@@ -103,13 +103,14 @@ export interface Room {
   plates: string[];
 }
 
-/** An area to keep out of (an outline), or a closed way (two points). expires: stamp, None = until it is opened. */
+/** An area to keep out of (an outline), or a closed way (two points). expires: stamp, None = until it is opened. laid: an operator laid it, and can take it away again (`zone`); others come of directives and of the fence. */
 export interface Zone {
   id: string;
   kind: "closed_way" | "keep_out";
   outline: [number, number][];
   text: string;
   expires: number | null;
+  laid: boolean;
 }
 
 /** Words that the detector can name now. unseen: words that it cannot name, though asked for. by: the detector. */
@@ -186,10 +187,19 @@ export interface Looks {
   revision: number;
 }
 
-/** Changes against the map that was loaded, in sentences. */
+/** One change, in a sentence with its probability; the place is that of now, or of before where it is gone. */
+export interface Change {
+  kind: "gone" | "moved" | "new" | "renamed";
+  text: string;
+  x: number | null;
+  y: number | null;
+  entities: number[];
+}
+
+/** Changes against the map that was loaded. against: which that is, "" = none was loaded. */
 export interface Changes {
   against: string;
-  texts: string[];
+  changes: Change[];
 }
 
 /** Value of each part by its name. */
@@ -298,7 +308,7 @@ export interface Event {
   decision: string;
 }
 
-/** One remembered thing; text is untrusted. */
+/** One remembered thing; text is untrusted. session: of its keyframes, for their addresses. */
 export interface MemoryItem {
   id: string;
   at: number;
@@ -306,6 +316,7 @@ export interface MemoryItem {
   x: number | null;
   y: number | null;
   pinned: boolean;
+  session: string;
   keyframes: number[];
   entities: number[];
 }
@@ -327,7 +338,7 @@ export interface Place {
   text: string;
 }
 
-/** Proof that an answer rests on. text is untrusted. session: of a keyframe, for its address. */
+/** Proof that an answer rests on. text is untrusted. session: of a keyframe, for its address. x, y: where, in map. */
 export interface Proof {
   kind: "entity" | "keyframe" | "memory" | "room";
   id: string;
@@ -336,6 +347,8 @@ export interface Proof {
   keyframe: number;
   session: string;
   score: number;
+  x: number | null;
+  y: number | null;
 }
 
 /** Answer to a question: value of the reply to `ask`. directive: what would find out, "" = nothing would. */
@@ -437,24 +450,25 @@ export interface Reply {
   value: unknown;
 }
 
-/** STOP. Any session may send it. */
+/** STOP, which any session may send; false asks only whether this socket still reaches the console. */
 export interface StopRequest {
-  stop: true;
+  stop: boolean;
 }
 
-/** sent: it is on its way; refused: nothing answered, see text; held: it is latched; stands: measured at `at`. */
+/** sent: it is on its way; refused: nothing answered, see text; held: it is latched; stands: measured at `at`. ready: answer to a request without STOP. */
 export interface StopReply {
-  stop: "held" | "refused" | "sent" | "stands";
+  stop: "held" | "ready" | "refused" | "sent" | "stands";
   at: number;
   text: string;
 }
 
-/** Streams that a page wants to see now; a hidden page wants nothing. hz: camera frames a second at most. */
+/** Wishes of a page of what to see now; a hidden page wants nothing. hz: camera frames a second at most. memories: the table of the newest ones, which comes on /ws/state. */
 export interface Wanted {
   cloud: boolean;
   grid: boolean;
   camera: boolean;
   looks: boolean;
+  memories: boolean;
   hz: number;
 }
 
@@ -574,6 +588,16 @@ export interface CloseWay {
   id: number;
 }
 
+/** Keep the robot out of an area, or no longer. text: a name for it; minutes: how long, 0 = until it is removed. */
+export interface LayZone {
+  type: "zone";
+  outline: [number, number][];
+  text?: string;
+  minutes?: number;
+  remove?: boolean;
+  id: number;
+}
+
 /** Mend a belief in plain words ("it is gone", "that is a stool") about a thing; 0 = the one that is faced. */
 export interface Correct {
   type: "correct";
@@ -638,4 +662,4 @@ export interface At {
 
 export type ServerMessage = Hello | Part | Delta | Pong | Reply;
 
-export type PageMessage = Ping | Resync | SendDirective | AnswerRobot | Cancel | Resume | ChangeLease | OfferLease | AskMemory | NameRoom | PointOut | CloseWay | Correct | Undo | SearchMemory | PinMemory | CorrectMemory | ForgetMemory | Details | At;
+export type PageMessage = Ping | Resync | SendDirective | AnswerRobot | Cancel | Resume | ChangeLease | OfferLease | AskMemory | NameRoom | PointOut | CloseWay | LayZone | Correct | Undo | SearchMemory | PinMemory | CorrectMemory | ForgetMemory | Details | At;

@@ -4,13 +4,13 @@ import type { Point2, Pose2 } from "./geometry";
 
 export type Tab = "decisions" | "beliefs" | "memories" | "health";
 export type Panel = "map" | "talk" | "camera" | "details" | "timeline"; // one at a time on a phone
-export type Tool = "select" | "point" | "room" | "way";
+export type Tool = "select" | "point" | "room" | "way" | "zone";
 export type Theme = "auto" | "light" | "dark";
-export type Layer = "rooms" | "objects" | "frontiers" | "paths" | "zones" | "looks" | "memories";
+export type Layer = "rooms" | "objects" | "frontiers" | "paths" | "zones" | "looks" | "memories" | "changes";
 
 export interface Selection {
-  kind: "entity" | "room" | "frontier";
-  id: number;
+  kind: "entity" | "room" | "frontier" | "zone";
+  id: number | string;
 }
 
 /** Places that an answer or a decision speaks of. */
@@ -26,6 +26,7 @@ export interface Moment {
   pose: Pose2 | null;
   decision: string;
   keyframe: number;
+  session: string; // of the keyframe, where it is of an earlier run
   text: string;
 }
 
@@ -71,7 +72,7 @@ export class Ui {
     tool: "select",
     places: [],
     theme: keptTheme(),
-    layers: { rooms: true, objects: true, frontiers: true, paths: true, zones: true, looks: false, memories: false },
+    layers: { rooms: true, objects: true, frontiers: true, paths: true, zones: true, looks: false, memories: false, changes: true },
     byInstance: false,
     follow: false,
     selected: null,

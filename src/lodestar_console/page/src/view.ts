@@ -6,7 +6,7 @@ import { CAMERA, CLOUD, GRID, LOOKS, type Wanted } from "./protocol";
 import { Raster } from "./raster";
 import { Socket } from "./socket";
 
-const NOTHING: Wanted = { grid: false, cloud: false, camera: false, looks: false, hz: 1 };
+const NOTHING: Wanted = { grid: false, cloud: false, camera: false, looks: false, memories: false, hz: 1 };
 
 export type ViewTopic = "grid" | "cloud" | "camera" | "looks";
 

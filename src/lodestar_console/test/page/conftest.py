@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -34,6 +35,17 @@ def console() -> Iterator[Any]:
 
     with ScriptedConsole().serving() as served:
         yield served
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Iterator[Any]:
+    """The real server around a scripted robot."""
+    from lodestar_console.scripted.console import ScriptedConsole
+    from lodestar_console.web.console import ConsoleConfig
+
+    served = ScriptedConsole(ConsoleConfig(port=0, folder=str(tmp_path / "console")))
+    yield served
+    served.close()
 
 
 @pytest.fixture(scope="module")

@@ -69,7 +69,9 @@ class ScriptedConsole:
         self.keeps_pictures = True
         self.session_ended = False  # as after a restart with another token
         self.silent = False  # nothing is said any more, as by a network that is gone
-        self.stop_answers = True
+        self.stop_answers = self.takes_posts = True
+        self.unheard = 0  # STOPs that a dead socket swallowed
+        self._half_open: set[WebSocket] = set()
         self.entered = time.time()
         self._pages: set[WebSocket] = set()
         self._views: set[WebSocket] = set()
@@ -99,7 +101,7 @@ class ScriptedConsole:
             "health": {"findings": [], "nodes": [], "stack": [], "cpu": None},
             "operators": {"people": [{"name": "operator", "role": "command", "since": 0.0, "agent": False}],
                           "agents": [], "offered": []},
-            "lease": {"lease": None}, "looks": {"revision": 0}, "changes": {"against": "", "texts": []},
+            "lease": {"lease": None}, "looks": {"revision": 0}, "changes": {"against": "", "changes": []},
         }  # fmt: skip
         for name in ("entities", "decisions", "events", "memories"):
             self.tables[name] = {row["id"]: row for row in run[name]}
@@ -184,6 +186,7 @@ class ScriptedConsole:
             WebSocketRoute("/ws/state", self._state),
             WebSocketRoute("/ws/view", self._view),
             WebSocketRoute("/ws/stop", self._stop),
+            Route("/stop", self._stop_asked, methods=["POST"]),
         ]
         config = uvicorn.Config(
             Starlette(routes=routes), host="127.0.0.1", port=0, log_level="warning", lifespan="off"
@@ -304,10 +307,14 @@ class ScriptedConsole:
         self._others.add(socket)
         try:
             while True:
-                protocol.stop_request(await socket.receive_text())
-                self.stops.append(time.monotonic())
-                if not self.stop_answers:
+                wanted = protocol.stop_request(await socket.receive_text())
+                if not self.stop_answers or socket in self._half_open:
+                    self.unheard += wanted.stop
                     continue
+                if not wanted.stop:
+                    await socket.send_json({"stop": "ready", "at": self.now(), "text": ""})
+                    continue
+                self.stops.append(time.monotonic())
                 await socket.send_json({"stop": "sent", "at": self.now(), "text": ""})
                 self.parts["robot"] = {**self.parts["robot"], "held": True, "stands": True, "speed": 0.0}
                 await self._send_all(
@@ -321,6 +328,16 @@ class ScriptedConsole:
             pass
         finally:
             self._others.discard(socket)
+
+    async def _stop_asked(self, _: Request) -> Response:
+        if not (self.stop_answers and self.takes_posts):
+            return Response(status_code=503)
+        self.stops.append(time.monotonic())
+        return JSONResponse({"stop": "sent", "at": self.now(), "text": ""})
+
+    def go_half_open(self) -> None:
+        """Hear nothing more of the sockets for STOP that stand, which stay open, as by a network that changed."""
+        self._half_open |= self._others
 
     # --- binary frames ------------------------------------------------------------------------------------
 

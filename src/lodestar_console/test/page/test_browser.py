@@ -65,10 +65,42 @@ def test_stop_without_an_answer_says_so_and_goes_out_again(browser: Any, console
         ready(look)
         look.page.click(".stop")
         look.sees("Use its own stop", 3.0)
+        assert console.unheard >= 2 and not console.stops  # by more than one connection
         console.stop_answers = True
-        console.hang_up()
         look.sees("Stands after")
-        assert len(console.stops) == 2
+        assert console.stops
+        look.errors.clear()  # the refusals of the test's server, which browsers tell too
+
+
+@pytest.mark.parametrize("takes_posts", [True, False])
+def test_stop_over_a_link_that_only_seems_open_goes_by_another(
+    browser: Any, console: Any, takes_posts: bool
+) -> None:
+    console.takes_posts = takes_posts
+    with opened(browser, console.address) as look:
+        ready(look)
+        look.until("lodestar.stop.state.connected")
+        console.go_half_open()
+        pressed = time.monotonic()
+        look.page.keyboard.press("Escape")
+        look.wait(lambda: console.stops, "STOP has come by another way")
+        assert console.stops[0] - pressed < 1.0  # 0.3 s, and what a busy machine takes to connect
+        look.sees("Stands after")
+        look.errors.clear()
+
+
+def test_a_dead_socket_for_stop_is_noticed_and_made_anew_before_it_is_needed(
+    browser: Any, console: Any
+) -> None:
+    with opened(browser, console.address) as look:
+        ready(look)
+        look.until("lodestar.stop.state.connected")
+        console.go_half_open()
+        look.until("!lodestar.stop.state.connected", 5.0)
+        look.until("lodestar.stop.state.connected", 5.0)
+        look.page.click(".stop")
+        look.sees("Stands after")
+        assert console.unheard == 0
 
 
 def test_a_lost_link_is_seen_within_a_second_and_comes_back_whole(browser: Any, console: Any) -> None:

@@ -3,24 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from looking import opened
 
 pytestmark = [pytest.mark.browser, pytest.mark.timed]
-
-
-@pytest.fixture
-def script(tmp_path: Path) -> Iterator[Any]:
-    from lodestar_console.scripted.console import ScriptedConsole
-    from lodestar_console.web.console import ConsoleConfig
-
-    served = ScriptedConsole(ConsoleConfig(port=0, folder=str(tmp_path / "console")))
-    yield served
-    served.close()
 
 
 def test_open_direct_stop_resume_ask_correct_undo_and_look_back(browser: Any, script: Any) -> None:

@@ -1,4 +1,4 @@
-"""How soon the page of `python -m lodestar_eval.demo` shows the nodes and the map, and how it ends."""
+"""Seconds until the page of `python -m lodestar_eval.demo` shows the nodes and the map, and how it ends."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ from lodestar_ros.embedder_client import RemotePhraseBook
 from lodestar_ros.executors import main_of
 from lodestar_ros.keyframe_client import KeyframeClient
 from lodestar_ros.last_seen import LastSeenPublisher
+from lodestar_ros.looked_at import LookedAtPublisher
 from lodestar_ros.memory_desk import MemoryDesk
 from lodestar_ros.memory_feed import MemoryFeed
 from lodestar_ros.memory_keeper import MemoryKeeper
@@ -30,8 +31,8 @@ class MemoryNode(LodestarNode):
 
     Subscribes: ``entities``, ``regions``, ``instances``, ``keyframes``, ``stored_keyframes``, ``frontiers``,
     ``decision``, ``directive_report``, ``world_events``, ``grid``, ``camera_info``, TF. Publishes: ``~/snapshots``
-    (deltas), ``~/markers``, ``~/wanted_keyframes``, ``~/last_seen``. Serves: ``~/manage``, ``~/get_snapshots`` (paged).
-    Action: ``~/answer``.
+    (deltas), ``~/markers``, ``~/wanted_keyframes``, ``~/last_seen``, ``~/looked_at``. Serves: ``~/manage``,
+    ``~/get_snapshots`` (paged). Action: ``~/answer``.
     """
 
     def __init__(self, **kwargs):
@@ -47,6 +48,8 @@ class MemoryNode(LodestarNode):
             self, self._feed, declare_config(self, CheckpointConfig, "checkpoint.")
         )
         self._last_seen = LastSeenPublisher(self, self._feed.chain, config.last_seen.period)
+        limits = config.answering.coverage.look_limits
+        self._looked_at = LookedAtPublisher(self, self._feed.chain, limits)
         MemoryDesk(self, self._feed, self._keeper)
         AnswerServer(self, self._feed, self._keeper, config, book, images)
         self.steady_timer(config.tick_period, lambda: self._feed.post(self._tick))
@@ -56,6 +59,7 @@ class MemoryNode(LodestarNode):
         self._keeper.tick()
         self._snapshots.tell(self._feed.chain.tick(self.now))
         self._last_seen.tell()
+        self._looked_at.tell()
 
 
 main = main_of(MemoryNode)

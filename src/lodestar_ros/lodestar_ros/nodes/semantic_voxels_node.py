@@ -33,7 +33,8 @@ class SemanticVoxelsNode(LodestarNode):
     """Fuse segments into instances; depth is integrated at its own rate and never waits for them.
 
     Subscribes: ``depth``, ``camera_info``, ``segmented``, TF; ``image`` for colour, with a short timeout.
-    Publishes: ``~/instances`` (deltas), ``~/tracks`` (people), ``~/cloud``, ``~/pillars``. Serves: ``~/get_instances``.
+    Publishes: ``~/instances`` (deltas), ``~/tracks`` (people), ``~/cloud``, ``~/surface``, ``~/pillars``.
+    Serves: ``~/get_instances``.
     Actions: ``~/save``, ``~/load``, ``~/export``.
     """
 
@@ -43,9 +44,10 @@ class SemanticVoxelsNode(LodestarNode):
         self._chain = self.timed(VoxelChain(self._config, self.shared, uuid.uuid4().hex[:12]))
         self._instances = self.create_publisher(msg.InstanceArray, "~/instances", qos.EVENT)
         self._cloud = self.create_publisher(PointCloud2, "~/cloud", qos.LATCHED)
+        self._surface = self.create_publisher(PointCloud2, "~/surface", qos.LATCHED)
         self._pillars = self.create_publisher(msg.PillarMap, "~/pillars", qos.LATCHED)
         self._tracks = MoverPublisher(self, "~/tracks")
-        self._layers_of = ("", 0)  # session and revision that were published last
+        self._layers_of = ("", 0, 0)  # session, revision and hearers of surfaces of what was published last
         self._commit = threading.Lock()  # deltas are published in the order of their revisions
         self._files = VoxelFiles(
             self, self._chain, declare_config(self, CheckpointConfig, "checkpoint."), self._commit
@@ -99,11 +101,15 @@ class SemanticVoxelsNode(LodestarNode):
         self.diagnostics.status(f"{len(self._map.instances())} instances")
 
     def _publish_layers(self, _item: None) -> None:
-        shown = self._map.session_id, self._map.revision
+        surfaces = self._surface.get_subscription_count()
+        shown = self._map.session_id, self._map.revision, surfaces
         if shown == self._layers_of:
             return
         self._layers_of = shown
         stamp = self.now
+        if surfaces > 0:
+            points, colors, ids = self._map.surface()
+            self._surface.publish(cloud_to_msg(points, stamp, "map", colors, ids))
         if self._pillars.get_subscription_count() > 0:
             self._pillars.publish(pillars_to_msg(self._chain.pillars(), stamp))
         if self._cloud.get_subscription_count() > 0:

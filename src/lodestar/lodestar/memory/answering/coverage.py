@@ -44,6 +44,8 @@ class FloorLooks:
     def __init__(self, config: CoverageConfig | None = None) -> None:
         self._config = config or CoverageConfig()
         self._looks: deque[Look] = deque(maxlen=self._config.max_looks)
+        self._floor: Looks | None = None  # what `nearest` has laid over the floor already
+        self._laid = -math.inf  # stamp of the last look in it
 
     def __len__(self) -> int:
         return len(self._looks)
@@ -76,10 +78,30 @@ class FloorLooks:
         for index, look in enumerate(self._looks):
             x, y = jump[:2, :2] @ (look.x, look.y) + jump[:2, 3]
             self._looks[index] = Look(look.stamp, float(x), float(y), look.heading + turn)
+        self._floor = None
 
     def clear(self) -> None:
         """Forget everything: the map is another one."""
         self._looks.clear()
+        self._floor = None
+
+    @property
+    def newest(self) -> float:
+        """Return the stamp of the newest look, seconds; -inf = none."""
+        return self._looks[-1].stamp if self._looks else -math.inf
+
+    def nearest(self, grid: OccupancyGrid2D) -> np.ndarray:
+        """Return the metres from which each cell was looked at, (rows, columns) float32; inf = never.
+
+        Only looks since the last call are laid over the floor, unless the map has moved or is another one.
+        """
+        if self._floor is None:
+            self._floor, self._laid = Looks(self._config.look_limits), -math.inf
+        self._floor.set_grid(grid)
+        for look in self._within((math.nextafter(self._laid, math.inf), math.inf)):
+            self._floor.look((look.x, look.y), look.heading, look.stamp)
+        self._laid = self.newest
+        return self._floor.metres()
 
     def snapshot(self) -> FloorLooks:
         """Return a copy that later looks do not change."""

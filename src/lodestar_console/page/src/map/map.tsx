@@ -1,11 +1,11 @@
-// The map with its tools: select, point out, name a room, close a way.
+// The map with its tools: select, point out, name a room, close a way, keep out of an area.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type App, useApp, useStore, useUi } from "../app";
 import { place } from "../format";
-import { within } from "../geometry";
+import { areaOf, type Point2, within } from "../geometry";
 import type { PointedValue } from "../protocol";
-import type { Layer, Tool } from "../ui";
+import type { Layer, Selection, Tool } from "../ui";
 import { MapRenderer } from "./renderer";
 import { SolidView } from "./solid";
 import { ThingCard } from "./thing";
@@ -18,6 +18,7 @@ const TOOLS: [Tool, string, string][] = [
   ["point", "Point out", "Click the place that you mean."],
   ["room", "Name room", "Click the room that you want to name."],
   ["way", "Close way", "Click the two ends of the line that the robot must not cross."],
+  ["zone", "Keep out", "Click the corners of the area that the robot must not enter, in turn."],
 ];
 
 const LAYERS: [Layer, string][] = [
@@ -28,6 +29,7 @@ const LAYERS: [Layer, string][] = [
   ["zones", "Keep-out and closed ways"],
   ["looks", "What was looked at"],
   ["memories", "Memories"],
+  ["changes", "Changes since the last map"],
 ];
 
 export function MapPanel() {
@@ -42,7 +44,7 @@ export function MapPanel() {
     const resized = new ResizeObserver(([entry]) => made.resize(entry!.contentRect.width, entry!.contentRect.height));
     resized.observe(stage.current!);
     const ends = [
-      app.store.subscribe(["path", "frontiers", "rooms", "zones", "entities", "memories", "directive"], made.request),
+      app.store.subscribe(["path", "frontiers", "rooms", "zones", "entities", "memories", "changes", "directive"], made.request),
       app.store.subscribe(["robot"], made.requestIfMoved),
       app.ui.subscribe(made.requestAll),
       ...(["grid", "cloud", "looks"] as const).map((topic) => app.view.subscribe(topic, made.requestAll)),
@@ -56,7 +58,9 @@ export function MapPanel() {
     };
   }, []);
 
-  useEffect(() => app.view.want({ cloud: ui.solid, looks: ui.layers.looks }), [ui.solid, ui.layers.looks]);
+  const { looks, memories } = ui.layers;
+  const remembers = memories || ui.tab === "memories";
+  useEffect(() => app.view.want({ cloud: ui.solid, looks, memories: remembers }), [ui.solid, looks, remembers]);
 
   return (
     <section class="map" aria-label="Map">
@@ -120,12 +124,14 @@ function Bar({ renderer }: { renderer: MapRenderer | null }) {
               {name}
             </label>
           ))}
-          <label>
-            <input type="checkbox" checked={ui.byInstance} onChange={(event) => choices.set({ byInstance: event.currentTarget.checked })} />
-            3D: colour by object
-          </label>
         </div>
       </details>
+      {ui.solid && (
+        <div class="segments" role="group" aria-label="Colours of the surface">
+          <button aria-pressed={!ui.byInstance} title="The surface as the camera saw it" onClick={() => choices.set({ byInstance: false })}>Colour</button>
+          <button aria-pressed={ui.byInstance} title="Each thing in a colour of its own" onClick={() => choices.set({ byInstance: true })}>By thing</button>
+        </div>
+      )}
       <span class="grow" />
       <button class="follow" aria-pressed={ui.follow} onClick={() => choices.set({ follow: !ui.follow })}>Follow</button>
       <button onClick={() => renderer?.fit()}>Fit</button>
@@ -169,11 +175,14 @@ function ToolForm() {
   const store = useStore("rooms");
   const { places } = ui;
   const [text, setText] = useState("");
+  const [minutes, setMinutes] = useState("0");
   if (ui.tool === "select") return null;
   const [, name, help] = TOOLS.find(([tool]) => tool === ui.tool)!;
   const at = places[0];
   const room = at && store.part("rooms")?.find((one) => within(at, one.outline));
-  const ready = ui.tool === "way" ? places.length === 2 : at !== undefined && (ui.tool === "point" || text.trim() !== "");
+  const size = ui.tool === "zone" ? areaOf(places) : 0;
+  const enough = { select: false, point: true, room: text.trim() !== "", way: places.length === 2, zone: places.length >= 3 && size >= 0.01 };
+  const ready = at !== undefined && enough[ui.tool];
   const save = async (event: Event): Promise<void> => {
     event.preventDefault();
     if (!ready || !at) return;
@@ -183,7 +192,9 @@ function ToolForm() {
         ? await app.request("point_out", { x, y })
         : ui.tool === "room"
           ? await app.request("name_room", { room: room?.id ?? 0, name: text.trim(), x, y })
-          : await app.request("close_way", { start: at, end: places[1]! });
+          : ui.tool === "way"
+            ? await app.request("close_way", { start: at, end: places[1]!, minutes: Number(minutes) })
+            : await app.request("zone", { outline: [...places], text: text.trim(), minutes: Number(minutes) });
     if (!reply.ok) return;
     app.ui.say(reply.text || `${name}: done.`);
     const entity = ui.tool === "point" ? (reply.value as PointedValue | null)?.entity ?? 0 : 0;
@@ -191,17 +202,43 @@ function ToolForm() {
   };
   return (
     <form class="tool-form" onSubmit={save}>
-      <p>{at ? places.map(([x, y]) => place(x, y)).join(" to ") : help}</p>
+      <p>{toolText(ui.tool, places, size) || help}</p>
       {ui.tool === "room" && at && (
         <label>
           {room?.name ? `Name instead of ${room.name}` : "Name of the room"}
           <input value={text} maxLength={80} onInput={(event) => setText(event.currentTarget.value)} />
         </label>
       )}
+      {ui.tool === "zone" && at && (
+        <label>
+          What it is
+          <input value={text} maxLength={80} placeholder="wet floor" onInput={(event) => setText(event.currentTarget.value)} />
+        </label>
+      )}
+      {(ui.tool === "zone" || ui.tool === "way") && at && (
+        <label>
+          How long
+          <select value={minutes} onChange={(event) => setMinutes(event.currentTarget.value)}>
+            {LENGTHS.map(([value, said]) => <option key={value} value={value}>{said}</option>)}
+          </select>
+        </label>
+      )}
       <button type="submit" class="primary" disabled={!ready}>{name}</button>
+      {ui.tool === "zone" && at && <button type="button" onClick={() => app.ui.set({ places: places.slice(0, -1) })}>Take back corner</button>}
       <button type="button" onClick={() => app.ui.set({ tool: "select", places: [] })}>Cancel</button>
     </form>
   );
+}
+
+const LENGTHS: [string, string][] = [["0", "until it is removed"], ["15", "15 min"], ["60", "1 h"], ["480", "8 h"]];
+const MOST_CORNERS = 64;
+
+/** Say what was clicked so far. */
+function toolText(tool: Tool, places: readonly Point2[], size: number): string {
+  if (places.length === 0) return "";
+  if (tool !== "zone") return places.map(([x, y]) => place(x, y)).join(" to ");
+  const corners = `${places.length} ${places.length === 1 ? "corner" : "corners"}`;
+  return places.length < 3 ? `${corners}; an area has at least 3.` : `${corners}, ${size.toFixed(1)} m²`;
 }
 
 function zoom(renderer: MapRenderer, factor: number): void {
@@ -219,11 +256,20 @@ function use(app: App, renderer: MapRenderer, u: number, v: number): void {
   const { tool, places } = app.ui.state;
   if (tool !== "select") {
     const at = renderer.view.floor(u, v);
-    if (at) app.ui.set({ places: tool === "way" && places.length === 1 ? [places[0]!, at] : [at] });
+    if (!at) return;
+    if (tool === "zone") app.ui.set({ places: [...places, at].slice(0, MOST_CORNERS) });
+    else app.ui.set({ places: tool === "way" && places.length === 1 ? [places[0]!, at] : [at] });
     return;
   }
-  const selected = renderer.overlay.hit(u, v);
+  const selected = renderer.overlay.hit(u, v) ?? zoneAt(app, renderer.view.floor(u, v));
   app.ui.set(selected ? { selected } : { selected, lit: null });
+}
+
+/** The zone that a place of the floor lies in. */
+function zoneAt(app: App, at: Point2 | null): Selection | null {
+  if (!at || !app.ui.state.layers.zones) return null;
+  const zone = app.store.part("zones")?.find((one) => one.kind === "keep_out" && within(at, one.outline));
+  return zone ? { kind: "zone", id: zone.id } : null;
 }
 
 function onClick(event: MouseEvent, stage: HTMLElement, app: App, renderer: MapRenderer): void {

@@ -45,10 +45,11 @@ export class Overlay {
     this.marks = new Map();
     const { layers } = ui;
     if (layers.rooms) this.rooms(view, store, ui, palette);
-    if (layers.zones) this.zones(view, store, palette);
+    if (layers.zones) this.zones(view, store, ui, palette);
     if (layers.paths) this.paths(view, store, palette);
     if (layers.frontiers) this.frontiers(view, store, ui, palette);
-    if (layers.memories) this.memories(view, store, palette);
+    if (layers.memories) this.memories(view, store, ui, palette);
+    if (layers.changes) this.changes(view, store, palette);
     if (layers.objects) this.things(view, store, ui, palette);
     if (ui.lit) this.lit(view, ui.lit.places, palette);
     const robot = this.robot(view, store, ui, palette);
@@ -68,6 +69,7 @@ export class Overlay {
       if (u < box.x || v < box.y || u > box.x + box.width || v > box.y + box.height) continue;
       const [kind, number] = id.split(":");
       if (kind === "entity" || kind === "room") return { kind, id: Number(number) };
+      if (kind === "zone") return { kind, id: id.slice("zone:".length) };
     }
     return null;
   }
@@ -85,13 +87,14 @@ export class Overlay {
     }
   }
 
-  private zones(view: Projection, store: Store, palette: Palette): void {
+  private zones(view: Projection, store: Store, ui: UiState, palette: Palette): void {
     const { context } = this;
     for (const zone of store.part("zones") ?? []) {
       const way = zone.kind === "closed_way";
       if (!this.trace(view, zone.outline, !way)) continue;
+      const chosen = ui.selected?.kind === "zone" && ui.selected.id === zone.id;
       context.strokeStyle = palette.danger;
-      context.lineWidth = way ? 4 : 1.5;
+      context.lineWidth = way ? 4 : chosen ? 3 : 1.5;
       context.setLineDash(way ? [] : [6, 4]);
       if (!way) {
         context.globalAlpha = 0.12;
@@ -163,14 +166,38 @@ export class Overlay {
     }
   }
 
-  private memories(view: Projection, store: Store, palette: Palette): void {
+  private memories(view: Projection, store: Store, ui: UiState, palette: Palette): void {
     const { context } = this;
     context.fillStyle = palette.muted;
     for (const memory of store.rows("memories").values()) {
       if (memory.x === null || memory.y === null || !view.project(memory.x, memory.y, 0, this.at)) continue;
+      if (ui.moment && memory.at > ui.moment.time) continue;
       const [u, v] = this.at;
       context.fillRect(u - 1.5, v - 4, 3, 8);
       context.fillRect(u - 4, v - 1.5, 8, 3);
+    }
+  }
+
+  /** What has moved, gone or come since the map that was loaded was saved. */
+  private changes(view: Projection, store: Store, palette: Palette): void {
+    const { context } = this;
+    for (const [index, change] of (store.part("changes")?.changes ?? []).entries()) {
+      if (change.x === null || change.y === null) continue;
+      const thing = change.kind === "gone" ? undefined : store.rows("entities").get(change.entities.at(-1) ?? 0);
+      if (!view.project(change.x, change.y, thing?.mean[2] ?? 0, this.at)) continue;
+      const [u, v] = this.at;
+      if (outside(view, u, v)) continue;
+      context.strokeStyle = change.kind === "gone" ? palette.danger : palette.warn;
+      context.lineWidth = 2;
+      context.beginPath();
+      if (change.kind === "gone") {
+        context.moveTo(u - 6, v - 6);
+        context.lineTo(u + 6, v + 6);
+        context.moveTo(u + 6, v - 6);
+        context.lineTo(u - 6, v + 6);
+      } else context.rect(u - 7, v - 7, 14, 14);
+      context.stroke();
+      this.wish(`change:${index}`, change.kind, FONT, palette.warn, 350, 11);
     }
   }
 
@@ -182,6 +209,7 @@ export class Overlay {
     for (const entity of store.rows("entities").values()) {
       const chosen = ui.selected?.kind === "entity" && ui.selected.id === entity.id;
       if (entity.state === "archived" && !chosen) continue;
+      if (ui.moment && entity.first_seen > ui.moment.time && !chosen) continue; // not known then
       const [x, y, z] = entity.mean;
       if (!view.project(x, y, z, this.at)) continue;
       const [u, v] = this.at;

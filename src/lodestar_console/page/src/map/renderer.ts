@@ -86,6 +86,7 @@ export class MapRenderer {
     this.flat.width = width;
     this.flat.height = height;
     this.solid?.resize(width, height, ratio);
+    if (!this.chosen && !this.app.ui.state.follow) this.fit();
     this.requestAll();
   }
 
@@ -141,7 +142,7 @@ export class MapRenderer {
       }
     }
     this.overlay.draw(this.view, app.store, state, this.palette);
-    this.drawSketch(state.places);
+    this.drawSketch(state.places, state.tool === "zone");
     if (!this.solid) this.drawScaleBar();
   }
 
@@ -172,13 +173,19 @@ export class MapRenderer {
     context.restore();
   }
 
-  private drawSketch(places: readonly Point2[]): void {
+  private drawSketch(places: readonly Point2[], closed: boolean): void {
     const { context, view, palette } = this;
     const at: [number, number] = [0, 0];
     context.strokeStyle = context.fillStyle = palette.warn;
     context.lineWidth = 2.5;
     context.beginPath();
     for (const [x, y] of places) if (view.project(x, y, 0, at)) context.lineTo(...at);
+    if (closed && places.length > 2) {
+      context.closePath();
+      context.globalAlpha = 0.25;
+      context.fill();
+      context.globalAlpha = 1;
+    }
     context.stroke();
     for (const [x, y] of places) {
       if (!view.project(x, y, 0, at)) continue;

@@ -2,20 +2,23 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useApp, useDetails, useLink, useStore, useUi } from "../app";
-import { ago, metres, percent, place } from "../format";
-import type { Entity, Frontier, Room } from "../protocol";
+import { ago, clock, metres, percent, place } from "../format";
+import { areaOf } from "../geometry";
+import { removeZone } from "../parts/beliefs";
+import type { Entity, Frontier, Room, Zone } from "../protocol";
 import { Pictures, shots } from "../parts/pictures";
 
 export function ThingCard() {
   const app = useApp();
   const { selected } = useUi();
-  const store = useStore("entities", "rooms", "frontiers");
+  const store = useStore("entities", "rooms", "frontiers", "zones");
   if (!selected) return null;
   const close = (): void => app.ui.set({ selected: null });
-  const entity = selected.kind === "entity" ? store.rows("entities").get(selected.id) : undefined;
+  const entity = selected.kind === "entity" ? store.rows("entities").get(selected.id as number) : undefined;
   const room = selected.kind === "room" ? store.part("rooms")?.find((one) => one.id === selected.id) : undefined;
   const frontier = selected.kind === "frontier" ? store.part("frontiers")?.find((one) => one.id === selected.id) : undefined;
-  const title = entity?.label ?? room?.name ?? (frontier ? `Frontier ${frontier.id}` : "No longer on the map");
+  const zone = selected.kind === "zone" ? store.part("zones")?.find((one) => one.id === selected.id) : undefined;
+  const title = entity?.label ?? room?.name ?? zone?.text ?? (frontier ? `Frontier ${frontier.id}` : "No longer on the map");
   return (
     <aside class="card thing" aria-label={`Selected: ${title}`}>
       <header>
@@ -24,6 +27,7 @@ export function ThingCard() {
       </header>
       {entity && <EntityFacts entity={entity} rooms={store.part("rooms") ?? []} key={entity.id} />}
       {room && <RoomFacts room={room} />}
+      {zone && <ZoneFacts zone={zone} />}
       {frontier && <FrontierFacts frontier={frontier} />}
     </aside>
   );
@@ -112,6 +116,26 @@ function RoomFacts({ room }: { room: Room }) {
       {room.plates.length > 0 && <dt>Signs</dt>}
       {room.plates.length > 0 && <dd class="data">{room.plates.join(", ")}</dd>}
     </dl>
+  );
+}
+
+function ZoneFacts({ zone }: { zone: Zone }) {
+  const app = useApp();
+  const area = zone.kind === "keep_out";
+  return (
+    <>
+      <dl>
+        <dt>What</dt>
+        <dd>{!area ? "a way that counts as closed" : zone.laid ? "an area that an operator has closed" : "closed by a directive or by the fence"}</dd>
+        {area && <dt>Area</dt>}
+        {area && <dd>{areaOf(zone.outline).toFixed(1)} m²</dd>}
+        <dt>Until</dt>
+        <dd>{zone.expires === null ? (zone.laid ? "it is removed" : area ? "the directive ends" : "it is opened") : clock(zone.expires)}</dd>
+      </dl>
+      {(zone.laid || !area) && (
+        <div class="actions"><button disabled={!app.mayCommand} onClick={() => void removeZone(app, zone)}>{area ? "Remove" : "Open"}</button></div>
+      )}
+    </>
   );
 }
 

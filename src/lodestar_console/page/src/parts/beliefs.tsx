@@ -1,9 +1,9 @@
 // What is believed: the things, to search and correct; and the journal of corrections, to take back.
 
 import { useMemo, useState } from "preact/hooks";
-import { useApp, useLink, useStore, useUi } from "../app";
+import { type App, useApp, useLink, useStore, useUi } from "../app";
 import { ago, clock, percent } from "../format";
-import type { Entity } from "../protocol";
+import type { Entity, Zone } from "../protocol";
 
 const SHOWN = 100; // rows of a list
 
@@ -24,7 +24,7 @@ function CorrectBox() {
   const { selected } = useUi();
   const store = useStore("entities");
   const [text, setText] = useState("");
-  const entity = selected?.kind === "entity" ? store.rows("entities").get(selected.id) : undefined;
+  const entity = selected?.kind === "entity" ? store.rows("entities").get(selected.id as number) : undefined;
   const send = async (event: Event): Promise<void> => {
     event.preventDefault();
     const reply = await app.request("correct", { text: text.trim(), entity: entity?.id ?? 0 });
@@ -67,14 +67,20 @@ function Journal() {
   );
 }
 
+/** Take a zone away, or open a closed way. */
+export async function removeZone(app: App, zone: Zone): Promise<void> {
+  const { outline, text } = zone;
+  const reply =
+    zone.kind === "keep_out"
+      ? await app.request("zone", { outline, text, remove: true })
+      : await app.request("close_way", { start: outline[0]!, end: outline[1]!, open: true });
+  if (reply.ok) app.ui.say(reply.text || (zone.kind === "keep_out" ? "The zone is removed." : "The way counts as open."));
+}
+
 /** Zones to keep out of, and closed ways with what opens them. */
 function Ways() {
   const app = useApp();
   const zones = useStore("zones").part("zones") ?? [];
-  const open = async ([start, end]: [number, number][]): Promise<void> => {
-    const reply = await app.request("close_way", { start: start!, end: end!, open: true });
-    if (reply.ok) app.ui.say(reply.text || "The way counts as open.");
-  };
   if (zones.length === 0) return null;
   return (
     <section>
@@ -84,8 +90,8 @@ function Ways() {
           <li key={zone.id} class="entry">
             <span class="what data">{zone.text || (zone.kind === "keep_out" ? "keep out" : "closed way")}</span>
             {zone.expires !== null && <span class="hint">until {clock(zone.expires)}</span>}
-            <button onClick={() => app.ui.set({ lit: { text: zone.text, places: zone.outline, entities: [] }, panel: "map" })}>Show</button>
-            {zone.kind === "closed_way" && zone.outline.length === 2 && <button onClick={() => open(zone.outline)}>Open</button>}
+            <button onClick={() => app.ui.set({ selected: { kind: "zone", id: zone.id }, lit: { text: zone.text, places: zone.outline, entities: [] }, panel: "map" })}>Show</button>
+            {(zone.laid || zone.kind === "closed_way") && <button disabled={!app.mayCommand} onClick={() => void removeZone(app, zone)}>{zone.kind === "keep_out" ? "Remove" : "Open"}</button>}
           </li>
         ))}
       </ol>
@@ -94,12 +100,25 @@ function Ways() {
 }
 
 function Changes() {
+  const app = useApp();
   const changes = useStore("changes").part("changes");
   if (!changes?.against) return null;
   return (
     <section>
       <h3>Changes against <span class="data">{changes.against}</span></h3>
-      <ul>{changes.texts.slice(0, SHOWN).map((text, index) => <li key={index} class="data">{text}</li>)}</ul>
+      {changes.changes.length === 0 && <p class="hint">Nothing has changed, as far as was seen.</p>}
+      <ol class="list">
+        {changes.changes.slice(0, SHOWN).map((change, index) => (
+          <li key={index} class="entry">
+            <span class="tag">{change.kind}</span>
+            <span class="what data">{change.text}</span>
+            {change.x !== null && change.y !== null && (
+              <button onClick={() => app.ui.set({ lit: { text: change.text, places: [[change.x!, change.y!]], entities: change.entities }, panel: "map" })}>Show</button>
+            )}
+          </li>
+        ))}
+      </ol>
+      {changes.changes.length > SHOWN && <p class="hint">{changes.changes.length - SHOWN} more.</p>}
     </section>
   );
 }

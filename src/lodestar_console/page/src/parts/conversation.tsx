@@ -2,10 +2,13 @@
 
 import { useEffect, useReducer, useRef, useState } from "preact/hooks";
 import { useApp, useLink, useStore } from "../app";
-import { ago, clock, isQuestion, metres, percent, words } from "../format";
-import { MAX_DIRECTIVE, MAX_PICTURE, type AnswerValue, type Directive } from "../protocol";
+import { ago, clock, isQuestion, metres, percent, place, words } from "../format";
+import { MAX_DIRECTIVE, MAX_PICTURE, type AnswerValue, type Directive, type Proof } from "../protocol";
+import { showMoment } from "./moment";
 import { keyframeAddress, Pictures } from "./pictures";
 import { Talk, type Turn } from "./talk";
+
+const MOST_PROOFS = 10; // that an answer lists
 
 export function Conversation() {
   const app = useApp();
@@ -77,9 +80,37 @@ function Answer({ text, answer }: { text: string; answer: AnswerValue | null }) 
         </p>
       )}
       <Pictures shots={[...proofs.values()].slice(0, 4)} of="the answer" />
+      {answer && <Proofs proofs={answer.proofs} />}
       {answer && answer.places.length + answer.entities.length > 0 && <div class="actions"><button onClick={show}>Show on the map</button></div>}
       {answer?.directive && <p class="hint">To find out: <span class="data">{answer.directive}</span></p>}
     </div>
+  );
+}
+
+/** What an answer rests on: when and where it was seen; a click shows that moment and place. */
+function Proofs({ proofs }: { proofs: Proof[] }) {
+  const app = useApp();
+  const dated = proofs.filter((proof) => proof.text !== "" && proof.at > 0);
+  if (dated.length === 0) return null;
+  const show = (proof: Proof): void => {
+    const places: [number, number][] = proof.x !== null && proof.y !== null ? [[proof.x, proof.y]] : [];
+    app.ui.set({ lit: { text: proof.text, places, entities: proof.kind === "entity" ? [Number(proof.id)] : [] }, panel: "map" });
+    void showMoment(app, { at: proof.at, text: proof.text, decision: "", keyframe: proof.keyframe, session: proof.session });
+  };
+  return (
+    <details class="more">
+      <summary>Rests on {dated.length} {dated.length === 1 ? "memory" : "memories"}</summary>
+      <ol class="list">
+        {dated.slice(0, MOST_PROOFS).map((proof) => (
+          <li key={`${proof.kind} ${proof.id}`}>
+            <button class="row" onClick={() => show(proof)}>
+              <time>{clock(proof.at)}</time>
+              <span class="what data">{proof.text}{proof.x !== null && proof.y !== null && <span class="hint"> at {place(proof.x, proof.y)}</span>}</span>
+            </button>
+          </li>
+        ))}
+      </ol>
+    </details>
   );
 }
 

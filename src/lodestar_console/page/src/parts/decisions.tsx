@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { useApp, useDetails, useStore, useUi } from "../app";
 import { clock, withoutArm } from "../format";
 import type { Arm, Decision } from "../protocol";
+import { showMoment } from "./moment";
 import { Pictures, shots } from "./pictures";
 
 const SHOWN = 50; // decisions at first, and more at each press
@@ -53,6 +54,7 @@ function Whole({ decision }: { decision: Decision }) {
   const app = useApp();
   const [asked, setAsked] = useState(false);
   const details = useDetails("decision", asked && decision.why.length === 0 ? decision.id : "");
+  const seen = [...useStore("events").rows("events").values()].find((event) => event.decision === decision.id && event.keyframe > 0)?.keyframe ?? 0;
   const goal = decision.arms.find((arm) => arm.name === decision.chosen)?.goal;
   const show = (): void =>
     app.ui.set({
@@ -84,9 +86,10 @@ function Whole({ decision }: { decision: Decision }) {
           {decision.failure.recovery && <dd class="data">{decision.failure.recovery}</dd>}
         </dl>
       )}
-      <Pictures shots={shots(decision.keyframes.slice(0, 4))} of="this decision" />
+      <Pictures shots={shots([...new Set([seen, ...decision.keyframes])].slice(0, 4))} of="this decision" />
       <div class="actions">
         <button aria-expanded={asked} onClick={() => setAsked(!asked)}>Why?</button>
+        <button onClick={() => void showMoment(app, { at: decision.at, text: decision.explanation, decision: decision.id, keyframe: seen })}>Go to then</button>
         {(goal || decision.entities.length > 0) && <button onClick={show}>Show on the map</button>}
       </div>
       {asked && <pre class="why data">{(decision.why.length > 0 ? decision.why : details?.lines ?? [decision.explanation]).join("\n")}</pre>}

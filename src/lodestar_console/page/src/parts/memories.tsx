@@ -2,8 +2,9 @@
 
 import { useState } from "preact/hooks";
 import { useApp, useStore } from "../app";
-import { clock } from "../format";
+import { clock, place } from "../format";
 import type { FoundValue, MemoryItem } from "../protocol";
+import { showMoment } from "./moment";
 import { Pictures, shots } from "./pictures";
 
 const SHOWN = 100;
@@ -65,10 +66,14 @@ function Row({ memory, change }: { memory: MemoryItem; change(memory: MemoryItem
     const places: [number, number][] = memory.x !== null && memory.y !== null ? [[memory.x, memory.y]] : [];
     app.ui.set({ lit: { text: memory.text, places, entities: memory.entities }, panel: "map" });
   };
+  const then = (): void => {
+    show();
+    void showMoment(app, { at: memory.at, text: memory.text, decision: "", keyframe: memory.keyframes[0] ?? 0, session: memory.session });
+  };
   return (
     <article class="memory">
-      <p><time>{clock(memory.at)}</time> {memory.pinned && <span class="tag">pinned</span>} <span class="data">{memory.text}</span></p>
-      <Pictures shots={shots(memory.keyframes.slice(0, 3))} of="this memory" />
+      <p><time>{clock(memory.at)}</time> {memory.x !== null && memory.y !== null && <span class="hint">{place(memory.x, memory.y)}</span>} {memory.pinned && <span class="tag">pinned</span>} <span class="data">{memory.text}</span></p>
+      <Pictures shots={shots(memory.keyframes.slice(0, 3), memory.session)} of="this memory" />
       {mode === "correct" ? (
         <form class="line-form" onSubmit={correct}>
           <label class="grow">Instead<input value={text} maxLength={1000} onInput={(event) => setText(event.currentTarget.value)} /></label>
@@ -84,6 +89,7 @@ function Row({ memory, change }: { memory: MemoryItem; change(memory: MemoryItem
       ) : (
         <div class="actions quiet">
           {(memory.x !== null || memory.entities.length > 0) && <button onClick={show}>Show</button>}
+          <button onClick={then}>Go to then</button>
           <button aria-pressed={memory.pinned} onClick={pin}>{memory.pinned ? "Unpin" : "Pin"}</button>
           <button onClick={() => setMode("correct")}>Correct</button>
           <button onClick={() => setMode("forget")}>Forget</button>

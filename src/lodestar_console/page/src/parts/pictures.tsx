@@ -16,6 +16,14 @@ export function shots(keyframes: readonly number[], session = ""): Shot[] {
   return keyframes.map((keyframe) => ({ keyframe, session }));
 }
 
+/** A picture as small as a line or two of text; nothing where it is gone. */
+export function Thumb({ shot, of }: { shot: Shot; of: string }) {
+  const address = keyframeAddress(shot);
+  const [gone, setGone] = useState("");
+  if (gone === address) return null;
+  return <img class="thumb" src={address} alt={`Picture of: ${of}`} loading="lazy" onError={() => setGone(address)} />;
+}
+
 /** Pictures in a row. One that is gone leaves no gap. */
 export function Pictures({ shots, of }: { shots: readonly Shot[]; of: string }) {
   const [large, setLarge] = useState("");

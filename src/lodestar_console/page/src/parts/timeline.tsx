@@ -2,22 +2,22 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type App, useApp, useLink, useStore, useUi } from "../app";
-import { clock, withoutArm, words } from "../format";
+import { clock, shorten, withoutArm, words } from "../format";
 import { readPalette } from "../map/palette";
-import type { AtValue, Decision, Event } from "../protocol";
+import type { Decision, Event } from "../protocol";
 import type { Key } from "../store";
+import { type Past, showMoment } from "./moment";
+import { Thumb } from "./pictures";
 import { moved, ticks, type TimeScale, toPixel, toTime, zoomed } from "../timescale";
 
 const LANE = 14; // px
 const AXIS = 18; // px
 const LISTED = 100; // newest entries, as text on a phone
+const WIDE = 200; // px of the preview of an entry
 const NEAR = 8; // px within which a click takes an item
 
-interface Item {
-  at: number;
+interface Item extends Past {
   kind: string;
-  text: string;
-  decision: string;
 }
 
 export function Timeline() {
@@ -28,6 +28,7 @@ export function Timeline() {
   const canvas = useRef<HTMLCanvasElement>(null);
   const [width, setWidth] = useState(0);
   const [chosen, setChosen] = useState<TimeScale | null>(null); // null: the whole run, to now
+  const [pointed, setPointed] = useState<Item | null>(null);
   const { decisions, events } = store.tables;
   const items = useMemo(() => collect(decisions.rows, events.rows), [decisions.revision, events.revision]);
   const first = items[0]?.at ?? now - 60;
@@ -45,7 +46,14 @@ export function Timeline() {
     if (canvas.current && width > 0) draw(canvas.current, scale, items, lanes, ui.moment?.time ?? null);
   }, [version]);
 
-  const jump = (time: number): void => void showMoment(app, time, nearest(items, scale, time));
+  const under = (event: MouseEvent): Item | null => {
+    const box = canvas.current!.getBoundingClientRect();
+    return nearest(items, scale, timeAt(event), lanes[Math.floor((event.clientY - box.top) / LANE)] ?? "");
+  };
+  const jump = (event: MouseEvent): void => {
+    void showMoment(app, under(event) ?? { at: timeAt(event), text: "", decision: "", keyframe: 0 });
+  };
+  const timeAt = (event: MouseEvent): number => toTime(scale, event.clientX - canvas.current!.getBoundingClientRect().left);
   const onKey = (event: KeyboardEvent): void => {
     const middle = width / 2;
     const key = event.key;
@@ -81,16 +89,20 @@ export function Timeline() {
           aria-label="Timeline. Left and right go through the entries, plus and minus zoom, 0 shows the whole run."
           onKeyDown={onKey}
           onWheel={onWheel}
-          onClick={(event) => jump(toTime(scale, event.clientX - canvas.current!.getBoundingClientRect().left))}
+          onPointerMove={(event) => event.pointerType === "mouse" && setPointed(under(event))}
+          onPointerLeave={() => setPointed(null)}
+          onClick={jump}
         >
           <canvas ref={canvas} height={AXIS + LANE * Math.max(1, lanes.length)} />
         </div>
+        {pointed && canvas.current && <Preview item={pointed} stage={canvas.current.getBoundingClientRect()} at={toPixel(scale, pointed.at)} />}
       </div>
       <ol class="list entries">
         {items.slice(-LISTED).reverse().map((item, index) => (
           <li key={index}>
-            <button class="row" onClick={() => void showMoment(app, item.at, item)}>
+            <button class="row" onClick={() => void showMoment(app, item)}>
               <time>{clock(item.at)}</time><span class="what data">{item.text}</span>
+              {item.keyframe > 0 && <Thumb shot={{ keyframe: item.keyframe, session: "" }} of={item.text} />}
             </button>
           </li>
         ))}
@@ -99,17 +111,30 @@ export function Timeline() {
   );
 }
 
+/** What an entry is, above its place in the lanes. */
+function Preview({ item, stage, at }: { item: Item; stage: DOMRect; at: number }) {
+  const left = Math.min(Math.max(4, stage.left + at - WIDE / 2), innerWidth - WIDE - 4);
+  return (
+    <div class="preview" aria-hidden="true" style={{ left: `${Math.round(left)}px`, bottom: `${Math.round(innerHeight - stage.top + 6)}px`, width: `${WIDE}px` }}>
+      {item.keyframe > 0 && <Thumb shot={{ keyframe: item.keyframe, session: "" }} of={item.text} />}
+      <p class="data"><time>{clock(item.at)}</time> {item.kind}: {shorten(item.text, 140)}</p>
+    </div>
+  );
+}
+
 function collect(decisions: ReadonlyMap<Key, Decision>, events: ReadonlyMap<Key, Event>): Item[] {
-  const made = [...decisions.values()].map((one) => ({ at: one.at, kind: "decision", text: `${one.chosen}: ${withoutArm(one.chosen, one.explanation)}`, decision: one.id }));
-  const told = [...events.values()].map(({ at, kind, text, decision }) => ({ at, kind: words(kind), text, decision })).filter((one) => one.kind !== "decision");
+  const shots = new Map([...events.values()].map((one) => [one.decision, one.keyframe]));
+  const made = [...decisions.values()].map((one) => ({ at: one.at, kind: "decision", text: `${one.chosen}: ${withoutArm(one.chosen, one.explanation)}`, decision: one.id, keyframe: shots.get(one.id) ?? 0 }));
+  const told = [...events.values()].map(({ at, kind, text, decision, keyframe }) => ({ at, kind: words(kind), text, decision, keyframe })).filter((one) => one.kind !== "decision");
   return [...made, ...told].sort((one, other) => one.at - other.at);
 }
 
-function nearest(items: readonly Item[], scale: TimeScale, time: number): Item | null {
+/** The entry at a time, within `NEAR` px; one of the same lane first. */
+function nearest(items: readonly Item[], scale: TimeScale, time: number, lane: string): Item | null {
   let best: Item | null = null;
-  let least = NEAR;
+  let least = 2 * NEAR;
   for (const item of items) {
-    const distance = Math.abs(toPixel(scale, item.at) - toPixel(scale, time));
+    const distance = Math.abs(toPixel(scale, item.at) - toPixel(scale, time)) + (item.kind === lane ? 0 : NEAR);
     if (distance < least) [best, least] = [item, distance];
   }
   return best;
@@ -124,22 +149,7 @@ function stepItem(app: App, items: readonly Item[], by: number): void {
     const before = items.findLastIndex((item) => item.at < moment.time);
     at = by > 0 ? (later < 0 ? items.length - 1 : later) : Math.max(0, before);
   }
-  void showMoment(app, items[at]!.at, items[at]!);
-}
-
-/** Show what was known at a time: where the robot was, its picture, its decision. */
-async function showMoment(app: App, time: number, item: Item | null): Promise<void> {
-  const at = item?.at ?? time;
-  app.ui.set({ moment: { time: at, pose: null, decision: item?.decision ?? "", keyframe: 0, text: item?.text ?? "" } });
-  const reply = await app.request("at", { time: at });
-  if (!reply.ok || app.ui.state.moment?.time !== at) return;
-  const value = reply.value as AtValue;
-  const decision = item?.decision || value.decision?.id || "";
-  const text = item?.text || value.decision?.explanation || "";
-  app.ui.set({
-    moment: { time: at, pose: value.pose, decision, keyframe: value.keyframe, text },
-    ...(decision ? { decision, tab: "decisions" as const } : {}),
-  });
+  void showMoment(app, items[at]!);
 }
 
 function draw(canvas: HTMLCanvasElement, scale: TimeScale, items: readonly Item[], lanes: readonly string[], moment: number | null): void {

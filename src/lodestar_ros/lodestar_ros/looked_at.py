@@ -1,0 +1,47 @@
+"""The floor that the camera has looked at, as the memory knows it, for whoever shows it."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from nav_msgs.msg import OccupancyGrid
+
+from lodestar.assembly.memory_chain import MemoryChain
+from lodestar.grid.config import LookConfig
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.timing.stamps import Periodic
+from lodestar_ros import qos
+from lodestar_ros.conversions import grid_to_msg
+from lodestar_ros.node import LodestarNode
+
+PERIOD = 2.0  # s of real time between two messages at least
+
+
+def sharpness(metres: np.ndarray, farthest: float) -> np.ndarray:
+    """Return int8 of the nearest look at each cell: 100 at the camera, falling to 1 at `farthest` metres; -1 = none."""
+    seen = np.isfinite(metres)
+    share = 100.0 * (1.0 - np.where(seen, metres, farthest) / farthest)
+    return np.where(seen, np.clip(np.ceil(share), 1, 100), -1).astype(np.int8)
+
+
+class LookedAtPublisher:
+    """Publish ``~/looked_at`` when it has changed, while it has subscribers; see `sharpness` for its values."""
+
+    def __init__(self, node: LodestarNode, chain: MemoryChain, limits: LookConfig) -> None:
+        self._node, self._chain, self._range, self._period = node, chain, limits.range, Periodic(PERIOD)
+        self._publisher = node.create_publisher(OccupancyGrid, "~/looked_at", qos.LATCHED)
+        self._told: tuple[float, OccupancyGrid2D | None, int] = (0.0, None, 0)
+
+    def tell(self) -> None:
+        """Publish what has changed. On the feed's worker."""
+        grid, viewers = self._chain.grid, self._publisher.get_subscription_count()
+        if grid is None or not viewers or not self._period.due(time.monotonic()):
+            return
+        newest, shown, seen_by = self._told
+        if shown is grid and newest == self._chain.looks.newest and seen_by == viewers:
+            return
+        self._told = self._chain.looks.newest, grid, viewers
+        cells = sharpness(self._chain.looks.nearest(grid), self._range)
+        floor = OccupancyGrid2D(cells, grid.resolution, grid.origin, self._node.now, grid.frame)
+        self._publisher.publish(grid_to_msg(floor))

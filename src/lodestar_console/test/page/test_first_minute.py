@@ -39,6 +39,7 @@ def test_open_direct_stop_resume_ask_correct_undo_and_look_back(browser: Any, sc
         page.fill("#say", "where is the red chair?")
         page.press("#say", "Enter")
         look.until("document.querySelector('.told .actions')")
+        look.until("document.querySelector('.log').lastElementChild.matches('.told')")  # below the directive
 
         page.click("role=tab[name=Beliefs]")
         page.click(".things .row >> nth=0")

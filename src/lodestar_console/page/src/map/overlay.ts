@@ -161,6 +161,7 @@ export class Overlay {
       context.stroke();
       this.hits.push({ kind: "frontier", id: frontier.id, u, v });
       const color = open ? palette.accent : palette.muted;
+      if (frontier.gain < 0.5 && !chosen) continue; // nothing to be seen from there
       const gain = Math.min(frontier.gain, 100) / 1000;
       this.wish(`frontier:${frontier.id}`, `+${frontier.gain.toFixed(0)} m²`, FONT, color, (chosen ? 850 : 300) + gain, 9);
     }

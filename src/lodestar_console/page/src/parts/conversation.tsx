@@ -17,16 +17,23 @@ export function Conversation() {
   useEffect(() => talk.subscribe(() => update(undefined)), []);
   const directive = useStore("directive").part("directive");
   const log = useRef<HTMLDivElement>(null);
-  const steps = directive?.progress.length ?? 0;
+  const last = talk.turns.at(-1)?.key ?? 0;
+  // The turn after which the directive began: what was said since stands below its card, and is seen.
+  const begun = useRef({ running: false, text: "", after: 0 });
+  if (directive && (directive.text !== begun.current.text || (directive.running && !begun.current.running))) begun.current.after = last;
+  begun.current = { running: directive?.running ?? false, text: directive?.text ?? "", after: begun.current.after };
+  const { after } = begun.current;
+  const news = after === last ? `${directive?.progress.length} ${directive?.running}` : "";
   useEffect(() => {
     if (log.current) log.current.scrollTop = log.current.scrollHeight;
-  }, [talk.turns.length, steps, directive?.question?.id, directive?.running, talk.waiting]);
+  }, [last, news, directive?.question?.id, talk.waiting]);
   return (
     <section class="conversation" aria-label="Conversation">
       <div class="log" ref={log} tabIndex={0} role="log" aria-label="What was said">
         {talk.turns.length === 0 && !directive?.text && <p class="hint">Tell the robot what to do, such as “find the red chair”, or ask what it remembers.</p>}
-        {talk.turns.map((turn) => <TurnLine key={turn.key} turn={turn} talk={talk} />)}
+        {talk.turns.filter(({ key }) => key <= after).map((turn) => <TurnLine key={turn.key} turn={turn} talk={talk} />)}
         {directive?.text && <DirectiveCard directive={directive} />}
+        {talk.turns.filter(({ key }) => key > after).map((turn) => <TurnLine key={turn.key} turn={turn} talk={talk} />)}
         {talk.waiting && <p class="hint">{talk.waiting} …</p>}
       </div>
       <Say talk={talk} />

@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { useStore } from "../app";
-import { duration, mebibytes, percent } from "../format";
+import { mebibytes, percent } from "../format";
 import type { NodeHealth } from "../protocol";
 
 export function HealthTab() {
@@ -36,10 +36,9 @@ export function HealthTab() {
             <thead>
               <tr>
                 <th scope="col">Node</th>
-                <th scope="col" title="Of its slowest input">Rate</th>
-                <th scope="col" title="Of its oldest input">Age</th>
-                <th scope="col" title="Proportional set size">Memory</th>
-                <th scope="col">Starts</th>
+                <th scope="col" title="Of its slowest input">Rate, Hz</th>
+                <th scope="col" title="Of its oldest input">Age, s</th>
+                <th scope="col" title="Proportional set size">MiB</th>
               </tr>
             </thead>
             <tbody>
@@ -58,12 +57,12 @@ function Line({ node, open }: { node: NodeHealth; open(): void }) {
     <tr data-level={node.alive ? node.level : "error"}>
       <th scope="row">
         <button class="link" onClick={open} title={`${node.status || (node.alive ? "runs" : "is gone")}. Show its log`}>{node.name}</button>
+        {node.restarts > 0 && <span class="hint"> started {1 + node.restarts} times</span>}
         {(!node.alive || node.level !== "ok") && <span class="hint data"> {node.alive ? node.status : "gone"}</span>}
       </th>
-      <td>{node.rate === null ? "–" : `${node.rate.toFixed(1)} Hz`}</td>
-      <td>{node.age === null ? "–" : duration(node.age)}</td>
-      <td>{node.pss === null ? "–" : mebibytes(node.pss / 2 ** 20)}</td>
-      <td>{node.restarts === 0 ? "1" : 1 + node.restarts}</td>
+      <td>{node.rate === null ? "–" : node.rate.toFixed(1)}</td>
+      <td>{node.age === null ? "–" : node.age.toFixed(1)}</td>
+      <td>{node.pss === null ? "–" : Math.round(node.pss / 2 ** 20)}</td>
     </tr>
   );
 }

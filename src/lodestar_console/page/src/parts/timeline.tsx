@@ -31,7 +31,7 @@ export function Timeline() {
   const [pointed, setPointed] = useState<Item | null>(null);
   const { decisions, events } = store.tables;
   const items = useMemo(() => collect(decisions.rows, events.rows), [decisions.revision, events.revision]);
-  const first = items[0]?.at ?? now - 60;
+  const first = items[0]?.at ?? now;
   const scale: TimeScale = chosen ? { ...chosen, width } : { begin: first - 1, end: Math.max(now, first + 30), width };
   const lanes = [...new Set(items.map((item) => item.kind))];
 
@@ -74,7 +74,7 @@ export function Timeline() {
     <section class="timeline" aria-label="Timeline">
       <div class="timeline-head">
         <h2>Timeline</h2>
-        <p role="status" class="data">{ui.moment ? `${clock(ui.moment.time)}  ${ui.moment.text}` : `${items.length} entries. Left and right go through them.`}</p>
+        <p role="status" class="data">{ui.moment ? `${clock(ui.moment.time)}  ${ui.moment.text}` : items.length === 0 ? "Nothing has happened yet." : `${items.length} entries. Left and right go through them.`}</p>
         {ui.moment && <button onClick={() => app.ui.set({ moment: null })}>Back to now</button>}
         <button onClick={() => setChosen(null)} disabled={!chosen}>Whole run</button>
         <button class="square" aria-label="Zoom timeline out" onClick={() => setChosen(zoomed(scale, 1 / 1.5, width / 2))}>−</button>

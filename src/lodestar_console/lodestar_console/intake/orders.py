@@ -209,7 +209,7 @@ class RosStack:
             if self._stops != stops:
                 return Outcome(False, "Not released: STOP was pressed meanwhile.", "stopped")
             if not released:
-                for _, one in holders:  # what comes late is followed by this
+                for one in self._holds:  # what comes late is followed by this
                     self._hold(one, True)
                 text = f"Not released: no answer from {name}. Both were told to go on holding; try again."
                 return Outcome(False, text, "no_answer")

@@ -320,7 +320,9 @@ class ScriptedConsole:
                 self.parts["robot"] = {**self.parts["robot"], "held": True, "stands": True, "speed": 0.0}
                 await self._send_all(
                     self._pages,
-                    json.dumps({"type": "part", "name": "robot", "revision": 3, "value": self.parts["robot"]}),
+                    json.dumps(
+                        {"type": "part", "name": "robot", "revision": 3, "value": self.parts["robot"]}
+                    ),
                 )
                 await socket.send_json({"stop": "stands", **told})
         except WebSocketDisconnect:

@@ -98,8 +98,10 @@ function MapEmpty() {
 }
 
 function Bar({ renderer }: { renderer: MapRenderer | null }) {
-  const { ui: choices } = useApp();
+  const app = useApp();
+  const choices = app.ui;
   const ui = useUi();
+  useStore("hello"); // which tells what this page may do
   return (
     <div class="bar" role="toolbar" aria-label="Map tools">
       <div class="segments" role="group" aria-label="View">
@@ -108,7 +110,7 @@ function Bar({ renderer }: { renderer: MapRenderer | null }) {
       </div>
       <div class="segments" role="group" aria-label="What a click does">
         {TOOLS.map(([tool, name, help]) => (
-          <button key={tool} aria-pressed={ui.tool === tool} title={help} onClick={() => choices.set({ tool, selected: null, places: [] })}>{name}</button>
+          <button key={tool} aria-pressed={ui.tool === tool} disabled={tool !== "select" && !app.mayCommand} title={help} onClick={() => choices.set({ tool, selected: null, places: [] })}>{name}</button>
         ))}
       </div>
       <details class="menu">

@@ -85,6 +85,15 @@ def test_a_goal_that_nothing_was_heard_of_yet_is_cancelled_with_its_lease(desk):
     assert desk._sender.cancelled == [goal]
 
 
+def test_each_directive_has_a_number_and_it_is_told_with_its_begin(desk):
+    desk, caller = desk
+    told = []
+    for number in (1, 2):
+        send(desk, caller, "agent", told)
+        desk._sender.open[-1][1].feedback(FollowDirective.Feedback(understood="Find the chair."))
+        assert told[-1].directive == number == desk._board.get("directive").number
+
+
 def test_the_end_of_a_lease_starts_nothing_where_nothing_runs(desk):
     desk, caller = desk
     told = []

@@ -114,6 +114,25 @@ def test_an_agent_finds_a_thing_by_tools_alone(script, tokens):
     assert any("find the red chair" in one.text for one in deeds)
 
 
+def test_an_agent_is_not_told_of_another_s_directive_as_its_own(script, tokens):
+    offer(script)
+    began = call_all(
+        script, tokens["driver"], [("take_lease", {}), ("start_directive", {"text": "find the sofa"})]
+    )
+    number = json.loads(began[1][1])["directive"]
+    ((failed, text),) = call_all(script, tokens["driver"], [("directive_status", {"directive": number})])
+    assert not failed and number > 0 and json.loads(text)["directive"] == number
+    page = PageClient(script.console.link())
+    with page.open("state") as socket:
+        state = StateReader(socket)
+        assert state.request("lease", action="take")["ok"]
+        assert state.request("directive", text="find the red chair")["ok"]
+        asked = [("directive_status", {"directive": number, "wait": 5.0}), ("directive_status", {})]
+        (failed, text), (other_failed, other) = call_all(script, tokens["driver"], asked)
+    assert failed and f"Directive {number}" in text
+    assert not other_failed and json.loads(other)["directive"] == number + 1
+
+
 HOSTILE = [
     ("start_directive", {"text": "find the red chair"}),
     ("start_directive", {"text": ""}),

@@ -43,6 +43,7 @@ class DirectiveDesk:
         self._sender = DirectiveSender(node)
         self._shown = protocol.Directive()
         self._mine: str = ""  # session whose directive runs
+        self._count = 0  # of goals
         self._under_way: dict[
             _Run, str
         ] = {}  # goals without an end yet, also those that have not begun: session
@@ -84,6 +85,8 @@ class DirectiveDesk:
     ) -> None:
         run = _Run(self, goal, text, who, tell)
         if not goal.dry_run:
+            self._count += 1
+            run.number = self._count
             self._under_way[run] = who.id
         self._sender.send(goal, GoalEars(run.hear, run.end, run.fail))
 
@@ -92,10 +95,10 @@ class DirectiveDesk:
         self._under_way.pop(run, None)
         return not any(one.begun for one in self._under_way)
 
-    def begin(self, text: str, who: Session) -> None:
+    def begin(self, text: str, who: Session, number: int = 0) -> None:
         """Show a directive that has begun."""
         self._mine = who.id
-        self._show(protocol.Directive(text=text, running=True, by=who.name))
+        self._show(protocol.Directive(text=text, running=True, by=who.name, number=number))
 
     def hear(self, feedback: FollowDirective.Feedback) -> None:
         """Show feedback of the directive that runs."""
@@ -185,18 +188,20 @@ class _Run:
     ) -> None:
         self._desk, self._goal, self._text, self._who, self._tell = desk, goal, text, who, tell
         self.begun = False
+        self.number = 0  # of the directive; 0 = it is only read
 
     def hear(self, feedback: FollowDirective.Feedback) -> None:
         if not feedback.understood:  # the loop follows another one still, or none
             return
         self._begin()
         self._desk.hear(feedback)
-        self._tell(Outcome(True, feedback.understood, value=meaning_of(feedback.understood)))
+        meaning = meaning_of(feedback.understood)
+        self._tell(Outcome(True, feedback.understood, value=meaning, directive=self.number))
 
     def _begin(self) -> None:
         if not self.begun:
             self.begun = True
-            self._desk.begin(self._text, self._who)
+            self._desk.begin(self._text, self._who, self.number)
 
     def end(self, result: FollowDirective.Result) -> None:
         ok = result.error_code == 0
@@ -211,7 +216,7 @@ class _Run:
             self._begin()
             self._desk.end(result)
         code = "" if ok else NAMES.get(result.error_code, "UNKNOWN")
-        self._tell(Outcome(ok, result.report or result.error_msg or "Done.", code))
+        self._tell(Outcome(ok, result.report or result.error_msg or "Done.", code, directive=self.number))
 
     def fail(self, text: str) -> None:
         if self._desk.over(self) and self.begun:

@@ -62,7 +62,10 @@ class RobotQuestion(Record, frozen=True):
 
 
 class Directive(Record, frozen=True):
-    """The directive that runs, or the last one. remaining, travelled: m. by: who sent it; "" = another client."""
+    """The directive that runs, or the last one. remaining, travelled: m. by: who sent it; "" = another client.
+
+    number: of those that came by this console since it began, 0 = another client's.
+    """
 
     text: str = ""
     understood: str = ""
@@ -77,6 +80,7 @@ class Directive(Record, frozen=True):
     result: DirectiveResult | None = None
     question: RobotQuestion | None = None
     by: str = ""
+    number: int = 0
 
 
 class Path(Record, frozen=True):

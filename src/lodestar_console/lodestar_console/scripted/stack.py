@@ -52,7 +52,7 @@ class ScriptedStack:
         self._stood_at = -math.inf  # s, monotonic: the last step at which it did not move
         self.gate_is_dead = False
         self._directive = protocol.Directive()
-        self._asked = ""
+        self._asked, self._begun = "", 0
         self._beliefs = ScriptedBeliefs(board)
         self._driven: list[tuple[float, float]] = []
         self._decisions = self._ticks = 0
@@ -238,6 +238,7 @@ class ScriptedStack:
         self, text: str, understood: str, thing: tuple[str, str, float, float], who: Session
     ) -> Outcome:
         self._goal = thing[2], thing[3]
+        self._begun += 1
         self._directive = protocol.Directive(
             text=text,
             understood=understood,
@@ -245,13 +246,14 @@ class ScriptedStack:
             expert=_MAP,
             running=True,
             by=who.name,
+            number=self._begun,
             goal=(*self._goal, 0.0),
             progress=[protocol.Progress(at=self.board.now(), text=f"I go to the {thing[1]}.")],
         )
         self.board.set("directive", self._directive)
         self._decide(text, thing)
         meaning = protocol.MeaningValue(understood=understood, steps=[understood], constraints=[])
-        return Outcome(True, understood, value=meaning)
+        return Outcome(True, understood, value=meaning, directive=self._begun)
 
     def _decide(self, text: str, thing: tuple[str, str, float, float]) -> None:
         self._decisions += 1

@@ -259,28 +259,40 @@ class Door:
     async def start_directive(self, text: Text, dry_run: bool = False) -> dict[str, Any]:
         """Begin a directive in plain English ("find the red chair"), or with dry_run only say what is understood."""
         outcome = await self._perform(protocol.SendDirective(id=0, text=text, dry_run=dry_run))
-        return {"began": not dry_run, "understood": from_the_world(outcome.text)}
+        return {
+            "began": not dry_run,
+            "directive": outcome.directive,
+            "understood": from_the_world(outcome.text),
+        }
 
     async def directive_status(
-        self, wait: Annotated[float, Field(ge=0.0, le=LONGEST_WAIT)] = 0.0
+        self, wait: Annotated[float, Field(ge=0.0, le=LONGEST_WAIT)] = 0.0, directive: Number = 0
     ) -> dict[str, Any]:
-        """Say how the directive goes; wait: up to 20 s for its end or a question."""
+        """Say how the directive goes; wait: up to 20 s for its end or a question. directive: the number that
+        start_directive returned, 0 = the one that runs or ran last, whoever sent it.
+        """
         end = self._hub.door.steady() + wait
         while True:
-            directive = self._part("directive") or {}
-            if not directive.get("running") or self._hub.door.steady() >= end:
+            shown = self._part("directive") or {}
+            is_other = directive not in (0, shown.get("number", 0))
+            if is_other or not shown.get("running") or self._hub.door.steady() >= end:
                 break
             await asyncio.sleep(0.2)
         who, door = self._who(), self._hub.door
         door.lease.renew(who.id, door.steady())  # who watches is there
-        progress = [one["text"] for one in directive.get("progress", [])[-5:]]
-        question = directive.get("question") or {}
-        result = directive.get("result") or {}
+        if is_other:
+            raise ToolError(
+                f"Directive {directive} runs no longer: another one has taken its place, or the console began anew."
+            )
+        progress = [one["text"] for one in shown.get("progress", [])[-5:]]
+        question = shown.get("question") or {}
+        result = shown.get("result") or {}
         return {
-            "runs": directive.get("running", False),
-            "by": directive.get("by", ""),
-            "phase": directive.get("phase", ""),
-            "travelled": directive.get("travelled"),
+            "directive": shown.get("number", 0),
+            "runs": shown.get("running", False),
+            "by": shown.get("by", ""),
+            "phase": shown.get("phase", ""),
+            "travelled": shown.get("travelled"),
             "success": result.get("success"),
             "code": result.get("code"),
             "entities": result.get("entities", []),
@@ -293,7 +305,7 @@ class Door:
     async def answer_question(self, question_id: Text, choice: Number) -> dict[str, Any]:
         """Answer a question of the robot by the number of the choice, counted from 1."""
         outcome = await self._perform(protocol.AnswerRobot(id=0, question=question_id, choice=choice))
-        return {"said": from_the_world(outcome.text)}
+        return {"directive": outcome.directive, "said": from_the_world(outcome.text)}
 
     async def point_out(self, x: Metres, y: Metres, z: Metres = 0.0) -> dict[str, Any]:
         """Point at a place in map: the running search goes there, or an open question is answered."""

@@ -12,12 +12,16 @@ from lodestar_console.access.sessions import Session
 
 @dataclass(frozen=True)
 class Outcome:
-    """End of a request. code: short name of a refusal, "" where it is ok; value: a record of the protocol, or None."""
+    """End of a request. code: short name of a refusal, "" where it is ok; value: a record of the protocol, or None.
+
+    directive: number of the directive that has begun, 0 = none.
+    """
 
     ok: bool
     text: str = ""
     code: str = ""
     value: object | None = None
+    directive: int = 0
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ export interface RobotQuestion {
   choices: string[];
 }
 
-/** The directive that runs, or the last one. remaining, travelled: m. by: who sent it; "" = another client. */
+/** The directive that runs, or the last one. remaining, travelled: m. by: who sent it; "" = another client. number: of those that came by this console since it began, 0 = another client's. */
 export interface Directive {
   text: string;
   understood: string;
@@ -72,6 +72,7 @@ export interface Directive {
   result: DirectiveResult | null;
   question: RobotQuestion | null;
   by: string;
+  number: number;
 }
 
 /** The way driven, oldest first, and the way that is planned. */

@@ -1,4 +1,4 @@
-"""What somebody did by the console, as a sentence for the timeline."""
+"""Sentences for the timeline, of what somebody did by the console."""
 
 from __future__ import annotations
 

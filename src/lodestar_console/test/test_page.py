@@ -75,7 +75,10 @@ def test_the_first_minute(script, page):
         decision = next(iter(state.items["decisions"].values()))
         assert state.request("at", time=decision["at"] + 0.01)["value"]["decision"]["id"] == decision["id"]
         deeds = [event["text"] for event in state.items["events"].values() if event["kind"] == "OPERATOR"]
-        assert any("stop" in text for text in deeds) and any("find the red chair" in text for text in deeds)
+        assert any("pressed STOP" in text for text in deeds) and any(
+            "sent “find the red chair”" in text for text in deeds
+        )
+        assert any(text.startswith("operator 1 asked “where is the printer?”: ") for text in deeds), deeds
     assert '"what":"stop"' in page.get("/journal").text
 
 

@@ -118,8 +118,8 @@ def _node(name: str, life: _Life, alive: bool) -> protocol.NodeHealth:
         level=_level(status),  # type: ignore[arg-type]
         status=brief(status.message),
         pss=life.pss or None,
-        rate=max(rates, default=None),
-        age=min(heard, default=None),
+        rate=min(rates, default=None),
+        age=max(heard, default=None),
         restarts=len(life.tokens) - 1,
     )
 

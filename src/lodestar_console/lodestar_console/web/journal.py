@@ -16,6 +16,7 @@ from lodestar_console import protocol
 from lodestar_console.access.limits import STOPS, Buckets
 from lodestar_console.access.sessions import Session
 from lodestar_console.board.board import Board
+from lodestar_console.web.deeds import STOPPED, sentence
 from lodestar_console.web.stack_port import Outcome
 
 log = logging.getLogger("lodestar.console")
@@ -48,9 +49,19 @@ class Journal:
         self._thread = threading.Thread(target=self._write_all, name="console-journal", daemon=True)
         self._thread.start()
 
-    def note(self, who: Session, request: protocol.PageMessage | dict[str, object], outcome: Outcome) -> None:
-        """Note a deed."""
-        given = request if isinstance(request, dict) else msgspec.to_builtins(request)
+    def note(self, who: Session, request: protocol.PageMessage, outcome: Outcome) -> None:
+        """Note a deed; the timeline tells what somebody did, and what was answered."""
+        said = sentence(request)
+        if isinstance(request, protocol.AskMemory) and outcome.ok:
+            said = f"{said}: {outcome.text}"
+        self._note(who, msgspec.to_builtins(request), outcome, said)
+
+    def note_stop(self, who: Session) -> None:
+        """Note a STOP; of a flood only some."""
+        if self._stops.allow(who.id, time.monotonic()):
+            self._note(who, {"type": "stop"}, Outcome(True), STOPPED)
+
+    def _note(self, who: Session, given: dict[str, object], outcome: Outcome, said: str) -> None:
         what = str(given.get("type", "?"))
         rest = {key: _brief(value) for key, value in given.items() if key not in ("type", "id")}
         entry = Entry(
@@ -64,8 +75,9 @@ class Journal:
         )
         self._queue.put(msgspec.json.encode(entry) + b"\n")
         self._count += 1
-        said = ", ".join(str(value) for value in rest.values() if value not in ("", None, False, 0))
-        text = f"{who.name}: {what.replace('_', ' ')} {said}"[:_TEXT]
+        if not said:
+            return
+        text = f"{who.name} {said}"[:_TEXT]
         if not outcome.ok:
             text = f"{text} (refused: {outcome.text})"[: 2 * _TEXT]
         self._board.put(
@@ -77,11 +89,6 @@ class Journal:
                 text=text,
             ),
         )
-
-    def note_stop(self, who: Session) -> None:
-        """Note a STOP; of a flood only some."""
-        if self._stops.allow(who.id, time.monotonic()):
-            self.note(who, {"type": "stop"}, Outcome(True))
 
     def tail(self, lines: int) -> str:
         """Return the last lines of the file."""

@@ -69,6 +69,7 @@ async function inflate(packed: Uint8Array<ArrayBuffer>, length: number): Promise
 }
 
 export interface CameraFrame extends CameraHead {
+  stamp: number; // s, of the robot's clock
   picture: Blob;
 }
 
@@ -77,5 +78,5 @@ export function readCamera(frame: Frame): CameraFrame {
   const length = body.getUint16(0, true);
   const bytes = new Uint8Array(body.buffer as ArrayBuffer, body.byteOffset);
   const head = JSON.parse(new TextDecoder().decode(bytes.subarray(2, 2 + length))) as CameraHead;
-  return { ...head, picture: new Blob([bytes.subarray(2 + length)], { type: "image/jpeg" }) };
+  return { ...head, stamp: frame.stamp, picture: new Blob([bytes.subarray(2 + length)], { type: "image/jpeg" }) };
 }

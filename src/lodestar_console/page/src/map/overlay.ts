@@ -34,6 +34,7 @@ export class Overlay {
   private sides: ReadonlyMap<string, number> = new Map();
   private readonly widths = new Map<string, number>();
   private wishes: Wish[] = [];
+  private covered: Box[] = []; // by marks, which no label may cover
   private marks = new Map<string, Mark>();
   private readonly at: [number, number] = [0, 0];
 
@@ -42,6 +43,7 @@ export class Overlay {
   draw(view: Projection, store: Store, ui: UiState, palette: Palette): void {
     this.hits = [];
     this.wishes = [];
+    this.covered = [];
     this.marks = new Map();
     const { layers } = ui;
     if (layers.rooms) this.rooms(view, store, ui, palette);
@@ -52,8 +54,8 @@ export class Overlay {
     if (layers.changes) this.changes(view, store, palette);
     if (layers.objects) this.things(view, store, ui, palette);
     if (ui.lit) this.lit(view, ui.lit.places, palette);
-    const robot = this.robot(view, store, ui, palette);
-    this.letter(view, palette, robot);
+    this.robot(view, store, ui, palette);
+    this.letter(view, palette);
   }
 
   /** The thing that is nearest to a pixel, within `reach` px. */
@@ -160,6 +162,7 @@ export class Overlay {
       context.closePath();
       context.stroke();
       this.hits.push({ kind: "frontier", id: frontier.id, u, v });
+      this.mark(u, v, 5);
       const color = open ? palette.accent : palette.muted;
       if (frontier.gain < 0.5 && !chosen) continue; // nothing to be seen from there
       const gain = Math.min(frontier.gain, 100) / 1000;
@@ -198,6 +201,7 @@ export class Overlay {
         context.lineTo(u - 6, v + 6);
       } else context.rect(u - 7, v - 7, 14, 14);
       context.stroke();
+      this.mark(u, v, 7);
       this.wish(`change:${index}`, change.kind, FONT, palette.warn, 350, 11);
     }
   }
@@ -223,6 +227,7 @@ export class Overlay {
       if (shown) this.box(view, entity, palette);
       this.hits.push({ kind: "entity", id: entity.id, u, v });
       if (!named && !shown) continue;
+      this.mark(u, v, half);
       this.at[0] = u;
       this.at[1] = v;
       const priority = chosen ? 1000 : shown ? 950 : 100 + entity.confidence;
@@ -264,10 +269,9 @@ export class Overlay {
     }
   }
 
-  /** Draw the robot, and where it stood at the moment that is shown; returns the box that labels keep clear of. */
-  private robot(view: Projection, store: Store, ui: UiState, palette: Palette): Box[] {
+  /** Draw the robot, and where it stood at the moment that is shown; labels keep clear of it. */
+  private robot(view: Projection, store: Store, ui: UiState, palette: Palette): void {
     const robot = store.part("robot");
-    const taken: Box[] = [];
     if (ui.moment?.pose) {
       const [x, y, yaw] = ui.moment.pose;
       this.body(view, [x, y, yaw], robot?.footprint ?? [], palette.warn, 0.55, palette.halo);
@@ -276,9 +280,13 @@ export class Overlay {
     if (robot?.pose) {
       const [x, y, , yaw] = robot.pose;
       this.body(view, [x, y, yaw], robot.footprint, palette.accent, 1, palette.halo);
-      taken.push({ x: this.at[0] - 12, y: this.at[1] - 12, width: 24, height: 24 });
+      this.mark(...this.at, 12);
     }
-    return taken;
+  }
+
+  /** Keep labels off a mark of `half` px to each side. */
+  private mark(u: number, v: number, half: number): void {
+    this.covered.push({ x: u - half, y: v - half, width: 2 * half, height: 2 * half });
   }
 
   private body(view: Projection, [x, y, yaw]: Pose2, footprint: readonly Point2[], color: string, alpha: number, rim: string): void {
@@ -341,9 +349,9 @@ export class Overlay {
     return width;
   }
 
-  private letter(view: Projection, palette: Palette, taken: readonly Box[]): void {
+  private letter(view: Projection, palette: Palette): void {
     const { context } = this;
-    const { boxes, sides } = placeLabels(this.wishes, view.width, view.height, taken, this.sides);
+    const { boxes, sides } = placeLabels(this.wishes, view.width, view.height, this.covered, this.sides);
     this.sides = sides;
     this.labels = boxes;
     context.textBaseline = "middle";

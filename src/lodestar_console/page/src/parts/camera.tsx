@@ -1,13 +1,16 @@
 // The camera's picture with what was detected in it, and what the vocabulary can name now; or the picture of a moment.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { useApp, useStore, useUi, useView } from "../app";
-import { clock, percent, shorten } from "../format";
+import { useApp, useLink, useStore, useUi, useView } from "../app";
+import { clock, duration, percent, shorten } from "../format";
 import type { CameraFrame } from "../frames";
 import { areaOf, type Point2, within } from "../geometry";
+import { placeLabels, type Wish } from "../map/labels";
 import { instanceColor } from "../map/palette";
 import { keyframeAddress, type Shot } from "./pictures";
 
+const OLD = 3; // s from which a picture is told to be old
+const LETTER = 11; // px on the screen, height of a name in the picture
 const MOST_CHIPS = 6; // things in view that are named below the picture
 
 export function Camera() {
@@ -42,6 +45,7 @@ function Live() {
   const { selected } = useUi();
   const things = useStore("entities").rows("entities");
   const view = useView("camera");
+  const link = useLink();
   const canvas = useRef<HTMLCanvasElement>(null);
   const frame = view.camera;
   const chosen = selected?.kind === "entity" ? Number(selected.id) : 0;
@@ -60,6 +64,7 @@ function Live() {
     };
   }, [frame, chosen]);
   if (!frame) return <div class="no-picture"><p>No picture yet.</p></div>;
+  const age = link.now() - frame.stamp;
   const seen = frame.detections.map((one) => one.label);
   const known = frame.detections.filter((one, index, all) => things.has(one.entity) && all.findIndex((other) => other.entity === one.entity) === index);
   const open = (entity: number): void => app.ui.set({ selected: { kind: "entity", id: entity }, panel: "map" });
@@ -74,6 +79,7 @@ function Live() {
       <figure class={known.length > 0 ? "clickable" : ""}>
         <canvas ref={canvas} role="img" aria-label={seen.length > 0 ? `In view: ${seen.join(", ")}` : "Nothing is detected in view"} onClick={onClick} />
       </figure>
+      {age > OLD && <p class="caption bad">The picture is {duration(age)} old.</p>}
       {known.length > 0 && (
         <ul class="in-view" aria-label="Things in view">
           {known.slice(0, MOST_CHIPS).map((one) => (
@@ -92,12 +98,13 @@ function drawCamera(canvas: HTMLCanvasElement, picture: ImageBitmap, frame: Came
   canvas.height = frame.height;
   const context = canvas.getContext("2d")!;
   context.drawImage(picture, 0, 0, frame.width, frame.height);
-  const size = Math.max(11, Math.round(frame.height / 32));
+  const size = Math.ceil((LETTER * frame.width) / Math.max(1, canvas.clientWidth || frame.width)); // of the picture's pixels
   context.font = `600 ${size}px system-ui, sans-serif`;
   context.textBaseline = "top";
   const line = Math.max(1.5, frame.height / 240);
-  for (const one of frame.detections) {
-    if (one.outline.length < 2) continue;
+  const wishes: Wish[] = [];
+  frame.detections.forEach((one, index) => {
+    if (one.outline.length < 2) return;
     const color = `rgb(${instanceColor(one.entity || one.label.length + 1).join()})`;
     context.strokeStyle = color;
     context.lineWidth = one.entity > 0 && one.entity === chosen ? 3 * line : line;
@@ -105,16 +112,25 @@ function drawCamera(canvas: HTMLCanvasElement, picture: ImageBitmap, frame: Came
     one.outline.forEach(([u, v]) => context.lineTo(u, v));
     context.closePath();
     context.stroke();
-    const left = Math.min(...one.outline.map(([u]) => u));
-    const top = Math.min(...one.outline.map(([, v]) => v));
-    const text = `${shorten(one.label, 24)} ${percent(one.score)}`;
-    const wide = context.measureText(text).width + 6;
-    const [u, v] = [Math.min(Math.max(0, left), frame.width - wide), Math.max(0, top - size - 5)];
+    const [us, vs] = [one.outline.map(([u]) => u), one.outline.map(([, v]) => v)];
+    const width = context.measureText(nameOf(one)).width + 6;
+    const high = size + 5;
+    const x = Math.min(Math.max((Math.min(...us) + Math.max(...us)) / 2, width / 2), frame.width - width / 2);
+    const y = Math.max(Math.min(...vs) - high / 2, high / 2);
+    const priority = (one.entity > 0 && one.entity === chosen ? 1e9 : 0) + areaOf(one.outline);
+    wishes.push({ id: String(index), x, y, width, height: high, gap: 0, centred: true, priority });
+  });
+  const { boxes } = placeLabels(wishes, frame.width, frame.height);
+  for (const [id, box] of boxes) {
     context.fillStyle = "rgba(16, 20, 24, 0.78)";
-    context.fillRect(u, v, wide, size + 5);
+    context.fillRect(box.x, box.y, box.width, box.height);
     context.fillStyle = "#ffffff";
-    context.fillText(text, u + 3, v + 3);
+    context.fillText(nameOf(frame.detections[Number(id)]!), box.x + 3, box.y + 3);
   }
+}
+
+function nameOf(one: CameraFrame["detections"][number]): string {
+  return `${shorten(one.label, 24)} ${percent(one.score)}`;
 }
 
 function VocabularyLine() {

@@ -19,10 +19,15 @@ export function Conversation() {
   const log = useRef<HTMLDivElement>(null);
   const last = talk.turns.at(-1)?.key ?? 0;
   // The turn after which the directive began: what was said since stands below its card, and is seen.
-  const begun = useRef({ running: false, text: "", after: 0 });
-  if (directive && (directive.text !== begun.current.text || (directive.running && !begun.current.running))) begun.current.after = last;
-  begun.current = { running: directive?.running ?? false, text: directive?.text ?? "", after: begun.current.after };
-  const { after } = begun.current;
+  const [after, setAfter] = useState(0);
+  const before = useRef<Directive | null>(null);
+  useEffect(() => {
+    const former = before.current;
+    before.current = directive ?? null;
+    if (!directive || (former?.text === directive.text && (former.running || !directive.running))) return;
+    if (former?.result) talk.keep(former);
+    setAfter(talk.turns.at(-1)?.key ?? 0);
+  }, [directive]);
   const news = after === last ? `${directive?.progress.length} ${directive?.running}` : "";
   useEffect(() => {
     if (log.current) log.current.scrollTop = log.current.scrollHeight;
@@ -44,12 +49,18 @@ export function Conversation() {
 function TurnLine({ turn, talk }: { turn: Turn; talk: Talk }) {
   if (turn.kind === "said") return <p class="said data">{turn.text}</p>;
   if (turn.kind === "refused") return <p class="told bad">{turn.text}</p>;
+  if (turn.kind === "ended") return <DirectiveCard directive={turn.directive} />;
   if (turn.kind === "answer") return <Answer text={turn.text} answer={turn.answer} />;
   return <Understood turn={turn} talk={talk} />;
 }
 
 function Understood({ turn, talk }: { turn: Extract<Turn, { kind: "understood" }>; talk: Talk }) {
+  const app = useApp();
   const { meaning, settled } = turn;
+  const begin = (): void => {
+    void talk.begin(turn);
+    document.getElementById("say")?.focus(); // the button goes away
+  };
   const go = useRef<HTMLButtonElement>(null);
   useEffect(() => go.current?.focus(), []);
   return (
@@ -60,7 +71,7 @@ function Understood({ turn, talk }: { turn: Extract<Turn, { kind: "understood" }
       {meaning.problem && <p class="bad">{meaning.problem}</p>}
       {settled === "" ? (
         <div class="actions">
-          <button class="primary" ref={go} disabled={meaning.problem !== ""} onClick={() => talk.begin(turn)}>Go</button>
+          <button class="primary" ref={go} disabled={meaning.problem !== "" || !app.mayCommand} title={app.mayCommand ? "" : "Your role may not command"} onClick={begin}>Go</button>
           <button onClick={() => talk.leave(turn)}>Leave it</button>
         </div>
       ) : (
@@ -83,7 +94,7 @@ function Answer({ text, answer }: { text: string; answer: AnswerValue | null }) 
       <p class="data">{text}</p>
       {answer && (
         <p class="hint">
-          {percent(answer.confidence)} sure{answer.last_verified > 0 ? `, seen ${ago(now - answer.last_verified)}` : ""}
+          {answer.confidence > 0 ? `${percent(answer.confidence)} sure` : "Not known"}{answer.last_verified > 0 ? `, seen ${ago(now - answer.last_verified)}` : ""}
         </p>
       )}
       <Pictures shots={[...proofs.values()].slice(0, 4)} of="the answer" />
@@ -245,10 +256,19 @@ function pictureProblem(file: File): string | null {
 async function upload(file: File, done: (id: string) => void): Promise<string | null> {
   try {
     const response = await fetch("/pictures", { method: "POST", body: file, headers: { "Content-Type": file.type } });
-    if (!response.ok) return (await response.text()).slice(0, 300) || `The picture was refused (${response.status}).`;
+    if (!response.ok) return refusal(await response.text()) || `The picture was refused (${response.status}).`;
     done(((await response.json()) as { picture: string }).picture);
     return null;
   } catch {
     return "The picture could not be sent: the link to the robot is lost.";
+  }
+}
+
+/** The sentence of a refusal, which the server sends as {"error": sentence}. */
+function refusal(body: string): string {
+  try {
+    return String((JSON.parse(body) as { error?: string }).error ?? "").slice(0, 300);
+  } catch {
+    return body.slice(0, 300);
   }
 }

@@ -2,7 +2,7 @@
 
 import type { App } from "../app";
 import { isQuestion } from "../format";
-import type { AnswerValue, MeaningValue, Reply } from "../protocol";
+import type { AnswerValue, Directive, MeaningValue, Reply } from "../protocol";
 
 const MOST = 200;
 
@@ -10,6 +10,7 @@ export type Turn =
   | { kind: "said"; key: number; at: number; text: string }
   | { kind: "understood"; key: number; at: number; text: string; meaning: MeaningValue; picture: string | null; settled: string }
   | { kind: "answer"; key: number; at: number; text: string; answer: AnswerValue | null }
+  | { kind: "ended"; key: number; at: number; directive: Directive }
   | { kind: "refused"; key: number; at: number; text: string };
 
 type Draft = Turn extends infer Kind ? (Kind extends Turn ? Omit<Kind, "key" | "at"> : never) : never;
@@ -37,9 +38,14 @@ export class Talk {
   /** Begin what was understood. */
   async begin(turn: Extract<Turn, { kind: "understood" }>): Promise<void> {
     this.settle(turn, "sent");
-    const reply = await this.wait("Sending", this.app.request("directive", { text: turn.text, picture: turn.picture }));
+    const reply = await this.wait("Sending", this.app.link.request("directive", { text: turn.text, picture: turn.picture }));
     this.settle(turn, reply.ok ? "begun" : "refused");
     if (!reply.ok) this.add({ kind: "refused", text: reply.text });
+  }
+
+  /** Keep a directive that has ended, as another one takes its place. */
+  keep(directive: Directive): void {
+    this.add({ kind: "ended", directive });
   }
 
   leave(turn: Extract<Turn, { kind: "understood" }>): void {
@@ -56,7 +62,7 @@ export class Talk {
   }
 
   private async read(text: string, picture: string | null): Promise<void> {
-    const reply = await this.wait("Reading", this.app.request("directive", { text, picture, dry_run: true }));
+    const reply = await this.wait("Reading", this.app.link.request("directive", { text, picture, dry_run: true }));
     if (!reply.ok) return this.add({ kind: "refused", text: reply.text });
     const meaning = (reply.value as MeaningValue | null) ?? { understood: reply.text, steps: [], constraints: [], problem: "" };
     this.add({ kind: "understood", text, meaning, picture, settled: "" });

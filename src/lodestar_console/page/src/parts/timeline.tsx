@@ -12,6 +12,7 @@ import { moved, ticks, type TimeScale, toPixel, toTime, zoomed } from "../timesc
 
 const LANE = 14; // px
 const AXIS = 18; // px
+const LANES = 3; // for which there is always room, so that the map above does not move
 const LISTED = 100; // newest entries, as text on a phone
 const WIDE = 200; // px of the preview of an entry
 const NEAR = 8; // px within which a click takes an item
@@ -93,7 +94,7 @@ export function Timeline() {
           onPointerLeave={() => setPointed(null)}
           onClick={jump}
         >
-          <canvas ref={canvas} height={AXIS + LANE * Math.max(1, lanes.length)} />
+          <canvas ref={canvas} height={AXIS + LANE * Math.max(LANES, lanes.length)} />
         </div>
         {pointed && canvas.current && <Preview item={pointed} stage={canvas.current.getBoundingClientRect()} at={toPixel(scale, pointed.at)} />}
       </div>
@@ -155,7 +156,7 @@ function stepItem(app: App, items: readonly Item[], by: number): void {
 function draw(canvas: HTMLCanvasElement, scale: TimeScale, items: readonly Item[], lanes: readonly string[], moment: number | null): void {
   const palette = readPalette();
   const ratio = Math.min(devicePixelRatio, 2);
-  const height = AXIS + LANE * Math.max(1, lanes.length);
+  const height = AXIS + LANE * Math.max(LANES, lanes.length);
   canvas.width = Math.round(scale.width * ratio);
   canvas.height = Math.round(height * ratio);
   canvas.style.height = `${height}px`;

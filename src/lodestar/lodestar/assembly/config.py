@@ -85,8 +85,8 @@ class MappingConfig:
             least = self.thinning.period * movers.passes
             if least > movers.memory:
                 raise ValueError(
-                    f"movers.memory, {movers.memory:g} s, must be at least thinning.period x movers.passes, {least:g} s, "
-                    "or nothing that moves is ever seen; make it longer, or set movers.enabled to false"
+                    f"movers.memory, {movers.memory:g} s, must be at least thinning.period x movers.passes, "
+                    f"{least:g} s, or nothing that moves is ever seen; make it longer, or set movers.enabled to false"
                 )
             near = self.scan.min_range if self.source == "scan" else self.octomap.min_range
             if near >= movers.far:

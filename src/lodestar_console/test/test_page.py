@@ -178,6 +178,8 @@ def test_a_zone_is_seen_by_every_page_and_can_be_undone(page):
         assert state.request("undo", entry=entry)["ok"]
         state.until(lambda s: not any(zone["text"] == "wet paint" for zone in s.parts["zones"]))
         assert not state.request("zone", outline=corners, remove=True)["ok"]
+        crossed = state.request("zone", outline=[[0.0, 0.0], [2.0, 2.0], [2.0, 0.0], [0.0, 2.0]])
+        assert not crossed["ok"] and "crosses itself" in crossed["text"]
 
 
 def test_stop_as_a_request_of_its_own_needs_a_session_and_an_origin(script, page):

@@ -80,11 +80,19 @@ def test_whatever_is_drawn_is_laid_as_it_was_drawn_or_refused_with_a_sentence(ou
         assert desk.ask(outline=zone.outline, remove=True).ok and not desk.zones
 
 
-@pytest.mark.parametrize("outline", [[], SQUARE[:2], [(0.0, 0.0), (1.0, 1.0), (2.0, 2.0)], [(0.0, 0.0)] * 3])
+@pytest.mark.parametrize("outline", [[], SQUARE[:2], [(0.0, 0.0), (1.0, 1.0), (2.0, 2.0)], [(0.0, 0.0)] * 3,
+                                     [*SQUARE, *SQUARE], [(0.0, 0.0), (2.0, 2.0), (2.0, 0.0), (0.0, 2.0)]])  # fmt: skip
 def test_what_is_no_area_is_refused(outline):
     desk = Desk()
     told = desk.ask(outline=outline)
     assert not told.ok and told.text and desk.zones == []
+
+
+def test_a_zone_that_has_moved_since_it_was_drawn_is_not_told_to_be_removed():
+    desk = Desk()
+    assert desk.ask(outline=SQUARE).ok
+    told = desk.ask(outline=[(x + 0.05, y) for x, y in SQUARE], remove=True)
+    assert not told.ok and "the map has moved" in told.text and len(desk.zones) == 1
 
 
 def test_a_zone_needs_the_role_and_the_lease():

@@ -10,7 +10,6 @@ from nav_msgs.msg import OccupancyGrid
 from lodestar.assembly.scene_chain import SceneChain
 from lodestar.geometry.poses import yaw_of
 from lodestar.grid.zone_growth import ZoneGrowth
-from lodestar.models.phrases import MissingPhrases
 from lodestar.query.fields import LAYERS
 from lodestar.timing.stamps import CarriedStamp, NewestStamp, Periodic
 from lodestar_interfaces import msg
@@ -98,11 +97,9 @@ class SceneFields:
     def _refresh(self, _item: None) -> None:
         """On the worker."""
         stamp = self._node.now
-        try:
-            update = self._chain.refresh(stamp)
-        except MissingPhrases as error:
-            self._node.diagnostics.status(f"waiting for the text embedder: {error}", ok=False)
-            return
+        update = self._chain.refresh(stamp)
+        if update is not None and update.missing is not None:
+            self._node.diagnostics.status(f"waiting for the text embedder: {update.missing}", ok=False)
         people = bool(self._chain.people(self._clock.now))
         if (update is not None and update.zones is not None) or people or self._people_laid:
             self._lay(changed=True)

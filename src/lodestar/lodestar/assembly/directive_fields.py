@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from lodestar.grid.config import FenceConfig
 from lodestar.grid.fence import inside, outside, widened
 from lodestar.grid.occupancy import FREE, OCCUPIED, OccupancyGrid2D
+from lodestar.grid.overlay import occupied_onto
 from lodestar.language.directive import DEFAULT_KEEP_AWAY, Directive
 from lodestar.mapping.pillars import PillarMap
-from lodestar.models.phrases import PhraseBook
+from lodestar.models.phrases import MissingPhrases, PhraseBook
 from lodestar.query.config import QueryConfig
 from lodestar.query.fields import layer_queries
 from lodestar.query.keep_out import KeepOutZones
@@ -20,17 +21,20 @@ from lodestar.scene.dictionary import SceneDictionary
 from lodestar.worldmodel.amendments import ClosedWay
 
 NO_FENCE = FenceConfig()
+_NOTHING: tuple = (-1, None, None, None, ())  # no inputs were taken yet
 
 
 @dataclass(frozen=True)
 class FieldUpdate:
     """layers: name -> (rows, columns) float32 scores on the pillars. zones: the forbidden cells, occupied on the plan
-    grid; None = unchanged. pillars: those of the layers.
+    grid; None = unchanged. pillars: those of the layers. missing: why layers, or the directive's part of the zones, are
+    those of before; None = they are not.
     """
 
     layers: Mapping[str, np.ndarray] = field(default_factory=dict)
     zones: OccupancyGrid2D | None = None
     pillars: PillarMap | None = None
+    missing: MissingPhrases | None = None
 
 
 class DirectiveFields:
@@ -49,8 +53,9 @@ class DirectiveFields:
         self._fence = fence
         self._keep_out = KeepOutZones(phrases, config, keep_away)
         self._followed: Directive | None = None
-        self._state: tuple = (-1, None, None, None, ())
+        self._state = _NOTHING
         self._zones: OccupancyGrid2D | None = None
+        self._told: OccupancyGrid2D | None = None  # the directive's part of them
 
     @property
     def is_fenced(self) -> bool:
@@ -70,33 +75,53 @@ class DirectiveFields:
     ) -> FieldUpdate | None:
         """Return the changes since the last call; None if no input has changed.
 
-        areas: that nobody enters. layers: also compute the similarity layers. Raises MissingPhrases; then the next
-        call tries again.
+        areas: that nobody enters. layers: also compute the similarity layers. While vectors of phrases are missing,
+        fence and areas are laid all the same, the directive's zones stay, and the next call tries again.
         """
         state = (scene.revision, directive, pillars, grid, areas)
         if state[0] == self._state[0] and all(a is b for a, b in zip(state[1:], self._state[1:])):
             return None
-        if directive is not self._followed:
-            self._keep_out.follow(directive)
-            self._followed = directive
+        self._follow(directive)
         drawn: dict[str, np.ndarray] = {}
-        mask = None
+        mask, missing = None, None
         if grid is not None and self.is_fenced:
             grid = widened(grid, self._fence.ahead)
             mask = outside(self._fence, grid)
         if grid is not None:
             for one in areas:
                 mask = _both(mask, inside(one.area, grid))
-        if directive is not None and pillars is not None:
-            entities, regions = scene.entities(), scene.regions
-            if layers:
-                drawn = self._layers(directive, pillars, scene)
-            if grid is not None:
-                told = self._keep_out.mask(grid, entities, pillars, regions, scene.rooms)
-                mask = _both(mask, told)
+        if directive is None or pillars is None:
+            self._told = None
+        else:
+            try:
+                if grid is not None:
+                    self._told = self._tell(grid, pillars, scene)
+                if layers:
+                    drawn = self._layers(directive, pillars, scene)
+            except MissingPhrases as error:
+                missing = error
+        if grid is not None and self._told is not None:
+            mask = _both(mask, occupied_onto(grid, self._told))
         zones = None if grid is None else self._changed_zones(grid, mask, stamp)
-        self._state = state
-        return FieldUpdate(drawn, zones, pillars)
+        self._state = state if missing is None else _NOTHING
+        return FieldUpdate(drawn, zones, pillars, missing)
+
+    def _follow(self, directive: Directive | None) -> None:
+        """Take the constraints of a directive; zones of other constraints hold no more."""
+        before = self._followed
+        if directive is before:
+            return
+        if directive is None or before is None or directive.constraints != before.constraints:
+            self._told = None
+        self._keep_out.follow(directive)
+        self._followed = directive
+
+    def _tell(
+        self, grid: OccupancyGrid2D, pillars: PillarMap, scene: SceneDictionary
+    ) -> OccupancyGrid2D | None:
+        """Return the zones of the directive, occupied on the grid; None = it has no constraints."""
+        mask = self._keep_out.mask(grid, scene.entities(), pillars, scene.regions, scene.rooms)
+        return None if mask is None else replace(grid, cells=_occupied(mask), keep_out=None)
 
     def _layers(
         self, directive: Directive, pillars: PillarMap, scene: SceneDictionary
@@ -114,8 +139,7 @@ class DirectiveFields:
         self, grid: OccupancyGrid2D, mask: np.ndarray | None, stamp: float
     ) -> OccupancyGrid2D | None:
         """Return the zones if they have changed; the first ones always count as changed."""
-        barred = np.zeros(grid.cells.shape, bool) if mask is None else mask
-        cells = np.where(barred, np.int8(OCCUPIED), np.int8(FREE))
+        cells = _occupied(np.zeros(grid.cells.shape, bool) if mask is None else mask)
         shown = self._zones
         if shown is not None:
             none_yet = not cells.any() and not shown.cells.any()
@@ -123,6 +147,10 @@ class DirectiveFields:
                 return None
         self._zones = OccupancyGrid2D(cells, grid.resolution, grid.origin, stamp, grid.frame)
         return self._zones
+
+
+def _occupied(barred: np.ndarray) -> np.ndarray:
+    return np.where(barred, np.int8(OCCUPIED), np.int8(FREE))
 
 
 def _both(mask: np.ndarray | None, other: np.ndarray | None) -> np.ndarray | None:

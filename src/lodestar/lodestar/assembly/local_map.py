@@ -211,7 +211,7 @@ class LocalMap:
             with self._stages("pillars"):
                 scene.pillars = self.voxels.pillars()
         if self._display_due.due(stamp):
-            with self._stages("keep_out"), suppress(MissingPhrases):
+            with self._stages("keep_out"):
                 self._find_zones(stamp)
 
     def _find_rooms(self) -> None:

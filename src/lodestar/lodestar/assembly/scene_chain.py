@@ -146,9 +146,9 @@ class SceneChain:
     # --- layers and zones ---------------------------------------------------------------------------------
 
     def refresh(self, stamp: float, *, layers: bool = True) -> FieldUpdate | None:
-        """Return the layers and zones that have changed; None if no input has. Raises MissingPhrases.
+        """Return the layers and zones that have changed; None if no input has. layers: also compute the layers.
 
-        The next call tries again then. layers: also compute the similarity layers.
+        See `DirectiveFields.refresh`, also for what lacks vectors of phrases.
         """
         update = self.fields.refresh(
             self.dictionary, self.directive, self.pillars, self.grid, self.areas, stamp=stamp, layers=layers

@@ -29,9 +29,14 @@ def belief_fault(belief: Belief) -> str:
     return ""
 
 
-def check_amendment(amendment: Amendment) -> None:
-    """Raise MalformedAmendment where a way or a belief is missing, or a belief or an id is malformed."""
+def check_amendment(amendment: Amendment, *, drawn: bool = False) -> None:
+    """Raise MalformedAmendment where a way or a belief is missing, or a belief or an id is malformed.
+
+    drawn: a person has just drawn its area, which must not cross itself.
+    """
     fault = _fault(amendment)
+    if not fault and drawn and amendment.change is Change.CLOSE_WAY and amendment.way is not None:
+        fault = outline_fault(amendment.way.area)
     if fault:
         raise MalformedAmendment(f"{amendment.change.value}: {fault}")
 
@@ -61,6 +66,38 @@ def _area_fault(area: Sequence[tuple[float, float]]) -> str:
     x, y = np.array(area).T
     size = abs(float(x @ np.roll(y, -1) - y @ np.roll(x, -1))) / 2.0
     return "" if size >= LEAST_AREA else f"an area of {size:.3f} m² closes nothing; draw it larger"
+
+
+def outline_fault(area: Sequence[tuple[float, float]]) -> str:
+    """Return why it cannot be told what lies within these corners; "" = it can."""
+    corners = np.array(area, float).reshape(-1, 2)
+    if len(np.unique(corners, axis=0)) < len(corners):
+        return "two corners of the area lie in one place; draw it with every corner once"
+    return "the outline of the area crosses itself; draw it again" if _crosses_itself(corners) else ""
+
+
+def _crosses_itself(corners: np.ndarray) -> bool:
+    """Return whether two edges of the polygon (N, 2), whose corners differ, meet but where one follows on the other."""
+    begin, end = corners, np.roll(corners, -1, axis=0)
+    to_begin = _sides(begin, end, begin)  # [edge, other]: on which side of an edge the other's begin lies
+    to_end = np.roll(to_begin, -1, axis=1)
+    low, high = np.minimum(begin, end), np.maximum(begin, end)
+    near = ((low[:, None] <= high) & (low <= high[:, None])).all(axis=-1)
+    apart = (to_begin * to_end > 0) | ((to_begin * to_end).T > 0)
+    meets = near & ~apart
+    number = np.arange(len(corners))
+    away = (number[:, None] - number) % max(len(corners), 1)
+    step = end - begin
+    folded = (np.diag(np.roll(to_end, -1, axis=1)) == 0) & (
+        (step * np.roll(step, -1, axis=0)).sum(axis=1) < 0
+    )
+    return bool((meets & (away > 1) & (away < len(corners) - 1)).any() or folded.any())
+
+
+def _sides(begin: np.ndarray, end: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Return (N, M): 1, 0 or -1, the side of each line through begin and end (N, 2) on which points (M, 2) lie."""
+    step, to = end - begin, points[None] - begin[:, None]
+    return np.sign(step[:, None, 0] * to[..., 1] - step[:, None, 1] * to[..., 0])
 
 
 def _is_name(name: str) -> bool:

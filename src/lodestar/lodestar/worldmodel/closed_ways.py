@@ -30,15 +30,30 @@ class WayBook:
         """Return the ways, the oldest first."""
         return tuple(self._ways)
 
+    def has_room(self, way: ClosedWay) -> bool:
+        """Tell whether a way can be closed: there are not too many areas and ways without an end, which stay."""
+        others = [one for one in self._ways if _stays(one) and not self._is_same(one, way)]
+        return not _stays(way) or len(others) < self._config.most
+
+    def is_closed(self, way: ClosedWay) -> bool:
+        """Tell whether there is a closed way in the place of this one."""
+        return any(self._is_same(one, way) for one in self._ways)
+
     def close(self, way: ClosedWay) -> tuple[ClosedWay, ...]:
-        """Close a way; return those in its place that it replaces."""
+        """Close a way; return those that are open for it: in its place, or too many of those that end by themselves."""
         before = self.open(way)
-        self._ways = [*self._ways, way][-self._config.most :]
-        return before
+        self._ways.append(way)
+        passing = [one for one in self._ways if not _stays(one)]
+        dropped = tuple(passing[: max(0, len(passing) - self._config.most)])
+        self._drop(dropped)
+        return *before, *dropped
+
+    def _is_same(self, way: ClosedWay, other: ClosedWay) -> bool:
+        return _same_place(way, other, self._config.same_place)
 
     def open(self, way: ClosedWay) -> tuple[ClosedWay, ...]:
         """Open every way in the place of this one; return them."""
-        gone = tuple(other for other in self._ways if _same_place(way, other, self._config.same_place))
+        gone = tuple(other for other in self._ways if self._is_same(way, other))
         self._drop(gone)
         return gone
 
@@ -157,6 +172,11 @@ class WayOverlay:
                 rows, columns = rows[far], columns[far]
             cells[rows, columns] = OCCUPIED
         return replace(grid, cells=cells)
+
+
+def _stays(way: ClosedWay) -> bool:
+    """Return whether a way is closed until a person opens it, or is an area, which only people close."""
+    return bool(way.area) or math.isinf(way.expires)
 
 
 def _same_place(way: ClosedWay, other: ClosedWay, reach: float) -> bool:

@@ -19,13 +19,15 @@ from msgspec import Struct
 
 from lodestar.storage.journal_file import JournalFile
 from lodestar.storage.records import BadRecord, Stamp, decode
-from lodestar.worldmodel.amendments import OF_STATE, Amendment, Change, moved_amendment
+from lodestar.worldmodel.amendments import OF_STATE, Amendment, Change, ClosedWay, moved_amendment
 from lodestar.worldmodel.old_layouts import line_of_1
 from lodestar.worldmodel.records import Action, Skill
 
 KIND, VERSION = "lodestar-world-model", 3  # of the journal's file
 OLDER = {2: line_of_1}
-MAX_ENTRIES = 1000  # that can be undone; older ones are forgotten
+MAX_ENTRIES = (
+    1000  # that can be undone; older ones are forgotten, but for ways that they closed and that still are
+)
 MAX_ACTIONS = 2000  # whose ends are remembered, so that one that is told again changes nothing
 
 
@@ -246,7 +248,7 @@ class Transactions:
             made, back = (
                 tuple(moved_amendment(a, jump) for a in part) for part in (entry.amendments, entry.inverse)
             )
-            self._keep(replace(entry, amendments=made, inverse=back))
+            self.entries[entry.number] = replace(entry, amendments=made, inverse=back)
 
     @property
     def waiting(self) -> tuple[Entry, ...]:
@@ -319,8 +321,39 @@ class Transactions:
 
     def _keep(self, entry: Entry) -> None:
         self.entries[entry.number] = entry
-        while len(self.entries) > MAX_ENTRIES:
-            self.entries.popitem(last=False)
+        if len(self.entries) > MAX_ENTRIES:
+            self._forget_oldest(entry.stamp)
+
+    def _forget_oldest(self, now: float) -> None:
+        """Forget the oldest entry but for ways that are still closed, so that a successor closes them too."""
+        standing = self._standing(now)
+        for number, entry in list(self.entries.items()):
+            if entry.status is Status.OPEN:
+                continue
+            kept = standing.get(number)
+            if not kept:
+                del self.entries[number]
+                return
+            if kept != entry.amendments:
+                self.entries[number] = replace(
+                    entry, amendments=kept, inverse=default_inverse(kept), words=()
+                )
+
+    def _standing(self, now: float) -> dict[int, tuple[Amendment, ...]]:
+        """Return by entry what closes a way that no later entry has opened and that is not over at `now`, seconds.
+
+        An entry that opens a way is taken back by closing it: its inverse names the ways that it has opened.
+        """
+        found: dict[int, tuple[Amendment, ...]] = {}
+        opened: set[ClosedWay | None] = set()
+        for entry in reversed(self.entries.values()):
+            if entry.inverse:
+                closed = [(a, a.way) for a in entry.amendments if a.change is Change.CLOSE_WAY]
+                found[entry.number] = tuple(
+                    a for a, way in closed if way is not None and way not in opened and way.expires > now
+                )
+            opened |= {a.way for a in entry.inverse if a.change is Change.CLOSE_WAY}
+        return found
 
     def _undone(self, entry: Entry) -> None:
         former = self.entries.get(entry.undoes)

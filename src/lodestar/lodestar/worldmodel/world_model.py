@@ -11,7 +11,7 @@ import numpy as np
 from lodestar.geometry.corrections import Anchor
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.scene.records import Entity, Refusal
-from lodestar.worldmodel.amendment_checks import check_amendment
+from lodestar.worldmodel.amendment_checks import MalformedAmendment, check_amendment
 from lodestar.worldmodel.amendment_words import amendment_in_words
 from lodestar.worldmodel.amendments import OF_WAYS, Amendment, Change, ClosedWay, middle_of
 from lodestar.worldmodel.closed_ways import WayBook
@@ -165,8 +165,24 @@ class WorldModel:
         Raises MalformedAmendment; then nothing is written.
         """
         for amendment in amendments:
-            check_amendment(amendment)
+            check_amendment(amendment, drawn=True)
+            self._check_way(amendment)
         self._carry_out(self.transactions.open(stamp, amendments), told)
+
+    def _check_way(self, amendment: Amendment) -> None:
+        """Raise MalformedAmendment where a way is to be opened that is not closed, or there are too many."""
+        way, change = amendment.way, amendment.change
+        if way is None:
+            return
+        what = "area" if way.area else "way"
+        if change is Change.OPEN_WAY and not self._ways.is_closed(way):
+            raise MalformedAmendment(
+                f"no {what} like this is closed: it was opened, or the map has moved; look where it lies now"
+            )
+        if change is Change.CLOSE_WAY and not self._ways.has_room(way):
+            raise MalformedAmendment(
+                f"too many areas and ways are closed already; open one before this {what}"
+            )
 
     def undo(self, number: int, stamp: float, told: Told) -> None:
         """Take an entry back. Raises NoSuchEntry, AlreadyUndone."""
@@ -260,7 +276,8 @@ class WorldModel:
             return made
         inverse = (*self._change_ways(entry.amendments), *reply.inverse)
         if entry.replayed and not reply.inverse:  # carried out before its author died
-            inverse = default_inverse(entry.amendments)
+            of_scene = [a for a in entry.amendments if a.change not in OF_WAYS]
+            inverse = (*inverse, *default_inverse(of_scene))
         made = self.transactions.done(entry, inverse, words)
         for amendment, sentence in zip(entry.amendments, words, strict=True):
             self._tell(self._event(made, amendment, sentence))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from dataclasses import replace
+from unittest.mock import Mock
 
 import cv2
 import numpy as np
@@ -24,9 +25,10 @@ from lodestar.geometry.poses import BODY_FROM_OPTICAL, planar_transform
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.grammar import parse_directive
 from lodestar.mapping.admission import FrameRejected, RejectReason
-from lodestar.models.phrases import PhraseBook
+from lodestar.models.phrases import MissingPhrases, PhraseBook
 from lodestar.perception.frames import Detection, ImageBox, RgbdFrame, SegmentedFrame
 from lodestar.perception.signs import SignReading, SignSight
+from lodestar.query.keep_out import KeepOutZones
 from lodestar.scene.amendments import AmendmentRefused
 from lodestar.scene.records import Refusal
 from lodestar.storage.archive import Archive, ForeignFile
@@ -200,6 +202,44 @@ def test_an_area_of_an_operator_is_forbidden_inside_and_open_again_without_it(co
     assert chain.follow_ways([])
     again = chain.refresh(2.0)
     assert again is not None and again.zones is not None and not again.zones.occupied.any()
+
+
+def test_areas_are_laid_and_removed_while_a_directive_lacks_vectors(
+    chain: LocalMap, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look(chain)
+    chain.follow(parse_directive("find the mug but keep away from the chair"))
+    chain.work(10.0)
+    scene = chain.scene
+    assert scene.zones is not None
+    told = scene.zones.occupied.sum()
+    assert told
+    missing = MissingPhrases(("frobnicator",))
+    monkeypatch.setattr(KeepOutZones, "mask", Mock(side_effect=missing))
+    scene.follow_ways([closed_area(((0.0, -3.0), (4.0, -3.0), (4.0, 3.0)), "wet floor")])
+    update = scene.refresh(20.0)
+    assert update is not None and update.missing is missing and update.zones is not None
+    assert update.zones.occupied.sum() > told, "the area, and what the directive forbade before"
+    again = scene.refresh(21.0)
+    assert again is not None and again.missing is missing and again.zones is None, "tried again, told once"
+    scene.follow_ways([])
+    update = scene.refresh(22.0)
+    assert update is not None and update.zones is not None and update.zones.occupied.sum() == told
+    scene.directive = parse_directive("find the mug")
+    update = scene.refresh(23.0)
+    assert update is not None and update.zones is not None and not update.zones.occupied.any()
+
+
+def test_a_first_area_is_laid_while_a_thing_to_find_has_no_vector(chain: LocalMap) -> None:
+    look(chain)
+    scene = SceneChain(SCENE_OF, SHARED, PhraseBook())
+    scene.grid, scene.pillars = FLOOR, chain.voxels.pillars()
+    scene.take_instances(chain.voxels.map.delta_since(0)[0])
+    scene.directive = parse_directive("find the frobnicator")
+    scene.follow_ways([closed_area(((-1.0, -1.0), (1.0, -1.0), (1.0, 1.0)), "wet floor")])
+    update = scene.refresh(1.0)
+    assert update is not None and update.missing is not None, "nobody embeds"
+    assert update.zones is not None and update.zones.occupied.any()
 
 
 def test_moved_things_are_off_where_the_configuration_says_so() -> None:

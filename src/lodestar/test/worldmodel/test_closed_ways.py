@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -120,11 +121,15 @@ def test_the_book_replaces_what_is_in_the_same_place_and_forgets_what_expired():
     assert book.open(ClosedWay((1.1, 1.0), (2.1, 1.0))) == (elsewhere,) and book.ways == ()
 
 
-def test_the_book_holds_no_more_than_its_limit():
-    book = WayBook()
-    for x in range(150):
-        book.close(ClosedWay((float(x), 0.0), (float(x), 0.9)))
-    assert len(book.ways) == 100 and book.ways[0].start[0] == 50.0
+def test_the_book_drops_the_oldest_of_what_ends_by_itself_and_nothing_that_stays():
+    book, lasting = WayBook(), [ClosedWay((float(x), 5.0), (float(x), 5.9)) for x in range(99)]
+    for way in (*lasting, AREA):
+        book.close(way)
+    assert not book.has_room(replace(AREA, area=((0.0, 9.0), (1.0, 9.0), (1.0, 10.0))))
+    assert book.has_room(AREA), "it takes its own place"
+    dropped = [book.close(ClosedWay((float(x), 0.0), (float(x), 0.9), 60.0)) for x in range(150)]
+    assert [way.start[0] for (way,) in dropped[100:]] == list(range(50)) and not any(dropped[:100])
+    assert len(book.ways) == 200 and {*lasting, AREA} <= {*book.ways}
 
 
 def test_a_grid_that_shows_a_closed_way_as_open_says_so():

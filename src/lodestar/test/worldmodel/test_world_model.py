@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from lodestar.geometry.poses import planar_transform
 from lodestar.scene.records import Refusal
 from lodestar.storage.journal_file import JournalFile
+from lodestar.worldmodel import transactions
 from lodestar.worldmodel.amendment_checks import MalformedAmendment
 from lodestar.worldmodel.amendments import Amendment, Change, ClosedWay, closed_area
 from lodestar.worldmodel.closed_ways import WayBook
@@ -26,6 +32,7 @@ from lodestar.worldmodel.outcomes import (
 from lodestar.worldmodel.records import Action, Belief, Expectation, Phase, Skill, Trace, entity_name
 from lodestar.worldmodel.transactions import (
     KIND,
+    MAX_ENTRIES,
     OLDER,
     VERSION,
     AlreadyUndone,
@@ -468,3 +475,84 @@ def test_a_way_file_of_before_areas_is_read(bench):
     archive = ways_to_archive((DOOR,), 1.0)
     archive.meta["ways"] = [values[:5] for values in archive.meta["ways"]]
     assert ways_from_archive(archive, 1.0) == (DOOR,)
+
+
+def test_what_is_not_closed_cannot_be_opened_by_a_person(bench):
+    zone = area((0.0, 0.0), (2.0, 0.0), (2.0, 1.0))
+    bench.world.correct((zone,), 1.0, bench.hear)
+    stale = area((0.05, 0.0), (2.05, 0.0), (2.05, 1.0))
+    with pytest.raises(MalformedAmendment, match="no area like this is closed"):
+        bench.world.correct((replace(stale, change=Change.OPEN_WAY),), 2.0, bench.hear)
+    with pytest.raises(MalformedAmendment, match="no way like this is closed"):
+        bench.world.correct((replace(area(), change=Change.OPEN_WAY),), 2.0, bench.hear)
+    assert len(bench.world.ways) == 1 and len(bench.world.transactions.entries) == 1
+    bench.world.correct((replace(zone, change=Change.OPEN_WAY),), 3.0, bench.hear)
+    assert bench.world.ways == ()
+
+
+def test_no_area_gives_way_to_another_where_there_are_too_many(bench):
+    zones = [area((x, 0.0), (x + 0.5, 0.0), (x + 0.5, 1.0)) for x in map(float, range(101))]
+    for zone in zones[:100]:
+        bench.world.correct((zone,), 1.0, bench.hear)
+    with pytest.raises(MalformedAmendment, match="too many areas"):
+        bench.world.correct((zones[100],), 1.0, bench.hear)
+    assert [way.area for way in bench.world.ways] == [zone.way.area for zone in zones[:100]]
+    bench.start()
+    assert len(bench.world.ways) == 100
+
+
+def test_a_zone_outlives_any_number_of_other_entries_and_a_restart(bench):
+    zone = area((0.0, 0.0), (2.0, 0.0), (2.0, 1.0))
+    bench.world.correct((zone,), 1.0, bench.hear)
+    for number in range(MAX_ENTRIES + 50):
+        bench.world.correct((replace(GONE, reason=f"look {number}"),), 2.0, bench.hear)
+    assert len(bench.world.transactions.entries) == MAX_ENTRIES
+    bench.start()
+    assert bench.world.ways == (zone.way,)
+    bench.world.undo(1, 3.0, bench.hear)
+    assert bench.world.ways == ()
+
+
+OUTLINES = [((x, 0.0), (x + 0.5, 0.0), (x + 0.5, 1.0)) for x in (0.0, 1.0, 2.0, 3.0)]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data(), st.integers(1, 8))
+def test_a_successor_closes_the_same_ways_however_few_entries_are_kept(data, most):
+    """Close, open, undo, map corrections, time and restarts by chance, with a journal that keeps few entries."""
+    with pytest.MonkeyPatch.context() as patch, TemporaryDirectory() as folder:
+        patch.setattr(transactions, "MAX_ENTRIES", most)
+        bench, now = Bench(Path(folder) / "world.journal"), 1.0
+        bench.world.take_correction(np.eye(4), np.eye(4))
+        steps = st.sampled_from(
+            ["close", "for a while", "door", "open", "undo", "other", "move", "time", "load"]
+        )
+        for step in data.draw(st.lists(steps, max_size=40)):
+            some = data.draw(st.sampled_from(OUTLINES))
+            ways = bench.world.ways
+            with suppress(MalformedAmendment, NoSuchEntry, AlreadyUndone, Overtaken):
+                if step in ("close", "for a while"):
+                    until = {} if step == "close" else {"expires": now + 15.0}
+                    bench.world.correct((area(*some, **until),), now, bench.hear)
+                elif step == "door":
+                    way = ClosedWay(some[0], some[2], now + 25.0)
+                    bench.world.correct((replace(area(), way=way),), now, bench.hear)
+                elif step == "open" and ways:
+                    way = data.draw(st.sampled_from(ways))
+                    bench.world.correct((replace(area(), change=Change.OPEN_WAY, way=way),), now, bench.hear)
+                elif step == "undo" and bench.world.transactions.entries:
+                    number = data.draw(st.sampled_from(list(bench.world.transactions.entries)))
+                    bench.world.undo(number, now, bench.hear)
+                elif step == "other":
+                    bench.world.correct((GONE,), now, bench.hear)
+                elif step == "move":
+                    bench.world.take_correction(_jump(data.draw(st.floats(-3.0, 3.0)), 0.3), np.eye(4))
+                elif step == "load":
+                    bench.world.replace_ways([area(*some).way], now)
+                elif step == "time":
+                    now += 10.0
+            bench.world.tick(now)
+            believed = bench.world.ways
+            again = WorldModel(Transactions(opened(bench.path)), Scene())
+            again.tick(now)
+            assert {*again.ways} == {*believed}

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from lodestar.worldmodel.amendment_checks import outline_fault
 from lodestar_console import protocol
 from lodestar_console.access.sessions import Session
 from lodestar_console.board.board import Board
@@ -67,6 +68,8 @@ class ScriptedBeliefs:
         """Keep out of an area, or no longer."""
         if len(request.outline) < 3:
             return Outcome(False, "A zone has 3 to 64 corners.", "BAD_REQUEST")
+        if not request.remove and outline_fault(request.outline):
+            return Outcome(False, outline_fault(request.outline), "BAD_REQUEST")
         area = protocol.Zone(
             id=f"area:{request.outline}", kind="keep_out", outline=request.outline, laid=True,
             text=request.text or "keep out", expires=self._until(request.minutes),

@@ -1,7 +1,7 @@
 // The page: map in the middle, camera and conversation left, tabs right, timeline below, state and STOP on top.
 
 import { render } from "preact";
-import { App, AppContext, useApp, useUi } from "./app";
+import { App, AppContext, useApp, useStore, useUi } from "./app";
 import { MapPanel } from "./map/map";
 import { Camera } from "./parts/camera";
 import { Conversation } from "./parts/conversation";
@@ -22,6 +22,7 @@ const PANELS: [Panel, string][] = [
 function Page() {
   const { ui } = useApp();
   const { panel } = useUi();
+  const question = useStore("directive").part("directive")?.question;
   return (
     <div class={`page show-${panel}`}>
       <TopBar />
@@ -38,7 +39,9 @@ function Page() {
       </main>
       <nav class="panels" aria-label="Parts of the page">
         {PANELS.map(([name, title]) => (
-          <button key={name} aria-pressed={panel === name} onClick={() => ui.set({ panel: name })}>{title}</button>
+          <button key={name} aria-pressed={panel === name} onClick={() => ui.set({ panel: name })}>
+            {title}{name === "talk" && question && <span class="count" aria-label="The robot asks something">?</span>}
+          </button>
         ))}
       </nav>
     </div>

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ago, clock, duration, isQuestion, shorten } from "../src/format";
-import { within } from "../src/geometry";
+import { outlineFault, within } from "../src/geometry";
 import { FlatView } from "../src/map/projection";
 import { waitAfter } from "../src/socket";
 import { ticks, toPixel, toTime, zoomed } from "../src/timescale";
@@ -60,6 +60,31 @@ test("within a polygon", () => {
   assert.equal(within([2, 3], shape), false);
   assert.equal(within([5, 1], shape), false);
   assert.equal(within([0, 0], []), false);
+});
+
+test("an outline that crosses itself or repeats a corner is not sent", () => {
+  const square = [[0, 0], [4, 0], [4, 4], [0, 4]];
+  for (const fine of [[], square.slice(0, 1), square.slice(0, 2), square.slice(0, 3), square, [[0, 0], [4, 0], [4, 4], [2, 1], [0, 4]], [[0, 0], [2, 0], [4, 0], [4, 4]]])
+    assert.equal(outlineFault(fine), "", JSON.stringify(fine));
+  assert.match(outlineFault([...square, ...square]), /one place/);
+  assert.match(outlineFault([...square, square[3]]), /one place/);
+  const star = [0, 2, 4, 1, 3].map((point) => [Math.sin((point * 2 * Math.PI) / 5), Math.cos((point * 2 * Math.PI) / 5)]);
+  for (const crossed of [star, [[0, 0], [4, 4], [4, 0], [0, 4]], [[0, 0], [4, 0], [2, 0], [2, 3]], [[0, 0], [4, 0], [4, 4], [2, 0], [0, 4]]])
+    assert.match(outlineFault(crossed), /crosses itself/, JSON.stringify(crossed));
+  const random = chance(7);
+  const places = Array.from({ length: 200 }, () => [random() * 4, random() * 4]);
+  for (let turn = 0; turn < 400; turn++) {
+    const shape = Array.from({ length: 3 + Math.floor(random() * 5) }, () => [random() * 4, random() * 4]);
+    if (outlineFault(shape)) continue;
+    for (const [x, y] of places) { // even-odd and non-zero agree: `within` against the turn of the angle
+      const angles = shape.map(([cx, cy]) => Math.atan2(cy - y, cx - x));
+      const turned = angles.reduce((sum, angle, index) => {
+        const step = angles[(index + 1) % angles.length] - angle;
+        return sum + step - 2 * Math.PI * Math.round(step / (2 * Math.PI));
+      }, 0);
+      assert.equal(within([x, y], shape), Math.abs(turned) > Math.PI, JSON.stringify([shape, x, y]));
+    }
+  }
 });
 
 test("times and lengths of time have units", () => {

@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type App, useApp, useStore, useUi } from "../app";
 import { place } from "../format";
-import { areaOf, type Point2, within } from "../geometry";
+import { areaOf, outlineFault, type Point2, within } from "../geometry";
 import type { PointedValue } from "../protocol";
 import type { Layer, Selection, Tool } from "../ui";
 import { MapRenderer } from "./renderer";
@@ -98,8 +98,10 @@ function MapEmpty() {
 }
 
 function Bar({ renderer }: { renderer: MapRenderer | null }) {
-  const { ui: choices } = useApp();
+  const app = useApp();
+  const choices = app.ui;
   const ui = useUi();
+  useStore("hello"); // which tells what this page may do
   return (
     <div class="bar" role="toolbar" aria-label="Map tools">
       <div class="segments" role="group" aria-label="View">
@@ -108,7 +110,7 @@ function Bar({ renderer }: { renderer: MapRenderer | null }) {
       </div>
       <div class="segments" role="group" aria-label="What a click does">
         {TOOLS.map(([tool, name, help]) => (
-          <button key={tool} aria-pressed={ui.tool === tool} title={help} onClick={() => choices.set({ tool, selected: null, places: [] })}>{name}</button>
+          <button key={tool} aria-pressed={ui.tool === tool} disabled={tool !== "select" && !app.mayCommand} title={help} onClick={() => choices.set({ tool, selected: null, places: [] })}>{name}</button>
         ))}
       </div>
       <details class="menu">
@@ -181,7 +183,8 @@ function ToolForm() {
   const at = places[0];
   const room = at && store.part("rooms")?.find((one) => within(at, one.outline));
   const size = ui.tool === "zone" ? areaOf(places) : 0;
-  const enough = { select: false, point: true, room: text.trim() !== "", way: places.length === 2, zone: places.length >= 3 && size >= 0.01 };
+  const fault = ui.tool === "zone" ? outlineFault(places) : "";
+  const enough = { select: false, point: true, room: text.trim() !== "", way: places.length === 2, zone: places.length >= 3 && size >= 0.01 && !fault };
   const ready = at !== undefined && enough[ui.tool];
   const save = async (event: Event): Promise<void> => {
     event.preventDefault();
@@ -202,7 +205,7 @@ function ToolForm() {
   };
   return (
     <form class="tool-form" onSubmit={save}>
-      <p>{toolText(ui.tool, places, size) || help}</p>
+      <p role={fault ? "alert" : undefined}>{toolText(ui.tool, places, size, fault) || help}</p>
       {ui.tool === "room" && at && (
         <label>
           {room?.name ? `Name instead of ${room.name}` : "Name of the room"}
@@ -234,10 +237,11 @@ const LENGTHS: [string, string][] = [["0", "until it is removed"], ["15", "15 mi
 const MOST_CORNERS = 64;
 
 /** Say what was clicked so far. */
-function toolText(tool: Tool, places: readonly Point2[], size: number): string {
+function toolText(tool: Tool, places: readonly Point2[], size: number, fault: string): string {
   if (places.length === 0) return "";
   if (tool !== "zone") return places.map(([x, y]) => place(x, y)).join(" to ");
   const corners = `${places.length} ${places.length === 1 ? "corner" : "corners"}`;
+  if (fault) return `${corners}; ${fault}.`;
   return places.length < 3 ? `${corners}; an area has at least 3.` : `${corners}, ${size.toFixed(1)} m²`;
 }
 

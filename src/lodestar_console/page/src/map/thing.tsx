@@ -81,8 +81,8 @@ function EntityFacts({ entity, rooms }: { entity: Entity; rooms: Room[] }) {
       <Pictures shots={shots(pictures.slice(-4))} of={entity.label} />
       {words === null ? (
         <div class="actions">
-          <button onClick={() => correct("it is gone")}>It is gone</button>
-          <button onClick={() => setWords("")}>Correct</button>
+          <button disabled={!app.mayCommand} onClick={() => correct("it is gone")}>It is gone</button>
+          <button disabled={!app.mayCommand} onClick={() => setWords("")}>Correct</button>
         </div>
       ) : (
         <form

@@ -282,8 +282,16 @@ def test_a_session_outlives_a_restart_and_ends_without_use(tmp_path):
     book = SessionBook(folder, 1)
     assert book.find(cookie, 200.0) == session
     assert SessionBook(folder, 2).find(cookie, 200.0) is None
-    assert book.find(cookie, 100.0 + SESSION_LASTS + 400.0) is None
+    for hour in range(12):
+        assert book.find(cookie, 100.0 + 3600.0 * hour) == session, "who only looks does not renew it"
+    book.renew(cookie, 50_000.0 - SESSION_LASTS / 2.0)
+    assert SessionBook(folder, 1).find(cookie, 50_000.0) is not None, (
+        "what a person does renews it, on the disk too"
+    )
+    assert book.find(cookie, 50_000.0 + SESSION_LASTS) is None
     assert book.find(cookie, 200.0) is None
+    book.renew(cookie, 200.0)
+    assert book.find(cookie, 200.0) is None, "an ended one comes not back"
 
 
 def test_an_agent_that_was_removed_is_nobody(tmp_path):
@@ -322,7 +330,15 @@ def test_every_request_of_a_page_needs_what_it_should():
                             protocol.At)  # fmt: skip
         assert bool(refusal(request, looker)) != harmless
         assert needs_lease(request) == (
-            kind in (protocol.SendDirective, protocol.AnswerRobot, protocol.PointOut, protocol.LayZone)
+            kind
+            in (
+                protocol.SendDirective,
+                protocol.AnswerRobot,
+                protocol.PointOut,
+                protocol.LayZone,
+                protocol.CloseWay,
+                protocol.Undo,
+            )
         )
 
 

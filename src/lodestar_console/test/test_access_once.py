@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import string
 import threading
@@ -77,12 +78,40 @@ def test_the_web_servers_thread_never_waits_for_a_disk(script, monkeypatch):
     page = PageClient(script.console.link())
     script.console.door.wall = lambda wall=script.console.door.wall: wall() + 400.0  # a use is noted anew
     try:
-        assert page.get("/journal").status == 200
+        assert page.get("/", headers={"sec-fetch-mode": "navigate"}).status == 200
         assert page.get("/leave", "POST", {"origin": page.origin}).status == 200
     finally:
         script.console.door.wall = time.time
     assert waited, "the key is noted before it counts"
     assert "console-web" not in waited
+
+
+def test_an_open_page_ends_with_its_session_and_what_a_person_does_renews_it(script):
+    """All sockets are open, and the page sends what it sends by itself: pings, wants, and looks for the server."""
+    page, clock = PageClient(script.console.link()), [time.time()]
+    script.console.door.wall = lambda: clock[0]
+    try:
+        with page.open("state") as state, page.open("view") as view, page.open("stop") as stop:
+            reader = StateReader(state)
+            for _ in range(11):
+                clock[0] += 3600.0
+                stop.send('{"stop": false}')
+                view.send('{"want": {"camera": true}}')
+                assert page.get("/").status == 200
+                reader.number += 1
+                state.send(json.dumps({"type": "ping", "id": reader.number}))
+                reader.until(lambda r: r.number in r.replies)
+            assert reader.request("at", time=1.0)["ok"]
+            clock[0] += 3600.0 * 10
+            assert page.get("/journal").status == 200, "the request has renewed it"
+            clock[0] += 3600.0 * 3
+            for one in (state, view):
+                with pytest.raises(ConnectionClosed):
+                    while True:
+                        one.recv(timeout=3.0)
+                assert one.close_code == 4401
+    finally:
+        script.console.door.wall = time.time
 
 
 def test_a_number_beyond_all_numbers_is_an_image_that_is_gone(script):

@@ -187,7 +187,7 @@ def test_stop_as_a_request_of_its_own_needs_a_session_and_an_origin(script, page
     answer = page.get("/stop", "POST", {"origin": page.origin})
     assert (
         answer.status == 200
-        and json.loads(answer.text)["stop"] == "sent"
+        and json.loads(answer.text)["stop"] == "held"
         and script.stack.stops == before + 1
     )
     for headers in ({}, {"origin": "http://evil.example"}):

@@ -3,14 +3,17 @@
 import asyncio
 import json
 import time
+from contextlib import ExitStack
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from page_client import PageClient
+from page_client import PageClient, StateReader
+from websockets.exceptions import InvalidStatus
 
 from lodestar_console.scripted.console import ScriptedConsole
 from lodestar_console.web.console import ConsoleConfig
+from lodestar_console.web.sockets import MOST_SOCKETS
 from lodestar_console.web.stop_desk import GATE_PATIENCE, PERIOD, StopDesk
 
 
@@ -44,6 +47,52 @@ def test_a_dead_gate_is_told_within_a_second_though_it_held_before(script):
         assert GATE_PATIENCE - 0.1 < time.monotonic() - began < GATE_PATIENCE + 0.5
         with pytest.raises(TimeoutError):
             socket.recv(timeout=0.5)  # nothing is said of before
+
+
+def words_of(socket, many, press):
+    told = [json.loads(socket.recv(timeout=3.0)) for _ in range(many)]
+    assert {one["press"] for one in told} == {press}
+    return [one["stop"] for one in told]
+
+
+@pytest.mark.parametrize("stood", [True, False])
+def test_resume_ends_the_watch_of_every_press_before_it(script, stood):
+    """With the robot unable to stand, no word of the press comes after it was resumed."""
+    page, other = PageClient(script.console.link("look")), PageClient(script.console.link())
+    if not stood:
+        script.stack.stands = lambda since: script.stack._held is False and since > 0
+    with page.open("stop") as socket, other.open("state") as state:
+        socket.send('{"stop": true, "press": 7}')
+        assert words_of(socket, 3 if stood else 2, 7) == ["sent", "held", "stands"][: 3 if stood else 2]
+        assert StateReader(state).request("resume")["ok"]
+        assert words_of(socket, 1, 7) == ["released"]
+        with pytest.raises(TimeoutError):
+            socket.recv(timeout=0.3)
+        socket.send('{"stop": true, "press": 8}')
+        assert words_of(socket, 2, 8) == ["sent", "held"], "the next press has a watch of its own"
+
+
+def test_the_second_way_answers_with_the_word_of_the_gate(script):
+    page = PageClient(script.console.link("look"))
+    head = {"origin": page.origin}
+    told = json.loads(page.get("/stop", "POST", head).body)
+    assert told["stop"] == "held" and script.stack._held
+    script.stack.gate_is_dead = True
+    began = time.monotonic()
+    told = json.loads(page.get("/stop", "POST", head).body)
+    assert told["stop"] == "refused" and "hardware stop" in told["text"]
+    assert GATE_PATIENCE - 0.1 < time.monotonic() - began < GATE_PATIENCE + 1.0
+
+
+def test_a_page_without_a_socket_of_its_own_is_answered_by_the_second_way(script):
+    page = PageClient(script.console.link())
+    with ExitStack() as tabs:
+        for _ in range(MOST_SOCKETS):
+            tabs.enter_context(page.open("stop")).send('{"stop": false}')
+        with pytest.raises(InvalidStatus):
+            page.open("stop").close()
+        script.stack.gate_is_dead = True
+        assert json.loads(page.get("/stop", "POST", {"origin": page.origin}).body)["stop"] == "refused"
 
 
 def test_malformed_presses_end_with_the_socket_and_no_stop_is_lost(script):
@@ -124,6 +173,17 @@ def test_only_the_answer_to_this_very_stop_counts(monkeypatch, delay, is_dead, h
         return await sent.is_held(0.1)
 
     assert asyncio.run(run()) == holds
+
+
+def test_a_press_after_resume_began_is_watched_on():
+    async def run():
+        desk = StopDesk(Gate())
+        before, began = await desk.press(), time.monotonic()
+        after = await desk.press()
+        desk.release(began)
+        return before.released.is_set(), after.released.is_set()
+
+    assert asyncio.run(run()) == (True, False)
 
 
 def test_a_stand_of_before_the_press_is_none():

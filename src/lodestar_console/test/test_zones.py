@@ -95,8 +95,14 @@ def test_a_zone_that_has_moved_since_it_was_drawn_is_not_told_to_be_removed():
     assert not told.ok and "the map has moved" in told.text and len(desk.zones) == 1
 
 
-def test_a_zone_needs_the_role_and_the_lease():
-    request = protocol.LayZone(id=1, outline=SQUARE)
-    assert permissions.needs_lease(request) and permissions.refusal(request, WHO) == ""
+@pytest.mark.parametrize(
+    "asked",
+    [
+        protocol.LayZone(id=1, outline=SQUARE), protocol.Undo(id=1, entry=3),
+        protocol.CloseWay(id=1, start=SQUARE[0], end=SQUARE[1], open=True),
+    ],
+)  # fmt: skip
+def test_what_closes_or_opens_an_area_needs_the_role_and_the_lease(asked):
+    assert permissions.needs_lease(asked) and permissions.refusal(asked, WHO) == ""
     looker = Session(id="2", name="x", role="look", since=0.0, used=0.0)
-    assert "role is look" in permissions.refusal(request, looker)
+    assert "role is look" in permissions.refusal(asked, looker)

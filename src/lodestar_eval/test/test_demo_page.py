@@ -72,6 +72,20 @@ def test_what_a_page_of_the_console_asks_for_is_not_lost_while_both_listen(page)
     assert page.is_handed_over
 
 
+@pytest.mark.parametrize("path", ["//evil.example/", "///evil.example", "//127.0.0.1:1/static/console.js"])
+def test_nobody_is_sent_to_another_host(page, path):
+    (page._folder / ADDRESS).write_text(
+        page.address
+    )  # the hand-over: the console serves, and this still listens
+    page._console_serves = lambda: True
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        theirs.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+        page._answer(ours)
+        told = theirs.recv(4096)
+    assert b"Location" not in told and told.startswith(b"HTTP/1.1 503")
+
+
 def test_the_next_port_is_taken_where_one_is_in_use():
     first = DemoPage()
     second = DemoPage()  # the same user's, so that the port could be shared by mistake

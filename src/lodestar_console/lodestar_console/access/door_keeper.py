@@ -37,8 +37,12 @@ class DoorKeeper:
         self.wall, self.steady = wall, steady
 
     def session_of(self, headers: Mapping[str, str]) -> Session | None:
-        """Return the session of a request's cookie."""
+        """Return the session of a request's cookie; looking does not renew it."""
         return self.sessions.find(self._cookie(headers), self.wall())
+
+    def renew(self, headers: Mapping[str, str]) -> None:
+        """Renew the session of a request's cookie, for what a person did; an open page alone does not."""
+        self.sessions.renew(self._cookie(headers), self.wall())
 
     def end(self, headers: Mapping[str, str]) -> None:
         """End the session of a request's cookie."""

@@ -11,10 +11,13 @@ _LOOK = (
 #: Need the role command, and no lease: they stop, mend or remember, and move nothing.
 _COMMAND = (
     protocol.Cancel, protocol.Resume, protocol.ChangeLease, protocol.OfferLease, protocol.NameRoom, protocol.Correct,
-    protocol.Undo, protocol.CloseWay, protocol.PinMemory, protocol.CorrectMemory, protocol.ForgetMemory,
+    protocol.PinMemory, protocol.CorrectMemory, protocol.ForgetMemory,
 )  # fmt: skip
 #: Move the robot, or change where it may go: the lease too.
-_DRIVE = (protocol.SendDirective, protocol.AnswerRobot, protocol.PointOut, protocol.LayZone)
+_DRIVE = (
+    protocol.SendDirective, protocol.AnswerRobot, protocol.PointOut, protocol.LayZone, protocol.CloseWay,
+    protocol.Undo,  # of an entry that closed something
+)  # fmt: skip
 
 
 def needs_lease(request: protocol.PageMessage) -> bool:

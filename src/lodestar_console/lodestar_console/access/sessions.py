@@ -15,7 +15,7 @@ from lodestar_console.access.keys import digest
 
 log = logging.getLogger("lodestar.console")
 
-SESSION_LASTS = 12 * 3600.0  # s without use after which a session ends
+SESSION_LASTS = 12 * 3600.0  # s without use by a person after which a session ends, also under an open page
 MOST_SESSIONS = 100  # the longest unused one goes
 SCOPES = ("look", "drive")
 _NOTE_PERIOD = 300.0  # s between two notes of a session's last use
@@ -71,10 +71,18 @@ class SessionBook:
             if now - session.used > SESSION_LASTS:
                 del self._sessions[key]
                 return None
-            if now - session.used > _NOTE_PERIOD:
-                self._sessions[key] = session = msgspec.structs.replace(session, used=now)
-                self._write(now)
             return session
+
+    def renew(self, cookie: str, now: float) -> None:
+        """Note that the session of a cookie was used, where there is one."""
+        session = self.find(cookie, now)
+        if session is None or now - session.used <= _NOTE_PERIOD:
+            return
+        key = digest(cookie)
+        with self._lock:
+            if key in self._sessions:
+                self._sessions[key] = msgspec.structs.replace(session, used=now)
+                self._write(now)
 
     def end(self, cookie: str, now: float) -> None:
         """End the session of a cookie for good."""

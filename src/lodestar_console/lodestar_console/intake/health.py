@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import socket
 import subprocess
@@ -55,6 +56,11 @@ class HealthWatch:
         self._doctor: tuple[float, list[protocol.Finding]] = (0.0, [])  # when the doctor spoke last
         node.listen(DiagnosticArray, "/diagnostics", self._on_diagnostics, qos.EVENT)
         node.steady_timer(PERIOD, lambda: worker.submit(self._show, "health"))
+
+    def silent(self, name: str) -> float:
+        """Return for how many seconds a node has said nothing, inf = ever."""
+        life = self._lives.get(name)
+        return math.inf if life is None or life.status is None else time.monotonic() - life.heard
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
         for status in message.status:

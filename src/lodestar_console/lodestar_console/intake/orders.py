@@ -36,6 +36,8 @@ from lodestar_ros.node import LodestarNode
 
 MOST_CORNERS = 64  # of a zone
 HOLDS = ("hold_gate", "hold_selector")  # the gate stops the base, the selector ends the directive
+HOLDERS = ("the motion gate", "the goal selector")
+RELEASE_PATIENCE = 2.0  # s in which each of them answers that it released
 MOST_ASKED = 50  # requests to hold of which an answer is awaited
 _MEMORY = ManageMemory.Request
 Handler = Callable[[Any, Session, "Upload | None"], Awaitable[Outcome]]
@@ -59,6 +61,7 @@ class RosStack:
         self._remembered, self._robot = MemoryWatch(node, board), robot
         self._examining = asyncio.Lock()
         self._asked: deque[tuple[Any, Any]] = deque()
+        self._stops = 0
         self._holds = [node.create_client(SetBool, name) for name in HOLDS]
         for kind, name in (
             (NameRegion, "name_region"),
@@ -106,7 +109,8 @@ class RosStack:
     def stop(self) -> asyncio.Future[bool]:
         """Latch the gate and the goal selector, from the thread that calls; return the gate's own answer."""
         answer = Answer()
-        gate, *_ = self._hold(True)
+        self._stops += 1
+        gate, *_ = [self._hold(client, True) for client in self._holds]
         if gate is None:
             answer.give(False)
         else:
@@ -119,14 +123,19 @@ class RosStack:
         """Return whether the robot is measured to stand since then."""
         return self._robot.stands(since)
 
-    def _hold(self, held: bool) -> list[Any]:
-        """Return the futures of the answers, None where nobody serves it."""
-        request = SetBool.Request(data=held)
-        asked = [client.call_async(request) if client.service_is_ready() else None for client in self._holds]
-        self._asked.extend(pair for pair in zip(self._holds, asked, strict=True) if pair[1] is not None)
+    def _hold(self, client: Any, held: bool) -> Any | None:
+        """Return the future of one node's answer, None where it cannot be asked; the other is asked all the same."""
+        try:
+            if not client.service_is_ready():
+                return None
+            asked = client.call_async(SetBool.Request(data=held))
+        except Exception as error:
+            self._node.diagnostics.error(error)
+            return None
+        self._asked.append((client, asked))
         while len(self._asked) > MOST_ASKED:  # a dead gate answers none of them
-            client, oldest = self._asked.popleft()
-            client.remove_pending_request(oldest)
+            other, oldest = self._asked.popleft()
+            other.remove_pending_request(oldest)
         return asked
 
     def cancel_of(self, who: str) -> None:
@@ -189,9 +198,34 @@ class RosStack:
         return Outcome(True, "Cancelled.")
 
     async def _resume(self, *_: object) -> Outcome:
-        if None in self._hold(False):
-            return Outcome(False, "The motion gate or the goal selector is not there.", "not_there")
+        """Release the goal selector, then the gate, each by its own answer; where one gives none, both hold on."""
+        holders = list(zip(HOLDERS, self._holds, strict=True))
+        missing = [name for name, client in holders if not client.service_is_ready()]
+        if missing:
+            return Outcome(False, f"Not released: not there is {' nor '.join(missing)}.", "not_there")
+        stops = self._stops
+        for name, client in reversed(holders):
+            released = await self._released(client)
+            if self._stops != stops:
+                return Outcome(False, "Not released: STOP was pressed meanwhile.", "stopped")
+            if not released:
+                for one in self._holds:  # what comes late is followed by this
+                    self._hold(one, True)
+                text = f"Not released: no answer from {name}. Both were told to go on holding; try again."
+                return Outcome(False, text, "no_answer")
         return Outcome(True, "Released.")
+
+    async def _released(self, client: Any) -> bool:
+        """Return whether a node has answered that it holds no longer."""
+        asked = self._hold(client, False)
+        if asked is None:
+            return False
+        answer = Answer()
+        asked.add_done_callback(answer.take)
+        try:
+            return bool((await asyncio.wait_for(answer.future, RELEASE_PATIENCE)).success)
+        except Exception:  # what the client or the node raised: told as no answer
+            return False
 
     async def _point_out(self, request: protocol.PointOut, who: Session, _: Upload | None) -> Outcome:
         point = Point(x=request.x, y=request.y, z=request.z)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from typing import Any
 
 from nav_msgs.msg import Odometry, Path
@@ -20,6 +21,7 @@ from lodestar_ros.frame_tree import TransformUnavailable
 from lodestar_ros.node import FrameNames, LodestarNode
 
 PERIOD = 0.1  # s
+GATE = "motion_gate"
 STANDS_BELOW = (0.02, 0.03)  # m/s and rad/s
 STANDS_AFTER = 0.2  # s below them until the robot is told to stand
 SILENT = 1.0  # s without odometry after which nothing is said of the motion
@@ -32,11 +34,15 @@ NOTED = 0.5  # s (stamps) between two poses that are kept, to tell where the rob
 class RobotState:
     """Shows ``robot`` and ``path``. Subscribes: TF, ``odom``, ``heartbeat``, ``held``, ``battery``, ``plan``.
 
+    silent(name): s since a node was heard; what the gate has latched stays when the gate is gone.
+
     Stands and ages are of real time, so that they hold while a simulated clock stands.
     """
 
-    def __init__(self, node: LodestarNode, board: Board, frames: FrameNames) -> None:
-        self._node, self._board, self._frames = node, board, frames
+    def __init__(
+        self, node: LodestarNode, board: Board, frames: FrameNames, silent: Callable[[str], float]
+    ) -> None:
+        self._node, self._board, self._frames, self._silent = node, board, frames, silent
         self._buffer = node.transforms(newest=True).buffer
         body = node.shared.body
         half, side = body.length / 2.0, body.width / 2.0
@@ -115,6 +121,7 @@ class RobotState:
         heard = now - self._heard_motion < SILENT
         held = self._held or bool(beat is not None and beat.held)
         moving = bool(beat is not None and beat.motion_allowed)
+        gate_age = self._silent(GATE)
         if pose is not None:
             self._drive(pose)
             self._note(pose)
@@ -136,6 +143,7 @@ class RobotState:
                 footprint=self._footprint,
                 stamp=round(self._node.now, 1),
                 heartbeat_age=round(now - self._beat_at) if beat is not None else None,
+                gate_age=round(gate_age) if math.isfinite(gate_age) else None,
             ),
         )
 

@@ -68,20 +68,25 @@ ServerMessage: TypeAlias = Hello | Part | Delta | Pong | Reply
 
 
 class StopRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """STOP, which any session may send; false asks only whether this socket still reaches the console."""
+    """STOP, which any session may send; false asks only whether this socket still reaches the console.
+
+    press: number of the press, which its replies carry.
+    """
 
     stop: bool
+    press: int = 0
 
 
 class StopReply(Record, frozen=True):
     """sent: it is on its way; refused: nothing answered, see text; held: it is latched; stands: measured at `at`.
 
-    ready: answer to a request without STOP.
+    released: somebody has resumed the robot since; ready: answer to a request without STOP. press: that it answers.
     """
 
-    stop: Literal["ready", "sent", "held", "stands", "refused"]
+    stop: Literal["ready", "sent", "held", "stands", "refused", "released"]
     at: float
     text: str = ""
+    press: int = 0
 
 
 # --- /ws/view, JSON inside binary frames and of the page -----------------------------------------------

@@ -18,7 +18,8 @@ class Robot(Record, frozen=True):
     """State of the robot. pose: x, y, z, yaw in map; None = not known.
 
     speed: m/s; turn_rate: rad/s; held: STOP is latched; stands: it is measured to stand still; footprint: corners of
-    its body in the robot's frame; heartbeat_age: s since the goal selector was heard, None = never.
+    its body in the robot's frame; heartbeat_age, gate_age: s since the goal selector and the motion gate were heard,
+    None = never.
     """
 
     pose: tuple[float, float, float, float] | None = None
@@ -33,6 +34,7 @@ class Robot(Record, frozen=True):
     footprint: Outline = []
     stamp: float = 0.0
     heartbeat_age: float | None = None
+    gate_age: float | None = None
 
 
 class Progress(Record, frozen=True):

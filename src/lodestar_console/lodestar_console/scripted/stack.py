@@ -122,6 +122,7 @@ class ScriptedStack:
                 footprint=FOOTPRINT,
                 stamp=self.board.now(),
                 heartbeat_age=0.05,
+                gate_age=10.0 if self.gate_is_dead else 0.5,
             ),
         )
 

@@ -31,6 +31,7 @@ from lodestar_console.web.journal import Journal
 from lodestar_console.web.pictures import PictureShelf
 from lodestar_console.web.requests import Requests
 from lodestar_console.web.sockets import Sockets
+from lodestar_console.web.stop_desk import NO_ANSWER
 
 log = logging.getLogger("lodestar.console")
 STATIC = Path(__file__).resolve().parents[1] / "static"
@@ -76,6 +77,10 @@ class Pages:
         """Return the page, which holds no data."""
         if self._session(request) is None:
             return HTMLResponse(_NO_SESSION.format("You have no session here."), 401)
+        if (
+            request.headers.get("sec-fetch-mode") == "navigate"
+        ):  # a person, and not the page that looks for the server
+            self._hub.door.renew(request.headers)
         index = STATIC / "index.html"
         if not index.is_file():
             return PlainTextResponse("The page is not built: make console\n", 503)
@@ -150,13 +155,17 @@ class Pages:
         return PlainTextResponse(await asyncio.to_thread(self._journal.tail, 1000))
 
     async def stop(self, request: Request) -> Response:
-        """Send STOP: the second way of a page whose socket for it gives no answer."""
+        """Send STOP and return the gate's answer: the second way of a page whose socket for it gives none."""
         session, origins = self._session(request), self._hub.door.origins
         if session is None or origins.origin_problem(request.headers, required=True):
             return JSONResponse({"stop": "refused", "text": "no session"}, 401)
-        await self._hub.stop.press()
+        sent = await self._hub.stop.press()
+        self._hub.door.renew(request.headers)
         self._journal.note_stop(session)
-        told = protocol.StopReply(stop="sent", at=self._hub.board.now())
+        held = await sent.is_held()
+        told = protocol.StopReply(
+            stop="held" if held else "refused", at=self._hub.board.now(), text="" if held else NO_ANSWER
+        )
         return Response(protocol.encode(told), media_type="application/json")
 
     async def upload(self, request: Request) -> Response:
@@ -166,6 +175,7 @@ class Pages:
             return JSONResponse({"error": "no session"}, 401)
         if session.role != "command":
             return JSONResponse({"error": f"Your role is {session.role}, which may not do this."}, 403)
+        self._hub.door.renew(request.headers)
         try:
             data = await asyncio.wait_for(_body(request, protocol.MAX_PICTURE), UPLOAD_PATIENCE)
             return JSONResponse({"picture": self._pictures.put(data, session.id)})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 
 import msgspec
 
@@ -57,13 +58,17 @@ class Requests:
             picture = self._pictures.take(named)
             if picture is None:
                 return Outcome(False, "The picture is gone; add it again.", "no_picture")
+        began = time.monotonic()
         try:
-            return await asyncio.wait_for(self._hub.stack.perform(request, who, picture), PATIENCE)
+            outcome = await asyncio.wait_for(self._hub.stack.perform(request, who, picture), PATIENCE)
         except asyncio.TimeoutError:
             return Outcome(False, f"No answer within {PATIENCE:.0f} s; it may still happen.", "timeout")
         except Exception as error:
             log.exception("a request failed")
             return Outcome(False, f"The console failed: {error.__class__.__name__}: {error}", "error")
+        if outcome.ok and isinstance(request, protocol.Resume):
+            self._hub.stop.release(began)
+        return outcome
 
     def _take(self, who: Session) -> None:
         """Take or renew the lease for what moves the robot; agents take it by a call of their own."""

@@ -114,7 +114,7 @@ async def send(socket: WebSocket, data: bytes, *, binary: bool = False) -> None:
 
 
 async def receive_as(socket: WebSocket, hub: Hub) -> bytes | str:
-    """Return the next message of a session that still is one, which this keeps alive. Raises WebSocketDisconnect."""
+    """Return the next message of a session that still is one. Raises WebSocketDisconnect."""
     data = await receive(socket)
     if hub.door.session_of(socket.headers) is None:
         await socket.close(NO_SESSION, "the session has ended")
@@ -190,6 +190,8 @@ class StatePage:
                     return
                 continue
             door = self._hub.door
+            if not isinstance(request, (protocol.Ping, protocol.Resync)):  # which a page sends by itself
+                door.renew(self._socket.headers)
             if not door.requests.allow(self._session.id, door.steady()):
                 refused = Outcome(False, "Too many requests; wait a moment.", "rate")
                 await send(self._socket, reply(request.id, refused))
@@ -306,35 +308,47 @@ class StopButton:
                     wanted = protocol.stop_request(await receive(self._socket))
                 except (msgspec.DecodeError, UnicodeDecodeError) as error:
                     malformed += 1
-                    await self._say("refused", f"not understood: {error}")
+                    await self._say(0, "refused", f"not understood: {error}")
                     continue
                 if not wanted.stop:
-                    await self._say("ready")
+                    await self._say(0, "ready")
                     continue
                 sent = await self._hub.stop.press()
-                await self._say("sent")
-                self._journal.note_stop(self._session)
                 if self._watch is not None:
                     self._watch.cancel()
-                self._watch = asyncio.ensure_future(self._watch_robot(sent))
+                await self._say(wanted.press, "sent")
+                self._journal.note_stop(self._session)
+                self._hub.door.renew(self._socket.headers)
+                self._watch = asyncio.ensure_future(self._watch_stop(sent, wanted.press))
             await self._socket.close(BAD, "too many malformed messages")
         finally:
             if self._watch is not None:
                 self._watch.cancel()
 
-    async def _watch_robot(self, sent: SentStop) -> None:
+    async def _watch_stop(self, sent: SentStop, press: int) -> None:
+        """Tell how a STOP goes until somebody resumes the robot: what was told of it is over then."""
+        watch = asyncio.ensure_future(self._watch_robot(sent, press))
+        try:
+            await sent.released.wait()
+        finally:
+            watch.cancel()
+        await asyncio.gather(watch, return_exceptions=True)
+        with suppress(WebSocketDisconnect, OSError, RuntimeError, asyncio.TimeoutError):
+            await self._say(press, "released")
+
+    async def _watch_robot(self, sent: SentStop, press: int) -> None:
         """Tell when the gate has answered that it holds, and when the robot is measured to stand since."""
         with suppress(WebSocketDisconnect, OSError, RuntimeError, asyncio.TimeoutError):
             if not await sent.is_held():
-                await self._say("refused", NO_ANSWER)
+                await self._say(press, "refused", NO_ANSWER)
                 if not await sent.is_held(STAND_PATIENCE):  # late is better than never
                     return
-            await self._say("held")
+            await self._say(press, "held")
             if await self._hub.stop.stands(sent, STAND_PATIENCE):
-                await self._say("stands")
+                await self._say(press, "stands")
             else:
-                await self._say("held", "The robot is not measured to stand: look at it.")
+                await self._say(press, "held", "The robot is not measured to stand: look at it.")
 
-    async def _say(self, what: str, text: str = "") -> None:
-        told = protocol.StopReply(stop=what, at=self._hub.board.now(), text=text)  # type: ignore[arg-type]
+    async def _say(self, press: int, what: str, text: str = "") -> None:
+        told = protocol.StopReply(stop=what, at=self._hub.board.now(), text=text, press=press)  # type: ignore[arg-type]
         await send(self._socket, protocol.encode(told))

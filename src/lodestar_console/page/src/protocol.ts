@@ -19,7 +19,7 @@ export interface Battery {
   volts: number | null;
 }
 
-/** State of the robot. pose: x, y, z, yaw in map; None = not known. speed: m/s; turn_rate: rad/s; held: STOP is latched; stands: it is measured to stand still; footprint: corners of its body in the robot's frame; heartbeat_age: s since the goal selector was heard, None = never. */
+/** State of the robot. pose: x, y, z, yaw in map; None = not known. speed: m/s; turn_rate: rad/s; held: STOP is latched; stands: it is measured to stand still; footprint: corners of its body in the robot's frame; heartbeat_age, gate_age: s since the goal selector and the motion gate were heard, None = never. */
 export interface Robot {
   pose: [number, number, number, number] | null;
   speed: number | null;
@@ -33,6 +33,7 @@ export interface Robot {
   footprint: [number, number][];
   stamp: number;
   heartbeat_age: number | null;
+  gate_age: number | null;
 }
 
 /** One sentence of progress. */
@@ -450,16 +451,18 @@ export interface Reply {
   value: unknown;
 }
 
-/** STOP, which any session may send; false asks only whether this socket still reaches the console. */
+/** STOP, which any session may send; false asks only whether this socket still reaches the console. press: number of the press, which its replies carry. */
 export interface StopRequest {
   stop: boolean;
+  press?: number;
 }
 
-/** sent: it is on its way; refused: nothing answered, see text; held: it is latched; stands: measured at `at`. ready: answer to a request without STOP. */
+/** sent: it is on its way; refused: nothing answered, see text; held: it is latched; stands: measured at `at`. released: somebody has resumed the robot since; ready: answer to a request without STOP. press: that it answers. */
 export interface StopReply {
-  stop: "held" | "ready" | "refused" | "sent" | "stands";
+  stop: "held" | "ready" | "refused" | "released" | "sent" | "stands";
   at: number;
   text: string;
+  press: number;
 }
 
 /** Wishes of a page of what to see now; a hidden page wants nothing. hz: camera frames a second at most. memories: the table of the newest ones, which comes on /ws/state. */

@@ -88,7 +88,7 @@ class ScriptedConsole:
         self.parts = {
             "robot": {
                 "pose": pose, "speed": 0.0, "turn_rate": 0.0, "battery": {"share": 0.78, "volts": 28.9},
-                "state": "idle", "held": False, "motion_allowed": True, "epoch": 24, "stands": True,
+                "state": "idle", "gate_age": 0.5, "held": False, "motion_allowed": True, "epoch": 24, "stands": True,
                 "stamp": run["now"],
                 "footprint": [[0.35, 0.16], [0.35, -0.16], [-0.35, -0.16], [-0.35, 0.16]],
                 "heartbeat_age": 0.2,
@@ -315,7 +315,8 @@ class ScriptedConsole:
                     await socket.send_json({"stop": "ready", "at": self.now(), "text": ""})
                     continue
                 self.stops.append(time.monotonic())
-                await socket.send_json({"stop": "sent", "at": self.now(), "text": ""})
+                told = {"at": self.now(), "text": "", "press": wanted.press}
+                await socket.send_json({"stop": "sent", **told})
                 self.parts["robot"] = {**self.parts["robot"], "held": True, "stands": True, "speed": 0.0}
                 await self._send_all(
                     self._pages,
@@ -323,7 +324,7 @@ class ScriptedConsole:
                         {"type": "part", "name": "robot", "revision": 3, "value": self.parts["robot"]}
                     ),
                 )
-                await socket.send_json({"stop": "stands", "at": self.now(), "text": ""})
+                await socket.send_json({"stop": "stands", **told})
         except WebSocketDisconnect:
             pass
         finally:
@@ -333,7 +334,7 @@ class ScriptedConsole:
         if not (self.stop_answers and self.takes_posts):
             return Response(status_code=503)
         self.stops.append(time.monotonic())
-        return JSONResponse({"stop": "sent", "at": self.now(), "text": ""})
+        return JSONResponse({"stop": "held", "at": self.now(), "text": ""})
 
     def go_half_open(self) -> None:
         """Hear nothing more of the sockets for STOP that stand, which stay open, as by a network that changed."""

@@ -16,7 +16,7 @@ from lodestar_console.access.places import Place, ServeError, bind
 
 _LOOK = 0.2  # s between two looks whether the console serves
 _HEAD = 2.0  # s that a browser may take to send its request
-_PATH = re.compile(rb"GET (/[\w./?=&-]*) HTTP/1\.1\r\n")
+_PATH = re.compile(rb"GET (/(?!/)[\w./?=&-]*) HTTP/1\.1\r\n")  # of this host: `//other` would name another
 _WAITING = (
     '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Lodestar</title></head><body><h1>Lodestar</h1>'
     "<p>{}</p><ul>{}</ul><p>This page comes again by itself.</p></body></html>"

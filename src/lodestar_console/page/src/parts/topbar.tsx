@@ -4,16 +4,18 @@ import { useEffect } from "preact/hooks";
 import { useApp, useLink, useStop, useStore, useUi } from "../app";
 import { clock, degrees, duration, percent, speed, words } from "../format";
 import type { Robot } from "../protocol";
+import { gateIsSilent, stopText } from "../stop";
 import type { Theme } from "../ui";
 
 export function TopBar() {
   const store = useStore("hello", "robot", "directive");
   const robot = store.part("robot");
   const directive = store.part("directive");
+  const { state: link } = useLink();
   return (
     <header class="top">
       <h1>{store.hello?.robot || "Lodestar"}</h1>
-      <span class="chip" data-state={robot?.held ? "held" : robot?.state ?? ""}>{stateText(robot)}</span>
+      <span class="chip" data-state={robot?.held ? "held" : robot?.state ?? ""}>{stateText(robot, link.lost)}</span>
       <p class="doing" title={directive?.text}>{directive?.running ? directive.understood || directive.text : ""}</p>
       <dl class="readings">
         <Motion robot={robot} />
@@ -27,8 +29,10 @@ export function TopBar() {
   );
 }
 
-function stateText(robot: Robot | undefined): string {
+function stateText(robot: Robot | undefined, lost: boolean): string {
   if (!robot) return "No word yet";
+  if (robot.held && lost) return "Held when last heard";
+  if (robot.held && gateIsSilent(robot)) return "Held, no word of the gate";
   if (robot.held) return robot.stands ? "Stopped, stands" : "Stopping";
   const state = words(robot.state);
   return state ? state[0]!.toUpperCase() + state.slice(1) : robot.stands ? "Stands" : "Moves";
@@ -148,6 +152,7 @@ function Stop() {
   const app = useApp();
   const { state } = useStop();
   const robot = useStore("robot").part("robot");
+  const { state: link } = useLink();
   useEffect(() => {
     const escape = (event: KeyboardEvent): void => {
       if (event.key === "Escape" && !event.repeat) app.stop.press();
@@ -157,28 +162,17 @@ function Stop() {
   }, []);
   const held = robot?.held ?? false;
   useEffect(() => {
-    if (!held && state.phase === "stands") app.stop.clear();
+    if (!held) app.stop.noLongerHeld();
   }, [held]);
-  const resume = async (): Promise<void> => {
-    const reply = await app.request("resume", {});
-    if (reply.ok) app.stop.clear();
+  const resume = (): void => {
+    app.stop.release();
+    void app.request("resume", {});
   };
-  const said = stopText(state.phase, state.after, held, robot?.stands ?? false);
   return (
     <div class="stop-group">
-      <p class="stop-told" role="status">{state.text || said}</p>
+      <p class="stop-told" role="status">{state.text || stopText(state, robot, link.lost)}</p>
       {held && <button class="resume" disabled={!app.mayCommand} title={app.mayCommand ? "" : "Your role may not resume"} onClick={resume}>Resume</button>}
       <button class="stop" aria-keyshortcuts="Escape" title="Stop the robot (Escape)" onClick={() => app.stop.press()}>STOP</button>
     </div>
   );
-}
-
-function stopText(phase: string, after: number | null, held: boolean, stands: boolean): string {
-  const within = after === null ? "" : ` after ${duration(after)}`;
-  if (phase === "sending") return "Sending stop";
-  if (phase === "sent") return "Stop sent, not yet standing";
-  if (phase === "held" && !stands) return `Stop taken${within}, not yet standing`;
-  if (phase === "stands" || (phase === "held" && stands)) return `Stands${within}`;
-  if (phase === "refused") return "Stop was refused. Use the robot's own stop.";
-  return held ? (stands ? "Stopped: it stands" : "Stopped: it still moves") : "";
 }

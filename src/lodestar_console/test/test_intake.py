@@ -3,6 +3,7 @@
 import struct
 import subprocess
 import threading
+from concurrent.futures import Future
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from lodestar_console import protocol
 from lodestar_console.board import past
 from lodestar_console.board.board import Board
 from lodestar_console.intake import convert, health, knowledge
+from lodestar_console.intake.remembered import MemoryWatch
 from lodestar_console.intake.story_book import StoryBook
 from lodestar_console.intake.views import stamp_of
 from lodestar_console.intake.worker import KeyedWorker
@@ -257,3 +259,22 @@ def test_the_picture_and_the_place_of_a_time_are_the_newest_by_then():
     book = StoryBook(board)
     book.tell("TOLD", "late", 5.0)
     assert board.tables["events"].values()[0].keyframe == 5
+
+
+def test_the_memories_shown_are_those_that_the_memory_lists_now():
+    watch = MemoryWatch.__new__(MemoryWatch)
+    watch._board = board = Board()
+
+    def answer(*ids, code=0):
+        told = ManageMemory.Response(
+            error_code=code, found=[msg.Remembered(id=i, text=f"no. {i}") for i in ids]
+        )
+        future = Future()
+        future.set_result(told)
+        watch._take(future)
+        return [one.id for one in board.tables["memories"].values()]
+
+    assert answer(1, 2, 3) == ["1", "2", "3"]
+    assert answer(2, 3) == ["2", "3"], "one was corrected, forgotten elsewhere, or is of another map"
+    assert answer(code=1) == ["2", "3"], "the memory cannot be read now"
+    assert answer() == []

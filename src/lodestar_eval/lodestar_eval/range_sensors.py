@@ -25,12 +25,13 @@ class RangeSensors:
         simulator, now = self._simulator, self._simulator.time
         if not chain.wants_turn(now, simulator.map_from_base @ self._base_from_sensor):
             return
-        where = simulator.odom_from_base @ self._base_from_sensor, simulator.map_from_odom
+        base = simulator.odom_from_base
+        where = base @ self._base_from_sensor, simulator.map_from_odom, base
         with self._stages("ranges"):
             if self._planar:
                 scan = simulator.scan()
                 angles = scan.angle_min, scan.angle_increment
                 turn: RangeTurn = ScannerTurn(now, scan.ranges, angles, scan.range_max, *where)
             else:
-                turn = LidarTurn(now, simulator.lidar(), *where, simulator.odom_from_base)
+                turn = LidarTurn(now, simulator.lidar(), *where)
         chain.take_turn(turn)

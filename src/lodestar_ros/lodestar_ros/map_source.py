@@ -39,13 +39,13 @@ def listen_to_source(
 
 @dataclass(frozen=True)
 class PosedMessage:
-    """A sensor's message with poses (4, 4) at its stamp; the base's pose is set only for a floor layer."""
+    """A sensor's message with poses (4, 4) at its stamp."""
 
     message: Any
     stamp: float
     map_from_odom: np.ndarray
     odom_from_sensor: np.ndarray
-    odom_from_base: np.ndarray | None
+    odom_from_base: np.ndarray
 
     @property
     def map_from_sensor(self) -> np.ndarray:
@@ -56,18 +56,17 @@ class PosedMessage:
         """Return the turn of a cloud or scan. Raises BadMessage."""
         if isinstance(self.message, LaserScan):
             ranges, first, step, farthest = scan_from_msg(self.message)
-            where = self.odom_from_sensor, self.map_from_odom
+            where = self.odom_from_sensor, self.map_from_odom, self.odom_from_base
             return ScannerTurn(self.stamp, ranges, (first, step), farthest, *where)
         points = cloud_from_msg(self.message)
         return LidarTurn(self.stamp, points, self.odom_from_sensor, self.map_from_odom, self.odom_from_base)
 
 
-def posed(message: Any, buffer: TransformBuffer, frames: FrameNames, config: MappingConfig) -> PosedMessage:
+def posed(message: Any, buffer: TransformBuffer, frames: FrameNames) -> PosedMessage:
     """Return the message with the poses that its mapper needs. Raises TransformUnavailable."""
     stamp = stamp_from_msg(message.header.stamp)
     sensor = buffer.lookup(frames.odom, message.header.frame_id, stamp)
-    wanted = config.octomap.floor.enabled and config.source != "scan"
-    base = buffer.lookup(frames.odom, frames.base, stamp) if wanted else None
+    base = buffer.lookup(frames.odom, frames.base, stamp)
     return PosedMessage(
         message, stamp, buffer.lookup(frames.map, frames.odom, stamp, MAP_HOLDS), sensor, base
     )

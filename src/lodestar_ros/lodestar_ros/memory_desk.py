@@ -46,7 +46,7 @@ class MemoryDesk:
             kinds.TELL: self._tell,
             kinds.EXPORT: self._export,
             kinds.IMPORT: self._import,
-            kinds.LIST: lambda store, request: dict.fromkeys(_listed(store, request), ""),
+            kinds.LIST: lambda store, request: dict.fromkeys(_listed(store, request, corrected=False), ""),
         }
         ServiceWorker(node, ManageMemory, "~/manage", self._manage, _ERRORS)
 
@@ -149,7 +149,7 @@ def _fitting(store: MemoryStore, request: Any) -> list[int]:
     if not (len(request.ids) or request.text.strip() or begin or end):
         raise Refused(Codes.BAD_REQUEST, "say what to forget: ids, words or a time")
     if not len(request.ids):
-        return _listed(store, request)
+        return _listed(store, request, corrected=True)
     if end and begin > end:
         raise Refused(Codes.BAD_REQUEST, "the time ends before it begins")
     words, found = plain_words(request.text), map(store.get, map(int, dict.fromkeys(request.ids)))
@@ -157,12 +157,12 @@ def _fitting(store: MemoryStore, request: Any) -> list[int]:
     return [memory.id for memory in inside if words in plain_words(memory.text)]
 
 
-def _listed(store: MemoryStore, request: Any) -> list[int]:
+def _listed(store: MemoryStore, request: Any, *, corrected: bool) -> list[int]:
     """Return the memories of this map that hold words and reach into a time, the oldest first."""
     begin, end = stamp_from_msg(request.from_stamp), stamp_from_msg(request.to_stamp)
     if end and begin > end:
         raise Refused(Codes.BAD_REQUEST, "the time ends before it begins")
-    return store.mentioning(request.text, (begin or float("-inf"), end or float("inf")))
+    return store.mentioning(request.text, (begin or float("-inf"), end or float("inf")), corrected=corrected)
 
 
 def _path(request: Any) -> Path:

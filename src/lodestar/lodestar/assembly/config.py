@@ -12,6 +12,7 @@ from typing import Any, TypeVar, get_type_hints
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.assembly.shared import SharedConfig, with_shared
 from lodestar.experts.registry import expert_names, experts
+from lodestar.grid.config import Footprint
 from lodestar.keyframes.config import KeyframeConfig, PickConfig
 from lodestar.language.config import ParserConfig
 from lodestar.mapping.config import (
@@ -74,10 +75,22 @@ class MappingConfig:
     ways: WayConfig = field(default_factory=WayConfig, metadata={"shared": "ways"})
     movers: RangeMoverConfig = field(default_factory=RangeMoverConfig)  # whom the range sensor sees
     motion: MoverConfig = field(default_factory=MoverConfig, metadata={"shared": "movers"})  # how they move
+    body: Footprint = field(default_factory=Footprint, metadata={"shared": "body"})  # which is no mover
 
     def __post_init__(self) -> None:
         if self.source not in SOURCES:
             raise ValueError(f"source is {self.source!r}; it is one of {', '.join(SOURCES)}")
+        movers = self.movers
+        if movers.enabled and self.source != "depth":
+            least = self.thinning.period * movers.passes
+            if least > movers.memory:
+                raise ValueError(
+                    f"movers.memory, {movers.memory:g} s, must be at least thinning.period x movers.passes, "
+                    f"{least:g} s, or nothing that moves is ever seen; make it longer, or set movers.enabled to false"
+                )
+            near = self.scan.min_range if self.source == "scan" else self.octomap.min_range
+            if near >= movers.far:
+                raise ValueError(f"movers.far, {movers.far:g} m, must be above min_range, {near:g} m")
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from lodestar.assembly.config import MappingConfig
 from lodestar.assembly.parts import plan_mapper, plan_mapper_from
-from lodestar.assembly.range_turns import LidarTurn, RangeTurn
+from lodestar.assembly.range_turns import LidarTurn, RangeTurn, ScannerTurn
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.overlay import confirmed_by, overlay_obstacles
 from lodestar.mapping.grid_file import VERSIONS, Mapper, grid_archive, resume_odometry
@@ -43,7 +44,10 @@ class PlanChain:
         self.config = config
         self.mapper: Mapper = plan_mapper(config)
         self._turns = TurnFilter(config.thinning)
-        self.movers = RangeMovers(config.movers, config.motion)
+        planar = config.source == "scan"
+        near = max(config.movers.near, config.scan.min_range if planar else config.octomap.min_range)
+        feet = None if planar else config.octomap.floor.base_height
+        self.movers = RangeMovers(replace(config.movers, near=near), config.motion, config.body, feet)
         self._due = Periodic(config.grid_period)
         self._ways = WayOverlay(config.ways)
         self._slam: OccupancyGrid2D | None = None
@@ -152,14 +156,18 @@ class PlanChain:
         map_from_odom, mapper = turn.map_from_odom, self.mapper
         map_from_sensor = map_from_odom @ turn.odom_from_sensor
         if self.config.movers.enabled:
-            self.movers.take(turn.stamp, turn.points, turn.odom_from_sensor, map_from_odom)
+            passed = (
+                turn.unmet if isinstance(turn, ScannerTurn) and self.config.scan.free_without_return else None
+            )
+            self.movers.take(
+                turn.stamp, turn.points, turn.odom_from_sensor, map_from_odom, turn.odom_from_base, passed
+            )
             if not self._is_new(turn.stamp, map_from_sensor):
                 return False
         jumped = mapper.follow(map_from_odom, turn.odom_from_sensor)
         if isinstance(turn, LidarTurn):
             assert isinstance(mapper, OctoMapper)
-            base = None if turn.odom_from_base is None else map_from_odom @ turn.odom_from_base
-            mapper.insert_points(turn.points, map_from_sensor, base)
+            mapper.insert_points(turn.points, map_from_sensor, map_from_odom @ turn.odom_from_base)
         else:
             assert isinstance(mapper, ScanGridMapper)
             mapper.insert_scan(turn.ranges, *turn.angles, turn.range_max, map_from_sensor)

@@ -9,15 +9,15 @@ import numpy as np
 
 @dataclass(frozen=True)
 class LidarTurn:
-    """Returns of a LiDAR. points: (N, 3), metres in its frame. Poses: (4, 4); that of the base is for a floor layer,
-    which starts from the base's place.
+    """Returns of a LiDAR. points: (N, 3), metres in its frame. Poses: (4, 4); a floor layer starts from the base's, and
+    what is seen of the robot itself lies about it.
     """
 
     stamp: float
     points: np.ndarray
     odom_from_sensor: np.ndarray
     map_from_odom: np.ndarray
-    odom_from_base: np.ndarray | None = None
+    odom_from_base: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -30,11 +30,18 @@ class ScannerTurn:
     range_max: float
     odom_from_sensor: np.ndarray
     map_from_odom: np.ndarray
+    odom_from_base: np.ndarray
 
     @property
     def points(self) -> np.ndarray:
         """Return the returns (N, 3), metres in the scanner's frame."""
         return scan_points(self.ranges, *self.angles)
+
+    @property
+    def unmet(self) -> np.ndarray:
+        """Return (K, 3) at `range_max` where beams met nothing (+inf), metres in the scanner's frame."""
+        reach = np.where(np.isposinf(self.ranges), self.range_max, np.nan)
+        return scan_points(reach, *self.angles)
 
 
 def scan_points(ranges: np.ndarray, first: float, step: float) -> np.ndarray:

@@ -115,11 +115,11 @@ class RangeMoverConfig:
     """Limits of a mover in the turns of a range sensor; how it moves is `shared.movers`. All values are chosen."""
 
     enabled: bool = True  # follow movers
-    band: tuple[float, float] = (
-        -0.15,
-        1.2,
-    )  # m, heights over the sensor of returns that count: no floor, no ceiling
-    near: float = 0.2  # m, least range: the robot's own body
+    # m, heights over the ground under the robot of the returns of a LiDAR that count: no floor, no ceiling
+    band: tuple[float, float] = (0.35, 1.7)
+    near: float = 0.2  # m, least range, and at least the mapper's min_range
+    legs: float = 0.15  # m around `shared.body` in which returns are the robot itself: legs swing
+    carried: float = 0.4  # m around it in which what stays where it is seen from the robot is a part of it
     far: float = 5.0  # m, largest range: who walks is there in 3 s
     memory: float = 2.5  # s for which turns are remembered: who stands as long is no news
     margin: float = 0.15  # m by which a beam must have gone on beyond a return
@@ -127,7 +127,9 @@ class RangeMoverConfig:
     lag: float = 0.05  # s, error of stamps, and of poses within a turn; widens that as the robot turns
     passes: int = 2  # remembered turns of which the beams went on; one may be an error
     least: int = 4  # returns of a body
-    widest: float = 1.5  # m, of a body; more is a door, or a room that comes into view
+    wide: float = 0.9  # m, of one body; what is wider is a group, whose parts are followed each
+    part: float = 0.6  # m, of a part of a group: a person with room at either side
+    widest: float = 6.0  # m, of a group; more is a room that comes into view
     moved: float = 0.35  # m by which it has moved on: a return that comes and goes stays where it is
     slowest: float = 0.25  # m/s, likewise
     life: float = 2.0  # s without a return after which it is over
@@ -135,11 +137,17 @@ class RangeMoverConfig:
     def __post_init__(self) -> None:
         if not (0.0 <= self.near < self.far and self.band[0] < self.band[1]):
             raise ValueError("movers.near must be below movers.far, and movers.band rising")
-        if min(self.beside, self.lag) < 0.0:
-            raise ValueError("movers.beside and movers.lag must be at least 0")
-        if min(self.memory, self.margin, self.widest, self.life) <= 0.0 or min(self.passes, self.least) < 1:
+        if min(self.beside, self.lag, self.legs) < 0.0 or self.carried < self.legs:
             raise ValueError(
-                "movers needs memory, margin, widest and life above 0, and passes and least of at least 1"
+                "movers.beside, movers.lag and movers.legs must be at least 0, and movers.carried at least legs"
+            )
+        if not 0.0 < self.part <= self.wide <= self.widest:
+            raise ValueError(
+                "movers.part must be above 0, at most movers.wide, and that at most movers.widest"
+            )
+        if min(self.memory, self.margin, self.life) <= 0.0 or min(self.passes, self.least) < 1:
+            raise ValueError(
+                "movers needs memory, margin and life above 0, and passes and least of at least 1"
             )
 
 

@@ -2,7 +2,9 @@
 
 The owner publishes each change as a delta from one revision to the next. Whoever misses one asks for a page: what
 changed after a cursor, in the order of revision and id, up to the page's own cursor. What changes while somebody pages
-comes later in that order, so paging does not start again. Neither ROS nor a clock is needed here.
+comes later in that order, so paging does not start again. Where a follower's revision is so old that the owner has
+forgotten what was removed since, it gives the first page of everything, with previous_revision 0. Neither ROS nor a
+clock is needed here.
 """
 
 from __future__ import annotations
@@ -162,6 +164,8 @@ class Follower(Generic[D]):
         if name != (_name_of(self._pages[0]) if self._pages else name if self._whole else self._name):
             self.restart()  # the owner was started again
             return []
+        if page.previous_revision != request.since.revision:  # too long ago: the owner begins with everything
+            self.restart()
         self._pages.append(page)
         self._read = Cursor(page.revision, until_id)
         if not self._read.is_whole or (self._whole and name == self._name and page.revision < self._revision):
@@ -173,7 +177,7 @@ class Follower(Generic[D]):
 
     def _take_pages(self, name: tuple[int, str]) -> list[tuple[Part, D]]:
         """Return the pages, and around them the deltas that were waiting for them."""
-        first = Part.FIRST if self._whole else Part.PAGE
+        first = Part.FIRST if self._pages[0].previous_revision == 0 else Part.PAGE
         known = self._revision if name == self._name else 0
         self._name, self._revision = name, self._read.revision
         over = [one for one in self._waiting() if known < one.revision <= self._revision]

@@ -8,6 +8,7 @@ import cv2
 import numpy as np
 
 from lodestar.geometry.poses import wrap_angle, yaw_of
+from lodestar.grid.config import Footprint
 from lodestar.mapping.config import RangeMoverConfig
 from lodestar.mapping.mover_tracks import MoverTrack
 from lodestar.mapping.plane_tracks import LONGEST, PlaneTrack, associate, new_belief
@@ -16,14 +17,16 @@ from lodestar.perception.config import MoverConfig
 _BINS = 360  # directions of a turn
 _ASIDE = 30  # directions at either side, at most, of which the beams count as beside
 _CELL = 0.1  # m, of the grid in which returns hang together
-_THIN = 0.05  # m, of the cells of which one return is tested
+_THIN = 0.05  # m, of the cells of which one return is tested, and of those around the robot
+_SWAY = 5  # cells at which a part of the robot may be seen from it: 0.1 m to either side
 _CLOCK_SET = 1.0  # s by which stamps may come late before the clock counts as set back
 
 
 @dataclass(frozen=True)
 class _Turn:
     """One turn as a planar scan. origin: (2,) in odom, metres; yaw: rad; nearest: (windows, bins) to the first return
-    in a direction and so many at either side, inf = none; blur: rad, error of a direction.
+    in a direction and so many at either side, inf = none; blur: rad, error of a direction; beside_robot: (rows,
+    columns) bool, cells around the robot, in its frame, with returns near.
     """
 
     stamp: float
@@ -31,6 +34,7 @@ class _Turn:
     yaw: float
     nearest: np.ndarray
     blur: float
+    beside_robot: np.ndarray
 
     def passed(self, points: np.ndarray, margin: float, beside: float = 0.0, blur: float = 0.0) -> np.ndarray:
         """Return (N,) bool: points (N, 2) beyond which all beams went on that may have passed within `beside` metres.
@@ -59,12 +63,20 @@ class RangeMovers:
 
     A return where the beams of several turns of the last seconds went on is new. All beams beside it must have: at the
     end of a wall one beam meets it and the next goes on, and which one does changes as the sensor turns. New returns
-    that hang together are a body; one that has moved on by `moved` is a mover. What was pushed once, or came into view
-    as the robot drove, ends with the memory of the turns.
+    that hang together are a body, or a group of them; a body that has moved on by `moved` is a mover. What was pushed
+    once, or came into view as the robot drove, ends with the memory of the turns. The robot itself is none: returns
+    within its outline, and those around it that turn after turn stay where they are as seen from it.
+
+    body: the robot's outline about its base. feet: metres of the base over the ground; None = a planar scan, of which
+    all returns count, whatever their height.
     """
 
-    def __init__(self, config: RangeMoverConfig, motion: MoverConfig) -> None:
+    def __init__(
+        self, config: RangeMoverConfig, motion: MoverConfig, body: Footprint, feet: float | None
+    ) -> None:
         self.config, self._motion = config, motion
+        self._half = np.array([body.length, body.width]) / 2.0
+        self._feet = feet
         self._next = 0
         self._is_over = False  # the clock went back; the next turn forgets what was before
         self._forget()
@@ -84,10 +96,19 @@ class RangeMovers:
         return () if self._is_over else self._tracks
 
     def take(
-        self, stamp: float, points: np.ndarray, odom_from_sensor: np.ndarray, map_from_odom: np.ndarray
+        self,
+        stamp: float,
+        points: np.ndarray,
+        odom_from_sensor: np.ndarray,
+        map_from_odom: np.ndarray,
+        odom_from_base: np.ndarray,
+        passed: np.ndarray | None = None,
     ) -> None:
-        """Follow the movers of one turn. points: (N, 3), metres in the sensor's frame; poses: (4, 4)."""
-        if not np.isfinite([odom_from_sensor, map_from_odom]).all():
+        """Follow the movers of one turn. points: (N, 3), metres in the sensor's frame; poses: (4, 4).
+
+        passed: (K, 3) in that frame, how far beams without a return count as having gone on; None = none do.
+        """
+        if not np.isfinite([odom_from_sensor, map_from_odom, odom_from_base]).all():
             return
         if self._is_over or stamp <= self._stamp - _CLOCK_SET:
             self._is_over = False
@@ -98,21 +119,62 @@ class RangeMovers:
         step = min(stamp - self._stamp, LONGEST) if self._bodies else 0.0
         self._stamp = stamp
         offsets = np.asarray(points, np.float64) @ odom_from_sensor[:3, :3].T
-        low, high = config.band
-        offsets = offsets[(offsets[:, 2] >= low) & (offsets[:, 2] <= high)][:, :2]
+        if self._feet is not None:
+            ground = odom_from_base[2, 3] - self._feet * odom_from_base[2, 2] - odom_from_sensor[2, 3]
+            low, high = config.band
+            offsets = offsets[(offsets[:, 2] >= ground + low) & (offsets[:, 2] <= ground + high)]
+        offsets = offsets[np.isfinite(offsets).all(axis=1), :2]
+        seen = self._from_robot(offsets + origin, odom_from_base)
         away = np.hypot(*offsets.T)
+        others = (away >= config.near) & (np.abs(seen) > self._half + config.legs).any(axis=1)
+        hidden = offsets[~others]
+        offsets, seen, away = offsets[others], seen[others], away[others]
         self._turns = [one for one in self._turns if stamp - config.memory <= one.stamp <= stamp]
         yaw, rate = yaw_of(odom_from_sensor), 0.0
         for last in self._turns[-1:]:
             rate = abs(float(wrap_angle(yaw - last.yaw))) / (stamp - last.stamp)
-        turn = _Turn(stamp, origin.copy(), yaw, _first_returns(offsets, away), config.lag * rate)
-        near = offsets[(away >= config.near) & (away <= config.far)] + origin
+        beyond = (
+            np.zeros((0, 3))
+            if passed is None
+            else np.asarray(passed, np.float64) @ odom_from_sensor[:3, :3].T
+        )
+        beams = np.concatenate([offsets, beyond[:, :2]])
+        cells, beside_robot = self._beside_robot(seen)
+        turn = _Turn(
+            stamp, origin.copy(), yaw, _first_returns(beams, hidden), config.lag * rate, beside_robot
+        )
+        near = offsets[(away <= config.far) & ~self._is_carried(cells)] + origin
         self._follow(_clusters(near[self._is_new(near, turn.blur)], config), turn, step)
         self._turns.append(turn)
         turned = np.asarray(map_from_odom, np.float64)
         self._tracks = tuple(
             _told(body, turned, odom_from_sensor[2, 3], stamp) for body in self._bodies if body.id
         )
+
+    def _from_robot(self, points: np.ndarray, odom_from_base: np.ndarray) -> np.ndarray:
+        """Return points (N, 2) of odom in the robot's plane, as its yaw has it."""
+        c, s = np.cos(yaw_of(odom_from_base)), np.sin(yaw_of(odom_from_base))
+        return np.asarray((points - odom_from_base[:2, 3]) @ [[c, -s], [s, c]])
+
+    def _beside_robot(self, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the cells (N, 2) around the robot of points (N, 2) in its frame, of which -1 are none, and which cells
+        (rows, columns) are near one.
+        """
+        reach = self._half + self.config.carried
+        cells = np.floor((seen + reach) / _THIN).astype(np.int64)
+        shape = np.ceil(2.0 * reach / _THIN).astype(np.int64)
+        cells[((cells < 0) | (cells >= shape)).any(axis=1)] = -1
+        held = np.zeros(tuple(shape), np.uint8)
+        held[tuple(cells[cells[:, 0] >= 0].T)] = 1
+        return cells, cv2.dilate(held, np.ones((_SWAY, _SWAY), np.uint8)).astype(bool)
+
+    def _is_carried(self, cells: np.ndarray) -> np.ndarray:
+        """Return (N,) bool: returns in cells (N, 2) around the robot that all remembered turns but one had too."""
+        turns = sum((turn.beside_robot.astype(np.int64) for turn in self._turns), np.zeros((1, 1), np.int64))
+        inside = cells[:, 0] >= 0
+        if not self._turns or not inside.any():
+            return np.zeros(len(cells), bool)
+        return inside & (turns[tuple(cells.T)] >= max(len(self._turns) - 1, 1))
 
     def _is_new(self, points: np.ndarray, blur: float) -> np.ndarray:
         """Return (N,) bool: points (N, 2) in cells where the beams of enough of the remembered turns went on.
@@ -177,10 +239,15 @@ def _bins_of(away: np.ndarray) -> np.ndarray:
     return np.floor(turns * _BINS).astype(np.int64) % _BINS
 
 
-def _first_returns(offsets: np.ndarray, away: np.ndarray) -> np.ndarray:
-    """Return (windows, bins) metres to the first return in each direction and up to _ASIDE at either side."""
+def _first_returns(offsets: np.ndarray, hidden: np.ndarray) -> np.ndarray:
+    """Return (windows, bins) metres to the first return in each direction and up to _ASIDE at either side.
+
+    offsets: (N, 2) from the sensor; hidden: (M, 2), returns of the robot itself, behind which nothing has passed.
+    """
     nearest = np.full((_ASIDE + 1, _BINS), np.inf)
-    np.minimum.at(nearest[0], _bins_of(offsets), away)
+    np.minimum.at(nearest[0], _bins_of(offsets), np.hypot(*offsets.T))
+    shadow = np.unique(_bins_of(hidden))
+    nearest[0, shadow[np.isinf(nearest[0, shadow])]] = 0.0
     for k in range(1, _ASIDE + 1):
         beside = np.minimum(np.roll(nearest[0], k), np.roll(nearest[0], -k))
         nearest[k] = np.minimum(nearest[k - 1], beside)
@@ -196,7 +263,9 @@ def _cells_of(points: np.ndarray, size: float) -> tuple[np.ndarray, tuple[int, i
 
 
 def _clusters(points: np.ndarray, config: RangeMoverConfig) -> list[tuple[np.ndarray, float]]:
-    """Return the middle (2,) and the width, metres, of points (N, 2) that hang together as a body does."""
+    """Return the middle (2,) and the width, metres, of each body among points (N, 2): those that hang together, and of
+    a group each part along its length.
+    """
     if len(points) < config.least:
         return []
     cells, shape = _cells_of(points, _CELL)
@@ -206,11 +275,26 @@ def _clusters(points: np.ndarray, config: RangeMoverConfig) -> list[tuple[np.nda
     owner = labels[tuple(cells.T)]
     found = []
     for label in np.unique(owner):
-        own = points[owner == label]
-        wide = float(np.linalg.norm(np.ptp(own, axis=0)))
-        if len(own) >= config.least and wide <= config.widest:
-            found.append(((own.min(axis=0) + own.max(axis=0)) / 2.0, wide))
+        for own in _parts(points[owner == label], config):
+            if len(own) >= config.least:
+                wide = float(np.linalg.norm(np.ptp(own, axis=0)))
+                found.append(((own.min(axis=0) + own.max(axis=0)) / 2.0, wide))
     return found
+
+
+def _parts(points: np.ndarray, config: RangeMoverConfig) -> list[np.ndarray]:
+    """Return points (N, 2) that hang together as one body, or in equal parts along their length; [] where too wide."""
+    wide = float(np.linalg.norm(np.ptp(points, axis=0)))
+    if wide <= config.wide:
+        return [points]
+    if wide > config.widest:
+        return []
+    off = points - points.mean(axis=0)
+    along = off @ np.linalg.eigh(off.T @ off)[1][:, 1]
+    along -= along.min()
+    count = max(round(float(along.max()) / config.part), 1)
+    which = np.minimum(along / along.max() * count, count - 1).astype(np.int64)
+    return [points[which == k] for k in range(count)]
 
 
 def _inner(place: np.ndarray, wide: float, origin: np.ndarray) -> np.ndarray:

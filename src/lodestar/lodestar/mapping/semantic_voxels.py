@@ -35,6 +35,8 @@ __all__ = ["FrameRejected", "RejectReason", "SemanticVoxelMap", "VoxelConfig"]
 
 _DEFAULTS = VoxelConfig()
 
+_AT_ONCE = 20_000  # points whose instances are looked up before fusion has its turn
+
 
 class SemanticVoxelMap:
     """Surfaces, and sparse voxels with a posterior over instance ids. Safe for threads.
@@ -258,9 +260,12 @@ class SemanticVoxelMap:
         instance at each (N,) int32, 0 = none.
         """
         centres, colors = self.geometry.surface()
-        with self._lock:
-            owners = self._store.owners_near(centres)
-            ids = np.where(self._confirmed()[owners], owners, 0).astype(np.int32)
+        ids = np.zeros(len(centres), np.int32)
+        for begin in range(0, len(centres), _AT_ONCE):
+            part = slice(begin, begin + _AT_ONCE)
+            with self._lock:
+                owners = self._store.owners_near(centres[part])
+                ids[part] = np.where(self._confirmed()[owners], owners, 0)
         return transform_points(self._anchor.map_from_part, centres).astype(np.float32), colors, ids
 
     def mesh(self) -> Mesh:

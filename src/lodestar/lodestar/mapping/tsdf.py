@@ -111,18 +111,16 @@ class TsdfVolume:
         with self._lock:
             places = self.blocks.places()
             signed = np.zeros((len(places), CELLS), np.int16)  # distance, 0 = not seen
+            colors = np.empty((len(places), CELLS, 3), np.uint8)
             for part in _parts(len(places)):
-                distance, weight, _ = self._cells.read(places[part])
+                distance, weight, colors[part] = self._cells.read(places[part])
                 signed[part] = np.where(weight >= min_weight, np.where(distance == 0, -1, distance), 0)
             coords = self.blocks.coords[places].astype(np.int64)
-            at = at_surfaces(signed.reshape(-1, SIDE, SIDE, SIDE), coords).reshape(-1, CELLS)
-            colors = [np.empty((0, 3), np.uint8)]
-            for part in _parts(len(places)):
-                colors.append(self._cells.read(places[part])[2][at[part]])
+        at = at_surfaces(signed.reshape(-1, SIDE, SIDE, SIDE), coords).reshape(-1, CELLS)
         blocks, cells = np.nonzero(at)
         inner = np.stack(np.unravel_index(cells, (SIDE, SIDE, SIDE)), axis=1)
         centres = (coords[blocks] * SIDE + inner + 0.5) * self.config.voxel
-        return centres.astype(np.float32), np.concatenate(colors)
+        return centres.astype(np.float32), colors[blocks, cells]
 
     def snapshot(self) -> dict[str, np.ndarray]:
         """Copy coords (B, 3) int32, distance (B, 512) float32, weight (B, 512) uint8, color (B, 512, 3) uint8.

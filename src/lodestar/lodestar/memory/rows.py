@@ -238,11 +238,14 @@ class Rows:
         sql = f"SELECT id FROM memory INDEXED BY unembedded WHERE {where} AND NOT embedded ORDER BY id DESC LIMIT ?"
         return list(self._ids(sql, *values, limit).tolist())
 
-    def mentioning(self, words: str, request: Request, session: str) -> list[int]:
-        """Return the ids of what passes the filters and holds the words, shown or corrected, oldest first."""
-        where, values = sql_of(request, session, corrected=True)
+    def mentioning(self, words: str, request: Request, session: str, *, corrected: bool) -> list[int]:
+        """Return the ids of what passes the filters and holds the words, oldest first. corrected: also of these."""
+        where, values = sql_of(request, session, corrected=corrected)
+        fitting = np.sort(self._ids(f"SELECT id FROM memory WHERE {where}", *values))
+        if not words:
+            return list(fitting.tolist())
         found: list[int] = []
-        for part in _parts(np.sort(self._ids(f"SELECT id FROM memory WHERE {where}", *values))):
+        for part in _parts(fitting):
             with self.database.read() as connection:
                 rows = connection.execute(
                     "SELECT memory, json_extract(record, '$.text') FROM content "

@@ -261,13 +261,15 @@ class MemoryStore:
             raise BadMemory(f"the caption cannot be kept: {error}") from error
         self._rows.recaption(cleaned(new, self.config.max_text, self.config.max_primitives)[0])
 
-    def mentioning(self, words: str, window: tuple[float, float] | None = None) -> list[int]:
+    def mentioning(
+        self, words: str, window: tuple[float, float] | None = None, *, corrected: bool = True
+    ) -> list[int]:
         """Return the ids of all memories of this map that hold the words, whatever their case, and reach into a window
-        in seconds, oldest first; also those that were corrected.
+        in seconds, oldest first. corrected: also those that were corrected.
         """
         self._check_open()
         request, session = self._on_map(Request(window=window))
-        return self._rows.mentioning(plain_words(words), request, session)
+        return self._rows.mentioning(plain_words(words), request, session, corrected=corrected)
 
     def forget(self, memories: int | Sequence[int]) -> list[int]:
         """Forget a memory or several, by id, with all that they correct and that corrects them; returns the ids.

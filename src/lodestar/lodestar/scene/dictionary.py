@@ -205,7 +205,8 @@ class SceneDictionary:
     ) -> tuple[SceneDelta, Cursor]:
         """Return the next page of the changes after the cursor (revision, identity), and the cursor behind it.
 
-        The delta's revision is that of the cursor behind it; at the end of all changes that cursor is whole.
+        The delta's revision is that of the cursor behind it; at the end of all changes that cursor is whole. Where the
+        removals after the cursor are not all known any more, it is the first page of everything: previous_revision 0.
         ids: only these (merged ones resolve); empty = all. include_archived: if not, archived entities count as
         removed.
         """

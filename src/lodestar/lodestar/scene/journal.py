@@ -9,6 +9,9 @@ from lodestar.mapping.follower import Cursor, page_of
 from lodestar.mapping.records import Merge
 from lodestar.scene.records import Entity, EntityState, SceneDelta
 
+#: Newest removals that are known; who follows from before them begins anew. Chosen: minutes of a crowd.
+MOST_REMOVED = 1024
+
 
 class Journal:
     """Revisions of entities. A delta costs its own size and a page that of the changes, not that of the scene."""
@@ -19,7 +22,8 @@ class Journal:
         self._revisions: dict[int, int] = {}
         self._dirty: dict[int, None] = {}  # in the order in which they changed
         self._merged: list[tuple[int, Merge]] = []
-        self._removed: dict[int, int] = {}
+        self._removed: dict[int, int] = {}  # in the order of their removal
+        self._complete = 0  # removals after this revision are all known
 
     def mark(self, identity: int) -> None:
         """Mark an entity as changed; a later delta has it."""
@@ -42,7 +46,10 @@ class Journal:
     def removed(self, identity: int) -> None:
         """Record that an entity was removed without a successor; the next delta lists it."""
         self.forget(identity)
+        self._removed.pop(identity, None)
         self._removed[identity] = self.revision + 1
+        while len(self._removed) > MOST_REMOVED:
+            self._complete = self._removed.pop(next(iter(self._removed)))
 
     def publish(
         self,
@@ -91,6 +98,8 @@ class Journal:
         identity: tuple[int, str],
     ) -> tuple[SceneDelta, Cursor]:
         """See SceneDictionary.delta_since."""
+        if since.is_whole and since.revision < self._complete:  # another one is on its way through the pages
+            since = Cursor()
         changed: list[tuple[int, int]] = []
         hidden: list[tuple[int, int]] = []
         for one in reversed(self.published):
@@ -102,7 +111,7 @@ class Journal:
             shown = include_archived or self.published[one].state != EntityState.ARCHIVED
             (changed if shown else hidden).append((at, one))
         ids, until = page_of(changed, since, self.revision, size)
-        gone = [*((at, one) for one, at in self._removed.items()), *hidden]
+        gone = [*((at, one) for one, at in self._removed.items()), *hidden] if since.revision else []
         delta = SceneDelta(
             stamp=stamp,
             revision=until.revision,
@@ -117,7 +126,7 @@ class Journal:
 
     def restart(self, revision: int, ids: Iterable[int], merges: Iterable[Merge]) -> None:
         """Start anew at this revision: all of `ids` count as changed, and only these merges are known."""
-        self.revision = revision
+        self.revision, self._complete = revision, 0
         self.published.clear()
         self._revisions.clear()
         self._merged = [(revision, merge) for merge in merges]

@@ -401,3 +401,17 @@ def test_nothing_found_anywhere_says_so():
     assert world.result.error_code is ErrorCode.TARGET_NOT_FOUND
     assert "Nothing like it was seen" in world.result.error_msg
     assert world.result.epochs >= 2
+
+
+@pytest.mark.parametrize("arrives", [True, False])
+def test_a_search_that_runs_out_of_time_tells_where_one_was_last_seen_if_the_robot_was_there(arrives: bool):
+    world = remembering()
+    world.loop.start(find(), 0.0)
+    run = world.loop._context.run
+    while arrives and not run.errand.looked_at and world.now < 100.0:
+        world.advance()
+    run.time_limit = world.now - run.started + 0.2
+    world.run(20.0)
+    assert world.result.error_code is ErrorCode.TIME_LIMIT
+    assert ("last seen here 40 seconds ago" in world.result.error_msg) == arrives
+    assert "The time limit of" in world.result.error_msg

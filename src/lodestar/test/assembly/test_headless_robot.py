@@ -43,7 +43,7 @@ def take_turn(chain: PlanChain, stamp: float, x: float = 0.0, distance: float = 
     pose = planar_transform(x, 0.0, 0.0)
     wanted = chain.wants_turn(stamp, pose)
     if wanted:
-        chain.take_turn(ScannerTurn(stamp, np.full(BEAMS, distance), ANGLES, 20.0, pose, np.eye(4)))
+        chain.take_turn(ScannerTurn(stamp, np.full(BEAMS, distance), ANGLES, 20.0, pose, np.eye(4), pose))
     return wanted
 
 
@@ -65,9 +65,11 @@ def test_a_jump_of_the_map_is_in_the_plan_at_once() -> None:
     take_turn(chain, 0.0)
     before = chain.grid
     jump = planar_transform(1.0, 0.0, 0.0)
-    assert not chain.take_turn(ScannerTurn(0.1, np.full(BEAMS, 3.0), ANGLES, 20.0, np.eye(4), np.eye(4)))
+    assert not chain.take_turn(
+        ScannerTurn(0.1, np.full(BEAMS, 3.0), ANGLES, 20.0, np.eye(4), np.eye(4), np.eye(4))
+    )
     assert chain.grid is before, "the period is not over"
-    assert chain.take_turn(ScannerTurn(0.2, np.full(BEAMS, 3.0), ANGLES, 20.0, np.eye(4), jump))
+    assert chain.take_turn(ScannerTurn(0.2, np.full(BEAMS, 3.0), ANGLES, 20.0, np.eye(4), jump, np.eye(4)))
     assert chain.grid is not before and chain.grid.stamp == 0.2
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from lodestar.assembly.config import MappingConfig, changed
 from lodestar.assembly.plan_chain import PlanChain
-from lodestar.assembly.range_turns import LidarTurn
+from lodestar.assembly.range_turns import LidarTurn, ScannerTurn
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.geometry.poses import BODY_FROM_OPTICAL, planar_transform
 from lodestar.grid.occupancy import OccupancyGrid2D
@@ -104,3 +104,37 @@ def test_a_clock_that_goes_back_does_not_stop_the_plan() -> None:
     assert chain.wants_turn(3.0, SENSOR)
     chain.take_turn(turn(3.0))
     assert chain.grid.stamp == 3.0
+
+
+def test_a_memory_of_turns_that_is_too_short_for_any_mover_is_refused() -> None:
+    with pytest.raises(
+        ValueError, match=r"movers\.memory, 2\.5 s, must be at least thinning\.period x movers\.passes, 3 s"
+    ):
+        changed(MappingConfig(), thinning__period=1.5)
+    changed(MappingConfig(), thinning__period=1.25)
+    changed(MappingConfig(source="depth"), thinning__period=1.5)  # it has no movers
+    with pytest.raises(ValueError, match="must be above min_range"):
+        changed(MappingConfig(), octomap__min_range=6.0)
+
+
+@pytest.mark.parametrize(("source", "part"), [("lidar", "octomap"), ("scan", "scan")])
+def test_what_is_too_near_for_the_mapper_is_no_mover_either(source: str, part: str) -> None:
+    raised = changed(MappingConfig(source=source), **{f"{part}__min_range": 0.8})
+    assert PlanChain(raised).movers.config.near == 0.8
+    kept = changed(MappingConfig(source=source), **{f"{part}__min_range": 0.05})
+    assert PlanChain(kept).movers.config.near == kept.movers.near
+
+
+@pytest.mark.parametrize("trusted", [False, True])
+def test_beams_that_met_nothing_show_who_walks_where_they_count_as_free(trusted: bool) -> None:
+    chain = PlanChain(changed(MappingConfig(source="scan"), scan__free_without_return=trusted))
+    step, told = 2.0 * np.pi / 720, 0
+    bearings = -np.pi + step * np.arange(720)
+    for k in range(24):
+        person = np.array([2.0, -2.0 + 0.25 * k])
+        off = np.abs(np.angle(np.exp(1j * (bearings - np.arctan2(person[1], person[0])))))
+        ranges = np.where(off < 0.2 / np.hypot(*person), np.hypot(*person), np.inf)
+        at = np.eye(4)
+        chain.take_turn(ScannerTurn(0.25 * k, ranges, (-np.pi, step), 12.0, at, at, at))
+        told += bool(chain.movers.tracks())
+    assert (told >= 10) if trusted else (told == 0)

@@ -38,7 +38,7 @@ def turn(robot, stamp, distance=3.0):
     pose = planar_transform(0.0, 0.0, 0.0)
     robot.take_pose(np.zeros(3), stamp)
     if robot.map.wants_turn(stamp, pose):
-        robot.map.take_turn(ScannerTurn(stamp, np.full(BEAMS, distance), ANGLES, 20.0, pose, np.eye(4)))
+        robot.map.take_turn(ScannerTurn(stamp, np.full(BEAMS, distance), ANGLES, 20.0, pose, np.eye(4), pose))
 
 
 def outcome(*amendments):

@@ -8,11 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lodestar.geometry.poses import planar_transform
+from lodestar.grid.config import Footprint
 from lodestar.mapping.config import RangeMoverConfig
 from lodestar.mapping.range_movers import RangeMovers, _Turn
 from lodestar.perception.config import MoverConfig
 
 STEP = 0.25
+BODY = Footprint()
 BEAMS = 720
 
 
@@ -42,21 +44,29 @@ def scan(pose, posts, room=(-6.0, -4.0, 6.0, 4.0), walls=()):
 
 def follow(
     steps, robot=lambda now: (0.0, 0.0, 0.0), posts=lambda now: [], noise=0.01, correction=None, walls=(), rings=1,
-    every=1, late=0.0,
+    every=1, late=0.0, parts=lambda now: [],
 ):  # fmt: skip
     """Feed turns of rings of beams one above the other; return the movers and the tracks after each turn.
 
-    every: of the beams that are kept; late: s, standard deviation of the stamp at which the pose is taken.
+    every: of the beams that are kept; late: s, standard deviation of the stamp at which the pose is taken; parts: posts
+    of the robot's own, in its frame.
     """
-    movers, told, rng = RangeMovers(RangeMoverConfig(), MoverConfig()), [], np.random.default_rng(5)
+    movers, told, rng = (
+        RangeMovers(RangeMoverConfig(), MoverConfig(), BODY, None),
+        [],
+        np.random.default_rng(5),
+    )
     for k in range(steps):
         pose = np.array(robot(STEP * k))
-        seen = scan(pose, posts(STEP * k), walls=walls)[::every]
+        c, s = math.cos(pose[2]), math.sin(pose[2])
+        own = [(pose[0] + c * x - s * y, pose[1] + s * x + c * y, radius) for x, y, radius in parts(STEP * k)]
+        seen = scan(pose, [*posts(STEP * k), *own], walls=walls)[::every]
         shift = rng.normal(0.0, noise, (rings, len(seen), 3)) * (1, 1, 0)
         points = (seen + shift + [[[0.0, 0.0, 0.15 * ring]] for ring in range(rings)]).reshape(-1, 3)
         correction = np.eye(4) if correction is None else correction
         told_at = np.array(robot(STEP * k + (rng.normal(0.0, late) if late else 0.0)))
-        movers.take(STEP * k, points, planar_transform(*told_at), correction)
+        at = planar_transform(*told_at)
+        movers.take(STEP * k, points, at, correction, at)
         told.append(movers.tracks())
     return movers, told
 
@@ -159,13 +169,13 @@ def test_turns_that_are_late_empty_or_no_numbers_change_nothing_and_a_clock_may_
     movers, told = follow(12, posts=posts)
     now = STEP * 11
     pose = planar_transform(0.0, 0.0, 0.0)
-    movers.take(now - 0.5, scan(np.zeros(3), []), pose, np.eye(4))
-    movers.take(now + 0.1, scan(np.zeros(3), []), np.full((4, 4), np.nan), np.eye(4))
+    movers.take(now - 0.5, scan(np.zeros(3), []), pose, np.eye(4), pose)
+    movers.take(now + 0.1, scan(np.zeros(3), []), np.full((4, 4), np.nan), np.eye(4), pose)
     assert movers.tracks() is told[-1]
-    movers.take(now + 0.2, np.zeros((0, 3)), pose, np.eye(4))
+    movers.take(now + 0.2, np.zeros((0, 3)), pose, np.eye(4), pose)
     assert len(movers.tracks()) == 1
-    movers.take(now + 0.3, np.full((9, 3), np.nan), pose, np.eye(4))
-    movers.take(1.0, scan(np.zeros(3), []), pose, np.eye(4))
+    movers.take(now + 0.3, np.full((9, 3), np.nan), pose, np.eye(4), pose)
+    movers.take(1.0, scan(np.zeros(3), []), pose, np.eye(4), pose)
     assert movers.tracks() == ()
 
 
@@ -189,7 +199,7 @@ class Mid(RangeMovers):
 @given(st.floats(1.5, 2000.0), st.integers(0, 8))
 def test_a_clock_that_restarts_while_a_turn_is_taken_leaves_nothing_of_before(back, restart):
     movers, pose, rng = (
-        Mid(RangeMoverConfig(), MoverConfig()),
+        Mid(RangeMoverConfig(), MoverConfig(), BODY, None),
         planar_transform(0.0, 0.0, 0.0),
         np.random.default_rng(3),
     )
@@ -198,13 +208,13 @@ def test_a_clock_that_restarts_while_a_turn_is_taken_leaves_nothing_of_before(ba
         if k == restart:
             movers.then = movers.restart_clock
         points = scan(np.zeros(3), walker(STEP * k)) + rng.normal(0.0, 0.01, (BEAMS, 3)) * (1, 1, 0)
-        movers.take(begin + STEP * k, points, pose, np.eye(4))
+        movers.take(begin + STEP * k, points, pose, np.eye(4), pose)
         if k == restart:
             assert movers.tracks() == (), "no mover of the former clock"
             break
     begin -= back
     for k in range(30):
-        movers.take(begin + STEP * k, scan(np.zeros(3), walker(STEP * k)), pose, np.eye(4))
+        movers.take(begin + STEP * k, scan(np.zeros(3), walker(STEP * k)), pose, np.eye(4), pose)
         stamps = [turn.stamp for turn in movers._turns]
         newest = begin + STEP * k
         assert all(newest - RangeMoverConfig().memory <= stamp <= newest for stamp in stamps), (
@@ -216,12 +226,12 @@ def test_a_clock_that_restarts_while_a_turn_is_taken_leaves_nothing_of_before(ba
 def test_a_mover_is_followed_on_however_many_bodies_come_into_view():
     """New bodies beyond the limit are dropped before one that is known to move."""
     motion = MoverConfig(most=4)
-    movers, pose = RangeMovers(RangeMoverConfig(), motion), planar_transform(0.0, 0.0, 0.0)
+    movers, pose = RangeMovers(RangeMoverConfig(), motion, BODY, None), planar_transform(0.0, 0.0, 0.0)
     told = []
     for k in range(14):
         now = STEP * k
         crowd = [(-3.0, y, 0.15) for y in np.linspace(-3.0, 3.0, 7)] if now >= 2.5 else []
-        movers.take(now, scan(np.zeros(3), walker(now) + crowd), pose, np.eye(4))
+        movers.take(now, scan(np.zeros(3), walker(now) + crowd), pose, np.eye(4), pose)
         told.append({track.id for track in movers.tracks()})
     known = told[int(2.25 / STEP)]
     assert known and all(known <= each for each in told[int(2.5 / STEP) :])
@@ -241,8 +251,118 @@ def test_the_cost_of_a_turn_hardly_depends_on_how_dense_it_is():
             tested.append(len(points))
             return super().passed(points, *within)
 
-    movers = Counted(RangeMoverConfig(), MoverConfig())
+    movers = Counted(RangeMoverConfig(), MoverConfig(), BODY, None)
     for k in range(4):
         places = rng.uniform((-3.0, -3.0, 0.0), (3.0, 3.0, 1.0), (130_000, 3))
-        movers.take(STEP * k, places, pose, np.eye(4))
+        movers.take(STEP * k, places, pose, np.eye(4), pose)
     assert tested and max(tested) <= (6.0 / 0.05 + 1) ** 2
+
+
+# --- the robot itself -------------------------------------------------------------------------------------------
+
+PATHS = st.tuples(st.floats(-0.6, 0.6), st.floats(-1.2, 1.2), st.floats(0.0, 1.0), st.floats(0.5, 3.0))
+
+
+def path(drive, spin, swing, rate):
+    """A robot that drives, turns, and swings its heading."""
+    return lambda now: (drive * now, 0.0, spin * now + swing * math.sin(rate * now))
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    PATHS, st.lists(st.tuples(st.floats(-math.pi, math.pi), st.floats(0.22, 0.5), st.floats(0.02, 0.06)), max_size=4)
+)  # fmt: skip
+def test_what_the_robot_carries_is_no_mover_however_it_moves(way, posts):
+    parts = [(math.cos(bearing) * far, math.sin(bearing) * far, radius) for bearing, far, radius in posts]
+    _, told = follow(40, path(*way), parts=lambda now: parts)
+    assert not any(told)
+
+
+@settings(max_examples=30, deadline=None)
+@given(PATHS, st.floats(0.05, 0.15), st.floats(0.5, 3.5), st.floats(0.14, 0.24))
+def test_legs_that_swing_are_no_movers(way, swing, gait, aside):
+    def legs(now):
+        sway = swing * math.sin(2.0 * math.pi * gait * now)
+        return [
+            (x + side * turned * sway, side * aside, 0.03)
+            for x, turned in ((0.19, 1), (-0.19, -1))
+            for side in (-1, 1)
+        ]
+
+    _, told = follow(40, path(*way), parts=legs)
+    assert not any(told)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.floats(0.75, 1.6), st.floats(0.4, 1.0), st.sampled_from((-1, 1)))
+def test_who_keeps_pace_beside_a_robot_that_carries_a_post_is_followed(aside, speed, side):
+    """They come into view at 1.5 s, and stay where they are as seen from the robot."""
+
+    def posts(now):
+        return [(-3.0 + speed * now, side * aside, 0.2)] if now >= 1.5 else []
+
+    _, told = follow(
+        14, lambda now: (-3.0 + speed * now, 0.0, 0.0), posts, parts=lambda now: [(0.3, 0.0, 0.04)]
+    )
+    assert len(told[-1]) == 1
+    assert told[-1][0].velocity == pytest.approx((speed, 0.0), abs=0.4)
+
+
+def test_returns_at_heights_over_the_ground_count_wherever_the_sensor_is():
+    """A walker seen from a sensor at 0.2 and 0.9 m, on a base 0.32 m up; what moves on the floor is nobody."""
+    cases = (0.2, 0.4, 1.6, True), (0.9, 0.4, 1.6, True), (0.9, 0.0, 0.3, False), (0.2, 1.8, 2.4, False)
+    for height, low, high, is_told in cases:
+        movers = RangeMovers(RangeMoverConfig(), MoverConfig(), BODY, 0.32)
+        base = planar_transform(0.0, 0.0, 0.0, 0.32 + 5.0)  # on some upper floor of odom
+        sensor = planar_transform(0.0, 0.0, 0.0, height + 5.0)
+        for k in range(14):
+            plane = scan(np.zeros(3), walker(STEP * k))
+            points = np.concatenate(
+                [plane + np.array([0.0, 0.0, up - height]) for up in np.linspace(low, high, 4)]
+            )
+            movers.take(STEP * k, points, sensor, np.eye(4), base)
+        assert bool(movers.tracks()) == is_told, (height, low, high)
+
+
+# --- crowds -------------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.integers(3, 6), st.floats(0.5, 0.75), st.floats(0.0, math.pi / 2.0), st.floats(0.6, 1.1), st.floats(-0.4, 0.4),
+    st.floats(-0.5, 0.5),
+)  # fmt: skip
+def test_a_crowd_is_seen_abreast_in_line_or_aslant(count, gap, slant, speed, drive, spin):
+    """Their line is crossed by the way they go at the slant: 0 = one behind the other, a right angle = abreast."""
+    line = np.array([-math.sin(slant), math.cos(slant)]) * gap
+    middle = np.arange(count) - (count - 1) / 2.0
+
+    def people(now):
+        return [(2.2 + a * line[0], -2.2 + speed * (now - 1.0) + a * line[1], 0.22) for a in middle]
+
+    _, told = follow(
+        18, lambda now: (drive * now, 0.0, spin * now), lambda now: people(now) if now >= 1.0 else []
+    )
+    late = told[8:]
+    assert sum(bool(one) for one in late) >= len(late) - 2
+    for k in range(8, 18):
+        for track in (one for one in told[k] if one.last_seen == one.stamp):
+            assert min(math.dist(track.place[:2], one[:2]) for one in people(STEP * k)) < 0.8
+
+
+# --- beams without a return ---------------------------------------------------------------------------------------
+
+
+def test_in_a_hall_beyond_the_range_walkers_are_seen_where_no_return_counts_as_free():
+    for counts in (True, False):
+        movers, told = RangeMovers(RangeMoverConfig(), MoverConfig(), BODY, None), 0
+        pose, rng = planar_transform(0.0, 0.0, 0.0), np.random.default_rng(2)
+        for k in range(34):
+            ends = scan(np.zeros(3), walker(STEP * k), room=(-90.0, -90.0, 90.0, 90.0))
+            far = np.hypot(*ends[:, :2].T)
+            met = far < 12.0
+            noisy = ends[met] + rng.normal(0.0, 0.01, (int(met.sum()), 3)) * (1, 1, 0)
+            passed = ends[~met] * (12.0 / far[~met, None]) if counts else None
+            movers.take(STEP * k, noisy, pose, np.eye(4), pose, passed)
+            told += bool(movers.tracks())
+        assert (told >= 10) == counts and (told == 0) != counts

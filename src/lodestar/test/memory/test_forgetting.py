@@ -218,6 +218,8 @@ def test_words_and_times_find_all_to_forget_also_beyond_the_longest_answer_and_c
         hidden = store.correct(store.correct(1, "a blue mug"), "a cup")
         assert len(store.search(Request(limit=MAX_LIMIT))) == MAX_LIMIT
         found = store.mentioning(words, (0.0, many + 50.0))
+        listed = store.mentioning("", corrected=False)
+        assert hidden in listed and 1 not in listed and {*listed} < {*store.mentioning("")}
         assert found[:many] == list(range(1, many + 1))
         gone = store.forget(found)
         assert {1, hidden - 1, hidden, many} <= set(gone) and many + 1 not in gone

@@ -11,6 +11,7 @@ from scene_builders import Feed, archive, instance, sighting
 
 from lodestar.mapping.follower import ALL, Cursor, Follower, Part
 from lodestar.mapping.records import Absence, Merge
+from lodestar.scene import journal
 from lodestar.scene.dictionary import SceneConfig, SceneDictionary
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity, EntityState, SceneDelta
@@ -89,10 +90,10 @@ class Copy:
         return {i: e for i, e in entities.items() if self._archived or e.state is not EntityState.ARCHIVED}
 
 
-def run(seed: int) -> None:
+def run(seed: int, sizes: tuple[int, ...]) -> None:
     """One schedule; at its end the network is calm, and the mirror must equal the scene."""
     chance = random.Random(seed)
-    archived, size = chance.random() < 0.5, chance.choice((1, 2, 5, 100))
+    archived, size = chance.random() < 0.5, chance.choice(sizes)
     owner = Owner(chance)
     copy = Copy(archived, owner)
     loss, double, swap = (chance.choice((0.0, 0.1, 0.5)) for _ in range(3))
@@ -154,10 +155,16 @@ def same(one: dict[int, Entity], other: dict[int, Entity]) -> bool:
     return one.keys() == other.keys() and all(one[i] is other[i] for i in one)
 
 
-def test_the_mirror_equals_the_scene_at_the_end_of_every_schedule():
+@pytest.mark.parametrize(
+    ("removals", "sizes"),
+    [(1, (100,)), (journal.MOST_REMOVED, (1, 2, 5, 100))],
+    ids=["forgetful", "as it is"],
+)
+def test_the_mirror_equals_the_scene_at_the_end_of_every_schedule(removals, sizes, monkeypatch):
+    monkeypatch.setattr(journal, "MOST_REMOVED", removals)
     for seed in range(SCHEDULES):
         try:
-            run(seed)
+            run(seed, sizes)
         except AssertionError as error:
             raise AssertionError(f"schedule {seed}: {error}") from error
 
@@ -229,3 +236,39 @@ def test_the_last_delta_that_was_lost_is_found_after_a_silence(copy):
     copy.follower.doubt()
     copy.apply(copy.follower.answer(copy.follower.request(), delta(101, 100, 777), ALL))
     assert 777 in copy.mirror.entities
+
+
+def come_and_gone(scene: SceneDictionary, feed: Feed, ids) -> None:
+    for i in ids:
+        scene.update(feed(updated=(instance(i, (1, 0, 0)),)))
+        scene.update(feed(removed=(i,)))
+
+
+def test_however_many_have_gone_a_bounded_number_is_kept_and_a_newcomer_hears_of_none():
+    scene, feed = SceneDictionary(SceneConfig()), Feed()
+    scene.update(feed(updated=(instance(1, (0, 0, 0)),)))
+    scene.flush()
+    before = scene.revision
+    come_and_gone(scene, feed, range(2, 302))
+    late = scene.revision
+    come_and_gone(scene, feed, range(302, 302 + journal.MOST_REMOVED))
+    assert len(scene.state.journal._removed) == journal.MOST_REMOVED
+    assert scene.delta_since(0)[0].removed == ()
+    page, until = scene.delta_since(late)
+    assert page.previous_revision == late and len(page.removed) == journal.MOST_REMOVED and until.is_whole
+    anew, until = scene.delta_since(before)
+    assert anew.previous_revision == 0 and anew.removed == () and until == Cursor(scene.revision)
+    assert [entity.id for entity in anew.updated] == [1]
+
+
+def test_a_newcomer_gets_through_its_pages_however_many_have_gone():
+    scene, feed = SceneDictionary(SceneConfig()), Feed()
+    scene.update(feed(updated=tuple(instance(i, (i, 0, 0)) for i in range(1, 8))))
+    while scene.flush().updated:
+        pass
+    come_and_gone(scene, feed, range(10, 20 + journal.MOST_REMOVED))
+    since, seen = Cursor(), []
+    for _ in range(7):
+        page, since = scene.delta_since(*since, 1)
+        seen += [entity.id for entity in page.updated]
+    assert sorted(seen) == list(range(1, 8)) and since == Cursor(scene.revision)

@@ -74,6 +74,11 @@ class Board:
         self.tables[name].change({item.id: item for item in items}, removed)  # type: ignore[attr-defined]
         self.changed()
 
+    def replace(self, name: str, *items: msgspec.Struct) -> None:
+        """Make these the items of a growing part, and no others."""
+        self.tables[name].replace_all({item.id: item for item in items})  # type: ignore[attr-defined]
+        self.changed()
+
     def delta(self, name: str, since: int) -> tuple[int, bytes] | None:
         """Return revision and message of what changed in a growing part after a revision; None = nothing."""
         found = self.tables[name].since(since)

@@ -8,7 +8,6 @@ from lodestar_console.board.board import Board
 from lodestar_console.intake import knowledge
 from lodestar_console.web.stack_port import Wishes
 from lodestar_interfaces.srv import ManageMemory
-from lodestar_ros.conversions import stamp_to_msg
 from lodestar_ros.node import LodestarNode
 
 PERIOD = 3.0  # s between two questions
@@ -23,12 +22,7 @@ class MemoryWatch:
         self._client = node.create_client(ManageMemory, "manage_memory")
         self._asked: Any = None
         self._waited = 0  # periods since
-        self._newest = 0.0  # stamp of the newest one that is shown
         node.steady_timer(PERIOD, self._ask)
-        node.on_clock_restart(self._begin_anew)
-
-    def _begin_anew(self) -> None:
-        self._newest = 0.0
 
     def _ask(self) -> None:
         self._waited += 1
@@ -36,13 +30,11 @@ class MemoryWatch:
         if not self.wishes.memories or waits or not self._client.service_is_ready():
             return
         self._waited = 0
-        request = ManageMemory.Request(what=ManageMemory.Request.LIST, from_stamp=stamp_to_msg(self._newest))
+        request = ManageMemory.Request(what=ManageMemory.Request.LIST)
         self._asked = self._client.call_async(request)
         self._asked.add_done_callback(self._take)
 
     def _take(self, future: Any) -> None:
         told = future.result() if future.exception() is None else None
-        if told is not None and not told.error_code and told.found:
-            items = knowledge.memories(told)
-            self._newest = max(one.at for one in items)
-            self._board.put("memories", *items)
+        if told is not None and not told.error_code:
+            self._board.replace("memories", *knowledge.memories(told))

@@ -106,7 +106,7 @@ class MappingNode(LodestarNode):
             self._publish(self.now)
 
     def _resolve(self, message: Any) -> PosedMessage:
-        return posed(message, self._buffer, self._frames, self._config)
+        return posed(message, self._buffer, self._frames)
 
     def _on_drop(self, error: TransformUnavailable) -> None:
         self._input.drop("no_transform")
@@ -120,8 +120,11 @@ class MappingNode(LodestarNode):
             if isinstance(item.message, Image | CompressedImage):
                 self._chain.take_depth(self._poses.frame(item.message), item.odom_from_base)
             elif self._chain.needs(item.stamp, item.map_from_sensor):
-                self._chain.take_turn(item.turn())
-                self._movers.publish(self._chain.movers.tracks(), item.stamp)
+                turn = item.turn()
+                try:
+                    self._chain.take_turn(turn)
+                finally:  # who moves is known also where the mapper refuses the turn
+                    self._movers.publish(self._chain.movers.tracks(), item.stamp)
             self._publish(item.stamp)
 
     def _publish(self, stamp: float) -> None:

@@ -183,10 +183,15 @@ def not_found(run: DirectiveRun, context: LoopContext, view: TargetView, begin: 
     nearest = nearest_in_words(view.candidates, context.facts.entities, run.config.nearest_matches)
     seen = [f"What came nearest: {nearest}."] if nearest else []
     if run.errand.looked_at:
-        seen.append(f"I have been where it might be: {run.errand.looked_at}.")
+        seen.append(been_in_words(run))
     target = run.step.target or run.directive.text
     told = " ".join(seen or ["Nothing like it was seen."])
     return f"{begin} {target!r} was found. {context.searched.in_words()} {told}"
+
+
+def been_in_words(run: DirectiveRun) -> str:
+    """Return in words why the robot was where the target was likely; "" = it was not there."""
+    return f"I have been where it might be: {run.errand.looked_at}." if run.errand.looked_at else ""
 
 
 def gone(run: DirectiveRun, context: LoopContext) -> tuple[ErrorCode, str]:

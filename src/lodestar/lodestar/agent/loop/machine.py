@@ -29,7 +29,7 @@ from lodestar.agent.errands.commands import (
 from lodestar.agent.errands.context import LoopContext
 from lodestar.agent.errands.errand import NOT_CHOSEN, Failure
 from lodestar.agent.errands.run import DirectiveRun, Itinerary
-from lodestar.agent.errands.words import step_in_words
+from lodestar.agent.errands.words import been_in_words, step_in_words
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.errors import Busy, ErrorCode, Held
 from lodestar.agent.facts.times import Stamp
@@ -382,7 +382,8 @@ class DecisionLoop:
         message = f"The time limit of {run.time_limit:.0f} s is reached."
         known = self._activities.of(run).conclusion(run)
         code, words = (ErrorCode.TIME_LIMIT, "") if known is None else known
-        self._transitions.finish(run, code, f"{words} {message}".strip())
+        told = words, been_in_words(run), message
+        self._transitions.finish(run, code, " ".join(filter(None, told)))
 
     def _step(self, run: DirectiveRun) -> None:
         self._news.hear(run)

@@ -55,7 +55,7 @@ def robot_in_a_round_room(**changes: Any) -> HeadlessRobot:
     """A robot that knows 3 m of floor around it."""
     robot = HeadlessRobot(changed(RobotConfig(), mapping__source="scan", **changes), PhraseBook())
     angles = -np.pi, 2.0 * np.pi / BEAMS
-    robot.map.take_turn(ScannerTurn(1.0, np.full(BEAMS, 3.0), angles, 20.0, np.eye(4), np.eye(4)))
+    robot.map.take_turn(ScannerTurn(1.0, np.full(BEAMS, 3.0), angles, 20.0, np.eye(4), np.eye(4), np.eye(4)))
     robot.take_pose(np.zeros(3), 1.0)
     return robot
 

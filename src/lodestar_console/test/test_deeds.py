@@ -1,4 +1,4 @@
-"""What people and agents did stands on the timeline as sentences."""
+"""Tests that each deed of a person or an agent has a sentence for the timeline."""
 
 from __future__ import annotations
 

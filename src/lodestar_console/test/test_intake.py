@@ -278,3 +278,17 @@ def test_the_memories_shown_are_those_that_the_memory_lists_now():
     assert answer(2, 3) == ["2", "3"], "one was corrected, forgotten elsewhere, or is of another map"
     assert answer(code=1) == ["2", "3"], "the memory cannot be read now"
     assert answer() == []
+
+
+def test_a_node_is_told_by_its_liveliest_input():
+    """An input of events comes seldom, which is no fault; what is one, the doctor finds."""
+    values = {
+        "word.rate_hz": "0.0",
+        "color.rate_hz": "15.0",
+        "word.silent_s": "42.0",
+        "color.silent_s": "0.1",
+    }
+    life = health._Life()
+    life.status = DiagnosticStatus(values=[KeyValue(key=key, value=value) for key, value in values.items()])
+    told = health._node("mapping", life, True)
+    assert (told.rate, told.age) == (15.0, 0.1)

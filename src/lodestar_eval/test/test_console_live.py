@@ -1,4 +1,4 @@
-"""What the benchmark `console-live` makes of its runs."""
+"""Tests of the bars and tables that the benchmark `console-live` makes of its runs."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from lodestar.scene.dictionary import SceneDictionary
+from lodestar.assembly.scene_chain import SceneChain
 from lodestar.scene.moved_things import MovedThings, SeenElsewhere
 from lodestar.scene.records import SceneDelta
 from lodestar.scene.session_changes import ThingChange
@@ -27,13 +27,12 @@ class MovedThingsWatch:
     def __init__(
         self,
         node: LodestarNode,
-        scene: SceneDictionary,
-        moved: MovedThings | None,
+        chain: SceneChain,
         period: float,
         submit: Callable[[Callable[[], None]], None],
         publish: Callable[[SceneDelta], None],
     ) -> None:
-        self._node, self._scene = node, scene
+        self._node, self._scene, moved = node, chain.dictionary, chain.moved
         self._submit, self._publish, self._archived = submit, publish, 0
         self._told: tuple[list[ThingChange] | None, int] = (None, 0)
         if moved is None:

@@ -71,8 +71,8 @@ def shell():
 
 def watch(shell, scene, **options):
     config = SceneDictionaryConfig(**options)
-    moved = MovedThings(scene)
-    MovedThingsWatch(shell, scene, moved, config.changes_period, shell.jobs.append, shell.told.append)
+    chain = SimpleNamespace(dictionary=scene, moved=MovedThings(scene))
+    MovedThingsWatch(shell, chain, config.changes_period, shell.jobs.append, shell.told.append)
     return config
 
 
@@ -94,9 +94,7 @@ def test_what_was_seen_elsewhere_is_archived_on_the_worker(shell):
 def test_it_can_be_switched_off(shell):
     off = SceneDictionaryConfig(archive_moved=False)
     chain = SceneChain(off, SharedConfig(), PhraseBook())
-    MovedThingsWatch(
-        shell, chain.dictionary, chain.moved, off.changes_period, shell.jobs.append, shell.told.append
-    )
+    MovedThingsWatch(shell, chain, off.changes_period, shell.jobs.append, shell.told.append)
     assert not shell.timers and not shell.values
 
 

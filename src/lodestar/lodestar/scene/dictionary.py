@@ -121,7 +121,8 @@ class SceneDictionary:
     def expire_movers(self, stamp: float | None = None) -> SceneDelta:
         """Return the end of people and animals whose life is over at `stamp`; None = now, by the deltas' clock."""
         with self.lock:
-            return self._publish((), self.state.expire_movers(stamp or self._clock.now), ())
+            now = self._clock.now if stamp is None else stamp
+            return self._publish((), self.state.expire_movers(now), ())
 
     def _start_over(self, map_id: int, session_id: str) -> list[int]:
         """Follow the voxel map into another session; return the entities that ended with the old one.

@@ -43,9 +43,8 @@ class WayConfig:
 
     thickness: float = 0.2  # m of the wall that stands for one on the grid; chosen: two cells
     around_robot: float = 0.25  # m around the robot's centre that stay as they are; chosen: half its length
-    most: int = (
-        100  # ways that end by themselves, the oldest goes first; and as many others, then none more; chosen
-    )
+    # ways that end by themselves, the oldest goes first; and as many others, then none more; chosen
+    most: int = 100
     same_place: float = 0.5  # m between two ways that are the same one; chosen: half a door
     beside: float = 1.0  # m from the robot within which the grid does not say that a way is open; chosen
     shown_share: float = 0.8  # of its cells, 0..1, that are occupied while it is closed; chosen

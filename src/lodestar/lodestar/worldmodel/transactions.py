@@ -25,9 +25,8 @@ from lodestar.worldmodel.records import Action, Skill
 
 KIND, VERSION = "lodestar-world-model", 3  # of the journal's file
 OLDER = {2: line_of_1}
-MAX_ENTRIES = (
-    1000  # that can be undone; older ones are forgotten, but for ways that they closed and that still are
-)
+#: That can be undone; older ones are forgotten, but for ways that they closed and that still are.
+MAX_ENTRIES = 1000
 MAX_ACTIONS = 2000  # whose ends are remembered, so that one that is told again changes nothing
 
 

@@ -108,7 +108,7 @@ class HealthWatch:
 def _node(name: str, life: _Life, alive: bool) -> protocol.NodeHealth:
     status = life.status
     assert status is not None
-    rates, ages = [], []
+    rates, ages = [], []  # of its inputs; those of events come seldom, so the liveliest one tells
     for item in status.values:
         try:
             if item.key.endswith(".rate_hz"):
@@ -124,8 +124,8 @@ def _node(name: str, life: _Life, alive: bool) -> protocol.NodeHealth:
         level=_level(status),  # type: ignore[arg-type]
         status=brief(status.message),
         pss=life.pss or None,
-        rate=min(rates, default=None),
-        age=max(heard, default=None),
+        rate=max(rates, default=None),
+        age=min(heard, default=None),
         restarts=len(life.tokens) - 1,
     )
 

@@ -51,7 +51,7 @@ class RecordedStack:
         return answer
 
     def stands(self, since: float) -> bool:
-        """Nothing is measured any more."""
+        """Return False: nothing is measured any more."""
         return False
 
     def cancel_of(self, who: str) -> None:

@@ -149,7 +149,7 @@ class Finding(Record, frozen=True):
 
 
 class NodeHealth(Record, frozen=True):
-    """One node. pss: bytes; rate: Hz of its slowest input; age: s of its oldest input; status: in its words."""
+    """One node. pss: bytes; rate: Hz of its fastest input; age: s since its newest one; status: in its words."""
 
     name: str
     alive: bool

@@ -131,7 +131,7 @@ export interface Finding {
   do: string;
 }
 
-/** One node. pss: bytes; rate: Hz of its slowest input; age: s of its oldest input; status: in its words. */
+/** One node. pss: bytes; rate: Hz of its fastest input; age: s since its newest one; status: in its words. */
 export interface NodeHealth {
   name: string;
   alive: boolean;

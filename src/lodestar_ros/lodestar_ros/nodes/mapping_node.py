@@ -120,9 +120,8 @@ class MappingNode(LodestarNode):
             if isinstance(item.message, Image | CompressedImage):
                 self._chain.take_depth(self._poses.frame(item.message), item.odom_from_base)
             elif self._chain.needs(item.stamp, item.map_from_sensor):
-                turn = item.turn()
                 try:
-                    self._chain.take_turn(turn)
+                    self._chain.take_turn(item.turn())
                 finally:  # who moves is known also where the mapper refuses the turn
                     self._movers.publish(self._chain.movers.tracks(), item.stamp)
             self._publish(item.stamp)

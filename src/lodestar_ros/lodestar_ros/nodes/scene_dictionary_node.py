@@ -71,9 +71,7 @@ class SceneDictionaryNode(LodestarNode):
             declare_config(self, SaveConfig, "saves."), declare_config(self, CheckpointConfig, "checkpoint."),
         )  # fmt: skip
         SceneAmending(self, self._chain, self._worker.submit, self._publish, self._files.hurry)
-        MovedThingsWatch(
-            self, self._scene, self._chain.moved, config.changes_period, self._worker.submit, self._publish
-        )
+        MovedThingsWatch(self, self._chain, config.changes_period, self._worker.submit, self._publish)
         self._naming = RegionNaming(self, self._scene, self._chain.divide_again, self._files.take_now)
         self._display = SceneDisplay(self, self._scene, config.display_period)
         self.listen(OccupancyGrid, "grid", self._on_grid, qos.LATCHED)

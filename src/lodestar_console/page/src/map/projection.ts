@@ -36,6 +36,15 @@ export class FlatView implements Projection {
     ];
   }
 
+  /** Take another size in px; the upper left corner stays where it is, and so does each place that was clicked. */
+  resize(width: number, height: number): void {
+    const [x, y] = this.floor(0, 0);
+    this.width = width;
+    this.height = height;
+    const [nowX, nowY] = this.floor(0, 0);
+    this.middle = [this.middle[0] + x - nowX, this.middle[1] + y - nowY];
+  }
+
   pan(du: number, dv: number): void {
     this.middle = [this.middle[0] - du / this.scale, this.middle[1] + dv / this.scale];
   }

@@ -83,10 +83,10 @@ export class MapRenderer {
     this.canvas.width = Math.round(width * ratio);
     this.canvas.height = Math.round(height * ratio);
     this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    this.flat.width = width;
-    this.flat.height = height;
+    if (this.app.ui.state.places.length > 0) this.flat.resize(width, height);
+    else [this.flat.width, this.flat.height] = [width, height]; // the middle stays
     this.solid?.resize(width, height, ratio);
-    if (!this.chosen && !this.app.ui.state.follow) this.fit();
+    if (this.fits()) this.fit();
     this.requestAll();
   }
 
@@ -125,7 +125,7 @@ export class MapRenderer {
     if (flat.width < 2 || flat.height < 2) return;
     this.palette = readPalette();
     const renewed = this.gridPicture.update(this.palette, gridColor);
-    if (renewed && !this.chosen && !state.follow) this.fitIfGrown();
+    if (renewed && this.fits()) this.fitIfGrown();
     const { pose } = app.store.part("robot") ?? { pose: null };
     if (state.follow && pose) this.centre([pose[0], pose[1]]);
     if (this.solid) {
@@ -144,6 +144,12 @@ export class MapRenderer {
     this.overlay.draw(this.view, app.store, state, this.palette);
     this.drawSketch(state.places, state.tool === "zone");
     if (!this.solid) this.drawScaleBar();
+  }
+
+  /** Whether the view follows what is known: not where the operator looks elsewhere, nor under the corners that he draws. */
+  private fits(): boolean {
+    const { follow, places } = this.app.ui.state;
+    return !this.chosen && !follow && places.length === 0;
   }
 
   private fitIfGrown(): void {

@@ -36,8 +36,8 @@ export function HealthTab() {
             <thead>
               <tr>
                 <th scope="col">Node</th>
-                <th scope="col" title="Of its slowest input">Rate, Hz</th>
-                <th scope="col" title="Of its oldest input">Age, s</th>
+                <th scope="col" title="Of its fastest input; events come seldom">Rate, Hz</th>
+                <th scope="col" title="Since its newest input">Age, s</th>
                 <th scope="col" title="Proportional set size">MiB</th>
               </tr>
             </thead>

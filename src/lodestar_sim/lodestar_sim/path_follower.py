@@ -52,9 +52,11 @@ class FollowerConfig:
     slow_at: float = 0.25  # metres ... down to `slow_speed`; chosen
     slow_speed: float = 0.30  # m/s; chosen
     unknown_speed: float = 0.30  # m/s while the footprint would cover unknown cells; chosen: as slow_speed
-    # radians off the motion above which the robot only turns; chosen
-    turn_in_place: float = 1.0
-    # metres before the goal from which the robot takes the final heading; chosen
+    # metres to the nearest obstacle from which it turns while it walks; chosen: half of the body's diagonal, and a cell
+    turning_room: float = 0.45
+    turn_deceleration: float = 2.0  # rad/s^2, used for planning; chosen
+    # metres before the goal from which the robot takes the final heading; with room it takes it as soon as the turn
+    # needs the rest of the way at `max_lateral`; chosen
     final_distance: float = 0.45
     # metres to a goal with a similar heading that is reached without turning; chosen
     aside: float = 0.60
@@ -236,26 +238,28 @@ class PathFollower:
             to_goal <= config.aside
             and abs(math.remainder(goal[2] - pose[2], 2.0 * math.pi)) <= config.aside_turn
         )
-        final = remaining < config.final_distance or aside
+        room = clearance.nearest(pose, config.slow_from) >= config.turning_room
+        turned_at = (
+            abs(math.remainder(goal[2] - pose[2], 2.0 * math.pi)) / config.max_turn * config.max_lateral
+        )
+        final = remaining < max(config.final_distance, room * turned_at) or aside
         heading = goal[2] if final else bearing
         turn = math.remainder(heading - pose[2], 2.0 * math.pi)
-        off = abs(math.remainder(bearing - pose[2], 2.0 * math.pi))
-        wz = float(np.clip(2.0 * turn, -config.max_turn, config.max_turn))
+        wz = self._turn_speed(turn)
         self._breaks_free = self._breaks_free and self._escape_left > 0
         if self._at_goal and not self._breaks_free:
             return self._turn(pose, turn, clearance), remaining
         braking = math.sqrt(2.0 * config.deceleration * remaining) + 0.05
         speed = min(self._speed_limit(pose, clearance), braking)
-        if final:
+        if final and not room:
             speed = min(speed, config.max_lateral)
-        creep = max(0.0, 1.0 - off / config.turn_in_place) if not final else 1.0
-        drive = self._body_velocity(bearing - pose[2], speed)
-        full = self._body_velocity(bearing - pose[2], min(speed, config.max_lateral))
+        vx, vy = self._body_velocity(bearing - pose[2], speed)
         options = [
-            (drive[0] * creep, drive[1] * creep, wz),
-            (drive[0] * creep / 2.0, drive[1] * creep / 2.0, wz / 2.0),
-            (full[0] / 2.0, full[1] / 2.0, 0.0),  # no room to turn: move sideways or backwards
-            (full[0] / 2.0, full[1] / 2.0, -wz / 2.0),
+            (vx, vy, wz),
+            (vx, vy, wz / 2.0),
+            (vx, vy, 0.0),  # no room to turn: move sideways or backwards
+            (vx / 2.0, vy / 2.0, wz / 2.0),
+            (vx / 2.0, vy / 2.0, -wz / 2.0),
             (0.0, 0.0, wz),
         ]
         command = self._first_free(pose, options, clearance)
@@ -321,8 +325,7 @@ class PathFollower:
         """Turn to the goal's heading; if that direction is blocked, turn the other way and do not reverse again."""
         for _ in range(2 - len(self._blocked)):
             way = math.copysign(1.0, turn) if not self._blocked else -self._blocked[0]
-            speed = 2.0 * abs(turn) if way * turn > 0.0 else self.config.max_turn
-            wz = way * min(speed, self.config.max_turn)
+            wz = self._turn_speed(turn) if way * turn > 0.0 else way * self.config.max_turn
             options = [
                 (vx * _NUDGE, vy * _NUDGE, wz) for vx, vy in ((0, 0), (1, 0), (-1, 0), (0, 1), (0, -1))
             ]
@@ -331,6 +334,11 @@ class PathFollower:
                 return command
             self._blocked.append(way)
         return None
+
+    def _turn_speed(self, turn: float) -> float:
+        """Return the turn rate, rad/s, at which the robot can still come to rest after `turn` radians."""
+        speed = min(math.sqrt(2.0 * self.config.turn_deceleration * abs(turn)), self.config.max_turn)
+        return math.copysign(min(speed, 5.0 * abs(turn)), turn)  # what is left is made in two control steps
 
     def _target(self, path: np.ndarray, pose: np.ndarray, clearance: Clearance) -> tuple[np.ndarray, float]:
         """Return the target point, to which the straight line is known and free, and the remaining metres."""

@@ -49,7 +49,7 @@ def test_in_a_corridor_it_waits_and_then_passes_slowly_and_never_stays_for_ever(
     config = NavigatorConfig()
     path, step = _drive(lambda now: _among([(4.0, 0.2, 0, 0)], 1.2), (7.0, 0.7, 0.0), (1.0, 0.7, 0.0))
     assert step.status is NavigatorStatus.SUCCEEDED
-    waiting = np.linalg.norm(np.diff(path[:, :2], axis=0), axis=1) < 0.002
+    waiting = np.linalg.norm(np.diff(path[:, :2], axis=0), axis=1) / 0.1 < 0.6 * config.follower.slow_speed
     assert waiting.sum() * 0.1 >= 0.6 * config.comfort_patience
     near = np.linalg.norm(path[:-1, :2] - (4.0, 0.2), axis=1) < 1.0
     speeds = np.linalg.norm(np.diff(path[:, :2], axis=0), axis=1)[near] / 0.1

@@ -221,7 +221,7 @@ class FrontierTrackerConfig:
 class StopConfig:
     """Candidates for viewpoints and the choice among them.
 
-    The chosen viewpoint has the greatest gain / (path + start_cost).
+    The chosen viewpoint has the greatest gain per second.
     """
 
     # metres of clearance of a viewpoint; chosen: the footprint fits at every heading that counts
@@ -232,7 +232,12 @@ class StopConfig:
     standoff: float = 2.0  # metres from a piece of frontier of further candidates; chosen
     glance: float = 4.0  # metres from which a further candidate may see a piece of frontier; chosen
     depth: float = 6.0  # metres that a view is expected to reach into the unknown; chosen
-    start_cost: float = 0.5  # metres added to every path; chosen
+    speed: float = (
+        0.5  # m/s along a path; measured: the mean of driving robots (docs/measurements/episodes.md)
+    )
+    turn_speed: float = 1.0  # rad/s; FollowerConfig, and below the Go2's
+    start_seconds: float = 1.0  # s added to every look; chosen
+    ranked: int = 24  # viewpoints whose headings are compared, by the gain of all headings per second; chosen
     keep: float = 0.1  # share by which another viewpoint must be better to replace the last goal; chosen
     # weight of an unknown cell, where a free cell that was not looked at counts 1; chosen: part of them are walls
     unknown_share: float = 0.25

@@ -304,7 +304,14 @@ class FrontierExpert:
         views = survey.views(points)
         told = self._told(survey, records, points[:count], owners, survey.gains(views[:count]), look.min_gain)
         self._frontiers = self._tracker.keep(told)
-        stop = survey.best(points, views, look.min_gain, self._last_goal, min(self.config.min_gains))
+        stop = survey.best(
+            points,
+            views,
+            look.min_gain,
+            self._last_goal,
+            min(self.config.min_gains),
+            robot=request.robot_pose,
+        )
         if stop is None and self._budget.limited:
             self._tell_of_battery(survey, lengths, pieces, look.min_gain)
         return stop

@@ -26,6 +26,9 @@ from lodestar.grid.visibility import visible_mask
 
 _PARTS = 256.0  # of a weight of 1; float32 sums them exactly up to 65,536 cells of weight 1
 
+_SECTOR = 2.0 * math.pi / SECTORS  # radians
+_STEP = 0.4  # metres before a viewpoint, where the direction of the way is taken; chosen
+_OVERLAP = 0.5  # share of the way's seconds in which the robot turns meanwhile; chosen: it walks sideways at half the speed
 HEADINGS = wrap_angle((np.arange(SECTORS) + 0.5) * (2.0 * math.pi / SECTORS))
 
 
@@ -214,13 +217,15 @@ class Survey:
         min_gain: float,
         last: np.ndarray | None,
         finish_gain: float = math.inf,
+        *,
+        robot: np.ndarray,
     ) -> Stop | None:
-        """Return the stop with the largest gain per metre, of those that show at least `min_gain`; the last goal (3,)
+        """Return the stop with the largest gain per second, of those that show at least `min_gain`; the last goal (3,)
         while it shows half as much and no other is better by the share `keep`.
 
         A last goal that shows at least `finish_gain` is finished before one that is more than twice as far away:
         to come back for it would cost more than to go there first.
-        points: (N, 2) candidates. views: (N, n) as from `views`.
+        points: (N, 2) candidates. views: (N, n) as from `views`. robot: (3,) pose.
         """
         mass = self._samples[2]
         kept = last is not None and self._reachable(last)
@@ -233,21 +238,75 @@ class Survey:
         lengths = self.lengths[tuple(self.grid.cells_of(points).T)]
         gains = self.gains(views)
         wanted = np.full(len(points), min_gain)
-        worth = self._areas(views @ mass) / (lengths + self.config.start_cost)
+        seconds = lengths / self.config.speed + self.config.start_seconds
+        worth = self._areas(views @ mass) / seconds
         if kept:
             wanted[0] = min_gain / 2.0
             worth[0] *= 1.0 + self.config.keep
         worth = np.where(gains >= wanted, worth, -np.inf)
-        for pick in np.argsort(-worth, kind="stable"):
-            if not math.isfinite(worth[pick]):
+        order = np.argsort(-worth, kind="stable")[: self.config.ranked]
+        order = order[np.isfinite(worth[order])]
+        if len(order) == 0:
+            return None
+        headings, shares = self._sweeps(points[order], lengths[order], seconds[order], robot)
+        rates = worth[order] * shares
+        for rank in np.argsort(-rates, kind="stable"):
+            if shares[rank] <= 0.0:
                 return None
-            near = kept and gains[0] >= finish_gain and 2.0 * lengths[0] < lengths[pick]
-            for index in (0, pick) if near else (pick,):
-                headings, shows = self.headings(points[index : index + 1])
-                if shows[0] > 0.0:
-                    viewpoint = np.array([*points[index], headings[0]])
-                    return Stop(viewpoint, float(gains[index]), float(lengths[index]))
+            pick, chosen = order[rank], rank
+            if kept and gains[0] >= finish_gain and 2.0 * lengths[0] < lengths[pick] and 0 in order:
+                chosen = int(np.flatnonzero(order == 0)[0])
+                chosen = chosen if shares[chosen] > 0.0 else rank
+            index = order[chosen]
+            viewpoint = np.array([*points[index], headings[chosen]])
+            return Stop(viewpoint, float(gains[index]), float(lengths[index]))
         return None
+
+    def _sweeps(
+        self, points: np.ndarray, lengths: np.ndarray, seconds: np.ndarray, robot: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the heading (N,) at points (N, 2) to which the robot turns from its way's direction so that it sees most
+        per second, and what that is, (N,): as a share of the gain of all headings in `seconds`.
+        """
+        sectors = self.looked.sector_gains(points, self.unseen, self.view, self.config.depth, self.closest)
+        allowed = self.allowed(points)
+        whole = sectors.sum(axis=1)
+        half = min(round(self.fov / 2.0 / _SECTOR), SECTORS // 2)
+        arrivals = np.floor(self._arrivals(points, lengths, robot) / _SECTOR).astype(np.int64) % SECTORS
+        turns = np.arange(SECTORS // 2 + 1)
+        best, share = np.zeros(len(points), np.int64), np.zeros(len(points))
+        rows = np.arange(len(points))
+        for way in (1, -1):
+            around = (arrivals[:, None] + way * np.arange(-half, SECTORS - half)[None]) % SECTORS
+            swept = np.cumsum(np.take_along_axis(sectors, around, axis=1), axis=1)
+            shown = swept[:, np.minimum(2 * half + turns, SECTORS - 1)]
+            headings = (arrivals[:, None] + way * turns[None]) % SECTORS
+            late = np.maximum(
+                turns * _SECTOR / self.config.turn_speed - _OVERLAP * lengths[:, None] / self.config.speed,
+                0.0,
+            )
+            rate = shown / np.maximum(whole, 1e-9)[:, None] * seconds[:, None] / (seconds[:, None] + late)
+            free = np.logical_and.accumulate(np.take_along_axis(allowed, headings, axis=1)[:, 1:], axis=1)
+            rate[:, 0] = np.where(allowed[rows, arrivals], rate[:, 0], 0.0)
+            rate[:, 1:] = np.where(free, rate[:, 1:], 0.0)  # it fits at every heading on the way
+            pick = rate.argmax(axis=1)
+            better = rate[rows, pick] > share
+            best = np.where(better, headings[rows, pick], best)
+            share = np.where(better, rate[rows, pick], share)
+        return HEADINGS[best], share
+
+    def _arrivals(self, points: np.ndarray, lengths: np.ndarray, robot: np.ndarray) -> np.ndarray:
+        """Return the direction (N,), radians, in which the shortest way comes to points (N, 2); at the robot its own."""
+        around = np.arange(16) * (math.pi / 8.0)
+        ring = points[:, None] - _STEP * np.stack([np.cos(around), np.sin(around)], axis=1)[None]
+        cells = self.grid.cells_of(ring.reshape(-1, 2))
+        inside = self.grid.contains(cells)
+        cells = np.where(inside[:, None], cells, 0)
+        before = np.where(inside, self.lengths[cells[:, 0], cells[:, 1]], np.inf).reshape(len(points), -1)
+        before = np.where(before < lengths[:, None], before, np.inf)
+        along = around[before.argmin(axis=1)]
+        here = (lengths < _STEP) | ~np.isfinite(before.min(axis=1))
+        return np.where(here, robot[2], along)
 
     def _reachable(self, goal: np.ndarray) -> bool:
         cell = self.grid.cells_of(goal[:2])

@@ -28,6 +28,7 @@ from lodestar.agent.errands.commands import (
 )
 from lodestar.agent.errands.context import LoopContext, goal_patience, trace_of
 from lodestar.agent.errands.errand import (
+    REACHED,
     ActionState,
     Choice,
     Failure,
@@ -38,6 +39,7 @@ from lodestar.agent.errands.errand import (
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.errands.words import counted, name_of
 from lodestar.agent.facts.errors import ErrorCode
+from lodestar.agent.facts.times import Stamp
 from lodestar.agent.recovery.outcomes import Outcomes
 from lodestar.experts.protocol import Proposal
 from lodestar.geometry.poses import apart
@@ -185,8 +187,11 @@ class Transitions:
             self.diagnose(run, case)
         return case is not None
 
-    def arrive(self, run: DirectiveRun, navigation: Navigation) -> None:
-        """The robot stands at the goal and looks before anything is decided; after a step aside it decides."""
+    def arrive(self, run: DirectiveRun, navigation: Navigation, since: Stamp | None = None) -> None:
+        """The robot stands at the goal and looks before anything is decided; after a step aside it decides.
+
+        since: stamp from which it saw what it came for, where that was before it came to stand.
+        """
         proposal = navigation.proposal
         run.under_way.navigation = None
         run.requests.close()
@@ -214,13 +219,26 @@ class Transitions:
             proposal.entity_id,
             proposal.expert,
             self._context.now,
-            self._context.facts.stamp,
+            since or self._context.facts.stamp,
         )
         entity = self._context.facts.entity(proposal.entity_id)
         run.text = (
             f"Arrived; checking {name_of(entity)}." if entity is not None else "Arrived; looking around."
         )
         self._take("arrive")
+
+    def pass_by(self, run: DirectiveRun, navigation: Navigation) -> None:
+        """The goal has shown what it was for: it counts as reached, and the next one is decided on in motion."""
+        proposal, context = navigation.proposal, self._context
+        navigation.passed = True
+        run.errand.failures = 0
+        if proposal.expert == SEMANTIC_MAP:
+            run.errand.looked_at = proposal.rationale
+        self.outcomes.close(run, Result.COMMITTED)
+        run.errand.goals.exclude(proposal.goal, REACHED, context.facts.grid)
+        context.account.close(Outcome.REACHED, context.search.look(run))
+        run.text = "I have seen what I was going to look at; choosing the next place."
+        self.redecide(run)
 
     def wait(self, run: DirectiveRun) -> None:
         """The robot stands until its activity goes on. It has no goal, and nothing may move it meanwhile."""

@@ -113,6 +113,7 @@ UNCONFIRMED = "reached, but not seen again there"
 UNREACHABLE = "no viewpoint of it could be reached"
 UNSURE = "it may not be what is meant, and no viewpoint of it could be reached"
 FOUND = "found already"
+REACHED = "reached, and it showed nothing"
 GONE = "it is gone from there"
 NOT_CHOSEN = "another one was chosen"
 SHIFTED = 0.5  # m that a thing moved, beyond the error of its box
@@ -122,7 +123,9 @@ SHIFTED = 0.5  # m that a thing moved, beyond the error of its box
 class Navigation:
     """The goal that the navigator has. Times in seconds, distance by path in metres.
 
-    shortened: the goal is where the robot stood when it could face the target.
+    shortened: the goal is where the robot stood when it could face the target. passed: it has shown what it was for,
+    and the next one is being decided on. facing: entity that the robot faces on its way, 0 = none; and since which
+    stamp.
     """
 
     epoch: int
@@ -133,6 +136,8 @@ class Navigation:
     accepted: bool = False
     distance_remaining: float = float("nan")
     shortened: bool = False
+    passed: bool = False
+    facing: tuple[int, Stamp] = (0, NEVER)
 
 
 @dataclass(frozen=True)

@@ -126,6 +126,10 @@ class LoopConfig:
     target_check_interval: float = 0.5  # s between looks at the scene (ours)
     review_interval: float = 2.0  # s between requests whether an exploration goal is still worth it (ours)
     review_distance: float = 0.75  # m; an answer nearer to the goal is the same goal (ours)
+    # A goal that only shows something has shown it from this near, with this much of the turn left; the next one is
+    # then decided on while the robot moves (ours: a second of way, and less than half of a camera's width).
+    pass_distance: float = 0.5  # m
+    pass_angle: float = math.radians(35.0)  # rad
     # A target under way is left for one with this much more score, or for one that is about as good and nearer by this
     # share and by this much in a straight line.
     better_score: float = 0.15  # of a score in [0, 1] (ours)

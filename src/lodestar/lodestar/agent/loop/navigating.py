@@ -17,6 +17,7 @@ from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.errands.words import name_of
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.errors import ErrorCode, is_controller_stuck
+from lodestar.agent.facts.times import NEVER
 from lodestar.agent.loop.deciding import Inquiry
 from lodestar.experts.protocol import ActionKind, Proposal, Rejection
 from lodestar.geometry.poses import apart
@@ -24,6 +25,8 @@ from lodestar.scene.records import Entity
 from lodestar.selection.decisions import Outcome
 from lodestar.worldmodel.outcomes import Result
 from lodestar.worldmodel.recovery_places import retreat
+
+_OWN = (HOME, CHARGER, PLACE, ASIDE, LOOK)  # proposers of goals of the loop's own
 
 
 class NavigatorNews:
@@ -48,6 +51,10 @@ class NavigatorNews:
             navigation.accepted = True
             if math.isfinite(event.distance_remaining):
                 navigation.distance_remaining = event.distance_remaining
+        elif event.kind is NavigationKind.SUCCEEDED and _only_shows(navigation.proposal):
+            if not navigation.passed:
+                self._transitions.pass_by(run, navigation)
+            run.under_way.navigation = None
         elif event.kind is NavigationKind.SUCCEEDED:
             self._transitions.arrive(run, navigation)
         elif event.kind is NavigationKind.UNAVAILABLE:
@@ -166,7 +173,9 @@ class NavigatingState:
             return
         navigation, now = run.under_way.navigation, self._context.now
         assert navigation is not None
-        if navigation.proposal.expert in (HOME, CHARGER, PLACE, ASIDE, LOOK):
+        if navigation.proposal.expert in _OWN:
+            return
+        if self._is_shown(run, navigation):
             return
         if now - run.under_way.last_check >= self._context.config.target_check_interval:
             run.under_way.last_check = now
@@ -269,6 +278,32 @@ class NavigatingState:
         self._stop_short(run, navigation, entity)
         return False
 
+    def _is_shown(self, run: DirectiveRun, navigation: Navigation) -> bool:
+        """Return whether the goal was left on the way: the target was seen for long enough from where it can be
+        claimed, which is verified at once, or a goal that is for no entity has shown what it was for.
+        """
+        context = self._context
+        facts, config = context.facts, context.config
+        if navigation.proposal.entity_id:
+            view = context.search.look(run)
+            faced = faced_entity(context.search.accepted(view), facts, config)
+            if faced is None:
+                navigation.facing = (0, NEVER)
+                return False
+            if navigation.facing[0] != faced.id:
+                navigation.facing = (faced.id, facts.stamp)
+            since = navigation.facing[1]
+            if facts.last_seen(faced) <= since.after(config.settle_time):
+                return False
+            context.commands.append(CancelGoal("the target is in front of the robot"))
+            self._transitions.arrive(run, navigation, since)
+            return True
+        away, turned = apart(facts.known_pose, navigation.proposal.goal)
+        if not navigation.accepted or away > config.pass_distance or turned > config.pass_angle:
+            return False
+        self._transitions.pass_by(run, navigation)
+        return True
+
     def _stop_short(self, run: DirectiveRun, navigation: Navigation, entity: Entity) -> None:
         """Replace the goal by the robot's own place where the target can be faced from there."""
         context = self._context
@@ -308,6 +343,11 @@ class NavigatingState:
         ):
             run.under_way.last_review = context.now
             self._inquiry.ask(run, self._activities.of(run), review=True)
+
+
+def _only_shows(proposal: Proposal) -> bool:
+    """Return whether a goal is only there to see something from it."""
+    return not proposal.entity_id and proposal.expert not in _OWN
 
 
 def _is_elsewhere(answer: Proposal | Rejection, proposal: Proposal, config: LoopConfig) -> bool:

@@ -11,7 +11,7 @@ from lodestar.agent.decisions.admission import CHARGER, HOME, PLACE
 from lodestar.agent.decisions.ambiguity import NextMove
 from lodestar.agent.decisions.approach import Arrival, faced_entity, faces
 from lodestar.agent.errands.commands import Choice, OpenQuestion
-from lodestar.agent.errands.errand import BELOW_ACCEPT, FOUND, UNCONFIRMED, UNREACHABLE, Failure
+from lodestar.agent.errands.errand import BELOW_ACCEPT, FOUND, REACHED, UNCONFIRMED, UNREACHABLE, Failure
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.errands.words import name_of, nothing_here, place_of, why_not
 from lodestar.agent.facts.errors import ErrorCode
@@ -27,8 +27,6 @@ from lodestar.scene.floor_height import foot_height
 from lodestar.scene.records import Entity
 from lodestar.selection.decisions import Outcome
 from lodestar.worldmodel.outcomes import Look, Result
-
-_REACHED = "reached, and it showed nothing"
 
 
 class VerifyingState:
@@ -60,7 +58,7 @@ class VerifyingState:
         elif context.now - arrival.since >= config.look_time:
             if self._diagnosed(run, arrival, Failure.VANISHED, "what I came for is not there any more"):
                 return
-            run.errand.goals.exclude(arrival.goal, _REACHED, facts.grid)
+            run.errand.goals.exclude(arrival.goal, REACHED, facts.grid)
             self._leave(run, view, nothing_here(run.step))
 
     def _judge_faced(self, run: DirectiveRun, arrival: Arrival, faced: Entity, view: TargetView) -> None:
@@ -91,7 +89,7 @@ class VerifyingState:
         context = self._context
         config, facts, accepted = context.config, context.facts, view.is_accepted(entity.id)
         seen = facts.last_seen(entity) > arrival.stamp
-        patience = config.look_time if seen and accepted else config.verify_time
+        patience = config.verify_time if not seen else config.look_time + config.settle_time * (not accepted)
         if context.now - arrival.since <= patience:
             return
         run.errand.goals.exclude(arrival.goal, "it does not show the target as it should", context.facts.grid)

@@ -289,3 +289,29 @@ def test_it_drives_the_simulated_robot_without_touching_anything(furnished_room)
         assert step.status is NavigatorStatus.SUCCEEDED, (goal, step)
         assert math.hypot(*(sim.true_pose[:2] - goal[:2])) < 0.25
     assert sim.collisions == 0
+
+
+@pytest.mark.parametrize("yaw", np.arange(8) * math.pi / 4)
+@pytest.mark.parametrize("final", [-2.0, 0.0, 2.0])
+def test_with_room_it_turns_while_it_walks(yaw, final):
+    """Both turns are made on the way: little time is added to what the way alone takes."""
+    config = FollowerConfig()
+    drive = Drive((1.0, 3.0, yaw), free_room())
+    assert drive.to((6.0, 3.0, final)).status is NavigatorStatus.SUCCEEDED
+    turns = (abs(math.remainder(yaw, math.tau)) + abs(final)) / config.max_turn
+    straight = Drive((1.0, 3.0, 0.0), free_room())
+    straight.to((6.0, 3.0, 0.0))
+    assert drive.now <= straight.now + 0.6 * turns + 0.3
+    assert drive.touched() == 0
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_without_room_to_turn_it_walks_out_sideways_or_backwards(seed):
+    """A niche as wide as the robot needs, faced from any direction that fits: out of it at the slow speed."""
+    rng = np.random.default_rng(seed)
+    width = float(rng.uniform(0.8, 0.95))
+    grid = blocked(blocked(free_room(), 5.0, 0.0, 7.9, 3.0 - width / 2.0), 5.0, 3.0 + width / 2.0, 7.9, 6.0)
+    drive = Drive((6.5, 3.0, float(rng.uniform(-0.2, 0.2))), grid)
+    assert drive.to((3.0, 3.0, 3.0)).status is NavigatorStatus.SUCCEEDED
+    assert drive.touched() == 0
+    assert drive.now <= 3.5 / FollowerConfig().slow_speed + 4.0

@@ -235,7 +235,7 @@ class StopConfig:
     speed: float = (
         0.5  # m/s along a path; measured: the mean of driving robots (docs/measurements/episodes.md)
     )
-    turn_speed: float = 1.0  # rad/s; FollowerConfig, and below the Go2's
+    turn_speed: float = 0.7  # rad/s; chosen: of turns that are begun and ended, at a limit of 1 rad/s
     start_seconds: float = 1.0  # s added to every look; chosen
     ranked: int = 24  # viewpoints whose headings are compared, by the gain of all headings per second; chosen
     keep: float = 0.1  # share by which another viewpoint must be better to replace the last goal; chosen

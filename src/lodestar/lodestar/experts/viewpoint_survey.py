@@ -1,8 +1,8 @@
-"""Viewpoints for unseen space: candidates, the gain of each, and the one with the largest gain per metre of path.
+"""Viewpoints for unseen space: candidates, the gain of each, and the one with the largest gain per second.
 
-A viewpoint's gain includes everything that it shows by turning in place, because turning costs no path; so the robot
-finishes its surroundings before it goes on. Unknown cells count less than free floor that was not looked at, because
-part of them are walls.
+The seconds are those of the way and of the turn from the way's direction to the heading, as far as the robot does not
+make it while it walks. So a small rest beside it waits until nothing better is near. Unknown cells count less than free
+floor that was not looked at, because part of them are walls.
 
 Areas are summed as whole numbers of cells, and weights as whole parts of one. Such sums are exact in any order, so that
 every processor compares the same gains.
@@ -28,7 +28,9 @@ _PARTS = 256.0  # of a weight of 1; float32 sums them exactly up to 65,536 cells
 
 _SECTOR = 2.0 * math.pi / SECTORS  # radians
 _STEP = 0.4  # metres before a viewpoint, where the direction of the way is taken; chosen
-_OVERLAP = 0.5  # share of the way's seconds in which the robot turns meanwhile; chosen: it walks sideways at half the speed
+_OVERLAP = (
+    0.5  # share of the way's seconds in which it turns meanwhile; chosen: it walks sideways at half the speed
+)
 HEADINGS = wrap_angle((np.arange(SECTORS) + 0.5) * (2.0 * math.pi / SECTORS))
 
 
@@ -244,34 +246,37 @@ class Survey:
             wanted[0] = min_gain / 2.0
             worth[0] *= 1.0 + self.config.keep
         worth = np.where(gains >= wanted, worth, -np.inf)
-        order = np.argsort(-worth, kind="stable")[: self.config.ranked]
-        order = order[np.isfinite(worth[order])]
-        if len(order) == 0:
+        order = [
+            int(i) for i in np.argsort(-worth, kind="stable")[: self.config.ranked] if math.isfinite(worth[i])
+        ]
+        if not order:
             return None
+        finish = kept and gains[0] >= finish_gain
+        if finish and 0 not in order:
+            order.append(0)
         headings, shares = self._sweeps(points[order], lengths[order], seconds[order], robot)
-        rates = worth[order] * shares
-        for rank in np.argsort(-rates, kind="stable"):
-            if shares[rank] <= 0.0:
-                return None
-            pick, chosen = order[rank], rank
-            if kept and gains[0] >= finish_gain and 2.0 * lengths[0] < lengths[pick] and 0 in order:
-                chosen = int(np.flatnonzero(order == 0)[0])
-                chosen = chosen if shares[chosen] > 0.0 else rank
-            index = order[chosen]
-            viewpoint = np.array([*points[index], headings[chosen]])
-            return Stop(viewpoint, float(gains[index]), float(lengths[index]))
-        return None
+        rates = np.where(np.isfinite(worth[order]), worth[order], 0.0) * shares
+        rank = int(np.rint(rates * 1e6).argmax())
+        if rates[rank] <= 0.0:
+            return None
+        if finish and 2.0 * lengths[0] < lengths[order[rank]] and shares[order.index(0)] > 0.0:
+            rank = order.index(0)
+        pick = order[rank]
+        viewpoint = np.array([*points[pick], headings[rank]])
+        return Stop(viewpoint, float(gains[pick]), float(lengths[pick]))
 
     def _sweeps(
         self, points: np.ndarray, lengths: np.ndarray, seconds: np.ndarray, robot: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the heading (N,) at points (N, 2) to which the robot turns from its way's direction so that it sees most
-        per second, and what that is, (N,): as a share of the gain of all headings in `seconds`.
+        """Return the heading (N,) at points (N, 2) to which the robot turns from its way's direction so that it sees
+        most per second, and what that is, (N,): as a share of the gain of all headings in `seconds`.
         """
         sectors = self.looked.sector_gains(points, self.unseen, self.view, self.config.depth, self.closest)
         allowed = self.allowed(points)
         whole = sectors.sum(axis=1)
-        half = min(round(self.fov / 2.0 / _SECTOR), SECTORS // 2)
+        half = min(
+            max(math.floor(self.fov / 2.0 / _SECTOR - 0.5), 0), SECTORS // 2
+        )  # sectors that are all in view
         arrivals = np.floor(self._arrivals(points, lengths, robot) / _SECTOR).astype(np.int64) % SECTORS
         turns = np.arange(SECTORS // 2 + 1)
         best, share = np.zeros(len(points), np.int64), np.zeros(len(points))
@@ -296,7 +301,9 @@ class Survey:
         return HEADINGS[best], share
 
     def _arrivals(self, points: np.ndarray, lengths: np.ndarray, robot: np.ndarray) -> np.ndarray:
-        """Return the direction (N,), radians, in which the shortest way comes to points (N, 2); at the robot its own."""
+        """Return the direction (N,), radians, in which the shortest way comes to points (N, 2); at the robot its
+        own.
+        """
         around = np.arange(16) * (math.pi / 8.0)
         ring = points[:, None] - _STEP * np.stack([np.cos(around), np.sin(around)], axis=1)[None]
         cells = self.grid.cells_of(ring.reshape(-1, 2))

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from agent_fakes import FACING, World, entity, exploring, find, proposal
+from agent_fakes import FACING, World, entity, explore, exploring, find, proposal
 
 from lodestar.agent.errands.commands import (
     CancelGoal,
@@ -159,3 +159,32 @@ def test_stepping_aside_tries_every_direction_once():
     asides = [tuple(np.round(c.goal, 3)) for c in world.of(SendGoal) if c.expert == "retreat"]
     assert len(asides) == len(set(asides)) == world.config.max_retreats
     assert len(world.decisions) == world.config.max_navigation_failures
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_between_goals_that_only_show_something_it_does_not_stand(seed):
+    angles = 2.4 * np.arange(6) + np.random.default_rng(seed).uniform(0.0, math.tau)
+    goals = [(5.0 + 3.0 * math.cos(a), 5.0 + 3.0 * math.sin(a), 0.0) for a in angles]
+    world = World(answers={"frontier": exploring(*goals)})
+    world.loop.start(explore(), 0.0)
+    stood, before = 0, world.pose.copy()
+    while world.result is None and world.now < 120.0:
+        world.advance()
+        stood += len(world.of(SendGoal)) in range(1, 6) and np.allclose(world.pose, before)
+        before = world.pose.copy()
+    assert world.result is not None
+    assert stood * 0.1 <= 0.1 * world.now
+
+
+def test_an_explorer_that_goes_back_and_forth_is_not_followed_for_ever():
+    goals, turn = [(2.0, 8.0), (8.0, 8.0)], [0]
+
+    def torn(request):
+        turn[0] += math.dist(goals[turn[0] % 2], request.robot_pose[:2]) < 0.6
+        goal = goals[turn[0] % 2]
+        return None if any(math.dist(goal, e[:2]) < 0.3 for e in request.excluded_goals) else proposal(*goal)
+
+    world = World(answers={"frontier": torn})
+    world.loop.start(explore(), 0.0)
+    world.run(120.0)
+    assert world.result is not None

@@ -228,17 +228,29 @@ class Transitions:
         self._take("arrive")
 
     def pass_by(self, run: DirectiveRun, navigation: Navigation) -> None:
-        """The goal has shown what it was for: it counts as reached, and the next one is decided on in motion."""
+        """The goal has shown what it was for: the next one is decided on, in motion where it is still driven to.
+
+        One that was passed before will show nothing more, however often it is chosen.
+        """
         proposal, context = navigation.proposal, self._context
         navigation.passed = True
         run.errand.failures = 0
         if proposal.expert == SEMANTIC_MAP:
             run.errand.looked_at = proposal.rationale
+        if any(_is_near(goal, proposal.goal) for goal in run.errand.passed):
+            run.errand.goals.exclude(proposal.goal, REACHED, context.facts.grid)
+        run.errand.passed.append(np.asarray(proposal.goal, np.float64))
         self.outcomes.close(run, Result.COMMITTED)
-        run.errand.goals.exclude(proposal.goal, REACHED, context.facts.grid)
         context.account.close(Outcome.REACHED, context.search.look(run))
         run.text = "I have seen what I was going to look at; choosing the next place."
         self.redecide(run)
+
+    def come_by(self, run: DirectiveRun, navigation: Navigation) -> None:
+        """The robot stands at a goal that has shown what it was for; what it showed not, no other look there will."""
+        run.under_way.navigation = None
+        run.errand.goals.exclude(navigation.proposal.goal, REACHED, self._context.facts.grid)
+        if self._context.state is not State.DECIDING or not navigation.passed:
+            self.pass_by(run, navigation)
 
     def wait(self, run: DirectiveRun) -> None:
         """The robot stands until its activity goes on. It has no goal, and nothing may move it meanwhile."""
@@ -374,5 +386,9 @@ class Transitions:
 
 
 def _is_same_goal(navigation: Navigation, proposal: Proposal) -> bool:
-    metres, turned = apart(navigation.proposal.goal, proposal.goal)
+    return _is_near(navigation.proposal.goal, proposal.goal)
+
+
+def _is_near(goal: np.ndarray, other: np.ndarray) -> bool:
+    metres, turned = apart(goal, other)
     return metres < 0.05 and turned < 0.1

@@ -52,9 +52,7 @@ class NavigatorNews:
             if math.isfinite(event.distance_remaining):
                 navigation.distance_remaining = event.distance_remaining
         elif event.kind is NavigationKind.SUCCEEDED and _only_shows(navigation.proposal):
-            if not navigation.passed:
-                self._transitions.pass_by(run, navigation)
-            run.under_way.navigation = None
+            self._transitions.come_by(run, navigation)
         elif event.kind is NavigationKind.SUCCEEDED:
             self._transitions.arrive(run, navigation)
         elif event.kind is NavigationKind.UNAVAILABLE:
@@ -299,7 +297,12 @@ class NavigatingState:
             self._transitions.arrive(run, navigation, since)
             return True
         away, turned = apart(facts.known_pose, navigation.proposal.goal)
-        if not navigation.accepted or away > config.pass_distance or turned > config.pass_angle:
+        if (
+            navigation.passed
+            or not navigation.accepted
+            or away > config.pass_distance
+            or turned > config.pass_angle
+        ):
             return False
         self._transitions.pass_by(run, navigation)
         return True

@@ -58,6 +58,10 @@ class Survey:
     excluded: np.ndarray
     config: StopConfig
 
+    def __post_init__(self) -> None:
+        """Make the lengths read-only, as those that a grid keeps are: numba compiles a version for either."""
+        self.lengths.setflags(write=False)
+
     @cached_property
     def clear(self) -> np.ndarray:
         """(rows, columns) metres to the nearest obstacle."""

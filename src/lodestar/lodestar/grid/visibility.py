@@ -91,7 +91,8 @@ def sight_between(
         float(grid.origin[0]),
         float(grid.origin[1]),
         grid.occupied_from,
-        np.ascontiguousarray(np.broadcast_to(np.asarray(starts_xy, np.float64), ends.shape)),
+        # a copy: what broadcast_to returns for one end is read-only, for which numba would compile a second version
+        np.array(np.broadcast_to(np.asarray(starts_xy, np.float64), ends.shape)),
         ends,
         float(ignore_last),
     )

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lodestar.grid import visibility
 from lodestar.grid.occupancy import FREE, OCCUPIED, UNKNOWN, OccupancyGrid2D
 from lodestar.grid.visibility import line_of_sight, nearest_in_sight, visible_mask
 
@@ -87,3 +88,16 @@ def test_the_nearest_in_sight_is_the_least_over_the_mask(seed):
         assert found is None
     else:
         assert found == np.unravel_index(np.where(seen, lengths, np.inf).argmin(), cells.shape)
+
+
+def test_one_compiled_version_serves_one_end_and_several(monkeypatch):
+    given = []
+    monkeypatch.setattr(visibility, "_sight", lambda *values: given.append(values))
+    grid = OccupancyGrid2D(np.zeros((30, 30), np.int8), 0.1, (0.0, 0.0))
+    poses = np.array([[1.0, 1.0, 0.2], [1.0, 2.0, 0.1]])
+    for starts in (poses[0, :2], poses[:, :2], poses[:1, :2]):
+        visibility.sight_between(grid, starts, poses[: max(len(starts) if starts.ndim > 1 else 1, 1), :2])
+    layouts = [
+        [(a.flags.writeable, a.flags.c_contiguous) for a in one if isinstance(a, np.ndarray)] for one in given
+    ]
+    assert layouts[0] == layouts[1] == layouts[2]

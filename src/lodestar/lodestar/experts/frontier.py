@@ -343,7 +343,7 @@ class FrontierExpert:
             if len(mine) and math.isfinite(utility[mine].max()):
                 best[index] = mine[utility[mine].argmax()]
         tried = self._tried(survey, points, np.isin(owners, np.flatnonzero(best < 0)), min_gain)
-        for index in np.flatnonzero(best < 0):
+        for index in np.flatnonzero(best < 0).tolist():
             reason = NO_WAY if not len(own[index]) else TRIED if tried[own[index]].any() else SHOWS_NOTHING
             told[index] = replace(records[index], reason=reason, since=survey.grid.stamp)
         found = np.flatnonzero(best >= 0)
@@ -363,8 +363,8 @@ class FrontierExpert:
         goals that were given up.
         """
         tried = np.zeros(len(points), bool)
-        at = np.flatnonzero(asked) if len(survey.excluded) else []
-        if len(at):
+        at = np.flatnonzero(asked)
+        if len(at) and len(survey.excluded):
             tried[at] = survey.gains(survey.views(points[at], tried=True)) >= min_gain
         return tried
 

@@ -173,14 +173,14 @@ def _nearest_in_sight(cells, occupied_from, lengths, allowed, row0, column0, rea
 
 
 def nearest_in_sight(
-    grid: OccupancyGrid2D, cell: tuple[int, int], max_range: float, lengths: np.ndarray, allowed: np.ndarray
+    grid: OccupancyGrid2D, cell: ArrayLike, max_range: float, lengths: np.ndarray, allowed: np.ndarray
 ) -> tuple[int, int] | None:
     """Return the cell with the least of `lengths` (rows, columns) among the `allowed` ones, (rows, columns) bool, that
-    are visible from the centre of a cell on the grid within `max_range` metres; None = there is none.
+    are visible from the centre of a cell (2,) on the grid within `max_range` metres; None = there is none.
 
     It is the least over `visible_mask`, without a mask.
     """
-    row, column = int(cell[0]), int(cell[1])
+    row, column = (int(value) for value in np.asarray(cell))
     reach = max_range / grid.resolution
     best = _nearest_in_sight(grid.cells, grid.occupied_from, lengths, allowed, row, column, reach)
     return None if best < 0 else divmod(int(best), grid.cells.shape[1])

@@ -11,7 +11,7 @@ from lodestar.grid.config import PaceConfig
 
 
 def seconds_to(length: float, turn: float, pace: PaceConfig, verifies: bool = False) -> float:
-    """Return the expected seconds to drive `length` metres of path, end `turn` radians off the heading of now, and look.
+    """Return the expected seconds to drive `length` metres of path, turn by `turn` radians, and look there.
 
     The robot turns while it drives: the longer of the two counts, and of the shorter what `pace.overlap` leaves.
     verifies: a target is verified there. inf without a way.

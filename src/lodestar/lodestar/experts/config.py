@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 
 from lodestar.experts.standing import StandingConfig
-from lodestar.grid.config import LookConfig, TravelConfig, ViewpointConfig
+from lodestar.grid.config import LookConfig, PaceConfig, TravelConfig, ViewpointConfig
 from lodestar.language.config import PriorConfig, ReasonerConfig, ViewReasonerConfig
 from lodestar.memory.config import FrontierSnapshotConfig
 from lodestar.query.config import QueryConfig
@@ -14,11 +14,12 @@ from lodestar.query.config import QueryConfig
 
 @dataclass(frozen=True)
 class ReachConfig:
-    """Clearances of preferred and of possible paths."""
+    """Clearances of preferred and of possible paths, and the robot's pace on them."""
 
     # metres of clearance of a preferred path; chosen: a Go2 rarely gets caught, and doors of 0.9 m leave as much
     ease: float = 0.32
     travel: TravelConfig = field(default_factory=TravelConfig)  # of a path that is possible at all
+    pace: PaceConfig = field(default_factory=PaceConfig)  # of the seconds that a goal takes
 
 
 @dataclass(frozen=True)
@@ -155,6 +156,8 @@ class EgocentricConfig:
     same_place: float = 0.2
     # confidence of a turn towards no open space, 0..1; full openness adds as much again; chosen
     turn_confidence: float = 0.1
+    # chance that such a turn shows the target, likewise; chosen: a frontier's turn on the spot shows as much
+    turn_chance: float = 0.02
     go_from: float = (
         0.2  # score of a mark, 0..1, from which a reasoner's choice to go there is followed; chosen
     )
@@ -241,6 +244,7 @@ class StopConfig:
     keep: float = 0.1  # share by which another viewpoint must be better to replace the last goal; chosen
     # weight of an unknown cell, where a free cell that was not looked at counts 1; chosen: part of them are walls
     unknown_share: float = 0.25
+    beyond: float = 15.0  # m^2, weight of the floor that the map does not show yet; chosen: a room
     samples: int = 3000  # blocks that represent the unseen cells, approximately; chosen
     same_goal_distance: float = 0.35  # metres within which a goal is the same as an excluded one; chosen
     same_goal_angle: float = math.radians(40.0)  # radians likewise; chosen

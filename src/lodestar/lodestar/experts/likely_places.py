@@ -66,7 +66,7 @@ class LikelyPlaces:
             middle = near[np.argmin(np.linalg.norm(near - np.median(near, axis=0), axis=1))]
             goal = place_towards(reach, pose, middle, request.excluded_goals, config.approach)
             if goal is not None and reach.easy[tuple(grid.cells_of(goal[:2]))] <= config.max_distance:
-                return self._proposal(expert, request, thing, float(scores[i]), goal)
+                return self._proposal(expert, request, reach, thing, float(scores[i]), goal)
         return None
 
     def _scores(
@@ -86,7 +86,13 @@ class LikelyPlaces:
         return scores
 
     def _proposal(
-        self, expert: str, request: ProposalRequest, thing: Entity, score: float, pose: np.ndarray
+        self,
+        expert: str,
+        request: ProposalRequest,
+        reach: Reach,
+        thing: Entity,
+        score: float,
+        pose: np.ndarray,
     ) -> Proposal:
         name = the(thing.caption or thing.label or "thing")
         return Proposal(
@@ -98,6 +104,8 @@ class LikelyPlaces:
             evidence_entities=(thing.id,),
             evidence_keyframes=tuple(view.keyframe_id for view in thing.views if view.keyframe_id)[:3],
             stamp=thing.last_seen,
+            chance=self._config.confidence * score,
+            seconds=reach.seconds(pose),
         )
 
 

@@ -16,13 +16,14 @@ from functools import cached_property
 
 import cv2
 import numpy as np
+from numba import njit
 
 from lodestar.experts.config import StopConfig
 from lodestar.experts.coverage import SECTORS, LookedAt
 from lodestar.geometry.poses import wrap_angle
 from lodestar.grid.footprint import GO2, footprints_free
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.grid.visibility import visible_mask
+from lodestar.grid.visibility import nearest_in_sight
 
 _PARTS = 256.0  # of a weight of 1; float32 sums them exactly up to 65,536 cells of weight 1
 
@@ -36,11 +37,15 @@ HEADINGS = wrap_angle((np.arange(SECTORS) + 0.5) * (2.0 * math.pi / SECTORS))
 
 @dataclass(frozen=True)
 class Stop:
-    """A viewpoint (3,) with the area, m^2, that it shows by turning there."""
+    """A viewpoint (3,) with the area, m^2, that it shows by turning there.
+
+    share: of what is believed of the places not seen yet, 0..1, that it shows (`Survey.share`).
+    """
 
     viewpoint: np.ndarray
     gain: float
     length: float  # metres of path from the robot
+    share: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -61,6 +66,10 @@ class Survey:
     prior: np.ndarray | None
     excluded: np.ndarray
     config: StopConfig
+
+    def __post_init__(self) -> None:
+        """Make the lengths read-only, as those that a grid keeps are: numba compiles a version for either."""
+        self.lengths.setflags(write=False)
 
     @cached_property
     def clear(self) -> np.ndarray:
@@ -90,13 +99,10 @@ class Survey:
         reach = math.ceil(self.config.standoff / self.grid.resolution)
         window = _window(middle, reach, roomy.shape)
         usable = roomy if roomy[window].any() else narrow
-        cells = np.argwhere(usable[window]) + np.array([window[0].start, window[1].start])
+        nearest, quickest = _picks(usable, self.lengths, int(middle[0]), int(middle[1]), reach)
         picks: list[tuple[int, int]] = []
-        if len(cells):
-            rows, columns = cells.T
-            away = np.hypot(*(cells - middle).T)
-            best = (away.argmin(), self.lengths[rows, columns].argmin())
-            picks = [(int(cells[k][0]), int(cells[k][1])) for k in best]
+        if nearest >= 0:
+            picks = [divmod(index, roomy.shape[1]) for index in (nearest, quickest)]
         first = self._first_sight(middle)
         if first is not None:
             picks.append(first)
@@ -105,17 +111,7 @@ class Survey:
     def _first_sight(self, middle: np.ndarray) -> tuple[int, int] | None:
         """Return the cell nearest by path, with room to turn, from which the middle of a piece is visible."""
         glance = min(self.config.glance, self.reach)
-        window = _window(middle, math.ceil(glance / self.grid.resolution), self.grid.cells.shape)
-        corner = np.array([window[0].start, window[1].start])
-        part = OccupancyGrid2D(
-            self.grid.cells[window], 1.0, (0.0, 0.0), occupied_from=self.grid.occupied_from
-        )
-        at = (middle - corner)[::-1] + 0.5
-        seen = visible_mask(part, at, glance / self.grid.resolution) & self._standing[0][window]
-        if not seen.any():
-            return None
-        row, column = np.unravel_index(np.where(seen, self.lengths[window], np.inf).argmin(), seen.shape)
-        return int(row + corner[0]), int(column + corner[1])
+        return nearest_in_sight(self.grid, middle, glance, self.lengths, self._standing[0])
 
     def lattice(self) -> np.ndarray:
         """Return cells (N, 2) with room to turn, `spacing` apart and fixed in map, with unseen cells within view;
@@ -199,6 +195,14 @@ class Survey:
         """Return the area (N,) in m^2 that views show."""
         return self._areas(views @ self._samples[1])
 
+    def share(self, view: np.ndarray) -> float:
+        """Return the share, 0..1, of the weight of all unseen cells and of what lies beyond the map that a view (n,)
+        shows: the probability that it shows the target, if the weights are right.
+        """
+        mass = self._samples[2]
+        shown, unseen = self._areas(np.array([view @ mass, mass.sum()]))
+        return float(shown / (unseen + self.config.beyond)) if shown > 0.0 else 0.0
+
     def _areas(self, cells: np.ndarray) -> np.ndarray:
         """Return numbers of cells in m^2, without the rounding of their product: 15 cells of 0.1 m are 0.15 m^2."""
         return np.round(cells.astype(np.float64) * self.grid.resolution**2, 9)
@@ -263,7 +267,7 @@ class Survey:
             rank = order.index(0)
         pick = order[rank]
         viewpoint = np.array([*points[pick], headings[rank]])
-        return Stop(viewpoint, float(gains[pick]), float(lengths[pick]))
+        return Stop(viewpoint, float(gains[pick]), float(lengths[pick]), self.share(views[pick]))
 
     def _sweeps(
         self, points: np.ndarray, lengths: np.ndarray, seconds: np.ndarray, robot: np.ndarray
@@ -318,6 +322,24 @@ class Survey:
     def _reachable(self, goal: np.ndarray) -> bool:
         cell = self.grid.cells_of(goal[:2])
         return bool(self.grid.contains(cell)) and math.isfinite(self.lengths[tuple(cell)])
+
+
+@njit(cache=True)
+def _picks(usable, lengths, row, column, reach):
+    """Return the flat indices of the usable cell closest to a cell, and of that with the least length, of those in the
+    square of half side `reach` cells around it; -1 = there is none.
+    """
+    rows, columns = usable.shape
+    nearest, quickest, away, least = -1, -1, 0, np.inf
+    for r in range(max(row - reach, 0), min(row + reach + 1, rows)):
+        for c in range(max(column - reach, 0), min(column + reach + 1, columns)):
+            if usable[r, c]:
+                off = (r - row) * (r - row) + (c - column) * (c - column)
+                if nearest < 0 or off < away:
+                    nearest, away = r * columns + c, off
+                if quickest < 0 or lengths[r, c] < least:
+                    quickest, least = r * columns + c, lengths[r, c]
+    return nearest, quickest
 
 
 def _window(middle: np.ndarray, reach: int, shape: tuple[int, ...]) -> tuple[slice, slice]:

@@ -297,6 +297,7 @@ class FrontierExpert:
             prior,
             excluded,
             self.config.stops,
+            self.config.reach.pace,
         )
         pieces = find_pieces(grid, unseen, lengths, request.robot_pose, self.config.pieces)
         records = self._tracker.follow(grid, pieces)

@@ -21,8 +21,10 @@ from numba import njit
 from lodestar.experts.config import StopConfig
 from lodestar.experts.coverage import SECTORS, LookedAt
 from lodestar.geometry.poses import wrap_angle
+from lodestar.grid.config import PaceConfig
 from lodestar.grid.footprint import GO2, footprints_free
 from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.grid.pace import seconds_of
 from lodestar.grid.visibility import nearest_in_sight
 
 _PARTS = 256.0  # of a weight of 1; float32 sums them exactly up to 65,536 cells of weight 1
@@ -66,6 +68,7 @@ class Survey:
     prior: np.ndarray | None
     excluded: np.ndarray
     config: StopConfig
+    pace: PaceConfig
 
     def __post_init__(self) -> None:
         """Make the lengths read-only, as those that a grid keeps are: numba compiles a version for either."""
@@ -244,7 +247,7 @@ class Survey:
         lengths = self.lengths[tuple(self.grid.cells_of(points).T)]
         gains = self.gains(views)
         wanted = np.full(len(points), min_gain)
-        seconds = lengths / self.config.speed + self.config.start_seconds
+        seconds = lengths / self.pace.speed + self.pace.look
         worth = self._areas(views @ mass) / seconds
         if kept:
             wanted[0] = min_gain / 2.0
@@ -283,6 +286,10 @@ class Survey:
         )  # sectors that are all in view
         arrivals = np.floor(self._arrivals(points, lengths, robot) / _SECTOR).astype(np.int64) % SECTORS
         turns = np.arange(SECTORS // 2 + 1)
+        late = (
+            seconds_of(lengths[:, None], turns[None] * _SECTOR, self.pace)
+            - seconds_of(lengths, 0.0, self.pace)[:, None]
+        )
         best, share = np.zeros(len(points), np.int64), np.zeros(len(points))
         rows = np.arange(len(points))
         for way in (1, -1):
@@ -290,10 +297,6 @@ class Survey:
             swept = np.cumsum(np.take_along_axis(sectors, around, axis=1), axis=1)
             shown = swept[:, np.minimum(2 * half + turns, SECTORS - 1)]
             headings = (arrivals[:, None] + way * turns[None]) % SECTORS
-            late = np.maximum(
-                turns * _SECTOR / self.config.turn_speed - _OVERLAP * lengths[:, None] / self.config.speed,
-                0.0,
-            )
             rate = shown / np.maximum(whole, 1e-9)[:, None] * seconds[:, None] / (seconds[:, None] + late)
             free = np.logical_and.accumulate(np.take_along_axis(allowed, headings, axis=1)[:, 1:], axis=1)
             rate[:, 0] = np.where(allowed[rows, arrivals], rate[:, 0], 0.0)

@@ -188,8 +188,10 @@ class ComfortConfig:
 class PaceConfig:
     """Time that goals take this robot, for estimates. Others than `sim_navigator` set theirs in a profile."""
 
-    speed: float = 0.45  # m/s of path; measured: mean of driving over eight simulated buildings
-    turn: float = 1.0  # rad/s; the limit of `sim_navigator`, FollowerConfig.max_turn
+    speed: float = 0.5  # m/s of path; measured: mean of driving over nine simulated buildings
+    turn: float = (
+        0.7  # rad/s; chosen: of turns that are begun and ended, at the limit of 1 rad/s of `sim_navigator`
+    )
     overlap: float = (
         0.75  # share, 0..1, of the shorter of driving and turning that passes beside the longer; chosen
     )

@@ -16,9 +16,14 @@ def seconds_to(length: float, turn: float, pace: PaceConfig, verifies: bool = Fa
     The robot turns while it drives: the longer of the two counts, and of the shorter what `pace.overlap` leaves.
     verifies: a target is verified there. inf without a way.
     """
-    drive, turning = max(length, 0.0) / pace.speed, abs(turn) / pace.turn
-    moving = max(drive, turning) + (1.0 - pace.overlap) * min(drive, turning)
+    moving = float(seconds_of(np.float64(max(length, 0.0)), np.float64(abs(turn)), pace))
     return moving + pace.look + (pace.verify if verifies else 0.0)
+
+
+def seconds_of(lengths: np.ndarray, turns: np.ndarray | float, pace: PaceConfig) -> np.ndarray:
+    """Return the seconds of motion alone for metres of path and radians >= 0, which are arrays of one shape."""
+    drive, turning = lengths / pace.speed, turns / pace.turn
+    return np.maximum(drive, turning) + (1.0 - pace.overlap) * np.minimum(drive, turning)
 
 
 def turn_between(pose: np.ndarray, goal: np.ndarray) -> float:

@@ -145,7 +145,8 @@ def tell(trial: Trial, belief: RoomBelief) -> Told:
 
 
 def _scene(trial: Trial, mask: np.ndarray, grid: OccupancyGrid2D) -> SceneMirror:
-    things, regions = [], {}
+    things: list[Entity] = []
+    regions: dict[int, Region] = {}
     for number, (room, seen) in enumerate(zip(trial.rooms, trial.seen), start=1):
         for thing in seen:
             things.append(replace(thing, id=len(things) + 1, region_id=number))

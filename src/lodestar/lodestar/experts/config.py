@@ -182,11 +182,19 @@ class BeliefConfig:
     """How much rooms and the things around a cell tell of where a target is (docs/measurements/room-belief.md)."""
 
     spread: float = 1.5  # metres, sigma of an object's influence on the cells around it; chosen
-    doubt: float = 1.0  # objects for which the average case counts where few are known; measured: 1 rather than 3
-    near_trust: float = 3.4  # power of the ratio that the objects around tell; measured on rooms of nr3d_dev (fit)
+    doubt: float = (
+        1.0  # objects for which the average case counts where few are known; measured: 1 rather than 3
+    )
+    near_trust: float = (
+        3.4  # power of the ratio that the objects around tell; measured on rooms of nr3d_dev (fit)
+    )
     room_trust: float = 0.2  # power of the ratio that the kind of room tells; measured likewise
-    evidence_trust: float = 0.6  # share of a kind of thing's evidence for the kind of its room; measured likewise
-    building_trust: float = 0.1  # the same for the kind of building; chosen: the things of a room depend on each other
+    evidence_trust: float = (
+        0.6  # share of a kind of thing's evidence for the kind of its room; measured likewise
+    )
+    building_trust: float = (
+        0.1  # the same for the kind of building; chosen: the things of a room depend on each other
+    )
     plate_trust: float = 0.9  # probability that a room is what its plate says; `scene.regions.ON_PLATE`
     # metres, sigma around an object that the task names as near to the target, or that has the target's kind and look
     # but not (yet) its surroundings; chosen
@@ -238,8 +246,9 @@ class StopConfig:
     depth: float = 6.0  # metres that a view is expected to reach into the unknown; chosen
     start_cost: float = 0.5  # metres added to every path; chosen
     keep: float = 0.1  # share by which another viewpoint must be better to replace the last goal; chosen
-    # weight of an unknown cell, where a free cell that was not looked at counts 1; chosen: part of them are walls
-    unknown_share: float = 0.25
+    # weight of an unknown cell, where a free cell that was not looked at counts 1; measured
+    # (docs/measurements/gain.md): the share of the unknown area in view that is floor and comes into view
+    unknown_share: float = 0.33
     samples: int = 3000  # blocks that represent the unseen cells, approximately; chosen
     same_goal_distance: float = 0.35  # metres within which a goal is the same as an excluded one; chosen
     same_goal_angle: float = math.radians(40.0)  # radians likewise; chosen
@@ -284,27 +293,20 @@ class FrontierConfig:
 
 @dataclass(frozen=True)
 class LikelyConfig:
-    """Scores of places near which an unseen target is likely."""
+    """Looks into rooms in which an unseen target is likely."""
 
-    # score of a place, 0..1, from which it is proposed; chosen: high, because a policy that trusts the semantic map
-    # follows its guesses too
-    least: float = 0.8
-    # confidence of a proposal for a place of score 1; measured: of 42 that were followed (apartments 101-150, offices
-    # 101-115), one showed the target
-    confidence: float = 0.05
-    anchor: float = (
-        0.75  # score, 0..1, of a place near an object that the task names as near to the target; chosen
-    )
-    room_weight: float = 0.4  # share of the score that depends on the room; chosen
-    # A place is proposed while at least `border` metres of the border between free and unknown cells lie within
-    # `surroundings` metres of its box. Unknown cells behind a wall do not count.
-    surroundings: float = 1.5  # metres; chosen
-    border: float = 0.6  # metres; chosen
-    max_distance: float = 4.0  # metres of path; chosen: farther places are left to the frontier expert
-    distance_weight: float = 0.02  # score per metre of straight distance; chosen
-    top_n: int = 3  # places that are tried; chosen
-    prior: PriorConfig = field(default_factory=PriorConfig)
-    approach: ApproachConfig = field(default_factory=ApproachConfig, metadata={"shared": "approach"})
+    least: float = 0.03  # chance that a look shows the target, from which it is proposed; chosen
+    # factor by which the target is likelier per area in a room than in all that was not looked at; chosen
+    lift: float = 1.2
+    unknown_share: float = StopConfig.unknown_share  # of an unknown cell that is floor to look at
+    rest: float = 20.0  # m^2 of floor that is taken to lie where the grid ends; chosen: a room
+    beside: float = 0.5  # metres from a room within which unknown cells belong to it; chosen
+    min_gain: float = 0.5  # m^2 that a look must show; FrontierConfig.min_gains
+    top_n: int = 3  # rooms that are tried, likeliest first; chosen
+    fov: float = math.radians(80.0)  # radians, horizontal, of a camera before its first view; FrontierConfig
+    look_limits: LookConfig = field(default_factory=LookConfig, metadata={"shared": "looks"})
+    stops: StopConfig = field(default_factory=StopConfig)
+    belief: BeliefConfig = field(default_factory=BeliefConfig, metadata={"shared": "belief"})
 
 
 @dataclass(frozen=True)
@@ -374,8 +376,9 @@ class FrontierExpertConfig:
 
 @dataclass(frozen=True)
 class SemanticMapExpertConfig:
-    """The semantic-map expert and its reasoner."""
+    """The semantic-map expert, its reasoner, and the rate of its views."""
 
+    view_period: float = 0.5  # s of stamps between views; chosen: half of the frontier expert's
     reasoner: ReasonerConfig = field(default_factory=ReasonerConfig)
     expert: SemanticMapConfig = field(default_factory=SemanticMapConfig, metadata={"prefix": ""})
 

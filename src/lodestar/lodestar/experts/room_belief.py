@@ -51,10 +51,10 @@ class Belief:
 class RoomBelief:
     """Beliefs of tasks' targets; one for each state of scene, grid and task is kept. Not safe for threads."""
 
-    def __init__(self, phrases: PhraseBook, config: BeliefConfig = BeliefConfig()) -> None:
-        self._config = config
+    def __init__(self, phrases: PhraseBook, config: BeliefConfig | None = None) -> None:
+        self._config = config or BeliefConfig()
         self._phrases = phrases
-        self._sense = CoOccurrence(phrases, config.prior)
+        self._sense = CoOccurrence(phrases, self._config.prior)
         self._usual: dict[str, float] = {}  # mean score near an object of any kind
         self._base: tuple[str, np.ndarray] | None = None
         self._newest: tuple[object, Belief] | None = None

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from expert_worlds import request, thing
 from hypothesis import given
 from hypothesis import strategies as st
-from expert_worlds import request, thing
 from test_likely_places import KETTLE, Kitchenware, beside
 
 from lodestar.experts.config import BeliefConfig

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import math
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -150,7 +151,7 @@ def reliability(told: Sequence[Told], title: str) -> Table:
     chances = np.concatenate([one.rooms for one in told])
     right = np.concatenate([np.arange(len(one.rooms)) == one.room for one in told])
     rows = []
-    for low, high in zip(_EDGES, _EDGES[1:]):
+    for low, high in itertools.pairwise(_EDGES):
         inside = (chances >= low) & ((chances < high) | (high == 1.0))
         if inside.any():
             rows.append(

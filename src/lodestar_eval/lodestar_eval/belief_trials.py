@@ -54,7 +54,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Told:
-    """What a belief says of a trial. rooms: (K,) probability per room. room: the true one. cell: probability of the
+    """Probabilities that a belief gives in a trial. rooms: (K,) probability per room. room: the true one. cell: probability of the
     true cell, cells: their number. even: probability of the true room by area alone.
     """
 

@@ -1,4 +1,4 @@
-"""Where a hidden thing is, by the room belief, in buildings of annotated rooms of which a part was seen."""
+"""Log loss and calibration of the room belief in buildings of annotated rooms of which a part was seen."""
 
 from __future__ import annotations
 

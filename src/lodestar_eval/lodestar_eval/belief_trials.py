@@ -54,8 +54,8 @@ class Trial:
 
 @dataclass(frozen=True)
 class Told:
-    """Probabilities that a belief gives in a trial. rooms: (K,) probability per room. room: the true one. cell: probability of the
-    true cell, cells: their number. even: probability of the true room by area alone.
+    """Probabilities that a belief gives in a trial. rooms: (K,) per room. room: the true one. cell: of the true cell,
+    cells: their number. even: probability of the true room by area alone.
     """
 
     rooms: np.ndarray

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
+from lodestar.experts.belief_config import BeliefConfig
 from lodestar.experts.standing import StandingConfig
 from lodestar.grid.config import LookConfig, TravelConfig, ViewpointConfig
-from lodestar.language.config import PriorConfig, ReasonerConfig, ViewReasonerConfig
+from lodestar.language.config import ReasonerConfig, ViewReasonerConfig
 from lodestar.memory.config import FrontierSnapshotConfig
 from lodestar.query.config import QueryConfig
 
@@ -126,6 +127,30 @@ class RecallConfig:
 
 
 @dataclass(frozen=True)
+class DirectionConfig:
+    """Directions in view that are worth going to: open depth, with unknown floor behind it."""
+
+    least: float = (
+        0.1  # chance that the target is behind an open direction, from which it is gone to; LikelyConfig
+    )
+    sectors: int = 7  # of the image's width; chosen: about 12 degrees each
+    rows: tuple[float, float] = (
+        0.35,
+        0.65,
+    )  # share of the image's height in which depth is read; chosen: the horizon
+    quantile: float = (
+        0.8  # of the depths of a sector, which is its depth; chosen: a door frame is part of a sector
+    )
+    open_depth: float = (
+        3.0  # metres of depth from which a sector is open; chosen: more than a step into a room
+    )
+    beyond: float = 3.0  # metres behind that depth in which unknown floor counts; LikelyConfig.behind
+    unknown_share: float = 0.33  # of an unknown cell that is floor; StopConfig
+    rest: float = 20.0  # m^2 of floor elsewhere; LikelyConfig
+    belief: BeliefConfig = field(default_factory=BeliefConfig, metadata={"shared": "belief"})
+
+
+@dataclass(frozen=True)
 class OfferConfig:
     """Pictures of frontiers and of the memory that a model is offered with the view (SnapMem 3.3)."""
 
@@ -173,36 +198,9 @@ class EgocentricConfig:
     turning: TurnConfig = field(default_factory=TurnConfig)
     standing: StandingConfig = field(default_factory=StandingConfig)
     offers: OfferConfig = field(default_factory=OfferConfig)
+    directions: DirectionConfig = field(default_factory=DirectionConfig)
     reach: ReachConfig = field(default_factory=ReachConfig, metadata={"shared": "reach"})
     viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig, metadata={"shared": "viewpoints"})
-
-
-@dataclass(frozen=True)
-class BeliefConfig:
-    """Weight of rooms and of the things around a cell in the belief (docs/measurements/room-belief.md)."""
-
-    spread: float = 1.5  # metres, sigma of an object's influence on the cells around it; chosen
-    doubt: float = (
-        1.0  # objects for which the average case counts where few are known; measured: 1 rather than 3
-    )
-    near_trust: float = (
-        3.4  # power of the ratio that the objects around tell; measured on rooms of nr3d_dev (fit)
-    )
-    room_trust: float = 0.2  # power of the ratio that the kind of room tells; measured likewise
-    evidence_trust: float = (
-        0.6  # share of a kind of thing's evidence for the kind of its room; measured likewise
-    )
-    building_trust: float = (
-        0.1  # the same for the kind of building; chosen: the things of a room depend on each other
-    )
-    plate_trust: float = 0.9  # probability that a room is what its plate says; `scene.regions.ON_PLATE`
-    # metres, sigma around an object that the task names as near to the target, or that has the target's kind and look
-    # but not (yet) its surroundings; chosen
-    anchor_spread: float = 1.0
-    anchor_weight: float = 5.0  # added to the weight at such an object; chosen
-    bounds: tuple[float, float] = (0.1, 10.0)  # of a weight; chosen
-    cell: float = 0.4  # metres, lattice on which the weights are computed; chosen
-    prior: PriorConfig = field(default_factory=PriorConfig)
 
 
 @dataclass(frozen=True)
@@ -284,6 +282,9 @@ class FrontierConfig:
     reach: ReachConfig = field(default_factory=ReachConfig, metadata={"shared": "reach"})
     viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig, metadata={"shared": "viewpoints"})
     belief: BeliefConfig = field(default_factory=BeliefConfig, metadata={"shared": "belief"})
+    # limits of a cell's weight by the belief in the choice of viewpoints; measured (docs/measurements/room-belief.md):
+    # unlimited, leftovers beside likely things draw the robot back before it opens new rooms
+    weights: tuple[float, float] = (0.4, 2.5)
 
     @property
     def look_ranges(self) -> tuple[float, ...]:
@@ -300,6 +301,7 @@ class LikelyConfig:
     # factor by which the target is likelier per area in a room than in all that was not looked at; chosen
     lift: float = 1.2
     unknown_share: float = StopConfig.unknown_share  # of an unknown cell that is floor to look at
+    behind: float = 3.0  # metres behind known floor to which unknown cells may be floor; chosen: a small room
     rest: float = 20.0  # m^2 of floor that is taken to lie where the grid ends; chosen: a room
     beside: float = 0.5  # metres from a room within which unknown cells belong to it; chosen
     min_gain: float = 0.5  # m^2 that a look must show; FrontierConfig.min_gains

@@ -29,6 +29,7 @@ from lodestar.experts.reach import Reach
 from lodestar.experts.recall import Recall
 from lodestar.experts.tasks import TaskWatch
 from lodestar.experts.turn_memory import TURNS, TurnMemory
+from lodestar.experts.view_directions import ViewDirections
 from lodestar.experts.view_judge import ViewJudge
 from lodestar.geometry.boxes import point_box_distance
 from lodestar.geometry.poses import wrap_angle
@@ -62,6 +63,7 @@ class EgocentricExpert:
         self._reasoner = reasoner or OfflineReasoner()
         self._judge = ViewJudge(self._reasoner, config.standing)
         self._offers = Offers(config.offers, phrases)
+        self._directions = ViewDirections(config.directions, phrases, config.reach, config.approach)
         self._task = TaskWatch(self._begin)
         self._grid: OccupancyGrid2D | None = None
         self._mirror: SceneMirror | None = None
@@ -136,6 +138,9 @@ class EgocentricExpert:
         back = self._recall.going_back(self.name, request, self._grid, frame.stamp, recalled)
         if back is not None:
             return back
+        ahead = self._directions.propose(self.name, request, frame, self._grid, self._mirror)
+        if ahead is not None:
+            return ahead
         action = self._turn_of(answer, question, request.robot_pose)
         if action is not None:
             return self._turn(request, action, answer)

@@ -282,7 +282,7 @@ class FrontierExpert:
         prior = None
         if self._belief is not None and self._mirror is not None:
             belief = self._belief.over(request, grid, self._mirror)
-            prior = None if belief is None else belief.weights
+            prior = None if belief is None else np.clip(belief.weights, *self.config.weights)
         excluded = np.array(request.excluded_goals, np.float64).reshape(-1, 3)
         gain_range = min(self.config.gain_range, look.range) if self.looked.count else self.config.gain_range
         survey = Survey(

@@ -11,7 +11,7 @@ from lodestar.experts.coverage import SECTORS, LookedAt
 from lodestar.experts.heights import Lens, view_heading
 from lodestar.experts.protocol import Proposal, ProposalRequest
 from lodestar.experts.reach import Reach
-from lodestar.experts.room_belief import Belief, RoomBelief
+from lodestar.experts.room_belief import Belief, RoomBelief, hidden_floor
 from lodestar.experts.rooms import rooms_mask
 from lodestar.experts.viewpoint_survey import Stop, Survey
 from lodestar.geometry.camera import PinholeCamera
@@ -72,9 +72,7 @@ class LikelyPlaces:
         cells = np.argwhere(unseen)
         rooms = mirror.rooms.at(grid.points_of(cells), self._config.beside)
         chances = np.bincount(rooms, shares[unseen], minlength=1)
-        hidden = np.bincount(
-            rooms, np.where(grid.unknown[unseen], self._config.unknown_share, 1.0), minlength=1
-        )
+        hidden = np.bincount(rooms, self._hidden(grid, unseen)[unseen], minlength=1)
         average = float(chances.sum()) / max(float(hidden.sum()), 1e-9)
         fits = chances >= np.maximum(self._config.least, self._config.lift * average * hidden)
         fits[0] = False  # places of no room
@@ -92,25 +90,28 @@ class LikelyPlaces:
             stop = survey.best(points, survey.views(points), self._config.min_gain, None)
             if stop is None:
                 continue
-            chance = self._shown(survey, stop, shares)
+            chance = self._shown(survey, stop, unseen, shares)
             if chance >= self._config.least:
                 return self._proposal(expert, request, mirror, room, stop, chance)
         return None
 
     def _shares(self, belief: Belief, grid: OccupancyGrid2D, unseen: np.ndarray) -> np.ndarray:
         """Return the probability (rows, columns) that the target is in a cell that was not looked at."""
-        hidden = np.where(grid.unknown, self._config.unknown_share, 1.0) * unseen
+        hidden = self._hidden(grid, unseen)
         return belief.shares(hidden, self._config.rest / grid.resolution**2)
 
-    def _shown(self, survey: Survey, stop: Stop, shares: np.ndarray) -> float:
-        """Return the probability that the target is on the floor that a stop shows."""
-        index = np.full(survey.unseen.shape, -1, np.int32)
-        rows, columns = np.nonzero(survey.unseen)
+    def _hidden(self, grid: OccupancyGrid2D, unseen: np.ndarray) -> np.ndarray:
+        return hidden_floor(grid, unseen, self._config.unknown_share, self._config.behind)
+
+    def _shown(self, survey: Survey, stop: Stop, unseen: np.ndarray, shares: np.ndarray) -> float:
+        """Return the probability that the target is on the floor that a stop shows, in the room or beside it."""
+        index = np.full(unseen.shape, -1, np.int32)
+        rows, columns = np.nonzero(unseen)
         index[rows, columns] = np.arange(len(rows))
-        in_view = np.ones((1, SECTORS), bool)
         seen = self._looked.views(
-            stop.viewpoint[None, :2], in_view, index, survey.view, survey.config.depth, 1, survey.closest
-        )
+            stop.viewpoint[None, :2], np.ones((1, SECTORS), bool), index, survey.view, survey.config.depth,
+            closest=survey.closest,
+        )  # fmt: skip
         return float(shares[rows, columns][seen[0]].sum())
 
     def _proposal(

@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 
 import cv2
 import numpy as np
+from scipy import ndimage
 
-from lodestar.experts.config import BeliefConfig
+from lodestar.experts.belief_config import BeliefConfig
 from lodestar.experts.protocol import ProposalRequest
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import StepKind
@@ -25,6 +26,8 @@ from lodestar.models.phrases import MissingPhrases, PhraseBook
 from lodestar.query.categories import category_scores
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity, EntityState, Region
+
+_EIGHT = np.ones((3, 3), bool)
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,19 @@ class Belief:
         """
         mass = self.weights.astype(np.float64) * hidden
         return mass / (float(mass.sum()) + rest)
+
+
+def hidden_floor(
+    grid: OccupancyGrid2D, unseen: np.ndarray, unknown_share: float, behind: float
+) -> np.ndarray:
+    """Return the share (rows, columns) float64 of a cell that is floor and was not looked at, [0, 1].
+
+    unseen: (rows, columns) bool. unknown_share: of unknown cells, which count up to `behind` metres of way through the
+    unknown from known floor, not beyond walls.
+    """
+    steps = max(round(behind / grid.resolution), 1)
+    near = ndimage.binary_dilation(grid.free, _EIGHT, iterations=steps, mask=grid.unknown | grid.free)
+    return np.where(grid.unknown, unknown_share * near, 1.0) * unseen
 
 
 class RoomBelief:

@@ -47,7 +47,7 @@ class SharedConfig:
     viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig)  # poses that face an object
     query: QueryConfig = field(default_factory=QueryConfig)  # scoring and acceptance of targets
     approach: ApproachConfig = field(default_factory=ApproachConfig)  # places on the way to an object
-    reach: ReachConfig = field(default_factory=ReachConfig)  # clearances of the robot's paths
+    reach: ReachConfig = field(default_factory=ReachConfig)  # clearances of the robot's paths, and its pace
     success: SuccessConfig = field(default_factory=SuccessConfig)  # when an object counts as found
     looks: LookConfig = field(default_factory=LookConfig)  # when a place counts as looked at
     belief: BeliefConfig = field(default_factory=BeliefConfig)  # where an unseen target is likely

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from lodestar.experts.belief_config import BeliefConfig
 from lodestar.experts.standing import StandingConfig
-from lodestar.grid.config import LookConfig, TravelConfig, ViewpointConfig
+from lodestar.grid.config import LookConfig, PaceConfig, TravelConfig, ViewpointConfig
 from lodestar.language.config import ReasonerConfig, ViewReasonerConfig
 from lodestar.memory.config import FrontierSnapshotConfig
 from lodestar.query.config import QueryConfig
@@ -15,11 +15,12 @@ from lodestar.query.config import QueryConfig
 
 @dataclass(frozen=True)
 class ReachConfig:
-    """Clearances of preferred and of possible paths."""
+    """Clearances of preferred and of possible paths, and the robot's pace on them."""
 
     # metres of clearance of a preferred path; chosen: a Go2 rarely gets caught, and doors of 0.9 m leave as much
     ease: float = 0.32
     travel: TravelConfig = field(default_factory=TravelConfig)  # of a path that is possible at all
+    pace: PaceConfig = field(default_factory=PaceConfig)  # of the seconds that a goal takes
 
 
 @dataclass(frozen=True)
@@ -146,7 +147,7 @@ class DirectionConfig:
     )
     beyond: float = 3.0  # metres behind that depth in which unknown floor counts; LikelyConfig.behind
     unknown_share: float = 0.33  # of an unknown cell that is floor; StopConfig
-    rest: float = 20.0  # m^2 of floor elsewhere; LikelyConfig
+    rest: float = 15.0  # m^2 of floor that the map does not show yet; StopConfig.beyond
     belief: BeliefConfig = field(default_factory=BeliefConfig, metadata={"shared": "belief"})
 
 
@@ -180,6 +181,8 @@ class EgocentricConfig:
     same_place: float = 0.2
     # confidence of a turn towards no open space, 0..1; full openness adds as much again; chosen
     turn_confidence: float = 0.1
+    # chance that such a turn shows the target, likewise; chosen: a frontier's turn on the spot shows as much
+    turn_chance: float = 0.02
     go_from: float = (
         0.2  # score of a mark, 0..1, from which a reasoner's choice to go there is followed; chosen
     )
@@ -247,6 +250,7 @@ class StopConfig:
     # weight of an unknown cell, where a free cell that was not looked at counts 1; measured
     # (docs/measurements/gain.md): the share of the unknown area in view that is floor and comes into view
     unknown_share: float = 0.33
+    beyond: float = 15.0  # m^2, weight of the floor that the map does not show yet; chosen: a room
     samples: int = 3000  # blocks that represent the unseen cells, approximately; chosen
     same_goal_distance: float = 0.35  # metres within which a goal is the same as an excluded one; chosen
     same_goal_angle: float = math.radians(40.0)  # radians likewise; chosen
@@ -300,9 +304,7 @@ class LikelyConfig:
     least: float = 0.1
     # factor by which the target is likelier per area in a room than in all that was not looked at; chosen
     lift: float = 1.2
-    unknown_share: float = StopConfig.unknown_share  # of an unknown cell that is floor to look at
     behind: float = 3.0  # metres behind known floor to which unknown cells may be floor; chosen: a small room
-    rest: float = 20.0  # m^2 of floor that is taken to lie where the grid ends; chosen: a room
     beside: float = 0.5  # metres from a room within which unknown cells belong to it; chosen
     min_gain: float = 0.5  # m^2 that a look must show; FrontierConfig.min_gains
     top_n: int = 3  # rooms that are tried, likeliest first; chosen

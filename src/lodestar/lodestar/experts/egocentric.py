@@ -202,10 +202,7 @@ class EgocentricExpert:
 
     def _offered(self, request: ProposalRequest) -> tuple[Offered, ...]:
         """Return the pictures of elsewhere that go with the question."""
-        assert self._grid is not None
-        if self._offers.source is None:
-            return ()
-        return self._offers.of(request, Reach(self._grid, request.robot_pose, self.config.reach))
+        return () if self._offers.source is None else self._offers.of(request, self._reach(request))
 
     def _to_picture(self, request: ProposalRequest, answer: ViewAnswer, chosen: Offered) -> Proposal | None:
         """Return the proposal to go to what a picture shows; None where that is given up or out of reach meanwhile."""
@@ -225,6 +222,8 @@ class EgocentricExpert:
             evidence_keyframes=(chosen.keyframe,),
             stamp=self._frame.stamp,
             view=_judged(answer),
+            chance=self.config.offers.confidence,
+            seconds=self._reach(request).seconds(offered.goal, offered.distance),
         )
 
     def _taken_at(self, frame: RgbdFrame) -> np.ndarray:
@@ -256,8 +255,7 @@ class EgocentricExpert:
 
     def _go(self, request: ProposalRequest, answer: ViewAnswer) -> tuple[Proposal | None, str]:
         """Return the proposal for the best mark that can be faced or approached, or None and the reason."""
-        assert self._grid is not None
-        reach = Reach(self._grid, request.robot_pose, self.config.reach)
+        reach = self._reach(request)
         view = self._frame.map_from_camera if self._frame is not None else np.eye(4)
         blocked = ""
         marks = [p for p in answer.question.points if answer.scores.get(p.number, 0.0) >= self.config.go_from]
@@ -319,7 +317,13 @@ class EgocentricExpert:
             evidence_entities=(known,) if known else (),
             stamp=self._frame.stamp,
             view=_judged(answer),
+            chance=min(max(confidence, 0.0), 1.0),
+            seconds=self._reach(request).seconds(goal, verifies=True),
         )
+
+    def _reach(self, request: ProposalRequest) -> Reach:
+        assert self._grid is not None
+        return Reach(self._grid, request.robot_pose, self.config.reach)
 
     def _known(self, mark: ViewPoint) -> int:
         """Return the id of the nearest entity at the place of an object's mark; 0 = none."""
@@ -359,16 +363,19 @@ class EgocentricExpert:
         heading = float(wrap_angle(yaw + TURNS[action]))
         self._turns.propose(heading)
         openness = answer.question.openness.get(action.name, 0.0)
+        goal = np.array([x, y, heading])
         why = f" ({answer.rationale})" if answer.rationale else ""
         return Proposal(
             expert=self.name,
             epoch=request.epoch,
-            goal=np.array([x, y, heading]),
+            goal=goal,
             confidence=self.config.turn_confidence * (1.0 + openness),
             rationale=f"Nothing in view fits; turning {action.name.lower().removeprefix('turn_')} to look there{why}",
             action=action,
             stamp=self._frame.stamp,
             view=_judged(answer),
+            chance=self.config.turn_chance * (1.0 + openness),
+            seconds=self._reach(request).seconds(goal, 0.0),
         )
 
     def _openness(self, frame: RgbdFrame) -> dict[ActionKind, float]:

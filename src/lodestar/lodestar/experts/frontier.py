@@ -184,7 +184,7 @@ class FrontierExpert:
                 stop = self._best(request, reach.grid, lengths, back, look)
                 if stop is not None:
                     self._progress.aim(look, stop.length)
-                    return self._proposal(request, stop, look)
+                    return self._proposal(request, reach, stop, look)
         return None
 
     def _passes(self, search: bool) -> list[Pass]:
@@ -201,7 +201,7 @@ class FrontierExpert:
     def _reject(self, request: ProposalRequest, reason: RejectionReason, message: str) -> Rejection:
         return Rejection(self.name, request.epoch, reason, message)
 
-    def _proposal(self, request: ProposalRequest, stop: Stop, look: Pass) -> Proposal:
+    def _proposal(self, request: ProposalRequest, reach: Reach, stop: Stop, look: Pass) -> Proposal:
         assert self._grid is not None
         self._last_goal = stop.viewpoint
         size = f"{stop.gain:.0f} m2" if stop.gain >= 1.0 else f"{stop.gain:.1f} m2"
@@ -218,6 +218,8 @@ class FrontierExpert:
             rationale=rationale,
             evidence_keyframes=(image,) if image else (),
             stamp=self._grid.stamp,
+            chance=stop.share,
+            seconds=reach.seconds(stop.viewpoint, stop.length),
         )
 
     # --- energy ---------------------------------------------------------------------------------------------

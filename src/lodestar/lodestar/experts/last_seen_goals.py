@@ -81,6 +81,7 @@ class LastSeenGoals:
                 return Proposal(
                     expert=expert, epoch=request.epoch, goal=goal, confidence=min(confidence, 1.0),
                     rationale=f"{why}, {far:.1f} m away", stamp=place.stamp or 0.0,
+                    chance=min(confidence, 1.0), seconds=reach.seconds(goal, verifies=True),
                 )  # fmt: skip
         return None
 

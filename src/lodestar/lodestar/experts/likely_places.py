@@ -92,16 +92,16 @@ class LikelyPlaces:
                 continue
             chance = self._shown(survey, stop, unseen, shares)
             if chance >= self._config.least:
-                return self._proposal(expert, request, mirror, room, stop, chance)
+                return self._proposal(expert, request, reach, mirror, room, stop, chance)
         return None
 
     def _shares(self, belief: Belief, grid: OccupancyGrid2D, unseen: np.ndarray) -> np.ndarray:
         """Return the probability (rows, columns) that the target is in a cell that was not looked at."""
         hidden = self._hidden(grid, unseen)
-        return belief.shares(hidden, self._config.rest / grid.resolution**2)
+        return belief.shares(hidden, self._config.stops.beyond / grid.resolution**2)
 
     def _hidden(self, grid: OccupancyGrid2D, unseen: np.ndarray) -> np.ndarray:
-        return hidden_floor(grid, unseen, self._config.unknown_share, self._config.behind)
+        return hidden_floor(grid, unseen, self._config.stops.unknown_share, self._config.behind)
 
     def _shown(self, survey: Survey, stop: Stop, unseen: np.ndarray, shares: np.ndarray) -> float:
         """Return the probability that the target is on the floor that a stop shows, in the room or beside it."""
@@ -115,8 +115,9 @@ class LikelyPlaces:
         return float(shares[rows, columns][seen[0]].sum())
 
     def _proposal(
-        self, expert: str, request: ProposalRequest, mirror: SceneMirror, room: int, stop: Stop, chance: float
-    ) -> Proposal:
+        self, expert: str, request: ProposalRequest, reach: Reach, mirror: SceneMirror, room: int, stop: Stop,
+        chance: float,
+    ) -> Proposal:  # fmt: skip
         region = mirror.regions[room]
         things = [t for t in mirror.entities.values() if t.region_id == room and t.label][:3]
         name = the(region.label) if region.label else f"room {room}"
@@ -129,6 +130,8 @@ class LikelyPlaces:
             "not all was looked at",
             evidence_entities=tuple(thing.id for thing in things),
             stamp=request.stamp,
+            chance=min(chance, 1.0),
+            seconds=reach.seconds(stop.viewpoint, stop.length),
         )
 
 

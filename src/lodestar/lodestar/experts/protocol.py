@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
@@ -80,6 +81,9 @@ class ProposalRequest:
 class Proposal:
     """One expert's goal. goal: (3,) x, y, yaw in map. confidence in [0, 1]. view: stamp of the image that a model
     judged for it, 0 = none did. time_taken: seconds from the question.
+
+    chance: probability that the target is seen or reached by carrying it out. seconds: that this takes, to drive, turn
+    and look (`Reach.seconds`). None = not told.
     """
 
     expert: str
@@ -94,6 +98,15 @@ class Proposal:
     time_taken: float = 0.0
     stamp: float = 0.0
     view: float = 0.0
+    chance: float | None = None
+    seconds: float | None = None
+
+    @property
+    def value(self) -> float | None:
+        """Return the chance per second, by which goals of all experts compare (ADR 0094); None where it is not told."""
+        if self.chance is None or self.seconds is None or not 0.0 < self.seconds < math.inf:
+            return None
+        return self.chance / self.seconds if 0.0 <= self.chance <= 1.0 else None
 
 
 @dataclass(frozen=True)

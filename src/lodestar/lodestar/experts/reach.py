@@ -1,4 +1,4 @@
-"""Path lengths with preferred clearance and through narrow places."""
+"""Path lengths with preferred clearance and through narrow places, and the seconds that a goal takes."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 from lodestar.experts.config import ReachConfig
 from lodestar.grid.config import TravelConfig, ViewpointConfig
 from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.grid.pace import seconds_to, turn_between
 from lodestar.grid.paths import path_lengths
 from lodestar.grid.viewpoints import NoViewpoint, Viewpoint, find_viewpoints
 
@@ -23,7 +24,8 @@ class Reach:
 
     def __init__(self, grid: OccupancyGrid2D, start: np.ndarray, config: ReachConfig) -> None:
         self.grid = grid
-        self._start = np.asarray(start, np.float64)[:2]
+        self._pose = np.asarray(start, np.float64)
+        self._start = self._pose[:2]
         self._config = config
 
     @cached_property
@@ -45,6 +47,21 @@ class Reach:
     def hoped(self) -> np.ndarray:
         """By all paths that no known obstacle blocks."""
         return path_lengths(self.grid, self._start, HOPED)
+
+    def seconds(
+        self, goal: np.ndarray, length: float | None = None, sweep: float = 0.0, verifies: bool = False
+    ) -> float | None:
+        """Return the seconds to drive to a goal (3,), turn as it says and look (`seconds_to`); None without a way.
+
+        length: metres of path, None = by the grid. sweep: radians of a turn there. verifies: a target is there.
+        """
+        if length is None:
+            length = length_near(self.grid, self.easy, goal)
+            if not math.isfinite(length):
+                length = length_near(self.grid, self.possible, goal)
+        if not math.isfinite(length):
+            return None
+        return seconds_to(length, turn_between(self._pose, goal) + sweep, self._config.pace, verifies)
 
     def viewpoints(
         self,

@@ -89,5 +89,7 @@ class Recall:
                 confidence=config.share * worth,
                 rationale=f"I saw {name_of(glimpse.thing)} in passing {ago:.0f} s ago; going back to look",
                 stamp=glimpse.stamp,
+                chance=min(config.share * worth, 1.0),
+                seconds=reach.seconds(place.pose, place.path_length, verifies=True),
             )
         return None

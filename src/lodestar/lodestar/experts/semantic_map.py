@@ -196,7 +196,7 @@ class SemanticMapExpert:
                 options.append((worth, choice, viewpoint))
             if options:
                 _, choice, viewpoint = max(options, key=lambda option: option[0])
-                return self._proposal(request, choice, viewpoint, entities, group is accepted)
+                return self._proposal(request, reach, choice, viewpoint, entities, group is accepted)
         reason = RejectionReason.NO_VIEWPOINT if accepted else RejectionReason.NO_PROPOSAL
         return self._reject(request, reason, "; ".join(failures))
 
@@ -275,6 +275,7 @@ class SemanticMapExpert:
     def _proposal(
         self,
         request: ProposalRequest,
+        reach: Reach,
         choice: _Choice,
         viewpoint: FacingPlace | AnswerPose,
         entities: Mapping[int, Entity],
@@ -286,11 +287,12 @@ class SemanticMapExpert:
         by_model = judgement.rationale if judgement.by != OfflineReasoner.name else ""
         why = by_model or self._why(candidate, accepted)
         others = tuple(i for i in _bound(candidate) if i != entity.id)
+        confidence, goal = float(min(max(score, 0.0), 1.0)), np.asarray(viewpoint.pose, np.float64)
         return Proposal(
             expert=self.name,
             epoch=request.epoch,
-            goal=np.asarray(viewpoint.pose, np.float64),
-            confidence=float(min(max(score, 0.0), 1.0)),
+            goal=goal,
+            confidence=confidence,
             rationale=_going(entity, viewpoint.path_length, accepted)
             + (f": {why}" if why else "")
             + self._doubt(entity, request.stamp),
@@ -298,6 +300,8 @@ class SemanticMapExpert:
             evidence_entities=(entity.id, *others),
             evidence_keyframes=tuple(view.keyframe_id for view in entity.views if view.keyframe_id)[:3],
             stamp=entity.last_seen,
+            chance=confidence * self._standing(entity, request.stamp),
+            seconds=reach.seconds(goal, viewpoint.path_length, verifies=True),
         )
 
     def _doubt(self, entity: Entity, now: float) -> str:

@@ -68,6 +68,8 @@ class ViewDirections:
                     rationale=f"Nothing in view fits; the way is open for {way.depth:.1f} m, and it is likely to be "
                     f"behind that ({chance:.0%}); going there",
                     stamp=frame.stamp,
+                    chance=min(chance, 1.0),
+                    seconds=reach.seconds(goal),
                 )
         return None
 

@@ -31,11 +31,15 @@ HEADINGS = wrap_angle((np.arange(SECTORS) + 0.5) * (2.0 * math.pi / SECTORS))
 
 @dataclass(frozen=True)
 class Stop:
-    """A viewpoint (3,) with the area, m^2, that it shows by turning there."""
+    """A viewpoint (3,) with the area, m^2, that it shows by turning there.
+
+    share: of what is believed of the places not seen yet, 0..1, that it shows (`Survey.share`).
+    """
 
     viewpoint: np.ndarray
     gain: float
     length: float  # metres of path from the robot
+    share: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -194,6 +198,14 @@ class Survey:
         """Return the area (N,) in m^2 that views show."""
         return self._areas(views @ self._samples[1])
 
+    def share(self, view: np.ndarray) -> float:
+        """Return the share, 0..1, of the weight of all unseen cells and of what lies beyond the map that a view (n,)
+        shows: the probability that it shows the target, if the weights are right.
+        """
+        mass = self._samples[2]
+        shown, unseen = self._areas(np.array([view @ mass, mass.sum()]))
+        return float(shown / (unseen + self.config.beyond)) if shown > 0.0 else 0.0
+
     def _areas(self, cells: np.ndarray) -> np.ndarray:
         """Return numbers of cells in m^2, without the rounding of their product: 15 cells of 0.1 m are 0.15 m^2."""
         return np.round(cells.astype(np.float64) * self.grid.resolution**2, 9)
@@ -246,7 +258,8 @@ class Survey:
                 headings, shows = self.headings(points[index : index + 1])
                 if shows[0] > 0.0:
                     viewpoint = np.array([*points[index], headings[0]])
-                    return Stop(viewpoint, float(gains[index]), float(lengths[index]))
+                    share = self.share(views[index])
+                    return Stop(viewpoint, float(gains[index]), float(lengths[index]), share)
         return None
 
     def _reachable(self, goal: np.ndarray) -> bool:

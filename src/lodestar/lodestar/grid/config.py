@@ -182,3 +182,25 @@ class ComfortConfig:
     def __post_init__(self) -> None:
         if not (0.0 <= self.distance <= 5.0 and 0.0 <= self.ahead <= 5.0):
             raise ValueError("comfort.distance must be 0 to 5 m, comfort.ahead 0 to 5 s")
+
+
+@dataclass(frozen=True)
+class PaceConfig:
+    """Time that goals take this robot, for estimates. Others than `sim_navigator` set theirs in a profile."""
+
+    speed: float = 0.45  # m/s of path; measured: mean of driving over eight simulated buildings
+    turn: float = 1.0  # rad/s; the limit of `sim_navigator`, FollowerConfig.max_turn
+    overlap: float = (
+        0.75  # share, 0..1, of the shorter of driving and turning that passes beside the longer; chosen
+    )
+    look: float = (
+        1.0  # s of standing from the arrival to the next goal; chosen: the least of 1 to 2 s measured
+    )
+    verify: float = 2.0  # s of standing until a target is verified; chosen
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a pace that is none."""
+        if not (self.speed > 0.0 and self.turn > 0.0 and 0.0 <= self.overlap <= 1.0):
+            raise ValueError("speed and turn must be above 0, overlap between 0 and 1")
+        if not (self.look > 0.0 and self.verify >= 0.0):
+            raise ValueError("look must be above 0, and verify not below 0")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from expert_worlds import CAMERA, camera_pose, furnished, request, thing
 
-from lodestar.experts.config import LikelyConfig
+from lodestar.experts.config import LikelyConfig, StopConfig
 from lodestar.experts.likely_places import unknown_share
 from lodestar.experts.protocol import Proposal, RejectionReason
 from lodestar.experts.semantic_map import SemanticMapConfig, SemanticMapExpert
@@ -81,7 +81,9 @@ def test_a_kettle_is_looked_for_in_the_kitchen_however_far_it_is():
 
 def test_the_confidence_is_the_chance_which_falls_with_what_else_may_hide_it():
     one, more = (
-        expert_of(FRIDGE, BED, config=LikelyConfig(rest=rest)).propose(request(START, KETTLE)).confidence
+        expert_of(FRIDGE, BED, config=LikelyConfig(stops=StopConfig(beyond=rest)))
+        .propose(request(START, KETTLE))
+        .confidence
         for rest in (1.0, 200.0)
     )
     assert 1.0 >= one > 2.0 * more > 0.0

@@ -8,9 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from lodestar.experts.annotations import annotated_jpeg, draw_points, grid_points
-from lodestar.experts.config import (
-    EgocentricConfig,
-)
+from lodestar.experts.config import EgocentricConfig
 from lodestar.experts.descriptions import AnnotatedPoint, SceneDescription
 from lodestar.experts.detection_score import DetectionScorer, as_entity, name_of
 from lodestar.experts.facing_places import place_to_face, place_towards
@@ -350,9 +348,7 @@ class EgocentricExpert:
         if self._frame is None:
             return False
         then, camera = answer.question.pose, self._frame.map_from_camera
-        here = (
-            (float(camera[0, 3]), float(camera[1, 3])) if pose is None else (float(pose[0]), float(pose[1]))
-        )
+        here = camera[:2, 3] if pose is None else pose[:2]
         yaw = math.atan2(camera[1, 2], camera[0, 2]) if pose is None else float(pose[2])
         near = math.hypot(then[0] - here[0], then[1] - here[1]) <= self.config.still_distance
         return near and abs(float(wrap_angle(then[2] - yaw))) <= self.config.still_angle

@@ -20,13 +20,15 @@ from collections.abc import Iterable
 import numpy as np
 from numba import njit
 
+from lodestar.experts import view_kernels
 from lodestar.experts.config import SurfaceConfig
 from lodestar.experts.heights import BANDS, Lens, SurfaceMap
+from lodestar.experts.view_kernels import ray_over
 from lodestar.grid.config import LookConfig, ViewpointConfig
 from lodestar.grid.extent_change import carried_over
 from lodestar.grid.looks import NEVER, Looks
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.grid.visibility import ray_buffers, ray_cells
+from lodestar.grid.visibility import ray_buffers
 from lodestar.scene.records import Entity
 
 SECTORS = 36  # of 10 degrees: resolution of headings
@@ -34,30 +36,6 @@ _RAYS = 4  # per sector
 _SURFACES = SurfaceConfig()
 _LIMITS = LookConfig()
 _WIDEST = math.radians(60.0)  # largest half field of view for which the range at the edge is corrected
-
-
-@njit(cache=True)
-def _ray_over(cells, occupied_from, owner, u0, v0, du, dv, reach, flat, entered, more, further):
-    """`ray_cells`, continued over the known furniture that ends the ray. Returns the number of cells, and the
-    index of the cell that ended the ray (equal to the number if none did).
-    """
-    n = ray_cells(cells, occupied_from, u0, v0, du, dv, reach, flat, entered)
-    values, owners = cells.ravel(), owner.ravel()
-    if n == 0 or entered[n - 1] == 0.0 or values[flat[n - 1]] < occupied_from:
-        return n, n
-    solid, who = n - 1, owners[flat[n - 1]]
-    while who >= 0 and entered[n - 1] < reach:
-        at = entered[n - 1] + 1e-6
-        found = ray_cells(cells, occupied_from, u0 + du * at, v0 + dv * at, du, dv, reach - at, more, further)
-        before = n
-        for k in range(1, found):
-            if owners[more[k]] != who or values[more[k]] < occupied_from or n == len(flat):
-                return n, solid
-            flat[n], entered[n] = more[k], at + further[k]
-            n += 1
-        if n == before:
-            break
-    return n, solid
 
 
 @njit(cache=True)
@@ -92,7 +70,7 @@ def _mark(cells, occupied_from, nearest, last, stamp, begin, owner, tops, inside
     for i in range(rays):
         turned = fov * i / (rays - 1) - fov / 2.0
         angle, cosine = heading + turned, math.cos(turned)
-        n, solid = _ray_over(
+        n, solid = ray_over(
             cells, occupied_from, owner, u0, v0, math.cos(angle), math.sin(angle), reach, flat, entered, more,
             further,
         )  # fmt: skip
@@ -165,67 +143,6 @@ def _left(
             if least * 100.0 <= within:
                 unseen[row, column], closest[row, column] = True, least
     return unseen, closest
-
-
-@njit(cache=True)
-def _sector_gains(cells, occupied_from, unseen, closest, owner, starts, reach, depth, sectors, rays):
-    """(N, sectors) area of unseen cells in view of each start, in cells; a ray ends `depth` into the unknown."""
-    flat, entered = ray_buffers(reach)
-    more, further = ray_buffers(reach)
-    values, wanted, needed = cells.ravel(), unseen.ravel(), closest.ravel()
-    gains = np.zeros((len(starts), sectors))
-    width = 2.0 * math.pi / (sectors * rays)
-    for i in range(len(starts)):
-        u0, v0 = starts[i]
-        for ray in range(sectors * rays):
-            angle = width * (ray + 0.5)
-            n, _ = _ray_over(
-                cells, occupied_from, owner, u0, v0, math.cos(angle), math.sin(angle), reach, flat, entered, more,
-                further,
-            )  # fmt: skip
-            inside = 0.0
-            area = 0.0
-            for k in range(1, n):
-                left = entered[k + 1] if k + 1 < n else reach
-                if k + 1 == n and values[flat[k]] >= occupied_from:
-                    left = min(entered[k] + 1.0, reach)
-                if wanted[flat[k]] and entered[k] >= needed[flat[k]]:
-                    area += (left * left - entered[k] * entered[k]) / 2.0
-                if values[flat[k]] < 0:
-                    inside += left - entered[k]
-                    if inside > depth:
-                        break
-            gains[i, ray // rays] += area * width
-    return gains
-
-
-@njit(cache=True)
-def _views(cells, occupied_from, index, closest, owner, starts, in_view, reach, depth, count, rays):
-    """Return (N, count) bool: the numbered cells (`index` >= 0) that each start sees in its sectors `in_view`."""
-    flat, entered = ray_buffers(reach)
-    more, further = ray_buffers(reach)
-    values, numbers, needed = cells.ravel(), index.ravel(), closest.ravel()
-    sectors = in_view.shape[1]
-    seen = np.zeros((len(starts), count), np.bool_)
-    for i in range(len(starts)):
-        u0, v0 = starts[i]
-        for ray in range(sectors * rays):
-            if not in_view[i, ray // rays]:
-                continue
-            angle = 2.0 * math.pi * (ray + 0.5) / (sectors * rays)
-            n, _ = _ray_over(
-                cells, occupied_from, owner, u0, v0, math.cos(angle), math.sin(angle), reach, flat, entered, more,
-                further,
-            )  # fmt: skip
-            inside = 0.0
-            for k in range(n):
-                if numbers[flat[k]] >= 0 and entered[k] >= needed[flat[k]]:
-                    seen[i, numbers[flat[k]]] = True
-                if values[flat[k]] < 0 and k + 1 < n:
-                    inside += entered[k + 1] - entered[k]
-                    if inside > depth:
-                        break
-    return seen
 
 
 class LookedAt:
@@ -351,7 +268,7 @@ class LookedAt:
         assert self._grid is not None
         grid = self._grid
         to_cells = 1.0 / grid.resolution
-        gains = _sector_gains(
+        gains = view_kernels.sector_gains(
             grid.cells, grid.occupied_from, unseen, self._in_cells(closest), self._surfaces.owner,
             self._starts(points_xy), reach * to_cells, depth * to_cells, SECTORS, _RAYS,
         )  # fmt: skip
@@ -378,7 +295,7 @@ class LookedAt:
         cells = reach / grid.resolution
         rays = math.ceil(2.0 * math.pi * cells * 1.1 / (SECTORS * stride))
         count = int(index.max(initial=-1)) + 1
-        return _views(
+        return view_kernels.views(
             grid.cells, grid.occupied_from, index, self._in_cells(closest), self._surfaces.owner,
             self._starts(points_xy), in_view, cells, depth / grid.resolution, count, rays,
         )  # fmt: skip

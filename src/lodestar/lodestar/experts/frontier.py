@@ -341,13 +341,14 @@ class FrontierExpert:
         lengths = survey.lengths[rows, columns]
         utility = np.where(gains >= min_gain, gains - self.config.alpha * lengths, -np.inf)
         told, best = list(records), np.full(len(records), -1)
-        for index, record in enumerate(records):
-            own = np.flatnonzero(owners == index)
-            if len(own) and math.isfinite(utility[own].max()):
-                best[index] = own[utility[own].argmax()]
-            else:
-                reason = self._reason(survey, points[own], min_gain)
-                told[index] = replace(record, reason=reason, since=survey.grid.stamp)
+        own = [np.flatnonzero(owners == index) for index in range(len(records))]
+        for index, mine in enumerate(own):
+            if len(mine) and math.isfinite(utility[mine].max()):
+                best[index] = mine[utility[mine].argmax()]
+        tried = self._tried(survey, points, np.isin(owners, np.flatnonzero(best < 0)), min_gain)
+        for index in np.flatnonzero(best < 0).tolist():
+            reason = NO_WAY if not len(own[index]) else TRIED if tried[own[index]].any() else SHOWS_NOTHING
+            told[index] = replace(records[index], reason=reason, since=survey.grid.stamp)
         found = np.flatnonzero(best >= 0)
         for place, pick, heading in zip(found, best[found], survey.headings(points[best[found]])[0]):
             told[place] = replace(
@@ -360,12 +361,15 @@ class FrontierExpert:
         return told
 
     @staticmethod
-    def _reason(survey: Survey, points: np.ndarray, min_gain: float) -> str:
-        """Return why none of a piece's candidates (N, 2) is a viewpoint."""
-        if len(points) == 0:
-            return NO_WAY
-        tried = len(survey.excluded) and survey.gains(survey.views(points, tried=True)).max() >= min_gain
-        return TRIED if tried else SHOWS_NOTHING
+    def _tried(survey: Survey, points: np.ndarray, asked: np.ndarray, min_gain: float) -> np.ndarray:
+        """Return (N,) bool: points (N, 2), of those that are `asked` for, (N,) bool, that would show enough but for the
+        goals that were given up.
+        """
+        tried = np.zeros(len(points), bool)
+        at = np.flatnonzero(asked)
+        if len(at) and len(survey.excluded):
+            tried[at] = survey.gains(survey.views(points[at], tried=True)) >= min_gain
+        return tried
 
     def _tell_of_battery(
         self, survey: Survey, lengths: np.ndarray, pieces: list[np.ndarray], min_gain: float

@@ -16,13 +16,14 @@ from functools import cached_property
 
 import cv2
 import numpy as np
+from numba import njit
 
 from lodestar.experts.config import StopConfig
 from lodestar.experts.coverage import SECTORS, LookedAt
 from lodestar.geometry.poses import wrap_angle
 from lodestar.grid.footprint import GO2, footprints_free
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.grid.visibility import visible_mask
+from lodestar.grid.visibility import nearest_in_sight
 
 _PARTS = 256.0  # of a weight of 1; float32 sums them exactly up to 65,536 cells of weight 1
 
@@ -61,6 +62,10 @@ class Survey:
     excluded: np.ndarray
     config: StopConfig
 
+    def __post_init__(self) -> None:
+        """Make the lengths read-only, as those that a grid keeps are: numba compiles a version for either."""
+        self.lengths.setflags(write=False)
+
     @cached_property
     def clear(self) -> np.ndarray:
         """(rows, columns) metres to the nearest obstacle."""
@@ -89,13 +94,10 @@ class Survey:
         reach = math.ceil(self.config.standoff / self.grid.resolution)
         window = _window(middle, reach, roomy.shape)
         usable = roomy if roomy[window].any() else narrow
-        cells = np.argwhere(usable[window]) + np.array([window[0].start, window[1].start])
+        nearest, quickest = _picks(usable, self.lengths, int(middle[0]), int(middle[1]), reach)
         picks: list[tuple[int, int]] = []
-        if len(cells):
-            rows, columns = cells.T
-            away = np.hypot(*(cells - middle).T)
-            best = (away.argmin(), self.lengths[rows, columns].argmin())
-            picks = [(int(cells[k][0]), int(cells[k][1])) for k in best]
+        if nearest >= 0:
+            picks = [divmod(index, roomy.shape[1]) for index in (nearest, quickest)]
         first = self._first_sight(middle)
         if first is not None:
             picks.append(first)
@@ -104,17 +106,7 @@ class Survey:
     def _first_sight(self, middle: np.ndarray) -> tuple[int, int] | None:
         """Return the cell nearest by path, with room to turn, from which the middle of a piece is visible."""
         glance = min(self.config.glance, self.reach)
-        window = _window(middle, math.ceil(glance / self.grid.resolution), self.grid.cells.shape)
-        corner = np.array([window[0].start, window[1].start])
-        part = OccupancyGrid2D(
-            self.grid.cells[window], 1.0, (0.0, 0.0), occupied_from=self.grid.occupied_from
-        )
-        at = (middle - corner)[::-1] + 0.5
-        seen = visible_mask(part, at, glance / self.grid.resolution) & self._standing[0][window]
-        if not seen.any():
-            return None
-        row, column = np.unravel_index(np.where(seen, self.lengths[window], np.inf).argmin(), seen.shape)
-        return int(row + corner[0]), int(column + corner[1])
+        return nearest_in_sight(self.grid, middle, glance, self.lengths, self._standing[0])
 
     def lattice(self) -> np.ndarray:
         """Return cells (N, 2) with room to turn, `spacing` apart and fixed in map, with unseen cells within view;
@@ -265,6 +257,24 @@ class Survey:
     def _reachable(self, goal: np.ndarray) -> bool:
         cell = self.grid.cells_of(goal[:2])
         return bool(self.grid.contains(cell)) and math.isfinite(self.lengths[tuple(cell)])
+
+
+@njit(cache=True)
+def _picks(usable, lengths, row, column, reach):
+    """Return the flat indices of the usable cell closest to a cell, and of that with the least length, of those in the
+    square of half side `reach` cells around it; -1 = there is none.
+    """
+    rows, columns = usable.shape
+    nearest, quickest, away, least = -1, -1, 0, np.inf
+    for r in range(max(row - reach, 0), min(row + reach + 1, rows)):
+        for c in range(max(column - reach, 0), min(column + reach + 1, columns)):
+            if usable[r, c]:
+                off = (r - row) * (r - row) + (c - column) * (c - column)
+                if nearest < 0 or off < away:
+                    nearest, away = r * columns + c, off
+                if quickest < 0 or lengths[r, c] < least:
+                    quickest, least = r * columns + c, lengths[r, c]
+    return nearest, quickest
 
 
 def _window(middle: np.ndarray, reach: int, shape: tuple[int, ...]) -> tuple[slice, slice]:

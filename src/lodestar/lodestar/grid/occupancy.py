@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,6 +17,8 @@ OCCUPIED = 100
 HELD_BACK = 50
 #: Of a keep-out mask: at a person, falling to 1 at the comfort distance; costly and never forbidden.
 COMFORT = 40
+
+_KEPT = 8  # arrays that a grid keeps by key; chosen: preferred, possible and hoped ways from two places
 
 
 def distance_to(mask: np.ndarray, resolution: float) -> np.ndarray:
@@ -83,6 +85,22 @@ class OccupancyGrid2D:
         distance = distance_to(self.barred, self.resolution)
         distance.setflags(write=False)
         return distance
+
+    @cached_property
+    def _kept(self) -> dict[Hashable, np.ndarray]:
+        return {}
+
+    def kept(self, key: Hashable, make: Callable[[], np.ndarray]) -> np.ndarray:
+        """Return what `make` returns for this grid, read-only; it is called once for each of the newest keys."""
+        kept = self._kept
+        values = kept.get(key)
+        if values is None:
+            values = make()
+            values.setflags(write=False)
+            while len(kept) >= _KEPT:
+                kept.pop(next(iter(kept)), None)
+            kept[key] = values
+        return values
 
     @property
     def unknown(self) -> np.ndarray:

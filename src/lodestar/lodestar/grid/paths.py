@@ -214,9 +214,15 @@ def path_lengths(
 ) -> np.ndarray:
     """Return the length of the shortest 8-connected path from the start to every cell.
 
-    Returns (rows, columns) float32, metres, inf if unreachable; all inf if no traversable cell lies within
-    `start_snap` of the start. The distance from the start to its cell is included.
+    Returns (rows, columns) float32, read only, metres, inf if unreachable; all inf if no traversable cell lies within
+    `start_snap` of the start. The distance from the start to its cell is included. A grid keeps the newest lengths:
+    all experts ask for them from one place in one epoch.
     """
+    x, y = (float(value) for value in np.asarray(start_xy, np.float64)[:2])
+    return grid.kept((x, y, config), lambda: _path_lengths(grid, (x, y), config))
+
+
+def _path_lengths(grid: OccupancyGrid2D, start_xy: tuple[float, float], config: TravelConfig) -> np.ndarray:
     passable, _, start = _passable_from(grid, start_xy, config)
     if start is None:
         return np.full(grid.cells.shape, np.inf, np.float32)

@@ -91,7 +91,8 @@ def sight_between(
         float(grid.origin[0]),
         float(grid.origin[1]),
         grid.occupied_from,
-        np.ascontiguousarray(np.broadcast_to(np.asarray(starts_xy, np.float64), ends.shape)),
+        # a copy: what broadcast_to returns for one end is read-only, for which numba would compile a second version
+        np.array(np.broadcast_to(np.asarray(starts_xy, np.float64), ends.shape)),
         ends,
         float(ignore_last),
     )
@@ -135,3 +136,51 @@ def visible_mask(
     reach = max_range / grid.resolution
     _see(grid.cells, grid.occupied_from, u0, v0, reach, float(fov), float(heading), seen)
     return seen
+
+
+@njit(cache=True)
+def _nearest_in_sight(cells, occupied_from, lengths, allowed, row0, column0, reach):
+    """Return the flat index of the allowed cell with the least length of those in sight, -1 = none; see below."""
+    rows, columns = cells.shape
+    u0, v0 = column0 + 0.5, row0 + 0.5
+    rays = max(8, math.ceil(2.0 * math.pi * reach * 1.5))
+    best, least = -1, np.inf
+    for i in range(rays):
+        angle = 2.0 * math.pi * (i / rays) - math.pi
+        du, dv = math.cos(angle), math.sin(angle)
+        column, row = column0, row0
+        step_u, step_v = (1 if du > 0 else -1), (1 if dv > 0 else -1)
+        next_u = ((column + (du > 0)) - u0) / du if abs(du) > 1e-12 else math.inf
+        next_v = ((row + (dv > 0)) - v0) / dv if abs(dv) > 1e-12 else math.inf
+        gap_u = abs(1.0 / du) if abs(du) > 1e-12 else math.inf
+        gap_v = abs(1.0 / dv) if abs(dv) > 1e-12 else math.inf
+        travelled = 0.0
+        while travelled < reach and 0 <= row < rows and 0 <= column < columns:
+            if allowed[row, column]:
+                length, at = lengths[row, column], row * columns + column
+                if length < least or (length == least and at < best):
+                    least, best = length, at
+            if travelled > 0.0 and cells[row, column] >= occupied_from:
+                break
+            travelled = min(next_u, next_v)
+            if next_u < next_v:
+                column += step_u
+                next_u += gap_u
+            else:
+                row += step_v
+                next_v += gap_v
+    return best
+
+
+def nearest_in_sight(
+    grid: OccupancyGrid2D, cell: ArrayLike, max_range: float, lengths: np.ndarray, allowed: np.ndarray
+) -> tuple[int, int] | None:
+    """Return the cell with the least of `lengths` (rows, columns) among the `allowed` ones, (rows, columns) bool, that
+    are visible from the centre of a cell (2,) on the grid within `max_range` metres; None = there is none.
+
+    It is the least over `visible_mask`, without a mask.
+    """
+    row, column = (int(value) for value in np.asarray(cell))
+    reach = max_range / grid.resolution
+    best = _nearest_in_sight(grid.cells, grid.occupied_from, lengths, allowed, row, column, reach)
+    return None if best < 0 else divmod(int(best), grid.cells.shape[1])

@@ -10,7 +10,7 @@ import math
 import numpy as np
 from numba import njit
 
-from lodestar.mapping.blocks import CELLS, USED, find, obtain
+from lodestar.mapping.blocks import CELLS, SIDE, USED, find, obtain
 from lodestar.mapping.voxel_kernels import cell
 
 UNSEEN, EMPTY, FULL = -1, 0, 1
@@ -29,51 +29,63 @@ def _place(table, coords, free, state, log_odds, x, y, z):
     return block
 
 
+@njit(cache=True, nogil=True, inline="always", error_model="numpy")
+def _aim(origin, ray, start, resolution):
+    """Return the step of a ray along one axis, and the lengths at which it first, and then each time, crosses a border
+    there (Amanatides and Woo, as OctoMap's computeRayKeys). ray: that part of its unit vector.
+    """
+    if ray == 0.0:
+        return 0, np.finfo(np.float64).max, np.finfo(np.float64).max
+    step = 1 if ray > 0.0 else -1
+    border = (start + 0.5) * resolution + np.float64(np.float32(step * resolution * 0.5))
+    return step, (border - np.float64(origin)) / np.float64(ray), resolution / math.fabs(np.float64(ray))
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
-def _aim(origin, tip, start, resolution, step, t_max, t_delta):
-    """Write a ray's steps (Amanatides and Woo, as OctoMap's computeRayKeys); returns its length."""
-    ray = np.empty(3, np.float32)
-    for a in range(3):
-        ray[a] = tip[a] - origin[a]
-    reach = np.float32(math.sqrt(np.float64(ray[0] * ray[0] + ray[1] * ray[1] + ray[2] * ray[2])))
-    for a in range(3):
-        ray[a] = ray[a] / reach
-        step[a] = 1 if ray[a] > 0.0 else (-1 if ray[a] < 0.0 else 0)
-        t_max[a] = t_delta[a] = np.finfo(np.float64).max
-        if step[a] != 0:
-            centre = (start[a] + 0.5) * resolution
-            border = centre + np.float64(np.float32(step[a] * resolution * 0.5))
-            t_max[a] = (border - np.float64(origin[a])) / np.float64(ray[a])
-            t_delta[a] = resolution / math.fabs(np.float64(ray[a]))
-    return np.float64(reach)
+def _cross(table, coords, free, state, log_odds, marks, touched, count, around, first, origin, tip, start, goal,
+           resolution):  # fmt: skip
+    """Mark the voxels from `start` to the one before `goal` as crossed, on the ray from `origin` to `tip`.
 
-
-@njit(cache=True, nogil=True)
-def _cross(table, coords, free, state, log_odds, marks, touched, tally, start, goal, reach, step, t_max,
-           t_delta):  # fmt: skip
-    """Mark the voxels from `start` to the one before `goal` as crossed; t_max is used up."""
-    now = start.copy()
-    last_x, last_y, last_z, block = 1 << 40, 0, 0, -1
+    marks: flat. around: the places of the blocks about the sensor, from block `first` on, -1 = not looked up yet: to
+    look up a block by its hash is what costs most on the way of a ray. Returns the number of entries of `touched`
+    afterwards, which was `count`; one more may be overwritten.
+    """
+    ray_x, ray_y, ray_z = tip[0] - origin[0], tip[1] - origin[1], tip[2] - origin[2]
+    length = np.float32(math.sqrt(np.float64(ray_x * ray_x + ray_y * ray_y + ray_z * ray_z)))
+    reach = np.float64(length)
+    x, y, z = start[0], start[1], start[2]
+    goal_x, goal_y, goal_z = goal[0], goal[1], goal[2]
+    first_x, first_y, first_z = first[0], first[1], first[2]
+    step_x, next_x, gap_x = _aim(origin[0], ray_x / length, x, resolution)
+    step_y, next_y, gap_y = _aim(origin[1], ray_y / length, y, resolution)
+    step_z, next_z, gap_z = _aim(origin[2], ray_z / length, z, resolution)
     while True:
-        x, y, z = now[0], now[1], now[2]
-        if x >> 3 != last_x or y >> 3 != last_y or z >> 3 != last_z:
-            last_x, last_y, last_z = x >> 3, y >> 3, z >> 3
+        block = around[(x >> 3) - first_x, (y >> 3) - first_y, (z >> 3) - first_z]
+        if block < 0:
             block = _place(table, coords, free, state, log_odds, x, y, z)
-        inner = cell(x, y, z)
-        if marks[block, inner] == 0:
-            touched[tally[0]] = block * CELLS + inner
-            tally[0] += 1
-            marks[block, inner] = _CROSSED
-        if t_max[0] < t_max[1]:
-            a = 0 if t_max[0] < t_max[2] else 2
+            around[(x >> 3) - first_x, (y >> 3) - first_y, (z >> 3) - first_z] = block
+        at = block * CELLS + cell(x, y, z)
+        mark = marks[at]
+        touched[count] = at
+        count += mark == 0
+        marks[at] = mark | _CROSSED
+        if next_x < next_y:
+            if next_x < next_z:
+                x += step_x
+                next_x += gap_x
+            else:
+                z += step_z
+                next_z += gap_z
+        elif next_y < next_z:
+            y += step_y
+            next_y += gap_y
         else:
-            a = 1 if t_max[1] < t_max[2] else 2
-        now[a] += step[a]
-        t_max[a] += t_delta[a]
-        if now[0] == goal[0] and now[1] == goal[1] and now[2] == goal[2]:
-            break
-        if min(t_max[0], t_max[1], t_max[2]) > reach:
-            break  # rounding led past the end
+            z += step_z
+            next_z += gap_z
+        if x == goal_x and y == goal_y and z == goal_z:
+            return count
+        if min(next_x, next_y, next_z) > reach:
+            return count  # rounding led past the end
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -84,14 +96,16 @@ def mark_rays(table, coords, free, state, log_odds, marks, touched, tally, ends,
     ends: (N, 3) float64, origin: (3,) float32, metres. Each voxel that is marked stands once in `touched`, as
     place * CELLS + cell; tally[0] counts them. Rays that end in one voxel count once, and end in its centre.
     """
-    factor = 1.0 / resolution
+    factor, flat, count = 1.0 / resolution, marks.reshape(-1), tally[0]
     tip, ray = np.empty(3, np.float32), np.empty(3, np.float32)
-    start, goal = np.empty(3, np.int64), np.empty(3, np.int64)
-    step, t_max, t_delta = np.empty(3, np.int64), np.empty(3, np.float64), np.empty(3, np.float64)
+    start, goal, corner = np.empty(3, np.int64), np.empty(3, np.int64), np.empty(3, np.int64)
+    reach = (math.ceil(max_range * factor) >> 3) + 2  # blocks, with one for rounding
     for a in range(3):
         start[a] = math.floor(factor * origin[a])
+        corner[a] = (start[a] >> 3) - reach
         if not -HALF <= start[a] < HALF:
             return len(ends)
+    around = np.full((2 * reach + 1, 2 * reach + 1, 2 * reach + 1), -1, np.int32)
     for i in range(first, len(ends)):
         inside, crossed = True, 1
         for a in range(3):
@@ -112,24 +126,26 @@ def mark_rays(table, coords, free, state, log_odds, marks, touched, tally, ends,
             crossed += abs(goal[a] - start[a]) + 2
         if not inside:
             continue
-        if tally[0] + crossed > len(touched) or state[USED] + crossed > len(coords):
+        if count + crossed > len(touched) or state[USED] + crossed > len(coords):
+            tally[0] = count
             return i
         if hits:
             block = _place(table, coords, free, state, log_odds, goal[0], goal[1], goal[2])
-            inner = cell(goal[0], goal[1], goal[2])
-            mark = marks[block, inner]
+            at = block * CELLS + cell(goal[0], goal[1], goal[2])
+            mark = flat[at]
             if mark & _HIT:
                 continue
             if mark == 0:
-                touched[tally[0]] = block * CELLS + inner
-                tally[0] += 1
-            marks[block, inner] = mark | _HIT
+                touched[count] = at
+                count += 1
+            flat[at] = mark | _HIT
         if start[0] == goal[0] and start[1] == goal[1] and start[2] == goal[2]:
             continue
-        reach = _aim(origin, tip, start, resolution, step, t_max, t_delta)
-        _cross(
-            table, coords, free, state, log_odds, marks, touched, tally, start, goal, reach, step, t_max, t_delta
+        count = _cross(
+            table, coords, free, state, log_odds, flat, touched, count, around, corner, origin, tip, start, goal,
+            resolution,
         )  # fmt: skip
+    tally[0] = count
     return len(ends)
 
 
@@ -156,6 +172,64 @@ def update_marked(log_odds, marks, touched, hit, miss, low, high):
             touched[changed] = touched[n]
             changed += 1
     return changed
+
+
+@njit(cache=True, nogil=True)
+def voxels_at(coords, places):
+    """(N, 3) int64: the voxels at places (N,) int64, place of the block * CELLS + cell."""
+    found = np.empty((len(places), 3), np.int64)
+    for n in range(len(places)):
+        block, inner = places[n] // CELLS, places[n] % CELLS
+        found[n, 0] = coords[block, 0] * SIDE + inner // (SIDE * SIDE)
+        found[n, 1] = coords[block, 1] * SIDE + inner // SIDE % SIDE
+        found[n, 2] = coords[block, 2] * SIDE + inner % SIDE
+    return found
+
+
+@njit(cache=True, nogil=True)
+def mark_columns(voxels, map_from_voxels, resolution, corner, marks):
+    """Set the marks (rows, columns) bool of the columns of the plan in which the centres of voxels (N, 3) lie.
+
+    map_from_voxels: (4, 4). corner: (column, row) of cell (0, 0), int64, in multiples of the resolution.
+    """
+    rows, columns = marks.shape
+    m = map_from_voxels
+    for n in range(len(voxels)):
+        x, y, z = (
+            (voxels[n, 0] + 0.5) * resolution,
+            (voxels[n, 1] + 0.5) * resolution,
+            (voxels[n, 2] + 0.5) * resolution,
+        )
+        column = math.floor((m[0, 0] * x + m[0, 1] * y + m[0, 2] * z + m[0, 3]) / resolution) - corner[0]
+        row = math.floor((m[1, 0] * x + m[1, 1] * y + m[1, 2] * z + m[1, 3]) / resolution) - corner[1]
+        if 0 <= row < rows and 0 <= column < columns:
+            marks[row, column] = True
+
+
+@njit(cache=True, nogil=True)
+def column_states(table, coords, log_odds, cells, voxels_from_map, levels, resolution):
+    """(N, 2) bool: whether a voxel was EMPTY, and whether one was FULL, of those at `levels` over each column.
+
+    cells: (N, 3) float64, centre of the column, x and y, and height of its floor, metres in map. levels: (L,) float64,
+    metres over it. voxels_from_map: (4, 4).
+    """
+    found = np.zeros((len(cells), 2), np.bool_)
+    m, factor = voxels_from_map, 1.0 / resolution
+    last_x, last_y, last_z, block = 1 << 40, 0, 0, -1
+    for n in range(len(cells)):
+        for k in range(len(levels)):
+            u, v, w = cells[n, 0], cells[n, 1], levels[k] + cells[n, 2]
+            x = math.floor(factor * np.float32(m[0, 0] * u + m[0, 1] * v + m[0, 2] * w + m[0, 3]))
+            y = math.floor(factor * np.float32(m[1, 0] * u + m[1, 1] * v + m[1, 2] * w + m[1, 3]))
+            z = math.floor(factor * np.float32(m[2, 0] * u + m[2, 1] * v + m[2, 2] * w + m[2, 3]))
+            if x >> 3 != last_x or y >> 3 != last_y or z >> 3 != last_z:
+                last_x, last_y, last_z = x >> 3, y >> 3, z >> 3
+                block = find(table, coords, last_x, last_y, last_z)
+            if block >= 0:
+                value = log_odds[block, cell(x, y, z)]
+                if not math.isnan(value):
+                    found[n, 1 if value >= 0.0 else 0] = True
+    return found
 
 
 @njit(cache=True, nogil=True)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from lodestar.mapping import occupancy_kernels, octomap_stream
-from lodestar.mapping.blocks import CELLS, SIDE, BlockPool
+from lodestar.mapping.blocks import CELLS, BlockPool
 from lodestar.mapping.occupancy_kernels import HALF
 
 kernels: Any = occupancy_kernels  # their arrays come as tuples, which mypy does not count
@@ -79,9 +79,7 @@ class OccupancyVoxels:
 
     def _voxels(self, flat: np.ndarray) -> np.ndarray:
         """(M, 3) int64 voxels at place * CELLS + cell."""
-        inner = flat % CELLS
-        offsets = np.column_stack([inner // SIDE**2, inner // SIDE % SIDE, inner % SIDE])
-        return self._pool.coords[flat // CELLS].astype(np.int64) * SIDE + offsets
+        return kernels.voxels_at(self._pool.coords, flat)
 
     def _known(self) -> tuple[np.ndarray, np.ndarray]:
         """Voxels (N, 3) int64 that were seen, and their log-odds (N,)."""
@@ -95,6 +93,20 @@ class OccupancyVoxels:
         return kernels.labels(
             table, coords, self._log_odds, np.ascontiguousarray(points, np.float64), self._resolution
         )
+
+    def columns(
+        self, cells: np.ndarray, levels: np.ndarray, voxels_from_map: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(N,) bool each: whether a voxel was empty, and whether one was full, of those over cells of a plan.
+
+        cells: (N, 3) x, y and height of the floor; levels: (L,) over it; metres. voxels_from_map: (4, 4).
+        """
+        table, coords, _, _ = self._index
+        found = kernels.column_states(
+            table, coords, self._log_odds, cells, np.ascontiguousarray(voxels_from_map, np.float64), levels,
+            self._resolution,
+        )  # fmt: skip
+        return found[:, 0], found[:, 1]
 
     def full_data(self) -> bytes:
         """The stream of octomap_msgs/Octomap with binary = false."""

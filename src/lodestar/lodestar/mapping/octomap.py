@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import cv2
 import numpy as np
@@ -10,11 +11,13 @@ import numpy as np
 from lodestar.geometry.corrections import Anchor
 from lodestar.geometry.poses import inverse, transform_points
 from lodestar.grid.occupancy import FREE, OCCUPIED, UNKNOWN, OccupancyGrid2D
+from lodestar.mapping import occupancy_kernels
 from lodestar.mapping.config import OctoMapConfig
 from lodestar.mapping.floor import FloorMap, FloorState
-from lodestar.mapping.occupancy_kernels import EMPTY, FULL
 from lodestar.mapping.occupancy_voxels import OccupancyVoxels
 from lodestar.perception.frames import RgbdFrame
+
+kernels: Any = occupancy_kernels  # mypy cannot check the arrays in calls
 
 
 class MapExtentError(ValueError):
@@ -128,13 +131,10 @@ class OctoMapper:
 
     def _mark_changed(self, voxels: np.ndarray) -> None:
         """The columns of voxels (N, 3) of the octree are to be projected again."""
-        centres = transform_points(self._anchor.map_from_part, (voxels + 0.5) * self.config.resolution)
-        cells = np.floor(centres[:, :2] / self.config.resolution).astype(np.int64)
-        columns, rows = (cells - np.asarray(self._origin_cell)).T
-        inside = (
-            (rows >= 0) & (rows < self._dirty.shape[0]) & (columns >= 0) & (columns < self._dirty.shape[1])
-        )
-        self._dirty[rows[inside], columns[inside]] = True
+        kernels.mark_columns(
+            voxels, np.ascontiguousarray(self._anchor.map_from_part, np.float64), self.config.resolution,
+            np.asarray(self._origin_cell, np.int64), self._dirty,
+        )  # fmt: skip
 
     def _observe_floor(
         self, floor: FloorMap, points_map: np.ndarray, origin: np.ndarray, map_from_base: np.ndarray | None
@@ -268,16 +268,14 @@ class OctoMapper:
         """Return (N,) int8 states of grid columns from the voxels of the band over their floor."""
         resolution = self.config.resolution
         column0, row0 = self._origin_cell  # type: ignore[misc]
-        query = np.empty((len(rows), len(self._levels), 3))
-        query[..., 0] = ((columns + column0 + 0.5) * resolution)[:, None]
-        query[..., 1] = ((rows + row0 + 0.5) * resolution)[:, None]
-        floor = self._asked[rows, columns] * resolution
-        query[..., 2] = self._levels + floor[:, None]
-        points = transform_points(inverse(self._anchor.map_from_part), query.reshape(-1, 3))
-        labels = self._octree.labels(points).reshape(len(rows), -1)
+        cells = np.empty((len(rows), 3))
+        cells[:, 0] = (columns + column0 + 0.5) * resolution
+        cells[:, 1] = (rows + row0 + 0.5) * resolution
+        cells[:, 2] = self._asked[rows, columns] * resolution
+        empty, full = self._octree.columns(cells, self._levels, inverse(self._anchor.map_from_part))
         states = np.full(len(rows), UNKNOWN, np.int8)
-        states[(labels == EMPTY).any(axis=1)] = FREE
-        states[(labels == FULL).any(axis=1)] = OCCUPIED
+        states[empty] = FREE
+        states[full] = OCCUPIED
         return states
 
     def _cover(self, origin: np.ndarray, points_map: np.ndarray) -> None:

@@ -33,10 +33,13 @@ def build_pillars(points: np.ndarray, ids: np.ndarray, resolution: float, revisi
     low = cells.min(0)
     columns, rows = cells.max(0) - low + 1
     cell = (cells[:, 1] - low[1]) * columns + (cells[:, 0] - low[0])
-    pairs, count = np.unique(np.stack([cell, ids.astype(np.int64)], 1), axis=0, return_counts=True)
-    order = np.lexsort((pairs[:, 1], -count, pairs[:, 0]))
-    cell, identity, count = pairs[order, 0], pairs[order, 1], count[order]
-    _, first = np.unique(cell, return_index=True)
+    span = int(ids.max()) + 1
+    # one number for a cell and an instance: rows of two take ten times as long to sort
+    pairs, count = np.unique(cell * span + ids.astype(np.int64), return_counts=True)
+    cell, identity = np.divmod(pairs, span)
+    order = np.lexsort((identity, -count, cell))
+    cell, identity, count = cell[order], identity[order], count[order]
+    first = np.flatnonzero(np.diff(cell, prepend=-1))
     rank = np.arange(len(cell)) - np.repeat(first, np.diff(np.append(first, len(cell))))
     kept = rank < RANKS
     ranked_ids = np.zeros((RANKS, rows * columns), np.int32)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lodestar.grid import paths
 from lodestar.grid.inflation import obstacle_distance, traversable
 from lodestar.grid.occupancy import FREE, OCCUPIED, UNKNOWN, OccupancyGrid2D
 from lodestar.grid.paths import NoPath, NoPathReason, TravelConfig, path_lengths, plan_path
@@ -167,3 +168,26 @@ def test_a_pocket_is_left_by_a_gap_that_is_too_narrow_elsewhere():
     assert not np.isfinite(outside[30, 7])  # nobody goes in there by plan
     closed = TravelConfig(pocket_area=0.0)
     assert not np.isfinite(path_lengths(grid, (0.7, 3.0), closed)[30, 40])
+
+
+def test_all_who_ask_for_the_lengths_from_one_place_share_them(monkeypatch):
+    planned, plan = [], paths._path_lengths
+
+    def count(grid, start, config):
+        planned.append((start, config))
+        return plan(grid, start, config)
+
+    monkeypatch.setattr(paths, "_path_lengths", count)
+    grid = OccupancyGrid2D(np.zeros((60, 60), np.int8), 0.1, (0.0, 0.0))
+    wide = TravelConfig(clearance=0.4)
+    for _ in range(3):  # experts, the judge of an answer, the validator
+        for config in (TravelConfig(), wide):
+            lengths = path_lengths(grid, np.array([1.0, 1.0, 0.3]), config)
+            assert not lengths.flags.writeable
+    assert len(planned) == 2
+    path_lengths(grid, (2.0, 1.0))
+    path_lengths(OccupancyGrid2D(grid.cells, 0.1, (0.0, 0.0)), (1.0, 1.0))
+    assert len(planned) == 4
+    for x in np.linspace(1.0, 5.0, 50):  # a grid keeps the newest alone
+        path_lengths(grid, (x, 3.0))
+    assert len(grid._kept) <= 8

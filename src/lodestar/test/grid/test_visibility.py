@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lodestar.grid import visibility
 from lodestar.grid.occupancy import FREE, OCCUPIED, UNKNOWN, OccupancyGrid2D
-from lodestar.grid.visibility import line_of_sight, visible_mask
+from lodestar.grid.visibility import line_of_sight, nearest_in_sight, visible_mask
 
 
 def walled():
@@ -70,3 +71,33 @@ def test_field_of_view_limits_what_is_seen():
     assert whole.sum() * 0.01 == pytest.approx(math.pi * 4, rel=0.06)
     assert half.sum() == pytest.approx(whole.sum() / 2, rel=0.08)
     assert not half[:, :28].any()
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=40, deadline=None)
+def test_the_nearest_in_sight_is_the_least_over_the_mask(seed):
+    rng = np.random.default_rng(seed)
+    cells = rng.choice(np.array([-1, 0, 100], np.int8), (40, 50), p=(0.2, 0.75, 0.05))
+    grid = OccupancyGrid2D(cells, 0.1, (-1.0, 2.0))
+    lengths = rng.integers(0, 6, cells.shape).astype(np.float32)  # with ties
+    allowed = (cells == 0) & (rng.random(cells.shape) < 0.1)
+    cell = tuple(int(rng.integers(size)) for size in cells.shape)
+    seen = visible_mask(grid, grid.points_of(np.array(cell)), 1.7) & allowed
+    found = nearest_in_sight(grid, cell, 1.7, lengths, allowed)
+    if not seen.any():
+        assert found is None
+    else:
+        assert found == np.unravel_index(np.where(seen, lengths, np.inf).argmin(), cells.shape)
+
+
+def test_one_compiled_version_serves_one_end_and_several(monkeypatch):
+    given = []
+    monkeypatch.setattr(visibility, "_sight", lambda *values: given.append(values))
+    grid = OccupancyGrid2D(np.zeros((30, 30), np.int8), 0.1, (0.0, 0.0))
+    poses = np.array([[1.0, 1.0, 0.2], [1.0, 2.0, 0.1]])
+    for starts in (poses[0, :2], poses[:, :2], poses[:1, :2]):
+        visibility.sight_between(grid, starts, poses[: max(len(starts) if starts.ndim > 1 else 1, 1), :2])
+    layouts = [
+        [(a.flags.writeable, a.flags.c_contiguous) for a in one if isinstance(a, np.ndarray)] for one in given
+    ]
+    assert layouts[0] == layouts[1] == layouts[2]

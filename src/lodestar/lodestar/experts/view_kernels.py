@@ -1,0 +1,138 @@
+"""Compiled rays from viewpoints: how far each sees, what is new there, and over which furniture it looks."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from lodestar.grid.visibility import ray_buffers, ray_cells
+
+
+@njit(cache=True)
+def ray_over(cells, occupied_from, owner, u0, v0, du, dv, reach, flat, entered, more, further):
+    """`ray_cells`, continued over the known furniture that ends the ray. Returns the number of cells, and the
+    index of the cell that ended the ray (equal to the number if none did).
+    """
+    n = ray_cells(cells, occupied_from, u0, v0, du, dv, reach, flat, entered)
+    values, owners = cells.ravel(), owner.ravel()
+    if n == 0 or entered[n - 1] == 0.0 or values[flat[n - 1]] < occupied_from:
+        return n, n
+    solid, who = n - 1, owners[flat[n - 1]]
+    while who >= 0 and entered[n - 1] < reach:
+        at = entered[n - 1] + 1e-6
+        found = ray_cells(cells, occupied_from, u0 + du * at, v0 + dv * at, du, dv, reach - at, more, further)
+        before = n
+        for k in range(1, found):
+            if owners[more[k]] != who or values[more[k]] < occupied_from or n == len(flat):
+                return n, solid
+            flat[n], entered[n] = more[k], at + further[k]
+            n += 1
+        if n == before:
+            break
+    return n, solid
+
+
+@njit(cache=True)
+def _directions(angles):
+    """Return the cosines and sines, (N,) float64 each, of angles (N,): they are those of the rays of every place."""
+    return np.cos(angles), np.sin(angles)
+
+
+@njit(cache=True)
+def sector_gains(cells, occupied_from, unseen, closest, owner, starts, reach, depth, sectors, rays):
+    """(N, sectors) area of unseen cells in view of each start, in cells; a ray ends `depth` into the unknown."""
+    flat, entered = ray_buffers(reach)
+    more, further = ray_buffers(reach)
+    values, wanted, needed = cells.ravel(), unseen.ravel(), closest.ravel()
+    gains = np.zeros((len(starts), sectors))
+    width = 2.0 * math.pi / (sectors * rays)
+    cosines, sines = _directions(width * (np.arange(sectors * rays) + 0.5))
+    for i in range(len(starts)):
+        u0, v0 = starts[i]
+        for ray in range(sectors * rays):
+            du, dv = cosines[ray], sines[ray]
+            n, _ = ray_over(cells, occupied_from, owner, u0, v0, du, dv, reach, flat, entered, more, further)
+            inside = 0.0
+            area = 0.0
+            for k in range(1, n):
+                left = entered[k + 1] if k + 1 < n else reach
+                if k + 1 == n and values[flat[k]] >= occupied_from:
+                    left = min(entered[k] + 1.0, reach)
+                if wanted[flat[k]] and entered[k] >= needed[flat[k]]:
+                    area += (left * left - entered[k] * entered[k]) / 2.0
+                if values[flat[k]] < 0:
+                    inside += left - entered[k]
+                    if inside > depth:
+                        break
+            gains[i, ray // rays] += area * width
+    return gains
+
+
+@njit(cache=True)
+def views(cells, occupied_from, index, closest, owner, starts, in_view, reach, depth, count, rays):
+    """Return (N, count) bool: the numbered cells (`index` >= 0) that each start sees in its sectors `in_view`.
+
+    A ray is followed here as by `ray_cells`, and no farther than it shows something; what lies over known furniture
+    that ends it is left to `ray_over`.
+    """
+    flat, entered = ray_buffers(reach)
+    more, further = ray_buffers(reach)
+    values, numbers, needed, owners = cells.ravel(), index.ravel(), closest.ravel(), owner.ravel()
+    rows, columns = cells.shape
+    sectors = in_view.shape[1]
+    cosines, sines = _directions(2.0 * math.pi * (np.arange(sectors * rays) + 0.5) / (sectors * rays))
+    seen = np.zeros((len(starts), count), np.bool_)
+    for i in range(len(starts)):
+        u0, v0 = starts[i]
+        own = seen[i]
+        for ray in range(sectors * rays):
+            if not in_view[i, ray // rays]:
+                continue
+            du, dv = cosines[ray], sines[ray]
+            column, row = math.floor(u0), math.floor(v0)
+            step_u, step_v = (1 if du > 0 else -1), (1 if dv > 0 else -1)
+            next_u = ((column + (du > 0)) - u0) / du if abs(du) > 1e-12 else math.inf
+            next_v = ((row + (dv > 0)) - v0) / dv if abs(dv) > 1e-12 else math.inf
+            gap_u = abs(1.0 / du) if abs(du) > 1e-12 else math.inf
+            gap_v = abs(1.0 / dv) if abs(dv) > 1e-12 else math.inf
+            travelled, inside, begun, goes_over = 0.0, 0.0, False, False
+            while travelled < reach:
+                ahead = min(next_u, next_v)
+                if 0 <= row < rows and 0 <= column < columns:
+                    begun = True
+                    at = row * columns + column
+                    value = values[at]
+                    if travelled > 0.0 and value >= occupied_from and owners[at] >= 0:
+                        goes_over = True
+                        break
+                    if numbers[at] >= 0 and travelled >= needed[at]:
+                        own[numbers[at]] = True
+                    if travelled > 0.0 and value >= occupied_from:
+                        break
+                    if value < 0:
+                        inside += ahead - travelled
+                        if inside > depth:
+                            break
+                elif begun:
+                    break  # a ray cannot re-enter the grid
+                travelled = ahead
+                if next_u < next_v:
+                    column += step_u
+                    next_u += gap_u
+                else:
+                    row += step_v
+                    next_v += gap_v
+            if not goes_over:
+                continue
+            n, _ = ray_over(cells, occupied_from, owner, u0, v0, du, dv, reach, flat, entered, more, further)
+            inside = 0.0
+            for k in range(n):
+                if numbers[flat[k]] >= 0 and entered[k] >= needed[flat[k]]:
+                    own[numbers[flat[k]]] = True
+                if values[flat[k]] < 0 and k + 1 < n:
+                    inside += entered[k + 1] - entered[k]
+                    if inside > depth:
+                        break
+    return seen

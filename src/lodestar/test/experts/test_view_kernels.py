@@ -1,0 +1,89 @@
+"""The rays of viewpoints against plain walks over their cells."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from expert_worlds import request
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lodestar.experts.coverage import LookedAt
+from lodestar.experts.frontier import FrontierExpert
+from lodestar.experts.protocol import Proposal
+from lodestar.experts.view_kernels import ray_over, views
+from lodestar.grid.occupancy import FREE, OCCUPIED, UNKNOWN, OccupancyGrid2D
+from lodestar.grid.visibility import ray_buffers
+from lodestar.language.directive import StepKind
+
+
+def walked(cells, index, closest, owner, starts, in_view, reach, depth, count, rays):
+    """What `views` returns, from whole rays."""
+    flat, entered = ray_buffers(reach)
+    more, further = ray_buffers(reach)
+    sectors = in_view.shape[1]
+    seen = np.zeros((len(starts), count), bool)
+    for i, (u, v) in enumerate(starts):
+        for ray in np.flatnonzero(np.repeat(in_view[i], rays)):
+            angle = 2.0 * math.pi * (ray + 0.5) / (sectors * rays)
+            du, dv = math.cos(angle), math.sin(angle)
+            n, _ = ray_over(cells, 65, owner, u, v, du, dv, reach, flat, entered, more, further)
+            inside = 0.0
+            for k in range(n):
+                number = index.flat[flat[k]]
+                if number >= 0 and entered[k] >= closest.flat[flat[k]]:
+                    seen[i, number] = True
+                if cells.flat[flat[k]] < 0 and k + 1 < n:
+                    inside += entered[k + 1] - entered[k]
+                    if inside > depth:
+                        break
+    return seen
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10_000), st.sampled_from((2.0, 8.0, 100.0)))
+def test_views_are_those_of_whole_rays(seed, depth):
+    rng = np.random.default_rng(seed)
+    values = np.array([UNKNOWN, FREE, OCCUPIED], np.int8)
+    cells = rng.choice(values, (30, 36), p=(0.3, 0.62, 0.08))
+    owner = np.full(cells.shape, -1, np.int32)
+    owner[8:14, 9:20] = 0
+    cells[9:13, 11:18] = OCCUPIED  # furniture with a known top
+    index = np.where(rng.random(cells.shape) < 0.5, rng.integers(0, 40, cells.shape), -1).astype(np.int32)
+    closest = np.where(rng.random(cells.shape) < 0.3, 6.0, 0.0).astype(np.float32)
+    starts = rng.uniform((0.0, 0.0), (36.0, 30.0), (5, 2))
+    in_view = rng.random((5, 12)) < 0.7
+    shown = views(cells, 65, index, closest, owner, starts, in_view, 14.0, depth, 40, 4)
+    assert np.array_equal(shown, walked(cells, index, closest, owner, starts, in_view, 14.0, depth, 40, 4))
+
+
+def comb(teeth: int) -> np.ndarray:
+    """(rows, columns) int8: a hall with a large unknown part, and along a wall so many niches too small to go for."""
+    cells = np.full((48, 24 * teeth + 40), OCCUPIED, np.int8)
+    cells[1:20, 1:-1] = FREE
+    cells[1:20, -32:-1] = UNKNOWN
+    for k in range(teeth):
+        cells[20, 24 * k + 4 : 24 * k + 20] = UNKNOWN
+    return cells
+
+
+@pytest.mark.parametrize("given_up", [(), ((1.0, 1.0, 0.0),)])
+def test_rays_are_cast_for_all_pieces_at_once(given_up, monkeypatch):
+    calls, cast = [], LookedAt.views
+
+    def count(self, points, *rest, **more):
+        calls.append(len(points))
+        return cast(self, points, *rest, **more)
+
+    monkeypatch.setattr(LookedAt, "views", count)
+    made, small = [], []
+    for teeth in (3, 9):
+        expert, calls[:] = FrontierExpert(), []
+        expert.set_grid(OccupancyGrid2D(comb(teeth), 0.1, (0.0, 0.0)))
+        asked = request((1.0, 1.0, 0.0), kind=StepKind.EXPLORE, excluded_goals=given_up)
+        assert isinstance(expert.propose(asked), Proposal)
+        small.append(sum(not one.reachable for one in expert.frontiers()))
+        made.append(len(calls))
+    assert 1 < small[0] < small[1] and made[0] == made[1] <= 3

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -54,6 +55,7 @@ class Sample:
     arm: int
     propensities: np.ndarray
     reward: float
+    seconds: float = 0.0  # from this decision to the next of its run; of the last, what its goal told
 
 
 @dataclass(frozen=True)
@@ -142,7 +144,7 @@ def samples_of(logs: Iterable[Iterable[Decision]], decay: float) -> tuple[list[S
         for one_run in _runs(closed):
             run += 1
             rewards = _credited(one_run, decay)
-            for decision, reward in zip(one_run, rewards):
+            for decision, reward, seconds in zip(one_run, rewards, _seconds(one_run)):
                 its_arms = tuple(arm.expert for arm in decision.arms)
                 its_features, its_names = features_of(decision)
                 if not samples:
@@ -152,7 +154,7 @@ def samples_of(logs: Iterable[Iterable[Decision]], decay: float) -> tuple[list[S
                         f"epoch {decision.epoch} has arms {its_arms} and features {its_features!r}, "
                         f"earlier ones {arms} and {features!r}"
                     )
-                samples.append(_sample(decision, run, names, reward))
+                samples.append(_sample(decision, run, names, reward, seconds))
     if not samples:
         raise ValueError("the log contains no decision with a reward")
     return samples, arms, features
@@ -186,7 +188,16 @@ def _credited(run: Sequence[Decision], decay: float) -> list[float]:
     return rewards
 
 
-def _sample(decision: Decision, run: int, names: tuple[str, ...], reward: float) -> Sample:
+def _seconds(run: Sequence[Decision]) -> list[float]:
+    """Return how long each turn (N,) of a run took."""
+    told = next((arm.proposal for arm in run[-1].arms if arm.expert == run[-1].chosen), None)
+    last = 0.0 if told is None or told.seconds is None else told.seconds
+    return [after.stamp - one.stamp for one, after in pairwise(run)] + [last]
+
+
+def _sample(
+    decision: Decision, run: int, names: tuple[str, ...], reward: float, seconds: float = 0.0
+) -> Sample:
     count = len(decision.arms)
     contexts = np.repeat(np.array([[decision.context[name] for name in names]], np.float64), count, axis=0)
     for feature in ARM_FEATURES:
@@ -201,6 +212,7 @@ def _sample(decision: Decision, run: int, names: tuple[str, ...], reward: float)
         arm=next(i for i, arm in enumerate(decision.arms) if arm.expert == decision.chosen),
         propensities=np.array([arm.propensity for arm in decision.arms], np.float64),
         reward=float(reward),
+        seconds=float(seconds),
     )
 
 
@@ -263,7 +275,7 @@ def _target(samples: Sequence[Sample], policy: Policy, learn: bool) -> np.ndarra
     for index, sample in enumerate(samples):
         probabilities[index] = policy.choose(sample.contexts, sample.admissible).propensities
         if learn:
-            policy.update(sample.contexts[sample.arm], sample.arm, sample.reward)
+            policy.update(sample.contexts[sample.arm], sample.arm, sample.reward, sample.seconds)
     return probabilities
 
 

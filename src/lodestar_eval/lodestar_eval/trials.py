@@ -33,6 +33,8 @@ CONTINUAL = (
     "bandit_continual"  # begins as COLD in the first building, and keeps what it learns from one to the next
 )
 COLD_ROWS = (COLD, CONTINUAL)
+VALUE_ROWS = ("greedy", "mask_after", "corrected")  # choose by the chance per second of each goal (ADR 0094)
+KEPT = "corrected_continual"  # corrected, and keeps what it learns from one building to the next
 COLD_ALPHA = (
     1.0  # a bandit without a prior must explore: Li et al. 2010 have alpha = 1 + sqrt(ln(2 / delta) / 2)
 )
@@ -46,7 +48,18 @@ def core_rows() -> tuple[str, ...]:
 
 def all_rows() -> tuple[str, ...]:
     """Return the rows of "all"."""
-    return (*core_rows(), COLD, CONTINUAL, "round_robin", "random", "fixed", "epsilon_greedy", "thompson")
+    return (
+        *core_rows(),
+        COLD,
+        CONTINUAL,
+        "round_robin",
+        "random",
+        "fixed",
+        "epsilon_greedy",
+        "thompson",
+        *VALUE_ROWS,
+        KEPT,
+    )
 
 
 @dataclass(frozen=True)
@@ -87,7 +100,16 @@ class Plan:
 
 
 def _continual(policy: str) -> bool:
-    return policy.removesuffix(UNDELAYED) == CONTINUAL
+    return policy.removesuffix(UNDELAYED) in (CONTINUAL, KEPT)
+
+
+def _by_value(policy: str) -> bool:
+    return policy in (*VALUE_ROWS, KEPT)
+
+
+def _valued(selection: SelectionConfig) -> SelectionConfig:
+    """Return the selection with the features and the reward of policies that choose by value."""
+    return replace(selection, policy="corrected", features="valued", reward="found")
 
 
 @dataclass(frozen=True)
@@ -153,9 +175,9 @@ def run_chain(
     plan: Plan, buildings: Sequence[Building], setting: str, policy: str
 ) -> Iterator[list[EpisodeOutcome]]:
     """Yield the outcomes of a row whose selector keeps its state between buildings."""
-    kept = policy_named(CONTINUAL, plan.learned, plan.episode.robot.goal_selector.selection)(
-        np.random.default_rng(0)
-    )
+    kept = policy_named(
+        policy.removesuffix(UNDELAYED), plan.learned, plan.episode.robot.goal_selector.selection
+    )(np.random.default_rng(0))
     for building in buildings:
         yield _run_rows(plan, building, (setting,), (policy,), lambda _: kept)
 
@@ -221,6 +243,9 @@ def _one(
         settings = changed(settings, robot__goal_selector__loop__known_first=False)
     elif policy in expert_names():
         settings = changed(settings, robot__goal_selector__experts=(policy,))
+    elif _by_value(policy):
+        chosen = _valued(settings.robot.goal_selector.selection)
+        settings = changed(settings, robot__goal_selector__selection=chosen)
     elif policy == LED:
         settings = changed(settings, robot__experts__frontier_expert__expectation=False)
     selector = selector or policy_named(policy, plan.learned, settings.robot.goal_selector.selection)
@@ -263,6 +288,9 @@ def policy_named(
     from lodestar.selection.policy import Policy
 
     arms = (name,) if name in expert_names() else expert_names()
+    if _by_value(name):
+        selection = _valued(selection or SelectionConfig())
+        name = name.removesuffix("_continual")
     features = feature_names((selection or SelectionConfig()).features, arms)
 
     def make(rng: np.random.Generator) -> Policy:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import dataclass
+from pathlib import Path
 
 from lodestar.agent.errands.commands import (
     AskMemory,
@@ -72,16 +73,16 @@ def make_loop(
         context = parts.loop_context(config, node.shared, book, policy, prefix, adviser)
     except BadSkills as error:
         raise ParameterError(f"shared.skills_file: {error}") from error
-    return parts.decision_loop(context), PolicyKeeper(node, policy, config.selection.policy_state)
+    return parts.decision_loop(context), PolicyKeeper(node, policy, config.selection.state_file)
 
 
 class PolicyKeeper:
     """Save the policy's state after each directive, on a thread of its own."""
 
-    def __init__(self, node: LodestarNode, policy: Policy, file: str) -> None:
+    def __init__(self, node: LodestarNode, policy: Policy, file: Path | None) -> None:
         self._policy = policy
         self._writer: QueueWorker[dict] | None = None
-        if file:
+        if file is not None:
             self._writer = QueueWorker(
                 "policy_state", lambda state: save_state(state, file), node.diagnostics.error
             )

@@ -12,7 +12,7 @@ from operator import attrgetter
 from typing import Any, TypeVar
 
 from lodestar.agent.facts.config import LoopConfig
-from lodestar.experts.config import ApproachConfig, ReachConfig
+from lodestar.experts.config import ApproachConfig, BeliefConfig, ReachConfig
 from lodestar.geometry.camera import DEPTH_RANGE
 from lodestar.grid.config import (
     ComfortConfig,
@@ -50,6 +50,7 @@ class SharedConfig:
     reach: ReachConfig = field(default_factory=ReachConfig)  # clearances of the robot's paths, and its pace
     success: SuccessConfig = field(default_factory=SuccessConfig)  # when an object counts as found
     looks: LookConfig = field(default_factory=LookConfig)  # when a place counts as looked at
+    belief: BeliefConfig = field(default_factory=BeliefConfig)  # where an unseen target is likely
     depth_range: float = DEPTH_RANGE  # m, largest depth that is used; DESIGN section 4
     keep_out_distance: float = (
         DEFAULT_KEEP_AWAY  # m around forbidden objects without a stated distance; chosen

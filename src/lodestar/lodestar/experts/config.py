@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
+from lodestar.experts.belief_config import BeliefConfig
 from lodestar.experts.standing import StandingConfig
 from lodestar.grid.config import LookConfig, PaceConfig, TravelConfig, ViewpointConfig
-from lodestar.language.config import PriorConfig, ReasonerConfig, ViewReasonerConfig
+from lodestar.language.config import ReasonerConfig, ViewReasonerConfig
 from lodestar.memory.config import FrontierSnapshotConfig
 from lodestar.query.config import QueryConfig
 
@@ -127,6 +128,30 @@ class RecallConfig:
 
 
 @dataclass(frozen=True)
+class DirectionConfig:
+    """Directions in view that are worth going to: open depth, with unknown floor behind it."""
+
+    least: float = (
+        0.1  # chance that the target is behind an open direction, from which it is gone to; LikelyConfig
+    )
+    sectors: int = 7  # of the image's width; chosen: about 12 degrees each
+    rows: tuple[float, float] = (
+        0.35,
+        0.65,
+    )  # share of the image's height in which depth is read; chosen: the horizon
+    quantile: float = (
+        0.8  # of the depths of a sector, which is its depth; chosen: a door frame is part of a sector
+    )
+    open_depth: float = (
+        3.0  # metres of depth from which a sector is open; chosen: more than a step into a room
+    )
+    beyond: float = 3.0  # metres behind that depth in which unknown floor counts; LikelyConfig.behind
+    unknown_share: float = 0.33  # of an unknown cell that is floor; StopConfig
+    rest: float = 15.0  # m^2 of floor that the map does not show yet; StopConfig.beyond
+    belief: BeliefConfig = field(default_factory=BeliefConfig, metadata={"shared": "belief"})
+
+
+@dataclass(frozen=True)
 class OfferConfig:
     """Pictures of frontiers and of the memory that a model is offered with the view (SnapMem 3.3)."""
 
@@ -176,24 +201,9 @@ class EgocentricConfig:
     turning: TurnConfig = field(default_factory=TurnConfig)
     standing: StandingConfig = field(default_factory=StandingConfig)
     offers: OfferConfig = field(default_factory=OfferConfig)
+    directions: DirectionConfig = field(default_factory=DirectionConfig)
     reach: ReachConfig = field(default_factory=ReachConfig, metadata={"shared": "reach"})
     viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig, metadata={"shared": "viewpoints"})
-
-
-@dataclass(frozen=True)
-class ExpectedConfig:
-    """Weights of cells by the objects known around them."""
-
-    spread: float = 1.5  # metres, sigma of an object's influence on the cells around it; chosen
-    doubt: float = 1.0  # objects for which the average case counts where few are known; chosen
-    # metres, sigma around an object that the task names as near to the target, or that has the target's kind and look
-    # but not (yet) its surroundings; chosen
-    anchor_spread: float = 1.0
-    anchor_weight: float = 5.0  # factor of the weight at such an object; chosen
-    trust: float = 0.5  # power of the weights, 0..1; chosen: an exponent below 1 tempers overconfident priors
-    bounds: tuple[float, float] = (0.25, 6.0)  # of a cell's weight; chosen
-    cell: float = 0.4  # metres, lattice on which the weights are computed; chosen
-    prior: PriorConfig = field(default_factory=PriorConfig)
 
 
 @dataclass(frozen=True)
@@ -242,8 +252,9 @@ class StopConfig:
     start_seconds: float = 1.0  # s added to every look; chosen
     ranked: int = 24  # viewpoints whose headings are compared, by the gain of all headings per second; chosen
     keep: float = 0.1  # share by which another viewpoint must be better to replace the last goal; chosen
-    # weight of an unknown cell, where a free cell that was not looked at counts 1; chosen: part of them are walls
-    unknown_share: float = 0.25
+    # weight of an unknown cell, where a free cell that was not looked at counts 1; measured
+    # (docs/measurements/gain.md): the share of the unknown area in view that is floor and comes into view
+    unknown_share: float = 0.33
     beyond: float = 15.0  # m^2, weight of the floor that the map does not show yet; chosen: a room
     samples: int = 3000  # blocks that represent the unseen cells, approximately; chosen
     same_goal_distance: float = 0.35  # metres within which a goal is the same as an excluded one; chosen
@@ -279,7 +290,10 @@ class FrontierConfig:
     pieces: FrontierTrackerConfig = field(default_factory=FrontierTrackerConfig)
     reach: ReachConfig = field(default_factory=ReachConfig, metadata={"shared": "reach"})
     viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig, metadata={"shared": "viewpoints"})
-    expected: ExpectedConfig = field(default_factory=ExpectedConfig)
+    belief: BeliefConfig = field(default_factory=BeliefConfig, metadata={"shared": "belief"})
+    # limits of a cell's weight by the belief in the choice of viewpoints; measured (docs/measurements/room-belief.md):
+    # unlimited, leftovers beside likely things draw the robot back before it opens new rooms
+    weights: tuple[float, float] = (0.4, 2.5)
 
     @property
     def look_ranges(self) -> tuple[float, ...]:
@@ -289,27 +303,20 @@ class FrontierConfig:
 
 @dataclass(frozen=True)
 class LikelyConfig:
-    """Scores of places near which an unseen target is likely."""
+    """Looks into rooms in which an unseen target is likely."""
 
-    # score of a place, 0..1, from which it is proposed; chosen: high, because a policy that trusts the semantic map
-    # follows its guesses too
-    least: float = 0.8
-    # confidence of a proposal for a place of score 1; measured: of 42 that were followed (apartments 101-150, offices
-    # 101-115), one showed the target
-    confidence: float = 0.05
-    anchor: float = (
-        0.75  # score, 0..1, of a place near an object that the task names as near to the target; chosen
-    )
-    room_weight: float = 0.4  # share of the score that depends on the room; chosen
-    # A place is proposed while at least `border` metres of the border between free and unknown cells lie within
-    # `surroundings` metres of its box. Unknown cells behind a wall do not count.
-    surroundings: float = 1.5  # metres; chosen
-    border: float = 0.6  # metres; chosen
-    max_distance: float = 4.0  # metres of path; chosen: farther places are left to the frontier expert
-    distance_weight: float = 0.02  # score per metre of straight distance; chosen
-    top_n: int = 3  # places that are tried; chosen
-    prior: PriorConfig = field(default_factory=PriorConfig)
-    approach: ApproachConfig = field(default_factory=ApproachConfig, metadata={"shared": "approach"})
+    # chance that a look shows the target, from which it is proposed; chosen: with 0.03 the robot went 20 m for 0.04
+    least: float = 0.1
+    # factor by which the target is likelier per area in a room than in all that was not looked at; chosen
+    lift: float = 1.2
+    behind: float = 3.0  # metres behind known floor to which unknown cells may be floor; chosen: a small room
+    beside: float = 0.5  # metres from a room within which unknown cells belong to it; chosen
+    min_gain: float = 0.5  # m^2 that a look must show; FrontierConfig.min_gains
+    top_n: int = 3  # rooms that are tried, likeliest first; chosen
+    fov: float = math.radians(80.0)  # radians, horizontal, of a camera before its first view; FrontierConfig
+    look_limits: LookConfig = field(default_factory=LookConfig, metadata={"shared": "looks"})
+    stops: StopConfig = field(default_factory=StopConfig)
+    belief: BeliefConfig = field(default_factory=BeliefConfig, metadata={"shared": "belief"})
 
 
 @dataclass(frozen=True)
@@ -379,8 +386,9 @@ class FrontierExpertConfig:
 
 @dataclass(frozen=True)
 class SemanticMapExpertConfig:
-    """The semantic-map expert and its reasoner."""
+    """The semantic-map expert, its reasoner, and the rate of its views."""
 
+    view_period: float = 0.5  # s of stamps between views; chosen: half of the frontier expert's
     reasoner: ReasonerConfig = field(default_factory=ReasonerConfig)
     expert: SemanticMapConfig = field(default_factory=SemanticMapConfig, metadata={"prefix": ""})
 

@@ -8,9 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from lodestar.experts.annotations import annotated_jpeg, draw_points, grid_points
-from lodestar.experts.config import (
-    EgocentricConfig,
-)
+from lodestar.experts.config import EgocentricConfig
 from lodestar.experts.descriptions import AnnotatedPoint, SceneDescription
 from lodestar.experts.detection_score import DetectionScorer, as_entity, name_of
 from lodestar.experts.facing_places import place_to_face, place_towards
@@ -29,6 +27,7 @@ from lodestar.experts.reach import Reach
 from lodestar.experts.recall import Recall
 from lodestar.experts.tasks import TaskWatch
 from lodestar.experts.turn_memory import TURNS, TurnMemory
+from lodestar.experts.view_directions import ViewDirections
 from lodestar.experts.view_judge import ViewJudge
 from lodestar.geometry.boxes import point_box_distance
 from lodestar.geometry.poses import wrap_angle
@@ -62,6 +61,7 @@ class EgocentricExpert:
         self._reasoner = reasoner or OfflineReasoner()
         self._judge = ViewJudge(self._reasoner, config.standing)
         self._offers = Offers(config.offers, phrases)
+        self._directions = ViewDirections(config.directions, phrases, config.reach, config.approach)
         self._task = TaskWatch(self._begin)
         self._grid: OccupancyGrid2D | None = None
         self._mirror: SceneMirror | None = None
@@ -136,6 +136,9 @@ class EgocentricExpert:
         back = self._recall.going_back(self.name, request, self._grid, frame.stamp, recalled)
         if back is not None:
             return back
+        ahead = self._directions.propose(self.name, request, frame, self._grid, self._mirror)
+        if ahead is not None:
+            return ahead
         action = self._turn_of(answer, question, request.robot_pose)
         if action is not None:
             return self._turn(request, action, answer)
@@ -345,9 +348,7 @@ class EgocentricExpert:
         if self._frame is None:
             return False
         then, camera = answer.question.pose, self._frame.map_from_camera
-        here = (
-            (float(camera[0, 3]), float(camera[1, 3])) if pose is None else (float(pose[0]), float(pose[1]))
-        )
+        here = camera[:2, 3] if pose is None else pose[:2]
         yaw = math.atan2(camera[1, 2], camera[0, 2]) if pose is None else float(pose[2])
         near = math.hypot(then[0] - here[0], then[1] - here[1]) <= self.config.still_distance
         return near and abs(float(wrap_angle(then[2] - yaw))) <= self.config.still_angle

@@ -12,12 +12,12 @@ from lodestar.experts.config import (
     FrontierConfig,
 )
 from lodestar.experts.coverage import LookedAt
-from lodestar.experts.expectation import Expectation
 from lodestar.experts.frontier_tracker import FrontierRecord, FrontierTracker, find_pieces
 from lodestar.experts.heights import Lens, view_heading
 from lodestar.experts.progress import Pass, Progress
 from lodestar.experts.protocol import Proposal, ProposalRequest, Rejection, RejectionReason
 from lodestar.experts.reach import Reach, length_near
+from lodestar.experts.room_belief import RoomBelief
 from lodestar.experts.rooms import rooms_mask
 from lodestar.experts.viewpoint_survey import Stop, Survey
 from lodestar.experts.walls import SteadyWalls
@@ -48,7 +48,7 @@ class FrontierExpert:
 
     def __init__(self, config: FrontierConfig = FrontierConfig(), phrases: PhraseBook | None = None) -> None:
         self.config = config
-        self._expectation = Expectation(phrases, config.expected) if phrases is not None else None
+        self._belief = RoomBelief(phrases, config.belief) if phrases is not None else None
         self._mirror: SceneMirror | None = None
         self.looked = LookedAt(
             config.look_limits,
@@ -282,8 +282,9 @@ class FrontierExpert:
             unseen = unseen & inside
             afforded = np.where(inside, afforded, np.float32(np.inf))
         prior = None
-        if self._expectation is not None and self._mirror is not None:
-            prior = self._expectation.over(request, grid, self._mirror)
+        if self._belief is not None and self._mirror is not None:
+            belief = self._belief.over(request, grid, self._mirror)
+            prior = None if belief is None else np.clip(belief.weights, *self.config.weights)
         excluded = np.array(request.excluded_goals, np.float64).reshape(-1, 3)
         gain_range = min(self.config.gain_range, look.range) if self.looked.count else self.config.gain_range
         survey = Survey(

@@ -1,129 +1,138 @@
-"""Likely places of an unseen target, by nearby objects and rooms, while they are partly unexplored."""
+"""Looks into the likeliest room that was not looked through, at any distance (RoboAtlas IV-E, V)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
 
 import numpy as np
 
 from lodestar.experts.config import LikelyConfig, ReachConfig
-from lodestar.experts.facing_places import place_towards
+from lodestar.experts.coverage import SECTORS, LookedAt
+from lodestar.experts.heights import Lens, view_heading
 from lodestar.experts.protocol import Proposal, ProposalRequest
 from lodestar.experts.reach import Reach
+from lodestar.experts.room_belief import Belief, RoomBelief, hidden_floor
+from lodestar.experts.rooms import rooms_mask
+from lodestar.experts.viewpoint_survey import Stop, Survey
+from lodestar.geometry.camera import PinholeCamera
+from lodestar.grid.config import ViewpointConfig
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.language.priors import CoOccurrence
 from lodestar.models.english import the
-from lodestar.models.lexicon import load_lexicon
-from lodestar.models.phrases import MissingPhrases, PhraseBook
-from lodestar.query.categories import category_scores
+from lodestar.models.phrases import PhraseBook
 from lodestar.scene.mirror import SceneMirror
-from lodestar.scene.records import Entity, EntityState
 
 
 class LikelyPlaces:
-    """Propose to look around objects near which the target is likely, by word co-occurrence (RoboAtlas IV-E, V)."""
+    """Propose the look into a room that most probably shows the target. The chance is what the belief says of the floor
+    that the look shows, `unknown_share` of it where the grid knows nothing.
+    """
 
-    def __init__(self, config: LikelyConfig, phrases: PhraseBook, reach: ReachConfig) -> None:
-        self._config, self._reach = config, reach
-        self._phrases = phrases
-        self._sense = CoOccurrence(phrases, config.prior)
+    def __init__(
+        self, config: LikelyConfig, phrases: PhraseBook, reach: ReachConfig, viewpoints: ViewpointConfig
+    ) -> None:
+        self._config, self._reach, self._viewpoints = config, reach, viewpoints
+        self._belief = RoomBelief(phrases, config.belief)
+        self._looked = LookedAt(config.look_limits, camera_height=viewpoints.camera_height)
+        self._fov = config.fov
+        self._newest = -math.inf  # stamp of the newest request, seconds
+
+    def set_grid(self, grid: OccupancyGrid2D) -> None:
+        """Follow the grid."""
+        self._looked.set_grid(grid)
+
+    def add_view(self, map_from_camera: np.ndarray, camera: PinholeCamera, stamp: float) -> None:
+        """Record a view from this (4, 4) pose (optical frame): what it shows counts as looked at."""
+        heading = view_heading(map_from_camera)
+        if heading is None:
+            return
+        floor = float(map_from_camera[2, 3]) - self._viewpoints.camera_height
+        lens = Lens.of(map_from_camera, camera, floor)
+        self._fov = lens.fov
+        self._looked.look(map_from_camera[:2, 3], heading, lens.fov, lens, floor, stamp)
 
     def propose(
         self, expert: str, request: ProposalRequest, grid: OccupancyGrid2D, mirror: SceneMirror
     ) -> Proposal | None:
-        """A look at what is unknown around the likeliest place; None where none is likely enough or all is known."""
-        category = request.step.graphs[0].target.category
-        if not category or load_lexicon().is_generic(category):
+        """Return a look into the likeliest room; None where no room is likelier than an average place, or the chance is
+        too small.
+        """
+        if request.stamp < self._newest - self._config.look_limits.interval:  # the clock has begun anew
+            self._looked.clear()
+        self._newest = request.stamp
+        self._looked.count_from(request.looks_since)
+        belief = self._belief.over(request, grid, mirror)
+        if belief is None or mirror.rooms is None or mirror.rooms.is_empty:
             return None
-        config = self._config
-        borders = border_points(grid)
-        open_things: list[tuple[Entity, np.ndarray]] = []
-        for thing in mirror.entities.values():
-            if (
-                thing.state is not EntityState.ACTIVE
-                or thing.id in request.excluded_entities
-                or not thing.label
-            ):
+        self._looked.set_entities(mirror.entities.values())
+        unseen, closest = self._looked.wanted(self._config.look_limits.range)
+        inside = rooms_mask(request.step.scope, grid, mirror)
+        if inside is not None:
+            unseen = unseen & inside
+        shares = self._shares(belief, grid, unseen)
+        cells = np.argwhere(unseen)
+        rooms = mirror.rooms.at(grid.points_of(cells), self._config.beside)
+        chances = np.bincount(rooms, shares[unseen], minlength=1)
+        hidden = np.bincount(rooms, self._hidden(grid, unseen)[unseen], minlength=1)
+        average = float(chances.sum()) / max(float(hidden.sum()), 1e-9)
+        fits = chances >= np.maximum(self._config.least, self._config.lift * average * hidden)
+        fits[0] = False  # places of no room
+        order = [int(i) for i in np.argsort(-chances, kind="stable") if fits[i] and int(i) in mirror.regions]
+        reach = Reach(grid, request.robot_pose, self._reach) if order else None
+        for room in order[: self._config.top_n]:
+            assert reach is not None
+            its = np.zeros_like(unseen)
+            its[tuple(cells[rooms == room].T)] = True
+            survey = Survey(
+                grid, self._looked, reach.easy, its, closest, self._config.look_limits.range, self._fov,
+                belief.weights, np.array(request.excluded_goals, np.float64).reshape(-1, 3), self._config.stops,
+            )  # fmt: skip
+            points = grid.points_of(survey.lattice())
+            stop = survey.best(points, survey.views(points), self._config.min_gain, None)
+            if stop is None:
                 continue
-            near = borders[_gaps(borders, thing) <= config.surroundings]
-            if len(near) * grid.resolution >= config.border:
-                open_things.append((thing, near))
-        if not open_things:
-            return None
-        things = [thing for thing, _ in open_things]
-        try:
-            scores = self._scores(category, request.step.neighbors, things, mirror)
-        except MissingPhrases:
-            return None
-        pose = np.asarray(request.robot_pose, np.float64)
-        far = np.array([np.linalg.norm(thing.mean[:2] - pose[:2]) for thing in things])
-        worth = scores - config.distance_weight * far
-        fit = (scores >= config.least) & (far <= config.max_distance)
-        order = [i for i in np.argsort(-worth, kind="stable") if fit[i]]
-        reach = Reach(grid, pose, self._reach)
-        for i in order[: config.top_n]:
-            thing, near = open_things[i]
-            middle = near[np.argmin(np.linalg.norm(near - np.median(near, axis=0), axis=1))]
-            goal = place_towards(reach, pose, middle, request.excluded_goals, config.approach)
-            if goal is not None and reach.easy[tuple(grid.cells_of(goal[:2]))] <= config.max_distance:
-                return self._proposal(expert, request, reach, thing, float(scores[i]), goal)
+            chance = self._shown(survey, stop, unseen, shares)
+            if chance >= self._config.least:
+                return self._proposal(expert, request, reach, mirror, room, stop, chance)
         return None
 
-    def _scores(
-        self, category: str, neighbors: Sequence[str], things: Sequence[Entity], mirror: SceneMirror
-    ) -> np.ndarray:
-        """Return the scores (N,) of the places, in [0, 1]. Raises MissingPhrases."""
-        labels = [thing.label for thing in things]
-        rooms = [mirror.regions[t.region_id].label if t.region_id in mirror.regions else "" for t in things]
-        weight = self._config.room_weight
-        scores = self._sense.near(category, labels) * (
-            1.0 - weight + weight * self._sense.inside(category, rooms)
-        )
-        captions = [thing.caption for thing in things]
-        for phrase in neighbors:
-            fit = category_scores(phrase, labels, captions, self._phrases)
-            scores = np.maximum(scores, self._config.anchor * fit)
-        return scores
+    def _shares(self, belief: Belief, grid: OccupancyGrid2D, unseen: np.ndarray) -> np.ndarray:
+        """Return the probability (rows, columns) that the target is in a cell that was not looked at."""
+        hidden = self._hidden(grid, unseen)
+        return belief.shares(hidden, self._config.stops.beyond / grid.resolution**2)
+
+    def _hidden(self, grid: OccupancyGrid2D, unseen: np.ndarray) -> np.ndarray:
+        return hidden_floor(grid, unseen, self._config.stops.unknown_share, self._config.behind)
+
+    def _shown(self, survey: Survey, stop: Stop, unseen: np.ndarray, shares: np.ndarray) -> float:
+        """Return the probability that the target is on the floor that a stop shows, in the room or beside it."""
+        index = np.full(unseen.shape, -1, np.int32)
+        rows, columns = np.nonzero(unseen)
+        index[rows, columns] = np.arange(len(rows))
+        seen = self._looked.views(
+            stop.viewpoint[None, :2], np.ones((1, SECTORS), bool), index, survey.view, survey.config.depth,
+            closest=survey.closest,
+        )  # fmt: skip
+        return float(shares[rows, columns][seen[0]].sum())
 
     def _proposal(
-        self,
-        expert: str,
-        request: ProposalRequest,
-        reach: Reach,
-        thing: Entity,
-        score: float,
-        pose: np.ndarray,
-    ) -> Proposal:
-        name = the(thing.caption or thing.label or "thing")
+        self, expert: str, request: ProposalRequest, reach: Reach, mirror: SceneMirror, room: int, stop: Stop,
+        chance: float,
+    ) -> Proposal:  # fmt: skip
+        region = mirror.regions[room]
+        things = [t for t in mirror.entities.values() if t.region_id == room and t.label][:3]
+        name = the(region.label) if region.label else f"room {room}"
         return Proposal(
             expert=expert,
             epoch=request.epoch,
-            goal=np.asarray(pose, np.float64),
-            confidence=self._config.confidence * score,
-            rationale=f"going to look around {name}: it is likely to be there ({score:.2f}), and not all was looked at",
-            evidence_entities=(thing.id,),
-            evidence_keyframes=tuple(view.keyframe_id for view in thing.views if view.keyframe_id)[:3],
-            stamp=thing.last_seen,
-            chance=self._config.confidence * score,
-            seconds=reach.seconds(pose),
+            goal=stop.viewpoint.copy(),
+            confidence=min(chance, 1.0),
+            rationale=f"Looking into {name}, {stop.length:.1f} m away: it is likely to be there ({chance:.0%}), and "
+            "not all was looked at",
+            evidence_entities=tuple(thing.id for thing in things),
+            stamp=request.stamp,
+            chance=min(chance, 1.0),
+            seconds=reach.seconds(stop.viewpoint, stop.length),
         )
-
-
-def border_points(grid: OccupancyGrid2D) -> np.ndarray:
-    """Return the centres (N, 2) in map of free cells next to unknown ones (RoboAtlas eq. 14)."""
-    free = (grid.cells >= 0) & (grid.cells < grid.occupied_from)
-    unknown = grid.cells < 0
-    beside = np.zeros_like(unknown)
-    beside[1:] |= unknown[:-1]
-    beside[:-1] |= unknown[1:]
-    beside[:, 1:] |= unknown[:, :-1]
-    beside[:, :-1] |= unknown[:, 1:]
-    return grid.points_of(np.argwhere(free & beside))
-
-
-def _gaps(points: np.ndarray, thing: Entity) -> np.ndarray:
-    """Return the distances (N,) in plan, metres, from points to an entity's box."""
-    return np.linalg.norm(points - np.clip(points, thing.box_min[:2], thing.box_max[:2]), axis=1)
 
 
 def unknown_share(grid: OccupancyGrid2D, box_min: np.ndarray, box_max: np.ndarray, reach: float) -> float:

@@ -16,6 +16,7 @@ from lodestar.experts.likely_places import LikelyPlaces, unknown_share
 from lodestar.experts.protocol import PlaceMemory, Proposal, ProposalRequest, Rejection, RejectionReason
 from lodestar.experts.reach import Reach
 from lodestar.experts.tasks import TaskWatch
+from lodestar.geometry.camera import PinholeCamera
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.viewpoints import NoViewpoint
 from lodestar.language.directive import Step
@@ -23,6 +24,7 @@ from lodestar.language.query_graph import QueryGraph
 from lodestar.language.reasoner import Judgement, OfflineReasoner, Reasoner
 from lodestar.models.english import duration_in_words, listed, the
 from lodestar.models.phrases import MissingPhrases, PhraseBook
+from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 from lodestar.query.answer_pose import AnswerPose, AnswerPoseConfig, saved_pose
 from lodestar.query.explanations import reasons
 from lodestar.query.verdict import Candidate, PoolCache, score_pool
@@ -78,7 +80,7 @@ class SemanticMapExpert:
         self._memory: PlaceMemory | None = None
         self._priors = priors or CategoryPriors()
         self._last_seen = LastSeenGoals(config.last_seen, phrases, self._priors)
-        self._likely = LikelyPlaces(config.likely, phrases, config.reach)
+        self._likely = LikelyPlaces(config.likely, phrases, config.reach, config.viewpoints)
         self._descriptions = DescriptionMemory()
         self._pools = PoolCache()
         self._cache: tuple[object, list[Candidate]] | None = None
@@ -92,6 +94,15 @@ class SemanticMapExpert:
     def set_grid(self, grid: OccupancyGrid2D) -> None:
         """Plan on this grid."""
         self._grid = grid
+        self._likely.set_grid(grid)
+
+    def set_view(self, frame: RgbdFrame, segmented: SegmentedFrame | None = None) -> None:
+        """Record a view: what it shows counts as looked at."""
+        self.add_view(frame.map_from_camera, frame.camera, frame.stamp)
+
+    def add_view(self, map_from_camera: np.ndarray, camera: PinholeCamera, stamp: float) -> None:
+        """Record a view from this (4, 4) pose (optical frame)."""
+        self._likely.add_view(map_from_camera, camera, stamp)
 
     def set_scene(self, mirror: SceneMirror) -> None:
         """Use the entities of this copy, which may change in place."""

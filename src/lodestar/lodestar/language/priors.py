@@ -72,14 +72,6 @@ class CoOccurrence:
         share = self._config.room_share
         return (share * shared + (1.0 - share) * like)[index]
 
-    def inside(self, target: str, rooms: Sequence[str]) -> np.ndarray:
-        """(N,): how likely the target is in a room of each name, 1 = the likeliest; no name tells nothing: 0.5."""
-        shares = self.room_shares(target)
-        best = float(shares.max())
-        lexicon = load_lexicon()
-        names = [lexicon.room(room) if room else None for room in rooms]
-        return np.array([shares[self.rooms.index(n)] / best if n in self.rooms else 0.5 for n in names])
-
 
 def _evidence(phrase: str) -> dict[str, float]:
     """Return the lexicon's rooms of a thing: where it is found, else of which room it tells."""

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lodestar.experts.registry import expert_names
+from lodestar.experts.registry import expert_names, holder
+from lodestar.experts.specs import Role
 from lodestar.selection.linucb import LinUcb, Origin
 from lodestar.selection.policy import Choice
+from lodestar.selection.rates import VALUE
 
 
 def first_admissible(arms: tuple[str, ...], admissible: np.ndarray, wanted: str) -> int:
@@ -38,7 +40,10 @@ class NonLearningPolicy:
         self.arms = arms
         self.names = names
 
-    def update(self, context: np.ndarray, arm: int, reward: float) -> None:
+    def begin(self) -> None:
+        """Do nothing: no subtask is different."""
+
+    def update(self, context: np.ndarray, arm: int, reward: float, seconds: float = 0.0) -> None:
         """Do nothing: the policy does not learn."""
 
     def credit(self, context: np.ndarray, arm: int, reward: float) -> None:
@@ -57,6 +62,54 @@ class SingleExpert(NonLearningPolicy):
     def choose(self, contexts: np.ndarray, admissible: np.ndarray) -> Choice:
         """Return the expert or its substitute, with probability 1."""
         return _certain(first_admissible(self.arms, admissible, self.expert), len(self.arms))
+
+
+class Greedy(NonLearningPolicy):
+    """Choose the goal with the greatest value, its chance per second; the value alone, without learning.
+
+    A goal that tells no value counts `untold`. Of equal ones the first of the registry is chosen.
+    """
+
+    def __init__(self, arms: tuple[str, ...], names: tuple[str, ...], untold: float) -> None:
+        super().__init__(arms, names)
+        self._untold = untold
+        order = (*expert_names(), *arms)
+        self._order = sorted(range(len(arms)), key=lambda index: order.index(arms[index]))
+
+    def choose(self, contexts: np.ndarray, admissible: np.ndarray) -> Choice:
+        """Return the admissible arm of the greatest value, with probability 1. Raises ValueError without any."""
+        allowed = [index for index in self._order if admissible[index]]
+        if not allowed:
+            raise ValueError("no admissible arm")
+        told = np.zeros(len(self.arms))
+        if VALUE in self.names:
+            told = np.broadcast_to(contexts, (len(self.arms), len(self.names)))[:, self.names.index(VALUE)]
+        values = np.where(told > 0.0, told, self._untold)
+        return _certain(max(allowed, key=lambda index: values[index]), len(self.arms))
+
+
+class MaskAfter(Greedy):
+    """Greedy without experts whose last `limit` turns in a row brought nothing in this subtask; the explorer stays."""
+
+    def __init__(self, arms: tuple[str, ...], names: tuple[str, ...], untold: float, limit: int = 3) -> None:
+        super().__init__(arms, names, untold)
+        self._limit = limit
+        self._explores = np.array([arm == holder(Role.EXPLORER) for arm in arms])
+        self.begin()
+
+    def begin(self) -> None:
+        """Ask every expert again."""
+        self._streak = np.zeros(len(self.arms), np.int64)
+
+    def choose(self, contexts: np.ndarray, admissible: np.ndarray) -> Choice:
+        """Return the arm of the greatest value among those left; among all, where none is left."""
+        allowed = np.asarray(admissible, bool)
+        left = allowed & (self._explores | (self._streak < self._limit))
+        return super().choose(contexts, left if left.any() else allowed)
+
+    def update(self, context: np.ndarray, arm: int, reward: float, seconds: float = 0.0) -> None:
+        """Count a turn that brought nothing."""
+        self._streak[arm] = 0 if reward > 0.0 else self._streak[arm] + 1
 
 
 class RoundRobin(NonLearningPolicy):

@@ -3,21 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from lodestar.experts.registry import expert_names, experts
 from lodestar.scene.similarity import TIERS
+from lodestar.storage.private import state_home
 
 #: Policies that learn and can save their state.
-LEARNERS = ("bandit", "epsilon_greedy", "thompson")
+LEARNERS = ("bandit", "epsilon_greedy", "thompson", "corrected")
 
-FEATURE_SETS = ("iv_a", "app_a")
+KEPT = "kept"  # as `SelectionConfig.policy_state`: in this user's state folder
 
-REWARDS = ("single", "sequence")
+FEATURE_SETS = ("iv_a", "app_a", "valued")
+
+REWARDS = ("single", "sequence", "found")
 
 
 def policy_names() -> tuple[str, ...]:
     """Return the names of all policies; that of an expert always follows this one."""
-    return ("bandit", *expert_names(), "round_robin", "random", "fixed", "epsilon_greedy", "thompson")
+    others = (
+        "round_robin",
+        "random",
+        "fixed",
+        "epsilon_greedy",
+        "thompson",
+        "greedy",
+        "mask_after",
+        "corrected",
+    )
+    return ("bandit", *expert_names(), *others)
 
 
 def default_schedule() -> tuple[str, ...]:
@@ -34,8 +48,9 @@ class SelectionConfig:
     reward: str = "single"  # one of REWARDS (RoboAtlas eq. 5)
     # experts in turn, for the policy "fixed"; chosen: see default_schedule
     schedule: tuple[str, ...] = field(default_factory=default_schedule)
-    # File of the learned state, read at the start if it exists and written after every directive; "" = none. The file
-    # states the policy, features and reward by which it was learned, and others refuse it.
+    # File of the learned state, read at the start if it exists and written after every directive; "" = none; "kept" =
+    # one of this user's state folder for each policy, features and reward, which every run of the robot shares. The
+    # file states the policy, features and reward by which it was learned, and others refuse it.
     policy_state: str = ""
 
     def __post_init__(self) -> None:
@@ -44,6 +59,13 @@ class SelectionConfig:
                 raise ValueError(f"{name} is {getattr(self, name)!r}; it is one of {', '.join(known)}")
         if self.policy_state and self.policy not in LEARNERS:
             raise ValueError(f"policy {self.policy!r} does not learn; leave policy_state empty")
+
+    @property
+    def state_file(self) -> Path | None:
+        """Return the file of the learned state; None = none. See `policy_state`."""
+        if self.policy_state != KEPT:
+            return Path(self.policy_state) if self.policy_state else None
+        return state_home() / "policies" / f"{self.policy}-{self.features}-{self.reward}.json"
 
 
 @dataclass(frozen=True)
@@ -87,6 +109,14 @@ class LinUcbConfig:
     prior: str = "directed"  # one of PRIORS; "cold" is the paper's b = 0
     # lambda with a prior: decisions per arm that outweigh it; chosen: one or two episodes
     prior_strength: float = 10.0
+    # of "corrected": expected successes of an arm that outweigh the prior factor 1; chosen on simulated choices
+    rate_strength: float = 2.0
+    rate_alpha: float = 0.1  # exploration coefficient of its factors; chosen likewise
+    memory: float = (
+        0.995  # share of the evidence that a further turn leaves, 0..1; chosen: 200 turns, ten searches
+    )
+    least_factor: float = 0.02  # of a value; chosen: an expert that is always wrong is asked again some day
+    untold: float = 0.005  # chance per second of a goal that tells none; chosen: that of a usual frontier
 
 
 @dataclass(frozen=True)

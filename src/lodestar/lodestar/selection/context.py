@@ -21,7 +21,10 @@ FEATURES = (
 )  # fmt: skip
 
 #: Features that differ from arm to arm; a log keeps each as "NAME.ARM".
-ARM_FEATURES = ("backtracking", "confidence", "distance")
+ARM_FEATURES = ("backtracking", "confidence", "distance", "value")
+
+#: Of the corrections of values (`selection/rates.py`): the value itself, and by what it may be wrong.
+VALUED = ("bias", "value", "confidence", "similarity", "coverage", "density")
 
 AREA = "area_m2"  # free area of a logged context, m^2, for analyses; not a feature
 
@@ -30,6 +33,8 @@ def feature_names(features: str, arms: tuple[str, ...]) -> tuple[str, ...]:
     """Return the names of a feature set in order. Raises ValueError for an unknown set."""
     if features == "iv_a":
         return FEATURES
+    if features == "valued":
+        return VALUED
     if features == "app_a":
         scalars = (
             "bias", "coverage", "instance_density", "frontier_share", "max_similarity", "p90_similarity",
@@ -51,6 +56,11 @@ class Offer(Protocol):
     @property
     def confidence(self) -> float:
         """Return the confidence, in [0, 1]."""
+        ...
+
+    @property
+    def value(self) -> float | None:
+        """Return the chance per second, None where it is not told."""
         ...
 
 
@@ -153,10 +163,13 @@ class ContextBuilder:
             "backtracking": [float(a in offers and self.backtracks(offers[a].goal)) for a in self.arms],
             "confidence": [_unit(offers[a].confidence) if a in offers else 0.0 for a in self.arms],
             "distance": [self.distance(now, offers[a].goal) if a in offers else 0.0 for a in self.arms],
+            "value": [(offers[a].value or 0.0) if a in offers else 0.0 for a in self.arms],
         }
         by_arm = {name: np.array(values, np.float64) for name, values in own.items()}
         if self.features == "iv_a":
             values = self._iv_a(now, v_vlm, vlm_age)
+        elif self.features == "valued":
+            values = self._valued(now)
         else:
             values = self._app_a(now, task)
         contexts = np.repeat(
@@ -182,6 +195,11 @@ class ContextBuilder:
             "distance": 0.0,
             "vlm_age": 1.0 - math.exp(-max(vlm_age, 0.0) / self.config.vlm_age_scale),
         }
+
+    def _valued(self, now: Perceived) -> dict[str, float]:
+        density = _unit(now.instances / max(now.area, 1.0) / self.config.density_scale)
+        own = {"bias": 1.0, "value": 0.0, "confidence": 0.0}
+        return own | {"similarity": now.best, "coverage": self.coverage(now.area), "density": density}
 
     def _app_a(self, now: Perceived, task: TaskState) -> dict[str, float]:
         config, before = self.config, self._last or now

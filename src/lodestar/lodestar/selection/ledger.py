@@ -19,6 +19,7 @@ from lodestar.language.directive import Step, StepKind
 from lodestar.models.lexicon import load_lexicon, words_of
 from lodestar.query.targets import TargetView
 from lodestar.scene.records import Entity, EntityState
+from lodestar.scene.similarity import TIERS
 from lodestar.selection.admission import Admission
 from lodestar.selection.context import AREA, ContextBuilder
 from lodestar.selection.decisions import ArmRecord, Decision, Outcome
@@ -94,6 +95,7 @@ def modality_of(step: Step) -> str:
 
 VIEWER = holder(Role.VIEWER)  # the expert whose confidence is V_vlm
 STUCK_DISTANCE = 0.15  # m; a turn that ends nearer to its start hardly moved the robot
+SHOWN = TIERS[1]  # similarity from which an entity is taken for the target; that of `SequenceConfig.sigma`
 STUCK_TIME = 2.0  # s; a shorter turn had no chance to
 
 
@@ -146,6 +148,7 @@ class Ledger:
         self._turns: list[tuple[np.ndarray, int]] = []
         self._empties: Counter[int] = Counter()  # arm -> empty picks of this subtask
         self._streak: Counter[int] = Counter()  # arm -> empty picks in a row
+        self._policy.begin()
         self._began = stamp
         self._step = Step(StepKind.EXPLORE)
 
@@ -227,7 +230,7 @@ class Ledger:
             shared = self._rewards.subtask(end)
         reward["success"] = shared
         reward["total"] = sum(reward.values())
-        self._policy.update(turn.context, turn.arm, reward["total"])
+        self._policy.update(turn.context, turn.arm, reward["total"], max(now.stamp - turn.before.stamp, 0.0))
         shares = credit_shares(self._rewards.decay, len(self._turns) + 1)
         for (context, arm), share in zip(self._turns, shares):
             if shared:
@@ -285,6 +288,7 @@ class Ledger:
             stuck=bool(self._turns) and now.stamp - before.stamp >= STUCK_TIME and moved < STUCK_DISTANCE,
             empty=empty and self._empties[turn.arm] <= self._rewards.max_empty,
             reached=reached,
+            shown=now.matches is not None and before.best < SHOWN <= now.best,
         )
 
 

@@ -14,6 +14,7 @@ from lodestar.experts.registry import expert_names, expert_spec
 from lodestar.selection.config import LinUcbConfig
 from lodestar.selection.policy import Choice
 from lodestar.storage.files import write_file
+from lodestar.storage.private import private_folder, state_home
 
 STATE_FORMAT = "lodestar policy state 2"
 UNSIGNED_FORMAT = "lodestar policy state 1"  # does not state the policy and reward by which it was learned
@@ -112,7 +113,10 @@ class LinUcb:
         best = admissible & (bounds >= np.nanmax(bounds) - 1e-12)
         return best / best.sum()
 
-    def update(self, context: np.ndarray, arm: int, reward: float) -> None:
+    def begin(self) -> None:
+        """Do nothing: what was learned holds for every subtask."""
+
+    def update(self, context: np.ndarray, arm: int, reward: float, seconds: float = 0.0) -> None:
         """Update A += x x^T (through its inverse) and b += r x for the arm."""
         x = np.asarray(context, np.float64)
         direction = self.inverse[arm] @ x
@@ -187,9 +191,14 @@ class LinUcb:
 
 
 def save_state(state: dict[str, Any], path: str | Path) -> None:
-    """Write a policy's state to a JSON file atomically. Raises OSError."""
+    """Write a policy's state to a JSON file atomically. Raises OSError; UnsafeFolder where others may write to the
+    folder of kept states.
+    """
     file = Path(path)
-    file.parent.mkdir(parents=True, exist_ok=True)
+    if file.is_relative_to(state_home()):
+        private_folder(file.parent)
+    else:
+        file.parent.mkdir(parents=True, exist_ok=True)
     write_file(file, [json.dumps(state).encode()])
 
 

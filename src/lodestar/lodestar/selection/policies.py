@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,8 @@ import numpy as np
 from lodestar.experts.registry import expert_names
 from lodestar.selection.baselines import (
     FixedSchedule,
+    Greedy,
+    MaskAfter,
     RoundRobin,
     SingleExpert,
     Thompson,
@@ -26,6 +27,7 @@ from lodestar.selection.config import (
 from lodestar.selection.context import feature_names
 from lodestar.selection.linucb import LinUcb, Origin
 from lodestar.selection.policy import Policy
+from lodestar.selection.rates import RateUcb
 
 _OPTIONS = tuple(field.name for field in fields(LinUcbConfig))
 
@@ -60,6 +62,10 @@ def make_policy(
         return LinUcb(LinUcbConfig(**options), arms, names, rng, origin)
     if name == "thompson":
         return Thompson(LinUcbConfig(**options), arms, names, rng, origin)
+    if name == "corrected":
+        return RateUcb(LinUcbConfig(**options), arms, names, rng, origin)
+    if name in ("greedy", "mask_after"):
+        return (Greedy if name == "greedy" else MaskAfter)(arms, names, LinUcbConfig.untold)
     if name == "epsilon_greedy":
         return LinUcb(LinUcbConfig(**{"mixing": 0.1, **options, "alpha": 0.0}), arms, names, rng, origin)
     if name in expert_names():
@@ -91,6 +97,7 @@ def policy_of(
     policy = make_policy(
         config.policy, arms, names, rng, features=config.features, reward=config.reward, **options
     )
-    if config.policy_state and Path(config.policy_state).exists() and isinstance(policy, LinUcb):
-        policy.load(config.policy_state)
+    file = config.state_file
+    if file is not None and file.exists() and isinstance(policy, LinUcb):
+        policy.load(file)
     return policy

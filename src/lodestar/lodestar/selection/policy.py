@@ -33,8 +33,12 @@ class Policy(Protocol):
         """Return one of the admissible arms (A,) bool, at least one, by contexts (d,) or (A, d)."""
         ...
 
-    def update(self, context: np.ndarray, arm: int, reward: float) -> None:
-        """Learn from the reward of an arm under a context (d,)."""
+    def begin(self) -> None:
+        """A subtask begins."""
+        ...
+
+    def update(self, context: np.ndarray, arm: int, reward: float, seconds: float = 0.0) -> None:
+        """Learn from the reward of an arm under a context (d,), and the seconds that its turn took."""
         ...
 
     def credit(self, context: np.ndarray, arm: int, reward: float) -> None:

@@ -22,6 +22,7 @@ class Turn:
     discovery: float = 0.0  # 0..1
     displacement: float = 0.0  # 0..1
     reached: bool = True  # the goal was reached, or replaced by a better one
+    shown: bool = False  # a target that meets the query came into the map or into view during the turn
     stuck: bool = False  # the robot hardly moved during the whole turn
     empty: bool = False  # the decision gave no goal, and its arm has not reached `max_empty` in this subtask
 
@@ -126,6 +127,22 @@ class SequenceReward:
         return self.config.success * efficiency
 
 
+class FoundReward:
+    """1 for the turn in which the target showed or was claimed, else 0: what `RateUcb` counts (ADR 0094)."""
+
+    decay = 0.0
+    max_empty = 0
+    mask_after = 0
+
+    def turn(self, turn: Turn) -> dict[str, float]:
+        """Return whether the target showed."""
+        return {"shown": float(turn.shown)}
+
+    def subtask(self, end: SubtaskEnd) -> float:
+        """Return whether the loop verified the target."""
+        return float(end.claimed)
+
+
 def make_reward(
     name: str, single: RewardConfig | None = None, sequence: SequenceConfig | None = None
 ) -> RewardModel:
@@ -134,6 +151,8 @@ def make_reward(
         return DirectiveReward(single)
     if name == "sequence":
         return SequenceReward(sequence)
+    if name == "found":
+        return FoundReward()
     raise ValueError(f"unknown reward {name!r}; known: {', '.join(REWARDS)}")
 
 

@@ -1,11 +1,15 @@
-"""What nobody has seen is looked for where it is likely, with little confidence."""
+"""What nobody has seen is looked for in the likeliest room, at any distance, with the chance that it is seen there."""
 
 from __future__ import annotations
 
-import numpy as np
-from expert_worlds import furnished, request, thing
+from dataclasses import replace
 
-from lodestar.experts.likely_places import LikelyConfig, unknown_share
+import numpy as np
+import pytest
+from expert_worlds import CAMERA, camera_pose, furnished, request, thing
+
+from lodestar.experts.config import LikelyConfig, StopConfig
+from lodestar.experts.likely_places import unknown_share
 from lodestar.experts.protocol import Proposal, RejectionReason
 from lodestar.experts.semantic_map import SemanticMapConfig, SemanticMapExpert
 from lodestar.grid.occupancy import OccupancyGrid2D
@@ -13,7 +17,8 @@ from lodestar.language.directive import Item
 from lodestar.language.query_graph import Predicate, QueryGraph, QueryVariable
 from lodestar.models.phrases import PhraseBook
 from lodestar.scene.mirror import SceneMirror
-from lodestar.scene.records import SceneDelta
+from lodestar.scene.records import Region, SceneDelta
+from lodestar.scene.regions import RegionMap
 
 KETTLE = Item(((QueryGraph((QueryVariable("kettle", "kettle"),)),),))
 
@@ -22,10 +27,6 @@ def beside(anchor: str) -> Item:
     """The kettle near this."""
     variables = (QueryVariable("kettle", "kettle"), QueryVariable(anchor, anchor))
     return Item(((QueryGraph(variables, (Predicate("Near", (0, 1)),)),),))
-
-
-START = (1.0, 1.0, 0.0)
-FRIDGE, BED = thing(1, 4.5, 2.0, "refrigerator"), thing(2, 2.0, 4.5, "bed")
 
 
 class Kitchenware:
@@ -38,67 +39,92 @@ class Kitchenware:
         return np.array([(1, 0.1) if p in kitchen else (0, 1) for p in phrases], np.float32)
 
 
-def expert_of(*things, unknown=None, book=None, least=0.8):
-    config = SemanticMapConfig(likely=LikelyConfig(least=least))
-    expert = SemanticMapExpert(config, PhraseBook(Kitchenware()) if book is None else book)
-    grid = furnished(*things)
-    if unknown is not None:
-        cells = grid.cells.copy()
-        cells[unknown] = -1
-        grid = OccupancyGrid2D(cells, grid.resolution, grid.origin)
-    expert.set_grid(grid)
+START = (10.0, 2.0, 0.0)
+FRIDGE, BED = (
+    replace(thing(k, x, 2.0, what), region_id=k)
+    for k, x, what in ((1, 1.5, "refrigerator"), (2, 18.5, "bed"))
+)
+ENDS = np.s_[1:-1, 1:50], np.s_[1:-1, 150:-1]
+
+
+def expert_of(*things, hidden=ENDS, book=None, config=None, regions=True) -> SemanticMapExpert:
+    """In the middle of a hall of 20 x 4 m, with a room at each end of which a camera saw nothing (`hidden`)."""
+    expert = SemanticMapExpert(
+        SemanticMapConfig(likely=config or LikelyConfig()),
+        PhraseBook(Kitchenware()) if book is None else book,
+    )
+    cells = np.zeros((40, 200), np.int8)
+    cells[0], cells[-1], cells[:, 0], cells[:, -1] = 100, 100, 100, 100
+    for part in hidden:
+        cells[part] = -1
+    expert.set_grid(OccupancyGrid2D(cells, 0.1, (0.0, 0.0)))
     mirror = SceneMirror()
     mirror.apply(SceneDelta(0.0, 1, 0, tuple(things)))
+    if regions:
+        mask = np.full((40, 200), 3, np.int64)
+        mask[:, :50], mask[:, 150:] = 1, 2
+        mirror.rooms = RegionMap(0.5)
+        mirror.rooms.set_mask(mask, (0.0, 0.0), 0.1)
+        names = {1: "kitchen", 2: "bedroom", 3: "hallway"}
+        mirror.regions = {i: Region(i, name, 0.5, 20.0, np.zeros(2)) for i, name in names.items()}
     expert.set_scene(mirror)
     return expert
 
 
-AROUND_BOTH = np.s_[26:80, 26:80]
+def test_a_kettle_is_looked_for_in_the_kitchen_however_far_it_is():
+    for x in (6.0, 10.0, 14.5):
+        proposal = expert_of(FRIDGE, BED).propose(request((x, 2.0, 0.0), KETTLE))
+        assert isinstance(proposal, Proposal) and proposal.entity_id == 0
+        assert proposal.goal[0] < 7.5 and abs(proposal.goal[2]) > 1.5
+        assert "Looking into the kitchen" in proposal.rationale
 
 
-def test_a_kettle_is_looked_for_near_the_refrigerator():
-    proposal = expert_of(FRIDGE, BED, unknown=AROUND_BOTH).propose(request(START, KETTLE))
-    assert isinstance(proposal, Proposal)
-    assert proposal.entity_id == 0 and proposal.evidence_entities == (1,)
-    assert proposal.confidence <= 0.25 and "look around the refrigerator: it is likely" in proposal.rationale
+def test_the_confidence_is_the_chance_which_falls_with_what_else_may_hide_it():
+    one, more = (
+        expert_of(FRIDGE, BED, config=LikelyConfig(stops=StopConfig(beyond=rest)))
+        .propose(request(START, KETTLE))
+        .confidence
+        for rest in (1.0, 200.0)
+    )
+    assert 1.0 >= one > 2.0 * more > 0.0
 
 
-def test_a_far_place_is_left_to_the_frontier_expert():
-    far = thing(1, 6.5, 6.5, "refrigerator")
-    answer = expert_of(far, unknown=np.s_[50:80, 50:80]).propose(request(START, KETTLE))
-    assert answer.reason is RejectionReason.NO_PROPOSAL
+def test_floor_that_is_known_is_looked_at_once():
+    expert = expert_of(FRIDGE, BED, hidden=())
+    expert.add_view(camera_pose(10.0, 2.0, 0.0), CAMERA, 5.0)  # of the hallway
+    assert "the kitchen" in expert.propose(request(START, KETTLE)).rationale
+    for x in (4.0, 3.0, 2.0):
+        for yaw in np.arange(0.0, 6.3, 0.5):
+            expert.add_view(camera_pose(x, 2.0, float(yaw)), CAMERA, 6.0)
+    after = expert.propose(request(START, KETTLE))
+    assert not isinstance(after, Proposal) or "the kitchen" not in after.rationale
 
 
-def test_a_place_behind_a_wall_is_as_far_as_the_way_to_it():
-    expert = expert_of(FRIDGE, BED, unknown=AROUND_BOTH)
-    cells = expert._grid.cells.copy()
-    cells[1:76, 20] = 100  # a wall between the robot and the refrigerator, open at its far end
-    cells[26:80, 1:26] = 0
-    expert.set_grid(OccupancyGrid2D(cells, 0.1, (0.0, 0.0)))
-    assert expert.propose(request(START, KETTLE)).reason is RejectionReason.NO_PROPOSAL
-    near = expert.propose(request((3.0, 1.0, 0.0), KETTLE))
-    assert isinstance(near, Proposal) and "look around the refrigerator: it is likely" in near.rationale
-
-
-def test_not_where_all_was_looked_at_and_not_near_anything():
-    assert expert_of(FRIDGE, BED).propose(request(START, KETTLE)).reason is RejectionReason.NO_PROPOSAL
-    only_bed = expert_of(BED, unknown=AROUND_BOTH).propose(request(START, KETTLE))
-    assert only_bed.reason is RejectionReason.NO_PROPOSAL
-
-
-def test_what_the_task_names_as_near_it_is_likely():
-    by_the_bed = beside("bed")
-    proposal = expert_of(BED, unknown=AROUND_BOTH, least=0.7).propose(request(START, by_the_bed))
-    assert proposal.evidence_entities == (2,)
+def test_not_where_all_is_known_and_not_where_no_room_is_likelier():
     assert (
-        expert_of(BED, unknown=AROUND_BOTH).propose(request(START, by_the_bed)).reason
+        expert_of(FRIDGE, BED, hidden=()).propose(request(START, KETTLE)).reason
         is RejectionReason.NO_PROPOSAL
     )
+    only_balls = [replace(thing(k, x, 2.0, "ball"), region_id=k) for k, x in ((1, 1.5), (2, 18.5))]
+    assert expert_of(*only_balls).propose(request(START, KETTLE)).reason is RejectionReason.NO_PROPOSAL
 
 
-def test_without_vectors_it_simply_has_no_guess():
-    answer = expert_of(FRIDGE, unknown=AROUND_BOTH, book=PhraseBook()).propose(request(START, KETTLE))
-    assert answer.reason in (RejectionReason.NO_PROPOSAL, RejectionReason.NO_DATA)
+def test_without_rooms_or_vectors_it_simply_has_no_guess():
+    for expert in (expert_of(FRIDGE, book=PhraseBook()), expert_of(FRIDGE, BED, regions=False)):
+        assert expert.propose(request(START, KETTLE)).reason in (
+            RejectionReason.NO_PROPOSAL,
+            RejectionReason.NO_DATA,
+        )
+
+
+def test_a_goal_that_was_given_up_is_not_proposed_again():
+    first = expert_of(FRIDGE, BED).propose(request(START, KETTLE)).goal
+    again = expert_of(FRIDGE, BED).propose(request(START, KETTLE, excluded_goals=(tuple(first),)))
+    assert (
+        not isinstance(again, Proposal)
+        or np.hypot(*(again.goal - first)[:2]) > 0.3
+        or again.goal[2] != pytest.approx(first[2])
+    )
 
 
 def test_what_lies_off_the_grid_is_unknown():

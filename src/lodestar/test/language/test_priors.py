@@ -42,11 +42,6 @@ def test_what_it_is_more_likely_near(sense, target, near, far):
     assert (scores >= 0.0).all() and (scores <= 1.0).all()
 
 
-def test_rooms_by_name_and_without_one(sense):
-    scores = sense.inside("mug", ["kitchen", "bedroom", "", "no such room"])
-    assert scores[0] == 1.0 > scores[1] and list(scores[2:]) == [0.5, 0.5]
-
-
 def test_the_same_question_has_the_same_answer_and_no_thing_has_none(sense):
     labels = ["desk", "bed", "sofa"]
     assert np.array_equal(sense.near("lamp", labels), CoOccurrence(sense._phrases).near("lamp", labels))

@@ -39,6 +39,7 @@ def seen(area=0.0, similarities=(), **changes) -> Perceived:
 class Offer:
     goal: np.ndarray
     confidence: float = 0.5
+    value: float | None = None
 
 
 def feature(b, now, name, arm=0, goals=None, **given):

@@ -4,35 +4,27 @@ from __future__ import annotations
 
 from collections import deque
 
-import numpy as np
-from sensor_msgs.msg import CameraInfo
 from visualization_msgs.msg import MarkerArray
 
 from lodestar.assembly.parts import expert
 from lodestar.experts.config import FrontierExpertConfig
 from lodestar.experts.frontier import FrontierExpert
 from lodestar.experts.registry import FRONTIER
-from lodestar.geometry.camera import PinholeCamera
 from lodestar.keyframes.records import Keyframe
 from lodestar.language.priors import everyday_words
-from lodestar.timing.stamps import Phased
 from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.battery import BatteryConfig, BatteryInput
-from lodestar_ros.conversions import stamp_from_msg
+from lodestar_ros.camera_looks import CameraLooks
 from lodestar_ros.conversions_agent import frontiers_to_msg
 from lodestar_ros.conversions_scene import keyframe_from_msg
-from lodestar_ros.conversions_sensors import camera_from_msg
 from lodestar_ros.embedder_client import RemotePhraseBook
 from lodestar_ros.executors import main_of
 from lodestar_ros.expert_server import ExpertServer
 from lodestar_ros.markers import frontier_markers
-from lodestar_ros.node import FrameNames, LodestarNode
+from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import declare_config, declare_part
-from lodestar_ros.rgbd import MAP_HOLDS
 from lodestar_ros.scene_client import SceneClient
-from lodestar_ros.sync import PoseQueue
-from lodestar_ros.workers import LatestWorker
 
 _EVERY_ID = 1 << 32  # above every id of a keyframe
 
@@ -51,8 +43,6 @@ class FrontierExpertNode(LodestarNode):
         self._expert: FrontierExpert = expert(FRONTIER, config, book)
         book.connect(self).want(everyday_words())
         self._scene = SceneClient(self)
-        self._frames = declare_config(self, FrameNames, "frames.")
-        self._view_due = self.timed(Phased(config.view_period))
         self._keyframes: deque[Keyframe] = deque(maxlen=config.expert.pieces.snapshots.images)
         self._stored: msg.StoredKeyframes | None = None  # the newest word of which images there are
         self._loads = 0  # of the images that the expert knows
@@ -60,20 +50,9 @@ class FrontierExpertNode(LodestarNode):
         self._markers = self.create_publisher(MarkerArray, "~/markers", qos.LATCHED)
         BatteryInput(self, declare_config(self, BatteryConfig, "battery."), self._expert.set_energy)
         self._server = ExpertServer(self, self._expert, self._refresh, self._publish)
-        self._views: LatestWorker = LatestWorker("views", self._look, self.diagnostics.error)
-        self.on_close(self._views.close)
-        monitor = self.diagnostics.input("camera_info")
-        self._queue: PoseQueue = self.timed(
-            PoseQueue(self._resolve, self._views.submit, lambda error: monitor.drop("no_transform"))
-        )
-        self._buffer = self.transforms(self._queue.retry).buffer
-        self.listen(CameraInfo, "camera_info", self._on_camera_info, qos.SENSOR, stamped=True)
+        self._looks = CameraLooks(self, self._server, self._expert.add_view, config.view_period)
         self.listen(msg.Keyframe, "keyframes", self._on_keyframe, qos.EVENT)
         self.listen(msg.StoredKeyframes, "stored_keyframes", self._on_stored, qos.LATCHED)
-
-    def _on_camera_info(self, message: CameraInfo) -> None:
-        if self._view_due.due(stamp_from_msg(message.header.stamp)):
-            self._queue.add(message)
 
     def _on_keyframe(self, message: msg.Keyframe) -> None:
         self._keyframes.append(keyframe_from_msg(message))
@@ -82,18 +61,6 @@ class FrontierExpertNode(LodestarNode):
         if self._stored is not None and self._stored.loads != message.loads:
             self._keyframes.clear()  # their ids mean other images now
         self._stored = message
-
-    def _resolve(self, message: CameraInfo) -> tuple[np.ndarray, PinholeCamera, float]:
-        stamp, frames = stamp_from_msg(message.header.stamp), self._frames
-        odom_from_camera = self._buffer.lookup(frames.odom, message.header.frame_id, stamp)
-        map_from_odom = self._buffer.lookup(frames.map, frames.odom, stamp, MAP_HOLDS)
-        return map_from_odom @ odom_from_camera, camera_from_msg(message), stamp
-
-    def _look(self, view: tuple[np.ndarray, PinholeCamera, float]) -> None:
-        """On the worker."""
-        with self._server.lock:
-            self._server.update_grid()
-            self._expert.add_view(*view)
 
     def _refresh(self) -> None:
         """On the worker, before each request."""

@@ -13,6 +13,7 @@ from lodestar.language.priors import everyday_words
 from lodestar.language.reasoners import make_reasoner
 from lodestar_interfaces import msg
 from lodestar_ros import qos
+from lodestar_ros.camera_looks import CameraLooks
 from lodestar_ros.conversions_agent import description_from_msg
 from lodestar_ros.embedder_client import RemotePhraseBook
 from lodestar_ros.executors import main_of
@@ -24,9 +25,10 @@ from lodestar_ros.scene_client import SceneClient
 
 
 class SemanticMapExpertNode(LodestarNode):
-    """Propose viewpoints of known entities, and of places where the memory last saw things.
+    """Propose viewpoints of known entities, of places where the memory last saw things, and of likely rooms.
 
-    Subscribes: ``grid``, ``entities``, ``scene_description``, ``last_seen``. Action: ``~/propose``.
+    Subscribes: ``grid``, ``camera_info``, ``entities``, ``scene_description``, ``last_seen``, TF.
+    Action: ``~/propose``.
     """
 
     def __init__(self, **kwargs):
@@ -42,6 +44,7 @@ class SemanticMapExpertNode(LodestarNode):
         self._heard: deque[SceneDescription] = deque(maxlen=10)
         self._text = ""
         self._server = ExpertServer(self, self._expert, refresh=self._refresh)
+        self._looks = CameraLooks(self, self._server, self._expert.add_view, config.view_period)
         self.listen(msg.SceneDescription, "scene_description", self._on_description, qos.EVENT, stamped=True)
         self.diagnostics.value("scene_description", lambda: self._text[:120])
         self.diagnostics.value("reasoner.tokens", mind.tokens)

@@ -1,0 +1,256 @@
+"""Belief over rooms and cells of where a target is, from what is known around them (RoboAtlas IV-E, V: priors).
+
+Two kinds of evidence tell how much likelier a place is than an average one. A room is likely by the kind of room that
+its things, its plates and the kind of building say it is. A cell is likely by the things near it, and by those that the
+task names as the target's neighbours. Both are ratios of densities; their product times the area that is still hidden
+is the distribution of the target, with a share for the floor of which nothing is known.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import cv2
+import numpy as np
+from scipy import ndimage
+
+from lodestar.experts.belief_config import BeliefConfig
+from lodestar.experts.protocol import ProposalRequest
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.language.directive import StepKind
+from lodestar.language.priors import CoOccurrence, everyday_words
+from lodestar.models.lexicon import load_lexicon
+from lodestar.models.phrases import MissingPhrases, PhraseBook
+from lodestar.query.categories import category_scores
+from lodestar.scene.mirror import SceneMirror
+from lodestar.scene.records import Entity, EntityState, Region
+
+_EIGHT = np.ones((3, 3), bool)
+
+
+@dataclass(frozen=True)
+class Belief:
+    """Density of a target, where a place of which nothing is known counts 1.
+
+    weights: (rows, columns) float32 per cell of the grid. rooms: of regions by id, without what stands near a cell.
+    """
+
+    weights: np.ndarray
+    rooms: Mapping[int, float] = field(default_factory=dict)
+
+    def shares(self, hidden: np.ndarray, rest: float) -> np.ndarray:
+        """Return the probability (rows, columns) float64 that the target is in a cell; the sum is below 1 by that of
+        the rest.
+
+        hidden: (rows, columns) share of a cell that is floor and was not looked at, [0, 1]. rest: cells of floor that
+        are taken to lie beyond all of these; positive.
+        """
+        mass = self.weights.astype(np.float64) * hidden
+        return mass / (float(mass.sum()) + rest)
+
+
+def hidden_floor(
+    grid: OccupancyGrid2D, unseen: np.ndarray, unknown_share: float, behind: float
+) -> np.ndarray:
+    """Return the share (rows, columns) float64 of a cell that is floor and was not looked at, [0, 1].
+
+    unseen: (rows, columns) bool. unknown_share: of unknown cells, which count up to `behind` metres of way through the
+    unknown from known floor, not beyond walls.
+    """
+    steps = max(round(behind / grid.resolution), 1)
+    near = ndimage.binary_dilation(grid.free, _EIGHT, iterations=steps, mask=grid.unknown | grid.free)
+    return np.where(grid.unknown, unknown_share * near, 1.0) * unseen
+
+
+class RoomBelief:
+    """Beliefs of tasks' targets; one for each state of scene, grid and task is kept. Not safe for threads."""
+
+    def __init__(self, phrases: PhraseBook, config: BeliefConfig | None = None) -> None:
+        self._config = config or BeliefConfig()
+        self._phrases = phrases
+        self._sense = CoOccurrence(phrases, self._config.prior)
+        self._usual: dict[str, float] = {}  # mean score near an object of any kind
+        self._base: tuple[str, np.ndarray] | None = None
+        self._newest: tuple[object, Belief] | None = None
+
+    def over(self, request: ProposalRequest, grid: OccupancyGrid2D, mirror: SceneMirror) -> Belief | None:
+        """Return the belief; None without a particular target, known objects or word vectors."""
+        if request.step.kind is not StepKind.FIND or not request.step.graphs:
+            return None
+        target, anchors = request.step.graphs[0].target.category, tuple(request.step.neighbors)
+        named = tuple(n for n in (target, *anchors) if n and not load_lexicon().is_generic(n))
+        alike = _likenesses(request) if anchors else ()
+        regions = tuple((region.id, region.label, region.plates) for region in mirror.regions.values())
+        key = (named, alike, mirror.session_id, mirror.revision, regions, grid.cells.shape, grid.origin)
+        if self._newest is not None and self._newest[0] == key:
+            return self._newest[1]
+        things = [t for t in mirror.entities.values() if t.state is EntityState.ACTIVE and t.label]
+        if not named or not (
+            things or any(region.label or region.plates for region in mirror.regions.values())
+        ):
+            return None
+        try:
+            belief = self._belief(named, anchors, alike, grid, mirror, things)
+        except MissingPhrases:
+            return None
+        self._newest = key, belief
+        return belief
+
+    def _belief(
+        self, named: Sequence[str], anchors: Sequence[str], alike: Sequence[tuple[str, Sequence[str]]],
+        grid: OccupancyGrid2D, mirror: SceneMirror, things: Sequence[Entity],
+    ) -> Belief:  # fmt: skip
+        config = self._config
+        step = max(round(config.cell / grid.resolution), 1)
+        shape = tuple(-(-size // step) for size in grid.cells.shape)
+        places = grid.cells_of(np.array([thing.mean[:2] for thing in things]).reshape(-1, 2)) // step
+        places = np.clip(places, 0, np.array(shape) - 1)
+        near = self._near(named, places, shape, grid.resolution * step, [thing.label for thing in things])
+        ratios = self._rooms(named, mirror, things)
+        log = config.near_trust * np.log(near)
+        if ratios and mirror.rooms is not None:
+            cells = np.argwhere(np.ones(shape, bool)) * step + step // 2
+            ids = mirror.rooms.at(grid.points_of(cells)).reshape(shape)
+            for identity, ratio in ratios.items():
+                log = np.where(ids == identity, log + math.log(ratio), log)
+        weights = np.exp(log)
+        if anchors and things:
+            beside = self._beside(anchors, alike, places, shape, grid.resolution * step, things)
+            weights = weights + config.anchor_weight * beside
+        weights = np.clip(weights, *config.bounds)
+        full = np.repeat(np.repeat(weights, step, axis=0), step, axis=1)
+        full = full[: grid.cells.shape[0], : grid.cells.shape[1]]
+        return Belief(np.ascontiguousarray(full, np.float32), ratios)
+
+    # --- what stands near a cell ----------------------------------------------------------------------------
+
+    def _near(
+        self, named: Sequence[str], places: np.ndarray, shape: tuple[int, ...], cell: float, labels: list[str]
+    ) -> np.ndarray:
+        """Return how much likelier the target is near what stands around each block of cells; 1 = as anywhere."""
+        density, evidence = (np.zeros(shape, np.float32) for _ in range(2))
+        if labels:
+            told = np.mean([self._sense.near(n, labels) / self._usual_near(n) for n in named], axis=0)
+            np.add.at(density, tuple(places.T), 1.0)
+            np.add.at(evidence, tuple(places.T), told)
+        known, said = (_blurred(image, self._config.spread / cell) for image in (density, evidence))
+        doubt = self._config.doubt
+        return np.asarray((doubt + said) / (doubt + known))
+
+    def _beside(
+        self, anchors: Sequence[str], alike: Sequence[tuple[str, Sequence[str]]], places: np.ndarray,
+        shape: tuple[int, ...], cell: float, things: Sequence[Entity],
+    ) -> np.ndarray:  # fmt: skip
+        """Return how near, [0, 1], each block of cells is to what the task names as the target's neighbour, or to what
+        has the target's kind and look: the object that it should stand by may be hidden beside it.
+        """
+        labels, captions = [thing.label for thing in things], [thing.caption for thing in things]
+        fits = np.max([category_scores(a, labels, captions, self._phrases) for a in anchors], axis=0)
+        for kind, looks in alike:
+            has = np.array([set(looks) <= set(caption.casefold().split()) for caption in captions])
+            fits = np.maximum(fits, category_scores(kind, labels, captions, self._phrases) * has)
+        beside = np.zeros(shape, np.float32)
+        np.maximum.at(beside, tuple(places.T), np.where(fits > 0.5, fits, 0.0).astype(np.float32))
+        return np.clip(_blurred(beside, self._config.anchor_spread / cell), 0.0, 1.0)
+
+    def _usual_near(self, name: str) -> float:
+        if name not in self._usual:
+            self._usual[name] = max(float(self._sense.near(name, everyday_words()).mean()), 1e-3)
+        return self._usual[name]
+
+    # --- what a room is -------------------------------------------------------------------------------------
+
+    def _rooms(self, named: Sequence[str], mirror: SceneMirror, things: Sequence[Entity]) -> dict[int, float]:
+        """Return how much likelier the target is in each region than in a room of which nothing is known."""
+        if not mirror.regions:
+            return {}
+        base = self._kinds_of_rooms()
+        inside: dict[int, set[str]] = {}
+        for thing in things:
+            inside.setdefault(thing.region_id, set()).add(thing.label)
+        told = {i: self._said(labels, base) for i, labels in inside.items()}
+        prior = _of_building(base, list(told.values()), self._sense.rooms, self._config.building_trust)
+        likely = np.mean([np.log(self._ratios(name, base)) for name in named], axis=0)
+        lifted = np.exp(likely)
+        usual = float(prior @ lifted)
+        ratios = {}
+        for identity, region in mirror.regions.items():
+            kinds = self._kinds_of(region, told.get(identity), prior)
+            ratio = float(kinds @ lifted) / usual
+            ratios[identity] = float(np.clip(ratio**self._config.room_trust, *self._config.bounds))
+        return ratios
+
+    def _kinds_of(self, region: Region, said: np.ndarray | None, prior: np.ndarray) -> np.ndarray:
+        """Return the probability (R,) of each kind of room: by its things, then by a plate or an operator's word."""
+        log = np.log(prior) + (0.0 if said is None else self._config.evidence_trust * said)
+        kinds = np.exp(log - log.max())
+        kinds /= kinds.sum()
+        lexicon = load_lexicon()
+        words = (region.label,) if region.named else region.plates
+        named = next((room for word in words if (room := lexicon.room(word)) in self._sense.rooms), None)
+        if named is not None:
+            sure = self._config.plate_trust
+            kinds = (1.0 - sure) * kinds
+            kinds[self._sense.rooms.index(named)] += sure
+        return kinds
+
+    def _said(self, labels: set[str], base: np.ndarray) -> np.ndarray:
+        """Return the logarithms (R,) of how much likelier the kinds in a room are in each kind of room."""
+        return np.sum([np.log(self._ratios(label, base)) for label in sorted(labels)], axis=0)
+
+    def _ratios(self, phrase: str, base: np.ndarray) -> np.ndarray:
+        """Return how much likelier a thing so called is in each kind of room (R,) than things are."""
+        return self._sense.room_shares(phrase) / base
+
+    def _kinds_of_rooms(self) -> np.ndarray:
+        """Return the share (R,) of each kind of room among all things of the lexicon."""
+        if self._base is None or self._base[0] != self._phrases.model:
+            shares = [self._sense.room_shares(word) for word in sorted(load_lexicon().nouns)]
+            self._base = self._phrases.model, np.mean(shares, axis=0)
+        return self._base[1]
+
+
+def _of_building(
+    base: np.ndarray, told: Sequence[np.ndarray], rooms: Sequence[str], trust: float
+) -> np.ndarray:
+    """Return the probability (R,) of each kind of room in a building with these rooms in it.
+
+    told: per room the logarithms (R,) of how well its things fit each kind. Rooms of the same kind of building count.
+    """
+    if not told:
+        return base
+    kinds = np.array([[room in group for room in rooms] for group in BUILDINGS], np.float64)
+    kinds = (kinds + 0.05) * base  # chosen: any room may be in any building, one in twenty
+    kinds /= kinds.sum(axis=1, keepdims=True)
+    fits = np.array([[math.log(float(group @ np.exp(trust * said))) for group in kinds] for said in told])
+    chances = np.exp(fits.sum(axis=0) - fits.sum(axis=0).max())
+    return np.asarray((chances / chances.sum()) @ kinds)
+
+
+#: Kinds of rooms by the kind of building; common sense.
+BUILDINGS: tuple[frozenset[str], ...] = (
+    frozenset({"balcony", "bathroom", "bedroom", "closet", "dining room", "entrance", "garage", "hallway", "kitchen",
+               "laundry room", "living room", "nursery", "office"}),
+    frozenset({"bathroom", "break room", "hallway", "kitchen", "lobby", "meeting room", "office", "open space",
+               "server room", "storage"}),
+    frozenset({"bathroom", "break room", "hallway", "loading dock", "office", "storage", "warehouse", "workshop"}),
+)  # fmt: skip
+
+
+def _likenesses(request: ProposalRequest) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return the target's kind and look in words, for each reading of the task that describes its look."""
+    found = []
+    for graph in request.step.graphs:
+        own = (p for p in graph.predicates if p.name == "HasAttribute" and p.arguments == (0,))
+        looks = tuple(p.value.casefold() for p in own)
+        if looks and graph.target.category and not load_lexicon().is_generic(graph.target.category):
+            found.append((graph.target.category, looks))
+    return tuple(found)
+
+
+def _blurred(image: np.ndarray, sigma: float) -> np.ndarray:
+    """Return the image with each value spread as a Gaussian of peak 1. sigma: cells."""
+    blurred = cv2.GaussianBlur(image, (0, 0), sigma, borderType=cv2.BORDER_CONSTANT)
+    return blurred * (2.0 * math.pi * sigma**2)

@@ -1,0 +1,154 @@
+"""A place counts more where what is searched for is likely, and the frontier expert goes there first."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from expert_worlds import request, thing
+from hypothesis import given
+from hypothesis import strategies as st
+from test_likely_places import KETTLE, Kitchenware, beside
+
+from lodestar.experts.config import BeliefConfig
+from lodestar.experts.frontier import FrontierExpert
+from lodestar.experts.room_belief import Belief, RoomBelief
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.language.directive import Item, StepKind
+from lodestar.language.query_graph import Predicate, QueryVariable
+from lodestar.models.phrases import PhraseBook
+from lodestar.scene.mirror import SceneMirror
+from lodestar.scene.records import Region, SceneDelta
+from lodestar.scene.regions import RegionMap
+
+
+def scene(*things, regions=()) -> SceneMirror:
+    """regions: of the hall's west half (1) and its east half (2)."""
+    mirror = SceneMirror()
+    mirror.apply(SceneDelta(0.0, 1, 0, tuple(things)))
+    if regions:
+        mask = np.ones((60, 240), np.int64)
+        mask[:, 120:] = 2
+        mirror.rooms = RegionMap(0.5)
+        mirror.rooms.set_mask(mask, (0.0, 0.0), 0.1)
+        mirror.regions = mirror.rooms.regions = {region.id: region for region in regions}
+    return mirror
+
+
+def half(identity: int, label: str = "", plates: tuple[str, ...] = (), named: bool = False) -> Region:
+    centre = np.array([12.0 * identity - 6.0, 3.0])
+    return Region(identity, label, 0.5, 72.0, centre, plates=plates, named=named)
+
+
+DEFAULTS = BeliefConfig()
+
+
+def hall() -> OccupancyGrid2D:
+    """24 x 6 m of which the middle is known, the ends are not."""
+    cells = np.zeros((60, 240), np.int8)
+    cells[0], cells[-1], cells[:, 0], cells[:, -1] = 100, 100, 100, 100
+    cells[1:-1, 1:60] = cells[1:-1, 180:-1] = -1
+    return OccupancyGrid2D(cells, 0.1, (0.0, 0.0))
+
+
+def weights(*things, item=KETTLE, book=None, config=DEFAULTS, **changes):
+    found = belief(*things, item=item, book=book, config=config, **changes)
+    return None if found is None else found.weights
+
+
+def belief(*things, item=KETTLE, book=None, config=DEFAULTS, regions=(), **changes):
+    book = PhraseBook(Kitchenware()) if book is None else book
+    asked = request((12.0, 3.0, 0.0), item, **changes)
+    return RoomBelief(book, config).over(asked, hall(), scene(*things, regions=regions))
+
+
+FRIDGE, BED = thing(1, 6.0, 3.0, "refrigerator"), thing(2, 18.0, 3.0, "bed")
+
+
+def test_cells_near_the_refrigerator_weigh_more_than_those_near_the_bed():
+    found = weights(FRIDGE, BED)
+    assert found.shape == (60, 240)
+    assert found[30, 50] > 1.1 > 0.9 > found[30, 190]
+    assert found[30, 120] == pytest.approx(1.0, abs=0.1)  # nothing is known of what stands there
+    low, high = BeliefConfig().bounds
+    assert low <= found.min() and found.max() <= high
+
+
+def test_where_the_task_says_it_stands_weighs_much():
+    by_the_bed = beside("bed")
+    found, before = weights(FRIDGE, BED, item=by_the_bed), weights(FRIDGE, BED)
+    assert found[30, 180] > 2.0 and before[30, 180] < 1.0
+    assert found[30, 120] == pytest.approx(before[30, 120], abs=0.3)
+
+
+def test_around_what_may_be_it_weighs_much_until_its_surroundings_are_known():
+    (graph,) = KETTLE.graphs
+    red = replace(graph, predicates=(*graph.predicates, Predicate("HasAttribute", (0,), "red")))
+    asked = Item(((replace(red, variables=(*red.variables, QueryVariable("stove", "stove"))),),))
+    free = BeliefConfig(bounds=(0.001, 1000.0))
+    kettles = thing(1, 18.0, 3.0, "red kettle"), thing(2, 6.0, 3.0, "blue kettle")
+    found = weights(*kettles, item=asked, config=free)
+    assert found[30, 180] == pytest.approx(found[30, 60] + free.anchor_weight, rel=0.05)
+
+
+def test_it_says_nothing_where_nothing_particular_is_looked_for_or_words_are_missing():
+    assert weights() is None
+    assert weights(FRIDGE, book=PhraseBook()) is None
+    assert weights(FRIDGE, kind=StepKind.EXPLORE) is None
+    assert weights(FRIDGE, item=None) is None
+
+
+def test_things_off_the_grid_do_no_harm():
+    assert np.isfinite(weights(thing(1, -40.0, 90.0, "refrigerator"), BED)).all()
+
+
+def test_the_frontier_expert_goes_to_the_likely_end_first():
+    for likely in (6.0, 18.0):
+        things = (thing(1, likely, 1.0, "refrigerator"), thing(2, 24.0 - likely, 1.0, "bed"))
+        expert = FrontierExpert(phrases=PhraseBook(Kitchenware()))
+        expert.set_grid(hall())
+        expert.set_scene(scene(*things))
+        goal = expert.propose(request((12.0, 3.0, 0.0), KETTLE)).goal
+        assert (goal[0] > 12.0) == (likely > 12.0)
+        without = FrontierExpert()
+        without.set_grid(hall())
+        without.set_scene(scene(*things))
+        assert without.propose(request((12.0, 3.0, 0.0), KETTLE)).goal is not None
+
+
+def test_a_room_is_likely_by_its_plate_an_operators_word_or_its_things():
+    west, east = half(1), half(2)
+    plain = belief(thing(1, 12.0, 3.0, "ball"), regions=(west, east))
+    assert plain.rooms[1] == pytest.approx(plain.rooms[2], rel=0.05)
+    for first in (half(1, plates=("kitchen",)), half(1, "kitchen", named=True)):
+        told = belief(thing(1, 12.0, 3.0, "ball"), regions=(first, east))
+        assert told.rooms[1] > 1.05 > told.rooms[2]
+        assert told.weights[30, 10] > told.weights[30, 230]
+    fridge = replace(FRIDGE, region_id=1)
+    assert belief(fridge, regions=(west, east)).rooms[1] > belief(fridge, regions=(west, east)).rooms[2]
+
+
+def test_a_label_that_is_no_plate_tells_no_more_than_the_things_it_comes_from():
+    fridge = replace(FRIDGE, region_id=1)
+    plain = belief(fridge, regions=(half(1), half(2)))
+    labelled = belief(fridge, regions=(half(1, "kitchen"), half(2)))
+    assert labelled.rooms == pytest.approx(plain.rooms)
+
+
+@given(st.integers(0, 2**31 - 1), st.floats(0.1, 1e4))
+def test_shares_are_a_distribution_with_the_rest(seed, rest):
+    rng = np.random.default_rng(seed)
+    weights, hidden = rng.uniform(0.1, 10.0, (5, 7)).astype(np.float32), rng.uniform(0.0, 1.0, (5, 7))
+    shares = Belief(weights).shares(hidden, rest)
+    assert (shares >= 0.0).all() and (shares[hidden == 0.0] == 0.0).all()
+    assert shares.sum() + rest / ((weights * hidden).sum() + rest) == pytest.approx(1.0)
+    assert Belief(weights).shares(np.zeros((5, 7)), rest).sum() == 0.0
+
+
+def test_less_trust_brings_every_weight_nearer_to_as_likely_as_anywhere():
+    full, less = (
+        weights(FRIDGE, BED, config=BeliefConfig(near_trust=t, bounds=(0.001, 1000.0))) for t in (1.0, 0.5)
+    )
+    assert np.allclose(less, np.sqrt(full), rtol=1e-4)
+    assert full.max() > less.max() > 1.0 > less.min() > full.min()

@@ -1,0 +1,77 @@
+"""An open direction is gone to where the target is likely behind it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from expert_worlds import CAMERA, camera_pose, request, thing
+from hypothesis import given
+from hypothesis import strategies as st
+from test_likely_places import KETTLE, Kitchenware
+
+from lodestar.experts.config import ApproachConfig, DirectionConfig, ReachConfig
+from lodestar.experts.view_directions import ViewDirections, open_directions
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.models.phrases import PhraseBook
+from lodestar.perception.frames import RgbdFrame
+from lodestar.scene.mirror import SceneMirror
+from lodestar.scene.records import SceneDelta
+
+EASY = DirectionConfig(least=0.02)
+
+
+def frame(depth: np.ndarray, yaw: float = 0.0) -> RgbdFrame:
+    return RgbdFrame(10.0, CAMERA, depth.astype(np.float32), camera_pose(10.0, 3.0, yaw))
+
+
+def depths(ahead: float) -> np.ndarray:
+    """1 m to the sides, `ahead` in the middle of the view."""
+    image = np.ones((CAMERA.height, CAMERA.width))
+    image[:, 60:100] = ahead
+    return image
+
+
+def corridor(likely_east: bool) -> tuple[OccupancyGrid2D, SceneMirror]:
+    """20 x 6 m of which both ends are unknown; a refrigerator stands at one end, a bed at the other."""
+    cells = np.zeros((60, 200), np.int8)
+    cells[0], cells[-1], cells[:, 0], cells[:, -1] = 100, 100, 100, 100
+    cells[1:-1, 1:60] = cells[1:-1, 140:-1] = -1
+    mirror = SceneMirror()
+    ends = (5.0, 15.0) if likely_east else (15.0, 5.0)
+    mirror.apply(
+        SceneDelta(0.0, 1, 0, (thing(1, ends[1], 3.0, "refrigerator"), thing(2, ends[0], 3.0, "bed")))
+    )
+    return OccupancyGrid2D(cells, 0.1, (0.0, 0.0)), mirror
+
+
+def proposed(likely_east: bool, view: RgbdFrame, config: DirectionConfig = EASY):
+    directions = ViewDirections(config, PhraseBook(Kitchenware()), ReachConfig(), ApproachConfig())
+    grid, mirror = corridor(likely_east)
+    yaw = math.atan2(view.map_from_camera[1, 2], view.map_from_camera[0, 2])
+    return directions.propose("ego_vlm", request((10.0, 3.0, yaw), KETTLE), view, grid, mirror)
+
+
+@given(st.floats(-math.pi, math.pi), st.floats(0.3, 8.0))
+def test_only_depth_is_open_and_it_lies_where_the_camera_looks(yaw, ahead):
+    found = open_directions(frame(depths(ahead), yaw), DirectionConfig())
+    assert bool(found) == any(way.depth >= DirectionConfig.open_depth for way in found)
+    assert bool(found) or ahead < DirectionConfig.open_depth
+    assert not found or ahead > 0.9 * DirectionConfig.open_depth  # along the ray, not the axis
+    for way in found:
+        assert way.depth == pytest.approx(ahead, rel=0.1)
+        assert math.cos(way.bearing - yaw) > math.cos(math.radians(25.0))
+
+
+def test_it_goes_along_the_open_direction_with_the_chance_as_confidence():
+    goal = proposed(True, frame(depths(4.5)))
+    assert goal is not None and goal.goal[0] > 11.0 and 0.0 < goal.confidence <= 1.0
+    other = proposed(False, frame(depths(4.5)))
+    assert other is None or other.confidence < goal.confidence
+
+
+def test_a_closed_view_and_an_unlikely_direction_have_no_goal():
+    assert proposed(True, frame(depths(1.0))) is None
+    assert proposed(False, frame(depths(4.5)), DirectionConfig(least=0.6)) is None
+    assert proposed(True, frame(np.zeros((CAMERA.height, CAMERA.width)))) is None

@@ -82,7 +82,7 @@ class GainProbe:
         none = np.zeros((0, 3))
         survey = Survey(
             grid, expert.looked, lengths, unseen, closest, config.gain_range, self._sensor.fov, None, none,
-            config.stops,
+            config.stops, config.reach.pace,
         )  # fmt: skip
         points = grid.points_of(survey.lattice())
         points = points[self._rng.permutation(len(points))[:most]]

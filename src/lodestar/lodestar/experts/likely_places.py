@@ -85,9 +85,12 @@ class LikelyPlaces:
             survey = Survey(
                 grid, self._looked, reach.easy, its, closest, self._config.look_limits.range, self._fov,
                 belief.weights, np.array(request.excluded_goals, np.float64).reshape(-1, 3), self._config.stops,
+                self._reach.pace,
             )  # fmt: skip
             points = grid.points_of(survey.lattice())
-            stop = survey.best(points, survey.views(points), self._config.min_gain, None)
+            stop = survey.best(
+                points, survey.views(points), self._config.min_gain, None, robot=request.robot_pose
+            )
             if stop is None:
                 continue
             chance = self._shown(survey, stop, unseen, shares)

@@ -16,7 +16,7 @@ def seconds_to(length: float, turn: float, pace: PaceConfig, verifies: bool = Fa
     The robot turns while it drives: the longer of the two counts, and of the shorter what `pace.overlap` leaves.
     verifies: a target is verified there. inf without a way.
     """
-    moving = float(seconds_of(np.float64(max(length, 0.0)), np.float64(abs(turn)), pace))
+    moving = float(seconds_of(np.array(max(length, 0.0)), abs(turn), pace))
     return moving + pace.look + (pace.verify if verifies else 0.0)
 
 

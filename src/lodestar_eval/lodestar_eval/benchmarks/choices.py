@@ -28,7 +28,9 @@ from lodestar_eval.registry import BadOptions, Bar, Benchmark, Result, Table
 
 _OURS = "corrected"
 _RIVALS = ("greedy", "mask_after", *expert_names(), "bandit")
-_AS_TOLD = ({kind: {} for kind in ("apartment", "office", "warehouse")},)
+_AS_TOLD: tuple[dict[str, dict[str, float]], ...] = (
+    {kind: {} for kind in ("apartment", "office", "warehouse")},
+)
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:

@@ -31,9 +31,13 @@ class FollowingPolicy:
         arm = self.arms.index(self.live)
         return replace(choice, arm=arm) if admissible[arm] else choice
 
-    def update(self, context: np.ndarray, arm: int, reward: float) -> None:
+    def begin(self) -> None:
         """See Policy."""
-        self._policy.update(context, arm, reward)
+        self._policy.begin()
+
+    def update(self, context: np.ndarray, arm: int, reward: float, seconds: float = 0.0) -> None:
+        """See Policy."""
+        self._policy.update(context, arm, reward, seconds)
 
     def credit(self, context: np.ndarray, arm: int, reward: float) -> None:
         """See Policy."""

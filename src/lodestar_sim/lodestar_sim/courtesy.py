@@ -9,6 +9,8 @@ import numpy as np
 from lodestar.grid.occupancy import COMFORT, OccupancyGrid2D
 
 _ABOUT = 60.0  # s after a person was tracked for which what appears beside the robot may be one; chosen
+# s in which people must have been tracked before that holds; chosen: a wrong track of a shelf lasted 2.4 s
+_SURE = 4.0
 _BESIDE = 1.2  # m around the robot in which it may come to touch it before the next plan; chosen
 _CELLS = 2  # that were free and are occupied, from which on somebody came; chosen: one is noise
 _TOUCHING = 0.5  # closeness from which a person may touch the body; that of the follower
@@ -27,6 +29,7 @@ class Courtesy:
         self._patience, self._passing = patience, passing
         self._waited, self._last, self._until = 0.0, -math.inf, -math.inf
         self._about, self._beside = -math.inf, -math.inf
+        self._tracked, self._looked = 0.0, -math.inf  # s with people, and when that was counted last
         self._plan: OccupancyGrid2D | None = None
 
     def yields(self, now: float) -> bool:
@@ -39,8 +42,7 @@ class Courtesy:
         Also while the robot may come nearer to people who stand: these are no news.
         """
         before, self._plan = self._plan, plan
-        if plan.comfort is not None:
-            self._about = now
+        self._count(now, plan.comfort is not None)
         is_news = before is not plan and now - self._about <= _ABOUT
         if is_news and before is not None:
             closer = _closeness(plan, pose) - _closeness(before, pose)
@@ -48,6 +50,14 @@ class Courtesy:
             if comes or _appeared(before, plan, pose) >= _CELLS:
                 self._beside = now
         return now - self._beside < _STANDS
+
+    def _count(self, now: float, are_there: bool) -> None:
+        """Note whether people are tracked; they are about once that was so for long enough."""
+        step = min(max(now - self._looked, 0.0), 0.5) if math.isfinite(self._looked) else 0.0
+        self._looked = now
+        self._tracked = self._tracked + step if are_there else max(self._tracked - step * _SURE / _ABOUT, 0.0)
+        if are_there and self._tracked >= _SURE:
+            self._about = now
 
     def observe(self, now: float, held_back: bool) -> bool:
         """Note whether a motion was left out for people; return whether the robot waits for them."""

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from lodestar.experts.config import StopConfig
 from lodestar.experts.coverage import LookedAt
 from lodestar.experts.viewpoint_survey import Survey
+from lodestar.grid.config import PaceConfig
 from lodestar.grid.occupancy import OccupancyGrid2D
 
 
@@ -25,8 +26,9 @@ def survey_of(seed: int, share: float) -> Survey:
     prior = rng.uniform(0.25, 6.0, grid.cells.shape)
     nothing = np.zeros(grid.cells.shape, np.float32)
     return Survey(
-        grid, looked, nothing, unseen, nothing, 4.5, math.radians(80.0), prior, np.empty((0, 3)), StopConfig()
-    )
+        grid, looked, nothing, unseen, nothing, 4.5, math.radians(80.0), prior, np.empty((0, 3)), StopConfig(),
+        PaceConfig(),
+    )  # fmt: skip
 
 
 @settings(max_examples=20, deadline=None)

@@ -28,7 +28,9 @@ def contexts(*values):
     return x
 
 
-VALUES = st.lists(st.floats(1e-4, 10.0), min_size=3, max_size=3, unique=True)
+VALUES = st.lists(st.integers(1, 10_000), min_size=3, max_size=3, unique=True).map(
+    lambda drawn: [value / 1000.0 for value in drawn]
+)
 
 
 @settings(deadline=None)

@@ -19,6 +19,10 @@ _ASIDE = 30  # directions at either side, at most, of which the beams count as b
 _CELL = 0.1  # m, of the grid in which returns hang together
 _THIN = 0.05  # m, of the cells of which one return is tested, and of those around the robot
 _SWAY = 5  # cells at which a part of the robot may be seen from it: 0.1 m to either side
+_OWN = (
+    0.5  # share of a body's way that the sensor's own does not explain, from which on it moves itself; chosen
+)
+_FLAT = 0.15  # m of height below which returns may be of one ring of beams; chosen
 _CLOCK_SET = 1.0  # s by which stamps may come late before the clock counts as set back
 
 
@@ -50,10 +54,14 @@ class _Turn:
 
 @dataclass(eq=False, kw_only=True)
 class _Body(PlaneTrack):
-    """One body. born: (2,) where it was first seen; wide: m; id: 0 until it has moved."""
+    """One body. born: (2,) where it was first seen; eye: (2,) where the sensor was then; wide, tall: m; id: 0 until it
+    has moved.
+    """
 
     born: np.ndarray
+    eye: np.ndarray
     wide: float
+    tall: float
     id: int = 0
 
 
@@ -123,12 +131,13 @@ class RangeMovers:
             ground = odom_from_base[2, 3] - self._feet * odom_from_base[2, 2] - odom_from_sensor[2, 3]
             low, high = config.band
             offsets = offsets[(offsets[:, 2] >= ground + low) & (offsets[:, 2] <= ground + high)]
-        offsets = offsets[np.isfinite(offsets).all(axis=1), :2]
+        offsets = offsets[np.isfinite(offsets).all(axis=1)]
+        offsets, heights = offsets[:, :2], offsets[:, 2]
         seen = self._from_robot(offsets + origin, odom_from_base)
         away = np.hypot(*offsets.T)
         others = (away >= config.near) & (np.abs(seen) > self._half + config.legs).any(axis=1)
         hidden = offsets[~others]
-        offsets, seen, away = offsets[others], seen[others], away[others]
+        offsets, heights, seen, away = offsets[others], heights[others], seen[others], away[others]
         self._turns = [one for one in self._turns if stamp - config.memory <= one.stamp <= stamp]
         yaw, rate = yaw_of(odom_from_sensor), 0.0
         for last in self._turns[-1:]:
@@ -143,8 +152,9 @@ class RangeMovers:
         turn = _Turn(
             stamp, origin.copy(), yaw, _first_returns(beams, hidden), config.lag * rate, beside_robot
         )
-        near = offsets[(away <= config.far) & ~self._is_carried(cells)] + origin
-        self._follow(_clusters(near[self._is_new(near, turn.blur)], config), turn, step)
+        inside = (away <= config.far) & ~self._is_carried(cells)
+        near = np.column_stack([offsets + origin, heights])[inside]
+        self._follow(_clusters(near[self._is_new(near[:, :2], turn.blur)], config), turn, step)
         self._turns.append(turn)
         turned = np.asarray(map_from_odom, np.float64)
         self._tracks = tuple(
@@ -195,31 +205,34 @@ class RangeMovers:
         new[flat[tested]] = passed >= self.config.passes
         return new[flat]
 
-    def _follow(self, found: list[tuple[np.ndarray, float]], turn: _Turn, step: float) -> None:
-        """Update the bodies by new returns: middle (2,) and width, metres, of each."""
+    def _follow(self, found: list[tuple[np.ndarray, float, float]], turn: _Turn, step: float) -> None:
+        """Update the bodies by new returns: middle (2,), width and height, metres, of each."""
         config, motion = self.config, self._motion
-        places = np.array([_inner(place, wide, turn.origin) for place, wide in found]).reshape(-1, 2)
+        places = np.array([_inner(place, wide, turn.origin) for place, wide, _ in found]).reshape(-1, 2)
         for body in self._bodies:
             body.predict(step, motion)
         pairs = dict(associate(self._bodies, places, motion))
         for row, body in enumerate(self._bodies):
             if row in pairs:
                 body.update(places[pairs[row]], turn.stamp, motion)
-                body.wide = max(body.wide, found[pairs[row]][1])
-                if not body.id and self._has_moved(body):
+                body.wide, body.tall = (
+                    max(body.wide, found[pairs[row]][1]),
+                    max(body.tall, found[pairs[row]][2]),
+                )
+                if not body.id and self._has_moved(body, turn.origin):
                     self._next += 1
                     body.id = self._next
             else:
                 body.coast(step)
                 body.misses += bool(turn.passed(body.mean[None, :2], config.margin)[0])
         taken = set(pairs.values())
-        for column, (place, (_, wide)) in enumerate(zip(places, found)):
+        for column, (place, (_, wide, tall)) in enumerate(zip(places, found)):
             if column not in taken:
                 mean, spread = new_belief(place, motion)
                 self._bodies.append(
                     _Body(
                         mean=mean, covariance=spread, first_seen=turn.stamp, last_seen=turn.stamp,
-                        born=place, wide=wide,
+                        born=place, eye=turn.origin, wide=wide, tall=tall,
                     )
                 )  # fmt: skip
         alive = [
@@ -228,10 +241,19 @@ class RangeMovers:
         ]  # fmt: skip
         self._bodies = sorted(alive, key=lambda body: (bool(body.id), body.last_seen))[-motion.most :]
 
-    def _has_moved(self, body: _Body) -> bool:
-        gone = float(np.linalg.norm(body.mean[:2] - body.born))
+    def _has_moved(self, body: _Body, eye: np.ndarray) -> bool:
+        """Return whether a body has moved on, while the sensor came to `eye` (2,).
+
+        Where a ring of beams meets the underside of a table, flat returns keep their distance from a robot that walks
+        beside it; whoever keeps pace with it has a height.
+        """
+        gone = body.mean[:2] - body.born
+        away, beside = float(np.linalg.norm(gone)), float(np.linalg.norm(gone - (eye - body.eye)))
+        keeps_pace = beside < _OWN * away
+        if keeps_pace and self._feet is not None and body.tall < _FLAT:
+            return False
         speed = float(np.linalg.norm(body.mean[2:]))
-        return body.sights >= 3 and gone >= self.config.moved and speed >= self.config.slowest
+        return body.sights >= 3 and away >= self.config.moved and speed >= self.config.slowest
 
 
 def _bins_of(away: np.ndarray) -> np.ndarray:
@@ -262,13 +284,13 @@ def _cells_of(points: np.ndarray, size: float) -> tuple[np.ndarray, tuple[int, i
     return cells, (int(rows), int(columns))
 
 
-def _clusters(points: np.ndarray, config: RangeMoverConfig) -> list[tuple[np.ndarray, float]]:
-    """Return the middle (2,) and the width, metres, of each body among points (N, 2): those that hang together, and of
-    a group each part along its length.
+def _clusters(points: np.ndarray, config: RangeMoverConfig) -> list[tuple[np.ndarray, float, float]]:
+    """Return the middle (2,), the width and the height, metres, of each body among points (N, 3): those that hang
+    together, and of a group each part along its length.
     """
     if len(points) < config.least:
         return []
-    cells, shape = _cells_of(points, _CELL)
+    cells, shape = _cells_of(points[:, :2], _CELL)
     image = np.zeros(shape, np.uint8)
     image[tuple(cells.T)] = 1
     _, labels = cv2.connectedComponents(cv2.dilate(image, np.ones((3, 3), np.uint8)), connectivity=8)
@@ -277,19 +299,21 @@ def _clusters(points: np.ndarray, config: RangeMoverConfig) -> list[tuple[np.nda
     for label in np.unique(owner):
         for own in _parts(points[owner == label], config):
             if len(own) >= config.least:
-                wide = float(np.linalg.norm(np.ptp(own, axis=0)))
-                found.append(((own.min(axis=0) + own.max(axis=0)) / 2.0, wide))
+                low, high = own.min(axis=0), own.max(axis=0)
+                wide = float(np.linalg.norm((high - low)[:2]))
+                found.append(((low + high)[:2] / 2.0, wide, float(high[2] - low[2])))
     return found
 
 
 def _parts(points: np.ndarray, config: RangeMoverConfig) -> list[np.ndarray]:
-    """Return points (N, 2) that hang together as one body, or in equal parts along their length; [] where too wide."""
-    wide = float(np.linalg.norm(np.ptp(points, axis=0)))
+    """Return points (N, 3) that hang together as one body, or in equal parts along their length; [] where too wide."""
+    plan = points[:, :2]
+    wide = float(np.linalg.norm(np.ptp(plan, axis=0)))
     if wide <= config.wide:
         return [points]
     if wide > config.widest:
         return []
-    off = points - points.mean(axis=0)
+    off = plan - plan.mean(axis=0)
     along = off @ np.linalg.eigh(off.T @ off)[1][:, 1]
     along -= along.min()
     count = max(round(float(along.max()) / config.part), 1)

@@ -60,6 +60,7 @@ class Requests:
         self._late: dict[str, HeardAnswer] = {}
         self._is_sure: bool | None = None  # of what was heard in the open epoch; None = not judged yet
         self._answered: dict[str, float] = {}  # when the newest request that was answered was made
+        self._took: dict[str, float] = {}  # s that the newest answer took
 
     def open(
         self,
@@ -100,6 +101,7 @@ class Requests:
             return
         del self._thinking[answer.expert]
         self._answered[answer.expert] = pending.asked_at
+        self._took[answer.expert] = now - pending.asked_at
         late = now > self._deadline(pending.asked_at)
         (self.slow.add if late else self.slow.discard)(answer.expert)
         if pending.is_over:
@@ -143,6 +145,14 @@ class Requests:
         if now >= self._deadline(self.asked_at):
             self.slow |= {name for name in self.asked if name in self._thinking}
         return answers
+
+    def views_take_time(self, now: float) -> bool:
+        """Return whether one who looks takes so long for a word, as a model does, that it would be of another view by
+        then: the robot has to stand for it.
+        """
+        patience = self._config.pass_answer
+        waited = {name: now - one.asked_at for name, one in self._thinking.items()}
+        return any(max(self._took.get(name, 0.0), waited.get(name, 0.0)) > patience for name in VIEWERS)
 
     def is_behind(self, name: str, since: float) -> bool:
         """Whether the expert works on a request and has answered none that was asked at `since` or later."""

@@ -130,6 +130,8 @@ class LoopConfig:
     # then decided on while the robot moves (ours: a second of way, and less than half of a camera's width).
     pass_distance: float = 0.5  # m
     pass_angle: float = math.radians(35.0)  # rad
+    # s that the word of one who looks may take; where it takes longer, the robot stands at such goals for it (ours)
+    pass_answer: float = 1.0
     # A target under way is left for one with this much more score, or for one that is about as good and nearer by this
     # share and by this much in a straight line.
     better_score: float = 0.15  # of a score in [0, 1] (ours)

@@ -51,7 +51,9 @@ class NavigatorNews:
             navigation.accepted = True
             if math.isfinite(event.distance_remaining):
                 navigation.distance_remaining = event.distance_remaining
-        elif event.kind is NavigationKind.SUCCEEDED and _only_shows(navigation.proposal):
+        elif event.kind is NavigationKind.SUCCEEDED and (
+            navigation.passed or self._is_quick(run, navigation)
+        ):
             self._transitions.come_by(run, navigation)
         elif event.kind is NavigationKind.SUCCEEDED:
             self._transitions.arrive(run, navigation)
@@ -62,6 +64,10 @@ class NavigatorNews:
             blocked = is_controller_stuck(event.error_code)
             why = f"the navigator {event.kind.value} it: {detail}"
             self.failed(run, navigation, why, blocked, event.error_code)
+
+    def _is_quick(self, run: DirectiveRun, navigation: Navigation) -> bool:
+        """Return whether the next goal is chosen at once where a goal was only there to see something from it."""
+        return _only_shows(navigation.proposal) and not run.requests.views_take_time(self._context.now)
 
     def failed(
         self, run: DirectiveRun, navigation: Navigation, why: str, blocked: bool = False, code: int = 0
@@ -296,13 +302,10 @@ class NavigatingState:
             context.commands.append(CancelGoal("the target is in front of the robot"))
             self._transitions.arrive(run, navigation, since)
             return True
+        if navigation.passed or not navigation.accepted or run.requests.views_take_time(context.now):
+            return False
         away, turned = apart(facts.known_pose, navigation.proposal.goal)
-        if (
-            navigation.passed
-            or not navigation.accepted
-            or away > config.pass_distance
-            or turned > config.pass_angle
-        ):
+        if away > config.pass_distance or turned > config.pass_angle:
             return False
         self._transitions.pass_by(run, navigation)
         return True

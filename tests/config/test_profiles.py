@@ -11,9 +11,11 @@ import declared
 import pytest
 import yaml
 
+from lodestar.assembly import parts
 from lodestar.assembly.profiles import ALL_NODES, read_profiles
 from lodestar.models.config import ChatConfig
 from lodestar.perception.picture_config import PicturesConfig
+from lodestar.selection.policies import state_file
 from lodestar_bringup.navigation import navigation_profile, slam_profile
 from lodestar_bringup.places import config_folder
 from lodestar_bringup.process_spec import (
@@ -376,3 +378,19 @@ def test_a_go2_reads_pictures_wherever_one_may_come(node: str) -> None:
     known = declared.parameters("lodestar_ros", node)
     assert not [name for name in known if name.startswith("pictures.")]
     assert read_profiles([CONFIG / "go2.yaml"]).shared.pictures.adapter == "detector"
+
+
+@pytest.mark.parametrize("content", ["", "{"])
+def test_a_robot_goes_on_from_its_kept_policy_and_a_benchmark_with_its_profile_reads_none(
+    content, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    config = read_profiles([CONFIG / "go2.yaml"]).goal_selector
+    file = state_file(config.selection, config.experts)
+    file.parent.mkdir(parents=True)
+    file.write_text(content)
+    warnings = []
+    parts.policy(config, warn=warnings.append)
+    assert not warnings and file.read_text() == content
+    parts.policy(config, keeps=True, warn=warnings.append)
+    assert "set aside" in warnings[0] and not file.exists()

@@ -103,7 +103,25 @@ def _of_number(kind: type[Enum]) -> Callable[[int], Enum]:
 
 for _kind in (ActionKind, Outcome):
     convert_values(_kind, "uint8", list(_kind).index, _of_number(_kind))
-proposal_to_msg, proposal_from_msg = codec(Proposal, msg.Proposal)
+_CHANCE_SLACK = 1e-6  # of a probability as float32
+
+
+def _chance(message: msg.Proposal, _: Any) -> float | None:
+    """Return the chance; None where it is not told. Raises BadMessage for what is no probability."""
+    if math.isnan(message.chance) or message.seconds <= 0.0:
+        return None
+    if not -_CHANCE_SLACK <= message.chance <= 1.0 + _CHANCE_SLACK:
+        raise BadMessage(f"chance is {message.chance:g}; it must lie in [0, 1]")
+    return min(max(float(message.chance), 0.0), 1.0)
+
+
+def _seconds(message: msg.Proposal, _: Any) -> float | None:
+    return float(message.seconds) if message.seconds > 0.0 else None
+
+
+proposal_to_msg, proposal_from_msg = codec(
+    Proposal, msg.Proposal, of={"chance": _chance, "seconds": _seconds}
+)
 
 
 def answer_to_result(answer: Proposal | Rejection) -> action.ProposeGoal.Result:

@@ -31,6 +31,7 @@ from lodestar.memory.answer import AnswerOutcome
 from lodestar.models.phrases import PhraseBook
 from lodestar.selection.decisions import Decision
 from lodestar.selection.linucb import LinUcb, save_state
+from lodestar.selection.policies import state_file
 from lodestar.selection.policy import Policy
 from lodestar.worldmodel.advice import make_adviser
 from lodestar.worldmodel.decision_log import DecisionLog, Record
@@ -58,11 +59,11 @@ def make_loop(
 ) -> tuple[DecisionLoop, PolicyKeeper]:
     """Return the decision loop and the keeper of its policy's state.
 
-    Raises ParameterError if `selection.policy_state` is a file of another policy, or
+    Raises ParameterError if `selection.policy_state` names a file of another policy, or
     `shared.skills_file` none of skills.
     """
     try:
-        policy = parts.policy(config)
+        policy = parts.policy(config, keeps=True, warn=node.get_logger().warning)
     except (ValueError, OSError) as error:
         raise ParameterError(f"selection: {error}") from error
     adviser = make_adviser(config.advice, node.get_logger().warning)
@@ -73,7 +74,8 @@ def make_loop(
         context = parts.loop_context(config, node.shared, book, policy, prefix, adviser)
     except BadSkills as error:
         raise ParameterError(f"shared.skills_file: {error}") from error
-    return parts.decision_loop(context), PolicyKeeper(node, policy, config.selection.state_file)
+    file = state_file(config.selection, config.experts)
+    return parts.decision_loop(context), PolicyKeeper(node, policy, file)
 
 
 class PolicyKeeper:

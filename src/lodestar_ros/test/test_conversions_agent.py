@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -58,6 +59,19 @@ def test_an_answer_that_makes_no_sense_is_a_rejection():
     newer = c.answer_to_result(proposal())
     newer.proposal.action = 200
     assert "200 is no ActionKind" in c.answer_from_result(newer, "frontier", 4).message
+
+
+def test_chance_and_seconds_are_told_both_or_not_at_all_and_a_chance_is_a_probability():
+    told = c.answer_to_result(replace(proposal(), chance=0.25, seconds=8.0))
+    assert c.answer_from_result(told, "frontier", 4).value == 0.25 / 8.0
+    for seconds in (0.0, -3.0):
+        told.proposal.seconds = seconds
+        answer = c.answer_from_result(told, "frontier", 4)
+        assert answer.chance is None and answer.seconds is None
+    told.proposal.seconds = 8.0
+    for chance in (85.0, -0.5, math.inf):
+        told.proposal.chance = chance
+        assert "must lie in [0, 1]" in c.answer_from_result(told, "frontier", 4).message
 
 
 def test_every_reason_is_a_code_of_the_action():

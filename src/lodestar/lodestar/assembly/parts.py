@@ -277,15 +277,22 @@ def directive_model(
     return partial(best_directive, parser), cancel
 
 
-def policy(config: GoalSelectorConfig, rng: np.random.Generator | None = None) -> Policy:
+def policy(
+    config: GoalSelectorConfig,
+    rng: np.random.Generator | None = None,
+    *,
+    keeps: bool = False,
+    warn: Callable[[str], None] = _log.warning,
+) -> Policy:
     """Return the policy that chooses among the experts; it continues `selection.policy_state`.
 
-    rng: None = the configured seed. Raises ValueError, OSError where that file is not for this policy.
+    rng: None = the configured seed. keeps: also from this user's own file, as only the robot does; warn is told where
+    that is of no use. Raises ValueError, OSError where a file that is named is not for this policy.
     """
     from lodestar.selection.policies import policy_of
 
     rng = rng if rng is not None else np.random.default_rng(config.seed)
-    return policy_of(config.selection, config.policy, config.experts, rng)
+    return policy_of(config.selection, config.policy, config.experts, rng, keeps=keeps, warn=warn)
 
 
 def scene_targets(shared: SharedConfig, phrases: PhraseBook) -> SceneTargets:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,6 +20,8 @@ HELD_BACK = 50
 COMFORT = 40
 
 _KEPT = 8  # arrays that a grid keeps by key; chosen: preferred, possible and hoped ways from two places
+_KEPT_BYTES = 64 << 20  # of these arrays; chosen: eight of a plan of 70 x 70 m at 0.05 m
+_keeping = threading.Lock()  # of what every grid keeps; one for all, so that a grid can be copied and pickled
 
 
 def distance_to(mask: np.ndarray, resolution: float) -> np.ndarray:
@@ -91,15 +94,25 @@ class OccupancyGrid2D:
         return {}
 
     def kept(self, key: Hashable, make: Callable[[], np.ndarray]) -> np.ndarray:
-        """Return what `make` returns for this grid, read-only; it is called once for each of the newest keys."""
-        kept = self._kept
-        values = kept.get(key)
-        if values is None:
-            values = make()
-            values.setflags(write=False)
-            while len(kept) >= _KEPT:
-                kept.pop(next(iter(kept)), None)
+        """Return what `make` returns for this grid, read-only; it is called once for each key that is kept.
+
+        At most _KEPT arrays of _KEPT_BYTES together are kept, the newest one of any size; that which was used longest
+        ago goes first. Threads may ask at once: `make` may then be called twice, and all get the same array.
+        """
+        with _keeping:
+            kept = self._kept
+            values = kept.pop(key, None)
+            if values is not None:
+                kept[key] = values  # the last one is the one used last
+                return values
+        values = make()
+        values.setflags(write=False)
+        with _keeping:
+            values = kept.pop(key, values)  # another thread was first
             kept[key] = values
+            total = sum(array.nbytes for array in kept.values())
+            while len(kept) > 1 and (len(kept) > _KEPT or total > _KEPT_BYTES):
+                total -= kept.pop(next(iter(kept))).nbytes
         return values
 
     @property

@@ -47,8 +47,9 @@ def _cross(table, coords, free, state, log_odds, marks, touched, count, around, 
     """Mark the voxels from `start` to the one before `goal` as crossed, on the ray from `origin` to `tip`.
 
     marks: flat. around: the places of the blocks about the sensor, from block `first` on, -1 = not looked up yet: to
-    look up a block by its hash is what costs most on the way of a ray. Returns the number of entries of `touched`
-    afterwards, which was `count`; one more may be overwritten.
+    look up a block by its hash is what costs most on the way of a ray. A ray that leads farther than these is looked up
+    block by block. Returns the number of entries of `touched` afterwards, which was `count`; one more may be
+    overwritten.
     """
     ray_x, ray_y, ray_z = tip[0] - origin[0], tip[1] - origin[1], tip[2] - origin[2]
     length = np.float32(math.sqrt(np.float64(ray_x * ray_x + ray_y * ray_y + ray_z * ray_z)))
@@ -59,11 +60,19 @@ def _cross(table, coords, free, state, log_odds, marks, touched, count, around, 
     step_x, next_x, gap_x = _aim(origin[0], ray_x / length, x, resolution)
     step_y, next_y, gap_y = _aim(origin[1], ray_y / length, y, resolution)
     step_z, next_z, gap_z = _aim(origin[2], ray_z / length, z, resolution)
+    near = True
+    for a in range(3):  # one block at each border is for rounding
+        near &= 1 <= (goal[a] >> 3) - first[a] < around.shape[0] - 1
+    last_x, last_y, last_z, block = (x >> 3) - 1, 0, 0, np.int64(-1)
     while True:
-        block = around[(x >> 3) - first_x, (y >> 3) - first_y, (z >> 3) - first_z]
-        if block < 0:
-            block = _place(table, coords, free, state, log_odds, x, y, z)
-            around[(x >> 3) - first_x, (y >> 3) - first_y, (z >> 3) - first_z] = block
+        if near:
+            block = np.int64(around[(x >> 3) - first_x, (y >> 3) - first_y, (z >> 3) - first_z])
+            if block < 0:
+                block = np.int64(_place(table, coords, free, state, log_odds, x, y, z))
+                around[(x >> 3) - first_x, (y >> 3) - first_y, (z >> 3) - first_z] = block
+        elif x >> 3 != last_x or y >> 3 != last_y or z >> 3 != last_z:
+            last_x, last_y, last_z = x >> 3, y >> 3, z >> 3
+            block = np.int64(_place(table, coords, free, state, log_odds, x, y, z))
         at = block * CELLS + cell(x, y, z)
         mark = marks[at]
         touched[count] = at
@@ -89,23 +98,24 @@ def _cross(table, coords, free, state, log_odds, marks, touched, count, around, 
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def mark_rays(table, coords, free, state, log_odds, marks, touched, tally, ends, first, origin, resolution,
+def mark_rays(table, coords, free, state, log_odds, marks, touched, tally, around, ends, first, origin, resolution,
               max_range):  # fmt: skip
     """Mark the voxels that the rays from ends[first] on cross and hit; returns the first ray that found no room.
 
     ends: (N, 3) float64, origin: (3,) float32, metres. Each voxel that is marked stands once in `touched`, as
-    place * CELLS + cell; tally[0] counts them. Rays that end in one voxel count once, and end in its centre.
+    place * CELLS + cell; tally[0] counts them. Rays that end in one voxel count once, and end in its centre. around:
+    (n, n, n) int32, n odd, is overwritten by the places of the blocks about the sensor; any size gives the same marks.
     """
     factor, flat, count = 1.0 / resolution, marks.reshape(-1), tally[0]
     tip, ray = np.empty(3, np.float32), np.empty(3, np.float32)
     start, goal, corner = np.empty(3, np.int64), np.empty(3, np.int64), np.empty(3, np.int64)
-    reach = (math.ceil(max_range * factor) >> 3) + 2  # blocks, with one for rounding
+    reach = around.shape[0] // 2
     for a in range(3):
         start[a] = math.floor(factor * origin[a])
         corner[a] = (start[a] >> 3) - reach
         if not -HALF <= start[a] < HALF:
             return len(ends)
-    around = np.full((2 * reach + 1, 2 * reach + 1, 2 * reach + 1), -1, np.int32)
+    around[:] = -1
     for i in range(first, len(ends)):
         inside, crossed = True, 1
         for a in range(3):

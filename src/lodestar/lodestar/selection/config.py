@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from lodestar.experts.registry import expert_names, experts
 from lodestar.scene.similarity import TIERS
-from lodestar.storage.private import state_home
 
 #: Policies that learn and can save their state.
 LEARNERS = ("bandit", "epsilon_greedy", "thompson", "corrected")
+
+#: Policies that read the chance per second of goals, which the features "valued" have.
+BY_VALUE = ("greedy", "mask_after", "corrected")
 
 KEPT = "kept"  # as `SelectionConfig.policy_state`: in this user's state folder
 
@@ -49,23 +51,27 @@ class SelectionConfig:
     # experts in turn, for the policy "fixed"; chosen: see default_schedule
     schedule: tuple[str, ...] = field(default_factory=default_schedule)
     # File of the learned state, read at the start if it exists and written after every directive; "" = none; "kept" =
-    # one of this user's state folder for each policy, features and reward, which every run of the robot shares. The
-    # file states the policy, features and reward by which it was learned, and others refuse it.
+    # one of this user's state folder for each policy, features, reward and arms, which every run of the robot shares;
+    # nothing for a policy that does not learn. A file states by what it was learned: a named one is refused by others,
+    # a kept one is set aside by them (`selection.policies.policy_of`).
     policy_state: str = ""
 
     def __post_init__(self) -> None:
         for name, known in (("policy", policy_names()), ("features", FEATURE_SETS), ("reward", REWARDS)):
             if getattr(self, name) not in known:
                 raise ValueError(f"{name} is {getattr(self, name)!r}; it is one of {', '.join(known)}")
-        if self.policy_state and self.policy not in LEARNERS:
+        if self.policy_state not in ("", KEPT) and self.policy not in LEARNERS:
             raise ValueError(f"policy {self.policy!r} does not learn; leave policy_state empty")
-
-    @property
-    def state_file(self) -> Path | None:
-        """Return the file of the learned state; None = none. See `policy_state`."""
-        if self.policy_state != KEPT:
-            return Path(self.policy_state) if self.policy_state else None
-        return state_home() / "policies" / f"{self.policy}-{self.features}-{self.reward}.json"
+        if self.policy in BY_VALUE and self.features != "valued":
+            raise ValueError(
+                f"policy {self.policy!r} needs the chance per second, which features {self.features!r} lack; "
+                "set features to valued"
+            )
+        if self.policy == "corrected" and self.reward != "found":
+            raise ValueError(
+                f"policy 'corrected' counts targets that showed, which reward {self.reward!r} does not tell; "
+                "set reward to found"
+            )
 
 
 @dataclass(frozen=True)
@@ -117,6 +123,18 @@ class LinUcbConfig:
     )
     least_factor: float = 0.02  # of a value; chosen: an expert that is always wrong is asked again some day
     untold: float = 0.005  # chance per second of a goal that tells none; chosen: that of a usual frontier
+
+    def __post_init__(self) -> None:
+        for name in ("alpha", "rate_alpha"):
+            if not math.isfinite(getattr(self, name)):
+                raise ValueError(f"{name} must be finite, not {getattr(self, name)}")
+        if not 0.0 < self.rate_strength < math.inf:
+            raise ValueError(f"rate_strength must lie above 0, not {self.rate_strength}")
+        if not 0.0 < self.memory <= 1.0:
+            raise ValueError(f"memory must lie in (0, 1], not {self.memory}")
+        for name in ("least_factor", "untold"):
+            if not 0.0 <= getattr(self, name) < math.inf:
+                raise ValueError(f"{name} must be at least 0, not {getattr(self, name)}")
 
 
 @dataclass(frozen=True)

@@ -97,6 +97,8 @@ VIEWER = holder(Role.VIEWER)  # the expert whose confidence is V_vlm
 STUCK_DISTANCE = 0.15  # m; a turn that ends nearer to its start hardly moved the robot
 SHOWN = TIERS[1]  # similarity from which an entity is taken for the target; that of `SequenceConfig.sigma`
 STUCK_TIME = 2.0  # s; a shorter turn had no chance to
+# times the seconds that a goal told; a longer turn was held up, which says nothing of its chance; chosen
+HELD_UP = 3.0
 
 
 @dataclass
@@ -230,7 +232,7 @@ class Ledger:
             shared = self._rewards.subtask(end)
         reward["success"] = shared
         reward["total"] = sum(reward.values())
-        self._policy.update(turn.context, turn.arm, reward["total"], max(now.stamp - turn.before.stamp, 0.0))
+        self._policy.update(turn.context, turn.arm, reward["total"], _seconds(turn, now))
         shares = credit_shares(self._rewards.decay, len(self._turns) + 1)
         for (context, arm), share in zip(self._turns, shares):
             if shared:
@@ -290,6 +292,12 @@ class Ledger:
             reached=reached,
             shown=now.matches is not None and before.best < SHOWN <= now.best,
         )
+
+
+def _seconds(turn: _Open, now: Perceived) -> float:
+    """Return the seconds of a turn that count: at most HELD_UP times what its goal told."""
+    took, told = max(now.stamp - turn.before.stamp, 0.0), turn.proposal.seconds
+    return min(took, HELD_UP * told) if told is not None and told > 0.0 else took
 
 
 def _records(arms: tuple[str, ...], admission: Admission, choice: Choice) -> tuple[ArmRecord, ...]:

@@ -157,7 +157,7 @@ class LinUcb:
             origin = Origin(*(str(state[item.name]) for item in fields(Origin)))
             inverse = np.array(state["inverse"], np.float64)
             response = np.array(state["response"], np.float64)
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise ValueError(f"it is damaged: {type(error).__name__} {error}") from error
         if arms != self.arms or names != self.names:
             raise ForeignState(

@@ -12,6 +12,8 @@ from lodestar.selection.policy import Choice
 VALUE = "value"  # feature with the chance per second that a goal's expert tells
 CORRECTED = Origin("corrected")
 _EVENT = 1.0  # a turn shows or reaches the target once at most
+# most successes that are expected of a turn; chosen: a chance of 1 for `ledger.HELD_UP` times its seconds
+_EXPOSURE = 3.0
 
 
 @dataclass
@@ -65,9 +67,12 @@ class RateUcb(LinUcb):
         return Choice(arm, estimates, bounds, propensities)
 
     def update(self, context: np.ndarray, arm: int, reward: float, seconds: float = 0.0) -> None:
-        """Learn that a turn of an arm took `seconds` and brought `reward`, of which at most one event counts."""
+        """Learn that a turn of an arm took `seconds` and brought `reward`, of which at most one event counts.
+
+        No turn counts as more than three expected successes, however long it took.
+        """
         x = np.asarray(context, np.float64)
-        exposure = float(self._told(x)) * max(seconds, 0.0)
+        exposure = min(float(self._told(x)) * max(seconds, 0.0), _EXPOSURE)
         x = x * self._features
         events = min(max(reward, 0.0), _EVENT)
         self._fade()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -17,13 +18,13 @@ def whole_file(path: Path, *, durable: bool = True, replace: bool = True) -> Ite
     """Yield the path of an empty file to write; it replaces `path` when the block ends without an error.
 
     durable: the file survives a power cut from then on. replace: an existing file may be replaced; otherwise it is not
-    changed and FileExistsError is raised.
+    changed and FileExistsError is raised. Of two writers of one file, in any process, the last one wins; each writes a
+    file of its own until then, named `.NAME.TOKEN.part`, which a crash leaves.
     """
     if not replace and os.path.lexists(path):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
-    unfinished = path.with_name(f".{path.name}.part")
-    unfinished.unlink(missing_ok=True)
-    # a new file, even if the name was a link
+    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    # a new file: a link of that name would be refused
     os.close(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE))
     try:
         yield unfinished

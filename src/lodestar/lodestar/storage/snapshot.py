@@ -26,6 +26,7 @@ FORMAT = "lodestar-map"
 VERSION = 1
 KEEP = 5  # snapshots; chosen: enough to return to a map before a mistake
 _NAME = re.compile(r"^snapshot-(\d{6,})$")
+_PART = re.compile(rf"^\.{CURRENT}\.([0-9a-f]+\.)?part$")  # of `storage.files`, also of earlier versions
 
 
 class BadFolder(Exception):
@@ -130,7 +131,7 @@ class SnapshotFolder:
     def _is_ours(self) -> bool:
         """Tell whether the folder contains nothing but snapshot files, complete or left by a crash."""
         names = {child.name for child in self.path.iterdir()}
-        return all(_NAME.match(name) or name in (CURRENT, f".{CURRENT}.part") for name in names)
+        return all(_NAME.match(name) or name == CURRENT or _PART.match(name) for name in names)
 
     def _named(self) -> str:
         try:

@@ -1,6 +1,8 @@
 """Path lengths and paths against an exhaustive shortest-path search."""
 
 import math
+import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import networkx
 import numpy as np
@@ -8,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lodestar.grid import paths
+from lodestar.grid import occupancy, paths
 from lodestar.grid.inflation import obstacle_distance, traversable
 from lodestar.grid.occupancy import FREE, OCCUPIED, UNKNOWN, OccupancyGrid2D
 from lodestar.grid.paths import NoPath, NoPathReason, TravelConfig, path_lengths, plan_path
@@ -191,3 +193,24 @@ def test_all_who_ask_for_the_lengths_from_one_place_share_them(monkeypatch):
     for x in np.linspace(1.0, 5.0, 50):  # a grid keeps the newest alone
         path_lengths(grid, (x, 3.0))
     assert len(grid._kept) <= 8
+
+
+def test_a_grid_keeps_what_was_used_last_within_its_bytes_and_threads_share_it(monkeypatch):
+    grid, size = OccupancyGrid2D(np.zeros((10, 10), np.int8), 0.1, (0.0, 0.0)), 1000
+    monkeypatch.setattr(occupancy, "_KEPT_BYTES", 3 * size)
+    made = []
+
+    def ask(key, count=size):
+        return grid.kept(key, lambda: made.append(key) or np.zeros(count, np.uint8))
+
+    for key in "abcada":  # "a" is used again and stays; "b" goes for "d"
+        ask(key)
+    assert made == ["a", "b", "c", "d"] and list(grid._kept) == ["c", "d", "a"]
+    ask("large", 10 * size)
+    assert list(grid._kept) == ["large"]
+    copied = pickle.loads(pickle.dumps(grid))
+    assert np.array_equal(copied.cells, grid.cells)
+    with ThreadPoolExecutor(8) as pool:
+        arrays = list(pool.map(lambda number: (number % 5, ask(number % 5, 10)), range(400)))
+    first = {key: ask(key) for key in range(5)}
+    assert all(array is first[key] for key, array in arrays)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lodestar.mapping import occupancy_voxels
 from lodestar.mapping.occupancy_kernels import UNSEEN
 from lodestar.mapping.occupancy_voxels import OccupancyVoxels
 
@@ -98,6 +99,26 @@ def test_the_pool_grows_without_a_change():
         reference.insert(points, origin + shift, 12.0)
     assert voxels._pool.capacity > 1 << 12
     assert voxels.to_bytes() == reference.file()
+
+
+@pytest.mark.parametrize("near", [2, 3, 5])
+def test_rays_that_leave_the_table_about_the_sensor_mark_the_same(near, monkeypatch):
+    rng = np.random.default_rng(near)
+    voxels, wide = OccupancyVoxels(0.05), OccupancyVoxels(0.05)
+    for _ in range(3):
+        points, origin = scan(rng, 400)
+        changed = wide.insert(points, origin, RANGE)
+        with monkeypatch.context() as patch:
+            patch.setattr(occupancy_voxels, "_NEAR", near)
+            assert set(map(tuple, voxels.insert(points, origin, RANGE))) == set(map(tuple, changed))
+    assert len(voxels._around) == 2 * near + 1 < len(wide._around)
+    assert voxels.to_bytes() == wide.to_bytes()
+
+
+def test_a_long_range_costs_no_table_of_its_cube():
+    voxels = OccupancyVoxels(0.05)
+    voxels.insert(np.array([[150.0, 3.0, 1.0]]), np.zeros(3), 200.0)
+    assert voxels._around.nbytes < 8 << 20 and voxels.labels(np.array([[150.0, 3.0, 1.0]]))[0] == 1
 
 
 def test_rays_beyond_the_borders_of_the_tree_change_nothing():

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 
 import numpy as np
 import pytest
 
-from lodestar.selection.config import LEARNERS, SelectionConfig, policy_names
+from lodestar.selection.config import BY_VALUE, LEARNERS, SelectionConfig, policy_names
 from lodestar.selection.linucb import PRIORS, ForeignState, LinUcbConfig, prior_weights
-from lodestar.selection.policies import policy_of
+from lodestar.selection.policies import policy_of, state_file
 from lodestar.selection.reward import REWARDS
 
 ARMS = ("frontier", "semantic_map", "ego_vlm")
@@ -22,7 +23,11 @@ def policy(**changes):
 @pytest.mark.parametrize("name", policy_names())
 @pytest.mark.parametrize(("features", "count"), [("iv_a", 10), ("app_a", 18), ("valued", 6)])
 def test_every_policy_goes_with_every_feature_set(name, features, count):
-    one = policy(policy=name, features=features)
+    if name in BY_VALUE and features != "valued":
+        with pytest.raises(ValueError, match="set features to valued"):
+            SelectionConfig(policy=name, features=features)
+        return
+    one = policy(policy=name, features=features, reward="found" if name == "corrected" else "single")
     assert len(one.names) == count
     assert one.choose(np.zeros((3, count)), np.ones(3, bool)).propensities.sum() == pytest.approx(1.0)
 
@@ -34,6 +39,46 @@ def test_every_policy_goes_with_every_feature_set(name, features, count):
 def test_what_there_is_not_is_refused(changes):
     with pytest.raises(ValueError, match=r"is one of|does not learn"):
         SelectionConfig(**changes)
+
+
+def test_corrected_needs_to_know_whether_the_target_showed():
+    with pytest.raises(ValueError, match="set reward to found"):
+        SelectionConfig(policy="corrected", features="valued")
+
+
+@pytest.mark.parametrize("name", policy_names())
+def test_kept_goes_with_every_policy_and_means_nothing_for_those_that_do_not_learn(
+    name, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    features = "valued" if name in BY_VALUE else "iv_a"
+    config = SelectionConfig(
+        name, features, "found" if name == "corrected" else "single", policy_state="kept"
+    )
+    policy_of(config, LinUcbConfig(), ARMS, np.random.default_rng(0), keeps=True)
+    assert (state_file(config, ARMS) is not None) == (name in LEARNERS)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"rate_strength": 0.0}, {"rate_strength": math.nan}, {"alpha": math.inf}, {"rate_alpha": math.nan},
+        {"memory": 0.0}, {"memory": 1.1}, {"least_factor": -0.1}, {"untold": -1.0},
+    ],
+)  # fmt: skip
+def test_parameters_of_learning_without_a_meaning_are_refused(changes):
+    with pytest.raises(ValueError, match=next(iter(changes))):
+        LinUcbConfig(**changes)
+
+
+@pytest.mark.parametrize("name", ["greedy", "mask_after"])
+def test_a_goal_that_tells_nothing_counts_what_the_configuration_says(name):
+    x = np.zeros((3, 6))
+    x[1, 1] = 0.1  # value
+    for untold, arm in ((0.01, 1), (0.5, 0)):
+        config = SelectionConfig(policy=name, features="valued")
+        one = policy_of(config, LinUcbConfig(untold=untold), ARMS, np.random.default_rng(0))
+        assert one.choose(x, np.ones(3, bool)).arm == arm
 
 
 def test_what_was_learned_is_taken_up_where_the_file_exists(tmp_path):

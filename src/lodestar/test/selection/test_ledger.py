@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -67,6 +68,19 @@ def test_a_late_view_counts_with_its_last_word_and_its_age():
     books.choose(arm("frontier"), arm("ego_vlm", 0.8), stamp=22.0)
     books.ledger.begin_directive(23.0, 100.0)
     assert books.choose(arm("frontier"), LATE, stamp=23.0).context["vlm"] == 0.0  # that was another search
+
+
+@pytest.mark.parametrize(
+    ("told", "took", "counts"),
+    [(10.0, 7.0, 7.0), (10.0, 900.0, 30.0), (None, 900.0, 900.0), (0.0, 40.0, 40.0)],
+)
+def test_a_turn_that_was_held_up_counts_three_times_what_its_goal_told(told, took, counts, monkeypatch):
+    books, taken = Books(), []
+    monkeypatch.setattr(books.policy, "update", lambda context, arm, reward, seconds: taken.append(seconds))
+    offer = arm("frontier")
+    books.choose(replace(offer, proposal=replace(offer.proposal, chance=0.5, seconds=told)))
+    books.close(stamp=took)
+    assert taken == [counts]
 
 
 def test_the_confidence_of_the_view_pays_only_the_view():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from lodestar.selection.config import LinUcbConfig, SelectionConfig
 from lodestar.selection.context import feature_names
-from lodestar.selection.policies import make_policy, policy_of
+from lodestar.selection.policies import make_policy, policy_of, state_file
 
 ARMS = ("frontier", "semantic_map", "ego_vlm")
 NAMES = feature_names("valued", ARMS)
@@ -51,7 +52,8 @@ def test_with_a_bias_alone_the_factor_is_that_of_the_gamma_posterior(expected, e
     x = contexts(value, value, value)
     for _ in range(events):
         one.update(x[1], 1, 1.0, 0.0)
-    one.update(x[1], 1, 0.0, expected / value)
+    for _ in range(12):  # no turn counts as more than three expected successes
+        one.update(x[1], 1, 0.0, expected / value / 12)
     factor = one.choose(x, ALL).estimates[1] / value
     assert factor == pytest.approx(max((strength + events) / (strength + expected), 0.02), rel=1e-6)
 
@@ -91,18 +93,53 @@ def test_its_state_stays_one_that_can_be_read_back(turns):
     assert np.allclose(other.weights, one.weights)
 
 
+def test_a_turn_that_was_held_up_for_hours_does_not_end_trust_in_its_expert():
+    one, x = policy("corrected", memory=1.0, mixing=0.0), contexts(0.1, 0.1, 0.1)
+    one.update(x[0], 0, 0.0, 7200.0)
+    assert one.choose(x, ALL).estimates[0] == pytest.approx(
+        0.1 * 2.0 / 5.0
+    )  # strength 2, three expected successes
+
+
+CONFIG = SelectionConfig(policy="corrected", features="valued", reward="found", policy_state="kept")
+
+
+def kept(arms=ARMS, keeps=True):
+    """Return the policy that goes on from the kept state, and the warnings."""
+    warnings = []
+    config = CONFIG
+    return policy_of(
+        config, LinUcbConfig(), arms, np.random.default_rng(0), keeps=keeps, warn=warnings.append
+    ), warnings
+
+
 def test_a_kept_state_lies_in_the_users_folder_and_every_run_goes_on_from_it(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    config = SelectionConfig(policy="corrected", features="valued", reward="found", policy_state="kept")
-    first = policy_of(config, LinUcbConfig(), ARMS, np.random.default_rng(0))
+    file = state_file(CONFIG, ARMS)
+    first, _ = kept()
     first.update(contexts(0.01, 0.5, 5.0)[2], 2, 0.0, 20.0)
-    first.save(config.state_file)
-    assert config.state_file.parent.stat().st_mode & 0o077 == 0
-    second = policy_of(config, LinUcbConfig(), ARMS, np.random.default_rng(1))
-    assert second.state() == first.state()
-    config.state_file.write_text("{half a fi")
-    with pytest.raises(ValueError, match="is not a state for this policy"):
-        policy_of(config, LinUcbConfig(), ARMS, np.random.default_rng(0))
-    assert config.state_file.read_text() == "{half a fi"
-    other = replace(config, reward="single")
-    assert other.state_file != config.state_file
+    first.save(file)
+    assert file.parent.stat().st_mode & 0o077 == 0
+    assert kept()[0].state() == first.state()
+    assert kept(keeps=False)[0].state() != first.state()  # a benchmark
+    other = replace(CONFIG, policy="bandit")
+    assert len({file, state_file(other, ARMS), state_file(CONFIG, ARMS[:2])}) == 3
+    assert kept(ARMS[:2])[1] == []
+
+
+@pytest.mark.parametrize(
+    "content", ["", "{half a fi", "[]", '{"format": "lodestar policy state 1"}', "other arms"]
+)
+def test_a_kept_state_that_is_of_no_use_is_set_aside_and_the_robot_starts(content, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    file = state_file(CONFIG, ARMS)
+    file.parent.mkdir(parents=True)
+    if content == "other arms":
+        content = json.dumps(kept(ARMS[:2])[0].state())
+    for number in (1, 2):
+        file.write_text(content)
+        one, warnings = kept()
+        assert one.state() == kept(keeps=False)[0].state()
+        assert len(warnings) == 1 and f"set aside as {file}.refused-{number}" in warnings[0]
+        assert (tmp_path / f"{file}.refused-{number}").read_text() == content and not file.exists()
+    assert kept()[1] == []

@@ -58,9 +58,9 @@ def test_a_folder_of_another_user_is_refused(tmp_path, monkeypatch):
 
 def test_a_planted_link_is_not_written_through(tmp_path):
     (tmp_path / "diary").write_text("dear")
-    (tmp_path / ".a.jpg.part").symlink_to(tmp_path / "diary")
+    (tmp_path / "a.jpg").symlink_to(tmp_path / "diary")
     write_file(tmp_path / "a.jpg", [b"x"])
-    assert (tmp_path / "diary").read_text() == "dear"
+    assert (tmp_path / "diary").read_text() == "dear" and not (tmp_path / "a.jpg").is_symlink()
 
 
 def test_state_lies_where_the_user_says(tmp_path, monkeypatch):

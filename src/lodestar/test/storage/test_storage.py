@@ -103,11 +103,29 @@ def test_an_error_leaves_neither_file_nor_part(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_link_in_place_of_the_part_is_not_followed(tmp_path):
+def test_a_link_in_place_of_the_part_is_not_followed(tmp_path, monkeypatch):
+    monkeypatch.setattr("secrets.token_hex", lambda count: "guessed")
     (tmp_path / "diary").write_text("dear")
-    (tmp_path / ".file.part").symlink_to(tmp_path / "diary")
-    write_file(tmp_path / "file", [b"new"])
-    assert (tmp_path / "diary").read_text() == "dear" and (tmp_path / "file").read_bytes() == b"new"
+    (tmp_path / ".file.guessed.part").symlink_to(tmp_path / "diary")
+    with pytest.raises(FileExistsError):
+        write_file(tmp_path / "file", [b"new"])
+    assert (tmp_path / "diary").read_text() == "dear" and not (tmp_path / "file").exists()
+
+
+def test_writers_in_several_processes_never_fail_and_nobody_reads_half_a_file(tmp_path):
+    path = tmp_path / "file"
+    script = (
+        "import sys; from pathlib import Path; from lodestar.storage.files import write_file\n"
+        "for _ in range(200): write_file(Path(sys.argv[1]), [sys.argv[2].encode()] * 5000, durable=False)\n"
+    )
+    writers = [subprocess.Popen([sys.executable, "-c", script, str(path), letter]) for letter in "ab"]
+    read = 0
+    while any(writer.poll() is None for writer in writers):
+        if path.exists():
+            read += 1
+            assert path.read_bytes() in (b"a" * 5000, b"b" * 5000)
+    assert [writer.returncode for writer in writers] == [0, 0] and read
+    assert [child.name for child in tmp_path.iterdir()] == ["file"]
 
 
 def test_the_meta_is_read_without_the_arrays(tmp_path):

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lodestar.experts.registry import EGO_VLM, FRONTIER, SEMANTIC_MAP
 from lodestar.selection.context import feature_names
 from lodestar.selection.decisions import Decision
 from lodestar.selection.policy import Policy
@@ -24,22 +25,22 @@ PHASES = ("a view that is wrong in warehouses", "a detector without the word", "
 #: expected, 9 shown at the next decision, in 14 development buildings; docs/measurements/choices.md); the others are
 #: the regime that ADR 0094 asks about, chosen. In the last phase the view's model is replaced by a better one.
 Quality = Mapping[str, float]
-_GOOD = {"frontier": 0.5, "semantic_map": 1.0, "ego_vlm": 1.0}
+_GOOD = {FRONTIER.name: 0.5, SEMANTIC_MAP.name: 1.0, EGO_VLM.name: 1.0}
 QUALITY: tuple[Mapping[str, Quality], ...] = (
     {
         "apartment": _GOOD,
-        "office": _GOOD | {"ego_vlm": 0.4},
-        "warehouse": _GOOD | {"ego_vlm": 0.0},
+        "office": _GOOD | {EGO_VLM.name: 0.4},
+        "warehouse": _GOOD | {EGO_VLM.name: 0.0},
     },
     {
-        "apartment": _GOOD | {"semantic_map": 0.1, "ego_vlm": 0.1},
-        "office": _GOOD | {"semantic_map": 0.1, "ego_vlm": 0.1},
-        "warehouse": _GOOD | {"semantic_map": 0.1, "ego_vlm": 0.0},
+        "apartment": _GOOD | {SEMANTIC_MAP.name: 0.1, EGO_VLM.name: 0.1},
+        "office": _GOOD | {SEMANTIC_MAP.name: 0.1, EGO_VLM.name: 0.1},
+        "warehouse": _GOOD | {SEMANTIC_MAP.name: 0.1, EGO_VLM.name: 0.0},
     },
     {
-        "apartment": _GOOD | {"semantic_map": 0.2, "ego_vlm": 2.0},
-        "office": _GOOD | {"semantic_map": 0.2, "ego_vlm": 2.0},
-        "warehouse": _GOOD | {"semantic_map": 0.2, "ego_vlm": 1.0},
+        "apartment": _GOOD | {SEMANTIC_MAP.name: 0.2, EGO_VLM.name: 2.0},
+        "office": _GOOD | {SEMANTIC_MAP.name: 0.2, EGO_VLM.name: 2.0},
+        "warehouse": _GOOD | {SEMANTIC_MAP.name: 0.2, EGO_VLM.name: 1.0},
     },
 )
 

@@ -9,8 +9,9 @@ import numpy as np
 from lodestar.grid.occupancy import COMFORT, OccupancyGrid2D
 
 _ABOUT = 60.0  # s after a person was tracked for which what appears beside the robot may be one; chosen
-# s in which people must have been tracked before that holds; chosen: a wrong track of a shelf lasted 2.4 s
-_SURE = 4.0
+# m that somebody who is tracked must have gone before that holds; chosen: a table that was taken for somebody moved by
+# 0.8 m, and who stands comes from nowhere
+_WALKS = 1.5
 _BESIDE = 1.2  # m around the robot in which it may come to touch it before the next plan; chosen
 _CELLS = 2  # that were free and are occupied, from which on somebody came; chosen: one is noise
 _TOUCHING = 0.5  # closeness from which a person may touch the body; that of the follower
@@ -29,7 +30,7 @@ class Courtesy:
         self._patience, self._passing = patience, passing
         self._waited, self._last, self._until = 0.0, -math.inf, -math.inf
         self._about, self._beside = -math.inf, -math.inf
-        self._tracked, self._looked = 0.0, -math.inf  # s with people, and when that was counted last
+        self._since: np.ndarray | None = None  # (2,) where people were when they came to be tracked
         self._plan: OccupancyGrid2D | None = None
 
     def yields(self, now: float) -> bool:
@@ -42,22 +43,23 @@ class Courtesy:
         Also while the robot may come nearer to people who stand: these are no news.
         """
         before, self._plan = self._plan, plan
-        self._count(now, plan.comfort is not None)
-        is_news = before is not plan and now - self._about <= _ABOUT
-        if is_news and before is not None:
+        if self._has_walked(plan):
+            self._about = now
+        if before is not None and before is not plan:
             closer = _closeness(plan, pose) - _closeness(before, pose)
             comes = closer > _COMES and _closeness(plan, pose) >= _TOUCHING
-            if comes or _appeared(before, plan, pose) >= _CELLS:
+            if comes or (now - self._about <= _ABOUT and _appeared(before, plan, pose) >= _CELLS):
                 self._beside = now
         return now - self._beside < _STANDS
 
-    def _count(self, now: float, are_there: bool) -> None:
-        """Note whether people are tracked; they are about once that was so for long enough."""
-        step = min(max(now - self._looked, 0.0), 0.5) if math.isfinite(self._looked) else 0.0
-        self._looked = now
-        self._tracked = self._tracked + step if are_there else max(self._tracked - step * _SURE / _ABOUT, 0.0)
-        if are_there and self._tracked >= _SURE:
-            self._about = now
+    def _has_walked(self, plan: OccupancyGrid2D) -> bool:
+        """Return whether people are tracked who have gone far enough since they came to be."""
+        if plan.comfort is None or not plan.comfort.any():
+            self._since = None
+            return False
+        place = plan.points_of(np.argwhere(plan.comfort == plan.comfort.max())).mean(axis=0)
+        self._since = place if self._since is None else self._since
+        return float(np.linalg.norm(place - self._since)) >= _WALKS
 
     def observe(self, now: float, held_back: bool) -> bool:
         """Note whether a motion was left out for people; return whether the robot waits for them."""

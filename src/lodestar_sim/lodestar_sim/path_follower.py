@@ -25,14 +25,14 @@ _ESCAPES = np.array(
 )
 _LEAST_CLOSENESS = 0.05  # to people that is none: the edge of a cell; chosen
 _TOUCHING = 0.5  # closeness from which a person may touch the body: 0.6 of 1.2 m; chosen
-_STOPPING = (
-    1.0  # s ahead in which the robot comes no nearer to people; chosen: it brakes, and a grid is as old
-)
+# s ahead in which the robot comes no nearer to people; chosen: it brakes, and a grid is as old
+_STOPPING = 1.0
 _AHEAD = _STOPPING * np.array([0.25, 0.5, 1.0])
 _ASIDE_TIMES = np.array([0.25, 0.5, 1.0, 1.5])  # s of a step aside that must be free; chosen
 _ASIDE = 0.1  # closeness that a step aside must gain; chosen: 0.12 m
 _TOO_LATE = 0.85  # closeness from which the robot stands: 0.18 m from somebody, or from their way; chosen
-_NUDGE = 0.12  # m/s sideways while turning without room to turn on the spot
+_STAYS_FINAL = 1.5  # m before the goal within which the robot keeps taking its heading; chosen
+_NUDGE = 0.12  # m/s sideways while turning without room
 
 
 @dataclass(frozen=True)
@@ -207,10 +207,11 @@ class PathFollower:
         self._lengths = np.zeros(1)  # metres along the path of each of its points
         self._index = 0
         self._at_goal = False
+        self._final = False  # whether it takes the goal's heading, which it goes on to do
         self._escape_left = 0
         self._escape_command = np.zeros(3)
         self._breaks_free = False
-        self._blocked: list[float] = []  # directions in which the last turn was blocked
+        self._blocked: list[float] = []  # directions of blocked turns
 
     def take(self, path: np.ndarray) -> None:
         """Follow this path (N, 2) from its beginning."""
@@ -234,15 +235,12 @@ class PathFollower:
         self._at_goal = to_goal <= config.position_tolerance * (1.0 if self._at_goal else 0.6)
         dx, dy = target[0] - pose[0], target[1] - pose[1]
         bearing = math.atan2(dy, dx)
-        aside = (
-            to_goal <= config.aside
-            and abs(math.remainder(goal[2] - pose[2], 2.0 * math.pi)) <= config.aside_turn
-        )
+        left = abs(math.remainder(goal[2] - pose[2], 2.0 * math.pi))
+        aside = to_goal <= config.aside and left <= config.aside_turn
         room = clearance.nearest(pose, config.slow_from) >= config.turning_room
-        turned_at = (
-            abs(math.remainder(goal[2] - pose[2], 2.0 * math.pi)) / config.max_turn * config.max_lateral
-        )
+        turned_at = left / config.max_turn * config.max_lateral
         final = remaining < max(config.final_distance, room * turned_at) or aside
+        final = self._final = final or (self._final and remaining < _STAYS_FINAL)
         heading = goal[2] if final else bearing
         turn = math.remainder(heading - pose[2], 2.0 * math.pi)
         wz = self._turn_speed(turn)

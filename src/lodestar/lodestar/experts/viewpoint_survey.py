@@ -262,12 +262,27 @@ class Survey:
         rates = np.where(np.isfinite(worth[order]), worth[order], 0.0) * shares
         rank = int(np.rint(rates * 1e6).argmax())
         if rates[rank] <= 0.0:
-            return None
+            return self._without_a_sweep(points, worth, gains, lengths, views)
         if finish and 2.0 * lengths[0] < lengths[order[rank]] and shares[order.index(0)] > 0.0:
             rank = order.index(0)
         pick = order[rank]
         viewpoint = np.array([*points[pick], headings[rank]])
         return Stop(viewpoint, float(gains[pick]), float(lengths[pick]), self.share(views[pick]))
+
+    def _without_a_sweep(
+        self, points: np.ndarray, worth: np.ndarray, gains: np.ndarray, lengths: np.ndarray, views: np.ndarray
+    ) -> Stop | None:
+        """Return the first stop that shows something at any heading at which the robot fits: there is no room to turn
+        on the spot, so that it has to find out how it comes to stand so.
+        """
+        for pick in np.argsort(-worth, kind="stable"):
+            if not math.isfinite(worth[pick]):
+                return None
+            headings, shows = self.headings(points[pick : pick + 1])
+            if shows[0] > 0.0:
+                viewpoint = np.array([*points[pick], headings[0]])
+                return Stop(viewpoint, float(gains[pick]), float(lengths[pick]), self.share(views[pick]))
+        return None
 
     def _sweeps(
         self, points: np.ndarray, lengths: np.ndarray, seconds: np.ndarray, robot: np.ndarray
@@ -276,7 +291,7 @@ class Survey:
         most per second, and what that is, (N,): as a share of the gain of all headings in `seconds`.
         """
         sectors = self.looked.sector_gains(points, self.unseen, self.view, self.config.depth, self.closest)
-        allowed = self.allowed(points)
+        allowed, fits = self.allowed(points), self.allowed(points, tried=True)
         whole = sectors.sum(axis=1)
         half = min(
             max(math.floor(self.fov / 2.0 / _SECTOR - 0.5), 0), SECTORS // 2
@@ -295,9 +310,11 @@ class Survey:
             shown = swept[:, np.minimum(2 * half + turns, SECTORS - 1)]
             headings = (arrivals[:, None] + way * turns[None]) % SECTORS
             rate = shown / np.maximum(whole, 1e-9)[:, None] * seconds[:, None] / (seconds[:, None] + late)
-            free = np.logical_and.accumulate(np.take_along_axis(allowed, headings, axis=1)[:, 1:], axis=1)
-            rate[:, 0] = np.where(allowed[rows, arrivals], rate[:, 0], 0.0)
-            rate[:, 1:] = np.where(free, rate[:, 1:], 0.0)  # it fits at every heading on the way
+            free = np.take_along_axis(fits, headings, axis=1)
+            free[:, 1:] = np.logical_and.accumulate(
+                free[:, 1:], axis=1
+            )  # it fits at every heading on the way
+            rate = np.where(free & np.take_along_axis(allowed, headings, axis=1), rate, 0.0)
             pick = rate.argmax(axis=1)
             better = rate[rows, pick] > share
             best = np.where(better, headings[rows, pick], best)

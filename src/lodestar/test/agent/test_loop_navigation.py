@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from agent_fakes import FACING, World, entity, explore, exploring, find, proposal
+from agent_fakes import FACING, World, entity, explore, exploring, find, proposal, room
 
 from lodestar.agent.errands.commands import (
     CancelGoal,
@@ -188,3 +189,35 @@ def test_an_explorer_that_goes_back_and_forth_is_not_followed_for_ever():
     world.loop.start(explore(), 0.0)
     world.run(120.0)
     assert world.result is not None
+
+
+@pytest.mark.parametrize("late", [0.3, 0.8, 1.2])
+def test_what_the_last_view_shows_is_waited_for_before_a_search_ends(late):
+    """Its detections come `late` seconds after the goal was passed, when nothing is left to explore."""
+    world = World(answers={"frontier": exploring((5.0, 5.0, 0.0))})
+    world.loop.start(find(), 0.0)
+    world.run(until=lambda: world.loop._context.run.errand.passed != [])
+    world.run(late)
+    assert world.result is None
+    world.mirror.put(entity(7, 8.0, 5.0))
+    world.targets.scores[7] = 0.9
+    world.answers["semantic_map"] = lambda request: proposal(7.2, 5.0, 0.0, 0.9, 7)
+    world.run(60.0)
+    assert world.result is not None and world.result.success
+
+
+def test_a_goal_behind_a_wall_is_not_passed():
+    grid = room()
+    cells = grid.cells.copy()
+    cells[:, 48:50] = 100
+    cells[5:15, 48:50] = 0  # a door far away
+    world = World(answers={"frontier": exploring((5.2, 8.0, 0.0))})
+    world.loop.on_grid(replace(grid, cells=cells))
+    world.pose = np.array([4.5, 8.0, 0.0])
+    world.loop.on_pose(world.pose, 0.01)
+    world.loop.start(explore(), 0.0)
+    world.advance()
+    world.advance()
+    world.advance()
+    run = world.loop._context.run
+    assert run is not None and run.errand.passed == []

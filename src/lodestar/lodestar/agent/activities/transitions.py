@@ -39,7 +39,7 @@ from lodestar.agent.errands.errand import (
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.errands.words import counted, name_of
 from lodestar.agent.facts.errors import ErrorCode
-from lodestar.agent.facts.times import Stamp
+from lodestar.agent.facts.times import NEVER, Stamp
 from lodestar.agent.recovery.outcomes import Outcomes
 from lodestar.experts.protocol import Proposal
 from lodestar.geometry.poses import apart
@@ -215,7 +215,7 @@ class Transitions:
             if proposal.expert == SEMANTIC_MAP and not proposal.entity_id:
                 run.errand.looked_at = proposal.rationale
         run.under_way.arrival = Arrival(
-            np.asarray(proposal.goal),
+            np.asarray(proposal.goal) if since is None or pose is None else pose.copy(),
             proposal.entity_id,
             proposal.expert,
             self._context.now,
@@ -228,18 +228,15 @@ class Transitions:
         self._take("arrive")
 
     def pass_by(self, run: DirectiveRun, navigation: Navigation) -> None:
-        """The goal has shown what it was for: the next one is decided on, in motion where it is still driven to.
-
-        One that was passed before will show nothing more, however often it is chosen.
-        """
+        """The goal has shown what it was for: the next one is decided on, in motion where it is still driven to."""
         proposal, context = navigation.proposal, self._context
         navigation.passed = True
-        run.errand.failures = 0
-        if proposal.expert == SEMANTIC_MAP:
-            run.errand.looked_at = proposal.rationale
-        if any(_is_near(goal, proposal.goal) for goal in run.errand.passed):
-            run.errand.goals.exclude(proposal.goal, REACHED, context.facts.grid)
         run.errand.passed.append(np.asarray(proposal.goal, np.float64))
+        run.errand.shown_at = context.now
+        if proposal.expert == SEMANTIC_MAP and self._is_at(proposal.goal):
+            run.errand.looked_at = proposal.rationale
+        if not apart(context.facts.known_pose, navigation.start)[0] < context.config.stuck_distance:
+            run.errand.failures = 0
         self.outcomes.close(run, Result.COMMITTED)
         context.account.close(Outcome.REACHED, context.search.look(run))
         run.text = "I have seen what I was going to look at; choosing the next place."
@@ -248,9 +245,15 @@ class Transitions:
     def come_by(self, run: DirectiveRun, navigation: Navigation) -> None:
         """The robot stands at a goal that has shown what it was for; what it showed not, no other look there will."""
         run.under_way.navigation = None
-        run.errand.goals.exclude(navigation.proposal.goal, REACHED, self._context.facts.grid)
+        if self._is_at(navigation.proposal.goal):
+            run.errand.goals.exclude(navigation.proposal.goal, REACHED, self._context.facts.grid)
         if self._context.state is not State.DECIDING or not navigation.passed:
             self.pass_by(run, navigation)
+
+    def _is_at(self, goal: np.ndarray) -> bool:
+        """Return whether the robot has come to a place, as far as its pose says."""
+        pose = self._context.facts.pose
+        return pose is not None and math.dist(pose[:2], goal[:2]) <= self._context.config.return_tolerance
 
     def wait(self, run: DirectiveRun) -> None:
         """The robot stands until its activity goes on. It has no goal, and nothing may move it meanwhile."""
@@ -271,6 +274,8 @@ class Transitions:
         """Ask the experts anew, `wait` seconds from now at the earliest; a goal under way stays under way."""
         run.requests.close()
         run.errand.ask_after = self._context.now + wait
+        if run.under_way.navigation is not None:
+            run.under_way.navigation.facing = (0, NEVER)  # nobody looks whether it still holds
         run.under_way.arrival = run.under_way.case = None
         if run.under_way.navigation is None:
             self.outcomes.end_look(run, Result.CANCELLED, "It was given up.")

@@ -148,11 +148,12 @@ class Requests:
 
     def views_take_time(self, now: float) -> bool:
         """Return whether one who looks takes so long for a word, as a model does, that it would be of another view by
-        then: the robot has to stand for it.
+        then: the robot has to stand for it. Who is late for every epoch is not waited for here either.
         """
         patience = self._config.pass_answer
         waited = {name: now - one.asked_at for name, one in self._thinking.items()}
-        return any(max(self._took.get(name, 0.0), waited.get(name, 0.0)) > patience for name in VIEWERS)
+        looking = VIEWERS - self.slow
+        return any(max(self._took.get(name, 0.0), waited.get(name, 0.0)) > patience for name in looking)
 
     def is_behind(self, name: str, since: float) -> bool:
         """Whether the expert works on a request and has answered none that was asked at `since` or later."""

@@ -219,9 +219,9 @@ class Errand:
     known_targets: frozenset[int] = frozenset()
     last_decision: float = 0.0
     explored_at: float | None = None  # since when there has been nothing left to explore
-    passed: list[np.ndarray] = field(
-        default_factory=list
-    )  # goals (3,) that had shown what they were for on the way
+    # goals (3,) that had shown what they were for on the way, and when the newest had
+    passed: list[np.ndarray] = field(default_factory=list)
+    shown_at: float = -math.inf
     failures: int = 0  # drives in a row
     unavailable_since: float | None = None  # since when no navigator has taken a goal
     last_failure: str = ""

@@ -276,12 +276,24 @@ class DecidingState:
         run.errand.decided(context.now, view)
         self._transitions.choose(run, Choice(decision, proposal, view))
 
+    def _still_looks(self, run: DirectiveRun) -> bool:
+        """Return whether what the last goal shows may not have been told yet: the robot still drives to it, or its
+        images are being looked at.
+        """
+        config, navigation = self._context.config, run.under_way.navigation
+        if navigation is not None and navigation.passed:
+            return True
+        return self._context.now - run.errand.shown_at <= config.look_time + config.settle_time
+
     def _nothing_to_do(self, run: DirectiveRun, admission: Admission, view: TargetView) -> None:
         """No expert has an admissible proposal: wait, try excluded goals once more, or give up."""
         context = self._context
         run.requests.close()
         if any(arm.refusal == TraceError.ENERGY for arm in admission.arms):
             self._tools.trip.turn_back(run)
+            return
+        if admission.rejection(FRONTIER) is RejectionReason.EXPLORED and self._still_looks(run):
+            self._transitions.redecide(run, context.config.retry_interval)
             return
         if admission.rejection(FRONTIER) is RejectionReason.EXPLORED:
             run.errand.explored_at = context.now if run.errand.explored_at is None else run.errand.explored_at

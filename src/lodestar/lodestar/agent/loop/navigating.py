@@ -21,11 +21,13 @@ from lodestar.agent.facts.times import NEVER
 from lodestar.agent.loop.deciding import Inquiry
 from lodestar.experts.protocol import ActionKind, Proposal, Rejection
 from lodestar.geometry.poses import apart
+from lodestar.grid.visibility import line_of_sight
 from lodestar.scene.records import Entity
 from lodestar.selection.decisions import Outcome
 from lodestar.worldmodel.outcomes import Result
 from lodestar.worldmodel.recovery_places import retreat
 
+_PASSED = 20  # goals that were passed, newest, to which the robot goes all the way when they are chosen again
 _OWN = (HOME, CHARGER, PLACE, ASIDE, LOOK)  # proposers of goals of the loop's own
 
 
@@ -304,9 +306,15 @@ class NavigatingState:
             return True
         if navigation.passed or not navigation.accepted or run.requests.views_take_time(context.now):
             return False
-        away, turned = apart(facts.known_pose, navigation.proposal.goal)
+        goal, pose = navigation.proposal.goal, facts.known_pose
+        away, turned = apart(pose, goal)
         if away > config.pass_distance or turned > config.pass_angle:
             return False
+        around = navigation.distance_remaining > 2.0 * config.pass_distance  # False for NaN
+        if around or not line_of_sight(facts.known_grid, pose[:2], np.asarray(goal)[None, :2])[0]:
+            return False  # behind a wall
+        if any(apart(goal, one)[0] < config.same_goal_distance for one in run.errand.passed[-_PASSED:]):
+            return False  # what it was to show was not seen from here
         self._transitions.pass_by(run, navigation)
         return True
 

@@ -89,7 +89,7 @@ class VerifyingState:
         context = self._context
         config, facts, accepted = context.config, context.facts, view.is_accepted(entity.id)
         seen = facts.last_seen(entity) > arrival.stamp
-        patience = config.verify_time if not seen else config.look_time + config.settle_time * (not accepted)
+        patience = config.look_time if seen and accepted else config.verify_time
         if context.now - arrival.since <= patience:
             return
         run.errand.goals.exclude(arrival.goal, "it does not show the target as it should", context.facts.grid)

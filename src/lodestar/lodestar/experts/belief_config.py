@@ -33,3 +33,13 @@ class BeliefConfig:
     bounds: tuple[float, float] = (0.1, 10.0)  # of a weight; chosen
     cell: float = 0.4  # metres, lattice on which the weights are computed; chosen
     prior: PriorConfig = field(default_factory=PriorConfig)
+
+    def __post_init__(self) -> None:
+        if min(self.spread, self.anchor_spread, self.cell, self.doubt) <= 0.0:
+            raise ValueError("spread, anchor_spread, cell and doubt must be positive")
+        if min(self.near_trust, self.room_trust, self.evidence_trust, self.building_trust) < 0.0:
+            raise ValueError("near_trust, room_trust, evidence_trust and building_trust must not be negative")
+        if not 0.0 <= self.plate_trust <= 1.0 or self.anchor_weight < 0.0:
+            raise ValueError("plate_trust must be from 0 to 1, and anchor_weight not negative")
+        if not 0.0 < self.bounds[0] <= 1.0 <= self.bounds[1]:
+            raise ValueError("bounds must be positive and have 1 between them")

@@ -142,12 +142,16 @@ class DirectionConfig:
     quantile: float = (
         0.8  # of the depths of a sector, which is its depth; chosen: a door frame is part of a sector
     )
+    measured: float = 0.2  # least share of a sector's pixels with depth; chosen: half of what floor fills
+    farthest: float = 0.98  # quantile of these that a pixel without depth counts as; chosen: not a stray one
     open_depth: float = (
         3.0  # metres of depth from which a sector is open; chosen: more than a step into a room
     )
-    beyond: float = 3.0  # metres behind that depth in which unknown floor counts; LikelyConfig.behind
+    beyond: float = 3.0  # metres behind that depth in which floor counts; LikelyConfig.behind
     unknown_share: float = 0.33  # of an unknown cell that is floor; StopConfig
     rest: float = 15.0  # m^2 of floor that the map does not show yet; StopConfig.beyond
+    viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig, metadata={"shared": "viewpoints"})
+    look_limits: LookConfig = field(default_factory=LookConfig, metadata={"shared": "looks"})
     belief: BeliefConfig = field(default_factory=BeliefConfig, metadata={"shared": "belief"})
 
 
@@ -245,11 +249,6 @@ class StopConfig:
     standoff: float = 2.0  # metres from a piece of frontier of further candidates; chosen
     glance: float = 4.0  # metres from which a further candidate may see a piece of frontier; chosen
     depth: float = 6.0  # metres that a view is expected to reach into the unknown; chosen
-    speed: float = (
-        0.5  # m/s along a path; measured: the mean of driving robots (docs/measurements/episodes.md)
-    )
-    turn_speed: float = 0.7  # rad/s; chosen: of turns that are begun and ended, at a limit of 1 rad/s
-    start_seconds: float = 1.0  # s added to every look; chosen
     ranked: int = 24  # viewpoints whose headings are compared, by the gain of all headings per second; chosen
     keep: float = 0.1  # share by which another viewpoint must be better to replace the last goal; chosen
     # weight of an unknown cell, where a free cell that was not looked at counts 1; measured

@@ -86,6 +86,7 @@ class EgocentricExpert:
     def set_grid(self, grid: OccupancyGrid2D) -> None:
         """Plan on this grid."""
         self._grid = grid
+        self._directions.set_grid(grid)
 
     def set_scene(self, mirror: SceneMirror) -> None:
         """Use this scene: detections at the place of an excluded entity are not proposed."""
@@ -96,6 +97,7 @@ class EgocentricExpert:
         if self._frame is not None and frame.stamp < self._frame.stamp:
             return
         self._frame, self._picture = frame, None
+        self._directions.set_view(frame)
         self._lifted = sorted(lift(frame, segmented, self.config.lifting), key=lambda thing: thing.distance)
         self._recall.glimpses.see(frame, segmented, self._lifted)
         self._places = grid_points(
@@ -179,12 +181,9 @@ class EgocentricExpert:
         """Return the question about the view with its marks. Raises MissingPhrases."""
         points = (*self._things(self._in_view(request)), *self._places)
         task = request.task
-        if (
-            self._picture is None
-        ):  # the marks of a frame stay, while an expert that thinks is asked again and again
-            self._picture = (
-                annotated_jpeg(frame, points, self.config.annotation) if self._reasoner.sees else b""
-            )
+        if self._picture is None:  # the marks of a frame stay, while an expert that thinks is asked again
+            sees = self._reasoner.sees
+            self._picture = annotated_jpeg(frame, points, self.config.annotation) if sees else b""
         return ViewQuestion(
             stamp=frame.stamp,
             pose=np.asarray(request.robot_pose, np.float64),

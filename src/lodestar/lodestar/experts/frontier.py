@@ -37,7 +37,7 @@ TOO_FAR = "the battery does not last for it and the way back"
 
 
 class FrontierExpert:
-    """Propose the viewpoint with the largest gain per metre of path (see `StopConfig`).
+    """Propose the viewpoint with the largest gain per second (see `StopConfig`).
 
     phrases: word vectors that tell where the target is likely; area counts more there. Without them, and before the
     scene is known, all area counts the same.

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from lodestar.experts.config import LikelyConfig, ReachConfig
-from lodestar.experts.coverage import SECTORS, LookedAt
-from lodestar.experts.heights import Lens, view_heading
+from lodestar.experts.coverage import SECTORS
 from lodestar.experts.protocol import Proposal, ProposalRequest
 from lodestar.experts.reach import Reach
 from lodestar.experts.room_belief import Belief, RoomBelief, hidden_floor
-from lodestar.experts.rooms import rooms_mask
-from lodestar.experts.viewpoint_survey import Stop, Survey
+from lodestar.experts.unseen_floor import UnseenFloor
+from lodestar.experts.viewpoint_survey import HEADINGS, Stop, Survey, window_sums
 from lodestar.geometry.camera import PinholeCamera
+from lodestar.geometry.poses import wrap_angle
 from lodestar.grid.config import ViewpointConfig
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.models.english import the
@@ -30,25 +28,17 @@ class LikelyPlaces:
     def __init__(
         self, config: LikelyConfig, phrases: PhraseBook, reach: ReachConfig, viewpoints: ViewpointConfig
     ) -> None:
-        self._config, self._reach, self._viewpoints = config, reach, viewpoints
+        self._config, self._reach = config, reach
         self._belief = RoomBelief(phrases, config.belief)
-        self._looked = LookedAt(config.look_limits, camera_height=viewpoints.camera_height)
-        self._fov = config.fov
-        self._newest = -math.inf  # stamp of the newest request, seconds
+        self._floor = UnseenFloor(config.look_limits, viewpoints.camera_height, config.fov)
 
     def set_grid(self, grid: OccupancyGrid2D) -> None:
         """Follow the grid."""
-        self._looked.set_grid(grid)
+        self._floor.set_grid(grid)
 
     def add_view(self, map_from_camera: np.ndarray, camera: PinholeCamera, stamp: float) -> None:
         """Record a view from this (4, 4) pose (optical frame): what it shows counts as looked at."""
-        heading = view_heading(map_from_camera)
-        if heading is None:
-            return
-        floor = float(map_from_camera[2, 3]) - self._viewpoints.camera_height
-        lens = Lens.of(map_from_camera, camera, floor)
-        self._fov = lens.fov
-        self._looked.look(map_from_camera[:2, 3], heading, lens.fov, lens, floor, stamp)
+        self._floor.add_view(map_from_camera, camera, stamp)
 
     def propose(
         self, expert: str, request: ProposalRequest, grid: OccupancyGrid2D, mirror: SceneMirror
@@ -56,18 +46,10 @@ class LikelyPlaces:
         """Return a look into the likeliest room; None where no room is likelier than an average place, or the chance is
         too small.
         """
-        if request.stamp < self._newest - self._config.look_limits.interval:  # the clock has begun anew
-            self._looked.clear()
-        self._newest = request.stamp
-        self._looked.count_from(request.looks_since)
         belief = self._belief.over(request, grid, mirror)
         if belief is None or mirror.rooms is None or mirror.rooms.is_empty:
             return None
-        self._looked.set_entities(mirror.entities.values())
-        unseen, closest = self._looked.wanted(self._config.look_limits.range)
-        inside = rooms_mask(request.step.scope, grid, mirror)
-        if inside is not None:
-            unseen = unseen & inside
+        unseen, closest = self._floor.wanted(request, grid, mirror)
         shares = self._shares(belief, grid, unseen)
         cells = np.argwhere(unseen)
         rooms = mirror.rooms.at(grid.points_of(cells), self._config.beside)
@@ -83,7 +65,7 @@ class LikelyPlaces:
             its = np.zeros_like(unseen)
             its[tuple(cells[rooms == room].T)] = True
             survey = Survey(
-                grid, self._looked, reach.easy, its, closest, self._config.look_limits.range, self._fov,
+                grid, self._floor.looked, reach.easy, its, closest, self._config.look_limits.range, self._floor.fov,
                 belief.weights, np.array(request.excluded_goals, np.float64).reshape(-1, 3), self._config.stops,
                 self._reach.pace,
             )  # fmt: skip
@@ -107,13 +89,18 @@ class LikelyPlaces:
         return hidden_floor(grid, unseen, self._config.stops.unknown_share, self._config.behind)
 
     def _shown(self, survey: Survey, stop: Stop, unseen: np.ndarray, shares: np.ndarray) -> float:
-        """Return the probability that the target is on the floor that a stop shows, in the room or beside it."""
+        """Return the probability that the target is on the floor that a stop shows at its heading, in the room or
+        beside it: what the turn on the way shows as well is not counted.
+        """
+        ahead = (np.arange(SECTORS) == np.abs(wrap_angle(HEADINGS - stop.viewpoint[2])).argmin()).astype(
+            float
+        )
         index = np.full(unseen.shape, -1, np.int32)
         rows, columns = np.nonzero(unseen)
         index[rows, columns] = np.arange(len(rows))
-        seen = self._looked.views(
-            stop.viewpoint[None, :2], np.ones((1, SECTORS), bool), index, survey.view, survey.config.depth,
-            closest=survey.closest,
+        seen = self._floor.looked.views(
+            stop.viewpoint[None, :2], window_sums(ahead[None], survey.fov) > 0.0, index, survey.view,
+            survey.config.depth, closest=survey.closest,
         )  # fmt: skip
         return float(shares[rows, columns][seen[0]].sum())
 

@@ -48,12 +48,10 @@ class Reach:
         """By all paths that no known obstacle blocks."""
         return path_lengths(self.grid, self._start, HOPED)
 
-    def seconds(
-        self, goal: np.ndarray, length: float | None = None, sweep: float = 0.0, verifies: bool = False
-    ) -> float | None:
+    def seconds(self, goal: np.ndarray, length: float | None = None, verifies: bool = False) -> float | None:
         """Return the seconds to drive to a goal (3,), turn as it says and look (`seconds_to`); None without a way.
 
-        length: metres of path, None = by the grid. sweep: radians of a turn there. verifies: a target is there.
+        length: metres of path, None = by the grid. verifies: a target is there.
         """
         if length is None:
             length = length_near(self.grid, self.easy, goal)
@@ -61,7 +59,7 @@ class Reach:
                 length = length_near(self.grid, self.possible, goal)
         if not math.isfinite(length):
             return None
-        return seconds_to(length, turn_between(self._pose, goal) + sweep, self._config.pace, verifies)
+        return seconds_to(length, turn_between(self._pose, goal), self._config.pace, verifies)
 
     def viewpoints(
         self,

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 
 import cv2
 import numpy as np
 from scipy import ndimage
+from scipy.special import logsumexp
 
 from lodestar.experts.belief_config import BeliefConfig
 from lodestar.experts.protocol import ProposalRequest
@@ -26,8 +28,11 @@ from lodestar.models.phrases import MissingPhrases, PhraseBook
 from lodestar.query.categories import category_scores
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity, EntityState, Region
+from lodestar.scene.regions import RegionMap
 
 _EIGHT = np.ones((3, 3), bool)
+
+Reading = tuple[tuple[str, ...], float]  # words of a task's target and what it is near, and its share
 
 
 @dataclass(frozen=True)
@@ -71,58 +76,69 @@ class RoomBelief:
         self._config = config or BeliefConfig()
         self._phrases = phrases
         self._sense = CoOccurrence(phrases, self._config.prior)
-        self._usual: dict[str, float] = {}  # mean score near an object of any kind
+        self._usual: dict[
+            tuple[str, str], float
+        ] = {}  # by model and name: mean score near an object of any kind
         self._base: tuple[str, np.ndarray] | None = None
-        self._newest: tuple[object, Belief] | None = None
+        self._newest: tuple[object, RegionMap | None, Belief] | None = None
 
     def over(self, request: ProposalRequest, grid: OccupancyGrid2D, mirror: SceneMirror) -> Belief | None:
         """Return the belief; None without a particular target, known objects or word vectors."""
         if request.step.kind is not StepKind.FIND or not request.step.graphs:
             return None
-        target, anchors = request.step.graphs[0].target.category, tuple(request.step.neighbors)
-        named = tuple(n for n in (target, *anchors) if n and not load_lexicon().is_generic(n))
+        anchors = tuple(request.step.neighbors)
+        readings = _readings(request)
         alike = _likenesses(request) if anchors else ()
-        regions = tuple((region.id, region.label, region.plates) for region in mirror.regions.values())
-        key = (named, alike, mirror.session_id, mirror.revision, regions, grid.cells.shape, grid.origin)
-        if self._newest is not None and self._newest[0] == key:
-            return self._newest[1]
+        regions = tuple((r.id, r.label, r.plates, r.named) for r in mirror.regions.values())
+        key = (readings, alike, anchors, mirror.map_id, mirror.session_id, mirror.revision, regions, grid.cells.shape,
+               grid.origin, grid.resolution)  # fmt: skip
+        newest = self._newest
+        if newest is not None and newest[0] == (key, self._phrases.model) and _same(newest[1], mirror.rooms):
+            return newest[2]
         things = [t for t in mirror.entities.values() if t.state is EntityState.ACTIVE and t.label]
-        if not named or not (
+        if not readings or not (
             things or any(region.label or region.plates for region in mirror.regions.values())
         ):
             return None
         try:
-            belief = self._belief(named, anchors, alike, grid, mirror, things)
+            belief = self._belief(readings, anchors, alike, grid, mirror, things)
         except MissingPhrases:
             return None
-        self._newest = key, belief
+        # the model is known once it gave vectors; the map of rooms itself may be changed in its place
+        self._newest = (key, self._phrases.model), copy(mirror.rooms), belief
         return belief
 
     def _belief(
-        self, named: Sequence[str], anchors: Sequence[str], alike: Sequence[tuple[str, Sequence[str]]],
+        self, readings: Sequence[Reading], anchors: Sequence[str], alike: Sequence[tuple[str, Sequence[str]]],
         grid: OccupancyGrid2D, mirror: SceneMirror, things: Sequence[Entity],
     ) -> Belief:  # fmt: skip
+        """Return the mean of the readings' densities."""
         config = self._config
         step = max(round(config.cell / grid.resolution), 1)
         shape = tuple(-(-size // step) for size in grid.cells.shape)
         places = grid.cells_of(np.array([thing.mean[:2] for thing in things]).reshape(-1, 2)) // step
         places = np.clip(places, 0, np.array(shape) - 1)
-        near = self._near(named, places, shape, grid.resolution * step, [thing.label for thing in things])
-        ratios = self._rooms(named, mirror, things)
-        log = config.near_trust * np.log(near)
-        if ratios and mirror.rooms is not None:
+        labels = [thing.label for thing in things]
+        ids = np.zeros(shape, np.int64)
+        if mirror.regions and mirror.rooms is not None:
             cells = np.argwhere(np.ones(shape, bool)) * step + step // 2
             ids = mirror.rooms.at(grid.points_of(cells)).reshape(shape)
-            for identity, ratio in ratios.items():
-                log = np.where(ids == identity, log + math.log(ratio), log)
-        weights = np.exp(log)
+        weights = np.zeros(shape)
+        rooms = dict.fromkeys(mirror.regions, 0.0)
+        for named, share in readings:
+            near = self._near(named, places, shape, grid.resolution * step, labels)
+            ratios = self._rooms(named, mirror, things)
+            table = np.ones(max(int(ids.max()), *ratios, 0) + 1)  # by region; 0 = places of no room
+            table[list(ratios)] = list(ratios.values())
+            weights += share * near**config.near_trust * table[ids]
+            rooms = {identity: rooms[identity] + share * ratio for identity, ratio in ratios.items()}
         if anchors and things:
             beside = self._beside(anchors, alike, places, shape, grid.resolution * step, things)
             weights = weights + config.anchor_weight * beside
         weights = np.clip(weights, *config.bounds)
         full = np.repeat(np.repeat(weights, step, axis=0), step, axis=1)
         full = full[: grid.cells.shape[0], : grid.cells.shape[1]]
-        return Belief(np.ascontiguousarray(full, np.float32), ratios)
+        return Belief(np.ascontiguousarray(full, np.float32), rooms)
 
     # --- what stands near a cell ----------------------------------------------------------------------------
 
@@ -156,9 +172,11 @@ class RoomBelief:
         return np.clip(_blurred(beside, self._config.anchor_spread / cell), 0.0, 1.0)
 
     def _usual_near(self, name: str) -> float:
-        if name not in self._usual:
-            self._usual[name] = max(float(self._sense.near(name, everyday_words()).mean()), 1e-3)
-        return self._usual[name]
+        usual = float(self._usual.get((self._phrases.model, name), 0.0))
+        if not usual:
+            usual = max(float(self._sense.near(name, everyday_words()).mean()), 1e-3)
+            self._usual[self._phrases.model, name] = usual  # of the model that gave the vectors just now
+        return usual
 
     # --- what a room is -------------------------------------------------------------------------------------
 
@@ -169,7 +187,8 @@ class RoomBelief:
         base = self._kinds_of_rooms()
         inside: dict[int, set[str]] = {}
         for thing in things:
-            inside.setdefault(thing.region_id, set()).add(thing.label)
+            if thing.region_id in mirror.regions:  # 0 = in no room
+                inside.setdefault(thing.region_id, set()).add(thing.label)
         told = {i: self._said(labels, base) for i, labels in inside.items()}
         prior = _of_building(base, list(told.values()), self._sense.rooms, self._config.building_trust)
         likely = np.mean([np.log(self._ratios(name, base)) for name in named], axis=0)
@@ -202,13 +221,13 @@ class RoomBelief:
 
     def _ratios(self, phrase: str, base: np.ndarray) -> np.ndarray:
         """Return how much likelier a thing so called is in each kind of room (R,) than things are."""
-        return self._sense.room_shares(phrase) / base
+        return self._sense.room_shares(phrase).astype(np.float64) / base
 
     def _kinds_of_rooms(self) -> np.ndarray:
         """Return the share (R,) of each kind of room among all things of the lexicon."""
         if self._base is None or self._base[0] != self._phrases.model:
             shares = [self._sense.room_shares(word) for word in sorted(load_lexicon().nouns)]
-            self._base = self._phrases.model, np.mean(shares, axis=0)
+            self._base = self._phrases.model, np.asarray(np.mean(shares, axis=0), np.float64)
         return self._base[1]
 
 
@@ -224,9 +243,9 @@ def _of_building(
     kinds = np.array([[room in group for room in rooms] for group in BUILDINGS], np.float64)
     kinds = (kinds + 0.05) * base  # chosen: any room may be in any building, one in twenty
     kinds /= kinds.sum(axis=1, keepdims=True)
-    fits = np.array([[math.log(float(group @ np.exp(trust * said))) for group in kinds] for said in told])
-    chances = np.exp(fits.sum(axis=0) - fits.sum(axis=0).max())
-    return np.asarray((chances / chances.sum()) @ kinds)
+    evidence = trust * np.asarray(told, np.float64)
+    fits = logsumexp(evidence[:, None, :] + np.log(kinds)[None], axis=2).sum(axis=0)
+    return np.asarray(np.exp(fits - logsumexp(fits)) @ kinds)
 
 
 #: Kinds of rooms by the kind of building; common sense.
@@ -237,6 +256,22 @@ BUILDINGS: tuple[frozenset[str], ...] = (
                "server room", "storage"}),
     frozenset({"bathroom", "break room", "hallway", "loading dock", "office", "storage", "warehouse", "workshop"}),
 )  # fmt: skip
+
+
+def _readings(request: ProposalRequest) -> tuple[Reading, ...]:
+    """Return the particular words of each reading of the task, and its share of the weight of all."""
+    weights: dict[tuple[str, ...], float] = {}
+    for graph in request.step.graphs:
+        words = (graph.target.category, *request.step.neighbors)
+        named = tuple(word for word in words if word and not load_lexicon().is_generic(word))
+        if named:
+            weights[named] = weights.get(named, 0.0) + graph.weight
+    total = sum(weights.values())
+    return tuple((named, weight / total) for named, weight in weights.items()) if total > 0.0 else ()
+
+
+def _same(before: RegionMap | None, now: RegionMap | None) -> bool:
+    return before is None if now is None else now.is_as(before)
 
 
 def _likenesses(request: ProposalRequest) -> tuple[tuple[str, tuple[str, ...]], ...]:

@@ -31,9 +31,6 @@ _PARTS = 256.0  # of a weight of 1; float32 sums them exactly up to 65,536 cells
 
 _SECTOR = 2.0 * math.pi / SECTORS  # radians
 _STEP = 0.4  # metres before a viewpoint, where the direction of the way is taken; chosen
-_OVERLAP = (
-    0.5  # share of the way's seconds in which it turns meanwhile; chosen: it walks sideways at half the speed
-)
 HEADINGS = wrap_angle((np.arange(SECTORS) + 0.5) * (2.0 * math.pi / SECTORS))
 
 

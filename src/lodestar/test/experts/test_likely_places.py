@@ -81,7 +81,7 @@ def test_a_kettle_is_looked_for_in_the_kitchen_however_far_it_is():
 
 def test_the_confidence_is_the_chance_which_falls_with_what_else_may_hide_it():
     one, more = (
-        expert_of(FRIDGE, BED, config=LikelyConfig(stops=StopConfig(beyond=rest)))
+        expert_of(FRIDGE, BED, config=LikelyConfig(least=0.01, stops=StopConfig(beyond=rest)))
         .propose(request(START, KETTLE))
         .confidence
         for rest in (1.0, 200.0)
@@ -125,6 +125,16 @@ def test_a_goal_that_was_given_up_is_not_proposed_again():
         or np.hypot(*(again.goal - first)[:2]) > 0.3
         or again.goal[2] != pytest.approx(first[2])
     )
+
+
+def test_the_chance_is_of_the_floor_that_the_goals_heading_shows():
+    narrow, wide = (
+        expert_of(FRIDGE, BED, config=LikelyConfig(least=0.001, fov=np.radians(fov))).propose(
+            request(START, KETTLE)
+        )
+        for fov in (30.0, 360.0)
+    )
+    assert 0.0 < 1.5 * narrow.chance < wide.chance
 
 
 def test_what_lies_off_the_grid_is_unknown():

@@ -146,6 +146,61 @@ def test_shares_are_a_distribution_with_the_rest(seed, rest):
     assert Belief(weights).shares(np.zeros((5, 7)), rest).sum() == 0.0
 
 
+@pytest.mark.parametrize("inside", [0, 1])
+def test_hundreds_of_kinds_of_things_in_a_room_have_a_belief(inside):
+    """Each tells by as much as a float32 of a sum of logarithms can lose."""
+    words = [f"refrigerator {k}" if k % 2 else f"bed {k}" for k in range(1500)]
+    things = [
+        replace(thing(k, 6.0, 3.0, "x"), label=word, region_id=inside) for k, word in enumerate(words, 1)
+    ]
+    found = belief(*things, regions=(half(1), half(2)))
+    assert np.isfinite(found.weights).all() and np.isfinite([*found.rooms.values()]).all()
+
+
+def test_things_in_no_room_say_nothing_of_the_building():
+    fridge = replace(FRIDGE, region_id=1)
+    stray = [replace(thing(k, 18.0, 3.0, f"kettle {k}"), region_id=0) for k in range(2, 40)]
+    regions = (half(1), half(2))
+    assert belief(fridge, *stray, regions=regions).rooms == pytest.approx(
+        belief(fridge, regions=regions).rooms
+    )
+
+
+def test_a_belief_is_told_anew_when_rooms_are_drawn_anew_or_are_named():
+    teller, grid = RoomBelief(PhraseBook(Kitchenware()), DEFAULTS), hall()
+    mirror = scene(FRIDGE, regions=(half(1, "kitchen"), half(2, "bedroom")))
+    asked = request((12.0, 3.0, 0.0), KETTLE)
+    first = teller.over(asked, grid, mirror)
+    assert teller.over(asked, grid, mirror) is first
+    mirror.regions = {1: half(1, "kitchen", named=True), 2: half(2, "bedroom", named=True)}
+    named = teller.over(asked, grid, mirror)
+    assert named.rooms[1] > first.rooms[1] + 0.05
+    mask = np.full((60, 240), 2, np.int64)
+    mask[:, 120:] = 1
+    mirror.rooms.set_mask(mask, (0.0, 0.0), 0.1)
+    assert teller.over(asked, grid, mirror).weights[30, 230] > named.weights[30, 230] + 0.05
+
+
+def test_each_reading_of_the_task_counts_by_its_weight():
+    (kettle,) = KETTLE.graphs
+    bed = replace(kettle, variables=(QueryVariable("bed", "bed"),))
+    free = BeliefConfig(bounds=(0.001, 1000.0))
+    alone = [weights(FRIDGE, BED, item=Item(((graph,),)), config=free) for graph in (kettle, bed)]
+    readings = replace(kettle, weight=0.75), replace(bed, weight=0.25)
+    both = weights(FRIDGE, BED, item=Item((readings,)), config=free)
+    assert np.allclose(both, 0.75 * alone[0] + 0.25 * alone[1], rtol=1e-4)
+    assert np.allclose(both, weights(FRIDGE, BED, item=Item((readings[::-1],)), config=free))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"spread": 0.0}, {"room_trust": -1.0}, {"plate_trust": 1.5}, {"bounds": (0.0, 10.0)}, {"cell": 0.0}],
+)
+def test_settings_that_make_no_belief_are_refused(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        BeliefConfig(**wrong)
+
+
 def test_less_trust_brings_every_weight_nearer_to_as_likely_as_anywhere():
     full, less = (
         weights(FRIDGE, BED, config=BeliefConfig(near_trust=t, bounds=(0.001, 1000.0))) for t in (1.0, 0.5)

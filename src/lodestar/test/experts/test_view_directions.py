@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,6 +15,8 @@ from test_likely_places import KETTLE, Kitchenware
 from lodestar.experts.config import ApproachConfig, DirectionConfig, ReachConfig
 from lodestar.experts.view_directions import ViewDirections, open_directions
 from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.language.directive import Scope
+from lodestar.language.query_graph import QueryGraph, QueryVariable
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.frames import RgbdFrame
 from lodestar.scene.mirror import SceneMirror
@@ -49,6 +52,7 @@ def corridor(likely_east: bool) -> tuple[OccupancyGrid2D, SceneMirror]:
 def proposed(likely_east: bool, view: RgbdFrame, config: DirectionConfig = EASY):
     directions = ViewDirections(config, PhraseBook(Kitchenware()), ReachConfig(), ApproachConfig())
     grid, mirror = corridor(likely_east)
+    directions.set_grid(grid)
     yaw = math.atan2(view.map_from_camera[1, 2], view.map_from_camera[0, 2])
     return directions.propose("ego_vlm", request((10.0, 3.0, yaw), KETTLE), view, grid, mirror)
 
@@ -75,3 +79,56 @@ def test_a_closed_view_and_an_unlikely_direction_have_no_goal():
     assert proposed(True, frame(depths(1.0))) is None
     assert proposed(False, frame(depths(4.5)), DirectionConfig(least=0.6)) is None
     assert proposed(True, frame(np.zeros((CAMERA.height, CAMERA.width)))) is None
+
+
+def long_corridor(reach: float, beyond: float, wall: float = 60.0) -> np.ndarray:
+    """2 m wide, the camera in the middle 0.45 m above the floor; without depth beyond `reach` metres."""
+    columns, rows = np.meshgrid(np.arange(CAMERA.width), np.arange(CAMERA.height))
+    with np.errstate(divide="ignore"):
+        floor = 0.45 * CAMERA.fy / np.maximum(rows - CAMERA.cy, 0.0)
+        sides = CAMERA.fx / np.abs(columns - CAMERA.cx)
+    image = np.minimum(np.minimum(floor, sides), wall)
+    return np.where(image <= reach, image, beyond)
+
+
+@pytest.mark.parametrize("beyond", [0.0, np.inf, np.nan])
+def test_a_corridor_beyond_the_cameras_range_is_open_and_a_wall_without_depth_is_not(beyond):
+    config = DirectionConfig()
+    (way,) = [w for w in open_directions(frame(long_corridor(6.0, beyond)), config) if abs(w.bearing) < 0.1]
+    assert 4.0 < way.depth <= 6.0
+    black = long_corridor(20.0, beyond, wall=2.0)
+    black[black == 2.0] = beyond
+    assert not open_directions(frame(black), config)
+
+
+def test_few_measured_pixels_make_no_direction():
+    image = np.zeros((CAMERA.height, CAMERA.width))
+    image[60, ::10] = 8.0
+    assert not open_directions(frame(image), DirectionConfig())
+
+
+def test_only_rooms_of_the_tasks_scope_count():
+    directions = ViewDirections(EASY, PhraseBook(Kitchenware()), ReachConfig(), ApproachConfig())
+    grid, mirror = corridor(True)
+    directions.set_grid(grid)
+    asked = request((10.0, 3.0, 0.0), KETTLE)
+    (step,) = asked.directive.steps
+    elsewhere = replace(step, scope=Scope(rooms=(QueryGraph((QueryVariable("kitchen", "kitchen"),)),)))
+    outside = replace(asked, directive=replace(asked.directive, steps=(elsewhere,)))
+    assert directions.propose("ego_vlm", asked, frame(depths(4.5)), grid, mirror) is not None
+    assert directions.propose("ego_vlm", outside, frame(depths(4.5)), grid, mirror) is None
+
+
+def test_known_floor_that_no_camera_saw_may_hide_it_too():
+    def chance(looked: bool) -> float:
+        directions = ViewDirections(EASY, PhraseBook(Kitchenware()), ReachConfig(), ApproachConfig())
+        grid, mirror = corridor(True)
+        directions.set_grid(grid)
+        for yaw in np.arange(0.0, 6.3, 0.5) if looked else (-math.pi / 2.0,):
+            for x in (7.0, 10.0, 13.0) if looked else (10.0,):
+                directions.set_view(RgbdFrame(9.0, CAMERA, depths(4.5), camera_pose(x, 3.0, yaw)))
+        return directions.propose(
+            "ego_vlm", request((10.0, 3.0, 0.0), KETTLE), frame(depths(4.5)), grid, mirror
+        ).chance
+
+    assert chance(True) > 1.1 * chance(False) > 0.0

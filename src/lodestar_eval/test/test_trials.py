@@ -86,7 +86,7 @@ def test_the_geometric_rival_goes_to_what_is_known_and_guesses_nothing(tmp_path,
     decisions = list(read_decisions(plan.file("decisions", "", "unexplored", LED, 7, ".jsonl")))
     assert {decision.chosen for decision in decisions} == {"frontier"}
     assert all(len(decision.arms) == 3 for decision in decisions)
-    assert kept.last.headless.experts["frontier"]._expectation is None
+    assert kept.last.headless.experts["frontier"]._belief is None
 
 
 @pytest.mark.parametrize("policy", ["bandit", COLD, LED, "frontier", "thompson"])

@@ -245,8 +245,7 @@ class Transitions:
     def come_by(self, run: DirectiveRun, navigation: Navigation) -> None:
         """The robot stands at a goal that has shown what it was for; what it showed not, no other look there will."""
         run.under_way.navigation = None
-        if self._is_at(navigation.proposal.goal):
-            run.errand.goals.exclude(navigation.proposal.goal, REACHED, self._context.facts.grid)
+        run.errand.goals.exclude(navigation.proposal.goal, REACHED, self._context.facts.grid)
         if self._context.state is not State.DECIDING or not navigation.passed:
             self.pass_by(run, navigation)
 

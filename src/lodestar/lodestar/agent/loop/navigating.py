@@ -9,7 +9,7 @@ import numpy as np
 
 from lodestar.agent.activities.activity import Tools
 from lodestar.agent.activities.table import Activities
-from lodestar.agent.decisions.admission import ASIDE, CHARGER, FRONTIER, HOME, LOOK, PLACE
+from lodestar.agent.decisions.admission import ASIDE, CHARGER, FRONTIER, HOME, LOOK, PLACE, SEMANTIC_MAP
 from lodestar.agent.decisions.approach import better_target, faced_entity, heads_for, pose_here
 from lodestar.agent.errands.commands import CancelGoal, NavigationEvent, NavigationKind
 from lodestar.agent.errands.errand import UNREACHABLE, UNSURE, Failure, Navigation
@@ -304,7 +304,9 @@ class NavigatingState:
             context.commands.append(CancelGoal("the target is in front of the robot"))
             self._transitions.arrive(run, navigation, since)
             return True
-        if navigation.passed or not navigation.accepted or run.requests.views_take_time(context.now):
+        if navigation.passed or not navigation.accepted or not _only_shows(navigation.proposal):
+            return False
+        if run.requests.views_take_time(context.now):
             return False
         goal, pose = navigation.proposal.goal, facts.known_pose
         away, turned = apart(pose, goal)
@@ -360,8 +362,10 @@ class NavigatingState:
 
 
 def _only_shows(proposal: Proposal) -> bool:
-    """Return whether a goal is only there to see something from it."""
-    return not proposal.entity_id and proposal.expert not in _OWN
+    """Return whether a goal is only there to see something from it. A place where something was last seen is looked at
+    for long enough to tell that it is gone.
+    """
+    return not proposal.entity_id and proposal.expert not in (*_OWN, SEMANTIC_MAP)
 
 
 def _is_elsewhere(answer: Proposal | Rejection, proposal: Proposal, config: LoopConfig) -> bool:

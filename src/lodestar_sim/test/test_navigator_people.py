@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from lodestar.grid.comfort import with_comfort
 from lodestar.grid.config import ComfortConfig
@@ -139,3 +140,17 @@ def test_it_stands_for_one_who_walks_through_it_also_when_it_need_not_let_people
     clearance.yields = False
     assert clearance.stands_at_people(np.array([2.6, 2.0, 0.0])), "on their way"
     assert not clearance.stands_at_people(np.array([2.0, 2.45, 0.0])), "beside them"
+
+
+@pytest.mark.parametrize(("way", "is_let_pass"), [(0.8, False), (2.5, True)])
+def test_what_appears_beside_it_may_be_somebody_only_after_somebody_has_walked(way, is_let_pass):
+    """A part of a table that was taken for somebody moves by less than a metre, and comes from nowhere."""
+    courtesy, pose = Courtesy(6.0, 10.0), np.array([2.0, 2.0, 0.0])
+    for k in range(11):
+        courtesy.stands(0.3 * k, _among([(4.0 + way * k / 10.0, 2.0, 0, 0)]), pose)
+    grid = _among([])
+    cells = grid.cells.copy()
+    beside = grid.cells_of(np.array([[2.0, 2.8]]))[0]
+    cells[beside[0], beside[1] - 2 : beside[1] + 2] = 100
+    assert courtesy.stands(3.6, grid, pose) is False
+    assert courtesy.stands(3.9, replace(grid, cells=cells), pose) is is_let_pass

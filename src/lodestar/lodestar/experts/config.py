@@ -236,10 +236,7 @@ class FrontierTrackerConfig:
 
 @dataclass(frozen=True)
 class StopConfig:
-    """Candidates for viewpoints and the choice among them.
-
-    The chosen viewpoint has the greatest gain per second.
-    """
+    """Candidates for viewpoints, of which the one with the greatest gain per second is chosen."""
 
     # metres of clearance of a viewpoint; chosen: the footprint fits at every heading that counts
     clearance: float = 0.36

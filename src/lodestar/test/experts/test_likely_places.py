@@ -1,4 +1,4 @@
-"""What nobody has seen is looked for in the likeliest room, at any distance, with the chance that it is seen there."""
+"""Looks into the likeliest room at any distance, each with the chance that the target is seen there."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from lodestar.language.directive import StepKind
 
 
 def walked(cells, index, closest, owner, starts, in_view, reach, depth, count, rays):
-    """What `views` returns, from whole rays."""
+    """Return the same as `views`, traced along whole rays."""
     flat, entered = ray_buffers(reach)
     more, further = ray_buffers(reach)
     sectors = in_view.shape[1]

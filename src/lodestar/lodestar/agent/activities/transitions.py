@@ -233,9 +233,8 @@ class Transitions:
         navigation.passed = True
         run.errand.passed.append(np.asarray(proposal.goal, np.float64))
         run.errand.shown_at = context.now
-        if proposal.expert == SEMANTIC_MAP and self._is_at(proposal.goal):
-            run.errand.looked_at = proposal.rationale
-        if not apart(context.facts.known_pose, navigation.start)[0] < context.config.stuck_distance:
+        away, turned = apart(context.facts.known_pose, navigation.start)
+        if away >= context.config.stuck_distance or turned >= context.config.stuck_angle:
             run.errand.failures = 0
         self.outcomes.close(run, Result.COMMITTED)
         context.account.close(Outcome.REACHED, context.search.look(run))
@@ -248,11 +247,6 @@ class Transitions:
         run.errand.goals.exclude(navigation.proposal.goal, REACHED, self._context.facts.grid)
         if self._context.state is not State.DECIDING or not navigation.passed:
             self.pass_by(run, navigation)
-
-    def _is_at(self, goal: np.ndarray) -> bool:
-        """Return whether the robot has come to a place, as far as its pose says."""
-        pose = self._context.facts.pose
-        return pose is not None and math.dist(pose[:2], goal[:2]) <= self._context.config.return_tolerance
 
     def wait(self, run: DirectiveRun) -> None:
         """The robot stands until its activity goes on. It has no goal, and nothing may move it meanwhile."""

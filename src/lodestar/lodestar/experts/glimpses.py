@@ -109,9 +109,9 @@ class GlimpseMemory:
             glimpse.goals.append(place)
 
     def _follow(self, frame: RgbdFrame) -> None:
-        with self._anchor.correction(frame.map_from_odom, frame.odom_from_camera) as jump:
-            if jump is not None:
-                self._glimpses = [_moved(glimpse, jump) for glimpse in self._glimpses]
+        with self._anchor.correction(frame.map_from_odom, frame.odom_from_camera, frame.stamp) as correction:
+            if correction is not None:
+                self._glimpses = [_moved(glimpse, correction.at(glimpse.stamp)) for glimpse in self._glimpses]
 
     def _is_among(self, glimpse: Glimpse, boxes: np.ndarray | None) -> bool:
         """Return whether one of boxes (2, N, 3) is at its place."""

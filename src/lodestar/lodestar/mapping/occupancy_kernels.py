@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit
 
 from lodestar.mapping.blocks import CELLS, SIDE, USED, find, obtain
+from lodestar.mapping.submaps import bounds, source_cell
 from lodestar.mapping.voxel_kernels import cell
 
 UNSEEN, EMPTY, FULL = -1, 0, 1
@@ -260,6 +261,40 @@ def labels(table, coords, log_odds, points, resolution):
             if not math.isnan(value):
                 result[n] = FULL if value >= 0.0 else EMPTY
     return result
+
+
+@njit(cache=True, nogil=True)
+def add_moved(table, coords, free, state, log_odds, tags, sources, values, moves, nodes, first, resolution, lowest,
+              highest):  # fmt: skip
+    """Add the values (S, 512) of blocks at sources (S, 3), moved by (S, 4, 4), from the block `first` on.
+
+    NaN adds nothing. nodes: (S,) int32, tags of the blocks; a block that several lead to gets the least. Returns the
+    first source that found no room in the pool.
+    """
+    low, high = np.empty(3, np.int64), np.empty(3, np.int64)
+    for s in range(first, len(sources)):
+        if state[USED] + 64 > len(coords):
+            return s
+        bounds(sources[s], moves[s], resolution, low, high)
+        last_x, last_y, last_z, block = np.int64(1 << 40), np.int64(0), np.int64(0), np.int64(-1)
+        for x in range(low[0], high[0] + 1):
+            for y in range(low[1], high[1] + 1):
+                for z in range(low[2], high[2] + 1):
+                    at = source_cell(sources[s], moves[s], resolution, x, y, z)
+                    if at < 0 or math.isnan(values[s, at]):
+                        continue
+                    if not (-HALF <= x < HALF and -HALF <= y < HALF and -HALF <= z < HALF):
+                        continue
+                    if x >> 3 != last_x or y >> 3 != last_y or z >> 3 != last_z:
+                        last_x, last_y, last_z = x >> 3, y >> 3, z >> 3
+                        block = np.int64(_place(table, coords, free, state, log_odds, x, y, z))
+                        if tags[block] == 0 or nodes[s] < tags[block]:
+                            tags[block] = nodes[s]
+                    inner = cell(x, y, z)
+                    before = log_odds[block, inner]
+                    after = values[s, at] if math.isnan(before) else before + values[s, at]
+                    log_odds[block, inner] = min(max(after, lowest), highest)
+    return len(sources)
 
 
 @njit(cache=True, nogil=True)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from lodestar.geometry.map_correction import MapCorrection
 from lodestar.mapping import occupancy_kernels, octomap_stream
-from lodestar.mapping.blocks import CELLS, BlockPool
+from lodestar.mapping.blocks import CELLS, SIDE, BlockPool
 from lodestar.mapping.occupancy_kernels import HALF
+from lodestar.mapping.submaps import BlockSubmaps, agree, displacement, is_still
 
 kernels: Any = occupancy_kernels  # their arrays come as tuples, which mypy does not count
 
@@ -42,14 +45,18 @@ class OccupancyVoxels:
         self._pool = BlockPool(capacity)
         self._log_odds = np.empty((capacity, CELLS), np.float32)  # nan = unseen
         self._marks = np.zeros((capacity, CELLS), np.uint8)
+        self._submaps = BlockSubmaps(capacity)
 
     @property
     def _index(self) -> tuple:
         return self._pool.table, self._pool.coords, self._pool.free, self._pool.state
 
-    def insert(self, points: np.ndarray, origin: np.ndarray, max_range: float) -> np.ndarray:
+    def insert(
+        self, points: np.ndarray, origin: np.ndarray, max_range: float, node: tuple[int, int] | None = None
+    ) -> np.ndarray:
         """Integrate rays from `origin` (3,) to `points` (N, 3); longer ones are free up to `max_range`.
 
+        node: serial numbers of the node of the robot's way and of the first one of its submap; None = not known.
         Returns the voxels (M, 3) int64 that were unseen or changed between empty and full. As in OctoMap with
         `discretize`, a voxel is updated once per scan, and a hit counts more than rays that pass.
         """
@@ -67,6 +74,9 @@ class OccupancyVoxels:
                 break
             self._make_room(int(tally[0]), max_range)
         touched = self._touched[: int(tally[0])]
+        if node is not None and node[0] >= 0:
+            for place, serial in zip(*(a.tolist() for a in self._submaps.begun_before(touched, *node))):
+                self._submaps.keep(place, serial, self._log_odds[place].copy())
         count = kernels.update_marked(self._log_odds, self._marks, touched, _HIT, _MISS, _LOW, _HIGH)
         return self._voxels(touched[:count])
 
@@ -81,13 +91,87 @@ class OccupancyVoxels:
     def _reserve(self, capacity: int) -> None:
         """The pool has room for so many blocks; those in it keep their places."""
         used, coords, log_odds, marks = self._pool.used, self._pool.coords, self._log_odds, self._marks
+        submaps = self._submaps
         self._clear(capacity)
+        submaps.reserve(capacity)
+        self._submaps = submaps
         self._pool.insert(coords[:used])
         self._log_odds[:used], self._marks[:used] = log_odds[:used], marks[:used]
 
     def _voxels(self, flat: np.ndarray) -> np.ndarray:
         """(M, 3) int64 voxels at place * CELLS + cell."""
         return kernels.voxels_at(self._pool.coords, flat)
+
+    # --- loop closures ----------------------------------------------------------------------------------------
+
+    def corners(self, correction: MapCorrection) -> np.ndarray:
+        """Return (N, 3), metres, the middles of the blocks after a correction, seen from the frame of the voxels."""
+        places = np.arange(self._pool.used)
+        centres = (self._pool.coords[: len(places)] + 0.5) * (SIDE * self._resolution)
+        return centres + displacement(correction.of_serials(self._submaps.tags[places] - 1), centres)
+
+    def bend(self, correction: MapCorrection) -> int:
+        """Move each block with its submap, and what was seen of it in different submaps apart; return how many moved.
+
+        correction: seen from the frame of the voxels. Values move to the nearest voxel, and are added where they meet.
+        """
+        submaps, used, side = self._submaps, self._pool.used, SIDE * self._resolution
+        serials = submaps.tags[:used] - 1
+        moving = ~is_still(correction.of_serials(serials))
+        places, nodes, values = (
+            [np.empty(0, np.int64)],
+            [np.empty(0, np.int64)],
+            [np.empty((0, CELLS), np.float32)],
+        )
+        apart = []
+        for place, copies in submaps.copies.items():
+            seen_at = [*(serial for serial, _ in copies), int(serials[place])]
+            centre = (self._pool.coords[place] + 0.5) * side
+            if agree(correction, seen_at, centre, self._resolution / 4.0):
+                continue
+            states = np.array([*(content for _, content in copies), self._log_odds[place]])
+            apart.append(place)
+            moving[place] = False
+            places.append(np.full(len(seen_at), place))
+            nodes.append(np.array(seen_at))
+            values.append(np.concatenate([states[:1], _differences(states)]))
+        whole = np.flatnonzero(moving)
+        places.insert(1, whole), nodes.insert(1, serials[whole].astype(np.int64))  # type: ignore[func-returns-value]
+        values.insert(1, self._log_odds[whole])
+        gone = np.concatenate([whole, np.array(apart, np.int64)])
+        for place in gone.tolist():
+            submaps.drop(place)
+        source, node, content = np.concatenate(places), np.concatenate(nodes), np.concatenate(values)
+        coords = self._pool.coords[source].copy()
+        self._log_odds[gone], submaps.tags[gone] = np.nan, 0
+        moves, done = np.ascontiguousarray(correction.of_serials(node)), 0
+        while True:
+            done = kernels.add_moved(
+                *self._index, self._log_odds, self._submaps.tags, coords, content, moves,
+                (node + 1).astype(np.int32), done, self._resolution, _LOW, _HIGH,
+            )  # fmt: skip
+            if done == len(coords):
+                return len(gone)
+            self._reserve(2 * self._pool.capacity)
+
+    def submap_arrays(self) -> dict[str, np.ndarray]:
+        """Return the nodes of the blocks, for `read_submaps`; the copies are not kept."""
+        used = self._pool.used
+        return {
+            "submap_coords": self._pool.coords[:used].copy(),
+            "submap_tags": self._submaps.tags[:used].copy(),
+        }
+
+    def read_submaps(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Take the nodes of `submap_arrays` for the blocks that are there. Raises ValueError for others."""
+        if "submap_coords" not in arrays:
+            return
+        coords, tags = arrays["submap_coords"].astype(np.int32), arrays["submap_tags"].astype(np.int32)
+        if coords.shape != (len(tags), 3):
+            raise ValueError("the submaps of the blocks do not fit")
+        known = {tuple(place): tag for place, tag in zip(coords.tolist(), tags.tolist())}
+        for place, coord in enumerate(self._pool.coords[: self._pool.used].tolist()):
+            self._submaps.tags[place] = known.get(tuple(coord), 0)
 
     def _known(self) -> tuple[np.ndarray, np.ndarray]:
         """Voxels (N, 3) int64 that were seen, and their log-odds (N,)."""
@@ -168,3 +252,11 @@ class OccupancyVoxels:
             + self._touched.nbytes
             + self._around.nbytes
         )
+
+
+def _differences(states: np.ndarray) -> np.ndarray:
+    """Return (N - 1, 512): what each state of a block adds to the one before; NaN where nothing was seen."""
+    before, after = states[:-1], states[1:]
+    change = after - np.where(np.isnan(before), np.float32(0.0), before)
+    change[after == before] = np.nan
+    return change

@@ -8,17 +8,20 @@ from collections.abc import Mapping
 import numpy as np
 
 from lodestar.geometry.camera import PinholeCamera
+from lodestar.geometry.map_correction import MapCorrection
 from lodestar.geometry.poses import inverse
 from lodestar.mapping import tsdf_kernels as kernels
 from lodestar.mapping.blocks import CELLS, SIDE, BlockPool, farthest, in_view
 from lodestar.mapping.cell_devices import make_cells
 from lodestar.mapping.cells import Cells, View
 from lodestar.mapping.config import GeometryConfig
+from lodestar.mapping.submaps import BlockSubmaps, agree, is_still
 from lodestar.mapping.tsdf_kernels import SCALE
 
 __all__ = ["GeometryConfig", "TsdfVolume"]
 
 ARRAYS_VERSION = 1
+_COPIES = 8192  # of blocks, of earlier submaps; chosen: 25 MB
 
 
 _DEFAULTS = GeometryConfig()
@@ -35,6 +38,7 @@ class TsdfVolume:
         self.config = config
         self.blocks = BlockPool(config.capacity)
         self._cells = make_cells(config) if cells is None else cells
+        self._submaps = BlockSubmaps(config.capacity, _COPIES)
         self._lock = threading.Lock()
 
     def integrate(
@@ -43,11 +47,13 @@ class TsdfVolume:
         camera: PinholeCamera,
         volume_from_camera: np.ndarray,
         rgb: np.ndarray | None = None,
+        node: tuple[int, int] = (-1, 0),
     ) -> int:
         """Fuse the surfaces in depth (H, W) float32, metres, invalid = 0 or NaN.
 
         rgb: (H, W, 3) uint8. volume_from_camera: (4, 4). Surfaces that were seen empty fade; blocks without surfaces
-        are released. Returns the number of blocks in view. Raises ValueError for images of another shape.
+        are released. node: serial numbers of the node of the robot's way and of the first one of its submap; -1 = not
+        known. Returns the number of blocks in view. Raises ValueError for images of another shape.
         """
         shape = (camera.height, camera.width)
         if depth.shape != shape or (rgb is not None and rgb.shape != (*shape, 3)):
@@ -57,9 +63,16 @@ class TsdfVolume:
         depth = np.ascontiguousarray(depth, np.float32)
         rgb = np.zeros((0, 0, 3), np.uint8) if rgb is None else np.ascontiguousarray(rgb, np.uint8)
         with self._lock:
-            return self._integrate(depth, camera, volume_from_camera, rgb)
+            return self._integrate(depth, camera, volume_from_camera, rgb, node)
 
-    def _integrate(self, depth: np.ndarray, camera: PinholeCamera, pose: np.ndarray, rgb: np.ndarray) -> int:
+    def _integrate(
+        self,
+        depth: np.ndarray,
+        camera: PinholeCamera,
+        pose: np.ndarray,
+        rgb: np.ndarray,
+        node: tuple[int, int],
+    ) -> int:
         c, pool = self.config, self.blocks
         lens = (camera.fx, camera.fy, camera.cx, camera.cy)
         block = SIDE * c.voxel
@@ -77,10 +90,93 @@ class TsdfVolume:
             farthest(depth), c.truncation, places,
         )  # fmt: skip
         view = View(depth, rgb, lens, rotation, offset)
+        if node[0] >= 0:
+            self._begin(places[:found], node)
         empty = self._cells.integrate(places[:found], pool.coords[places[:found]], view)
         self._cells.clear(empty)
         kernels.release(pool.table, pool.coords, pool.free, pool.state, empty)
+        self._forget(empty)
         return found
+
+    def _begin(self, places: np.ndarray, node: tuple[int, int]) -> None:
+        """Keep the blocks that another submap than the node's has begun as they are, before they change."""
+        old, serials = self._submaps.begun_before(places.astype(np.int64) * CELLS, *node)
+        if len(old):
+            contents = zip(*self._cells.read(old))
+            for place, serial, content in zip(old.tolist(), serials.tolist(), contents):
+                self._submaps.keep(place, serial, content)
+
+    def _forget(self, places: np.ndarray) -> None:
+        self._submaps.tags[places] = 0
+        for place in places.tolist():
+            self._submaps.drop(place)
+
+    # --- loop closures ----------------------------------------------------------------------------------------
+
+    def bend(self, correction: MapCorrection) -> int:
+        """Move each block with its submap, and what was seen of it in different submaps apart; return how many moved.
+
+        correction: seen from the frame of the volume.
+        """
+        with self._lock:
+            pool, submaps, size = self.blocks, self._submaps, self.config.voxel
+            places = pool.places()
+            serials = submaps.tags[places].astype(np.int64) - 1
+            moving = ~is_still(correction.of_serials(serials))
+            row_of = {place: row for row, place in enumerate(places.tolist())}
+            coords, nodes, parts = [], [], []
+            gone = []
+            for place, copies in submaps.copies.items():
+                seen_at = [*(serial for serial, _ in copies), int(serials[row_of[place]])]
+                if agree(correction, seen_at, (pool.coords[place] + 0.5) * SIDE * size, size / 4.0):
+                    continue
+                moving[row_of[place]] = False
+                states = [
+                    *(content for _, content in copies),
+                    tuple(a[0] for a in self._cells.read(np.array([place]))),
+                ]
+                gone.append(place)
+                coords += [pool.coords[place].copy()] * len(states)
+                nodes += seen_at
+                parts += _shares(states)
+            whole = places[moving]
+            moved = _Moved(size)
+            for part in _parts(len(parts)):
+                sources = (
+                    np.array(coords[part]),
+                    correction.of_serials(np.array(nodes[part])),
+                    np.array(nodes[part]),
+                )
+                moved.add(*sources, *(np.array(arrays) for arrays in zip(*parts[part])))
+            for part in _parts(len(whole)):
+                some, node = whole[part], serials[moving][part]
+                moved.add(pool.coords[some], correction.of_serials(node), node, *self._cells.read(some))
+            left = np.concatenate([whole, np.array(gone, np.int64)]).astype(np.int32)
+            self._cells.clear(left)
+            self._forget(left)
+            kernels.release(pool.table, pool.coords, pool.free, pool.state, left)
+            for some, tags, *contents in moved.blocks():
+                self._blend(some, tags, *contents)
+            return len(left)
+
+    def _blend(
+        self,
+        coords: np.ndarray,
+        tags: np.ndarray,
+        distance: np.ndarray,
+        weight: np.ndarray,
+        color: np.ndarray,
+    ) -> None:
+        """Add contents of blocks at coords (B, 3); what the volume has no room for is lost, and counts as refused."""
+        places = self.blocks.insert(coords)
+        there = places >= 0
+        places, tags = places[there], tags[there]
+        before = self._cells.read(places)
+        self._cells.write(
+            places, *blended(*before, distance[there], weight[there], color[there], self.config.top)
+        )
+        own = self._submaps.tags[places]
+        self._submaps.tags[places] = np.where(own == 0, tags, np.minimum(own, tags))
 
     def surface_voxels(self) -> int:
         """Return the number of voxels just under a surface: seen, with a seen neighbour in their block on its other
@@ -159,6 +255,62 @@ class TsdfVolume:
             raise ValueError("a block stands twice in the file")
         volume._cells.write(places, arrays["distance"], arrays["weight"], arrays["color"])
         return volume
+
+
+class _Moved:
+    """Contents of blocks after a move, by their new coordinates."""
+
+    def __init__(self, size: float) -> None:
+        self._size = size
+        self._of: list[tuple[np.ndarray, ...]] = []
+
+    def add(
+        self,
+        coords: np.ndarray,
+        moves: np.ndarray,
+        nodes: np.ndarray,
+        distance: np.ndarray,
+        weight: np.ndarray,
+        color: np.ndarray,
+    ) -> None:
+        """Move blocks at coords (S, 3) by (S, 4, 4); each voxel takes the content of the nearest one."""
+        pool = BlockPool(27 * len(coords) + 1)
+        shape = (pool.capacity, CELLS)
+        found = np.zeros(shape, np.int16), np.zeros(shape, np.uint8), np.zeros((*shape, 3), np.uint8)
+        tags = np.zeros(pool.capacity, np.int32)
+        kernels.add_moved(
+            pool.table, pool.coords, pool.free, pool.state, *found, tags, np.ascontiguousarray(coords, np.int32),
+            np.ascontiguousarray(moves), (nodes + 1).astype(np.int32), distance, weight, color, self._size,
+        )  # fmt: skip
+        used = pool.used
+        self._of.append((pool.coords[:used].copy(), tags[:used], *(array[:used] for array in found)))
+
+    def blocks(self) -> list[tuple[np.ndarray, ...]]:
+        """Return coords (B, 3), tags (B,), distance, weight and colour of the moved blocks, in several parts."""
+        return self._of
+
+
+def _shares(states: list[tuple[np.ndarray, ...]]) -> list[tuple[np.ndarray, ...]]:
+    """Return what each state of a block, distance, weight and colour, has more than the one before."""
+    found = [states[0]]
+    for (d0, w0, _), (d1, w1, color) in zip(states, states[1:]):
+        more = np.maximum(w1.astype(np.int32) - w0, 0)
+        total = d1.astype(np.float64) * w1 - d0.astype(np.float64) * w0
+        distance = np.clip(total / np.maximum(more, 1), -SCALE, SCALE)
+        found.append((distance.astype(np.int16), more.astype(np.uint8), color))
+    return found
+
+
+def blended(
+    d0: np.ndarray, w0: np.ndarray, c0: np.ndarray, d1: np.ndarray, w1: np.ndarray, c1: np.ndarray, top: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the weighted means of two distances (B, 512) and colours (B, 512, 3), and their weights up to `top`."""
+    own, other = w0.astype(np.float32), w1.astype(np.float32)
+    total = np.maximum(own + other, np.float32(1.0))
+    distance = np.rint((d0 * own + d1 * other) / total).astype(np.int16)
+    color = np.rint((c0 * own[..., None] + c1 * other[..., None]) / total[..., None]).astype(np.uint8)
+    color = np.where((c0.any(axis=-1) | (w1 == 0))[..., None] & ~c1.any(axis=-1)[..., None], c0, color)
+    return distance, np.minimum(own + other, top).astype(np.uint8), color
 
 
 _SHAPES: dict[str, tuple[tuple[int, ...], type]] = {

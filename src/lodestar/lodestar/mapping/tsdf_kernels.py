@@ -8,6 +8,8 @@ import numpy as np
 from numba import njit
 
 from lodestar.mapping.blocks import CELLS, SIDE, give_back, obtain
+from lodestar.mapping.submaps import bounds, source_cell
+from lodestar.mapping.voxel_kernels import cell as cell_of
 
 SCALE = 32767.0  # of a distance in the pool: +-1 truncation
 FREE_SPACE = 0.9 * SCALE  # distance from which a voxel is free space without an adjacent surface
@@ -197,3 +199,34 @@ def clear(distance, weight, color, places):
 def release(table, coords, free, state, places):
     for index in places:
         give_back(table, coords, free, state, index)
+
+
+@njit(cache=True, nogil=True)
+def add_moved(table, coords, free, state, distance, weight, color, tags, sources, moves, nodes, source_distance,
+              source_weight, source_color, size):  # fmt: skip
+    """Write the voxels of blocks at sources (S, 3), moved by (S, 4, 4), to the nearest ones; the most certain counts.
+
+    nodes: (S,) int32, tags of the blocks; a block that several lead to gets the least.
+    """
+    low, high = np.empty(3, np.int64), np.empty(3, np.int64)
+    for s in range(len(sources)):
+        bounds(sources[s], moves[s], size, low, high)
+        last_x, last_y, last_z, block = np.int64(1 << 40), np.int64(0), np.int64(0), np.int64(-1)
+        for x in range(low[0], high[0] + 1):
+            for y in range(low[1], high[1] + 1):
+                for z in range(low[2], high[2] + 1):
+                    at = source_cell(sources[s], moves[s], size, x, y, z)
+                    if at < 0 or source_weight[s, at] == 0:
+                        continue
+                    if x >> 3 != last_x or y >> 3 != last_y or z >> 3 != last_z:
+                        last_x, last_y, last_z = x >> 3, y >> 3, z >> 3
+                        block = np.int64(obtain(table, coords, free, state, last_x, last_y, last_z))
+                        if block >= 0 and (tags[block] == 0 or nodes[s] < tags[block]):
+                            tags[block] = nodes[s]
+                    if block < 0:
+                        continue
+                    inner = cell_of(x, y, z)
+                    if source_weight[s, at] >= weight[block, inner]:
+                        weight[block, inner] = source_weight[s, at]
+                        distance[block, inner] = source_distance[s, at]
+                        color[block, inner] = source_color[s, at]

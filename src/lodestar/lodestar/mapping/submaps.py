@@ -1,0 +1,139 @@
+"""The submaps of a map's blocks, so that a loop closure moves each with its part of the way (ADR 0095).
+
+A map has one content per block, as it is read. While the robot drives on, a block that was begun more than a submap
+ago is copied before it is changed again. The copies and the content differ by what one submap has seen each; after a
+loop closure these differences are moved apart and added.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from lodestar.geometry.map_correction import MapCorrection
+from lodestar.mapping.blocks import CELLS, SIDE
+from lodestar.mapping.voxel_kernels import cell
+
+MOST = 32_768  # copies of blocks beyond which the oldest are dropped; chosen: 64 MB of log-odds
+
+
+class BlockSubmaps:
+    """For each block of a pool the node at which its content was begun, and its copies. tags: (capacity,) int32, serial
+    number of the node + 1, 0 = not known. copies: by place the serial number and the content of each, the oldest first.
+    """
+
+    def __init__(self, capacity: int, most: int = MOST) -> None:
+        self.tags = np.zeros(capacity, np.int32)
+        self.copies: OrderedDict[int, list[tuple[int, Any]]] = OrderedDict()
+        self._most, self._count = most, 0
+        self._found = np.empty((2, 1024), np.int32)
+
+    def reserve(self, capacity: int) -> None:
+        """Have room for so many blocks."""
+        tags = np.zeros(capacity, np.int32)
+        tags[: len(self.tags)] = self.tags
+        self.tags = tags
+
+    def begun_before(self, voxels: np.ndarray, serial: int, submap: int) -> tuple[np.ndarray, np.ndarray]:
+        """Note that voxels (N,) int64, place * CELLS + cell, are about to change at a node; return the places (B,) of
+        those blocks that were begun before a submap, and the nodes (B,) at which they were; they begin anew.
+
+        serial, submap: of the trajectory.
+        """
+        if self._found.shape[1] < len(self.tags):
+            self._found = np.empty((2, len(self.tags)), np.int32)
+        count = _begin(voxels, self.tags, serial + 1, submap + 1, self._found)
+        return self._found[0, :count], self._found[1, :count]
+
+    def keep(self, place: int, serial: int, content: Any) -> None:
+        """Keep the content of a block as it was at the end of a submap."""
+        self.copies.setdefault(place, []).append((serial, content))
+        self._count += 1
+        while self._count > self._most:
+            _, dropped = self.copies.popitem(last=False)
+            self._count -= len(dropped)
+
+    def drop(self, place: int) -> None:
+        """Forget the copies of a block."""
+        self._count -= len(self.copies.pop(place, ()))
+
+    def clear(self) -> None:
+        """Forget all copies; what is there belongs to no known node."""
+        self.tags[:] = 0
+        self.copies.clear()
+        self._count = 0
+
+    @property
+    def memory(self) -> int:
+        """Return the number of copies."""
+        return self._count
+
+
+@njit(cache=True, nogil=True)
+def _begin(voxels, tags, tag, submap, found):
+    """Tag the blocks of voxels, place * CELLS + cell; list those of an older submap with the nodes that they had."""
+    count, last = 0, np.int64(-1)
+    for n in range(len(voxels)):
+        block = voxels[n] >> 9
+        if block == last:
+            continue
+        last = block
+        if tags[block] == 0:
+            tags[block] = tag
+        elif tags[block] < submap:
+            found[0, count], found[1, count] = block, tags[block] - 1
+            count += 1
+            tags[block] = tag
+    return count
+
+
+assert CELLS == 1 << 9
+
+
+def is_still(moves: np.ndarray) -> np.ndarray:
+    """Return (N,) bool: which of moves (N, 4, 4) move nothing."""
+    return np.asarray((moves == np.eye(4)).all(axis=(1, 2)))
+
+
+def displacement(moves: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Return (N, 3), metres, by which moves (N, 4, 4) move places (N, 3)."""
+    return np.asarray(np.einsum("nij,nj->ni", moves[:, :3, :3], places) + moves[:, :3, 3] - places)
+
+
+def agree(correction: MapCorrection, serials: list[int], centre: np.ndarray, within: float) -> bool:
+    """Return whether what was seen at nodes of these serials moves alike at a place (3,), within metres."""
+    ends = displacement(correction.of_serials(np.array(serials)), np.tile(centre, (len(serials), 1)))
+    return bool(np.linalg.norm(ends - ends[0], axis=1).max() <= within)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def bounds(coords, move, resolution, low, high):
+    """Write the first and last voxel that a moved block may reach; move: (4, 4), metres."""
+    half = SIDE * resolution / 2.0
+    for a in range(3):
+        middle, reach = move[a, 3], 0.0
+        for b in range(3):
+            middle += move[a, b] * (coords[b] * SIDE * resolution + half)
+            reach += abs(move[a, b]) * half
+        low[a] = math.floor((middle - reach) / resolution)
+        high[a] = math.floor((middle + reach) / resolution)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def source_cell(coords, move, resolution, x, y, z):
+    """Return the cell of a block from which voxel (x, y, z) comes by a move (4, 4), metres; -1 = none of the block."""
+    u, v, w = (
+        (x + 0.5) * resolution - move[0, 3],
+        (y + 0.5) * resolution - move[1, 3],
+        (z + 0.5) * resolution - move[2, 3],
+    )
+    i = math.floor((move[0, 0] * u + move[1, 0] * v + move[2, 0] * w) / resolution)
+    j = math.floor((move[0, 1] * u + move[1, 1] * v + move[2, 1] * w) / resolution)
+    k = math.floor((move[0, 2] * u + move[1, 2] * v + move[2, 2] * w) / resolution)
+    if i >> 3 != coords[0] or j >> 3 != coords[1] or k >> 3 != coords[2]:
+        return -1
+    return cell(i, j, k)

@@ -28,8 +28,11 @@ class MapCorrection:
         places: np.ndarray | None = None,
         moves: np.ndarray | None = None,
         alike: float = ALIKE,
+        undoes: bool = False,
     ) -> None:
         self.jump, self._alike = np.asarray(jump, np.float64), alike
+        #: Whether it takes the last correction back: what was kept from before that one holds again.
+        self.undoes = undoes
         #: Whether everything moves by `jump`.
         self.is_rigid = moves is None or not len(moves)
         if moves is None or serials is None or stamps is None or places is None or not len(moves):
@@ -95,7 +98,7 @@ class MapCorrection:
         moves[(self.moves == np.eye(4)).all(axis=(1, 2))] = np.eye(4)
         if self.is_rigid:
             return MapCorrection(jump)
-        return MapCorrection(jump, self.serials, self.stamps, places, moves)
+        return MapCorrection(jump, self.serials, self.stamps, places, moves, self._alike, self.undoes)
 
 
 def spread(places: np.ndarray, bends: np.ndarray, turned: np.ndarray, target: np.ndarray) -> np.ndarray:

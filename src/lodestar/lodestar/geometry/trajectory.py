@@ -222,7 +222,7 @@ class Trajectory:
         stamps = np.append(self._stamps[: self._count], max(stamp, self._stamps[self._count - 1]))
         serials = np.append(self._serials[: self._count], self._next)
         places = np.vstack([self._poses[: self._count, :3, 3], (now @ odom_from_sensor)[:3, 3]])
-        return MapCorrection(jump, serials, stamps, places, moves)
+        return MapCorrection(jump, serials, stamps, places, moves, undoes=True)
 
     def follow(
         self, correction: MapCorrection, before: np.ndarray, now: np.ndarray, sensor: np.ndarray

@@ -93,21 +93,17 @@ def doubles(
     sight before, and stay two. The one that was seen first wins. Nobody is in two pairs.
     """
     found: list[tuple[float, int, int]] = []
-    every = [track for track in tracks.values() if track.observation_count >= confirm and track.id in moved]
-    if not every:
-        return []
-    low, high = (np.array([getattr(t, name) for t in every]) for name in ("box_min", "box_max"))
-    middles = (low + high) / 2.0
-    for n, track in enumerate(every):
-        reach = max(_GAP, float((high[n] - low[n]).max()))
-        for k in np.flatnonzero(np.linalg.norm(middles - middles[n], axis=1) <= reach).tolist():
-            if k <= n or np.linalg.norm(moved[track.id] - moved[every[k].id]) < _APART:
+    for track in tracks.values():
+        if track.observation_count < confirm or track.id not in moved:
+            continue
+        for identity in tracks.around(track.id, _GAP):
+            other = tracks[identity]
+            if identity <= track.id or other.observation_count < confirm or identity not in moved:
                 continue
-            score = _likeness(
-                track, every[k], met[min(track.id, every[k].id), max(track.id, every[k].id)], sizes
-            )
-            if score > 0.0:
-                found.append((-score, track.id, every[k].id))
+            if np.linalg.norm(moved[track.id] - moved[identity]) >= _APART:
+                score = _likeness(track, other, met[track.id, identity], sizes)
+                if score > 0.0:
+                    found.append((-score, track.id, identity))
     taken: set[int] = set()
     pairs = []
     for _, one, other in sorted(found):

@@ -70,6 +70,8 @@ class FloorMap:
         self.begun = np.empty((0, 0), np.int32)
         self._make_scratch((0, 0))
         self._ground: float | None = None  # m, under the robot
+        # layers, corner and ground before the last loop closure
+        self._before: tuple[dict[str, np.ndarray], np.ndarray, float | None] | None = None
         # m, mean of the last turns: height of the floor that is seen around the robot over that of its feet
         self.feet_error, self._compared = 0.0, 0
         self._bridges = _bridges(config, resolution)
@@ -113,7 +115,14 @@ class FloorMap:
             self._ground += float(jump[2, 3])
 
     def bend(self, correction: MapCorrection, corner: np.ndarray) -> None:
-        """Move each cell with the part of the robot's way on which it was first seen. corner: as for `move`."""
+        """Move each cell with the part of the robot's way on which it was first seen. corner: as for `move`.
+
+        A correction that takes the last one back restores the layers from before that one.
+        """
+        if correction.undoes and self._before is not None:
+            self._restore(corner)
+            return
+        self._before = {name: getattr(self, name).copy() for name in _LAYERS}, np.array(corner), self._ground
         rows = np.where(self.begun > 0, correction.rows_of(self.begun - 1), -1).astype(np.int32)
         unknown = (self.begun == 0) & (np.isfinite(self.passed) | np.isfinite(self.closest) | self.trodden)
         if unknown.any():  # rays have crossed them: they belong to the way beside them
@@ -131,6 +140,17 @@ class FloorMap:
             setattr(self, name, layer)
         if self._ground is not None:
             self._ground += float(correction.jump[2, 3])
+
+    def _restore(self, corner: np.ndarray) -> None:
+        assert self._before is not None
+        layers, first, self._ground = self._before
+        blank = self._blank(self.hits.shape)
+        column, row = (np.asarray(first) - corner).tolist()
+        for name, layer in layers.items():
+            rows, columns = layer.shape
+            blank[name][row : row + rows, column : column + columns] = layer
+            setattr(self, name, blank[name])
+        self._before = None
 
     def tread(self, map_from_base: np.ndarray, corner: np.ndarray) -> None:
         """Mark the cells under the feet of a robot at a (4, 4) pose as floor. corner: (column, row) of cell (0, 0)."""

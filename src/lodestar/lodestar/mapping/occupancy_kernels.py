@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 from lodestar.mapping.blocks import CELLS, SIDE, USED, find, obtain
-from lodestar.mapping.submaps import bounds, source_cell
+from lodestar.mapping.submaps import bounds, is_planar, source_cell, source_column, source_levels
 from lodestar.mapping.voxel_kernels import cell
 
 UNSEEN, EMPTY, FULL = -1, 0, 1
@@ -264,25 +264,42 @@ def labels(table, coords, log_odds, points, resolution):
 
 
 @njit(cache=True, nogil=True)
-def add_moved(table, coords, free, state, log_odds, tags, sources, values, moves, nodes, first, resolution, lowest,
-              highest):  # fmt: skip
+def add_moved(table, coords, free, state, log_odds, tags, sources, values, before, moves, nodes, first, resolution,
+              lowest, highest):  # fmt: skip
     """Add the values (S, 512) of blocks at sources (S, 3), moved by (S, 4, 4), from the block `first` on.
 
-    NaN adds nothing. nodes: (S,) int32, tags of the blocks; a block that several lead to gets the least. Returns the
-    first source that found no room in the pool.
+    NaN adds nothing. before: (S,) int64, the row of values from which a block's are counted, -1 = from nothing. nodes:
+    (S,) int32, tags of the blocks; a block that several lead to gets the least. Returns the first source that found no
+    room in the pool.
     """
-    low, high = np.empty(3, np.int64), np.empty(3, np.int64)
+    low, high, levels = np.empty(3, np.int64), np.empty(3, np.int64), np.empty(4 * SIDE, np.int64)
     for s in range(first, len(sources)):
         if state[USED] + 64 > len(coords):
             return s
         bounds(sources[s], moves[s], resolution, low, high)
+        planar, column = is_planar(moves[s]), np.int64(0)
+        if planar:
+            source_levels(sources[s], moves[s], resolution, low[2], high[2], levels)
         last_x, last_y, last_z, block = np.int64(1 << 40), np.int64(0), np.int64(0), np.int64(-1)
         for x in range(low[0], high[0] + 1):
             for y in range(low[1], high[1] + 1):
+                if planar:
+                    column = source_column(sources[s], moves[s], resolution, x, y)
+                    if column < 0:
+                        continue
                 for z in range(low[2], high[2] + 1):
-                    at = source_cell(sources[s], moves[s], resolution, x, y, z)
+                    if planar:
+                        level = levels[z - low[2]]
+                        at = column + level if level >= 0 else -1
+                    else:
+                        at = source_cell(sources[s], moves[s], resolution, x, y, z)
                     if at < 0 or math.isnan(values[s, at]):
                         continue
+                    more = values[s, at]
+                    if before[s] >= 0 and not math.isnan(values[before[s], at]):
+                        if more == values[before[s], at]:
+                            continue
+                        more -= values[before[s], at]
                     if not (-HALF <= x < HALF and -HALF <= y < HALF and -HALF <= z < HALF):
                         continue
                     if x >> 3 != last_x or y >> 3 != last_y or z >> 3 != last_z:
@@ -291,9 +308,10 @@ def add_moved(table, coords, free, state, log_odds, tags, sources, values, moves
                         if tags[block] == 0 or nodes[s] < tags[block]:
                             tags[block] = nodes[s]
                     inner = cell(x, y, z)
-                    before = log_odds[block, inner]
-                    after = values[s, at] if math.isnan(before) else before + values[s, at]
-                    log_odds[block, inner] = min(max(after, lowest), highest)
+                    known = log_odds[block, inner]
+                    log_odds[block, inner] = min(
+                        max(more if math.isnan(known) else known + more, lowest), highest
+                    )
     return len(sources)
 
 

@@ -12,7 +12,7 @@ from lodestar.geometry.map_correction import MapCorrection
 from lodestar.mapping import occupancy_kernels, octomap_stream
 from lodestar.mapping.blocks import CELLS, SIDE, BlockPool
 from lodestar.mapping.occupancy_kernels import HALF
-from lodestar.mapping.submaps import BlockSubmaps, agree, displacement, is_still
+from lodestar.mapping.submaps import BlockSubmaps, displacement, is_still
 
 kernels: Any = occupancy_kernels  # their arrays come as tuples, which mypy does not count
 
@@ -39,6 +39,8 @@ class OccupancyVoxels:
         self._resolution = resolution
         self._touched = np.empty(1 << 17, np.int64)  # voxels of the scan under way
         self._around = np.empty((1, 1, 1), np.int32)  # places of the blocks about the sensor of a scan
+        # before the last loop closure: the submaps, and coordinates, contents and tags of the blocks
+        self._before: tuple[BlockSubmaps, tuple[np.ndarray, np.ndarray, np.ndarray]] | None = None
         self._clear(_BLOCKS)
 
     def _clear(self, capacity: int) -> None:
@@ -113,41 +115,36 @@ class OccupancyVoxels:
     def bend(self, correction: MapCorrection) -> int:
         """Move each block with its submap, and what was seen of it in different submaps apart; return how many moved.
 
-        correction: seen from the frame of the voxels. Values move to the nearest voxel, and are added where they meet.
+        correction: seen from the frame of the voxels. One that takes the last one back restores what was there before
+        that one; what was seen since is lost. Values move to the nearest voxel, and are added where they meet.
         """
+        if correction.undoes and self._before is not None:
+            self._submaps, (coords, log_odds, self._submaps.tags), self._before = *self._before, None
+            self._pool = BlockPool(self._pool.capacity)
+            self._pool.insert(coords)
+            self._log_odds[: len(coords)] = log_odds
+            return len(coords)
         submaps, used, side = self._submaps, self._pool.used, SIDE * self._resolution
-        serials = submaps.tags[:used] - 1
+        arrays = self._pool.coords[:used].copy(), self._log_odds[:used].copy(), submaps.tags.copy()
+        self._before = submaps.copied(), arrays
+        serials = submaps.tags[:used].astype(np.int64) - 1
         moving = ~is_still(correction.of_serials(serials))
-        places, nodes, values = (
-            [np.empty(0, np.int64)],
-            [np.empty(0, np.int64)],
-            [np.empty((0, CELLS), np.float32)],
-        )
-        apart = []
-        for place, copies in submaps.copies.items():
-            seen_at = [*(serial for serial, _ in copies), int(serials[place])]
-            centre = (self._pool.coords[place] + 0.5) * side
-            if agree(correction, seen_at, centre, self._resolution / 4.0):
-                continue
-            states = np.array([*(content for _, content in copies), self._log_odds[place]])
-            apart.append(place)
-            moving[place] = False
-            places.append(np.full(len(seen_at), place))
-            nodes.append(np.array(seen_at))
-            values.append(np.concatenate([states[:1], _differences(states)]))
+        apart = submaps.told_apart(correction, self._pool.coords, side, self._resolution / 4.0)
+        moving[apart.blocks] = False
         whole = np.flatnonzero(moving)
-        places.insert(1, whole), nodes.insert(1, serials[whole].astype(np.int64))  # type: ignore[func-returns-value]
-        values.insert(1, self._log_odds[whole])
-        gone = np.concatenate([whole, np.array(apart, np.int64)])
+        states = apart.states(self._log_odds[apart.blocks])
+        content = np.concatenate([self._log_odds[whole], states])
+        before = np.concatenate([np.full(len(whole), -1), apart.before(len(whole))])
+        source, node = np.concatenate([whole, apart.places]), np.concatenate([serials[whole], apart.serials])
+        gone = np.concatenate([whole, apart.blocks])
         for place in gone.tolist():
             submaps.drop(place)
-        source, node, content = np.concatenate(places), np.concatenate(nodes), np.concatenate(values)
         coords = self._pool.coords[source].copy()
         self._log_odds[gone], submaps.tags[gone] = np.nan, 0
         moves, done = np.ascontiguousarray(correction.of_serials(node)), 0
         while True:
             done = kernels.add_moved(
-                *self._index, self._log_odds, self._submaps.tags, coords, content, moves,
+                *self._index, self._log_odds, self._submaps.tags, coords, content, before, moves,
                 (node + 1).astype(np.int32), done, self._resolution, _LOW, _HIGH,
             )  # fmt: skip
             if done == len(coords):
@@ -252,11 +249,3 @@ class OccupancyVoxels:
             + self._touched.nbytes
             + self._around.nbytes
         )
-
-
-def _differences(states: np.ndarray) -> np.ndarray:
-    """Return (N - 1, 512): what each state of a block adds to the one before; NaN where nothing was seen."""
-    before, after = states[:-1], states[1:]
-    change = after - np.where(np.isnan(before), np.float32(0.0), before)
-    change[after == before] = np.nan
-    return change

@@ -264,9 +264,9 @@ class OctoMapper:
             "dirty": self._dirty.copy(),
             "origin_cell": np.array(self._origin_cell or (0, 0), np.int64),
             "map_from_tree": self._anchor.map_from_part.copy(),
+            **(self._floor.to_arrays() if self._floor is not None else {}),
             **self._octree.submap_arrays(),
             **self._anchor.trajectory.to_arrays(),
-            **(self._floor.to_arrays() if self._floor is not None else {}),
         }
 
     @classmethod

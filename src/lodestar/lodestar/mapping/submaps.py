@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -31,6 +33,13 @@ class BlockSubmaps:
         self.copies: OrderedDict[int, list[tuple[int, Any]]] = OrderedDict()
         self._most, self._count = most, 0
         self._found = np.empty((2, 1024), np.int32)
+
+    def copied(self) -> BlockSubmaps:
+        """Return a copy without its tags; contents are shared, and never change."""
+        copy = BlockSubmaps(0, self._most)
+        copy.copies = OrderedDict((place, list(kept)) for place, kept in self.copies.items())
+        copy._count = self._count
+        return copy
 
     def reserve(self, capacity: int) -> None:
         """Have room for so many blocks."""
@@ -57,6 +66,29 @@ class BlockSubmaps:
             _, dropped = self.copies.popitem(last=False)
             self._count -= len(dropped)
 
+    def told_apart(self, correction: MapCorrection, coords: np.ndarray, side: float, within: float) -> Sides:
+        """Return what several submaps have seen of the blocks that these move apart, by more than `within` metres.
+
+        correction: seen from the frame of the blocks. coords: (capacity, 3). side: of a block, metres.
+        """
+        kept = list(self.copies.items())
+        if not kept:
+            return Sides(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, bool), [])
+        counts = np.array([len(copies) + 1 for _, copies in kept])
+        places = np.repeat(np.array([place for place, _ in kept], np.int64), counts)
+        nodes = [
+            serial for place, copies in kept for serial in (*(one for one, _ in copies), self.tags[place] - 1)
+        ]
+        serials = np.array(nodes, np.int64)
+        starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
+        ends = displacement(correction.of_serials(serials), (coords[places] + 0.5) * side)
+        gaps = np.linalg.norm(ends - np.repeat(ends[starts], counts, axis=0), axis=1)
+        apart = np.maximum.reduceat(gaps, starts) > within
+        rows, first = np.repeat(apart, counts), np.zeros(len(places), bool)
+        first[starts] = True
+        contents = [[content for _, content in copies] for (_, copies), yes in zip(kept, apart) if yes]
+        return Sides(places[rows], serials[rows], first[rows], contents)
+
     def drop(self, place: int) -> None:
         """Forget the copies of a block."""
         self._count -= len(self.copies.pop(place, ()))
@@ -71,6 +103,37 @@ class BlockSubmaps:
     def memory(self) -> int:
         """Return the number of copies."""
         return self._count
+
+
+@dataclass(frozen=True)
+class Sides:
+    """What K submaps have seen of blocks, block by block, the oldest first. places, serials: (K,), of the block and the
+    node; first: (K,) bool, of its block. copies: of each block all contents but the newest, which the pool has.
+    """
+
+    places: np.ndarray
+    serials: np.ndarray
+    first: np.ndarray
+    copies: list[list[Any]]
+
+    @property
+    def blocks(self) -> np.ndarray:
+        """Return the places (B,) of the blocks."""
+        return self.places[self.first]
+
+    def states(
+        self, newest: np.ndarray, part: Callable[[Any], np.ndarray] = lambda content: content
+    ) -> np.ndarray:
+        """Return (K, ...) one array of the contents; newest: (B, ...) of the blocks in the pool."""
+        every = [array for copies, last in zip(self.copies, newest) for array in (*map(part, copies), last)]
+        return np.array(every, newest.dtype).reshape(-1, *newest.shape[1:])
+
+    def before(self, offset: int) -> np.ndarray:
+        """Return (K,) int64 the row of the state before each of the same block, -1 = it is the first; `offset` rows lie
+        before all of them.
+        """
+        rows = np.arange(len(self.places)) + offset - 1
+        return np.where(self.first, -1, rows)
 
 
 @njit(cache=True, nogil=True)
@@ -104,12 +167,6 @@ def displacement(moves: np.ndarray, places: np.ndarray) -> np.ndarray:
     return np.asarray(np.einsum("nij,nj->ni", moves[:, :3, :3], places) + moves[:, :3, 3] - places)
 
 
-def agree(correction: MapCorrection, serials: list[int], centre: np.ndarray, within: float) -> bool:
-    """Return whether what was seen at nodes of these serials moves alike at a place (3,), within metres."""
-    ends = displacement(correction.of_serials(np.array(serials)), np.tile(centre, (len(serials), 1)))
-    return bool(np.linalg.norm(ends - ends[0], axis=1).max() <= within)
-
-
 @njit(cache=True, nogil=True, inline="always")
 def bounds(coords, move, resolution, low, high):
     """Write the first and last voxel that a moved block may reach; move: (4, 4), metres."""
@@ -121,6 +178,31 @@ def bounds(coords, move, resolution, low, high):
             reach += abs(move[a, b]) * half
         low[a] = math.floor((middle - reach) / resolution)
         high[a] = math.floor((middle + reach) / resolution)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def is_planar(move):
+    """Return whether a move (4, 4) keeps the vertical."""
+    return max(abs(move[2, 0]), abs(move[2, 1]), abs(move[0, 2]), abs(move[1, 2])) < 1e-9
+
+
+@njit(cache=True, nogil=True, inline="always")
+def source_levels(coords, move, resolution, low, high, levels):
+    """Write for voxels at heights low to high the level 0 to 7 of a block from which they come by a planar move (4, 4),
+    metres; -1 = none of the block.
+    """
+    for z in range(low, high + 1):
+        k = math.floor(((z + 0.5) * resolution - move[2, 3]) / resolution + 1e-9)
+        levels[z - low] = k & 7 if k >> 3 == coords[2] else -1
+
+
+@njit(cache=True, nogil=True, inline="always")
+def source_column(coords, move, resolution, x, y):
+    """Return the lowest cell of a block's column from which column (x, y) comes by a planar move (4, 4); -1 = none."""
+    u, v = (x + 0.5) * resolution - move[0, 3], (y + 0.5) * resolution - move[1, 3]
+    i = math.floor((move[0, 0] * u + move[1, 0] * v) / resolution)
+    j = math.floor((move[0, 1] * u + move[1, 1] * v) / resolution)
+    return cell(i, j, 0) if i >> 3 == coords[0] and j >> 3 == coords[1] else -1
 
 
 @njit(cache=True, nogil=True, inline="always")

@@ -15,7 +15,7 @@ from lodestar.mapping.blocks import CELLS, SIDE, BlockPool, farthest, in_view
 from lodestar.mapping.cell_devices import make_cells
 from lodestar.mapping.cells import Cells, View
 from lodestar.mapping.config import GeometryConfig
-from lodestar.mapping.submaps import BlockSubmaps, agree, is_still
+from lodestar.mapping.submaps import BlockSubmaps, is_still
 from lodestar.mapping.tsdf_kernels import SCALE
 
 __all__ = ["GeometryConfig", "TsdfVolume"]
@@ -123,35 +123,29 @@ class TsdfVolume:
             places = pool.places()
             serials = submaps.tags[places].astype(np.int64) - 1
             moving = ~is_still(correction.of_serials(serials))
-            row_of = {place: row for row, place in enumerate(places.tolist())}
-            coords, nodes, parts = [], [], []
-            gone = []
-            for place, copies in submaps.copies.items():
-                seen_at = [*(serial for serial, _ in copies), int(serials[row_of[place]])]
-                if agree(correction, seen_at, (pool.coords[place] + 0.5) * SIDE * size, size / 4.0):
-                    continue
-                moving[row_of[place]] = False
-                states = [
-                    *(content for _, content in copies),
-                    tuple(a[0] for a in self._cells.read(np.array([place]))),
-                ]
-                gone.append(place)
-                coords += [pool.coords[place].copy()] * len(states)
-                nodes += seen_at
-                parts += _shares(states)
-            whole = places[moving]
-            moved = _Moved(size)
-            for part in _parts(len(parts)):
-                sources = (
-                    np.array(coords[part]),
-                    correction.of_serials(np.array(nodes[part])),
-                    np.array(nodes[part]),
+            apart = submaps.told_apart(correction, pool.coords, SIDE * size, size / 4.0)
+            moving &= ~np.isin(places, apart.blocks)
+            whole, moved = places[moving], _Moved(size)
+            newest = self._cells.read(apart.blocks)
+            states = tuple(
+                apart.states(array, lambda content, k=k: content[k])
+                for k, array in enumerate(newest)  # type: ignore[misc]
+            )
+            before = apart.before(0)
+            for part in _parts(len(apart.places)):
+                sides, serial = apart.places[part], apart.serials[part]
+                moved.add(
+                    pool.coords[sides],
+                    correction.of_serials(serial),
+                    serial,
+                    *states,
+                    part.start,
+                    before[part],
                 )
-                moved.add(*sources, *(np.array(arrays) for arrays in zip(*parts[part])))
             for part in _parts(len(whole)):
-                some, node = whole[part], serials[moving][part]
-                moved.add(pool.coords[some], correction.of_serials(node), node, *self._cells.read(some))
-            left = np.concatenate([whole, np.array(gone, np.int64)]).astype(np.int32)
+                some, serial = whole[part], serials[moving][part]
+                moved.add(pool.coords[some], correction.of_serials(serial), serial, *self._cells.read(some))
+            left = np.concatenate([whole, apart.blocks]).astype(np.int32)
             self._cells.clear(left)
             self._forget(left)
             kernels.release(pool.table, pool.coords, pool.free, pool.state, left)
@@ -171,12 +165,11 @@ class TsdfVolume:
         places = self.blocks.insert(coords)
         there = places >= 0
         places, tags = places[there], tags[there]
-        before = self._cells.read(places)
-        self._cells.write(
-            places, *blended(*before, distance[there], weight[there], color[there], self.config.top)
-        )
-        own = self._submaps.tags[places]
-        self._submaps.tags[places] = np.where(own == 0, tags, np.minimum(own, tags))
+        own = self._cells.read(places)
+        kernels.blend(*own, distance[there], weight[there], color[there], self.config.top)
+        self._cells.write(places, *own)
+        known = self._submaps.tags[places]
+        self._submaps.tags[places] = np.where(known == 0, tags, np.minimum(known, tags))
 
     def surface_voxels(self) -> int:
         """Return the number of voxels just under a surface: seen, with a seen neighbour in their block on its other
@@ -272,15 +265,23 @@ class _Moved:
         distance: np.ndarray,
         weight: np.ndarray,
         color: np.ndarray,
+        first: int = 0,
+        before: np.ndarray | None = None,
     ) -> None:
-        """Move blocks at coords (S, 3) by (S, 4, 4); each voxel takes the content of the nearest one."""
+        """Move blocks at coords (S, 3) by (S, 4, 4); each voxel takes the content of the nearest one.
+
+        Their contents are those from the row `first` on. before: (S,) the row from which each one's counts, -1 = from
+        nothing.
+        """
+        before = np.full(len(coords), -1) if before is None else before
         pool = BlockPool(27 * len(coords) + 1)
         shape = (pool.capacity, CELLS)
         found = np.zeros(shape, np.int16), np.zeros(shape, np.uint8), np.zeros((*shape, 3), np.uint8)
         tags = np.zeros(pool.capacity, np.int32)
         kernels.add_moved(
             pool.table, pool.coords, pool.free, pool.state, *found, tags, np.ascontiguousarray(coords, np.int32),
-            np.ascontiguousarray(moves), (nodes + 1).astype(np.int32), distance, weight, color, self._size,
+            np.ascontiguousarray(moves), (nodes + 1).astype(np.int32), distance, weight, color, first, before,
+            self._size,
         )  # fmt: skip
         used = pool.used
         self._of.append((pool.coords[:used].copy(), tags[:used], *(array[:used] for array in found)))
@@ -288,29 +289,6 @@ class _Moved:
     def blocks(self) -> list[tuple[np.ndarray, ...]]:
         """Return coords (B, 3), tags (B,), distance, weight and colour of the moved blocks, in several parts."""
         return self._of
-
-
-def _shares(states: list[tuple[np.ndarray, ...]]) -> list[tuple[np.ndarray, ...]]:
-    """Return what each state of a block, distance, weight and colour, has more than the one before."""
-    found = [states[0]]
-    for (d0, w0, _), (d1, w1, color) in zip(states, states[1:]):
-        more = np.maximum(w1.astype(np.int32) - w0, 0)
-        total = d1.astype(np.float64) * w1 - d0.astype(np.float64) * w0
-        distance = np.clip(total / np.maximum(more, 1), -SCALE, SCALE)
-        found.append((distance.astype(np.int16), more.astype(np.uint8), color))
-    return found
-
-
-def blended(
-    d0: np.ndarray, w0: np.ndarray, c0: np.ndarray, d1: np.ndarray, w1: np.ndarray, c1: np.ndarray, top: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the weighted means of two distances (B, 512) and colours (B, 512, 3), and their weights up to `top`."""
-    own, other = w0.astype(np.float32), w1.astype(np.float32)
-    total = np.maximum(own + other, np.float32(1.0))
-    distance = np.rint((d0 * own + d1 * other) / total).astype(np.int16)
-    color = np.rint((c0 * own[..., None] + c1 * other[..., None]) / total[..., None]).astype(np.uint8)
-    color = np.where((c0.any(axis=-1) | (w1 == 0))[..., None] & ~c1.any(axis=-1)[..., None], c0, color)
-    return distance, np.minimum(own + other, top).astype(np.uint8), color
 
 
 _SHAPES: dict[str, tuple[tuple[int, ...], type]] = {

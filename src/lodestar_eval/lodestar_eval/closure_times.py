@@ -1,4 +1,4 @@
-"""How long one loop closure takes on a large map, and whether heartbeats go on meanwhile."""
+"""Seconds of one loop closure on a large map, and the gap of heartbeats meanwhile."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from lodestar.assembly import parts
 from lodestar.assembly.config import RobotConfig
 from lodestar.geometry.poses import BODY_FROM_OPTICAL, planar_transform
 from lodestar.mapping.octomap import OctoMapper
@@ -15,7 +16,6 @@ from lodestar.mapping.records import CaptionVote, Instance, InstanceDelta, Obser
 from lodestar.mapping.semantic_voxels import SemanticVoxelMap
 from lodestar.mapping.tsdf import TsdfVolume
 from lodestar.perception.frames import ImageBox, RgbdFrame
-from lodestar.scene.dictionary import SceneDictionary
 from lodestar.scene.mirror import SceneMirror
 from lodestar_eval.settings import robot_config
 from lodestar_sim.sensors import CameraConfig
@@ -35,8 +35,12 @@ def large_closure(
     processor time; gap: the longest time between two heartbeats of another thread. moved: metres that the way moves.
     """
     config, rng = config or robot_config(), np.random.default_rng(37)
-    plan, voxels = OctoMapper(config.mapping.octomap), SemanticVoxelMap(config.semantic_voxels.voxels)
-    scene, mirror = SceneDictionary(config.scene_dictionary.scene), SceneMirror()
+    plan, voxels = (
+        parts.plan_mapper(config.mapping),
+        parts.voxel_map(config.semantic_voxels, config.shared, "large"),
+    )
+    scene, mirror = parts.scene_dictionary(config.scene_dictionary), SceneMirror()
+    assert isinstance(plan, OctoMapper)
     way = _way(side)
     places = np.column_stack([rng.uniform(0.5, side - 0.5, (entities, 2)), rng.uniform(0.1, 1.5, entities)])
     nearest = np.argmin(np.linalg.norm(places[:, None, :2] - way[None, :, :2], axis=2), axis=1)

@@ -1,8 +1,8 @@
 """A stand-in for graph SLAM: odometry drifts between loop closures, and a closure moves the newest nodes.
 
-The graph has a node per half metre, edges of odometry, and an edge wherever the robot is back at an old node; its poses
-are the least-squares solution with the first node fixed (Grisetti et al. 2010, "A tutorial on graph-based SLAM"). It does
-not match scans: between closures it is as good as odometry, which is worse than a real one.
+The graph has a node per half metre, edges of odometry, and an edge wherever the robot is back at an old node; its
+poses are the least-squares solution with the first node fixed (Grisetti et al. 2010, "A tutorial on graph-based SLAM").
+It does not match scans: between closures it is as good as odometry, which is worse than a real one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from lodestar.geometry.poses import inverse, planar_transform, wrap_angle, yaw_o
 
 @dataclass(frozen=True)
 class SlamConfig:
-    """When the stand-in closes loops, and how well."""
+    """Rules for the nodes and closures of the stand-in, and its noise."""
 
     enabled: bool = False  # False: map <- odom is without drift, but for the walk of `LocalizationConfig`
     closes: bool = True  # False: no loop is ever closed, and map <- odom stays
@@ -28,10 +28,10 @@ class SlamConfig:
     every: float = 1.0  # metres of way between two closures; chosen
     match: float = 0.02  # metres, standard deviation of a match of two scans; chosen, its resolution
     match_turn: float = 0.003  # radians, likewise
-    # Weights of the edges: standard deviations per metre and per radian of odometry.
-    way: float = 0.015
-    turn: float = 0.01
-    way_turn: float = 0.0044
+    # Standard deviations of odometry, by which the graph weighs its edges (issue 37).
+    way: float = 0.015  # metres per metre driven
+    turn: float = 0.01  # radians per radian turned
+    way_turn: float = 0.0044  # radians per metre driven
 
 
 class SlamStandIn:

@@ -1,4 +1,4 @@
-"""What a loop closure does to voxels and instances: each moves with its submap, and doubles become one (ADR 0095)."""
+"""Voxels and instances after a loop closure: each moves with its submap, and doubles become one (ADR 0095)."""
 
 from __future__ import annotations
 

@@ -11,10 +11,11 @@ import numpy as np
 
 from lodestar.geometry.map_correction import MapCorrection
 from lodestar.geometry.poses import yaw_of
-from lodestar.grid.correction import cells_after, moved_cells
+from lodestar.grid.correction import moved_cells
 from lodestar.grid.footprint import GO2
 from lodestar.mapping import floor_kernels
 from lodestar.mapping.config import FloorConfig
+from lodestar.mapping.submaps import cells_after
 
 _MIRROR = 0.15  # m under a floor that is sure, from which on a return is its mirror image
 _CONFIRMED = 2  # hits from which on a surface that lies too low is a drop-off

@@ -12,9 +12,10 @@ from numpy.typing import ArrayLike
 from lodestar.geometry.corrections import Anchor
 from lodestar.geometry.map_correction import MapCorrection
 from lodestar.geometry.poses import transform_points
-from lodestar.grid.correction import cells_after, moved_cells
+from lodestar.grid.correction import moved_cells
 from lodestar.grid.occupancy import FREE, OCCUPIED, UNKNOWN, OccupancyGrid2D
 from lodestar.mapping.config import ScanGridConfig
+from lodestar.mapping.submaps import cells_after
 
 
 @njit(cache=True)

@@ -79,6 +79,8 @@ class OctoMapConfig:
     depth_range: float = field(default=DEPTH_RANGE, metadata={"shared": "depth_range"})
     growth: float = 4.0  # metres by which the grid grows at a time; chosen
     max_cells: int = 64_000_000  # beyond which the grid refuses to grow; chosen
+    # blocks of 8 x 8 x 8 voxels, 2.5 KiB each when used; further ones are counted and told; chosen: 134,000 m3 at 0.1 m
+    blocks: int = 1 << 18
     floor: FloorConfig = field(default_factory=FloorConfig)  # floor layer; unless enabled the floor is z = 0
 
 
@@ -315,7 +317,9 @@ class VoxelConfig:
     """Defaults of the semantic voxel map."""
 
     voxel: float = 0.05  # metres; DESIGN section 4
-    capacity: int = 4_000_000  # voxels; further ones are counted and dropped; chosen
+    # voxels, 76 bytes each when used, and their blocks; further ones are counted and told; chosen: four times what a
+    # building of 1,800 m2 with 30,000 things takes (docs/measurements/scale-tour.md)
+    capacity: int = 12_000_000
     prior: float = 2.0  # votes for "another instance" that a voxel starts with; chosen
     vote: int = 4  # weight of a frame's vote for an instance; chosen
     # Weights of a frame's vote for "no instance" in a voxel in clear view that no mask covers (ADR 0081)

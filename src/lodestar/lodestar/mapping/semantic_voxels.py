@@ -12,6 +12,7 @@ from lodestar.geometry.corrections import Anchor, jump_between
 from lodestar.geometry.poses import inverse, transform_points
 from lodestar.mapping.admission import FrameRejected, RejectReason, check_frame, label_lookup
 from lodestar.mapping.association import Masks
+from lodestar.mapping.blocks import shortage
 from lodestar.mapping.config import VoxelConfig
 from lodestar.mapping.extraction import extract
 from lodestar.mapping.follower import ALL, PAGE_SIZE, Cursor, page_of
@@ -217,6 +218,11 @@ class SemanticVoxelMap:
         with self._lock:
             return dict(self._registry.instances)
 
+    @property
+    def instance_count(self) -> int:
+        """Return the number of instances with voxels."""
+        return len(self._registry.instances)
+
     def resolve(self, instance_id: int) -> int:
         """Return the current id of an instance, itself if it was never merged."""
         with self._lock:
@@ -302,6 +308,14 @@ class SemanticVoxelMap:
     def voxels_refused(self) -> int:
         """Return the number of voxels dropped for lack of room since the start."""
         return self._store.refused
+
+    @property
+    def shortage(self) -> str:
+        """Return what is to be done where there is little room for more voxels, or was none; "" where there is."""
+        blocks, setting = self.geometry.blocks, "semantic_voxels.voxels.geometry.capacity"
+        return self._store.shortage or shortage(
+            "blocks of surfaces", blocks.live, blocks.capacity, blocks.refused, setting
+        )
 
     @property
     def features_restarted(self) -> int:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from lodestar.mapping import voxel_kernels
-from lodestar.mapping.blocks import CELLS, LIVE, REFUSED, SIDE, USED, BlockPool, farthest, in_view
+from lodestar.mapping.blocks import CELLS, LIVE, REFUSED, SIDE, USED, BlockPool, farthest, in_view, reserve, shortage
 from lodestar.mapping.posterior import CANDIDATES
 from lodestar.mapping.voxel_kernels import GONE
 
@@ -63,22 +63,22 @@ class VoxelStore:
     def __init__(self, size: float, capacity: int, prior: float = 2.0):
         self.size = size
         self.prior = prior
-        self.coords = np.zeros((capacity, 3), np.int32)
-        self.owner = np.zeros(capacity, np.int32)
-        self.weights = np.zeros((capacity, CANDIDATES), np.uint8)
-        self.occupancy = np.zeros(capacity, np.int8)
-        self._ids = np.zeros((capacity, CANDIDATES), np.int32)
-        self._errors = np.zeros((capacity, CANDIDATES), np.uint8)
-        self._other = np.zeros((capacity, 3), np.uint8)
-        self._seen = np.zeros(capacity, np.int32)
-        self._free = np.zeros(capacity, np.int32)
+        self.coords = reserve((capacity, 3), np.int32)
+        self.owner = reserve((capacity,), np.int32)
+        self.weights = reserve((capacity, CANDIDATES), np.uint8)
+        self.occupancy = reserve((capacity,), np.int8)
+        self._ids = reserve((capacity, CANDIDATES), np.int32)
+        self._errors = reserve((capacity, CANDIDATES), np.uint8)
+        self._other = reserve((capacity, 3), np.uint8)
+        self._seen = reserve((capacity,), np.int32)
+        self._free = reserve((capacity,), np.int32)
         self._state = np.zeros(4, np.int64)
-        self._links = np.zeros((capacity, 2), np.int32)  # previous and next in the owner's list
+        self._links = reserve((capacity, 2), np.int32)  # previous and next in the owner's list
         self._heads = np.zeros((1024, 2), np.int32)  # per instance: first of its list + 1, length
         self._blocks = BlockPool(min(capacity, capacity // 16 + 4096))
-        self._pages = np.zeros((self._blocks.capacity, CELLS), np.int32)
-        self._filters = np.zeros(self._blocks.capacity, np.uint64)
-        self._filled = np.zeros(self._blocks.capacity, np.int32)
+        self._pages = reserve((self._blocks.capacity, CELLS), np.int32)
+        self._filters = reserve((self._blocks.capacity,), np.uint64)
+        self._filled = reserve((self._blocks.capacity,), np.int32)
 
     @property
     def used(self) -> int:
@@ -94,6 +94,14 @@ class VoxelStore:
     def refused(self) -> int:
         """Return the number of voxels dropped for lack of room since the start."""
         return int(self._state[REFUSED])
+
+    @property
+    def shortage(self) -> str:
+        """Return what is to be done where a pool is nearly full, or was; "" where none is."""
+        blocks, setting = self._blocks, "semantic_voxels.voxels.capacity"
+        return shortage("voxels of instances", self.live, len(self.owner), self.refused, setting) or shortage(
+            "blocks of voxels", blocks.live, blocks.capacity, blocks.refused, setting
+        )
 
     @property
     def _index(self) -> tuple:

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from lodestar.agent.errands.commands import EmbedPhrases, Finish, RequestProposals, SendGoal
+from lodestar.assembly import parts
 from lodestar.assembly.local_map import LocalMap
 from lodestar.experts.protocol import Thinking
 from lodestar.language.grammar import parse_query
@@ -39,15 +40,17 @@ _QUERY_EVERY = 10  # frames between two queries, so that each finds a scene that
 _MATCH = 0.15  # m between the middles of an entity and of an object of its category that it stands for
 _TICKS = 60  # of the loop in which a decision has to be made
 _LATER = 1e9  # s, when a saved map is loaded
-#: Stages that are no work of the robot.
+#: Stages that simulate sensors and a detector.
 OUTSIDE = frozenset({"render", "ranges", "detect"})
+#: Stages of the extraction cycle: surfaces and carving, votes and instances, entities.
+CYCLE = frozenset({"geometry", "fuse", "scene"})
 
 
 @dataclass(frozen=True)
 class ScaleSettings:
     """size: of the building. interval: simulated seconds between images. width, height: pixels of the images."""
 
-    size: BuildingSize = BuildingSize()
+    size: BuildingSize = field(default_factory=BuildingSize)
     seed: int = 1
     interval: float = 0.5
     width: int = 320
@@ -70,6 +73,20 @@ class FrameCost:
         """Return the processor seconds of the robot's own stages."""
         return sum(value for name, value in self.stages.items() if name not in OUTSIDE)
 
+    @property
+    def cycle(self) -> float:
+        """Return the processor seconds of the extraction cycle."""
+        return sum(value for name, value in self.stages.items() if name in CYCLE)
+
+
+@dataclass(frozen=True)
+class QueryCost:
+    """Of one query: the share of the tour before it, seconds that passed, processor seconds."""
+
+    share: float
+    seconds: float
+    busy: float
+
 
 @dataclass(frozen=True)
 class Mark:
@@ -83,7 +100,7 @@ class Mark:
     entities: int
     voxels: int
     bytes: int
-    parts: dict[str, int]
+    layers: float
     decisions: tuple[float, ...]
     save: float
     load: float
@@ -96,7 +113,7 @@ class TourRecord:
     """Everything that was measured."""
 
     frames: list[FrameCost] = field(default_factory=list)
-    queries: list[tuple[float, float]] = field(default_factory=list)  # share of the tour, s
+    queries: list[QueryCost] = field(default_factory=list)
     marks: list[Mark] = field(default_factory=list)
     objects: int = 0
     matched: int = 0
@@ -128,9 +145,7 @@ class ScaleTour:
         gc.collect()
         reset_peak()
         self._before = resident_bytes()
-        self.robot = SimulatedRobot(
-            self.simulator, episode, phrases, rng, self._clock, memory=self._store
-        )
+        self.robot = SimulatedRobot(self.simulator, episode, phrases, rng, self._clock, memory=self._store)
         self._way = tour_of(settings.size)
         self._pools = PoolCache()
         self._asking = np.random.default_rng([settings.seed, 11])
@@ -193,19 +208,19 @@ class ScaleTour:
         spent = {name: value - before.get(name, 0.0) for name, value in self._clock.seconds.items()}
         self.record.frames.append(FrameCost(share, {k: v for k, v in spent.items() if v > 0.0}, seconds))
         if len(self.record.frames) % _QUERY_EVERY == 0:
-            self.record.queries.append((share, self._query()))
+            self.record.queries.append(self._query(share))
 
-    def _query(self) -> float:
-        """Return the seconds of one relational query on the scene of now, with a phrase that is new."""
+    def _query(self, share: float) -> QueryCost:
+        """Return the cost of one relational query on the scene of now, with a phrase that is new."""
         things, mirror = self.world.objects, self.map.mirror
         one, other = (things[int(i)] for i in self._asking.integers(len(things), size=2))
         words = f"the wobbly thing{len(self.record.queries)} {one.caption} next to the {other.caption}"
-        began = time.perf_counter()
+        began, busy = time.perf_counter(), time.thread_time()
         graphs = parse_query(words)
         config = self.robot.settings.robot.shared.query
         pool = self._pools.of(mirror.entities, self._phrases, config, mirror.regions, mirror.rooms)
         score_pool(graphs, pool)
-        return time.perf_counter() - began
+        return QueryCost(share, time.perf_counter() - began, time.thread_time() - busy)
 
     def _decision(self) -> float:
         """Return the seconds that passed from a directive to the goal that is sent for it, less what embeds words."""
@@ -238,15 +253,35 @@ class ScaleTour:
         reset_peak()
         voxels, scene = self.map.voxels.map, self.map.scene.dictionary
         held = resident_bytes() - self._before
+        layers = self._layers()
         decisions = tuple(self._decision() for _ in range(self.settings.decisions))
         save, load, size, same = self._saved()
         return Mark(
             share, rooms, self.map.grid.free_area, len(self.record.frames), len(voxels.instances()), len(scene),
-            voxels.voxel_count, held, self._parts(), decisions, save, load, size, same,
+            voxels.voxel_count, held, layers, decisions, save, load, size, same,
         )  # fmt: skip
 
-    def _parts(self) -> dict[str, int]:
-        return {"octree": self.map.plan.mapper.memory()} if hasattr(self.map.plan.mapper, "memory") else {}
+    def _layers(self) -> float:
+        """Return the seconds of the pillars, similarity layers and zones of a directive, the second time: that is what
+        they take while it is followed.
+        """
+        one, other = self.world.objects[1], self.world.objects[-1]
+        directive = parts.directive_parser()(f"find the {one.caption} and keep away from the {other.caption}")
+        scene, now, seconds = self.map.scene, self.simulator.time, 0.0
+        self.map.follow(directive)
+        for _ in range(2):
+            self._look_again()
+            began = time.perf_counter()
+            scene.pillars = self.map.voxels.pillars()
+            scene.refresh(now)
+            seconds = time.perf_counter() - began
+        self.map.follow(None)
+        return seconds
+
+    def _look_again(self) -> None:
+        """Look once more from here, so that the scene is another one."""
+        self.simulator.step(_CONTROL)
+        self.robot.look()
 
     def _saved(self) -> tuple[float, float, int, bool]:
         """Return the seconds to save the map and to load it into another, its bytes, and whether they are alike."""
@@ -313,11 +348,9 @@ class ScaleTour:
 
 def _told(mark: Mark, record: TourRecord) -> str:
     recent = 1e3 * np.array([one.robot for one in record.frames[-100:]])
-    queries = 1e3 * np.array([seconds for _, seconds in record.queries[-20:]] or [0.0])
+    queries = 1e3 * np.array([one.seconds for one in record.queries[-20:]] or [0.0])
     return (
         f"{100 * mark.share:.0f} %: {mark.frames} frames, {mark.entities} entities, {mark.voxels} voxels, "
         f"{mark.bytes / 2**20:.0f} MiB, frame {recent.mean():.0f} ms, query p95 {np.percentile(queries, 95):.0f} ms, "
         f"decision {1e3 * np.median(mark.decisions):.0f} ms, save {mark.save:.1f} s, load {mark.load:.1f} s"
     )
-
-

@@ -128,6 +128,11 @@ def stocked_building(size: BuildingSize, seed: int) -> World:
     )  # fmt: skip
 
 
+def captions() -> tuple[str, ...]:
+    """Return the labels and captions of everything that such a building may hold."""
+    return ("shelf", "gray shelf", *_NOUNS, *(f"{color} {noun}" for noun in _NOUNS for color in _COLORS))
+
+
 def _outline(frame: _Frame) -> tuple[tuple[float, float], ...]:
     return tuple(frame.point(*corner) for corner in ((0.0, 0.0), (ROOM[0], 0.0), ROOM, (0.0, ROOM[1])))
 
@@ -194,7 +199,9 @@ def tour_of(size: BuildingSize) -> list[Waypoint]:
     """Return the way from the start around the middle shelves of every room."""
     way: list[Waypoint] = []
     wide, deep = ROOM
-    aside = 0.5 * (0.5 * deep - _UNIT[0] + 0.5 * _WALL + _UNIT[0])  # middle of the aisle before the wall's shelves
+    aside = 0.5 * (
+        0.5 * deep - _UNIT[0] + 0.5 * _WALL + _UNIT[0]
+    )  # middle of the aisle before the wall's shelves
     ring = [
         (wide / 2, aside), (0.95, aside), (0.95, deep - aside), (wide - 0.95, deep - aside), (wide - 0.95, aside),
         (wide / 2, aside),

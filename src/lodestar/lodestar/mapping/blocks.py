@@ -50,8 +50,8 @@ def shortage(what: str, used: int, capacity: int, refused: int, setting: str) ->
         return ""
     lost = f", and {refused:,} were refused, which the map lacks" if refused else ""
     return (
-        f"{used:,} of {capacity:,} {what} are in use{lost}: raise {setting} (memory is taken only as it is used), or save "
-        "this map and begin another"
+        f"{used:,} of {capacity:,} {what} are in use{lost}: raise {setting} (memory is taken only as it is used), or "
+        "save this map and begin another"
     )
 
 

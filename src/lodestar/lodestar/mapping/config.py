@@ -339,10 +339,9 @@ class VoxelConfig:
         10.0  # sum of an instance's votes for labels; older ones give way. About 12 images; chosen
     )
     batch: int = 64  # instances that a frame measures again (RoboAtlas eq. 7); value chosen
-    recent: float = (
-        1.0  # seconds since the last observation of a recent instance (RoboAtlas eq. 7); value chosen
-    )
-    round_robin: int = 8  # instances of the batch that are taken in turn (RoboAtlas eq. 7); value chosen
+    # instances of the batch that are taken in turn (RoboAtlas eq. 7); the others are what changes, the nearest and what
+    # has waited longest (`RefreshQueue`); value chosen
+    round_robin: int = 8
     # An absence of a confirmed instance of at least `absence_voxels` voxels is reported if a share `absence_inside` of
     # them is in the image and not hidden, and a share `absence_free` of those was seen empty.
     absence_free: float = 0.6  # share, 0..1; chosen

@@ -21,7 +21,7 @@ _CROSSED, _HIT = 1, 2  # marks of a scan
 
 @njit(cache=True, nogil=True, inline="always")
 def _place(table, coords, free, state, log_odds, x, y, z):
-    """Place of the block of voxel (x, y, z), which is there afterwards; without room for it the one behind all blocks."""
+    """Place of the block of voxel (x, y, z), which is there afterwards; without room for it the one behind all."""
     before = state[USED]
     block = obtain(table, coords, free, state, x >> 3, y >> 3, z >> 3)
     if block < 0:

@@ -84,7 +84,9 @@ class OccupancyVoxels:
     def shortage(self) -> str:
         """Return what is to be done where the pool is nearly full, or was; "" where it is not."""
         pool = self._pool
-        return shortage("blocks of occupancy", pool.used, pool.capacity, pool.refused, "mapping.octomap.blocks")
+        return shortage(
+            "blocks of occupancy", pool.used, pool.capacity, pool.refused, "mapping.octomap.blocks"
+        )
 
     def _voxels(self, flat: np.ndarray) -> np.ndarray:
         """(M, 3) int64 voxels at place * CELLS + cell."""

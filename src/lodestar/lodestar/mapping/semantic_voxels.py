@@ -20,8 +20,9 @@ from lodestar.mapping.instance_factory import to_instance
 from lodestar.mapping.mask_fusion import MaskFusion
 from lodestar.mapping.mesh import Mesh, extract_mesh
 from lodestar.mapping.pillars import PillarMap, build_pillars
-from lodestar.mapping.presence import Looks, View, choose_batch, find_absences, find_misses
+from lodestar.mapping.presence import Looks, View, find_absences, find_misses
 from lodestar.mapping.records import Absence, Instance, InstanceDelta
+from lodestar.mapping.refresh import RefreshQueue
 from lodestar.mapping.registry import InstanceRegistry
 from lodestar.mapping.samples import sample
 from lodestar.mapping.segment_filter import clean_segments
@@ -58,6 +59,7 @@ class SemanticVoxelMap:
         self._registry = InstanceRegistry()
         self._fusion = MaskFusion(config, self._store, self._registry)
         self._sights = SightMemory(config.sights)
+        self._waiting = RefreshQueue()
         self._mark = 0  # of the newest frame, with segments or without
         self._fused = 0  # frames with segments
         self._last_fused = -np.inf
@@ -140,7 +142,9 @@ class SemanticVoxelMap:
         absent = {absence.instance_id for absence in absences}
         view = View(frame.depth, frame.camera, voxels_from_camera)
         misses = find_misses(registry, self._store, looks, view, frame.stamp, present | absent, self.config)
-        batch, forgotten = choose_batch(registry, looks, frame.stamp, present, self.config)
+        self._waiting.add(merge.winner for merge in merges)
+        eye = voxels_from_camera[:3, 3]
+        batch, forgotten = self._waiting.choose(alive, looks, present, frame.stamp, eye, self.config)
         batch = list(dict.fromkeys([*batch, *(a.instance_id for a in absences)]))
         updated, removed, vanished = self._refresh(
             list(alive) if self._unmeasured else batch, frozenset(forgotten)
@@ -185,6 +189,7 @@ class SemanticVoxelMap:
         with self._lock:
             self._store, self.geometry, self._registry = store, geometry, registry
             self._fusion = MaskFusion(self.config, store, registry)
+            self._waiting = RefreshQueue()
             self._anchor = Anchor(map_from_voxels)
             self._last_fused = self._last_depth = self._followed = -np.inf
             self.revision = revision

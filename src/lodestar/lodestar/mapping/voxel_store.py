@@ -13,7 +13,18 @@ from typing import Any
 import numpy as np
 
 from lodestar.mapping import voxel_kernels
-from lodestar.mapping.blocks import CELLS, LIVE, REFUSED, SIDE, USED, BlockPool, farthest, in_view, reserve, shortage
+from lodestar.mapping.blocks import (
+    CELLS,
+    LIVE,
+    REFUSED,
+    SIDE,
+    USED,
+    BlockPool,
+    farthest,
+    in_view,
+    reserve,
+    shortage,
+)
 from lodestar.mapping.posterior import CANDIDATES
 from lodestar.mapping.voxel_kernels import GONE
 

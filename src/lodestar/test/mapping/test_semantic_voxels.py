@@ -280,7 +280,7 @@ def test_partly_invalid_depth_is_used_where_it_is_valid(box_world, chair, orbit)
 
 def test_the_batch_is_bounded_and_goes_round_all_instances(box_world, box):
     boxes = [box(f"box {k}", (0.5 * k - 4, 2, 0), (0.5 * k - 3.8, 2.2, 0.3)) for k in range(16)]
-    voxels = SemanticVoxelMap(VoxelConfig(batch=6, round_robin=2, recent=0.3))
+    voxels = SemanticVoxelMap(VoxelConfig(batch=6, round_robin=2))
     world = box_world(boxes)
     poses = [(x, 0.3, math.pi / 2) for x in np.linspace(-4, 4, 40)]
     deltas = drive(world, poses, voxels)

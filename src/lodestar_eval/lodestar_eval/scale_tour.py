@@ -110,7 +110,7 @@ class Mark:
 
 @dataclass
 class TourRecord:
-    """Everything that was measured."""
+    """Measurements of one tour."""
 
     frames: list[FrameCost] = field(default_factory=list)
     queries: list[QueryCost] = field(default_factory=list)

@@ -148,10 +148,11 @@ def mark_rays(table, coords, free, state, log_odds, marks, touched, tally, aroun
             mark = flat[at]
             if mark & _HIT:
                 continue
-            if mark == 0:
-                touched[count] = at
-                count += 1
-            flat[at] = mark | _HIT
+            if block < len(coords):  # without room the ray tells what lies before its end
+                if mark == 0:
+                    touched[count] = at
+                    count += 1
+                flat[at] = mark | _HIT
         if start[0] == goal[0] and start[1] == goal[1] and start[2] == goal[2]:
             continue
         count = _cross(

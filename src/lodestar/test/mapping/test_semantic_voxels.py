@@ -307,6 +307,10 @@ def test_full_memory_refuses_new_voxels_and_counts_them(box_world, chair, orbit)
     voxels = SemanticVoxelMap(VoxelConfig(capacity=200))
     drive(box_world([chair]), orbit((0, 0), 2.0, 0, 360, 20), voxels)
     assert voxels.voxel_count == 200 and voxels.voxels_refused > 0
+    assert (
+        "200 of 200 voxels" in voxels.shortage and "raise semantic_voxels.voxels.capacity" in voxels.shortage
+    )
+    assert f"{voxels.voxels_refused:,} were refused" in voxels.shortage and not SemanticVoxelMap().shortage
 
 
 def test_what_was_glimpsed_once_is_forgotten(box_world, chair):

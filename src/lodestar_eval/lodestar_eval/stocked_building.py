@@ -168,12 +168,13 @@ def _shelf(
 
 def _walls(size: BuildingSize, frames: list[_Frame]) -> tuple[Wall, ...]:
     """Return the outer walls, those between rooms, and those to the corridors beside the ways in."""
-    half, walls = _WALL / 2, []
+    half = _WALL / 2
+    walls: list[Wall] = []
     x0, x1, y1 = -CORRIDOR, size.width - CORRIDOR, size.blocks * _BLOCK
 
     def wall(ax: float, ay: float, bx: float, by: float) -> None:
-        low, high = np.minimum((ax, ay), (bx, by)) - half, np.maximum((ax, ay), (bx, by)) + half
-        walls.append(Wall(*low.tolist(), *high.tolist(), 0.0, _CEILING))
+        low_x, high_x, low_y, high_y = min(ax, bx), max(ax, bx), min(ay, by), max(ay, by)
+        walls.append(Wall(low_x - half, low_y - half, high_x + half, high_y + half, 0.0, _CEILING))
 
     for corners in ((x0, 0.0, x1, 0.0), (x0, y1, x1, y1), (x0, 0.0, x0, y1), (x1, 0.0, x1, y1)):
         wall(*corners)

@@ -107,7 +107,9 @@ def _inherit(
     )
     before = np.zeros(len(rows), np.int64)
     before[on] = old_mask[old_rows[on], old_columns[on]]
-    span = int(before.max(initial=0)) + 1  # one number for both ids: rows of two take ten times as long to sort
+    span = (
+        int(before.max(initial=0)) + 1
+    )  # one number for both ids: rows of two take ten times as long to sort
     pairs, shared = np.unique(mask[rows, columns] * span + before, return_counts=True)
     lookup = np.zeros(int(mask.max(initial=0)) + 1, np.int64)
     taken: set[int] = set()

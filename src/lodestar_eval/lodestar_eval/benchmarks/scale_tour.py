@@ -58,8 +58,12 @@ def _mean(frames: list[FrameCost], stage: str) -> float:
 
 
 def _result(record: TourRecord, area: float) -> Result:
-    rows, stage_rows, metrics = [], [], {}
-    cycles, frames_ms, queries_ms = [], [], []
+    rows: list[tuple[str, ...]] = []
+    stage_rows: list[tuple[str, ...]] = []
+    metrics: dict[str, float] = {}
+    cycles: list[float] = []
+    frames_ms: list[float] = []
+    queries_ms: list[float] = []
     for mark in record.marks:
         frames = [one for one in record.frames if mark.share - _WINDOW <= one.share <= mark.share]
         asked = [one for one in record.queries if mark.share - _WINDOW <= one.share <= mark.share]

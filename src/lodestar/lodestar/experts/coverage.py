@@ -290,7 +290,11 @@ class LookedAt:
         """
         count = int(index.max(initial=-1)) + 1
         return view_kernels.views(
-            *self._scene(points_xy, index, closest), in_view, *self._ranges(reach, depth), count, self._rays(reach, 1)
+            *self._scene(points_xy, index, closest),
+            in_view,
+            *self._ranges(reach, depth),
+            count,
+            self._rays(reach, 1),
         )
 
     def view_sums(

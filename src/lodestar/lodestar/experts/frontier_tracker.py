@@ -171,7 +171,9 @@ class FrontierTracker:
         at = np.minimum(np.searchsorted(old, keys), max(len(old) - 1, 0))
         shared = old[at] == keys if len(old) else np.zeros(len(keys), bool)
         pairs, sizes = np.unique(piece_of[shared] * (1 << 32) + owner[at[shared]], return_counts=True)
-        tried = [0] * len(centroids)  # the three that share most, of two that share as much the newer one first
+        tried = [0] * len(
+            centroids
+        )  # the three that share most, of two that share as much the newer one first
         for pair in pairs[np.lexsort((-pairs, -sizes, pairs >> 32))].tolist():
             index, identity = divmod(pair, 1 << 32)
             if not owners[index] and tried[index] < 3 and identity in left:

@@ -1,4 +1,6 @@
-"""Compiled rays from viewpoints: how far each sees, what is new there, and over which furniture it looks."""
+"""Compiled rays from viewpoints: how far each sees, what is new there, and over which furniture it looks; and the
+places from which a piece of frontier is seen.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ import math
 import numpy as np
 from numba import njit
 
-from lodestar.grid.visibility import ray_buffers, ray_cells
+from lodestar.grid.visibility import least_in_sight, ray_buffers, ray_cells, sight_directions
 
 
 @njit(cache=True)
@@ -157,7 +159,7 @@ def views(cells, occupied_from, index, closest, owner, starts, in_view, reach, d
 
 @njit(cache=True)
 def view_sums(cells, occupied_from, index, closest, owner, starts, in_view, reach, depth, weights, rays):
-    """Return (N, W) float64: the sums of the weights (count, W) of the numbered cells that each start sees (`views`)."""
+    """Return (N, W) float64: the sums of the weights (count, W) of the numbered cells that each start sees."""
     sectors = in_view.shape[1]
     cosines, sines = _directions(2.0 * math.pi * (np.arange(sectors * rays) + 0.5) / (sectors * rays))
     buffers = ray_buffers(reach) + ray_buffers(reach)
@@ -172,3 +174,39 @@ def view_sums(cells, occupied_from, index, closest, owner, starts, in_view, reac
             for w in range(weights.shape[1]):
                 sums[i, w] += weights[new[k], w]
     return sums
+
+
+@njit(cache=True)
+def _picks(usable, lengths, row, column, reach):
+    """Return the flat indices of the usable cell closest to a cell, and of that with the least length, of those in the
+    square of half side `reach` cells around it; -1 = there is none.
+    """
+    rows, columns = usable.shape
+    nearest, quickest, away, least = -1, -1, 0, np.inf
+    for r in range(max(row - reach, 0), min(row + reach + 1, rows)):
+        for c in range(max(column - reach, 0), min(column + reach + 1, columns)):
+            if usable[r, c]:
+                off = (r - row) * (r - row) + (c - column) * (c - column)
+                if nearest < 0 or off < away:
+                    nearest, away = r * columns + c, off
+                if quickest < 0 or lengths[r, c] < least:
+                    quickest, least = r * columns + c, lengths[r, c]
+    return nearest, quickest
+
+
+@njit(cache=True)
+def piece_candidates(cells, occupied_from, roomy, narrow, lengths, middles, standoff, glance):
+    """Return flat indices (K, 3) of the candidates of pieces with these middles (K, 2); -1 = there is none. A place
+    without room to turn is one only where none within the standoff has it.
+    """
+    found = np.full((len(middles), 3), -1, np.int64)
+    cosines, sines = sight_directions(glance)
+    for k in range(len(middles)):
+        row, column = middles[k]
+        found[k, :2] = _picks(roomy, lengths, row, column, standoff)
+        if found[k, 0] < 0:
+            found[k, :2] = _picks(narrow, lengths, row, column, standoff)
+        found[k, 2] = least_in_sight(
+            cells, occupied_from, lengths, roomy, row, column, glance, cosines, sines
+        )
+    return found

@@ -16,16 +16,15 @@ from functools import cached_property
 
 import cv2
 import numpy as np
-from numba import njit
 
 from lodestar.experts.config import StopConfig
 from lodestar.experts.coverage import SECTORS, LookedAt
+from lodestar.experts.view_kernels import piece_candidates
 from lodestar.geometry.poses import wrap_angle
 from lodestar.grid.config import PaceConfig
 from lodestar.grid.footprint import GO2, footprints_free
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.pace import seconds_of
-from lodestar.grid.visibility import least_in_sight, sight_directions
 
 _PARTS = 256.0  # of a weight of 1; float32 sums them exactly up to 65,536 cells of weight 1
 
@@ -98,7 +97,7 @@ class Survey:
         roomy, narrow = self._standing
         standoff = math.ceil(self.config.standoff / self.grid.resolution)
         glance = min(self.config.glance, self.reach) / self.grid.resolution
-        found = _candidates(
+        found = piece_candidates(
             self.grid.cells, self.grid.occupied_from, roomy, narrow, self.lengths, middles, standoff, glance
         )
         order = np.sort(found, axis=1)
@@ -141,9 +140,9 @@ class Survey:
     def barred(self, points: np.ndarray) -> np.ndarray:
         """Return (N, SECTORS) bool: headings at points (N, 2) that are those of excluded goals."""
         goals = self.excluded
-        near = np.hypot(*(points[:, None] - goals[None, :, :2]).T).T <= self.config.same_goal_distance
-        same = np.abs(wrap_angle(HEADINGS - goals[:, 2:])) <= self.config.same_goal_angle
-        return near @ same
+        away = np.hypot(*(points[:, None] - goals[None, :, :2]).T).T
+        turned = np.abs(wrap_angle(HEADINGS - goals[:, 2:]))
+        return (away <= self.config.same_goal_distance) @ (turned <= self.config.same_goal_angle)
 
     @cached_property
     def _within(self) -> tuple[np.ndarray, np.ndarray]:
@@ -185,16 +184,25 @@ class Survey:
     def shown(self, points: np.ndarray, tried: bool = False) -> np.ndarray:
         """Return the area (N, 2) in m^2 that points (N, 2) show by turning in place, without and with weights."""
         index, *sizes = self._samples
-        once, places = np.unique(points @ (1.0, 1.0j), return_inverse=True)  # several pieces share a candidate
+        once, places = np.unique(
+            points @ (1.0, 1.0j), return_inverse=True
+        )  # several pieces share a candidate
         points = np.stack([once.real, once.imag], axis=1)
         in_view = window_sums(self.allowed(points, tried).astype(np.float64), self.fov) > 0.0
         sums = self.looked.view_sums(
-            points, in_view, index, np.stack(sizes, axis=1), self.view, self.config.depth, self._stride, self.closest
+            points,
+            in_view,
+            index,
+            np.stack(sizes, axis=1),
+            self.view,
+            self.config.depth,
+            self._stride,
+            self.closest,
         )
         return self._areas(sums)[places]
 
     def _bounds(self, cells: np.ndarray) -> np.ndarray:
-        """Return the area (N, 2) in m^2 that `shown` does not exceed at cells (N, 2): all within the range of a view."""
+        """Return the area (N, 2) in m^2 that `shown` does not exceed at cells (N, 2): all within a view's range."""
         reach = math.ceil(self.view / self.grid.resolution) + self._stride
         low = np.maximum(cells - reach, 0)
         high = np.minimum(cells + reach + 1, self.unseen.shape)
@@ -378,45 +386,10 @@ class Survey:
         return bool(self.grid.contains(cell)) and math.isfinite(self.lengths[tuple(cell)])
 
 
-@njit(cache=True)
-def _picks(usable, lengths, row, column, reach):
-    """Return the flat indices of the usable cell closest to a cell, and of that with the least length, of those in the
-    square of half side `reach` cells around it; -1 = there is none.
-    """
-    rows, columns = usable.shape
-    nearest, quickest, away, least = -1, -1, 0, np.inf
-    for r in range(max(row - reach, 0), min(row + reach + 1, rows)):
-        for c in range(max(column - reach, 0), min(column + reach + 1, columns)):
-            if usable[r, c]:
-                off = (r - row) * (r - row) + (c - column) * (c - column)
-                if nearest < 0 or off < away:
-                    nearest, away = r * columns + c, off
-                if quickest < 0 or lengths[r, c] < least:
-                    quickest, least = r * columns + c, lengths[r, c]
-    return nearest, quickest
-
-
-@njit(cache=True)
-def _candidates(cells, occupied_from, roomy, narrow, lengths, middles, standoff, glance):
-    """Return flat indices (K, 3) of the candidates of pieces with these middles (K, 2); -1 = there is none. A place
-    without room to turn is one only where none within the standoff has it.
-    """
-    found = np.full((len(middles), 3), -1, np.int64)
-    cosines, sines = sight_directions(glance)
-    for k in range(len(middles)):
-        row, column = middles[k]
-        found[k, :2] = _picks(roomy, lengths, row, column, standoff)
-        if found[k, 0] < 0:
-            found[k, :2] = _picks(narrow, lengths, row, column, standoff)
-        found[k, 2] = least_in_sight(
-            cells, occupied_from, lengths, roomy, row, column, glance, cosines, sines
-        )
-    return found
-
-
 def window_sums(gains: np.ndarray, fov: float) -> np.ndarray:
     """Return the gain (N, SECTORS) of a camera of `fov` radians for the middle heading of each sector."""
     half = max(round(fov / 2.0 / (2.0 * math.pi / SECTORS) - 0.5), 0)
     if 2 * half + 1 >= SECTORS:
         return np.repeat(gains.sum(axis=1, keepdims=True), SECTORS, axis=1)
-    return np.sum([np.roll(gains, -k, axis=1) for k in range(-half, half + 1)], axis=0)
+    beside = (np.arange(SECTORS) + np.arange(-half, half + 1)[:, None]) % SECTORS
+    return np.asarray(gains[:, beside].sum(axis=1))

@@ -180,4 +180,3 @@ def least_in_sight(cells, occupied_from, lengths, allowed, row0, column0, reach,
                 row += step_v
                 next_v += gap_v
     return best
-

@@ -177,10 +177,8 @@ class FrontierExpert:
         for look in self._passes(search):
             if self._progress.barren(reach.grid, self.looked, look):
                 continue
-            for lengths in (
-                reach.easy,
-                reach.possible,
-            ):  # narrow passages are used when no other goal of this pass is left
+            for narrow in (False, True):  # narrow passages are used when no other goal of this pass is left
+                lengths = reach.possible if narrow else reach.easy
                 stop = self._best(request, reach.grid, lengths, back, look)
                 if stop is not None:
                     self._progress.aim(look, stop.length)

@@ -82,7 +82,7 @@ def find_pieces(
 
 def _joined(pieces: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Return the cells (N, 2) of all pieces, and where each piece begins (K,). Requires a piece."""
-    return np.concatenate(pieces), np.cumsum([0, *(len(piece) for piece in pieces[:-1])])
+    return np.concatenate(pieces), np.cumsum([0, *map(len, pieces[:-1])])
 
 
 def middles(pieces: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:

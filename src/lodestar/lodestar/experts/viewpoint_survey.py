@@ -29,7 +29,7 @@ from lodestar.grid.pace import seconds_of
 _PARTS = 256.0  # of a weight of 1; float32 sums them exactly up to 65,536 cells of weight 1
 
 _SECTOR = 2.0 * math.pi / SECTORS  # radians
-_AT_ONCE = 64  # places of the lattice that are rated between two comparisons with the best; chosen
+_AT_ONCE = 100  # places of the lattice that are rated between two comparisons with the best; chosen
 _STEP = 0.4  # metres before a viewpoint, where the direction of the way is taken; chosen
 HEADINGS = wrap_angle((np.arange(SECTORS) + 0.5) * (2.0 * math.pi / SECTORS))
 
@@ -256,7 +256,7 @@ class Survey:
         if kept:
             assert last is not None
             points = np.concatenate([last[None, :2], points])
-            shown = np.concatenate([self.shown(last[None, :2]), shown])
+            shown = np.concatenate([np.zeros((1, 2)), shown])
         lattice = self.lattice()
         known = len(points)
         points = np.concatenate([points, self.grid.points_of(lattice)])
@@ -274,14 +274,13 @@ class Survey:
             return np.where(areas[:, 0] >= wanted[at], areas[:, 1] / seconds[at] * favour[at], -np.inf)
 
         worth = np.full(len(points), -np.inf)
-        worth[:known] = rated(shown[:known], slice(known))
-        most = np.full(len(points), -np.inf)
-        most[known:] = rated(self._bounds(lattice), slice(known, None))
-        rest = known + np.argsort(-most[known:], kind="stable")
+        worth[kept:known] = rated(shown[kept:known], slice(kept, known))
+        most = np.concatenate([np.full(known, np.inf), rated(self._bounds(lattice), slice(known, None))])
+        rest = np.concatenate([np.arange(int(kept)), known + np.argsort(-most[known:], kind="stable")])
         rest = rest[most[rest] > -np.inf]
 
         def look(least: int) -> None:
-            """Rate what is left of the lattice, as long as it may be among the `least` best."""
+            """Rate what is left, as long as it may be among the `least` best."""
             nonlocal rest
             while len(rest):
                 if len(worth) > least:

@@ -74,7 +74,8 @@ def find_pieces(
     away = np.minimum.reduceat(lengths[cells[:, 0], cells[:, 1]], starts)
     apart = np.minimum.reduceat(np.hypot(*(grid.points_of(cells) - robot[:2]).T), starts)
     parts: list[np.ndarray] = []
-    for i in np.lexsort(([-len(piece) for piece in pieces], away))[: config.most].tolist():
+    sizes = np.array([len(piece) for piece in pieces])
+    for i in np.lexsort((-sizes, away))[: config.most].tolist():
         # farther away than this, a tile does not span that angle
         parts += [pieces[i]] if apart[i] > config.tile else _split(grid, pieces[i], robot, config)
     return [part for part in parts if len(part) >= config.min_cells]

@@ -92,7 +92,9 @@ def large_closure(
 
 
 def _beside_heartbeats(steps: dict[str, object]) -> tuple[dict[str, float], float, float]:
-    """Carry out the steps on a worker; return their seconds, all processor time, and the longest time between heartbeats of this thread."""
+    """Carry out the steps on a worker; return their seconds, all processor time, and the longest time between two
+    heartbeats of this thread.
+    """
     seconds: dict[str, float] = {}
     cpu = [0.0]
 

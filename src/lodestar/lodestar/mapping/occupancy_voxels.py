@@ -10,7 +10,7 @@ import numpy as np
 
 from lodestar.geometry.map_correction import MapCorrection
 from lodestar.mapping import occupancy_kernels, octomap_stream
-from lodestar.mapping.blocks import CELLS, SIDE, BlockPool
+from lodestar.mapping.blocks import CELLS, SIDE, BlockPool, reserve, shortage
 from lodestar.mapping.occupancy_kernels import HALF
 from lodestar.mapping.submaps import BlockSubmaps, displacement, is_still
 
@@ -23,7 +23,6 @@ def _log_odds(probability: float) -> np.float32:
 
 _HIT, _MISS = _log_odds(0.7), _log_odds(0.4)  # of one scan; OctoMap's defaults
 _LOW, _HIGH = _log_odds(0.1192), _log_odds(0.971)  # where log-odds are clamped; OctoMap's defaults
-_BLOCKS = 1 << 12  # blocks at first; there are twice as many whenever they run out
 # Blocks to each side of the sensor whose places a dense table has, which grows with the cube; rays that lead farther
 # look theirs up one by one. Chosen: 20 m at 0.05 m and two for rounding, 4.6 MB.
 _NEAR = 52
@@ -32,22 +31,25 @@ _NEAR = 52
 class OccupancyVoxels:
     """Log-odds of voxels, metres in a frame of its own; states, values and files are those of OctoMap's OcTree.
 
+    capacity: blocks for which there is room; what would need more is counted and not kept.
+
     Not safe for threads; the map around it holds the lock.
     """
 
-    def __init__(self, resolution: float):
-        self._resolution = resolution
+    def __init__(self, resolution: float, capacity: int = 1 << 18):
+        self._resolution, self._capacity = resolution, capacity
         self._touched = np.empty(1 << 17, np.int64)  # voxels of the scan under way
         self._around = np.empty((1, 1, 1), np.int32)  # places of the blocks about the sensor of a scan
         # before the last loop closure: the submaps, and coordinates, contents and tags of the blocks
         self._before: tuple[BlockSubmaps, tuple[np.ndarray, np.ndarray, np.ndarray]] | None = None
-        self._clear(_BLOCKS)
+        self._clear()
 
-    def _clear(self, capacity: int) -> None:
-        self._pool = BlockPool(capacity)
-        self._log_odds = np.empty((capacity, CELLS), np.float32)  # nan = unseen
-        self._marks = np.zeros((capacity, CELLS), np.uint8)
-        self._submaps = BlockSubmaps(capacity)
+    def _clear(self) -> None:
+        self._pool = BlockPool(self._capacity)
+        # nan = unseen, in the blocks in use; the last block takes what there is no room for
+        self._log_odds = reserve((self._capacity + 1, CELLS), np.float32)
+        self._marks = reserve((self._capacity + 1, CELLS), np.uint8)
+        self._submaps = BlockSubmaps(self._capacity + 1)
 
     @property
     def _index(self) -> tuple:
@@ -74,31 +76,30 @@ class OccupancyVoxels:
             )  # fmt: skip
             if done == len(ends):
                 break
-            self._make_room(int(tally[0]), max_range)
+            self._list_more(max_range)
         touched = self._touched[: int(tally[0])]
         if node is not None and node[0] >= 0:
             for place, serial in zip(*(a.tolist() for a in self._submaps.begun_before(touched, *node))):
-                self._submaps.keep(place, serial, self._log_odds[place].copy())
+                if place < self._capacity:  # what there is no room for is kept behind them
+                    self._submaps.keep(place, serial, self._log_odds[place].copy())
         count = kernels.update_marked(self._log_odds, self._marks, touched, _HIT, _MISS, _LOW, _HIGH)
-        return self._voxels(touched[:count])
+        changed = touched[:count]
+        if self._pool.refused:
+            changed = changed[changed < self._capacity * CELLS]
+        return self._voxels(changed)
 
-    def _make_room(self, touched: int, max_range: float) -> None:
-        """There is room for one ray more at least, in the list of voxels and in the pool."""
+    def _list_more(self, max_range: float) -> None:
+        """Make room in the list of voxels for one ray more at least."""
         ray = int(3 * (max_range / self._resolution + 4)) + 1
-        if touched + ray > len(self._touched):
-            self._touched = np.concatenate([self._touched, np.empty(len(self._touched) + ray, np.int64)])
-        if self._pool.used + ray > self._pool.capacity:
-            self._reserve(2 * self._pool.capacity + ray)
+        self._touched = np.concatenate([self._touched, np.empty(len(self._touched) + ray, np.int64)])
 
-    def _reserve(self, capacity: int) -> None:
-        """The pool has room for so many blocks; those in it keep their places."""
-        used, coords, log_odds, marks = self._pool.used, self._pool.coords, self._log_odds, self._marks
-        submaps = self._submaps
-        self._clear(capacity)
-        submaps.reserve(capacity)
-        self._submaps = submaps
-        self._pool.insert(coords[:used])
-        self._log_odds[:used], self._marks[:used] = log_odds[:used], marks[:used]
+    @property
+    def shortage(self) -> str:
+        """Return what is to be done where the pool is nearly full, or was; "" where it is not."""
+        pool = self._pool
+        return shortage(
+            "blocks of occupancy", pool.used, pool.capacity, pool.refused, "mapping.octomap.blocks"
+        )
 
     def _voxels(self, flat: np.ndarray) -> np.ndarray:
         """(M, 3) int64 voxels at place * CELLS + cell."""
@@ -141,15 +142,12 @@ class OccupancyVoxels:
             submaps.drop(place)
         coords = self._pool.coords[source].copy()
         self._log_odds[gone], submaps.tags[gone] = np.nan, 0
-        moves, done = np.ascontiguousarray(correction.of_serials(node)), 0
-        while True:
-            done = kernels.add_moved(
-                *self._index, self._log_odds, self._submaps.tags, coords, content, before, moves,
-                (node + 1).astype(np.int32), done, self._resolution, _LOW, _HIGH,
-            )  # fmt: skip
-            if done == len(coords):
-                return len(gone)
-            self._reserve(2 * self._pool.capacity)
+        moves, tags = np.ascontiguousarray(correction.of_serials(node)), (node + 1).astype(np.int32)
+        kernels.add_moved(
+            *self._index, self._log_odds, submaps.tags, coords, content, before, moves, tags, self._resolution, _LOW,
+            _HIGH,
+        )  # fmt: skip
+        return len(gone)
 
     def submap_arrays(self) -> dict[str, np.ndarray]:
         """Return the nodes of the blocks, for `read_submaps`; the copies are not kept."""
@@ -220,14 +218,16 @@ class OccupancyVoxels:
         self._write(voxels, log_odds)
 
     def _write(self, voxels: np.ndarray, log_odds: np.ndarray) -> None:
-        """These voxels are all that is known."""
+        """These voxels are all that is known. Raises ValueError for more than there is room for."""
         blocks = len(np.unique(octomap_stream.codes_of(voxels) >> 9)) if len(voxels) else 0
-        self._clear(max(_BLOCKS, 2 * blocks))
+        if blocks > self._capacity:
+            raise ValueError(f"{blocks} blocks of occupancy; there is room for {self._capacity}")
+        self._clear()
         kernels.write_voxels(*self._index, self._log_odds, voxels, log_odds)
 
     def resampled(self, centres: np.ndarray, labels: np.ndarray) -> OccupancyVoxels:
         """New voxels of this resolution; those at centres (N, 3) are EMPTY or FULL by labels (N,)."""
-        made = OccupancyVoxels(self._resolution)
+        made = OccupancyVoxels(self._resolution, self._capacity)
         voxels = np.floor(np.asarray(centres, np.float64) / self._resolution).astype(np.int64)
         seen = (labels >= 0) & (np.abs(voxels) < HALF).all(axis=1)
         made._write(voxels[seen], np.where(labels[seen] > 0, _HIT, _MISS))

@@ -40,7 +40,7 @@ class OctoMapper:
 
     def __init__(self, config: OctoMapConfig = OctoMapConfig()):
         self.config = config
-        self._octree = OccupancyVoxels(config.resolution)
+        self._octree = OccupancyVoxels(config.resolution, config.blocks)
         levels = np.arange(config.band_low + config.resolution / 2, config.band_high, config.resolution)
         self._levels = levels.astype(np.float64)  # m above the floor
         self._floor = FloorMap(config.floor, config.resolution) if config.floor.enabled else None
@@ -302,6 +302,11 @@ class OctoMapper:
         mapper._asked = np.zeros(cells.shape, np.int16)
         mapper._origin_cell = (int(corner[0]), int(corner[1])) if cells.size else None
         return mapper
+
+    @property
+    def shortage(self) -> str:
+        """Return what is to be done where there is little room for more voxels, or was none; "" where there is."""
+        return self._octree.shortage
 
     def memory(self) -> int:
         """Return the memory of octree and grid in bytes."""

@@ -107,7 +107,7 @@ class BlockSubmaps:
 
 @dataclass(frozen=True)
 class Sides:
-    """What K submaps have seen of blocks, block by block, the oldest first. places, serials: (K,), of the block and the
+    """Contents of blocks by K submaps, block by block, the oldest first. places, serials: (K,), of the block and the
     node; first: (K,) bool, of its block. copies: of each block all contents but the newest, which the pool has.
     """
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +25,8 @@ class SceneMirror:
         self.entities: dict[int, Entity] = {}
         self.regions: dict[int, Region] = {}
         self.rooms: RegionMap | None = None
+        # what was computed from this scene, for all who share it; keys tell who computed it, values of what revision
+        self.derived: dict[Hashable, Any] = {}
         self._archived = archived
         self._forward: dict[int, int] = {}
 

@@ -214,6 +214,7 @@ class Robot:
         self.slam: SlamStandIn | None = None
         if localization.slam.enabled:
             self.slam = SlamStandIn(localization.slam, rng.spawn(1)[0])
+            self.slam.take(self.pose, self.odometry)
         self._since_correction = 0.0
         self._command = np.zeros(3)
         self._command_age = math.inf

@@ -238,6 +238,15 @@ class Robot:
         z /= np.linalg.norm(z)
         self._stand = make_transform(np.stack([x, np.cross(z, x), z], axis=1), (0.0, 0.0, heights[:4].mean()))
 
+    def stand_on(self, terrain: Terrain | None) -> None:
+        """Walk on this ground from now on."""
+        self._terrain = terrain
+
+    @property
+    def ground_height(self) -> float:
+        """Return the height of the ground under the centre, metres in the world."""
+        return float(self._stand[2, 3])
+
     def command(self, velocity: Sequence[float] | np.ndarray) -> None:
         """Ask for a velocity (vx, vy, wz) in the body frame; limits apply, a non-finite one stops."""
         velocity = np.asarray(velocity, np.float64)

@@ -39,8 +39,8 @@ class SimConfig:
 class Simulator:
     """Step the world and the robot, and simulate the sensors. The same world, seed and commands give the same run.
 
-    `start` is (x, y, yaw) in the world, the world's own start by default; storey: on which it lies. Every sensor draws from a generator
-    of its own, so that leaving one out does not change the data of another.
+    `start` is (x, y, yaw) in the world, the world's own start by default; storey: index of the one on which it lies.
+    Every sensor draws from a generator of its own, so that leaving one out does not change the data of another.
     """
 
     def __init__(
@@ -158,9 +158,7 @@ class Simulator:
             self._ticks += 1
             if self.time >= self._next_change:
                 self._follow_world()
-            self.robot.step(
-                self.config.physics_step, self._rasters[self.storey], list(self._bodies.values())
-            )
+            self.robot.step(self.config.physics_step, self._rasters[self.storey], list(self._bodies.values()))
             self._change_storey()
 
     def _change_storey(self) -> None:

@@ -13,8 +13,9 @@ STEPS = 18  # risers of a storey's flight; chosen
 RISE = 0.155  # m, of a step; chosen: below CLIMB, which a Go2 takes, and below the 0.17 m of `openings`
 TREAD = 3  # cells, depth of a step; as `openings`
 STOREY = STEPS * RISE  # m, from floor to floor
-LANE = 14  # cells, width of the flight and of the way back beside it; chosen: twice a Go2's and its turn
-LANDING = 16  # cells, depth of the upper landing; chosen
+LANE = 14  # cells, width of the flight; chosen
+WAY = 18  # cells, width of the way beside it on the upper storey; chosen
+LANDING = 22  # cells, depth of the upper landing; chosen
 _DOOR = 12  # cells, width of the opening between hall and stairwell; chosen
 _MARGIN = 2  # cells of wall around it
 
@@ -44,19 +45,19 @@ def with_stairwell(plan: Plan, upper: bool) -> Stairwell:
     west, length = wall + 1, TREAD * (STEPS - 1)
     size = (
         max(plan.free.shape[0], after + length + LANDING + _MARGIN),
-        max(plan.free.shape[1], west + 2 * LANE + 1 + _MARGIN),
+        max(plan.free.shape[1], west + LANE + WAY + 1 + _MARGIN),
     )
     grow = [(0, want - have) for want, have in zip(size, plan.free.shape)]
     plan = replace(plan, rooms=np.pad(plan.rooms, grow), free=np.pad(plan.free, grow))
-    well = plan.carve("stairwell", west, first, 2 * LANE + 1, after - first)
+    well = plan.carve("stairwell", west, first, LANE + WAY + 1, after - first)
     opening = np.zeros(plan.free.shape, bool)
     flight = np.s_[after + upper : after + length, west : west + LANE]
     plan.free[flight], plan.rooms[flight] = True, well
     if upper:
         opening[flight] = True
         for part in (
-            np.s_[after : after + length, west + LANE + 1 : west + 2 * LANE + 1],
-            np.s_[after + length : after + length + LANDING, west : west + 2 * LANE + 1],
+            np.s_[after : after + length, west + LANE + 1 : west + LANE + WAY + 1],
+            np.s_[after + length : after + length + LANDING, west : west + LANE + WAY + 1],
         ):
             plan.free[part], plan.rooms[part] = True, well
     plan.open(wall, first + (after - first - _DOOR) // 2, 1, _DOOR, (hall, well))

@@ -59,7 +59,9 @@ def stacked(kind: str, seed: int, storeys: tuple[Storey, ...], flight: Flight) -
         start=first.start,
         rooms=first.rooms,
         walls=tuple(
-            replace(wall, z0=wall.z0 + s.height, z1=wall.z1 + s.height) for s in storeys for wall in s.world.walls
+            replace(wall, z0=wall.z0 + s.height, z1=wall.z1 + s.height)
+            for s in storeys
+            for wall in s.world.walls
         ),
         slabs=tuple(replace(slab, z=slab.z + s.height) for s in storeys for slab in s.world.slabs),
         objects=tuple(

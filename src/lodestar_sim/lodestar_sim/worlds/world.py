@@ -111,8 +111,8 @@ class Storey:
 class World:
     """A building in `map`, metres.
 
-    start: (x, y, yaw). bounds: x0, y0, x1, y1. charging_station: object id, 0 = none. storeys: of a building of several,
-    from the lowest to the highest; walls, slabs and objects are then those of all, rooms and start of the lowest.
+    start: (x, y, yaw). bounds: x0, y0, x1, y1. charging_station: object id, 0 = none. storeys: of a building of several
+    ones, the lowest first; walls, slabs and objects are then those of all, rooms and start of the lowest.
     """
 
     name: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -209,8 +209,19 @@ class Simulator:
             self._raycast.rebuild(still, moving)
         unseen = any(not thing.sensed for thing in things.values())
         felt = self.world.geometry(self.time, without=self._walkers) if unseen else still
-        self._rasters = [self._rasterize(felt, ground) for ground in self._grounds]
+        if self.world.storeys:
+            self._rasters = [self._storey_raster(storey.world) for storey in self.world.storeys]
+        else:
+            self._rasters = [self._rasterize(felt, self._grounds[0])]
         self._labeler = Labeler(self.world.labels(self.time))
+
+    def _storey_raster(self, storey: World) -> CollisionRaster:
+        """Return what stands on one storey, whose floor is z = 0; between the walls of a flight nothing does."""
+        geometry = replace(storey, flights=()).geometry(self.time)
+        raster = CollisionRaster(geometry.vertices, geometry.triangles, self.config.robot, self.config.raster)
+        for flight in storey.flights:
+            raster.clear(flight.x0, flight.y0, flight.x1, flight.y1)
+        return raster
 
     def _rasterize(self, geometry: Geometry, ground: Terrain | None) -> CollisionRaster:
         vertices = geometry.vertices

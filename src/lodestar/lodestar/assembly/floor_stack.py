@@ -253,10 +253,15 @@ class FloorStack:
         joined = UNKNOWN not in (known.lower, known.upper)
         if not joined and shown < 0.8 * before:
             return
-        edge = {"low": found.low} if known.leads_up(here) else {"high": found.high}
+        renewed = replace(known, width=found.width, refused=known.refused or found.refused)
         if not joined:
-            edge |= {"low": found.low, "high": found.high, "slope": found.slope, "heading": found.heading}
-        renewed = replace(known, width=found.width, refused=known.refused or found.refused, **edge)
+            renewed = replace(
+                renewed, low=found.low, high=found.high, slope=found.slope, heading=found.heading
+            )
+        elif known.leads_up(here):
+            renewed = replace(renewed, low=found.low)
+        else:
+            renewed = replace(renewed, high=found.high)
         if math.dist(renewed.low, known.low) + math.dist(renewed.high, known.high) > 0.05:
             self.building = self.building.with_passage(renewed)
 

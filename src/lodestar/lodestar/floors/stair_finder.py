@@ -127,15 +127,11 @@ def _fitted(
     middle = float(np.quantile(t, 0.05) + np.quantile(t, 0.95)) / 2.0
     rises = abs(bottom - level) <= abs(top - level)
     low, high = (level, top) if rises else (bottom, level)
-    ends = [
-        tuple(
-            float(v)
-            for v in along * ((end - plane[2] - middle * (plane[:2] @ across)) / slope) + across * middle
-        )
-        for end in (low, high)
-    ]
+    offset = plane[2] + middle * (plane[:2] @ across)
+    ends = [along * ((end - offset) / slope) + across * middle for end in (low, high)]
+    (x0, y0), (x1, y1) = (end.tolist() for end in ends)
     return Passage(
-        0, PassageKind.STAIRS, ends[0], ends[1], way, -1 if rises else UNKNOWN, UNKNOWN if rises else -1, slope,
+        0, PassageKind.STAIRS, (x0, y0), (x1, y1), way, -1 if rises else UNKNOWN, UNKNOWN if rises else -1, slope,
         math.nan, width,
         refused="" if slope <= config.steepest else _steep(slope),
     )  # fmt: skip

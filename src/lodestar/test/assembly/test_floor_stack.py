@@ -26,7 +26,7 @@ class Walker:
     def __init__(self) -> None:
         self.plan = PlanChain(MappingConfig())
         self.stack = FloorStack(FloorsConfig(stairs=True), self.plan)
-        self.now, self.x, self.z, self.walls = 0.0, 0.0, 0.0, 0
+        self.now, self.x, self.z, self.walls, self.floor = 0.0, 0.0, 0.0, 0, 0.0
 
     def be(self, x: float, z: float, tilt: float = 0.0, walls: int = 0) -> None:
         """Stand at (x, 0, z) for STEP seconds and look around. walls: seed of what stands there."""
@@ -43,12 +43,12 @@ class Walker:
             plan = np.vstack([middles + share * ends for share in np.linspace(-1.0, 1.0, 7)])
             points = np.vstack([np.column_stack([plan, np.full(len(plan), h)]) for h in (0.2, 0.4)])
             sensor = base @ planar_transform(0.0, 0.0, 0.0, 0.5)
-            up = np.array([0.0, 0.0, round(z)])
+            up = np.array([0.0, 0.0, self.floor])
             seen = (points + up - sensor[:3, 3]) @ sensor[:3, :3]
             self.plan.take_turn(LidarTurn(self.now, seen.astype(np.float32), sensor, np.eye(4), base))
 
     def stay(self, walls: int, seconds: float = 4.0) -> None:
-        self.walls = walls
+        self.walls, self.floor = walls, self.z
         for i in range(int(seconds / STEP)):
             self.be(self.x + 0.001 * i, self.z, walls=walls)
 

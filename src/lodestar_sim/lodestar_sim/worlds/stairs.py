@@ -77,8 +77,12 @@ def aligned(upper: Stairwell, lower: Stairwell) -> Stairwell:
     origin = (round(x + column * CELL, 3), round(y + row * CELL, 3))
     moved = replace(upper.plan, origin=origin)
     dx, dy = (new - old for new, old in zip(origin, upper.plan.origin))
-    moved.doors = [
-        replace(door, rect=tuple(round(v + d, 3) for v, d in zip(door.rect, (dx, dy, dx, dy))))
-        for door in upper.plan.doors
-    ]
+    moved.doors = [replace(door, rect=_shifted(door.rect, dx, dy)) for door in upper.plan.doors]
     return replace(upper, plan=moved)
+
+
+def _shifted(
+    rect: tuple[float, float, float, float], dx: float, dy: float
+) -> tuple[float, float, float, float]:
+    x0, y0, x1, y1 = rect
+    return round(x0 + dx, 3), round(y0 + dy, 3), round(x1 + dx, 3), round(y1 + dy, 3)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from tempfile import TemporaryDirectory
 
@@ -20,7 +20,7 @@ from lodestar.models.lexicon import load_lexicon
 from lodestar_eval.episode import EpisodeRunner
 from lodestar_eval.episode_run import EpisodeRun
 from lodestar_eval.memory_qa.visual_questions import tells_material
-from lodestar_eval.metrics import spl
+from lodestar_eval.metrics import sct, spl
 from lodestar_eval.phrase_book import phrase_book
 from lodestar_eval.search_eyes import served
 from lodestar_eval.settings import EpisodeSettings
@@ -61,7 +61,7 @@ class CheckQuestion:
 @dataclass(frozen=True)
 class CheckOutcome:
     """One question as it was answered. said: yes, no, or None = no answer. shortest: metres to a view of a proof. eyes:
-    whether the memory had a model that looks.
+    whether the memory had a model that looks. quickest, seconds, seen_after: as of `EpisodeOutcome`.
     """
 
     world: str
@@ -73,6 +73,9 @@ class CheckOutcome:
     shortest: float
     duration: float
     eyes: bool = False
+    quickest: float = float("nan")
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    seen_after: float = float("nan")
 
     @property
     def is_right(self) -> bool:
@@ -86,6 +89,16 @@ class CheckOutcome:
             return float("nan")
         return spl(self.is_right, self.shortest, self.path_length)
 
+    @property
+    def success(self) -> bool:
+        """Return whether the answer is true."""
+        return self.is_right
+
+    @property
+    def sct(self) -> float:
+        """Return the right answer weighted by its time, of a question that a thing proves; else NaN."""
+        return sct(self.is_right, self.quickest, self.duration) if self.question.target_ids else float("nan")
+
     def row(self) -> dict[str, object]:
         """Return one flat row of a table."""
         return {
@@ -93,7 +106,8 @@ class CheckOutcome:
             "eyes": self.eyes, "there": self.question.is_there,
             "said": "" if self.said is None else "yes" if self.said else "no",
             "right": self.is_right, "path_m": round(self.path_length, 2), "shortest_m": round(self.shortest, 2),
-            "seconds": round(self.duration, 1), "words": self.words,
+            "seconds": round(self.duration, 1),
+            **{f"seconds_{name}": round(value, 1) for name, value in self.seconds.items()}, "words": self.words,
         }  # fmt: skip
 
 
@@ -259,7 +273,8 @@ def _outcome(run: EpisodeRun, question: CheckQuestion) -> CheckOutcome:
     words = run.result.report or run.result.error_msg
     return CheckOutcome(
         run.outcome.world, run.outcome.seed, question, said_in(run), words, run.outcome.path_length,
-        run.outcome.shortest, run.outcome.duration,
+        run.outcome.shortest, run.outcome.duration, quickest=run.outcome.quickest, seconds=run.outcome.seconds,
+        seen_after=run.outcome.seen_after,
     )  # fmt: skip
 
 

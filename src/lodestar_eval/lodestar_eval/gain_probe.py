@@ -88,7 +88,7 @@ class GainProbe:
         points = points[self._rng.permutation(len(points))[:most]]
         if len(points) < 3:
             return
-        areas = survey.gains(survey.views(points))
+        areas = survey.shown(points)[:, 0]
         for point, area in zip(points, areas):
             seen = visible_mask(self._floor.grid, point, survey.view, _FULL, 0.0)
             shown = seen & self._floor.grid.free & unseen

@@ -4,14 +4,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 from lodestar_eval.metrics import mean
-from lodestar_eval.outcomes import EpisodeOutcome
 from lodestar_eval.registry import Table
 from lodestar_eval.time_split import KINDS
 
 
-def time_metrics(outcomes: Sequence[EpisodeOutcome]) -> dict[str, float]:
+class Timed(Protocol):
+    """What took time. sct: NaN = it began at its end; seconds, seen_after: as of `EpisodeOutcome`."""
+
+    @property
+    def success(self) -> bool: ...
+    @property
+    def sct(self) -> float: ...
+    @property
+    def duration(self) -> float: ...
+    @property
+    def seconds(self) -> Mapping[str, float]: ...
+    @property
+    def seen_after(self) -> float: ...
+
+
+def time_metrics(outcomes: Sequence[Timed]) -> dict[str, float]:
     """Return SCT, shares of the time by kind, and mean seconds until the target was in view and from there on."""
     whole = sum(o.seconds.get(kind, 0.0) for o in outcomes for kind in KINDS)
     metrics = {"sct": mean([o.sct for o in outcomes])}
@@ -25,12 +40,12 @@ def time_metrics(outcomes: Sequence[EpisodeOutcome]) -> dict[str, float]:
     return metrics
 
 
-def _reasons(outcomes: Sequence[EpisodeOutcome]) -> list[str]:
+def _reasons(outcomes: Sequence[Timed]) -> list[str]:
     """Return the keys of standing by the loop's state."""
     return sorted({name for o in outcomes for name in o.seconds if name.startswith("standing.")})
 
 
-def time_table(rows: Mapping[tuple[str, str], Sequence[EpisodeOutcome]]) -> Table:
+def time_table(rows: Mapping[tuple[str, str], Sequence[Timed]]) -> Table:
     """Return mean seconds by what the robot does. rows: outcomes by setting and policy."""
     reasons = _reasons([o for found in rows.values() for o in found])
     lines = []

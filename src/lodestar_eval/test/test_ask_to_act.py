@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -54,6 +55,17 @@ def test_no_answer_is_wrong_and_a_right_yes_is_weighed_by_the_way():
     assert not outcome(ABSENT, None).is_right and not outcome(THERE, False).is_right
     assert outcome(THERE, True).spl == pytest.approx(0.5) and outcome(THERE, None).spl == 0.0
     assert outcome(ABSENT, False).spl != outcome(ABSENT, False).spl  # undefined
+
+
+def test_a_right_yes_is_weighed_by_its_time_and_the_report_tells_where_the_seconds_went():
+    timed = {"quickest": 15.0, "seconds": {"driving": 40.0, "standing": 20.0, "standing.deciding": 5.0}}
+    right, wrong = (replace(outcome(THERE, said), **timed) for said in (True, False))
+    assert right.sct == pytest.approx(0.25) and wrong.sct == 0.0
+    assert math.isnan(replace(outcome(ABSENT, False), **timed).sct)
+    result = result_of([right, wrong], 1.0)
+    assert result.metrics["sct.there"] == pytest.approx(0.125)
+    assert result.metrics["time_share.driving.there"] == pytest.approx(2.0 / 3.0)
+    assert result.tables[-1].rows[0][:2] == ("ask-to-act", "there")
 
 
 def test_the_bars_are_of_all_answers_and_of_the_absent_things():

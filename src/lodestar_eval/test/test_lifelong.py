@@ -149,6 +149,17 @@ def test_a_subtask_that_begins_on_a_pose_of_success_is_left_out_of_spl(tmp_path)
     save_progress([first, there, bare], tmp_path / "lifelong.png")
 
 
+def test_the_seconds_of_subtasks_are_told_with_memory_and_without():
+    one = subtask(1, 1, True, True)
+    timed = replace(
+        one.outcome, quickest=one.outcome.duration / 4.0, seconds={"driving": 3.0, "turning": 1.0}
+    )
+    result = result_of([replace(one, outcome=timed)], 1.0)
+    assert result.metrics["sct.memory"] == pytest.approx(0.25)
+    assert result.metrics["time_share.turning.memory"] == pytest.approx(0.25)
+    assert len(result.tables[-1].rows) == 1
+
+
 def test_one_memory_alone_makes_no_difference():
     metrics = result_of([subtask(1, 1, True, True)], 1.0).metrics
     assert metrics["sr"] == 1.0 and "spl.memory_minus_none" not in metrics

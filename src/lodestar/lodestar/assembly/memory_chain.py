@@ -268,7 +268,7 @@ class MemoryChain:
             if delta.previous_revision == 0:
                 self.snapshots.keep_entities(self.scene.entities.get)
         self._knows_scene = True
-        self.changes.learn()
+        self.changes.learn(delta.updated)
 
     def _is_other_map(self, delta: SceneDelta) -> bool:
         return map_name_of(delta.map_id, delta.session_id) != self.map

@@ -281,24 +281,58 @@ class LookedAt:
         index: np.ndarray,
         reach: float,
         depth: float,
-        stride: int = 1,
         closest: np.ndarray | None = None,
     ) -> np.ndarray:
         """Return (N, n) bool: the blocks, numbered 0..n - 1 by `index` (rows, columns; -1 = none), of which points
         (N, 2) see a cell.
 
         in_view: (N, SECTORS) bool, directions that count. reach, depth, closest: as for `sector_gains`.
-        stride: cells of a block's side.
         """
-        assert self._grid is not None
-        grid = self._grid
-        cells = reach / grid.resolution
-        rays = math.ceil(2.0 * math.pi * cells * 1.1 / (SECTORS * stride))
         count = int(index.max(initial=-1)) + 1
         return view_kernels.views(
-            grid.cells, grid.occupied_from, index, self._in_cells(closest), self._surfaces.owner,
-            self._starts(points_xy), in_view, cells, depth / grid.resolution, count, rays,
+            *self._scene(points_xy, index, closest),
+            in_view,
+            *self._ranges(reach, depth),
+            count,
+            self._rays(reach, 1),
+        )
+
+    def view_sums(
+        self,
+        points_xy: np.ndarray,
+        in_view: np.ndarray,
+        index: np.ndarray,
+        weights: np.ndarray,
+        reach: float,
+        depth: float,
+        stride: int,
+        closest: np.ndarray,
+    ) -> np.ndarray:
+        """Return (N, W) float64: the sums of the weights (n, W) of the blocks of which points (N, 2) see a cell, as in
+        `views`. stride: cells of a block's side.
+        """
+        return view_kernels.view_sums(
+            *self._scene(points_xy, index, closest), in_view, *self._ranges(reach, depth), weights,
+            self._rays(reach, stride),
         )  # fmt: skip
+
+    def _scene(self, points_xy: np.ndarray, index: np.ndarray, closest: np.ndarray | None) -> tuple:
+        """Return what the kernels of views take first."""
+        assert self._grid is not None
+        grid = self._grid
+        return (
+            grid.cells, grid.occupied_from, index, self._in_cells(closest), self._surfaces.owner,
+            self._starts(points_xy),
+        )  # fmt: skip
+
+    def _ranges(self, reach: float, depth: float) -> tuple[float, float]:
+        assert self._grid is not None
+        return reach / self._grid.resolution, depth / self._grid.resolution
+
+    def _rays(self, reach: float, stride: int) -> int:
+        """Return the rays per sector that miss no block of so many cells within reach."""
+        assert self._grid is not None
+        return math.ceil(2.0 * math.pi * (reach / self._grid.resolution) * 1.1 / (SECTORS * stride))
 
     def _starts(self, points_xy: np.ndarray) -> np.ndarray:
         """Return points (N, 2) in cells (u, v)."""

@@ -12,7 +12,7 @@ from lodestar.experts.config import (
     FrontierConfig,
 )
 from lodestar.experts.coverage import LookedAt
-from lodestar.experts.frontier_tracker import FrontierRecord, FrontierTracker, find_pieces
+from lodestar.experts.frontier_tracker import FrontierRecord, FrontierTracker, find_pieces, middles
 from lodestar.experts.heights import Lens, view_heading
 from lodestar.experts.progress import Pass, Progress
 from lodestar.experts.protocol import Proposal, ProposalRequest, Rejection, RejectionReason
@@ -177,10 +177,8 @@ class FrontierExpert:
         for look in self._passes(search):
             if self._progress.barren(reach.grid, self.looked, look):
                 continue
-            for lengths in (
-                reach.easy,
-                reach.possible,
-            ):  # narrow passages are used when no other goal of this pass is left
+            for narrow in (False, True):  # narrow passages are used when no other goal of this pass is left
+                lengths = reach.possible if narrow else reach.easy
                 stop = self._best(request, reach.grid, lengths, back, look)
                 if stop is not None:
                     self._progress.aim(look, stop.length)
@@ -303,14 +301,12 @@ class FrontierExpert:
         pieces = find_pieces(grid, unseen, lengths, request.robot_pose, self.config.pieces)
         records = self._tracker.follow(grid, pieces)
         points, owners = self._candidates(survey, pieces, records)
-        count = len(points)
-        points = np.concatenate([points, grid.points_of(survey.lattice())])
-        views = survey.views(points)
-        told = self._told(survey, records, points[:count], owners, survey.gains(views[:count]), look.min_gain)
+        shown = survey.shown(points)
+        told = self._told(survey, records, points, owners, shown[:, 0], look.min_gain)
         self._frontiers = self._tracker.keep(told)
         stop = survey.best(
             points,
-            views,
+            shown,
             look.min_gain,
             self._last_goal,
             min(self.config.min_gains),
@@ -324,16 +320,13 @@ class FrontierExpert:
         self, survey: Survey, pieces: list[np.ndarray], records: list[FrontierRecord]
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return points (N, 2) and the index of each point's piece (N,); none for a piece still out of reach."""
-        cells, owners = [np.empty((0, 2), np.int64)], []
-        for index, (piece, record) in enumerate(zip(pieces, records)):
-            if self._tracker.out_of_reach(survey.grid, survey.lengths, piece, record):
-                continue
-            found = survey.candidates(piece)
-            if len(found) == 0:
-                self._tracker.condemn(survey.grid, survey.lengths, piece, record, NO_WAY)
-            cells.append(found)
-            owners += [index] * len(found)
-        return survey.grid.points_of(np.concatenate(cells)), np.array(owners, np.int64)
+        around = self._tracker.surroundings(survey.grid, survey.lengths, pieces)
+        asked = [i for i, (r, s) in enumerate(zip(records, around)) if not self._tracker.out_of_reach(r, s)]
+        cells, owners = survey.candidates(middles(pieces)[1][asked])
+        for place in set(range(len(asked))) - set(owners.tolist()):
+            index = asked[place]
+            self._tracker.condemn(records[index], around[index], NO_WAY)
+        return survey.grid.points_of(cells), np.array(asked, np.int64)[owners]
 
     def _told(
         self,
@@ -348,14 +341,14 @@ class FrontierExpert:
         rows, columns = survey.grid.cells_of(points).T
         lengths = survey.lengths[rows, columns]
         utility = np.where(gains >= min_gain, gains - self.config.alpha * lengths, -np.inf)
-        told, best = list(records), np.full(len(records), -1)
-        own = [np.flatnonzero(owners == index) for index in range(len(records))]
-        for index, mine in enumerate(own):
-            if len(mine) and math.isfinite(utility[mine].max()):
-                best[index] = mine[utility[mine].argmax()]
-        tried = self._tried(survey, points, np.isin(owners, np.flatnonzero(best < 0)), min_gain)
+        order = np.lexsort((-utility, owners))  # of each piece its best candidate first
+        own, first = np.unique(owners[order], return_index=True)
+        best = np.full(len(records), -1)
+        best[own] = np.where(np.isfinite(utility[order[first]]), order[first], -1)
+        tried = owners[self._tried(survey, points, best[owners] < 0, min_gain)]
+        told = list(records)
         for index in np.flatnonzero(best < 0).tolist():
-            reason = NO_WAY if not len(own[index]) else TRIED if tried[own[index]].any() else SHOWS_NOTHING
+            reason = NO_WAY if index not in own else TRIED if index in tried else SHOWS_NOTHING
             told[index] = replace(records[index], reason=reason, since=survey.grid.stamp)
         found = np.flatnonzero(best >= 0)
         for place, pick, heading in zip(found, best[found], survey.headings(points[best[found]])[0]):
@@ -375,8 +368,8 @@ class FrontierExpert:
         """
         tried = np.zeros(len(points), bool)
         at = np.flatnonzero(asked)
-        if len(at) and len(survey.excluded):
-            tried[at] = survey.gains(survey.views(points[at], tried=True)) >= min_gain
+        at = at[survey.barred(points[at]).any(axis=1)]
+        tried[at] = survey.shown(points[at], tried=True)[:, 0] >= min_gain
         return tried
 
     def _tell_of_battery(
@@ -385,10 +378,11 @@ class FrontierExpert:
         """Give frontiers that a full battery would reach the reason TOO_FAR."""
         full = replace(survey, lengths=lengths)
         told = []
-        for record, piece in zip(self._frontiers, pieces):
-            cells = full.candidates(piece)
+        places, owners = full.candidates(middles(pieces)[1])
+        for index, record in enumerate(self._frontiers):
+            cells = places[owners == index]
             beyond = full.grid.points_of(cells[~np.isfinite(survey.lengths[cells[:, 0], cells[:, 1]])])
-            shows = len(beyond) > 0 and full.gains(full.views(beyond)).max() >= min_gain
+            shows = full.shown(beyond)[:, 0].max(initial=-math.inf) >= min_gain
             told.append(replace(record, reason=TOO_FAR) if shows else record)
         self._frontiers = tuple(told)
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
+from numba import njit
 from scipy import ndimage
 
 from lodestar.experts.config import FrontierTrackerConfig
@@ -68,10 +68,34 @@ def find_pieces(
     order = np.argsort(key, kind="stable")
     pieces = np.split(cells[order], np.flatnonzero(np.diff(key[order])) + 1)
     pieces = [piece for piece in pieces if len(piece) >= config.min_cells]
-    away = [float(lengths[piece[:, 0], piece[:, 1]].min()) for piece in pieces]
-    ranked = sorted(range(len(pieces)), key=lambda i: (away[i], -len(pieces[i])))
-    parts = [part for i in ranked[: config.most] for part in _split(grid, pieces[i], robot, config)]
+    if not pieces:
+        return []
+    cells, starts = _joined(pieces)
+    away = np.minimum.reduceat(lengths[cells[:, 0], cells[:, 1]], starts)
+    apart = np.minimum.reduceat(np.hypot(*(grid.points_of(cells) - robot[:2]).T), starts)
+    parts: list[np.ndarray] = []
+    sizes = np.array([len(piece) for piece in pieces])
+    for i in np.lexsort((-sizes, away))[: config.most].tolist():
+        # farther away than this, a tile does not span that angle
+        parts += [pieces[i]] if apart[i] > config.tile else _split(grid, pieces[i], robot, config)
     return [part for part in parts if len(part) >= config.min_cells]
+
+
+def _joined(pieces: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the cells (N, 2) of all pieces, and where each piece begins (K,). Requires a piece."""
+    return np.concatenate(pieces), np.cumsum([0, *map(len, pieces[:-1])])
+
+
+def middles(pieces: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the mean (K, 2) float64 of the cells of each piece, and the cell (K, 2) of it that is nearest to it."""
+    if not pieces:
+        return np.empty((0, 2)), np.empty((0, 2), np.int64)
+    cells, starts = _joined(pieces)
+    counts = np.array([len(piece) for piece in pieces])
+    means = np.add.reduceat(cells, starts) / counts[:, None]
+    away = ((cells - np.repeat(means, counts, axis=0)) ** 2).sum(axis=1)
+    nearest = np.flatnonzero(away == np.repeat(np.minimum.reduceat(away, starts), counts))
+    return means, cells[nearest[np.searchsorted(nearest, starts)]]
 
 
 def _shift(grid: OccupancyGrid2D) -> np.ndarray:
@@ -84,8 +108,6 @@ def _split(
 ) -> list[np.ndarray]:
     """Return the piece, split in two by 2-means if it spans more than the angle as seen from the robot."""
     away = grid.points_of(piece) - robot[:2]
-    if np.hypot(*away.T).min() > config.tile:
-        return [piece]  # too far away for a tile to span that angle
     bearings = np.sort(np.arctan2(away[:, 1], away[:, 0]))
     span = 2.0 * math.pi - float(np.diff(np.append(bearings, bearings[0] + 2.0 * math.pi)).max())
     if span <= config.split_angle:
@@ -110,68 +132,84 @@ class FrontierTracker:
         self.images = self._shown.images
         self.keep_stored = self._shown.keep_stored
         self._next_id = 1
-        self._cells: dict[int, np.ndarray] = {}  # id -> sorted keys of its cells on the lattice fixed in map
+        # sorted keys of the cells of all pieces on the lattice fixed in map, and the ids of their pieces
+        self._cells = np.empty(0, np.int64), np.empty(0, np.int64)
         self._records: dict[int, FrontierRecord] = {}
         self._verdicts: dict[
             int, tuple[int, str]
         ] = {}  # id -> surroundings when it was found out of reach, why
 
     def follow(self, grid: OccupancyGrid2D, pieces: Sequence[np.ndarray]) -> list[FrontierRecord]:
-        """A record per piece, without a viewpoint yet."""
-        keys = [_keys(grid, piece) for piece in pieces]
-        owners = self._owners(grid, pieces, keys)
+        """A record per piece, without a viewpoint yet. The cells of a piece are in the order of the grid."""
+        if not pieces:
+            self._cells = np.empty(0, np.int64), np.empty(0, np.int64)
+            self._shown.keep(())
+            return []
+        cells, starts = _joined(pieces)
+        flat, counts = _keys(grid, cells), np.array([len(piece) for piece in pieces])
+        means, cell = middles(pieces)
+        centroids, places = grid.points_of(means), grid.points_of(cell)
+        owners = self._owners(flat, np.repeat(np.arange(len(pieces)), counts), centroids)
         records = []
-        for piece, key, identity in zip(pieces, keys, owners):
-            middle = grid.points_of(piece.mean(axis=0))
-            cell = piece[((piece - piece.mean(axis=0)) ** 2).sum(axis=1).argmin()]
-            image, updated = self._shown.refresh(identity, key, grid, grid.points_of(cell))
-            records.append(FrontierRecord(identity, middle, len(piece), keyframe_id=image, updated=updated))
-        self._cells = dict(zip(owners, keys))
+        for index, (identity, key) in enumerate(zip(owners, np.split(flat, starts[1:]))):
+            image, updated = self._shown.refresh(identity, key, grid, places[index])
+            records.append(
+                FrontierRecord(identity, centroids[index], len(key), keyframe_id=image, updated=updated)
+            )
+        order = np.argsort(flat)
+        self._cells = flat[order], np.repeat(owners, counts)[order]
         self._shown.keep(set(owners))
         return records
 
-    def _owners(
-        self, grid: OccupancyGrid2D, pieces: Sequence[np.ndarray], keys: Sequence[np.ndarray]
-    ) -> list[int]:
-        """Ids by the largest overlap, else by the nearest centroid that is left, else new ones."""
-        old = np.concatenate([*self._cells.values(), np.empty(0, np.int64)])
-        owner = np.repeat(np.array(list(self._cells), np.int64), [len(c) for c in self._cells.values()])
-        order = np.argsort(old, kind="stable")
-        old, owner = old[order], owner[order]
+    def _owners(self, keys: np.ndarray, piece_of: np.ndarray, centroids: np.ndarray) -> list[int]:
+        """Ids by the largest overlap, else by the nearest centroid that is left, else new ones.
+
+        keys: (N,) of all cells. piece_of: (N,) index of their pieces. centroids: (K, 2) of the pieces.
+        """
+        old, owner = self._cells
         left = dict(self._records)
-        owners = [0] * len(pieces)
-        for index, key in enumerate(keys):
-            at = np.minimum(np.searchsorted(old, key), max(len(old) - 1, 0))
-            shared = owner[at[old[at] == key]] if len(old) else np.empty(0, np.int64)
-            for identity in np.bincount(shared).argsort(kind="stable")[::-1][:3] if len(shared) else ():
-                if int(identity) in left and (shared == identity).any():
-                    owners[index] = left.pop(int(identity)).id
-                    break
-        for index, piece in enumerate(pieces):
-            if owners[index] == 0:
-                middle = grid.points_of(piece.mean(axis=0))
-                away = {identity: math.dist(r.centroid, middle) for identity, r in left.items()}
-                nearest = min(away, key=away.__getitem__, default=0)
-                if nearest and away[nearest] <= self.config.same_distance:
-                    owners[index] = left.pop(nearest).id
-                else:
-                    owners[index], self._next_id = self._next_id, self._next_id + 1
+        owners = [0] * len(centroids)
+        at = np.minimum(np.searchsorted(old, keys), max(len(old) - 1, 0))
+        shared = old[at] == keys if len(old) else np.zeros(len(keys), bool)
+        pairs, sizes = np.unique(piece_of[shared] * (1 << 32) + owner[at[shared]], return_counts=True)
+        tried = [0] * len(
+            centroids
+        )  # the three that share most, of two that share as much the newer one first
+        for pair in pairs[np.lexsort((-pairs, -sizes, pairs >> 32))].tolist():
+            index, identity = divmod(pair, 1 << 32)
+            if not owners[index] and tried[index] < 3 and identity in left:
+                owners[index] = left.pop(identity).id
+            tried[index] += 1
+        for index in (i for i, found in enumerate(owners) if not found):
+            away = {identity: math.dist(r.centroid, centroids[index]) for identity, r in left.items()}
+            nearest = min(away, key=away.__getitem__, default=0)
+            if nearest and away[nearest] <= self.config.same_distance:
+                owners[index] = left.pop(nearest).id
+            else:
+                owners[index], self._next_id = self._next_id, self._next_id + 1
         return owners
 
-    def out_of_reach(
-        self, grid: OccupancyGrid2D, lengths: np.ndarray, piece: np.ndarray, record: FrontierRecord
-    ) -> str:
+    def out_of_reach(self, record: FrontierRecord, surroundings: int) -> str:
         """Return why this piece is out of reach; empty if that must be computed. A verdict holds while the map and
-        the path lengths around the piece stay the same.
+        the path lengths around the piece stay the same: `surroundings` tells them.
         """
-        reason = self._verdicts.get(record.id, (0, ""))
-        return reason[1] if reason[0] == self._surroundings(grid, lengths, piece) else ""
+        told, why = self._verdicts.get(record.id, (surroundings, ""))
+        return why if told == surroundings else ""
 
-    def condemn(
-        self, grid: OccupancyGrid2D, lengths: np.ndarray, piece: np.ndarray, record: FrontierRecord, why: str
-    ) -> None:
+    def condemn(self, record: FrontierRecord, surroundings: int, why: str) -> None:
         """Record that the piece is out of reach for the given reason while its surroundings stay the same."""
-        self._verdicts[record.id] = (self._surroundings(grid, lengths, piece), why)
+        self._verdicts[record.id] = surroundings, why
+
+    def surroundings(
+        self, grid: OccupancyGrid2D, lengths: np.ndarray, pieces: Sequence[np.ndarray]
+    ) -> list[int]:
+        """Return a number per piece that tells what is known, closed and reachable around it."""
+        if not pieces:
+            return []
+        cells, starts = _joined(pieces)
+        low, high = np.minimum.reduceat(cells, starts), np.maximum.reduceat(cells, starts)
+        reach = math.ceil(self.config.beside / grid.resolution)
+        return _digests(grid.barred_cells, grid.occupied_from, lengths, low - reach, high + reach).tolist()
 
     def keep(self, records: Sequence[FrontierRecord]) -> tuple[FrontierRecord, ...]:
         """Store the records of this request and return them; an unchanged reason keeps its time."""
@@ -179,23 +217,29 @@ class FrontierTracker:
         for record in records:
             before = self._records.get(record.id)
             same = before is not None and not before.reachable and before.reason == record.reason
-            kept.append(replace(record, since=before.since if same and before is not None else record.since))
+            kept.append(replace(record, since=before.since) if same and before is not None else record)
         self._records = {record.id: record for record in kept}
         self._verdicts = {i: verdict for i, verdict in self._verdicts.items() if i in self._records}
         return tuple(kept)
 
-    def _surroundings(self, grid: OccupancyGrid2D, lengths: np.ndarray, piece: np.ndarray) -> int:
-        reach = math.ceil(self.config.beside / grid.resolution)
-        top, left = np.maximum(piece.min(axis=0) - reach, 0)
-        bottom, right = piece.max(axis=0) + reach + 1
-        cells = grid.barred_cells[top:bottom, left:right]
-        known = np.where(cells < 0, 0, np.where(cells >= grid.occupied_from, 1, 2)).astype(np.int8)
-        return zlib.crc32(
-            (known + 3 * np.isfinite(lengths[top:bottom, left:right])).astype(np.int8).tobytes()
-        )
+
+@njit(cache=True)
+def _digests(cells, occupied_from, lengths, low, high):
+    """Return a hash (K,) int64 of what is unknown, closed and reachable from cells `low` to `high`, (K, 2) each."""
+    rows, columns = cells.shape
+    digests = np.empty(len(low), np.int64)
+    for k in range(len(low)):
+        digest = np.int64(1469598103934665603)  # FNV-1a
+        for row in range(max(low[k, 0], 0), min(high[k, 0] + 1, rows)):
+            for column in range(max(low[k, 1], 0), min(high[k, 1] + 1, columns)):
+                value = cells[row, column]
+                known = 0 if value < 0 else 1 if value >= occupied_from else 2
+                digest = (digest ^ (known + 3 * np.isfinite(lengths[row, column]))) * np.int64(1099511628211)
+        digests[k] = digest
+    return digests
 
 
-def _keys(grid: OccupancyGrid2D, piece: np.ndarray) -> np.ndarray:
-    """Sorted int64 keys of the cells on the lattice that is fixed in map."""
-    lattice = piece + _shift(grid)
-    return np.sort(lattice[:, 0] * (1 << 32) + lattice[:, 1])
+def _keys(grid: OccupancyGrid2D, cells: np.ndarray) -> np.ndarray:
+    """Return int64 keys of cells (N, 2) on the lattice that is fixed in map; they ascend in the order of the grid."""
+    lattice = cells + _shift(grid)
+    return lattice[:, 0] * (1 << 32) + lattice[:, 1]

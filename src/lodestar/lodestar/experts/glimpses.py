@@ -91,10 +91,14 @@ class GlimpseMemory:
             for label, found in boxes.items():
                 if same_kind(entity.label, label):
                     found.append((entity.box_min, entity.box_max))
-        corners = {label: np.array(found).transpose(1, 0, 2) for label, found in boxes.items() if found}
-        self._glimpses = [
-            g for g in self._glimpses if not self._is_among(g, corners.get(g.thing.detection.label))
-        ]
+        centers = np.array([g.thing.center for g in self._glimpses]).reshape(-1, 3)
+        unknown = np.ones(len(centers), bool)
+        for label, found in boxes.items():
+            if found:
+                own = np.array([g.thing.detection.label == label for g in self._glimpses])
+                away = point_box_distance(centers[own, None], *np.array(found).transpose(1, 0, 2))
+                unknown[own] = away.min(axis=1) > self._config.same_place
+        self._glimpses = [g for g, kept in zip(self._glimpses, unknown) if kept]
         return list(self._glimpses)
 
     def is_spent(self, glimpse: Glimpse, given_up: Sequence[Sequence[float]]) -> bool:
@@ -112,12 +116,6 @@ class GlimpseMemory:
         with self._anchor.correction(frame.map_from_odom, frame.odom_from_camera) as jump:
             if jump is not None:
                 self._glimpses = [_moved(glimpse, jump) for glimpse in self._glimpses]
-
-    def _is_among(self, glimpse: Glimpse, boxes: np.ndarray | None) -> bool:
-        """Return whether one of boxes (2, N, 3) is at its place."""
-        if boxes is None:
-            return False
-        return float(point_box_distance(glimpse.thing.center, *boxes).min()) <= self._config.same_place
 
     def _at(self, thing: LiftedDetection) -> Glimpse | None:
         alike = [g for g in self._glimpses if same_kind(g.thing.detection.label, thing.detection.label)]

@@ -69,10 +69,8 @@ class LikelyPlaces:
                 belief.weights, np.array(request.excluded_goals, np.float64).reshape(-1, 3), self._config.stops,
                 self._reach.pace,
             )  # fmt: skip
-            points = grid.points_of(survey.lattice())
-            stop = survey.best(
-                points, survey.views(points), self._config.min_gain, None, robot=request.robot_pose
-            )
+            nothing = np.empty((0, 2))
+            stop = survey.best(nothing, nothing, self._config.min_gain, None, robot=request.robot_pose)
             if stop is None:
                 continue
             chance = self._shown(survey, stop, unseen, shares)

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 
 import cv2
 import numpy as np
-from scipy import ndimage
 from scipy.special import logsumexp
 
 from lodestar.experts.belief_config import BeliefConfig
@@ -30,7 +29,7 @@ from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity, EntityState, Region
 from lodestar.scene.regions import RegionMap
 
-_EIGHT = np.ones((3, 3), bool)
+_EIGHT = np.ones((3, 3), np.uint8)
 
 Reading = tuple[tuple[str, ...], float]  # words of a task's target and what it is near, and its share
 
@@ -65,22 +64,34 @@ def hidden_floor(
     unknown from known floor, not beyond walls.
     """
     steps = max(round(behind / grid.resolution), 1)
-    near = ndimage.binary_dilation(grid.free, _EIGHT, iterations=steps, mask=grid.unknown | grid.free)
+    near = grid.kept((hidden_floor, steps), lambda: _grown(grid.free, ~grid.occupied, steps))
     return np.where(grid.unknown, unknown_share * near, 1.0) * unseen
 
 
+def _grown(mask: np.ndarray, within: np.ndarray, steps: int) -> np.ndarray:
+    """Return the mask (rows, columns) bool, grown by so many cells in all eight directions within another one."""
+    grown, within = mask.astype(np.uint8), within.astype(np.uint8)
+    for _ in range(steps):
+        grown = cv2.dilate(grown, _EIGHT) & within
+    return grown.astype(bool)
+
+
 class RoomBelief:
-    """Beliefs of tasks' targets; one for each state of scene, grid and task is kept. Not safe for threads."""
+    """Beliefs of tasks' targets. The newest one of a scene is kept for all experts that ask of it in one epoch.
+
+    Not safe for threads.
+    """
 
     def __init__(self, phrases: PhraseBook, config: BeliefConfig | None = None) -> None:
         self._config = config or BeliefConfig()
         self._phrases = phrases
         self._sense = CoOccurrence(phrases, self._config.prior)
-        self._usual: dict[
-            tuple[str, str], float
-        ] = {}  # by model and name: mean score near an object of any kind
-        self._base: tuple[str, np.ndarray] | None = None
-        self._newest: tuple[object, RegionMap | None, Belief] | None = None
+        self._usual: dict[tuple[str, str], float]  # by model and name: mean score near an object of any kind
+        self._base: dict[str, np.ndarray]  # by model: shares of kinds of rooms
+        self._logs: dict[tuple[str, str], np.ndarray]  # by model and word: logarithms of the ratios to these
+        self._usual, self._base, self._logs = phrases.derived.setdefault(
+            (RoomBelief, self._config.prior), ({}, {}, {})
+        )
 
     def over(self, request: ProposalRequest, grid: OccupancyGrid2D, mirror: SceneMirror) -> Belief | None:
         """Return the belief; None without a particular target, known objects or word vectors."""
@@ -92,7 +103,8 @@ class RoomBelief:
         regions = tuple((r.id, r.label, r.plates, r.named) for r in mirror.regions.values())
         key = (readings, alike, anchors, mirror.map_id, mirror.session_id, mirror.revision, regions, grid.cells.shape,
                grid.origin, grid.resolution)  # fmt: skip
-        newest = self._newest
+        shared = (RoomBelief, self._phrases, self._config)
+        newest: tuple[object, RegionMap | None, Belief] | None = mirror.derived.get(shared)
         if newest is not None and newest[0] == (key, self._phrases.model) and _same(newest[1], mirror.rooms):
             return newest[2]
         things = [t for t in mirror.entities.values() if t.state is EntityState.ACTIVE and t.label]
@@ -105,7 +117,7 @@ class RoomBelief:
         except MissingPhrases:
             return None
         # the model is known once it gave vectors; the map of rooms itself may be changed in its place
-        self._newest = (key, self._phrases.model), copy(mirror.rooms), belief
+        mirror.derived[shared] = (key, self._phrases.model), copy(mirror.rooms), belief
         return belief
 
     def _belief(
@@ -189,9 +201,9 @@ class RoomBelief:
         for thing in things:
             if thing.region_id in mirror.regions:  # 0 = in no room
                 inside.setdefault(thing.region_id, set()).add(thing.label)
-        told = {i: self._said(labels, base) for i, labels in inside.items()}
+        told = {i: self._said(labels) for i, labels in inside.items()}
         prior = _of_building(base, list(told.values()), self._sense.rooms, self._config.building_trust)
-        likely = np.mean([np.log(self._ratios(name, base)) for name in named], axis=0)
+        likely = np.mean([self._log_ratios(name) for name in named], axis=0)
         lifted = np.exp(likely)
         usual = float(prior @ lifted)
         ratios = {}
@@ -215,20 +227,26 @@ class RoomBelief:
             kinds[self._sense.rooms.index(named)] += sure
         return kinds
 
-    def _said(self, labels: set[str], base: np.ndarray) -> np.ndarray:
+    def _said(self, labels: set[str]) -> np.ndarray:
         """Return the logarithms (R,) of how much likelier the kinds in a room are in each kind of room."""
-        return np.sum([np.log(self._ratios(label, base)) for label in sorted(labels)], axis=0)
+        return np.sum([self._log_ratios(label) for label in sorted(labels)], axis=0)
 
-    def _ratios(self, phrase: str, base: np.ndarray) -> np.ndarray:
-        """Return how much likelier a thing so called is in each kind of room (R,) than things are."""
-        return self._sense.room_shares(phrase).astype(np.float64) / base
+    def _log_ratios(self, phrase: str) -> np.ndarray:
+        """Return the logarithms (R,) of how much likelier a thing so called is in each kind of room than things are."""
+        known = self._logs.get((self._phrases.model, phrase))
+        if known is None:
+            shares = self._sense.room_shares(phrase).astype(np.float64)
+            known = np.log(shares / self._kinds_of_rooms())
+            self._logs[self._phrases.model, phrase] = known
+        return known
 
     def _kinds_of_rooms(self) -> np.ndarray:
         """Return the share (R,) of each kind of room among all things of the lexicon."""
-        if self._base is None or self._base[0] != self._phrases.model:
+        base = self._base.get(self._phrases.model)
+        if base is None:
             shares = [self._sense.room_shares(word) for word in sorted(load_lexicon().nouns)]
-            self._base = self._phrases.model, np.asarray(np.mean(shares, axis=0), np.float64)
-        return self._base[1]
+            base = self._base[self._phrases.model] = np.asarray(np.mean(shares, axis=0), np.float64)
+        return base
 
 
 def _of_building(

@@ -1,4 +1,6 @@
-"""Compiled rays from viewpoints: how far each sees, what is new there, and over which furniture it looks."""
+"""Compiled rays from viewpoints: how far each sees, what is new there, and over which furniture it looks; and the
+places from which a piece of frontier is seen.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ import math
 import numpy as np
 from numba import njit
 
-from lodestar.grid.visibility import ray_buffers, ray_cells
+from lodestar.grid.visibility import least_in_sight, ray_buffers, ray_cells, sight_directions
 
 
 @njit(cache=True)
@@ -71,68 +73,140 @@ def sector_gains(cells, occupied_from, unseen, closest, owner, starts, reach, de
 
 
 @njit(cache=True)
-def views(cells, occupied_from, index, closest, owner, starts, in_view, reach, depth, count, rays):
-    """Return (N, count) bool: the numbered cells (`index` >= 0) that each start sees in its sectors `in_view`.
+def _mark(cells, occupied_from, index, closest, owner, start, in_view, reach, depth, cosines, sines, buffers, own,
+          mark, new):  # fmt: skip
+    """Set `own` (count,) to `mark` at the numbers (`index` >= 0) of the cells that one start sees in its sectors
+    `in_view` (sectors,). Returns how many were not so before; they are new[:n].
 
     A ray is followed here as by `ray_cells`, and no farther than it shows something; what lies over known furniture
     that ends it is left to `ray_over`.
     """
-    flat, entered = ray_buffers(reach)
-    more, further = ray_buffers(reach)
+    flat, entered, more, further = buffers
     values, numbers, needed, owners = cells.ravel(), index.ravel(), closest.ravel(), owner.ravel()
     rows, columns = cells.shape
-    sectors = in_view.shape[1]
-    cosines, sines = _directions(2.0 * math.pi * (np.arange(sectors * rays) + 0.5) / (sectors * rays))
-    seen = np.zeros((len(starts), count), np.bool_)
-    for i in range(len(starts)):
-        u0, v0 = starts[i]
-        own = seen[i]
-        for ray in range(sectors * rays):
-            if not in_view[i, ray // rays]:
-                continue
-            du, dv = cosines[ray], sines[ray]
-            column, row = math.floor(u0), math.floor(v0)
-            step_u, step_v = (1 if du > 0 else -1), (1 if dv > 0 else -1)
-            next_u = ((column + (du > 0)) - u0) / du if abs(du) > 1e-12 else math.inf
-            next_v = ((row + (dv > 0)) - v0) / dv if abs(dv) > 1e-12 else math.inf
-            gap_u = abs(1.0 / du) if abs(du) > 1e-12 else math.inf
-            gap_v = abs(1.0 / dv) if abs(dv) > 1e-12 else math.inf
-            travelled, inside, begun, goes_over = 0.0, 0.0, False, False
-            while travelled < reach:
-                ahead = min(next_u, next_v)
-                if 0 <= row < rows and 0 <= column < columns:
-                    begun = True
-                    at = row * columns + column
-                    value = values[at]
-                    if travelled > 0.0 and value >= occupied_from and owners[at] >= 0:
-                        goes_over = True
-                        break
-                    if numbers[at] >= 0 and travelled >= needed[at]:
-                        own[numbers[at]] = True
-                    if travelled > 0.0 and value >= occupied_from:
-                        break
-                    if value < 0:
-                        inside += ahead - travelled
-                        if inside > depth:
-                            break
-                elif begun:
-                    break  # a ray cannot re-enter the grid
-                travelled = ahead
-                if next_u < next_v:
-                    column += step_u
-                    next_u += gap_u
-                else:
-                    row += step_v
-                    next_v += gap_v
-            if not goes_over:
-                continue
-            n, _ = ray_over(cells, occupied_from, owner, u0, v0, du, dv, reach, flat, entered, more, further)
-            inside = 0.0
-            for k in range(n):
-                if numbers[flat[k]] >= 0 and entered[k] >= needed[flat[k]]:
-                    own[numbers[flat[k]]] = True
-                if values[flat[k]] < 0 and k + 1 < n:
-                    inside += entered[k + 1] - entered[k]
+    rays = len(cosines) // len(in_view)
+    u0, v0 = start
+    count = 0
+    for ray in range(len(cosines)):
+        if not in_view[ray // rays]:
+            continue
+        du, dv = cosines[ray], sines[ray]
+        column, row = math.floor(u0), math.floor(v0)
+        step_u, step_v = (1 if du > 0 else -1), (1 if dv > 0 else -1)
+        next_u = ((column + (du > 0)) - u0) / du if abs(du) > 1e-12 else math.inf
+        next_v = ((row + (dv > 0)) - v0) / dv if abs(dv) > 1e-12 else math.inf
+        gap_u = abs(1.0 / du) if abs(du) > 1e-12 else math.inf
+        gap_v = abs(1.0 / dv) if abs(dv) > 1e-12 else math.inf
+        travelled, inside, begun, goes_over = 0.0, 0.0, False, False
+        while travelled < reach:
+            ahead = min(next_u, next_v)
+            if 0 <= row < rows and 0 <= column < columns:
+                begun = True
+                at = row * columns + column
+                value = values[at]
+                if travelled > 0.0 and value >= occupied_from and owners[at] >= 0:
+                    goes_over = True
+                    break
+                number = numbers[at]
+                if number >= 0 and own[number] != mark and travelled >= needed[at]:
+                    own[number], new[count] = mark, number
+                    count += 1
+                if travelled > 0.0 and value >= occupied_from:
+                    break
+                if value < 0:
+                    inside += ahead - travelled
                     if inside > depth:
                         break
+            elif begun:
+                break  # a ray cannot re-enter the grid
+            travelled = ahead
+            if next_u < next_v:
+                column += step_u
+                next_u += gap_u
+            else:
+                row += step_v
+                next_v += gap_v
+        if not goes_over:
+            continue
+        n, _ = ray_over(cells, occupied_from, owner, u0, v0, du, dv, reach, flat, entered, more, further)
+        inside = 0.0
+        for k in range(n):
+            number = numbers[flat[k]]
+            if number >= 0 and own[number] != mark and entered[k] >= needed[flat[k]]:
+                own[number], new[count] = mark, number
+                count += 1
+            if values[flat[k]] < 0 and k + 1 < n:
+                inside += entered[k + 1] - entered[k]
+                if inside > depth:
+                    break
+    return count
+
+
+@njit(cache=True)
+def views(cells, occupied_from, index, closest, owner, starts, in_view, reach, depth, count, rays):
+    """Return (N, count) bool: the numbered cells (`index` >= 0) that each start sees in its sectors `in_view`."""
+    sectors = in_view.shape[1]
+    cosines, sines = _directions(2.0 * math.pi * (np.arange(sectors * rays) + 0.5) / (sectors * rays))
+    buffers = ray_buffers(reach) + ray_buffers(reach)
+    seen, new = np.zeros((len(starts), count), np.bool_), np.empty(count, np.int64)
+    for i in range(len(starts)):
+        _mark(
+            cells, occupied_from, index, closest, owner, starts[i], in_view[i], reach, depth, cosines, sines, buffers,
+            seen[i], True, new,
+        )  # fmt: skip
     return seen
+
+
+@njit(cache=True)
+def view_sums(cells, occupied_from, index, closest, owner, starts, in_view, reach, depth, weights, rays):
+    """Return (N, W) float64: the sums of the weights (count, W) of the numbered cells that each start sees."""
+    sectors = in_view.shape[1]
+    cosines, sines = _directions(2.0 * math.pi * (np.arange(sectors * rays) + 0.5) / (sectors * rays))
+    buffers = ray_buffers(reach) + ray_buffers(reach)
+    own, new = np.zeros(len(weights), np.int32), np.empty(len(weights), np.int64)
+    sums = np.zeros((len(starts), weights.shape[1]))
+    for i in range(len(starts)):
+        count = _mark(
+            cells, occupied_from, index, closest, owner, starts[i], in_view[i], reach, depth, cosines, sines, buffers,
+            own, i + 1, new,
+        )  # fmt: skip
+        for k in range(count):
+            for w in range(weights.shape[1]):
+                sums[i, w] += weights[new[k], w]
+    return sums
+
+
+@njit(cache=True)
+def _picks(usable, lengths, row, column, reach):
+    """Return the flat indices of the usable cell closest to a cell, and of that with the least length, of those in the
+    square of half side `reach` cells around it; -1 = there is none.
+    """
+    rows, columns = usable.shape
+    nearest, quickest, away, least = -1, -1, 0, np.inf
+    for r in range(max(row - reach, 0), min(row + reach + 1, rows)):
+        for c in range(max(column - reach, 0), min(column + reach + 1, columns)):
+            if usable[r, c]:
+                off = (r - row) * (r - row) + (c - column) * (c - column)
+                if nearest < 0 or off < away:
+                    nearest, away = r * columns + c, off
+                if quickest < 0 or lengths[r, c] < least:
+                    quickest, least = r * columns + c, lengths[r, c]
+    return nearest, quickest
+
+
+@njit(cache=True)
+def piece_candidates(cells, occupied_from, roomy, narrow, lengths, middles, standoff, glance):
+    """Return flat indices (K, 3) of the candidates of pieces with these middles (K, 2); -1 = there is none. A place
+    without room to turn is one only where none within the standoff has it.
+    """
+    found = np.full((len(middles), 3), -1, np.int64)
+    cosines, sines = sight_directions(glance)
+    for k in range(len(middles)):
+        row, column = middles[k]
+        found[k, :2] = _picks(roomy, lengths, row, column, standoff)
+        if found[k, 0] < 0:
+            found[k, :2] = _picks(narrow, lengths, row, column, standoff)
+        found[k, 2] = least_in_sight(
+            cells, occupied_from, lengths, roomy, row, column, glance, cosines, sines
+        )
+    return found

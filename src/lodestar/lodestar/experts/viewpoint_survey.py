@@ -16,20 +16,20 @@ from functools import cached_property
 
 import cv2
 import numpy as np
-from numba import njit
 
 from lodestar.experts.config import StopConfig
 from lodestar.experts.coverage import SECTORS, LookedAt
+from lodestar.experts.view_kernels import piece_candidates
 from lodestar.geometry.poses import wrap_angle
 from lodestar.grid.config import PaceConfig
 from lodestar.grid.footprint import GO2, footprints_free
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.pace import seconds_of
-from lodestar.grid.visibility import nearest_in_sight
 
 _PARTS = 256.0  # of a weight of 1; float32 sums them exactly up to 65,536 cells of weight 1
 
 _SECTOR = 2.0 * math.pi / SECTORS  # radians
+_AT_ONCE = 100  # places of the lattice that are rated between two comparisons with the best; chosen
 _STEP = 0.4  # metres before a viewpoint, where the direction of the way is taken; chosen
 HEADINGS = wrap_angle((np.arange(SECTORS) + 0.5) * (2.0 * math.pi / SECTORS))
 
@@ -90,28 +90,20 @@ class Survey:
             reachable & (self.clear >= self.config.narrow_clearance),
         )
 
-    def candidates(self, piece: np.ndarray) -> np.ndarray:
-        """(N, 2) cells, N <= 3, from which a piece (n, 2) may be looked into: the nearest by path, the closest to
-        it, and the first one on the way that sees its middle.
+    def candidates(self, middles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return cells (N, 2) from which pieces may be looked into, at most three for each, and the index (N,) of the
+        piece: the nearest by path, the closest to it, and the first one on the way that sees its middle, (K, 2) cells.
         """
-        middle = piece[((piece - piece.mean(axis=0)) ** 2).sum(axis=1).argmin()]
         roomy, narrow = self._standing
-        reach = math.ceil(self.config.standoff / self.grid.resolution)
-        window = _window(middle, reach, roomy.shape)
-        usable = roomy if roomy[window].any() else narrow
-        nearest, quickest = _picks(usable, self.lengths, int(middle[0]), int(middle[1]), reach)
-        picks: list[tuple[int, int]] = []
-        if nearest >= 0:
-            picks = [divmod(index, roomy.shape[1]) for index in (nearest, quickest)]
-        first = self._first_sight(middle)
-        if first is not None:
-            picks.append(first)
-        return np.array(sorted(set(picks)), np.int64).reshape(-1, 2)
-
-    def _first_sight(self, middle: np.ndarray) -> tuple[int, int] | None:
-        """Return the cell nearest by path, with room to turn, from which the middle of a piece is visible."""
-        glance = min(self.config.glance, self.reach)
-        return nearest_in_sight(self.grid, middle, glance, self.lengths, self._standing[0])
+        standoff = math.ceil(self.config.standoff / self.grid.resolution)
+        glance = min(self.config.glance, self.reach) / self.grid.resolution
+        found = piece_candidates(
+            self.grid.cells, self.grid.occupied_from, roomy, narrow, self.lengths, middles, standoff, glance
+        )
+        order = np.sort(found, axis=1)
+        new = (order >= 0) & (np.diff(order, axis=1, prepend=-1) != 0)
+        cells = np.stack(np.divmod(order[new], roomy.shape[1]), axis=1)
+        return cells, np.nonzero(new)[0]
 
     def lattice(self) -> np.ndarray:
         """Return cells (N, 2) with room to turn, `spacing` apart and fixed in map, with unseen cells within view;
@@ -143,11 +135,14 @@ class Survey:
                 [np.repeat(points[tight], SECTORS, axis=0), np.tile(HEADINGS, len(tight))]
             )
             allowed[tight] = footprints_free(self.grid, poses).reshape(-1, SECTORS)
-        for goal in () if tried else self.excluded:
-            near = np.hypot(*(points - goal[:2]).T) <= self.config.same_goal_distance
-            same = np.abs(wrap_angle(HEADINGS - goal[2])) <= self.config.same_goal_angle
-            allowed[np.ix_(near, same)] = False
-        return allowed
+        return allowed if tried else allowed & ~self.barred(points)
+
+    def barred(self, points: np.ndarray) -> np.ndarray:
+        """Return (N, SECTORS) bool: headings at points (N, 2) that are those of excluded goals."""
+        goals = self.excluded
+        away = np.hypot(*(points[:, None] - goals[None, :, :2]).T).T
+        turned = np.abs(wrap_angle(HEADINGS - goals[:, 2:]))
+        return (away <= self.config.same_goal_distance) @ (turned <= self.config.same_goal_angle)
 
     @cached_property
     def _within(self) -> tuple[np.ndarray, np.ndarray]:
@@ -175,32 +170,56 @@ class Survey:
         index = np.full(self.unseen.shape, -1, np.int32)
         index[rows, columns] = numbers
         count = np.bincount(numbers, minlength=blocks).astype(np.float32)
+        return index, count, np.bincount(numbers, self._weights, minlength=blocks).astype(np.float32)
+
+    @cached_property
+    def _weights(self) -> np.ndarray:
+        """Return the weight (n,) of each cell of `_within`."""
+        rows, columns = self._within
         weight = np.where(self.grid.unknown[rows, columns], self.config.unknown_share, 1.0)
         if self.prior is not None:
             weight = weight * self.prior[rows, columns]
-        weight = np.rint(weight * _PARTS) / _PARTS
-        return index, count, np.bincount(numbers, weight, minlength=blocks).astype(np.float32)
+        return np.rint(weight * _PARTS) / _PARTS
 
-    def views(self, points: np.ndarray, tried: bool = False) -> np.ndarray:
-        """Return (N, n) float32: 1 where a point shows a block by turning in place."""
-        if len(points) == 0:
-            return np.zeros((0, len(self._samples[1])), np.float32)
+    def shown(self, points: np.ndarray, tried: bool = False) -> np.ndarray:
+        """Return the area (N, 2) in m^2 that points (N, 2) show by turning in place, without and with weights."""
+        index, *sizes = self._samples
+        once, places = np.unique(
+            points @ (1.0, 1.0j), return_inverse=True
+        )  # several pieces share a candidate
+        points = np.stack([once.real, once.imag], axis=1)
         in_view = window_sums(self.allowed(points, tried).astype(np.float64), self.fov) > 0.0
-        seen = self.looked.views(
-            points, in_view, self._samples[0], self.view, self.config.depth, self._stride, self.closest
+        sums = self.looked.view_sums(
+            points,
+            in_view,
+            index,
+            np.stack(sizes, axis=1),
+            self.view,
+            self.config.depth,
+            self._stride,
+            self.closest,
         )
-        return seen.astype(np.float32)
+        return self._areas(sums)[places]
 
-    def gains(self, views: np.ndarray) -> np.ndarray:
-        """Return the area (N,) in m^2 that views show."""
-        return self._areas(views @ self._samples[1])
+    def _bounds(self, cells: np.ndarray) -> np.ndarray:
+        """Return the area (N, 2) in m^2 that `shown` does not exceed at cells (N, 2): all within a view's range."""
+        reach = math.ceil(self.view / self.grid.resolution) + self._stride
+        low = np.maximum(cells - reach, 0)
+        high = np.minimum(cells + reach + 1, self.unseen.shape)
+        sums = np.empty((len(cells), 2))
+        image = np.zeros(self.unseen.shape, np.float32)
+        for k, weights in enumerate((1.0, self._weights)):
+            image[self._within] = weights
+            upto = cv2.integral(image, sdepth=cv2.CV_64F)
+            sums[:, k] = (upto[high[:, 0], high[:, 1]] - upto[low[:, 0], high[:, 1]]
+                          - upto[high[:, 0], low[:, 1]] + upto[low[:, 0], low[:, 1]])  # fmt: skip
+        return self._areas(sums)
 
-    def share(self, view: np.ndarray) -> float:
-        """Return the share, 0..1, of the weight of all unseen cells and of what lies beyond the map that a view (n,)
-        shows: the probability that it shows the target, if the weights are right.
+    def share(self, shown: float) -> float:
+        """Return the share, 0..1, of the weight of all unseen cells and of what lies beyond the map that is shown with
+        such a weighted area, m^2: the probability that it shows the target, if the weights are right.
         """
-        mass = self._samples[2]
-        shown, unseen = self._areas(np.array([view @ mass, mass.sum()]))
+        unseen = self._areas(self._samples[2].sum())
         return float(shown / (unseen + self.config.beyond)) if shown > 0.0 else 0.0
 
     def _areas(self, cells: np.ndarray) -> np.ndarray:
@@ -219,7 +238,7 @@ class Survey:
     def best(
         self,
         points: np.ndarray,
-        views: np.ndarray,
+        shown: np.ndarray,
         min_gain: float,
         last: np.ndarray | None,
         finish_gain: float = math.inf,
@@ -231,46 +250,72 @@ class Survey:
 
         A last goal that shows at least `finish_gain` is finished before one that is more than twice as far away:
         to come back for it would cost more than to go there first.
-        points: (N, 2) candidates. views: (N, n) as from `views`. robot: (3,) pose.
+        points: (N, 2) candidates besides those of the lattice. shown: (N, 2) as from `shown`. robot: (3,) pose.
         """
-        mass = self._samples[2]
         kept = last is not None and self._reachable(last)
         if kept:
             assert last is not None
             points = np.concatenate([last[None, :2], points])
-            views = np.vstack([self.views(last[None, :2]), views])
+            shown = np.concatenate([np.zeros((1, 2)), shown])
+        lattice = self.lattice()
+        known = len(points)
+        points = np.concatenate([points, self.grid.points_of(lattice)])
         if len(points) == 0:
             return None
+        shown = np.concatenate([shown, np.zeros((len(lattice), 2))])
         lengths = self.lengths[tuple(self.grid.cells_of(points).T)]
-        gains = self.gains(views)
         wanted = np.full(len(points), min_gain)
         seconds = lengths / self.pace.speed + self.pace.look
-        worth = self._areas(views @ mass) / seconds
+        favour = np.ones(len(points))
         if kept:
-            wanted[0] = min_gain / 2.0
-            worth[0] *= 1.0 + self.config.keep
-        worth = np.where(gains >= wanted, worth, -np.inf)
+            wanted[0], favour[0] = min_gain / 2.0, 1.0 + self.config.keep
+
+        def rated(areas: np.ndarray, at: np.ndarray | slice) -> np.ndarray:
+            return np.where(areas[:, 0] >= wanted[at], areas[:, 1] / seconds[at] * favour[at], -np.inf)
+
+        worth = np.full(len(points), -np.inf)
+        worth[kept:known] = rated(shown[kept:known], slice(kept, known))
+        most = np.concatenate([np.full(known, np.inf), rated(self._bounds(lattice), slice(known, None))])
+        rest = np.concatenate([np.arange(int(kept)), known + np.argsort(-most[known:], kind="stable")])
+        rest = rest[most[rest] > -np.inf]
+
+        def look(least: int) -> None:
+            """Rate what is left, as long as it may be among the `least` best."""
+            nonlocal rest
+            while len(rest):
+                if len(worth) > least:
+                    rest = rest[most[rest] >= np.partition(worth, -least)[-least]]
+                part, rest = rest[:_AT_ONCE], rest[_AT_ONCE:]
+                shown[part] = self.shown(points[part])
+                worth[part] = rated(shown[part], part)
+
+        left = rest
+        look(self.config.ranked)
         order = [
             int(i) for i in np.argsort(-worth, kind="stable")[: self.config.ranked] if math.isfinite(worth[i])
         ]
         if not order:
             return None
-        finish = kept and gains[0] >= finish_gain
+        finish = kept and shown[0, 0] >= finish_gain
         if finish and 0 not in order:
             order.append(0)
         headings, shares = self._sweeps(points[order], lengths[order], seconds[order], robot)
         rates = np.where(np.isfinite(worth[order]), worth[order], 0.0) * shares
         rank = int(np.rint(rates * 1e6).argmax())
         if rates[rank] <= 0.0:
-            return self._without_a_sweep(points, worth, gains, lengths, views)
+            rest = left[~np.isfinite(worth[left])]
+            look(len(worth))
+            return self._without_a_sweep(points, worth, lengths, shown)
         if finish and 2.0 * lengths[0] < lengths[order[rank]] and shares[order.index(0)] > 0.0:
             rank = order.index(0)
         pick = order[rank]
-        viewpoint = np.array([*points[pick], headings[rank]])
-        return Stop(viewpoint, float(gains[pick]), float(lengths[pick]), self.share(views[pick]))
+        return self._stop(points[pick], headings[rank], lengths[pick], shown[pick])
+
+    def _stop(self, point: np.ndarray, heading: float, length: float, shown: np.ndarray) -> Stop:
+        return Stop(np.array([*point, heading]), float(shown[0]), float(length), self.share(shown[1]))
 
     def _without_a_sweep(
-        self, points: np.ndarray, worth: np.ndarray, gains: np.ndarray, lengths: np.ndarray, views: np.ndarray
+        self, points: np.ndarray, worth: np.ndarray, lengths: np.ndarray, shown: np.ndarray
     ) -> Stop | None:
         """Return the first stop that shows something at any heading at which the robot fits: there is no room to turn
         on the spot, so that it has to find out how it comes to stand so.
@@ -280,8 +325,7 @@ class Survey:
                 return None
             headings, shows = self.headings(points[pick : pick + 1])
             if shows[0] > 0.0:
-                viewpoint = np.array([*points[pick], headings[0]])
-                return Stop(viewpoint, float(gains[pick]), float(lengths[pick]), self.share(views[pick]))
+                return self._stop(points[pick], headings[0], lengths[pick], shown[pick])
         return None
 
     def _sweeps(
@@ -341,34 +385,10 @@ class Survey:
         return bool(self.grid.contains(cell)) and math.isfinite(self.lengths[tuple(cell)])
 
 
-@njit(cache=True)
-def _picks(usable, lengths, row, column, reach):
-    """Return the flat indices of the usable cell closest to a cell, and of that with the least length, of those in the
-    square of half side `reach` cells around it; -1 = there is none.
-    """
-    rows, columns = usable.shape
-    nearest, quickest, away, least = -1, -1, 0, np.inf
-    for r in range(max(row - reach, 0), min(row + reach + 1, rows)):
-        for c in range(max(column - reach, 0), min(column + reach + 1, columns)):
-            if usable[r, c]:
-                off = (r - row) * (r - row) + (c - column) * (c - column)
-                if nearest < 0 or off < away:
-                    nearest, away = r * columns + c, off
-                if quickest < 0 or lengths[r, c] < least:
-                    quickest, least = r * columns + c, lengths[r, c]
-    return nearest, quickest
-
-
-def _window(middle: np.ndarray, reach: int, shape: tuple[int, ...]) -> tuple[slice, slice]:
-    top, left = max(int(middle[0]) - reach, 0), max(int(middle[1]) - reach, 0)
-    return slice(top, min(int(middle[0]) + reach + 1, shape[0])), slice(
-        left, min(int(middle[1]) + reach + 1, shape[1])
-    )
-
-
 def window_sums(gains: np.ndarray, fov: float) -> np.ndarray:
     """Return the gain (N, SECTORS) of a camera of `fov` radians for the middle heading of each sector."""
     half = max(round(fov / 2.0 / (2.0 * math.pi / SECTORS) - 0.5), 0)
     if 2 * half + 1 >= SECTORS:
         return np.repeat(gains.sum(axis=1, keepdims=True), SECTORS, axis=1)
-    return np.sum([np.roll(gains, -k, axis=1) for k in range(-half, half + 1)], axis=0)
+    beside = (np.arange(SECTORS) + np.arange(-half, half + 1)[:, None]) % SECTORS
+    return np.asarray(gains[:, beside].sum(axis=1))

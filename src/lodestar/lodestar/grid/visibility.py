@@ -139,15 +139,25 @@ def visible_mask(
 
 
 @njit(cache=True)
-def _nearest_in_sight(cells, occupied_from, lengths, allowed, row0, column0, reach):
-    """Return the flat index of the allowed cell with the least length of those in sight, -1 = none; see below."""
+def sight_directions(reach):
+    """Return the cosines and sines, (N,) float64 each, of rays all around that miss no cell within `reach` cells."""
+    rays = max(8, math.ceil(2.0 * math.pi * reach * 1.5))
+    angles = 2.0 * math.pi * (np.arange(rays) / rays) - math.pi
+    return np.cos(angles), np.sin(angles)
+
+
+@njit(cache=True)
+def least_in_sight(cells, occupied_from, lengths, allowed, row0, column0, reach, cosines, sines):
+    """Return the flat index of the cell with the least of `lengths` (rows, columns) among the `allowed` ones, (rows,
+    columns) bool, that are visible from the centre of a cell on the grid within `reach` cells; -1 = there is none.
+
+    It is the least over `visible_mask`, without a mask. cosines, sines: of `sight_directions`.
+    """
     rows, columns = cells.shape
     u0, v0 = column0 + 0.5, row0 + 0.5
-    rays = max(8, math.ceil(2.0 * math.pi * reach * 1.5))
     best, least = -1, np.inf
-    for i in range(rays):
-        angle = 2.0 * math.pi * (i / rays) - math.pi
-        du, dv = math.cos(angle), math.sin(angle)
+    for i in range(len(cosines)):
+        du, dv = cosines[i], sines[i]
         column, row = column0, row0
         step_u, step_v = (1 if du > 0 else -1), (1 if dv > 0 else -1)
         next_u = ((column + (du > 0)) - u0) / du if abs(du) > 1e-12 else math.inf
@@ -170,17 +180,3 @@ def _nearest_in_sight(cells, occupied_from, lengths, allowed, row0, column0, rea
                 row += step_v
                 next_v += gap_v
     return best
-
-
-def nearest_in_sight(
-    grid: OccupancyGrid2D, cell: ArrayLike, max_range: float, lengths: np.ndarray, allowed: np.ndarray
-) -> tuple[int, int] | None:
-    """Return the cell with the least of `lengths` (rows, columns) among the `allowed` ones, (rows, columns) bool, that
-    are visible from the centre of a cell (2,) on the grid within `max_range` metres; None = there is none.
-
-    It is the least over `visible_mask`, without a mask.
-    """
-    row, column = (int(value) for value in np.asarray(cell))
-    reach = max_range / grid.resolution
-    best = _nearest_in_sight(grid.cells, grid.occupied_from, lengths, allowed, row, column, reach)
-    return None if best < 0 else divmod(int(best), grid.cells.shape[1])

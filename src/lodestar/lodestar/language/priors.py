@@ -11,6 +11,8 @@ from lodestar.language.config import PriorConfig
 from lodestar.models.lexicon import Lexicon, load_lexicon
 from lodestar.models.phrases import PhraseBook
 
+_SETS = 64  # of labels whose scores are kept; chosen: a scene gains a kind of thing now and then
+
 
 @lru_cache(maxsize=1)
 def _room_names() -> tuple[str, ...]:
@@ -23,7 +25,8 @@ def everyday_words() -> tuple[str, ...]:
 
 
 class CoOccurrence:
-    """Scores in [0, 1] of how likely a target is near a thing or in a room. Deterministic; cached per word.
+    """Scores in [0, 1] of how likely a target is near a thing or in a room. Deterministic; cached per word, for all
+    with the same phrase book.
 
     Methods raise MissingPhrases where a vector is needed that the book cannot give.
     """
@@ -31,7 +34,9 @@ class CoOccurrence:
     def __init__(self, phrases: PhraseBook, config: PriorConfig = PriorConfig()) -> None:
         self._phrases = phrases
         self._config = config
-        self._rooms_of: dict[tuple[str, str], np.ndarray] = {}
+        self._rooms_of: dict[tuple[str, str], np.ndarray]
+        self._near: dict[tuple[str, str, tuple[str, ...]], np.ndarray]
+        self._rooms_of, self._near = phrases.derived.setdefault((CoOccurrence, config), ({}, {}))
 
     @property
     def rooms(self) -> tuple[str, ...]:
@@ -61,7 +66,12 @@ class CoOccurrence:
         """(N,): how likely the target is near a thing of each label."""
         if not labels:
             return np.zeros(0)
-        unique, index = np.unique(np.asarray(labels, object).astype(str), return_inverse=True)
+        places = {label: place for place, label in enumerate(sorted(set(labels)))}
+        index = [places[label] for label in labels]
+        unique = tuple(places)
+        known = self._near.get((self._phrases.model, target, unique))
+        if known is not None:
+            return known[index]
         vectors = self._phrases.vectors((target, *unique))  # first, so that all are embedded in one batch
         own = np.sqrt(self.room_shares(target))
         shared = np.array(
@@ -70,7 +80,11 @@ class CoOccurrence:
         low, high = self._config.likeness
         like = np.clip((vectors[1:] @ vectors[0] - low) / (high - low), 0.0, 1.0)
         share = self._config.room_share
-        return (share * shared + (1.0 - share) * like)[index]
+        scores = share * shared + (1.0 - share) * like
+        if len(self._near) > _SETS:
+            self._near.clear()
+        self._near[self._phrases.model, target, unique] = scores
+        return np.asarray(scores[index])
 
 
 def _evidence(phrase: str) -> dict[str, float]:

@@ -1,12 +1,14 @@
 """Hash table of blocks of 8 x 8 x 8 voxels, in a pool that is never reallocated.
 
-A pool's arrays are reserved once and the system commits their pages as blocks are first written, so the map is
-never copied to grow and at most the rest of a page is committed ahead of use. Places of released blocks are reused.
+A pool's arrays are reserved once (`reserve`) and the system commits their pages as blocks are first written, so the map
+is never copied to grow and at most the rest of a page is committed ahead of use. Places of released blocks are reused.
 """
 
 from __future__ import annotations
 
 import math
+import mmap
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -17,6 +19,40 @@ USED, FREE, LIVE, REFUSED = range(4)  # of a pool's state
 GROUP = 4  # blocks along an edge of a group that is tested for visibility at once
 TILE = 16  # pixels along an edge of a tile of an image
 REACH = 1 << 24  # voxels from the origin up to which the map extends (800 km at 5 cm)
+_UNCOUNTED = getattr(mmap, "MAP_NORESERVE", 0x4000)  # Linux: a flag that Python names from 3.13 on
+
+
+def reserve(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    """Return zeros whose memory is taken page by page as they are first written; the rest is address space alone.
+
+    The system does not count it as used, so that a pool may be larger than the memory. Raises MemoryError where it
+    forbids that (vm.overcommit_memory = 2, a limit of address space).
+    """
+    size = math.prod(shape) * np.dtype(dtype).itemsize
+    if size == 0:
+        return np.zeros(shape, dtype)
+    try:
+        pages = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _UNCOUNTED)
+    except OSError as error:
+        raise MemoryError(
+            f"no address space for a pool of {size / 2**20:.0f} MiB ({error}): allow it (vm.overcommit_memory 0 or 1, "
+            "ulimit -v), or set a smaller capacity"
+        ) from error
+    return np.frombuffer(pages, dtype).reshape(shape)
+
+
+_SHORT = 0.9  # share of a pool in use from which it is told; chosen: time to save the map
+
+
+def shortage(what: str, used: int, capacity: int, refused: int, setting: str) -> str:
+    """Return a warning where a pool is nearly full or has refused something, "" else. setting: its parameter."""
+    if not refused and used < _SHORT * capacity:
+        return ""
+    lost = f", and {refused:,} were refused, which the map lacks" if refused else ""
+    return (
+        f"{used:,} of {capacity:,} {what} are in use{lost}: raise {setting} (memory is taken only as it is used), or "
+        "save this map and begin another"
+    )
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -194,10 +230,10 @@ class BlockPool:
     """Index of blocks; their contents are arrays of the owner with the same places."""
 
     def __init__(self, capacity: int):
-        self.coords = np.zeros((capacity, 3), np.int32)
-        self.free = np.zeros(capacity, np.int32)
+        self.coords = reserve((capacity, 3), np.int32)
+        self.free = reserve((capacity,), np.int32)
         self.state = np.zeros(4, np.int64)
-        self.table = np.zeros(1 << max(4, (2 * capacity - 1).bit_length()), np.int32)
+        self.table = reserve((1 << max(4, (2 * capacity - 1).bit_length()),), np.int32)
 
     @property
     def capacity(self) -> int:

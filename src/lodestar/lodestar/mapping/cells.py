@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from lodestar.mapping import tsdf_kernels as kernels
-from lodestar.mapping.blocks import CELLS
+from lodestar.mapping.blocks import CELLS, reserve
 from lodestar.mapping.config import GeometryConfig
 
 
@@ -54,9 +54,9 @@ class ProcessorCells:
     def __init__(self, config: GeometryConfig):
         self._config = config
         shape = (config.capacity, CELLS)
-        self._distance = np.zeros(shape, np.int16)
-        self._weight = np.zeros(shape, np.uint8)
-        self._color = np.zeros((*shape, 3), np.uint8)
+        self._distance = reserve(shape, np.int16)
+        self._weight = reserve(shape, np.uint8)
+        self._color = reserve((*shape, 3), np.uint8)
 
     def integrate(self, places: np.ndarray, coords: np.ndarray, view: View) -> np.ndarray:
         c = self._config

@@ -79,6 +79,8 @@ class OctoMapConfig:
     depth_range: float = field(default=DEPTH_RANGE, metadata={"shared": "depth_range"})
     growth: float = 4.0  # metres by which the grid grows at a time; chosen
     max_cells: int = 64_000_000  # beyond which the grid refuses to grow; chosen
+    # blocks of 8 x 8 x 8 voxels, 2.5 KiB each when used; further ones are counted and told; chosen: 134,000 m3 at 0.1 m
+    blocks: int = 1 << 18
     floor: FloorConfig = field(default_factory=FloorConfig)  # floor layer; unless enabled the floor is z = 0
 
 
@@ -315,7 +317,9 @@ class VoxelConfig:
     """Defaults of the semantic voxel map."""
 
     voxel: float = 0.05  # metres; DESIGN section 4
-    capacity: int = 4_000_000  # voxels; further ones are counted and dropped; chosen
+    # voxels, 76 bytes each when used, and their blocks; further ones are counted and told; chosen: four times what a
+    # building of 1,800 m2 with 30,000 things takes (docs/measurements/scale-tour.md)
+    capacity: int = 12_000_000
     prior: float = 2.0  # votes for "another instance" that a voxel starts with; chosen
     vote: int = 4  # weight of a frame's vote for an instance; chosen
     # Weights of a frame's vote for "no instance" in a voxel in clear view that no mask covers (ADR 0081)
@@ -335,10 +339,9 @@ class VoxelConfig:
         10.0  # sum of an instance's votes for labels; older ones give way. About 12 images; chosen
     )
     batch: int = 64  # instances that a frame measures again (RoboAtlas eq. 7); value chosen
-    recent: float = (
-        1.0  # seconds since the last observation of a recent instance (RoboAtlas eq. 7); value chosen
-    )
-    round_robin: int = 8  # instances of the batch that are taken in turn (RoboAtlas eq. 7); value chosen
+    # instances of the batch that are taken in turn (RoboAtlas eq. 7); the others are what changes, the nearest and what
+    # has waited longest (`RefreshQueue`); value chosen
+    round_robin: int = 8
     # An absence of a confirmed instance of at least `absence_voxels` voxels is reported if a share `absence_inside` of
     # them is in the image and not hidden, and a share `absence_free` of those was seen empty.
     absence_free: float = 0.6  # share, 0..1; chosen

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
+from lodestar.mapping.blocks import reserve
 from lodestar.mapping.config import ExtractionConfig
 from lodestar.mapping.voxel_store import VoxelStore
 
@@ -17,8 +18,8 @@ class SurfacePoints:
     """Mean point and mass of the samples in each voxel of a store's pool; memory is committed as the pool fills."""
 
     def __init__(self, capacity: int):
-        self.mean = np.zeros((capacity, 3), np.float32)  # metres, voxel frame
-        self.mass = np.zeros(capacity, np.float32)  # 0 = none
+        self.mean = reserve((capacity, 3), np.float32)  # metres, voxel frame
+        self.mass = reserve((capacity,), np.float32)  # 0 = none
 
     def add(self, store: VoxelStore, places: np.ndarray, points: np.ndarray, depth: np.ndarray) -> None:
         """Add samples whose voxels, at these places (N,) of the store's pool, have just been voted for."""

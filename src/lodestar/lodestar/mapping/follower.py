@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
+from heapq import nsmallest
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 ALL = 2**32 - 1  # as the id of a cursor: the whole revision
@@ -42,7 +43,7 @@ def page_of(
     changed: (revision, id) of each record by its last change. newest: the owner's revision. size: 0 = `PAGE_SIZE`.
     """
     size = size or PAGE_SIZE
-    left = sorted(one for one in changed if one > since)
+    left = nsmallest(size + 1, (one for one in changed if one > since))
     until = Cursor(newest) if len(left) <= size else Cursor(*left[size - 1])
     return [identity for _, identity in left[:size]], until
 

@@ -21,9 +21,11 @@ _CROSSED, _HIT = 1, 2  # marks of a scan
 
 @njit(cache=True, nogil=True, inline="always")
 def _place(table, coords, free, state, log_odds, x, y, z):
-    """Place of the block of voxel (x, y, z), which is there afterwards; the caller has seen to the room."""
+    """Place of the block of voxel (x, y, z), which is there afterwards; without room for it the one behind all."""
     before = state[USED]
     block = obtain(table, coords, free, state, x >> 3, y >> 3, z >> 3)
+    if block < 0:
+        return len(coords)
     if state[USED] != before:
         log_odds[block] = np.nan
     return block
@@ -100,7 +102,8 @@ def _cross(table, coords, free, state, log_odds, marks, touched, count, around, 
 @njit(cache=True, nogil=True, error_model="numpy")
 def mark_rays(table, coords, free, state, log_odds, marks, touched, tally, around, ends, first, origin, resolution,
               max_range):  # fmt: skip
-    """Mark the voxels that the rays from ends[first] on cross and hit; returns the first ray that found no room.
+    """Mark the voxels that the rays from ends[first] on cross and hit; returns the first ray that finds no room in
+    `touched`.
 
     ends: (N, 3) float64, origin: (3,) float32, metres. Each voxel that is marked stands once in `touched`, as
     place * CELLS + cell; tally[0] counts them. Rays that end in one voxel count once, and end in its centre. around:
@@ -136,7 +139,7 @@ def mark_rays(table, coords, free, state, log_odds, marks, touched, tally, aroun
             crossed += abs(goal[a] - start[a]) + 2
         if not inside:
             continue
-        if count + crossed > len(touched) or state[USED] + crossed > len(coords):
+        if count + crossed > len(touched):
             tally[0] = count
             return i
         if hits:
@@ -145,10 +148,11 @@ def mark_rays(table, coords, free, state, log_odds, marks, touched, tally, aroun
             mark = flat[at]
             if mark & _HIT:
                 continue
-            if mark == 0:
-                touched[count] = at
-                count += 1
-            flat[at] = mark | _HIT
+            if block < len(coords):  # without room the ray tells what lies before its end
+                if mark == 0:
+                    touched[count] = at
+                    count += 1
+                flat[at] = mark | _HIT
         if start[0] == goal[0] and start[1] == goal[1] and start[2] == goal[2]:
             continue
         count = _cross(

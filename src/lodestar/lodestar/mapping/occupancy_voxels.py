@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lodestar.mapping import occupancy_kernels, octomap_stream
-from lodestar.mapping.blocks import CELLS, BlockPool
+from lodestar.mapping.blocks import CELLS, BlockPool, reserve, shortage
 from lodestar.mapping.occupancy_kernels import HALF
 
 kernels: Any = occupancy_kernels  # their arrays come as tuples, which mypy does not count
@@ -20,7 +20,6 @@ def _log_odds(probability: float) -> np.float32:
 
 _HIT, _MISS = _log_odds(0.7), _log_odds(0.4)  # of one scan; OctoMap's defaults
 _LOW, _HIGH = _log_odds(0.1192), _log_odds(0.971)  # where log-odds are clamped; OctoMap's defaults
-_BLOCKS = 1 << 12  # blocks at first; there are twice as many whenever they run out
 # Blocks to each side of the sensor whose places a dense table has, which grows with the cube; rays that lead farther
 # look theirs up one by one. Chosen: 20 m at 0.05 m and two for rounding, 4.6 MB.
 _NEAR = 52
@@ -29,19 +28,22 @@ _NEAR = 52
 class OccupancyVoxels:
     """Log-odds of voxels, metres in a frame of its own; states, values and files are those of OctoMap's OcTree.
 
+    capacity: blocks for which there is room; what would need more is counted and not kept.
+
     Not safe for threads; the map around it holds the lock.
     """
 
-    def __init__(self, resolution: float):
-        self._resolution = resolution
+    def __init__(self, resolution: float, capacity: int = 1 << 18):
+        self._resolution, self._capacity = resolution, capacity
         self._touched = np.empty(1 << 17, np.int64)  # voxels of the scan under way
         self._around = np.empty((1, 1, 1), np.int32)  # places of the blocks about the sensor of a scan
-        self._clear(_BLOCKS)
+        self._clear()
 
-    def _clear(self, capacity: int) -> None:
-        self._pool = BlockPool(capacity)
-        self._log_odds = np.empty((capacity, CELLS), np.float32)  # nan = unseen
-        self._marks = np.zeros((capacity, CELLS), np.uint8)
+    def _clear(self) -> None:
+        self._pool = BlockPool(self._capacity)
+        # nan = unseen, in the blocks in use; the last block takes what there is no room for
+        self._log_odds = reserve((self._capacity + 1, CELLS), np.float32)
+        self._marks = reserve((self._capacity + 1, CELLS), np.uint8)
 
     @property
     def _index(self) -> tuple:
@@ -65,25 +67,26 @@ class OccupancyVoxels:
             )  # fmt: skip
             if done == len(ends):
                 break
-            self._make_room(int(tally[0]), max_range)
+            self._list_more(max_range)
         touched = self._touched[: int(tally[0])]
         count = kernels.update_marked(self._log_odds, self._marks, touched, _HIT, _MISS, _LOW, _HIGH)
-        return self._voxels(touched[:count])
+        changed = touched[:count]
+        if self._pool.refused:
+            changed = changed[changed < self._capacity * CELLS]
+        return self._voxels(changed)
 
-    def _make_room(self, touched: int, max_range: float) -> None:
-        """There is room for one ray more at least, in the list of voxels and in the pool."""
+    def _list_more(self, max_range: float) -> None:
+        """Make room in the list of voxels for one ray more at least."""
         ray = int(3 * (max_range / self._resolution + 4)) + 1
-        if touched + ray > len(self._touched):
-            self._touched = np.concatenate([self._touched, np.empty(len(self._touched) + ray, np.int64)])
-        if self._pool.used + ray > self._pool.capacity:
-            self._reserve(2 * self._pool.capacity + ray)
+        self._touched = np.concatenate([self._touched, np.empty(len(self._touched) + ray, np.int64)])
 
-    def _reserve(self, capacity: int) -> None:
-        """The pool has room for so many blocks; those in it keep their places."""
-        used, coords, log_odds, marks = self._pool.used, self._pool.coords, self._log_odds, self._marks
-        self._clear(capacity)
-        self._pool.insert(coords[:used])
-        self._log_odds[:used], self._marks[:used] = log_odds[:used], marks[:used]
+    @property
+    def shortage(self) -> str:
+        """Return what is to be done where the pool is nearly full, or was; "" where it is not."""
+        pool = self._pool
+        return shortage(
+            "blocks of occupancy", pool.used, pool.capacity, pool.refused, "mapping.octomap.blocks"
+        )
 
     def _voxels(self, flat: np.ndarray) -> np.ndarray:
         """(M, 3) int64 voxels at place * CELLS + cell."""
@@ -139,14 +142,16 @@ class OccupancyVoxels:
         self._write(voxels, log_odds)
 
     def _write(self, voxels: np.ndarray, log_odds: np.ndarray) -> None:
-        """These voxels are all that is known."""
+        """These voxels are all that is known. Raises ValueError for more than there is room for."""
         blocks = len(np.unique(octomap_stream.codes_of(voxels) >> 9)) if len(voxels) else 0
-        self._clear(max(_BLOCKS, 2 * blocks))
+        if blocks > self._capacity:
+            raise ValueError(f"{blocks} blocks of occupancy; there is room for {self._capacity}")
+        self._clear()
         kernels.write_voxels(*self._index, self._log_odds, voxels, log_odds)
 
     def resampled(self, centres: np.ndarray, labels: np.ndarray) -> OccupancyVoxels:
         """New voxels of this resolution; those at centres (N, 3) are EMPTY or FULL by labels (N,)."""
-        made = OccupancyVoxels(self._resolution)
+        made = OccupancyVoxels(self._resolution, self._capacity)
         voxels = np.floor(np.asarray(centres, np.float64) / self._resolution).astype(np.int64)
         seen = (labels >= 0) & (np.abs(voxels) < HALF).all(axis=1)
         made._write(voxels[seen], np.where(labels[seen] > 0, _HIT, _MISS))

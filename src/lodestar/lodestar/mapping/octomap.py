@@ -10,6 +10,7 @@ import numpy as np
 
 from lodestar.geometry.corrections import Anchor
 from lodestar.geometry.poses import inverse, transform_points
+from lodestar.grid.footprint import GO2
 from lodestar.grid.occupancy import FREE, OCCUPIED, UNKNOWN, OccupancyGrid2D
 from lodestar.mapping import occupancy_kernels
 from lodestar.mapping.config import OctoMapConfig
@@ -18,6 +19,10 @@ from lodestar.mapping.occupancy_voxels import OccupancyVoxels
 from lodestar.perception.frames import RgbdFrame
 
 kernels: Any = occupancy_kernels  # mypy cannot check the arrays in calls
+# (4, 3) m around the middle of the robot, the square in which it turns
+_BODY = GO2.circumscribed_radius * np.array(
+    [[-1.0, -1.0, 0.0], [-1.0, 1.0, 0.0], [1.0, -1.0, 0.0], [1.0, 1.0, 0.0]]
+)
 
 
 class MapExtentError(ValueError):
@@ -34,7 +39,7 @@ class OctoMapper:
 
     def __init__(self, config: OctoMapConfig = OctoMapConfig()):
         self.config = config
-        self._octree = OccupancyVoxels(config.resolution)
+        self._octree = OccupancyVoxels(config.resolution, config.blocks)
         levels = np.arange(config.band_low + config.resolution / 2, config.band_high, config.resolution)
         self._levels = levels.astype(np.float64)  # m above the floor
         self._floor = FloorMap(config.floor, config.resolution) if config.floor.enabled else None
@@ -128,7 +133,8 @@ class OctoMapper:
         if not len(points_map):
             return 0
         origin = np.asarray(map_from_sensor[:3, 3], np.float64)
-        self._cover(origin, points_map)
+        stands = np.empty((0, 3)) if map_from_base is None else map_from_base[:3, 3] + _BODY
+        self._cover(origin, np.concatenate([points_map, stands]))
         if self._floor is not None:
             points_map = self._observe_floor(self._floor, points_map, origin, map_from_base)
         tree_from_map = inverse(self._anchor.map_from_part)
@@ -172,7 +178,8 @@ class OctoMapper:
         """Return the plan: a cell is occupied if a voxel of the band over its floor is, free if one is free, else
         unknown.
 
-        With a floor layer drop-offs are occupied too, and only cells with floor are free.
+        With a floor layer drop-offs are occupied too, only cells with floor are free, and those are on which the robot
+        has stood and that nothing tells of.
         """
         floor = self._floor.state() if self._floor is not None else None
         up = self._voxels_up(floor) if floor is not None else self._asked
@@ -183,8 +190,11 @@ class OctoMapper:
             self._cells[rows, columns] = self._column_states(rows, columns)
             self._dirty[:] = False
         cells = self._cells.copy()
-        if floor is not None:
+        if self._floor is not None and floor is not None:
             cells[(cells == FREE) & ~floor.floor] = UNKNOWN
+            cells[(cells == UNKNOWN) & self._floor.trodden] = (
+                FREE  # a camera does not see where its robot stands
+            )
             cells[floor.drop] = OCCUPIED
         resolution = self.config.resolution
         column0, row0 = self._origin_cell if self._origin_cell is not None else (0, 0)
@@ -268,6 +278,11 @@ class OctoMapper:
         mapper._asked = np.zeros(cells.shape, np.int16)
         mapper._origin_cell = (int(corner[0]), int(corner[1])) if cells.size else None
         return mapper
+
+    @property
+    def shortage(self) -> str:
+        """Return what is to be done where there is little room for more voxels, or was none; "" where there is."""
+        return self._octree.shortage
 
     def memory(self) -> int:
         """Return the memory of octree and grid in bytes."""

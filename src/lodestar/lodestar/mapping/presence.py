@@ -1,4 +1,4 @@
-"""Absences and misses of instances in a frame, and the batch of instances to measure again."""
+"""Absences and misses of instances in a frame."""
 
 from __future__ import annotations
 
@@ -119,26 +119,3 @@ def _clear_view(track: Track, store: VoxelStore, view: View, config: VoxelConfig
     size = max(int(config.voxel * camera.fx / float(np.median(z[clear]))), 1)  # pixels of a voxel's side
     cells = np.unique(np.stack([row[clear], column[clear]]) // size, axis=1).shape[1]
     return float(clear.sum()) / judged, cells * size * size
-
-
-def choose_batch(
-    registry: InstanceRegistry, looks: Looks, stamp: float, seen: set[int], config: VoxelConfig
-) -> tuple[list[int], list[int]]:
-    """Choose recent instances, those in view, and the next of the others in turn (RoboAtlas eq. 7), `batch` ids at
-    most.
-
-    Returns the batch and those taken in turn that were never confirmed and expire.
-    """
-    tracks = registry.tracks
-    turn = tracks.next_in_turn(min(config.round_robin, config.batch))
-    room = max(config.batch - len(turn), 0)
-    chosen = dict.fromkeys(sorted(i for i in seen if i in tracks))
-    chosen.update(dict.fromkeys(tracks.recent(stamp - config.recent, config.batch)))
-    if len(chosen) < room:
-        chosen.update(dict.fromkeys(int(i) for i in np.flatnonzero(looks.inside) if int(i) in tracks))
-    forgotten = [
-        i
-        for i in turn
-        if tracks[i].observation_count < config.confirm and stamp - tracks[i].last_seen > config.forget
-    ]
-    return list(dict.fromkeys([*list(chosen)[:room], *turn])), forgotten

@@ -19,9 +19,6 @@ _ASIDE = 30  # directions at either side, at most, of which the beams count as b
 _CELL = 0.1  # m, of the grid in which returns hang together
 _THIN = 0.05  # m, of the cells of which one return is tested, and of those around the robot
 _SWAY = 5  # cells at which a part of the robot may be seen from it: 0.1 m to either side
-_OWN = (
-    0.5  # share of a body's way that the sensor's own does not explain, from which on it moves itself; chosen
-)
 _FLAT = 0.15  # m of height below which returns may be of one ring of beams; chosen
 _CLOCK_SET = 1.0  # s by which stamps may come late before the clock counts as set back
 
@@ -54,12 +51,9 @@ class _Turn:
 
 @dataclass(eq=False, kw_only=True)
 class _Body(PlaneTrack):
-    """One body. born: (2,) where it was first seen; eye: (2,) where the sensor was then; wide, tall: m; id: 0 until it
-    has moved.
-    """
+    """One body. born: (2,) where it was first seen; wide, tall: m; id: 0 until it has moved."""
 
     born: np.ndarray
-    eye: np.ndarray
     wide: float
     tall: float
     id: int = 0
@@ -219,7 +213,7 @@ class RangeMovers:
                     max(body.wide, found[pairs[row]][1]),
                     max(body.tall, found[pairs[row]][2]),
                 )
-                if not body.id and self._has_moved(body, turn.origin):
+                if not body.id and self._has_moved(body):
                     self._next += 1
                     body.id = self._next
             else:
@@ -232,7 +226,7 @@ class RangeMovers:
                 self._bodies.append(
                     _Body(
                         mean=mean, covariance=spread, first_seen=turn.stamp, last_seen=turn.stamp,
-                        born=place, eye=turn.origin, wide=wide, tall=tall,
+                        born=place, wide=wide, tall=tall,
                     )
                 )  # fmt: skip
         alive = [
@@ -241,17 +235,15 @@ class RangeMovers:
         ]  # fmt: skip
         self._bodies = sorted(alive, key=lambda body: (bool(body.id), body.last_seen))[-motion.most :]
 
-    def _has_moved(self, body: _Body, eye: np.ndarray) -> bool:
-        """Return whether a body has moved on, while the sensor came to `eye` (2,).
+    def _has_moved(self, body: _Body) -> bool:
+        """Return whether a body has moved on.
 
-        Where a ring of beams meets the underside of a table, flat returns keep their distance from a robot that walks
-        beside it; whoever keeps pace with it has a height.
+        Which ring of beams meets the edge or the underside of a table changes as the robot walks, and where it does is
+        flat and moves; whoever walks has a height.
         """
-        gone = body.mean[:2] - body.born
-        away, beside = float(np.linalg.norm(gone)), float(np.linalg.norm(gone - (eye - body.eye)))
-        keeps_pace = beside < _OWN * away
-        if keeps_pace and self._feet is not None and body.tall < _FLAT:
+        if self._feet is not None and body.tall < _FLAT:
             return False
+        away = float(np.linalg.norm(body.mean[:2] - body.born))
         speed = float(np.linalg.norm(body.mean[2:]))
         return body.sights >= 3 and away >= self.config.moved and speed >= self.config.slowest
 

@@ -12,6 +12,7 @@ from lodestar.geometry.corrections import Anchor, jump_between
 from lodestar.geometry.poses import inverse, transform_points
 from lodestar.mapping.admission import FrameRejected, RejectReason, check_frame, label_lookup
 from lodestar.mapping.association import Masks
+from lodestar.mapping.blocks import shortage
 from lodestar.mapping.config import VoxelConfig
 from lodestar.mapping.extraction import extract
 from lodestar.mapping.follower import ALL, PAGE_SIZE, Cursor, page_of
@@ -19,8 +20,9 @@ from lodestar.mapping.instance_factory import to_instance
 from lodestar.mapping.mask_fusion import MaskFusion
 from lodestar.mapping.mesh import Mesh, extract_mesh
 from lodestar.mapping.pillars import PillarMap, build_pillars
-from lodestar.mapping.presence import Looks, View, choose_batch, find_absences, find_misses
+from lodestar.mapping.presence import Looks, View, find_absences, find_misses
 from lodestar.mapping.records import Absence, Instance, InstanceDelta
+from lodestar.mapping.refresh import RefreshQueue
 from lodestar.mapping.registry import InstanceRegistry
 from lodestar.mapping.samples import sample
 from lodestar.mapping.segment_filter import clean_segments
@@ -57,6 +59,7 @@ class SemanticVoxelMap:
         self._registry = InstanceRegistry()
         self._fusion = MaskFusion(config, self._store, self._registry)
         self._sights = SightMemory(config.sights)
+        self._waiting = RefreshQueue()
         self._mark = 0  # of the newest frame, with segments or without
         self._fused = 0  # frames with segments
         self._last_fused = -np.inf
@@ -139,7 +142,9 @@ class SemanticVoxelMap:
         absent = {absence.instance_id for absence in absences}
         view = View(frame.depth, frame.camera, voxels_from_camera)
         misses = find_misses(registry, self._store, looks, view, frame.stamp, present | absent, self.config)
-        batch, forgotten = choose_batch(registry, looks, frame.stamp, present, self.config)
+        self._waiting.add(merge.winner for merge in merges)
+        eye = voxels_from_camera[:3, 3]
+        batch, forgotten = self._waiting.choose(alive, looks, present, frame.stamp, eye, self.config)
         batch = list(dict.fromkeys([*batch, *(a.instance_id for a in absences)]))
         updated, removed, vanished = self._refresh(
             list(alive) if self._unmeasured else batch, frozenset(forgotten)
@@ -184,6 +189,7 @@ class SemanticVoxelMap:
         with self._lock:
             self._store, self.geometry, self._registry = store, geometry, registry
             self._fusion = MaskFusion(self.config, store, registry)
+            self._waiting = RefreshQueue()
             self._anchor = Anchor(map_from_voxels)
             self._last_fused = self._last_depth = self._followed = -np.inf
             self.revision = revision
@@ -216,6 +222,11 @@ class SemanticVoxelMap:
         """Return every instance with voxels, confirmed or not, by id."""
         with self._lock:
             return dict(self._registry.instances)
+
+    @property
+    def instance_count(self) -> int:
+        """Return the number of instances with voxels."""
+        return len(self._registry.instances)
 
     def resolve(self, instance_id: int) -> int:
         """Return the current id of an instance, itself if it was never merged."""
@@ -308,6 +319,14 @@ class SemanticVoxelMap:
     def voxels_refused(self) -> int:
         """Return the number of voxels dropped for lack of room since the start."""
         return self._store.refused
+
+    @property
+    def shortage(self) -> str:
+        """Return what is to be done where there is little room for more voxels, or was none; "" where there is."""
+        blocks, setting = self.geometry.blocks, "semantic_voxels.voxels.geometry.capacity"
+        return self._store.shortage or shortage(
+            "blocks of surfaces", blocks.live, blocks.capacity, blocks.refused, setting
+        )
 
     @property
     def features_restarted(self) -> int:

@@ -1,4 +1,4 @@
-"""Votes, history and box of each instance, with look-ups by place, by recency and in turn."""
+"""Votes, history and box of each instance, with look-ups by place, by age and in turn."""
 
 from __future__ import annotations
 
@@ -142,16 +142,15 @@ class Track:
 
 
 class Tracks:
-    """Instances by id, found by place, by recency and in turn; the time of a look-up does not depend on their
-    number.
-    """
+    """Instances by id, found by place, by age and in turn; the time of a look-up does not depend on their number."""
 
     def __init__(self) -> None:
         self._tracks: dict[int, Track] = {}
         self._cells: dict[tuple[int, int], set[int]] = {}
         self._spans: dict[int, tuple[int, int, int, int]] = {}
         self._bounds: dict[int, Bounds] = {}
-        self._recency: OrderedDict[int, None] = OrderedDict()  # by time of the last sighting, ascending
+        # those that may be unconfirmed, by time of the last sighting, ascending
+        self._young: OrderedDict[int, None] = OrderedDict()
         self._ring: list[int] = []
         self._turn = 0
 
@@ -178,14 +177,15 @@ class Tracks:
     def add(self, track: Track) -> None:
         """Add a new instance."""
         self._tracks[track.id] = track
-        self._recency[track.id] = None
+        self._young[track.id] = None
         self._ring.append(track.id)
         self._index(track)
 
     def pop(self, identity: int) -> Track:
         """Remove and return an instance. Raises KeyError for an unknown id."""
         track = self._tracks.pop(identity)
-        del self._recency[identity], self._bounds[identity]
+        self._young.pop(identity, None)
+        del self._bounds[identity]
         for cell in self._cells_of(self._spans.pop(identity)):
             self._cells[cell].discard(identity)
             if not self._cells[cell]:
@@ -200,7 +200,8 @@ class Tracks:
     def seen(self, track: Track, stamp: float) -> None:
         """Record a sighting of the instance at `stamp`."""
         track.last_seen = stamp
-        self._recency.move_to_end(track.id)
+        if track.id in self._young:
+            self._young.move_to_end(track.id)
 
     def bounds(self, identity: int) -> Bounds:
         """Return the instance's box as plain numbers, which compare faster than arrays."""
@@ -232,13 +233,20 @@ class Tracks:
         near.sort()
         return near
 
-    def recent(self, since: float, most: int) -> list[int]:
-        """Return at most `most` ids of instances last seen after `since`, latest first."""
+    def expired(self, before: float, confirm: int, most: int) -> list[int]:
+        """Return at most `most` instances with fewer than `confirm` observations that were last seen before a stamp."""
         found: list[int] = []
-        for identity in reversed(self._recency):
-            if len(found) >= most or self._tracks[identity].last_seen <= since:
+        grown: list[int] = []
+        for identity in self._young:
+            track = self._tracks[identity]
+            if track.observation_count >= confirm:
+                grown.append(identity)
+            elif track.last_seen >= before or len(found) == most:
                 break
-            found.append(identity)
+            else:
+                found.append(identity)
+        for identity in grown:
+            del self._young[identity]
         return found
 
     def next_in_turn(self, count: int) -> list[int]:

@@ -48,12 +48,26 @@ def set_owner(owner, links, heads, i, new):
         heads[new, 1] += 1
 
 
+@njit(cache=True, nogil=True, inline="always")
+def widen(spans, identity, x, y, z):
+    """Note that an instance has votes in the block at (x, y, z). spans: lowest and highest block + 1, per instance."""
+    if identity <= 0:
+        return
+    span = spans[identity]
+    if span[3] == span[0]:
+        span[0], span[1], span[2], span[3], span[4], span[5] = x, y, z, x + 1, y + 1, z + 1
+        return
+    span[0], span[1], span[2] = min(span[0], x), min(span[1], y), min(span[2], z)
+    span[3], span[4], span[5] = max(span[3], x + 1), max(span[4], y + 1), max(span[5], z + 1)
+
+
 @njit(cache=True, nogil=True)
 def vote(table, blocks, block_free, block_state, pages, filters, filled, coords, owner, ids, weights, errors, other,
-          occupancy, seen, free, state, links, heads, points, voters, weight, gain, top, mark):  # fmt: skip
+          occupancy, seen, free, state, links, heads, spans, points, voters, weight, gain, top, mark):  # fmt: skip
     """Add one vote to each voxel; return the voxels' places (N,) in the pool, -1 = none."""
     found = np.full(len(points), -1, np.int32)
     last_x, last_y, last_z, block = 1 << 40, 0, 0, -1
+    spanned, voter = -1, -1
     for n in range(len(points)):
         x, y, z = points[n, 0], points[n, 1], points[n, 2]
         if x >> 3 != last_x or y >> 3 != last_y or z >> 3 != last_z:
@@ -87,7 +101,10 @@ def vote(table, blocks, block_free, block_state, pages, filters, filled, coords,
             continue
         seen[i] = mark
         occupancy[i] = min(occupancy[i] + gain, top)
-        filters[block] |= bit(voters[n])
+        if block != spanned or voters[n] != voter:
+            spanned, voter = block, voters[n]
+            filters[block] |= bit(voter)
+            widen(spans, voter, last_x, last_y, last_z)
         set_owner(
             owner, links, heads, i, posterior.add_vote(ids, weights, errors, other, i, voters[n], weight)
         )
@@ -192,33 +209,61 @@ def remove(table, blocks, block_free, block_state, pages, filters, filled, coord
 
 
 @njit(cache=True, nogil=True)
-def rename(pages, filters, filled, used_blocks, owner, ids, weights, errors, other, links, heads, old, new):
-    """Turn every vote for `old` into one for `new`; return the number of voxels that changed owner."""
+def _rename_in(block, pages, filters, owner, ids, weights, errors, other, links, heads, old, new):
+    """As `rename`, in one block."""
+    filters[block] |= bit(new)
     changed = 0
-    for block in range(used_blocks):
-        if filled[block] == 0 or filters[block] & bit(old) == 0:
+    for inner in range(CELLS):
+        i = pages[block, inner] - 1
+        if i < 0 or not posterior.move_votes(ids, weights, errors, other, i, old, new):
             continue
-        filters[block] |= bit(new)
-        for inner in range(CELLS):
-            i = pages[block, inner] - 1
-            if i < 0 or not posterior.move_votes(ids, weights, errors, other, i, old, new):
-                continue
-            owns = posterior.map_id(ids, weights, errors, other, i)
-            if owner[i] != owns:
-                changed += 1
-            set_owner(owner, links, heads, i, owns)
+        owns = posterior.map_id(ids, weights, errors, other, i)
+        if owner[i] != owns:
+            changed += 1
+        set_owner(owner, links, heads, i, owns)
     return changed
 
 
 @njit(cache=True, nogil=True)
-def reassign(
-    table, blocks, filters, coords, owner, ids, weights, errors, other, links, heads, places, old, new
-):
+def rename(table, blocks, used_blocks, pages, filters, filled, owner, ids, weights, errors, other, links, heads, spans,
+           old, new):  # fmt: skip
+    """Turn every vote for `old` into one for `new`; return the number of voxels that changed owner.
+
+    The time depends on the blocks between those in which `old` has votes, or on all where these are fewer.
+    """
+    changed = 0
+    x0, y0, z0, x1, y1, z1 = spans[old]
+    if np.int64(x1 - x0) * (y1 - y0) * (z1 - z0) <= used_blocks:
+        for x in range(x0, x1):
+            for y in range(y0, y1):
+                for z in range(z0, z1):
+                    block = find(table, blocks, x, y, z)
+                    if block >= 0 and filters[block] & bit(old) != 0:
+                        changed += _rename_in(
+                            block, pages, filters, owner, ids, weights, errors, other, links, heads, old, new
+                        )
+    else:
+        for block in range(used_blocks):
+            if filled[block] > 0 and filters[block] & bit(old) != 0:
+                changed += _rename_in(
+                    block, pages, filters, owner, ids, weights, errors, other, links, heads, old, new
+                )
+    if x1 > x0:
+        widen(spans, new, x0, y0, z0)
+        widen(spans, new, x1 - 1, y1 - 1, z1 - 1)
+    spans[old] = 0
+    return changed
+
+
+@njit(cache=True, nogil=True)
+def reassign(table, blocks, filters, coords, owner, ids, weights, errors, other, links, heads, spans, places, old,
+             new):  # fmt: skip
     for i in places:
         if owner[i] == GONE or not posterior.move_votes(ids, weights, errors, other, i, old, new):
             continue
-        block = find(table, blocks, coords[i, 0] >> 3, coords[i, 1] >> 3, coords[i, 2] >> 3)
-        filters[block] |= bit(new)
+        x, y, z = coords[i, 0] >> 3, coords[i, 1] >> 3, coords[i, 2] >> 3
+        filters[find(table, blocks, x, y, z)] |= bit(new)
+        widen(spans, new, x, y, z)
         set_owner(owner, links, heads, i, posterior.map_id(ids, weights, errors, other, i))
 
 
@@ -249,12 +294,11 @@ def read(ids, weights, errors, other, places, prior):
 
 @njit(cache=True, nogil=True)
 def restore(table, blocks, block_free, block_state, pages, filters, filled, coords, owner, ids, weights, errors, other,
-            links, heads, count):  # fmt: skip
+            links, heads, spans, count):  # fmt: skip
     """Index the first `count` pool entries; return the number that fitted, fewer if blocks ran out or one is double."""
     for i in range(count):
-        block = obtain(
-            table, blocks, block_free, block_state, coords[i, 0] >> 3, coords[i, 1] >> 3, coords[i, 2] >> 3
-        )
+        x, y, z = coords[i, 0] >> 3, coords[i, 1] >> 3, coords[i, 2] >> 3
+        block = obtain(table, blocks, block_free, block_state, x, y, z)
         if block < 0:
             return i
         inner = cell(coords[i, 0], coords[i, 1], coords[i, 2])
@@ -265,5 +309,6 @@ def restore(table, blocks, block_free, block_state, pages, filters, filled, coor
         for k in range(CANDIDATES):
             if weights[i, k] > 0:
                 filters[block] |= bit(ids[i, k])
+                widen(spans, ids[i, k], x, y, z)
         set_owner(owner, links, heads, i, posterior.map_id(ids, weights, errors, other, i))
     return count

@@ -13,7 +13,18 @@ from typing import Any
 import numpy as np
 
 from lodestar.mapping import voxel_kernels
-from lodestar.mapping.blocks import CELLS, LIVE, REFUSED, SIDE, USED, BlockPool, farthest, in_view
+from lodestar.mapping.blocks import (
+    CELLS,
+    LIVE,
+    REFUSED,
+    SIDE,
+    USED,
+    BlockPool,
+    farthest,
+    in_view,
+    reserve,
+    shortage,
+)
 from lodestar.mapping.posterior import CANDIDATES
 from lodestar.mapping.voxel_kernels import GONE
 
@@ -63,22 +74,24 @@ class VoxelStore:
     def __init__(self, size: float, capacity: int, prior: float = 2.0):
         self.size = size
         self.prior = prior
-        self.coords = np.zeros((capacity, 3), np.int32)
-        self.owner = np.zeros(capacity, np.int32)
-        self.weights = np.zeros((capacity, CANDIDATES), np.uint8)
-        self.occupancy = np.zeros(capacity, np.int8)
-        self._ids = np.zeros((capacity, CANDIDATES), np.int32)
-        self._errors = np.zeros((capacity, CANDIDATES), np.uint8)
-        self._other = np.zeros((capacity, 3), np.uint8)
-        self._seen = np.zeros(capacity, np.int32)
-        self._free = np.zeros(capacity, np.int32)
+        self.coords = reserve((capacity, 3), np.int32)
+        self.owner = reserve((capacity,), np.int32)
+        self.weights = reserve((capacity, CANDIDATES), np.uint8)
+        self.occupancy = reserve((capacity,), np.int8)
+        self._ids = reserve((capacity, CANDIDATES), np.int32)
+        self._errors = reserve((capacity, CANDIDATES), np.uint8)
+        self._other = reserve((capacity, 3), np.uint8)
+        self._seen = reserve((capacity,), np.int32)
+        self._free = reserve((capacity,), np.int32)
         self._state = np.zeros(4, np.int64)
-        self._links = np.zeros((capacity, 2), np.int32)  # previous and next in the owner's list
+        self._links = reserve((capacity, 2), np.int32)  # previous and next in the owner's list
         self._heads = np.zeros((1024, 2), np.int32)  # per instance: first of its list + 1, length
+        # per instance: lowest block with votes for it, and highest + 1; all 0 = none. Blocks that have lost them stay
+        self._spans = np.zeros((1024, 6), np.int32)
         self._blocks = BlockPool(min(capacity, capacity // 16 + 4096))
-        self._pages = np.zeros((self._blocks.capacity, CELLS), np.int32)
-        self._filters = np.zeros(self._blocks.capacity, np.uint64)
-        self._filled = np.zeros(self._blocks.capacity, np.int32)
+        self._pages = reserve((self._blocks.capacity, CELLS), np.int32)
+        self._filters = reserve((self._blocks.capacity,), np.uint64)
+        self._filled = reserve((self._blocks.capacity,), np.int32)
 
     @property
     def used(self) -> int:
@@ -94,6 +107,14 @@ class VoxelStore:
     def refused(self) -> int:
         """Return the number of voxels dropped for lack of room since the start."""
         return int(self._state[REFUSED])
+
+    @property
+    def shortage(self) -> str:
+        """Return what is to be done where a pool is nearly full, or was; "" where none is."""
+        blocks, setting = self._blocks, "semantic_voxels.voxels.capacity"
+        return shortage("voxels of instances", self.live, len(self.owner), self.refused, setting) or shortage(
+            "blocks of voxels", blocks.live, blocks.capacity, blocks.refused, setting
+        )
 
     @property
     def _index(self) -> tuple:
@@ -116,7 +137,7 @@ class VoxelStore:
         self._know(int(voters.max(initial=0)))
         return kernels.vote(
             *self._index, self.coords, self.owner, *self._votes, self.occupancy, self._seen, self._free, self._state,
-            self._links, self._heads, points, voters, weight, gain, top, mark,
+            self._links, self._heads, self._spans, points, voters, weight, gain, top, mark,
         )  # fmt: skip
 
     def owners(self, points: np.ndarray) -> np.ndarray:
@@ -182,8 +203,8 @@ class VoxelStore:
         """Turn every vote for `old` into one for `new`; return the number of voxels that changed owner."""
         self._know(max(old, new))
         return kernels.rename(
-            self._pages, self._filters, self._filled, self._blocks.used, self.owner, *self._votes, self._links,
-            self._heads, old, new,
+            self._blocks.table, self._blocks.coords, self._blocks.used, self._pages, self._filters, self._filled,
+            self.owner, *self._votes, self._links, self._heads, self._spans, old, new,
         )  # fmt: skip
 
     def reassign(self, places: np.ndarray, old: int, new: int) -> None:
@@ -191,7 +212,7 @@ class VoxelStore:
         self._know(max(old, new))
         kernels.reassign(
             self._blocks.table, self._blocks.coords, self._filters, self.coords, self.owner, *self._votes,
-            self._links, self._heads, np.asarray(places, np.int32), old, new,
+            self._links, self._heads, self._spans, np.asarray(places, np.int32), old, new,
         )  # fmt: skip
 
     def drop(self, instance: int) -> None:
@@ -230,7 +251,14 @@ class VoxelStore:
             getattr(store, attribute)[:count] = arrays[name]
         store._know(int(arrays["ids"].max(initial=0)))
         indexed = kernels.restore(
-            *store._index, store.coords, store.owner, *store._votes, store._links, store._heads, count
+            *store._index,
+            store.coords,
+            store.owner,
+            *store._votes,
+            store._links,
+            store._heads,
+            store._spans,
+            count,
         )
         if indexed != count:
             raise ValueError("a voxel stands twice in the file, or there are too many blocks")
@@ -244,9 +272,8 @@ class VoxelStore:
     def _know(self, identity: int) -> None:
         """Ensure a list for every instance up to this id."""
         if identity >= len(self._heads):
-            heads = np.zeros((2 * identity, 2), np.int32)
-            heads[: len(self._heads)] = self._heads
-            self._heads = heads
+            more = ((0, 2 * identity - len(self._heads)), (0, 0))
+            self._heads, self._spans = np.pad(self._heads, more), np.pad(self._spans, more)
 
 
 def _check_weight(weight: int, least: int = 1) -> None:

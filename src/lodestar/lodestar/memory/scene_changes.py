@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,10 +59,13 @@ class SceneChanges:
                 self._compare(entity, delta.stamp)
         return self._certain(delta.stamp)
 
-    def learn(self) -> None:
-        """Take everything in the mirror as known: after pages, a start on a saved map, or a gap. No event."""
-        for entity in self._scene.entities.values():
-            self._learn(entity)
+    def learn(self, entities: Iterable[Entity] | None = None) -> None:
+        """Take these entities, or everything in the mirror, as known: after a page, a start on a saved map, or a gap.
+        No event.
+        """
+        for entity in list(self._scene.entities.values()) if entities is None else entities:
+            if self._scene.resolve(entity.id) == entity.id:
+                self._learn(entity)
 
     def move(self, jump: np.ndarray) -> None:
         """Move everything by (4, 4), in map: a correction of the map is no motion of things."""

@@ -18,17 +18,24 @@ ATTRIBUTE_GROUPS = ("colors", "materials", "sizes", "others")
 _AFTER_NOUN = frozenset(
     {"of", "with", "on", "in", "at", "by", "from", "for", "next", "near", "under", "behind"}
 )
-_MOST_KEPT = 8192  # phrases whose singular is kept: a sentence asks for the same ones hundreds of times
+_MOST_KEPT = (
+    8192  # phrases whose words and singular are kept: a sentence asks for the same ones hundreds of times
+)
 
 
 def words_of(text: str) -> list[str]:
     """Return the lower-case words of any script; apostrophes and hyphens stay inside a word."""
+    return list(_words_of(text))
+
+
+@lru_cache(maxsize=_MOST_KEPT)
+def _words_of(text: str) -> tuple[str, ...]:
     text = unicodedata.normalize("NFKC", text).casefold().replace("\u2019", "'")
     characters = [
         c if c.isalnum() or (c in "'-" and 0 < i < len(text) - 1 and text[i - 1].isalnum()) else " "
         for i, c in enumerate(text)
     ]
-    return [word for word in (w.strip("'-") for w in "".join(characters).split()) if word]
+    return tuple(word for word in (w.strip("'-") for w in "".join(characters).split()) if word)
 
 
 @dataclass(frozen=True)

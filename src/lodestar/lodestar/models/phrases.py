@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
-from typing import Protocol
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -61,6 +61,8 @@ class PhraseBook:
         self._lock = threading.Lock()
         self._vectors: OrderedDict[str, np.ndarray] = OrderedDict()
         self._model = ""
+        # what was computed from its vectors, for all who share it; keys tell who computed it and by which model
+        self.derived: dict[Hashable, Any] = {}
 
     def __len__(self) -> int:
         with self._lock:

@@ -185,14 +185,14 @@ def _cosines(category: str, labels: tuple[str, ...], phrases: PhraseBook) -> np.
 
 
 @lru_cache(maxsize=131072)
-def _said(known: tuple[str, ...], caption: str) -> frozenset[str]:
+def said(known: tuple[str, ...], caption: str) -> frozenset[str]:
     """Return all attributes that are known or named by the caption."""
     return frozenset(known) | frozenset(load_lexicon().attributes_in(caption))
 
 
 def caption_facts(label: str, caption: str, known: tuple[str, ...]) -> tuple[str, frozenset[str]]:
     """Return the caption's head noun phrase, and all attributes that are known or named by the caption."""
-    return _facts(label, caption).noun, _said(known, caption)
+    return _facts(label, caption).noun, said(known, caption)
 
 
 def has_group(attribute: str) -> bool:

@@ -166,7 +166,7 @@ class Looks:
         self._having: dict[str, list[int]] = {}
         self._of_group: dict[str, list[int]] = {}
         for i, (known, caption) in enumerate(pairs):
-            for attribute in {*known, *lexicon.attributes_in(caption)}:
+            for attribute in categories.said(known, caption):
                 self._having.setdefault(attribute, []).append(i)
                 group = lexicon.attribute_group.get(attribute)
                 if group is not None:

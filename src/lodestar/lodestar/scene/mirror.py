@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
+from typing import Any
 
 import numpy as np
 
@@ -26,6 +27,8 @@ class SceneMirror:
         self.regions: dict[int, Region] = {}
         self.rooms: RegionMap | None = None
         self.building = Building()  # the floors on which the entities are
+        # what was computed from this scene, for all who share it; keys tell who computed it, values of what revision
+        self.derived: dict[Hashable, Any] = {}
         self._archived = archived
         self._forward: dict[int, int] = {}
 

@@ -122,6 +122,17 @@ def test_what_cannot_be_told_apart_is_looked_at_first():
     assert last.trace_id == first.trace_id and last.diagnosis.cause is Cause.WAY_BLOCKED_STATIC
 
 
+def test_a_goal_that_the_planner_finds_occupied_is_left_out_without_a_look():
+    world = known_chair_world()
+    world.run(until=lambda: world.pose[0] > 3.0)
+    first = world.goal.copy()
+    abort(world, 206, "goal occupied")
+    stopped = world.now
+    world.run(10.0, until=lambda: world.goal is not None)
+    assert world.now - stopped < 1.0 and world.goal != pytest.approx(first)
+    assert outcomes_of(world, Result.ROLLED_BACK)[-1].diagnosis.cause is Cause.GOAL_OCCUPIED
+
+
 def test_a_thing_that_is_gone_ends_the_search_with_where_it_was():
     world = known_chair_world(config=LoopConfig(recovery=RecoveryConfig(search_time=20.0)))
     world.run(until=lambda: world.pose[0] > 4.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lodestar.experts.config import StopConfig
-from lodestar.experts.coverage import LookedAt
+from lodestar.experts.coverage import SECTORS, LookedAt
+from lodestar.experts.view_kernels import views
 from lodestar.experts.viewpoint_survey import Survey
 from lodestar.grid.config import PaceConfig
 from lodestar.grid.occupancy import OccupancyGrid2D
@@ -31,22 +33,56 @@ def survey_of(seed: int, share: float) -> Survey:
     )  # fmt: skip
 
 
+def seen_from(survey: Survey, points: np.ndarray) -> np.ndarray:
+    """(N, n) bool: the blocks that points see by turning in place, one by one."""
+    everywhere = np.ones((len(points), SECTORS), bool)
+    rays = survey.looked._rays(survey.view, survey._stride)
+    return views(
+        survey.grid.cells, survey.grid.occupied_from, survey._samples[0], survey.closest,
+        survey.looked._surfaces.owner, points / survey.grid.resolution, everywhere,
+        survey.view / survey.grid.resolution, survey.config.depth / survey.grid.resolution,
+        len(survey._samples[1]), rays,
+    )  # fmt: skip
+
+
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 10_000), st.sampled_from((0.02, 0.4, 1.0)))
 def test_any_order_of_the_sum_gives_the_same_gain_and_weight(seed, share):
     survey = survey_of(seed, share)
-    views = survey.views(np.array([[1.0, 1.0], [3.0, 3.0], [4.5, 2.0]]))
+    points = np.array([[1.0, 1.0], [3.0, 3.0], [4.5, 2.0], [1.0, 1.0]])
+    views = seen_from(survey, points)
     _, cells, mass = survey._samples
     for order in (np.argsort(cells), np.random.default_rng(seed).permutation(len(cells))):
-        assert np.array_equal(views @ cells, views[:, order] @ cells[order])
-        assert np.array_equal(views @ mass, views[:, order] @ mass[order])
-    assert survey.gains(views) == pytest.approx([math.fsum(row * cells) * 0.01 for row in views])
+        sums = [views[:, order].astype(np.float32) @ sizes[order] for sizes in (cells, mass)]
+        assert np.array_equal(survey.shown(points), survey._areas(np.stack(sums, axis=1)))
+    assert survey.shown(points)[:, 0] == pytest.approx([math.fsum(row * cells) * 0.01 for row in views])
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    st.integers(0, 10_000), st.sampled_from((0.002, 0.02, 0.4)), st.sampled_from((1, 3, 24)), st.booleans()
+)
+def test_the_best_of_those_that_may_be_best_is_the_best_of_all(seed, share, ranked, kept):
+    rng = np.random.default_rng(seed)
+    survey = survey_of(seed, share)
+    survey.unseen[:, 25:] &= rng.random() < 0.5  # what is left may lie at one end
+    survey = replace(
+        survey, lengths=np.hypot(*np.indices(survey.unseen.shape)) * 0.1, reach=1.5,
+        config=replace(survey.config, ranked=ranked),
+    )  # fmt: skip
+    points = survey.grid.points_of(rng.integers(0, 60, (4, 2)))
+    last = np.array([*rng.uniform(1.0, 5.0, 2), 0.0]) if kept else None
+    given = points, survey.shown(points), 0.05, last, 0.1
+    best = survey.best(*given, robot=np.zeros(3))
+    endless = replace(survey)
+    endless.__dict__["_bounds"] = lambda cells: np.full((len(cells), 2), np.inf)
+    assert str(best) == str(endless.best(*given, robot=np.zeros(3)))
+    cells = survey.lattice()
+    assert (survey._bounds(cells) >= survey.shown(survey.grid.points_of(cells))).all()
 
 
 @pytest.mark.parametrize("bound", [2.0, 0.5, 0.15])
 def test_an_area_that_is_just_the_bound_reaches_it(bound):
     survey = survey_of(1, 0.5)  # so few that each block is one cell
-    views = np.zeros((1, len(survey._samples[1])), np.float32)
     counts = np.cumsum(survey._samples[1])
-    views[0, : int(np.flatnonzero(counts == round(bound * 100.0))[0]) + 1] = 1.0
-    assert survey.gains(views)[0] == bound
+    assert survey._areas(counts[counts == round(bound * 100.0)])[0] == bound

@@ -5,10 +5,14 @@ from dataclasses import replace
 
 import numpy as np
 from expert_worlds import known_from, two_rooms
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from lodestar.experts.frontier_tracker import FrontierTracker, FrontierTrackerConfig, find_pieces
+from lodestar.experts.frontier_tracker import FrontierTracker, FrontierTrackerConfig, find_pieces, middles
+from lodestar.experts.view_kernels import piece_candidates
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.paths import path_lengths
+from lodestar.grid.visibility import visible_mask
 from lodestar.memory.config import FrontierSnapshotConfig
 
 ROBOT = np.array([1.0, 1.0, 0.0])
@@ -107,16 +111,19 @@ def test_a_verdict_stands_until_the_map_around_changes():
     lengths, pieces = survey(grid)
     tracker = FrontierTracker(FrontierTrackerConfig())
     (record, *_) = tracker.keep(tracker.follow(grid, pieces))
-    assert tracker.out_of_reach(grid, lengths, pieces[0], record) == ""
-    tracker.condemn(grid, lengths, pieces[0], record, "a river")
-    assert tracker.out_of_reach(grid, lengths, pieces[0], record) == "a river"
+    around = tracker.surroundings(grid, lengths, pieces)[0]
+    assert tracker.out_of_reach(record, around) == ""
+    tracker.condemn(record, around, "a river")
+    assert tracker.out_of_reach(record, around) == "a river"
     cells = grid.cells.copy()
     row, column = pieces[0][0]
     cells[row + 2, column] = 100
     changed = OccupancyGrid2D(cells, grid.resolution, grid.origin)
-    assert tracker.out_of_reach(changed, lengths, pieces[0], record) == ""
+    assert tracker.out_of_reach(record, tracker.surroundings(changed, lengths, pieces)[0]) == ""
     nowhere = np.full_like(lengths, np.inf)
-    assert tracker.out_of_reach(grid, nowhere, pieces[0], record) == ""  # the ways changed
+    assert (
+        tracker.out_of_reach(record, tracker.surroundings(grid, nowhere, pieces)[0]) == ""
+    )  # the ways changed
 
 
 def test_a_reason_keeps_the_time_since_when_it_stands():
@@ -127,3 +134,73 @@ def test_a_reason_keeps_the_time_since_when_it_stands():
         told = [replace(r, reason="a river", since=stamp) for r in tracker.follow(grid, pieces)]
         kept = tracker.keep(told)
     assert all(record.since == 3.0 for record in kept)
+
+
+def plain_owners(before, pieces, keys_of, same_distance):
+    """Return the ids of pieces, one piece after the other. before: id -> (cells, centroid)."""
+    left, owners, newest = dict(before), [0] * len(pieces), max(before, default=0)
+    for index, piece in enumerate(pieces):
+        shared = {i: len(np.intersect1d(keys_of(piece), keys_of(cells))) for i, (cells, _) in before.items()}
+        for identity in sorted(shared, key=lambda i: (-shared[i], -i))[:3]:
+            if shared[identity] and identity in left:
+                owners[index] = identity
+                del left[identity]
+                break
+    for index, piece in enumerate(pieces):
+        if not owners[index]:
+            middle = (piece.mean(axis=0)[::-1] + 0.5) * 0.1
+            nearest = min(left, key=lambda i: math.dist(left[i][1], middle), default=0)
+            if nearest and math.dist(left[nearest][1], middle) <= same_distance:
+                owners[index] = nearest
+                del left[nearest]
+            else:
+                owners[index] = newest = newest + 1
+    return owners
+
+
+def some_pieces(rng):
+    """Return pieces without a common cell, each in the order of the grid."""
+    cells = np.argwhere(rng.random((24, 24)) < 0.4)
+    piece_of = cells[:, 0] // 8 * 3 + (cells[:, 1] + rng.integers(0, 5)) // 10
+    return [cells[piece_of == k] for k in rng.permutation(9) if (piece_of == k).any()]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10_000))
+def test_all_pieces_at_once_are_the_pieces_one_by_one(seed):
+    rng = np.random.default_rng(seed)
+    grid = OccupancyGrid2D(np.zeros((24, 24), np.int8), 0.1, (0.0, 0.0))
+    tracker, before = FrontierTracker(FrontierTrackerConfig()), {}
+    for _ in range(3):
+        pieces = some_pieces(rng)
+        expected = plain_owners(
+            before, pieces, lambda p: p[:, 0] * 99 + p[:, 1], tracker.config.same_distance
+        )
+        records = tracker.keep(tracker.follow(grid, pieces))
+        assert [record.id for record in records] == expected
+        before = {r.id: (piece, r.centroid) for r, piece in zip(records, pieces)}
+        for piece, mean, cell in zip(pieces, *middles(pieces)):
+            assert np.array_equal(mean, piece.mean(axis=0))
+            assert np.array_equal(cell, piece[((piece - piece.mean(axis=0)) ** 2).sum(axis=1).argmin()])
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10_000))
+def test_places_to_look_from_are_the_nearest_the_quickest_and_the_first_in_sight(seed):
+    rng = np.random.default_rng(seed)
+    cells = rng.choice(np.array([-1, 0, 100], np.int8), (30, 30), p=(0.2, 0.7, 0.1))
+    grid = OccupancyGrid2D(cells, 0.1, (0.0, 0.0))
+    lengths = np.where(rng.random(cells.shape) < 0.3, rng.random(cells.shape), np.inf).astype(np.float32)
+    narrow = np.isfinite(lengths)
+    roomy = narrow & (rng.random(cells.shape) < 0.1)
+    asked = rng.integers(0, 30, (6, 2))
+    found = piece_candidates(cells, 65, roomy, narrow, lengths, asked, 4, 12.0)
+    rows, columns = np.indices(cells.shape)
+    for (row, column), (nearest, quickest, first) in zip(asked, found):
+        near = np.maximum(abs(rows - row), abs(columns - column)) <= 4
+        usable = near & (roomy if (near & roomy).any() else narrow)
+        seen = visible_mask(grid, grid.points_of(np.array([row, column])), 1.2) & roomy
+        away = np.hypot(rows - row, columns - column)
+        assert nearest == (np.where(usable, away, np.inf).argmin() if usable.any() else -1)
+        assert quickest == (np.where(usable, lengths, np.inf).argmin() if usable.any() else -1)
+        assert first == (np.where(seen, lengths, np.inf).argmin() if seen.any() else -1)

@@ -9,11 +9,12 @@ import pytest
 from expert_worlds import request, thing
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import ndimage
 from test_likely_places import KETTLE, Kitchenware, beside
 
 from lodestar.experts.config import BeliefConfig
 from lodestar.experts.frontier import FrontierExpert
-from lodestar.experts.room_belief import Belief, RoomBelief
+from lodestar.experts.room_belief import Belief, RoomBelief, _grown
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import Item, StepKind
 from lodestar.language.query_graph import Predicate, QueryVariable
@@ -207,3 +208,28 @@ def test_less_trust_brings_every_weight_nearer_to_as_likely_as_anywhere():
     )
     assert np.allclose(less, np.sqrt(full), rtol=1e-4)
     assert full.max() > less.max() > 1.0 > less.min() > full.min()
+
+
+def test_experts_that_share_a_scene_share_its_newest_belief():
+    book, told = PhraseBook(Kitchenware()), scene(FRIDGE, BED)
+    asked, grid = request((12.0, 3.0, 0.0), KETTLE), hall()
+    one, other = (RoomBelief(book, DEFAULTS) for _ in range(2))
+    first = one.over(asked, grid, told)
+    assert first is not None and other.over(asked, grid, told) is first
+    assert RoomBelief(book, replace(DEFAULTS, spread=3.0)).over(asked, grid, told) is not first
+    assert one.over(asked, grid, scene(FRIDGE, BED)) is not first, "another scene of the same revision"
+    told.apply(SceneDelta(1.0, 2, 1, (thing(3, 12.0, 3.0, "kettle"),)))
+    again = other.over(asked, grid, told)
+    assert again is not first
+    fresh = RoomBelief(PhraseBook(Kitchenware()), DEFAULTS).over(asked, grid, told)
+    assert np.array_equal(again.weights, fresh.weights), "words that were kept tell the same"
+
+
+@given(st.integers(0, 10_000), st.integers(0, 9))
+def test_a_mask_grows_within_another_as_step_by_step(seed, steps):
+    rng = np.random.default_rng(seed)
+    within = rng.random((20, 30)) < 0.6
+    mask = within & (rng.random(within.shape) < 0.05)
+    eight = np.ones((3, 3), bool)
+    plain = ndimage.binary_dilation(mask, eight, steps, within) if steps else mask
+    assert np.array_equal(_grown(mask, within, steps), plain)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from lodestar.experts.coverage import LookedAt
 from lodestar.experts.frontier import FrontierExpert
 from lodestar.experts.protocol import Proposal
-from lodestar.experts.view_kernels import ray_over, views
+from lodestar.experts.view_kernels import ray_over, view_sums, views
 from lodestar.grid.occupancy import FREE, OCCUPIED, UNKNOWN, OccupancyGrid2D
 from lodestar.grid.visibility import ray_buffers
 from lodestar.language.directive import StepKind
@@ -56,7 +56,11 @@ def test_views_are_those_of_whole_rays(seed, depth):
     starts = rng.uniform((0.0, 0.0), (36.0, 30.0), (5, 2))
     in_view = rng.random((5, 12)) < 0.7
     shown = views(cells, 65, index, closest, owner, starts, in_view, 14.0, depth, 40, 4)
-    assert np.array_equal(shown, walked(cells, index, closest, owner, starts, in_view, 14.0, depth, 40, 4))
+    plain = walked(cells, index, closest, owner, starts, in_view, 14.0, depth, 40, 4)
+    assert np.array_equal(shown, plain)
+    weights = rng.integers(0, 9, (40, 2)).astype(np.float32)
+    sums = view_sums(cells, 65, index, closest, owner, starts, in_view, 14.0, depth, weights, 4)
+    assert np.array_equal(sums, plain @ weights)
 
 
 def comb(teeth: int) -> np.ndarray:
@@ -71,13 +75,13 @@ def comb(teeth: int) -> np.ndarray:
 
 @pytest.mark.parametrize("given_up", [(), ((1.0, 1.0, 0.0),)])
 def test_rays_are_cast_for_all_pieces_at_once(given_up, monkeypatch):
-    calls, cast = [], LookedAt.views
+    calls, cast = [], LookedAt.view_sums
 
     def count(self, points, *rest, **more):
         calls.append(len(points))
         return cast(self, points, *rest, **more)
 
-    monkeypatch.setattr(LookedAt, "views", count)
+    monkeypatch.setattr(LookedAt, "view_sums", count)
     made, small = [], []
     for teeth in (3, 9):
         expert, calls[:] = FrontierExpert(), []

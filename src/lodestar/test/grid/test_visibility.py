@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from lodestar.grid import visibility
 from lodestar.grid.occupancy import FREE, OCCUPIED, UNKNOWN, OccupancyGrid2D
-from lodestar.grid.visibility import line_of_sight, nearest_in_sight, visible_mask
+from lodestar.grid.visibility import least_in_sight, line_of_sight, sight_directions, visible_mask
 
 
 def walled():
@@ -83,11 +83,11 @@ def test_the_nearest_in_sight_is_the_least_over_the_mask(seed):
     allowed = (cells == 0) & (rng.random(cells.shape) < 0.1)
     cell = tuple(int(rng.integers(size)) for size in cells.shape)
     seen = visible_mask(grid, grid.points_of(np.array(cell)), 1.7) & allowed
-    found = nearest_in_sight(grid, cell, 1.7, lengths, allowed)
+    found = least_in_sight(cells, 65, lengths, allowed, *cell, 17.0, *sight_directions(17.0))
     if not seen.any():
-        assert found is None
+        assert found == -1
     else:
-        assert found == np.unravel_index(np.where(seen, lengths, np.inf).argmin(), cells.shape)
+        assert found == np.where(seen, lengths, np.inf).argmin()
 
 
 def test_one_compiled_version_serves_one_end_and_several(monkeypatch):

@@ -323,11 +323,13 @@ def test_the_index_finds_what_a_search_of_all_finds(steps, wanted):
     found = [t.id for t in tracks.values() if (t.box_min <= high).all() and (t.box_max >= low).all()]
     assert tracks.near(low, high) == sorted(found)
     assert sorted(tracks.next_in_turn(len(tracks))) == sorted(tracks)
-    latest = tracks.recent(-1.0, 5)
-    assert [tracks[i].last_seen for i in latest] == sorted(
-        (tracks[i].last_seen for i in latest), reverse=True
-    )
-    assert len(latest) == min(len(tracks), 5)
+    until = float(len(steps) // 2)
+    old = sorted(tracks.values(), key=lambda track: track.last_seen)
+    expired = tracks.expired(until, confirm=1, most=5)
+    assert [tracks[i].last_seen for i in expired] == [t.last_seen for t in old if t.last_seen < until][:5]
+    for track in tracks.values():
+        track.observation_count = 1
+    assert tracks.expired(until, confirm=1, most=5) == []
 
 
 def masks_in(*boxes) -> Masks:

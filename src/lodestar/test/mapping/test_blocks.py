@@ -1,12 +1,14 @@
 """Blocks by coordinate against a dictionary, and what a view touches against a check of every voxel."""
 
+import mmap
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lodestar.geometry.poses import inverse
-from lodestar.mapping.blocks import SIDE, TILE, BlockPool, farthest, find, give_back, in_view
+from lodestar.mapping.blocks import SIDE, TILE, BlockPool, farthest, find, give_back, in_view, reserve
 
 
 def rotation_of(rng):
@@ -120,3 +122,18 @@ def test_the_table_has_room_for_every_block(capacity):
     pool = BlockPool(capacity)
     assert len(pool.table) >= 2 * capacity
     assert (pool.insert(np.arange(3 * capacity, dtype=np.int32).reshape(-1, 3)) >= 0).all()
+
+
+def test_a_pool_larger_than_the_memory_takes_only_what_is_written():
+    pool = reserve((1 << 22, 4096), np.float32)  # 64 GiB
+    before = resident()
+    pool[::65536, 0] = 1.0
+    assert pool[65536].sum() == 1.0 and not pool[1].any()
+    assert resident() - before < 1 << 20
+    assert reserve((0, 3), np.int32).shape == (0, 3)
+
+
+def resident() -> int:
+    """Bytes of this process in memory."""
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * mmap.PAGESIZE

@@ -88,7 +88,7 @@ def test_changed_are_the_voxels_whose_state_is_another(seed):
         before = after
 
 
-def test_the_pool_grows_without_a_change():
+def test_a_map_of_thousands_of_blocks_is_that_of_the_reference():
     rng = np.random.default_rng(3)
     voxels, reference = OccupancyVoxels(0.05), Reference(0.05)
     for step in range(6):
@@ -97,7 +97,7 @@ def test_the_pool_grows_without_a_change():
         points = origin + 4.0 * (points - origin) + shift
         voxels.insert(points, origin + shift, 12.0)
         reference.insert(points, origin + shift, 12.0)
-    assert voxels._pool.capacity > 1 << 12
+    assert voxels._pool.used > 1 << 12
     assert voxels.to_bytes() == reference.file()
 
 
@@ -194,3 +194,24 @@ def test_a_file_that_is_none_is_refused_and_the_map_stays(how):
     with pytest.raises(ValueError, match="OctoMap file"):
         voxels.read(corrupted(before)[how])
     assert voxels.to_bytes() == before
+
+
+def test_a_full_pool_tells_it_and_goes_on_with_the_blocks_that_it_has():
+    rng = np.random.default_rng(4)
+    small, wide = OccupancyVoxels(0.1, capacity=40), OccupancyVoxels(0.1)
+    assert not small.shortage
+    for turn in range(6):
+        points = rng.normal(0.0, 1.0 + turn, (300, 3))
+        changed, reference = (each.insert(points, np.zeros(3), 8.0) for each in (small, wide))
+        assert set(map(tuple, changed.tolist())) <= set(map(tuple, reference.tolist()))
+    kept = {tuple(block) for block in small._pool.coords[: small._pool.used].tolist()}
+    assert len(kept) == 40 and "40 of 40 blocks of occupancy" in small.shortage
+    assert "were refused" in small.shortage and "mapping.octomap.blocks" in small.shortage
+    voxels, values = wide._known()
+    inside = np.array([tuple(voxel) in kept for voxel in (voxels >> 3).tolist()])
+    own, own_values = small._known()
+    assert dict(zip(map(tuple, own.tolist()), own_values.tolist())) == dict(
+        zip(map(tuple, voxels[inside].tolist()), values[inside].tolist())
+    )
+    with pytest.raises(ValueError, match="there is room for 40"):
+        small.read(wide.to_bytes())

@@ -167,6 +167,23 @@ def test_depth_images_map_too():
     assert state_at(grid, 1.0, 0.2) == FREE
 
 
+@settings(max_examples=15, deadline=None)
+@given(st.floats(-np.pi, np.pi), st.floats(0.3, 3.0), st.floats(-5.0, 5.0))
+def test_a_robot_without_a_lidar_stands_on_known_floor(yaw, wall, x):
+    """Its camera, 0.3 m before its middle, sees a wall alone: not where the robot stands, nor beside it."""
+    mapper = OctoMapper(OctoMapConfig(floor=FloorConfig(enabled=True)))
+    camera = PinholeCamera(64, 48, 40.0, 40.0, 32.0, 24.0)
+    base = planar_transform(x, 1.0, yaw, FloorConfig().base_height)
+    pose = base @ planar_transform(0.3, 0.0, 0.0, 0.1) @ BODY_FROM_OPTICAL
+    frame = RgbdFrame(0.0, camera, np.full((48, 64), wall, np.float32), pose)
+    mapper.insert_depth(frame, base)
+    grid = mapper.project(0.0)
+    for ahead, aside in ((0.0, 0.0), (0.25, 0.1), (-0.25, -0.1)):
+        c, s = np.cos(yaw), np.sin(yaw)
+        place = x + c * ahead - s * aside, 1.0 + s * ahead + c * aside
+        assert state_at(grid, *place) == FREE
+
+
 @pytest.mark.parametrize("value", [0.0, np.nan, np.inf])
 def test_empty_or_broken_depth_changes_nothing(value):
     camera = PinholeCamera(32, 24, 20.0, 20.0, 15.5, 11.5)

@@ -280,7 +280,7 @@ def test_partly_invalid_depth_is_used_where_it_is_valid(box_world, chair, orbit)
 
 def test_the_batch_is_bounded_and_goes_round_all_instances(box_world, box):
     boxes = [box(f"box {k}", (0.5 * k - 4, 2, 0), (0.5 * k - 3.8, 2.2, 0.3)) for k in range(16)]
-    voxels = SemanticVoxelMap(VoxelConfig(batch=6, round_robin=2, recent=0.3))
+    voxels = SemanticVoxelMap(VoxelConfig(batch=6, round_robin=2))
     world = box_world(boxes)
     poses = [(x, 0.3, math.pi / 2) for x in np.linspace(-4, 4, 40)]
     deltas = drive(world, poses, voxels)
@@ -307,6 +307,10 @@ def test_full_memory_refuses_new_voxels_and_counts_them(box_world, chair, orbit)
     voxels = SemanticVoxelMap(VoxelConfig(capacity=200))
     drive(box_world([chair]), orbit((0, 0), 2.0, 0, 360, 20), voxels)
     assert voxels.voxel_count == 200 and voxels.voxels_refused > 0
+    assert (
+        "200 of 200 voxels" in voxels.shortage and "raise semantic_voxels.voxels.capacity" in voxels.shortage
+    )
+    assert f"{voxels.voxels_refused:,} were refused" in voxels.shortage and not SemanticVoxelMap().shortage
 
 
 def test_what_was_glimpsed_once_is_forgotten(box_world, chair):

@@ -70,6 +70,7 @@ def _of(facts: dict[str, bool], looks: tuple[Look, ...] = ()):
             Recovery.GO_ROUND,
         ),
         (STOPPED | {"goal_covered": True, "goal_refused": True}, Cause.GOAL_OCCUPIED, Recovery.OTHER_SIDE),
+        (STOPPED | {"goal_covered": False, "goal_refused": True}, Cause.GOAL_OCCUPIED, Recovery.OTHER_SIDE),
         ({"pose_jumped": True, "map_contradicts": True}, Cause.LOCALISATION_LOST, Recovery.RELOCALISE),
         ({"battery_low": True}, Cause.OUT_OF_ENERGY, Recovery.GO_TO_CHARGER),
         (STOPPED | {"navigator_silent": True}, Cause.NAVIGATOR_DOWN, Recovery.WAIT_FOR_NAVIGATOR),

@@ -19,6 +19,7 @@ from lodestar_eval.finished_parts import FinishedParts
 from lodestar_eval.metrics import cluster_interval, defined, mean, paired_difference, share_interval
 from lodestar_eval.options import add_parts_option, positive_int, positive_seconds, seed_list
 from lodestar_eval.registry import BadOptions, Bar, Benchmark, Result, Table
+from lodestar_eval.time_tables import time_metrics, time_table
 from lodestar_eval.trials import worker_pool
 
 if TYPE_CHECKING:
@@ -147,6 +148,7 @@ def result_of(found: Sequence[CheckOutcome], wall: float, left_out: Sequence[int
             f"path_m.{name}": mean([one.path_length for one in group]),
             f"time_s.{name}": mean([one.duration for one in group]),
         }
+    metrics |= {f"{name}.there": value for name, value in time_metrics(there).items()}
     metrics |= _visual(seen)
     metrics["spl.there"] = mean(defined([one.spl for one in there]))
     driven = sum(one.path_length for one in found)
@@ -195,6 +197,9 @@ def result_of(found: Sequence[CheckOutcome], wall: float, left_out: Sequence[int
         ),
         *((_visual_table(seen),) if seen else ()),
         Table("Wrong or unanswered", ("seed", "question", "case", "said", "path, m", "words"), wrong),
+        time_table(
+            {("ask-to-act", name): group for name, group in (("there", there), ("absent", absent)) if group}
+        ),
     )
     notes = (
         "Each question begins at the building's start with an empty map and no memory. SPL weighs a right yes by the "
@@ -251,7 +256,7 @@ def _write_rows(found: Sequence[CheckOutcome], folder: Path) -> None:
     if not rows:
         return
     with (folder / "ask_to_act.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
+        writer = csv.DictWriter(file, list(dict.fromkeys(name for row in rows for name in row)))
         writer.writeheader()
         writer.writerows(rows)
 

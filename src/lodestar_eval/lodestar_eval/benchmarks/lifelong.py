@@ -25,6 +25,7 @@ from lodestar_eval.options import (
 )
 from lodestar_eval.registry import BadOptions, Bar, Benchmark, Plot, Result, Table
 from lodestar_eval.report import number
+from lodestar_eval.time_tables import time_metrics, time_table
 from lodestar_eval.trials import worker_pool
 
 if TYPE_CHECKING:
@@ -138,6 +139,14 @@ def result_of(found: Sequence[SubtaskOutcome], wall: float, settings: object = N
             chosen = {w: [s for s in ss if modality in ("all", s.modality)] for w, ss in worlds.items()}
             metrics |= _numbers(f"{key}.{modality}" if modality != "all" else key, chosen)
             rows.append(_row(key, modality, chosen, metrics))
+    timed = {
+        key: [s.outcome for subtasks in worlds.values() for s in subtasks]
+        for key, worlds in by_world.items()
+        if worlds
+    }
+    metrics |= {
+        f"{name}.{key}": value for key, one in timed.items() for name, value in time_metrics(one).items()
+    }
     metrics["wall_s"] = wall
     metrics["cpu_s"] = sum(s.outcome.cpu + s.outcome.setup_cpu for s in found)
     bars = []
@@ -166,6 +175,7 @@ def result_of(found: Sequence[SubtaskOutcome], wall: float, settings: object = N
             Table("Subtasks by modality (as RoboAtlas tables VI and VII)", columns, tuple(rows)),
             _allocation(found),
             _failures(found),
+            time_table({("lifelong", key): outcomes for key, outcomes in timed.items()}),
         ),
         (Plot("lifelong.png", "SPL by the place of a subtask in its episode, with memory and without"),),
         (

@@ -133,7 +133,9 @@ class MappingNode(LodestarNode):
         elif self._chain.grid is not self._shown:
             self._shown = self._chain.grid
             self._grid.publish(self._shown)
-            self.diagnostics.status(f"{self._shown.free_area:.1f} m2 known free")
+            mapper = self._chain.mapper
+            short = mapper.shortage if isinstance(mapper, OctoMapper) else ""
+            self.diagnostics.status(short or f"{self._shown.free_area:.1f} m2 known free", ok=not short)
         mapper, binary = self._chain.mapper, self._config.binary
         if not isinstance(mapper, OctoMapper) or not self._octomap.get_subscription_count():
             return

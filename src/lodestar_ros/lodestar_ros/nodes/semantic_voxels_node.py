@@ -98,7 +98,8 @@ class SemanticVoxelsNode(LodestarNode):
                 self._instances.publish(instances_to_msg(delta))
         finally:  # also where somebody fills the image, and nothing is left to fuse
             self._tracks.publish(self._chain.movers.tracks(), pair[0].stamp)
-        self.diagnostics.status(f"{len(self._map.instances())} instances")
+        short = self._map.shortage
+        self.diagnostics.status(short or f"{self._map.instance_count} instances", ok=not short)
 
     def _publish_layers(self, _item: None) -> None:
         surfaces = self._surface.get_subscription_count()

@@ -310,7 +310,8 @@ class NavigatingState:
             return False
         goal, pose = navigation.proposal.goal, facts.known_pose
         away, turned = apart(pose, goal)
-        if away > config.pass_distance or turned > config.pass_angle:
+        angle = min(config.pass_angle, config.look_limits.fov / 2.0)  # it is in view
+        if away > config.pass_distance or turned > angle:
             return False
         around = navigation.distance_remaining > 2.0 * config.pass_distance  # False for NaN
         if around or not line_of_sight(facts.known_grid, pose[:2], np.asarray(goal)[None, :2])[0]:

@@ -144,7 +144,9 @@ class EvidenceGatherer:
         goal = case.action.trace.action.goal
         if now is None or before is None or pose is None or goal is None:
             return measured_facts
-        measured_facts["goal_covered"] = footprint_free(before, goal) and not footprint_free(now, goal)
+        was_free, is_free = footprint_free(before, goal), footprint_free(now, goal)
+        if was_free or is_free:  # where it never fitted, nothing has come
+            measured_facts["goal_covered"] = not is_free
         blockage = self.blockage(case)
         measured_facts["way_newly_blocked"] = blockage is not None
         if case.blockage is None:

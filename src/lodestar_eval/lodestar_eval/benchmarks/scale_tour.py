@@ -1,0 +1,130 @@
+"""One tour through a building of 1,800 m2 with 30,000 objects: what grows with the map, and what must not."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lodestar_eval.options import positive_int
+from lodestar_eval.registry import Bar, Benchmark, Result, Table
+
+if TYPE_CHECKING:
+    from lodestar_eval.scale_tour import FrameCost, TourRecord
+
+_MIB = 2**20
+_MEMORY_BOUND, _SLOWER_BOUND, _QUERY_BOUND = 1024.0, 1.2, 50.0  # MiB, factor, ms; issue 37
+_WINDOW = (
+    0.08  # share of the tour before a mark of which frames and queries are taken; chosen: four rooms of 48
+)
+_STAGES = ("fuse", "scene", "geometry", "experts_listen", "memory", "regions", "enrich", "grid")
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--blocks", type=positive_int, default=3, help="corridors (default 3: 1,800 m2)")
+    parser.add_argument(
+        "--columns", type=positive_int, default=8, help="rooms along a corridor's side (default 8)"
+    )
+    parser.add_argument(
+        "--objects", type=positive_int, default=30_000, help="in the building (default 30,000)"
+    )
+    parser.add_argument("--seed", type=int, default=1, help="of the building's stock (default 1)")
+
+
+def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
+    from lodestar_eval.phrase_book import phrase_book
+    from lodestar_eval.scale_tour import ScaleSettings, ScaleTour
+    from lodestar_eval.stocked_building import BuildingSize, captions
+
+    phrases = phrase_book()
+    phrases.vectors(captions())  # as the text embedder has them after a day
+    warm = ScaleSettings(BuildingSize(1, 1, 60), options.seed, marks=())
+    size = BuildingSize(options.blocks, options.columns, options.objects)
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+        ScaleTour(warm, phrases, Path(scratch) / "warm-up").run(progress)
+        tour = ScaleTour(ScaleSettings(size, options.seed), phrases, Path(scratch))
+        progress(f"{size.area:.0f} m2, {size.rooms} rooms, {len(tour.world.objects)} objects")
+        record = tour.run(progress)
+    return _result(record, size.area)
+
+
+def _mean(frames: list[FrameCost], stage: str) -> float:
+    """Return the mean processor time of a stage, ms."""
+    return 1e3 * float(np.mean([one.stages.get(stage, 0.0) for one in frames]))
+
+
+def _result(record: TourRecord, area: float) -> Result:
+    rows: list[tuple[str, ...]] = []
+    stage_rows: list[tuple[str, ...]] = []
+    metrics: dict[str, float] = {}
+    cycles: list[float] = []
+    frames_ms: list[float] = []
+    queries_ms: list[float] = []
+    for mark in record.marks:
+        frames = [one for one in record.frames if mark.share - _WINDOW <= one.share <= mark.share]
+        asked = [one for one in record.queries if mark.share - _WINDOW <= one.share <= mark.share]
+        cycle = 1e3 * np.array([one.cycle for one in frames])
+        robot = 1e3 * np.array([one.robot for one in frames])
+        queries = 1e3 * np.array([one.seconds for one in asked])
+        busy = 1e3 * np.array([one.busy for one in asked])
+        cycles.append(float(cycle.mean()))
+        frames_ms.append(float(robot.mean()))
+        queries_ms.append(float(np.percentile(queries, 95)))
+        at = f"{100 * mark.share:.0f}"
+        metrics |= {
+            f"mib.{at}": mark.bytes / _MIB, f"cycle_ms.{at}": cycles[-1], f"frame_ms.{at}": frames_ms[-1],
+            f"cycle_p95_ms.{at}": float(np.percentile(cycle, 95)), f"query_p95_ms.{at}": queries_ms[-1],
+            f"query_cpu_p95_ms.{at}": float(np.percentile(busy, 95)),
+            f"decision_ms.{at}": 1e3 * float(np.median(mark.decisions)), f"layers_ms.{at}": 1e3 * mark.layers,
+            f"save_s.{at}": mark.save, f"load_s.{at}": mark.load, f"entities.{at}": float(mark.entities),
+            f"voxels.{at}": float(mark.voxels), f"free_m2.{at}": mark.area,
+        }  # fmt: skip
+        rows.append(
+            (f"{at} %", str(mark.frames), f"{mark.area:.0f}", f"{mark.entities:,}", f"{mark.voxels:,}",
+             f"{mark.bytes / _MIB:.0f}", f"{cycles[-1]:.1f} / {np.percentile(cycle, 95):.1f}", f"{frames_ms[-1]:.1f}",
+             f"{np.median(queries):.0f} / {queries_ms[-1]:.0f} ({np.percentile(busy, 95):.0f})",
+             f"{1e3 * np.median(mark.decisions):.0f}", f"{1e3 * mark.layers:.0f}", f"{mark.save:.1f}",
+             f"{mark.load:.1f}", f"{mark.file_bytes / _MIB:.0f}")
+        )  # fmt: skip
+        stage_rows.append((f"{at} %", *(f"{_mean(frames, stage):.1f}" for stage in _STAGES)))
+    dropped = float(record.unknown_to_scene + record.overflow)
+    metrics |= {
+        "objects": float(record.objects), "matched": float(record.matched), "entities": float(record.entities),
+        "voxels_refused": float(record.refused + record.blocks_refused), "entities_dropped": dropped,
+        "frames_rejected": float(record.rejected), "frames": float(len(record.frames)),
+        "map_mib": record.marks[-1].bytes / _MIB, "cycle_end_over_first": cycles[-1] / cycles[0],
+        "frame_end_over_first": frames_ms[-1] / frames_ms[0], "query_p95_ms": queries_ms[-1], "seconds": record.seconds,
+        "path_m": record.path, "loaded_alike": float(all(mark.loaded for mark in record.marks)),
+    }  # fmt: skip
+    bars = (
+        Bar("voxels_refused", metrics["voxels_refused"], 0.0, False),
+        Bar("entities_dropped", dropped, 0.0, False),
+        Bar("map_mib", metrics["map_mib"], _MEMORY_BOUND, False),
+        Bar("cycle_end_over_first", metrics["cycle_end_over_first"], _SLOWER_BOUND, False),
+        Bar("frame_end_over_first", metrics["frame_end_over_first"], _SLOWER_BOUND, False),
+        Bar("query_p95_ms", metrics["query_p95_ms"], _QUERY_BOUND, False),
+        Bar("loaded_alike", metrics["loaded_alike"], 1.0),
+    )
+    columns = (
+        "tour", "frames", "free m2", "entities", "voxels", "MiB", "cycle mean / p95 ms", "frame ms",
+        "query p50 / p95 (cpu p95) ms", "decision ms", "layers ms", "save s", "load s", "file MiB",
+    )  # fmt: skip
+    notes = (
+        f"{area:.0f} m2, {record.objects:,} objects, {record.matched:,} of them with an entity of their category "
+        f"within 0.15 m; {record.entities:,} entities. {record.path:.0f} m driven, {len(record.frames)} images.",
+        "Cycle and frame are processor time, means over the 8 % of the tour before the mark: cycle = surfaces, votes, "
+        "instances and entities; frame = all that the robot does for an image, less simulated sensors and detector. "
+        "Queries are wall time, one per 10 images, each with a new phrase, on the scene of that moment. MiB: resident "
+        "memory of the whole robot above that before it. Decision, layers, save and load: wall time.",
+    )
+    tables = (Table("Tour", columns, tuple(rows)), Table("Stages, ms", ("tour", *_STAGES), tuple(stage_rows)))
+    return Result(metrics, bars, tables, notes=notes)
+
+
+BENCHMARK = Benchmark(
+    "scale-tour", "A tour of 1,800 m2 and 30,000 objects by the whole robot: what grows.", _add_options, _run
+)

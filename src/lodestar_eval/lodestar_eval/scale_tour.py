@@ -1,0 +1,356 @@
+"""One tour of a stocked building by the whole robot, and what each frame, query, decision and save costs on the way."""
+
+from __future__ import annotations
+
+import gc
+import math
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from lodestar.agent.errands.commands import EmbedPhrases, Finish, RequestProposals, SendGoal
+from lodestar.assembly import parts
+from lodestar.assembly.local_map import LocalMap
+from lodestar.experts.protocol import Thinking
+from lodestar.language.grammar import parse_query
+from lodestar.memory.store import MemoryStore
+from lodestar.models.phrases import PhraseBook
+from lodestar.query.verdict import PoolCache, score_pool
+from lodestar.scene.records import EntityState
+from lodestar.storage.saved_map import load_map, save_map
+from lodestar.storage.snapshot import SnapshotFolder
+from lodestar_eval.memory import reset_peak, resident_bytes
+from lodestar_eval.settings import NOISES, EpisodeSettings, robot_config
+from lodestar_eval.simulated_robot import SimulatedRobot
+from lodestar_eval.stages import StageClock
+from lodestar_eval.stocked_building import BuildingSize, Waypoint, stocked_building, tour_of
+from lodestar_eval.tour import NARROW
+from lodestar_sim.simulator import SimConfig, Simulator
+
+_CONTROL = 0.1  # s, that of an episode
+_SPEED, _SPIN = 0.5, 0.9  # m/s, rad/s: the robot turns all around as it goes; chosen
+_NEAR = 0.12  # m at which a waypoint is come to; chosen
+_STUCK = 60.0  # s for one waypoint
+_QUERY_EVERY = 10  # frames between two queries, so that each finds a scene that has changed
+_MATCH = 0.15  # m between the middles of an entity and of an object of its category that it stands for
+_TICKS = 60  # of the loop in which a decision has to be made
+_LATER = 1e9  # s, when a saved map is loaded
+#: Stages that simulate sensors and a detector.
+OUTSIDE = frozenset({"render", "ranges", "detect"})
+#: Stages of the extraction cycle: surfaces and carving, votes and instances, entities.
+CYCLE = frozenset({"geometry", "fuse", "scene"})
+
+
+@dataclass(frozen=True)
+class ScaleSettings:
+    """size: of the building. interval: simulated seconds between images. width, height: pixels of the images."""
+
+    size: BuildingSize = field(default_factory=BuildingSize)
+    seed: int = 1
+    interval: float = 0.5
+    width: int = 320
+    height: int = 240
+    marks: tuple[float, ...] = (0.10, 0.25, 0.50, 1.00)
+    noise: str = "mild"
+    decisions: int = 5  # at each mark
+
+
+@dataclass(frozen=True)
+class FrameCost:
+    """Of one image: the share of the tour before it, processor seconds by stage, seconds that passed in all of it."""
+
+    share: float
+    stages: dict[str, float]
+    seconds: float
+
+    @property
+    def robot(self) -> float:
+        """Return the processor seconds of the robot's own stages."""
+        return sum(value for name, value in self.stages.items() if name not in OUTSIDE)
+
+    @property
+    def cycle(self) -> float:
+        """Return the processor seconds of the extraction cycle."""
+        return sum(value for name, value in self.stages.items() if name in CYCLE)
+
+
+@dataclass(frozen=True)
+class QueryCost:
+    """Of one query: the share of the tour before it, seconds that passed, processor seconds."""
+
+    share: float
+    seconds: float
+    busy: float
+
+
+@dataclass(frozen=True)
+class Mark:
+    """State at a share of the tour; seconds and bytes."""
+
+    share: float
+    rooms: int
+    area: float
+    frames: int
+    instances: int
+    entities: int
+    voxels: int
+    bytes: int
+    layers: float
+    decisions: tuple[float, ...]
+    save: float
+    load: float
+    file_bytes: int
+    loaded: bool
+
+
+@dataclass
+class TourRecord:
+    """Measurements of one tour."""
+
+    frames: list[FrameCost] = field(default_factory=list)
+    queries: list[QueryCost] = field(default_factory=list)
+    marks: list[Mark] = field(default_factory=list)
+    objects: int = 0
+    matched: int = 0
+    entities: int = 0
+    confirmed: int = 0
+    unknown_to_scene: int = 0
+    refused: int = 0
+    blocks_refused: int = 0
+    rejected: int = 0
+    overflow: int = 0
+    collisions: int = 0
+    seconds: float = 0.0
+    path: float = 0.0
+
+
+class ScaleTour:
+    """The robot on its tour. folder: of its memory and of the maps that are saved on the way."""
+
+    def __init__(self, settings: ScaleSettings, phrases: PhraseBook, folder: Path) -> None:
+        self.settings, self._phrases, self._folder = settings, phrases, folder
+        self.world = stocked_building(settings.size, settings.seed)
+        self.simulator = Simulator(self.world, SimConfig(robot=NARROW), settings.seed)
+        self._clock = StageClock()
+        robot = robot_config(NOISES[settings.noise])
+        store = replace(robot.memory.store, folder=str(folder / "memory"))
+        self._store = MemoryStore.open(store, lambda words: phrases.vectors(tuple(words)))
+        episode = EpisodeSettings(robot=robot, width=settings.width, height=settings.height)
+        rng = np.random.default_rng([settings.seed, 7])
+        gc.collect()
+        reset_peak()
+        self._before = resident_bytes()
+        self.robot = SimulatedRobot(self.simulator, episode, phrases, rng, self._clock, memory=self._store)
+        self._way = tour_of(settings.size)
+        self._pools = PoolCache()
+        self._asking = np.random.default_rng([settings.seed, 11])
+        self.record = TourRecord(objects=len(self.world.objects))
+
+    @property
+    def map(self) -> LocalMap:
+        """Return the robot's map."""
+        return self.robot.headless.map
+
+    def run(self, progress: Callable[[str], None]) -> TourRecord:
+        """Drive the whole tour, and measure."""
+        began, record, ahead = time.perf_counter(), self.record, list(self.settings.marks)
+        due = 0.0
+        for waypoint, share in self._drive():
+            while ahead and share >= ahead[0] - 1e-9:
+                mark = self._mark(ahead.pop(0), waypoint.rooms)
+                record.marks.append(mark)
+                progress(_told(mark, record))
+            if self.simulator.time + 1e-9 >= due:
+                due += self.settings.interval
+                self._frame(share)
+        self._finish()
+        record.seconds = time.perf_counter() - began
+        return record
+
+    # --- driving --------------------------------------------------------------------------------------------
+
+    def _drive(self) -> Iterator[tuple[Waypoint, float]]:
+        """Follow the way, turning all around; give the waypoint ahead and the share of the way after every step."""
+        places = np.array([[one.x, one.y] for one in self._way])
+        legs = np.linalg.norm(np.diff(places, axis=0, prepend=places[:1]), axis=1)
+        total, done = float(legs.sum()), 0.0
+        headless = self.robot.headless
+        for waypoint, place, leg in zip(self._way, places, legs):
+            until = self.simulator.time + _STUCK
+            while True:
+                x, y, yaw = self.simulator.true_pose
+                gap = place - (x, y)
+                left = float(np.linalg.norm(gap))
+                if left < _NEAR or self.simulator.time > until:
+                    break
+                speed = gap / left * min(_SPEED, left / _CONTROL)
+                c, s = math.cos(yaw), math.sin(yaw)
+                self.simulator.set_command(c * speed[0] + s * speed[1], -s * speed[0] + c * speed[1], _SPIN)
+                self.simulator.step(_CONTROL)
+                self.robot.turn()
+                headless.take_pose(self.robot.pose, self.simulator.time)
+                headless.tick(self.simulator.time)
+                yield waypoint, (done + max(leg - left, 0.0)) / total
+            done += float(leg)
+        yield self._way[-1], 1.0
+
+    # --- measuring ------------------------------------------------------------------------------------------
+
+    def _frame(self, share: float) -> None:
+        before, began = dict(self._clock.seconds), time.perf_counter()
+        self.robot.look()
+        seconds = time.perf_counter() - began
+        spent = {name: value - before.get(name, 0.0) for name, value in self._clock.seconds.items()}
+        self.record.frames.append(FrameCost(share, {k: v for k, v in spent.items() if v > 0.0}, seconds))
+        if len(self.record.frames) % _QUERY_EVERY == 0:
+            self.record.queries.append(self._query(share))
+
+    def _query(self, share: float) -> QueryCost:
+        """Return the cost of one relational query on the scene of now, with a phrase that is new."""
+        things, mirror = self.world.objects, self.map.mirror
+        one, other = (things[int(i)] for i in self._asking.integers(len(things), size=2))
+        words = f"the wobbly thing{len(self.record.queries)} {one.caption} next to the {other.caption}"
+        began, busy = time.perf_counter(), time.thread_time()
+        graphs = parse_query(words)
+        config = self.robot.settings.robot.shared.query
+        pool = self._pools.of(mirror.entities, self._phrases, config, mirror.regions, mirror.rooms)
+        score_pool(graphs, pool)
+        return QueryCost(share, time.perf_counter() - began, time.thread_time() - busy)
+
+    def _decision(self) -> float:
+        """Return the seconds that passed from a directive to the goal that is sent for it, less what embeds words."""
+        headless, now = self.robot.headless, self.simulator.time
+        wanted = self.world.objects[int(self._asking.integers(len(self.world.objects)))]
+        headless.start(f"find the {wanted.caption}", now)
+        spent = 0.0
+        for tick in range(_TICKS):
+            now = self.simulator.time + 0.001 * tick
+            began = time.perf_counter()
+            commands = headless.tick(now)
+            spent += time.perf_counter() - began
+            for command in commands:
+                if isinstance(command, EmbedPhrases):
+                    self._phrases.vectors(command.phrases)
+                elif isinstance(command, RequestProposals):
+                    began = time.perf_counter()
+                    for name in command.experts:
+                        answer = headless.propose(name, replace(command.request, may_wait=False))
+                        if not isinstance(answer, Thinking):
+                            headless.loop.on_answer(answer)
+                    spent += time.perf_counter() - began
+            if any(isinstance(command, (SendGoal, Finish)) for command in commands):
+                break
+        headless.loop.cancel(now)
+        headless.tick(now)
+        return spent
+
+    def _mark(self, share: float, rooms: int) -> Mark:
+        reset_peak()
+        voxels, scene = self.map.voxels.map, self.map.scene.dictionary
+        held = resident_bytes() - self._before
+        layers = self._layers()
+        decisions = tuple(self._decision() for _ in range(self.settings.decisions))
+        save, load, size, same = self._saved()
+        return Mark(
+            share, rooms, self.map.grid.free_area, len(self.record.frames), len(voxels.instances()), len(scene),
+            voxels.voxel_count, held, layers, decisions, save, load, size, same,
+        )  # fmt: skip
+
+    def _layers(self) -> float:
+        """Return the seconds of the pillars, similarity layers and zones of a directive, the second time: that is what
+        they take while it is followed.
+        """
+        one, other = self.world.objects[1], self.world.objects[-1]
+        directive = parts.directive_parser()(f"find the {one.caption} and keep away from the {other.caption}")
+        scene, now, seconds = self.map.scene, self.simulator.time, 0.0
+        self.map.follow(directive)
+        for _ in range(2):
+            self._look_again()
+            began = time.perf_counter()
+            scene.pillars = self.map.voxels.pillars()
+            scene.refresh(now)
+            seconds = time.perf_counter() - began
+        self.map.follow(None)
+        return seconds
+
+    def _look_again(self) -> None:
+        """Look once more from here, so that the scene is another one."""
+        self.simulator.step(_CONTROL)
+        self.robot.look()
+
+    def _saved(self) -> tuple[float, float, int, bool]:
+        """Return the seconds to save the map and to load it into another, its bytes, and whether they are alike."""
+        place = self._folder / "map"
+        began = time.perf_counter()
+        save_map(SnapshotFolder(place), self._archive_parts(self.map), {})
+        save = time.perf_counter() - began
+        size = sum(path.stat().st_size for path in place.rglob("*") if path.is_file())
+        other = LocalMap(self.robot.settings.robot, PhraseBook())
+        began = time.perf_counter()
+        load_map(place, self._archive_parts(other))
+        load = time.perf_counter() - began
+        other.scene.flush()
+        same = other.voxels.map.voxel_count == self.map.voxels.map.voxel_count
+        same &= len(other.scene.dictionary) == len(self.map.scene.dictionary)
+        del other
+        gc.collect()
+        shutil.rmtree(place)
+        return save, load, size, same
+
+    @staticmethod
+    def _archive_parts(made: LocalMap) -> tuple:
+        later = lambda: _LATER  # noqa: E731
+        return made.scene.part(later), made.plan.part(lambda: 0.0), made.voxels.part(later)
+
+    # --- the end --------------------------------------------------------------------------------------------
+
+    def _finish(self) -> None:
+        record, chain = self.record, self.map
+        chain.tell(*chain.scene.flush())
+        voxels, memory = chain.voxels.map, self.robot.headless.memory
+        confirmed = {i for i, one in voxels.instances().items() if one.confirmed}
+        known = chain.mirror.entities
+        alive = [one for one in known.values() if one.state is not EntityState.ARCHIVED]
+        record.confirmed, record.entities = len(confirmed), len(alive)
+        record.unknown_to_scene = sum(chain.mirror.resolve(i) not in known for i in confirmed)
+        record.refused, record.blocks_refused = voxels.voxels_refused, voxels.geometry.blocks.refused
+        record.rejected = sum(chain.rejected.values())
+        record.overflow = 0 if memory is None else memory.counts["overflow"]
+        record.collisions, record.path = self.simulator.collisions, self.simulator.path_length
+        record.matched = self._matched(alive)
+        if memory is not None:
+            memory.close()
+        self._store.close()
+
+    def _matched(self, alive: list) -> int:
+        """Return the number of objects that an entity of their category stands for, one each."""
+        found = 0
+        by_kind: dict[str, list[np.ndarray]] = {}
+        for one in alive:
+            by_kind.setdefault(one.label, []).append((one.box_min + one.box_max) / 2.0)
+        middles: dict[str, list[np.ndarray]] = {}
+        for thing in self.world.objects:
+            low, high = self.world.box(thing)
+            middles.setdefault(thing.category, []).append((low + high) / 2.0)
+        for kind, places in middles.items():
+            if kind not in by_kind:
+                continue
+            reach = _MATCH if kind != "shelf" else 0.5
+            gaps, nearest = cKDTree(np.array(places)).query(np.array(by_kind[kind]))
+            found += len(np.unique(nearest[gaps <= reach]))
+        return found
+
+
+def _told(mark: Mark, record: TourRecord) -> str:
+    recent = 1e3 * np.array([one.robot for one in record.frames[-100:]])
+    queries = 1e3 * np.array([one.seconds for one in record.queries[-20:]] or [0.0])
+    return (
+        f"{100 * mark.share:.0f} %: {mark.frames} frames, {mark.entities} entities, {mark.voxels} voxels, "
+        f"{mark.bytes / 2**20:.0f} MiB, frame {recent.mean():.0f} ms, query p95 {np.percentile(queries, 95):.0f} ms, "
+        f"decision {1e3 * np.median(mark.decisions):.0f} ms, save {mark.save:.1f} s, load {mark.load:.1f} s"
+    )

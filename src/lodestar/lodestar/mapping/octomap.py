@@ -155,10 +155,11 @@ class OctoMapper:
     def _observe_floor(
         self, floor: FloorMap, points_map: np.ndarray, origin: np.ndarray, map_from_base: np.ndarray | None
     ) -> np.ndarray:
-        """Return the returns (M, 3) that are no mirror images in the floor, which now knows of them."""
+        """Return the returns (M, 3) of this storey that are no mirror images in the floor, which now knows of them."""
         corner = np.asarray(self._origin_cell)
         if map_from_base is not None:
             floor.tread(map_from_base, corner)
+        points_map = points_map[~floor.is_below(points_map)]
         used = floor.observe(points_map, origin, corner, self.config.max_range)
         return points_map if used.all() else points_map[used]
 

@@ -19,22 +19,25 @@ class ClosureConfig:
     enabled: bool = True  # False: every jump moves the whole map, as before ADR 0095
     spacing: float = 0.5  # metres between nodes; SLAM Toolbox's minimum_travel_distance
     heading: float = 0.5  # radians between nodes; SLAM Toolbox's minimum_travel_heading
-    # metres of way of the shortest loop; SLAM Toolbox closes chains of 10 scans (5 m), twice that as others join late
-    shortest: float = 10.0
+    shortest: float = 10.0  # metres of way of a loop; scan_buffer_maximum_scan_distance of our profile
     near: float = (
-        5.0  # metres to the old way; SLAM Toolbox's loop_search_maximum_distance is 3, and 2 for sensors
+        5.0  # metres to the old way; loop_search_maximum_distance of our profile is 4, and 1 for sensors
+    )
+    storey: float = (
+        1.0  # metres above or below it; chosen: heights drift by 0.5 m, storeys are 2.5 m apart or more
     )
     share: float = (
-        0.15  # metres per metre of loop that odometry drifts at most; chosen, the Go2's are 0.01 to 0.02
+        0.15  # metres per metre of loop that odometry drifts at most; chosen, a Go2's are 0.01 to 0.02
     )
-    turn: float = 0.01  # radians per metre of loop, likewise; chosen, the Go2's are 0.004
+    turn: float = 0.01  # radians per metre of loop, likewise; chosen, a Go2's are 0.004
     slack: float = 0.1  # metres and radians beyond both; chosen, the size of a jump
-    # Drift of odometry by which a correction is spread: of the way, and of the heading per metre and per radian turned.
-    way_drift: float = 0.015  # issue 37: 1 to 2 %
-    heading_drift: float = 0.0044  # rad/m; issue 37: 0.25 degrees per metre
-    turn_drift: float = 0.01  # issue 37: 1 % of the angle turned
-    # A closed loop bends this much less than open way when another is closed. Chosen: a graph holds it from both ends.
-    settled: float = 0.02
+    # Drift of odometry by which a correction is spread (issue 37: 1 to 2 % of the way, 0.25 degrees per metre, 1 %).
+    way_drift: float = 0.015  # metres per metre
+    heading_drift: float = 0.0044  # radians per metre
+    turn_drift: float = 0.01  # radians per radian turned
+    settled: float = (
+        0.02  # share by which a closed loop bends where another is closed; chosen: both ends hold it
+    )
     beside: float = (
         2.0  # metres beside the old way that count as being there again; chosen, a corridor's width
     )
@@ -144,8 +147,9 @@ class Trajectory:
     def _old(self, place: np.ndarray, way: float, reach: float) -> np.ndarray:
         """Return the nodes, ascending, within `reach` of a place (3,) from which there is a loop of way to it."""
         old = int(np.searchsorted(self._way[: self._count], way - self.config.shortest, "right"))
-        gaps = np.linalg.norm(self._poses[:old, :3, 3] - place, axis=1)
-        near = np.flatnonzero(gaps <= reach)
+        away = self._poses[:old, :3, 3] - place
+        gaps = np.linalg.norm(away, axis=1)
+        near = np.flatnonzero((gaps <= reach) & (np.abs(away[:, 2]) <= self.config.storey))
         if not len(near):
             return near
         return near[gaps[near] <= gaps[near].min() + ALIKE]

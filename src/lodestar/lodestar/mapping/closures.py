@@ -44,7 +44,7 @@ def bend_map(
     after, sizes = _measured(store, surface, tracks, config)
     for identity, (low, high) in after.items():
         tracks.place(tracks[identity], low, high)
-    moved = {i: (sum(after[i]) - sum(before[i])) / 2.0 for i in after if i in before}
+    moved = {i: (np.add(*after[i]) - np.add(*before[i])) / 2.0 for i in after if i in before}
     return doubles(tracks, met, sizes, moved, config.confirm)
 
 
@@ -106,12 +106,12 @@ def doubles(
                     found.append((-score, track.id, identity))
     taken: set[int] = set()
     pairs = []
-    for _, one, other in sorted(found):
-        if one in taken or other in taken:
+    for _, low, high in sorted(found):
+        if low in taken or high in taken:
             continue
-        taken |= {one, other}
-        first = tracks[one].first_seen, one
-        pairs.append((other, one) if first <= (tracks[other].first_seen, other) else (one, other))
+        taken |= {low, high}
+        first = tracks[low].first_seen, low
+        pairs.append((high, low) if first <= (tracks[high].first_seen, high) else (low, high))
     return pairs
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
+from operator import itemgetter
 
 import numpy as np
 
@@ -126,25 +127,20 @@ class TsdfVolume:
             apart = submaps.told_apart(correction, pool.coords, SIDE * size, size / 4.0)
             moving &= ~np.isin(places, apart.blocks)
             whole, moved = places[moving], _Moved(size)
-            newest = self._cells.read(apart.blocks)
-            states = tuple(
-                apart.states(array, lambda content, k=k: content[k])
-                for k, array in enumerate(newest)  # type: ignore[misc]
+            distance, weight, color = self._cells.read(apart.blocks)
+            states = (
+                apart.states(distance, itemgetter(0)),
+                apart.states(weight, itemgetter(1)),
+                apart.states(color, itemgetter(2)),
             )
             before = apart.before(0)
             for part in _parts(len(apart.places)):
                 sides, serial = apart.places[part], apart.serials[part]
-                moved.add(
-                    pool.coords[sides],
-                    correction.of_serials(serial),
-                    serial,
-                    *states,
-                    part.start,
-                    before[part],
-                )
+                moves = correction.of_serials(serial)
+                moved.add(pool.coords[sides], moves, serial, states, part.start, before[part])
             for part in _parts(len(whole)):
                 some, serial = whole[part], serials[moving][part]
-                moved.add(pool.coords[some], correction.of_serials(serial), serial, *self._cells.read(some))
+                moved.add(pool.coords[some], correction.of_serials(serial), serial, self._cells.read(some))
             left = np.concatenate([whole, apart.blocks]).astype(np.int32)
             self._cells.clear(left)
             self._forget(left)
@@ -262,15 +258,13 @@ class _Moved:
         coords: np.ndarray,
         moves: np.ndarray,
         nodes: np.ndarray,
-        distance: np.ndarray,
-        weight: np.ndarray,
-        color: np.ndarray,
+        contents: tuple[np.ndarray, np.ndarray, np.ndarray],
         first: int = 0,
         before: np.ndarray | None = None,
     ) -> None:
         """Move blocks at coords (S, 3) by (S, 4, 4); each voxel takes the content of the nearest one.
 
-        Their contents are those from the row `first` on. before: (S,) the row from which each one's counts, -1 = from
+        contents: distance, weight and colour; theirs are the rows from `first` on. before: (S,) the row from which each one's counts, -1 = from
         nothing.
         """
         before = np.full(len(coords), -1) if before is None else before
@@ -280,8 +274,7 @@ class _Moved:
         tags = np.zeros(pool.capacity, np.int32)
         kernels.add_moved(
             pool.table, pool.coords, pool.free, pool.state, *found, tags, np.ascontiguousarray(coords, np.int32),
-            np.ascontiguousarray(moves), (nodes + 1).astype(np.int32), distance, weight, color, first, before,
-            self._size,
+            np.ascontiguousarray(moves), (nodes + 1).astype(np.int32), *contents, first, before, self._size,
         )  # fmt: skip
         used = pool.used
         self._of.append((pool.coords[:used].copy(), tags[:used], *(array[:used] for array in found)))

@@ -239,7 +239,7 @@ def add_moved(table, coords, free, state, distance, weight, color, tags, sources
                         value = (value * count - np.float64(source_distance[base, at]) * less) / (
                             count - less
                         )
-                        count, value = count - less, min(max(value, -SCALE), SCALE)
+                        count, value = count - less, np.float64(min(max(value, -SCALE), SCALE))
                     if x >> 3 != last_x or y >> 3 != last_y or z >> 3 != last_z:
                         last_x, last_y, last_z = x >> 3, y >> 3, z >> 3
                         block = np.int64(obtain(table, coords, free, state, last_x, last_y, last_z))

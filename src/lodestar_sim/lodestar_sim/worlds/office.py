@@ -58,8 +58,11 @@ def ring_plan(rng: np.random.Generator) -> Plan:
     return turned(plan) if rng.random() < 0.5 else plan
 
 
-def office_plan(rng: np.random.Generator, locked: bool = False) -> Plan:
-    """Return a plan of nine to twelve rooms; if `locked`, one of the closed rooms is inaccessible."""
+def office_plan(rng: np.random.Generator, locked: bool = False, turns: bool = True) -> Plan:
+    """Return a plan of nine to twelve rooms; if `locked`, one of the closed rooms is inaccessible.
+
+    turns: its corridor may run along y.
+    """
     north = ["office"] * int(rng.integers(3, 5)) + [
         "meeting room",
         str(rng.choice(["server room", "storage room"])),
@@ -75,7 +78,7 @@ def office_plan(rng: np.random.Generator, locked: bool = False) -> Plan:
     if locked:
         lock(plan, rng, ("office", "server room", "storage room"))
     _finish(plan)
-    return turned(plan) if rng.random() < 0.5 else plan
+    return turned(plan) if rng.random() < 0.5 and turns else plan
 
 
 def _finish(plan: Plan) -> None:

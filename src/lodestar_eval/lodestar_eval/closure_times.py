@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 
 import numpy as np
@@ -50,7 +51,7 @@ def large_closure(
     turn = _turn(rng)
     instances: dict[int, Instance] = {}
     for stamp, (x, y, yaw) in enumerate(way):
-        pose = planar_transform(x, y, yaw, z=0.5)
+        pose = planar_transform(x, y, yaw, 0.5)
         plan.follow(np.eye(4), pose, float(stamp))
         plan.insert_points(turn, pose, planar_transform(x, y, yaw))
         voxels.integrate_depth(RgbdFrame(float(stamp + 1), camera, near, pose @ BODY_FROM_OPTICAL, np.eye(4)))
@@ -68,7 +69,8 @@ def large_closure(
         mirror.apply(scene.update(delta))
     plan.project(0.0)
     jump = planar_transform(0.8, -0.5, 0.03)
-    end, last = planar_transform(*way[-1], z=0.5), float(len(way) + 1)
+    (x, y, yaw), last = way[-1], float(len(way) + 1)
+    end = planar_transform(x, y, yaw, 0.5)
     moves = voxels._anchor.trajectory.correction(np.eye(4), jump, end @ BODY_FROM_OPTICAL, last)
     steps = {
         "octree": lambda: plan.follow(jump, end, last),
@@ -91,7 +93,7 @@ def large_closure(
     }
 
 
-def _beside_heartbeats(steps: dict[str, object]) -> tuple[dict[str, float], float, float]:
+def _beside_heartbeats(steps: Mapping[str, Callable[[], object]]) -> tuple[dict[str, float], float, float]:
     """Carry out the steps on a worker; return their seconds, all processor time, and the longest time between two
     heartbeats of this thread.
     """
@@ -102,7 +104,7 @@ def _beside_heartbeats(steps: dict[str, object]) -> tuple[dict[str, float], floa
         start = time.thread_time()
         for name, step in steps.items():
             began = time.perf_counter()
-            step()  # type: ignore[operator]
+            step()
             seconds[name] = time.perf_counter() - began
         cpu[0] = time.thread_time() - start
 

@@ -281,7 +281,7 @@ def add_moved(table, coords, free, state, log_odds, tags, sources, values, befor
         planar, column = is_planar(moves[s]), np.int64(0)
         if planar:
             source_levels(sources[s], moves[s], resolution, low[2], high[2], levels)
-        last_x, last_y, last_z, block = np.int64(1 << 40), np.int64(0), np.int64(0), np.int64(-1)
+        last_x, last_y, last_z, block = 1 << 40, 0, 0, np.int64(-1)
         for x in range(low[0], high[0] + 1):
             for y in range(low[1], high[1] + 1):
                 if planar:

@@ -264,7 +264,8 @@ class _Moved:
     ) -> None:
         """Move blocks at coords (S, 3) by (S, 4, 4); each voxel takes the content of the nearest one.
 
-        contents: distance, weight and colour; theirs are the rows from `first` on. before: (S,) the row from which each one's counts, -1 = from
+        contents: distance, weight and colour; theirs are the rows from `first` on. before: (S,) the row from which
+        each one's counts, -1 = from
         nothing.
         """
         before = np.full(len(coords), -1) if before is None else before

@@ -216,7 +216,7 @@ def add_moved(table, coords, free, state, distance, weight, color, tags, sources
         planar, column = is_planar(moves[s]), np.int64(0)
         if planar:
             source_levels(sources[s], moves[s], size, low[2], high[2], levels)
-        last_x, last_y, last_z, block = np.int64(1 << 40), np.int64(0), np.int64(0), np.int64(-1)
+        last_x, last_y, last_z, block = 1 << 40, 0, 0, np.int64(-1)
         for x in range(low[0], high[0] + 1):
             for y in range(low[1], high[1] + 1):
                 if planar:
@@ -231,15 +231,13 @@ def add_moved(table, coords, free, state, distance, weight, color, tags, sources
                         at = source_cell(sources[s], moves[s], size, x, y, z)
                     if at < 0 or source_weight[row, at] == 0:
                         continue
-                    count, value = np.int64(source_weight[row, at]), np.float64(source_distance[row, at])
+                    count, value = int(source_weight[row, at]), float(source_distance[row, at])
                     if base >= 0 and source_weight[base, at] > 0:
-                        less = np.int64(source_weight[base, at])
+                        less = int(source_weight[base, at])
                         if count <= less:
                             continue
-                        value = (value * count - np.float64(source_distance[base, at]) * less) / (
-                            count - less
-                        )
-                        count, value = count - less, np.float64(min(max(value, -SCALE), SCALE))
+                        value = (value * count - float(source_distance[base, at]) * less) / (count - less)
+                        count, value = count - less, min(max(value, -SCALE), SCALE)
                     if x >> 3 != last_x or y >> 3 != last_y or z >> 3 != last_z:
                         last_x, last_y, last_z = x >> 3, y >> 3, z >> 3
                         block = np.int64(obtain(table, coords, free, state, last_x, last_y, last_z))

@@ -235,8 +235,8 @@ class LastSeenPlaces:
     def move(self, correction: MapCorrection) -> None:
         """Follow a correction of the map, each place as what was seen then."""
         for spot in self._spots.values():
-            known = spot.seen.stamp is not None and not spot.former
-            jump = correction.at(spot.seen.stamp) if known else correction.at_place(spot.seen.thing.centre)
+            stamp = None if spot.former else spot.seen.stamp
+            jump = correction.at_place(spot.seen.thing.centre) if stamp is None else correction.at(stamp)
             low, high = transform_box(jump, *spot.seen.box)
             thing = spot.seen.thing._replace(centre=(low + high) / 2.0, size=high - low)
             eye = jump[:3, :3] @ spot.seen.eye + jump[:3, 3]

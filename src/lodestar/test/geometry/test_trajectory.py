@@ -84,9 +84,20 @@ def test_a_closed_loop_is_bent_to_where_it_was(width, depth, scale, veer):
     after = errors(poses, odometry, correction)
     np.testing.assert_allclose(correction.jump, map_from_odom, atol=1e-9)
     np.testing.assert_array_equal(correction.at(0.0), np.eye(4))  # the start stays
-    assert after.max() <= 0.05 + 0.35 * before.max()
+    # a wrong scale closes by itself on a rectangle, and what a closure does not show cannot be spread
+    assert after.max() <= 0.1 + before.max()
     rigid = np.array([np.linalg.norm((map_from_odom @ a)[:2, 3] - b[:2, 3]) for a, b in zip(odometry, poses)])
-    assert after.mean() <= rigid.mean()
+    assert after.mean() <= 0.05 + rigid.mean()
+
+
+@pytest.mark.parametrize("veer", [-0.0044, 0.002, 0.0044])
+def test_a_drift_of_the_heading_is_taken_out(veer):
+    poses = ring(20.0, 12.0)
+    odometry = drifted(poses, 0.0, veer)
+    correction = corrected(driven(odometry), poses[-1] @ inverse(odometry[-1]), odometry[-1], 500.0)
+    assert correction is not None and not correction.is_rigid
+    before = np.array([np.linalg.norm(a[:2, 3] - b[:2, 3]) for a, b in zip(odometry, poses)])
+    assert errors(poses, odometry, correction).max() <= 0.2 * before.max()
 
 
 @settings(deadline=None, max_examples=40)

@@ -115,7 +115,7 @@ def _metrics(
 def _table(trials: list[ClosureTrial]) -> Table:
     from lodestar_eval.closure_trials import ROWS
 
-    columns = ("building", "m", "closures", "largest jump m", "objects")
+    columns: tuple[str, ...] = ("building", "m", "closures", "largest jump m", "objects")
     columns += tuple(f"{row}: {what}" for row in ROWS for what in ("entities", "cells", "n"))
     rows = tuple(
         (

@@ -27,10 +27,10 @@ def ring_plan(rng: np.random.Generator) -> Plan:
     """Return a plan whose corridor leads round a core of rooms, with rows of rooms along its two long sides."""
     wide, core = int(rng.integers(18, 23)), int(rng.integers(48, 64))
     outer = [["office"] * 3 + ["meeting room"], ["open plan", "kitchenette", "reception"]]
-    rows = []
-    for row in outer:
-        rng.shuffle(row)
-        rows.append([(label, int(rng.integers(*WIDTHS[label]))) for label in row])
+    rows: list[list[tuple[str, int]]] = []
+    for labels in outer:
+        rng.shuffle(labels)
+        rows.append([(label, int(rng.integers(*WIDTHS[label]))) for label in labels])
     inner = max(sum(width for _, width in row) + WALL * (len(row) - 1) for row in rows)
     for row in rows:  # the last room takes what is left
         left = inner - sum(width for _, width in row) - WALL * (len(row) - 1)
@@ -45,11 +45,11 @@ def ring_plan(rng: np.random.Generator) -> Plan:
         plan.carve("corridor", column, low + wide, wide, sides)
     add_row(plan, rng, rows[0], MARGIN, south, low - WALL, halls[0])
     add_row(plan, rng, rows[1], high + wide + WALL, north, high + wide, halls[1])
-    labels = [str(label) for label in rng.permutation(CORE)[: int(rng.integers(2, 4))]]
-    space = inner - 2 * (wide + WALL) - WALL * (len(labels) - 1)
+    cores = [str(label) for label in rng.permutation(CORE)[: int(rng.integers(2, 4))]]
+    space = inner - 2 * (wide + WALL) - WALL * (len(cores) - 1)
     column = MARGIN + wide + WALL
-    for k, label in enumerate(labels):
-        width = space // len(labels)
+    for k, label in enumerate(cores):
+        width = space // len(cores)
         room = plan.carve(label, column, low + wide + WALL, width, core)
         door, at = int(rng.integers(*DOOR)), column + int(rng.integers(3, width - 14))
         plan.open(at, low + wide if k % 2 else high - WALL, door, WALL, (halls[0 if k % 2 else 1], room))

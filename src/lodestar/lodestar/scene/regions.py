@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import replace
+from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -66,6 +67,18 @@ class Occupant(Protocol):
     def state(self) -> EntityState: ...
 
 
+@lru_cache(maxsize=4096)
+def _evidence_of(label: str) -> tuple[tuple[str, float], ...]:
+    """Return the rooms that a thing of this label tells of, with their weights."""
+    lexicon = load_lexicon()
+    name = lexicon.canonical(label)
+    for candidate in (name, *lexicon.wider(name or "")):
+        weights = lexicon.room_evidence.get(candidate or "")
+        if weights:
+            return tuple(weights.items())
+    return ()
+
+
 def label_region(entities: Iterable[Occupant], plates: Iterable[str] = ()) -> tuple[str, float]:
     """Return a room label and its weight in [0, 1] from the plates of a room, else from the entities inside.
 
@@ -80,13 +93,8 @@ def label_region(entities: Iterable[Occupant], plates: Iterable[str] = ()) -> tu
     for entity in entities:
         if entity.state == EntityState.ARCHIVED:
             continue
-        name = lexicon.canonical(entity.label)
-        for candidate in (name, *lexicon.wider(name or "")):
-            weights = lexicon.room_evidence.get(candidate or "")
-            if weights:
-                for room, weight in weights.items():
-                    evidence[room] += weight * entity.confidence
-                break
+        for room, weight in _evidence_of(entity.label):
+            evidence[room] += weight * entity.confidence
     if not evidence:
         return "", 0.0
     best = min(evidence, key=lambda room: (-evidence[room], room))

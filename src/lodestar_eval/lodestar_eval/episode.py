@@ -144,7 +144,7 @@ class Episode:
             np.random.default_rng(s) for s in np.random.SeedSequence((noise, 1)).spawn(2)
         )
         self.clock = StageClock()
-        self.simulator = Simulator(world, settings.simulator, noise, start=start)
+        self.simulator = Simulator(world, settings.simulator, noise, start=start, storey=task.storey)
         self.robot = SimulatedRobot(
             self.simulator, settings, phrases, noise_rng, self.clock, policy(policy_rng), memory
         )
@@ -254,8 +254,9 @@ class Episode:
         was_active = self.navigator.active
         with self._stage("navigate"):
             step = self.navigator.update(now, self.robot.grid, self.robot.pose, self.simulator.velocity)
+        walked = self.robot.headless.walk_on(now, self.simulator.map_from_base)
         moves = self.loop.motion_allowed and not self.is_empty
-        command = step.command if moves else np.zeros(3)
+        command = (step.command if walked is None else walked) if moves else np.zeros(3)
         self.loop.on_motion(self._commanded, self.simulator.velocity, now)
         self._commanded = command
         self.simulator.set_command(*command)

@@ -302,7 +302,15 @@ class ScaleTour:
             known.voxel_count, known.instance_count, len(self.map.scene.dictionary),
         )  # fmt: skip
         if not same:
-            print("DIFF", kept.voxel_count, kept.instance_count, len(other.scene.dictionary), known.voxel_count, known.instance_count, len(self.map.scene.dictionary))
+            print(
+                "DIFF",
+                kept.voxel_count,
+                kept.instance_count,
+                len(other.scene.dictionary),
+                known.voxel_count,
+                known.instance_count,
+                len(self.map.scene.dictionary),
+            )
         del other
         gc.collect()
         shutil.rmtree(place)

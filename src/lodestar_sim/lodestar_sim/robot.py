@@ -159,6 +159,14 @@ class CollisionRaster:
             config.body_top, *self.origin, resolution, self.cells,
         )  # fmt: skip
 
+    def clear(self, x0: float, y0: float, x1: float, y1: float) -> None:
+        """Empty the cells within a rectangle, metres."""
+        (c0, c1), (r0, r1) = (
+            (max(round((low - first) / self.resolution), 0), max(round((high - first) / self.resolution), 0))
+            for low, high, first in ((x0, x1, self.origin[0]), (y0, y1, self.origin[1]))
+        )
+        self.cells[r0:r1, c0:c1] = 0
+
     def points(self) -> np.ndarray:
         """Return the centres of the filled cells, (N, 2) float64, metres."""
         rows, columns = np.nonzero(self.cells)
@@ -237,6 +245,15 @@ class Robot:
         z = np.cross(x, across)
         z /= np.linalg.norm(z)
         self._stand = make_transform(np.stack([x, np.cross(z, x), z], axis=1), (0.0, 0.0, heights[:4].mean()))
+
+    def stand_on(self, terrain: Terrain | None) -> None:
+        """Walk on this ground from now on."""
+        self._terrain = terrain
+
+    @property
+    def ground_height(self) -> float:
+        """Return the height of the ground under the centre, metres in the world."""
+        return float(self._stand[2, 3])
 
     def command(self, velocity: Sequence[float] | np.ndarray) -> None:
         """Ask for a velocity (vx, vy, wz) in the body frame; limits apply, a non-finite one stops."""

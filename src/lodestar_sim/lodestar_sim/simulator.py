@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from lodestar_sim.sensors import CameraFrame, Labeler, ScanFrame, SensorConfig
 from lodestar_sim.shader import Shader
 from lodestar_sim.walkers import Manners
 from lodestar_sim.worlds.geometry import Geometry, join
+from lodestar_sim.worlds.terrain import Terrain
 from lodestar_sim.worlds.world import World, WorldObject
 
 #: A base pose: (x, y, yaw), or map_from_base (4, 4).
@@ -38,8 +39,8 @@ class SimConfig:
 class Simulator:
     """Step the world and the robot, and simulate the sensors. The same world, seed and commands give the same run.
 
-    `start` is (x, y, yaw) in the world, the world's own start by default. Every sensor draws from a generator
-    of its own, so that leaving one out does not change the data of another.
+    `start` is (x, y, yaw) in the world, the world's own start by default; storey: index of the one on which it lies.
+    Every sensor draws from a generator of its own, so that leaving one out does not change the data of another.
     """
 
     def __init__(
@@ -48,6 +49,7 @@ class Simulator:
         config: SimConfig = SimConfig(),
         seed: int = 0,
         start: Sequence[float] | np.ndarray | None = None,
+        storey: int = 0,
     ) -> None:
         self.world = world
         self.config = config
@@ -58,8 +60,11 @@ class Simulator:
             np.random.default_rng(stream) for stream in streams
         )
         pose = world.start if start is None else start
-        self._terrain = world.terrain
-        self.robot = Robot(config.robot, config.odometry, config.localization, pose, robot_rng, self._terrain)
+        self._grounds = world.grounds
+        self.storey = storey  # on which the robot is, of the world's
+        self.robot = Robot(
+            config.robot, config.odometry, config.localization, pose, robot_rng, self._grounds[storey]
+        )
         self._walkers = frozenset(event.object_id for event in world.events if event.kind == "walk")
         self._manners = Manners(config.walkers_wait)
         self.things: tuple[WorldObject, ...] = ()  # the objects where they are now
@@ -74,7 +79,7 @@ class Simulator:
 
     def warm_up(self) -> None:
         """Compile everything before the first frame, without changing this run."""
-        other = Simulator(self.world, self.config, 0, self.robot.pose)
+        other = Simulator(self.world, self.config, 0, self.robot.pose, self.storey)
         other.set_command(0.1, 0.0, 0.0)
         other.step()
         other.render()
@@ -153,7 +158,18 @@ class Simulator:
             self._ticks += 1
             if self.time >= self._next_change:
                 self._follow_world()
-            self.robot.step(self.config.physics_step, self._raster, list(self._bodies.values()))
+            self.robot.step(self.config.physics_step, self._rasters[self.storey], list(self._bodies.values()))
+            self._change_storey()
+
+    def _change_storey(self) -> None:
+        """Hand the robot over to the ground of the storey that it is nearer to, on a flight between the two."""
+        storeys, height = self.world.storeys, self.robot.ground_height
+        if not storeys or self.robot.falls:
+            return
+        nearest = min(range(len(storeys)), key=lambda i: abs(storeys[i].height - height))
+        if nearest != self.storey:
+            self.storey = nearest
+            self.robot.stand_on(self._grounds[nearest])
 
     def _follow_world(self) -> None:
         """Apply the events up to now; rebuild only what they changed."""
@@ -186,21 +202,32 @@ class Simulator:
         self._bodies: dict[int, tuple[CollisionRaster, np.ndarray]] = {}
         for key in sorted(walkers):
             moving[key] = join([(key, self.world.shape(things[key]).mesh)])
-            self._bodies[key] = (self._rasterize(moving[key]), np.eye(4))
+            self._bodies[key] = (self._rasterize(moving[key], self._grounds[0]), np.eye(4))
         if self._standing is None:
             self._raycast = RaycastWorld(still, moving)
         else:
             self._raycast.rebuild(still, moving)
         unseen = any(not thing.sensed for thing in things.values())
         felt = self.world.geometry(self.time, without=self._walkers) if unseen else still
-        self._raster = self._rasterize(felt)
+        if self.world.storeys:
+            self._rasters = [self._storey_raster(storey.world) for storey in self.world.storeys]
+        else:
+            self._rasters = [self._rasterize(felt, self._grounds[0])]
         self._labeler = Labeler(self.world.labels(self.time))
 
-    def _rasterize(self, geometry: Geometry) -> CollisionRaster:
+    def _storey_raster(self, storey: World) -> CollisionRaster:
+        """Return what stands on one storey, whose floor is z = 0; between the walls of a flight nothing does."""
+        geometry = replace(storey, flights=()).geometry(self.time)
+        raster = CollisionRaster(geometry.vertices, geometry.triangles, self.config.robot, self.config.raster)
+        for flight in storey.flights:
+            raster.clear(flight.x0, flight.y0, flight.x1, flight.y1)
+        return raster
+
+    def _rasterize(self, geometry: Geometry, ground: Terrain | None) -> CollisionRaster:
         vertices = geometry.vertices
-        if self._terrain is not None and len(vertices):  # the collision raster follows the ground's height
+        if ground is not None and len(vertices):  # the collision raster follows the ground's height
             vertices = vertices.copy()
-            vertices[:, 2] -= self._terrain.nearest(vertices).astype(np.float32)
+            vertices[:, 2] -= ground.nearest(vertices).astype(np.float32)
         return CollisionRaster(vertices, geometry.triangles, self.config.robot, self.config.raster)
 
     def _camera_rays(self, camera: PinholeCamera, world_from_optical: np.ndarray) -> np.ndarray:

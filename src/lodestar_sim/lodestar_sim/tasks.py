@@ -46,6 +46,7 @@ class Task:
     directive: str
     target_ids: tuple[int, ...]
     start: tuple[float, float, float]
+    storey: int = 0  # on which the start lies
 
 
 def default_task(world: World, seed: int = 1) -> Task:

@@ -18,7 +18,7 @@ def mapped(sim, poses, base_height=0.0) -> OctoMapper:
     mapper = OctoMapper(OctoMapConfig(floor=FloorConfig(base_height=base_height)))
     for pose in poses:
         sim.robot.pose = np.array(pose, float)
-        sim.robot.step(0.02, sim._raster, [])
+        sim.robot.step(0.02, sim._rasters[0], [])
         base = sim.map_from_base
         lidar = base @ sim.base_from_ground @ planar_transform(0, 0, 0, sim.config.sensors.lidar.z)
         mapper.insert_points(sim.lidar(), lidar, base)

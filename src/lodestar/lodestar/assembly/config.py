@@ -12,6 +12,7 @@ from typing import Any, TypeVar, get_type_hints
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.assembly.shared import SharedConfig, with_shared
 from lodestar.experts.registry import expert_names, experts
+from lodestar.floors.config import FloorsConfig
 from lodestar.grid.config import Footprint
 from lodestar.keyframes.config import KeyframeConfig, PickConfig
 from lodestar.language.config import ParserConfig
@@ -73,6 +74,7 @@ class MappingConfig:
     scan: ScanGridConfig = field(default_factory=ScanGridConfig)
     thinning: TurnFilterConfig = field(default_factory=TurnFilterConfig)
     ways: WayConfig = field(default_factory=WayConfig, metadata={"shared": "ways"})
+    floors: FloorsConfig = field(default_factory=FloorsConfig, metadata={"shared": "floors"})
     movers: RangeMoverConfig = field(default_factory=RangeMoverConfig)  # whom the range sensor sees
     motion: MoverConfig = field(default_factory=MoverConfig, metadata={"shared": "movers"})  # how they move
     body: Footprint = field(default_factory=Footprint, metadata={"shared": "body"})  # which is no mover

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 import numpy as np
 
@@ -17,11 +18,27 @@ from lodestar.models.phrases import MissingPhrases, PhraseBook
 from lodestar.query.config import QueryConfig
 from lodestar.query.fields import layer_queries
 from lodestar.query.keep_out import KeepOutZones
-from lodestar.scene.dictionary import SceneDictionary
+from lodestar.scene.records import Entity, Region
+from lodestar.scene.regions import RegionMap
 from lodestar.worldmodel.amendments import ClosedWay
 
 NO_FENCE = FenceConfig()
 _NOTHING: tuple = (-1, None, None, None, ())  # no inputs were taken yet
+
+
+class FieldScene(Protocol):
+    """Port to the scene as zones and layers read it."""
+
+    @property
+    def revision(self) -> int: ...
+
+    @property
+    def regions(self) -> Mapping[int, Region]: ...
+
+    @property
+    def rooms(self) -> RegionMap: ...
+
+    def entities(self) -> Mapping[int, Entity]: ...
 
 
 @dataclass(frozen=True)
@@ -64,7 +81,7 @@ class DirectiveFields:
 
     def refresh(
         self,
-        scene: SceneDictionary,
+        scene: FieldScene,
         directive: Directive | None,
         pillars: PillarMap | None,
         grid: OccupancyGrid2D | None,
@@ -116,16 +133,12 @@ class DirectiveFields:
         self._keep_out.follow(directive)
         self._followed = directive
 
-    def _tell(
-        self, grid: OccupancyGrid2D, pillars: PillarMap, scene: SceneDictionary
-    ) -> OccupancyGrid2D | None:
+    def _tell(self, grid: OccupancyGrid2D, pillars: PillarMap, scene: FieldScene) -> OccupancyGrid2D | None:
         """Return the zones of the directive, occupied on the grid; None = it has no constraints."""
         mask = self._keep_out.mask(grid, scene.entities(), pillars, scene.regions, scene.rooms)
         return None if mask is None else replace(grid, cells=_occupied(mask), keep_out=None)
 
-    def _layers(
-        self, directive: Directive, pillars: PillarMap, scene: SceneDictionary
-    ) -> dict[str, np.ndarray]:
+    def _layers(self, directive: Directive, pillars: PillarMap, scene: FieldScene) -> dict[str, np.ndarray]:
         entities = scene.entities()
         self._keep_out.fields.follow(entities)
         drawn = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -12,10 +13,12 @@ import numpy as np
 
 from lodestar.assembly import parts
 from lodestar.assembly.config import RobotConfig
+from lodestar.assembly.floor_stack import FloorStack
 from lodestar.assembly.plan_chain import PlanChain
 from lodestar.assembly.range_turns import RangeTurn
 from lodestar.assembly.scene_chain import SceneChain
 from lodestar.assembly.voxel_chain import VoxelChain
+from lodestar.floors.records import Building
 from lodestar.grid.overlay import with_keep_out
 from lodestar.language.directive import Directive
 from lodestar.mapping.admission import FrameRejected
@@ -66,7 +69,10 @@ class LocalMap:
         self.plan = PlanChain(config.mapping)
         self.voxels = VoxelChain(config.semantic_voxels, config.shared)
         self.scene = SceneChain(config.scene_dictionary, config.shared, phrases)
+        base_height = 0.0 if config.mapping.source == "scan" else config.mapping.octomap.floor.base_height
+        self.floors = FloorStack(config.mapping.floors, self.plan, base_height)
         self.mirror = SceneMirror()
+        self._here: SceneMirror | None = None  # of the active floor, once there are others
         self.seen: InstanceDelta | None = None
         self._newest = NewestStamp()
         self._stamp = 0.0  # the newest of turns and segmented frames
@@ -89,9 +95,34 @@ class LocalMap:
     def take_turn(self, turn: RangeTurn) -> None:
         """See `PlanChain.take_turn`."""
         with self._stages("grid"):
+            if self.floors.observe(turn.stamp, turn.map_from_odom @ turn.odom_from_base):
+                self._follow_building()
+            if self.floors.rests:
+                return
             self._planned(self.plan.take_turn(turn))
             self.scene.others = self.plan.movers.tracks()
             self._heed_movers("turns", turn.stamp)
+
+    @property
+    def building(self) -> Building:
+        """Return the floors that are known, and the one that the robot is on."""
+        return self.floors.building
+
+    @property
+    def here(self) -> SceneMirror:
+        """Return what of the scene lies on the floor that the robot is on: all of it while there is one floor."""
+        return self.mirror if self._here is None else self._here
+
+    def _follow_building(self) -> None:
+        """Take rooms, zones and things of the floor into use that the robot is on now."""
+        building, former = self.floors.building, self.scene.building
+        self.scene.change_floor(building)
+        self.mirror.building = self.here.building = building
+        if building.here is None or building.active == former.active or not building.has_others:
+            return
+        self._here = _mirror_here(self.mirror, building)
+        self._planned(True)
+        self._find_rooms()
 
     def follow_ways(self, ways: Iterable[ClosedWay]) -> None:
         """Lay these closed ways over the plan, and keep out of the areas among them, in place of the former ones."""
@@ -177,6 +208,8 @@ class LocalMap:
         for delta in deltas:
             if not self.mirror.apply(delta):
                 raise RuntimeError(f"the scene's revisions have a gap before {delta.revision}")
+            if self._here is not None:
+                self._here.take(_delta_here(delta, self.floors.building))
             for follower in self.followers:
                 follower(delta)
 
@@ -209,7 +242,7 @@ class LocalMap:
                 self.tell(*scene.archive_moved())
         if scene.directive is not None and self._layers_due.due(stamp):
             with self._stages("pillars"):
-                scene.pillars = self.voxels.pillars()
+                scene.pillars = self.voxels.pillars(self.floors.building.band)
         if self._display_due.due(stamp):
             with self._stages("keep_out"):
                 self._find_zones(stamp)
@@ -220,6 +253,8 @@ class LocalMap:
             rooms = RegionMap(self.config.scene_dictionary.scene.region_reach)
             rooms.set_mask(found.mask, found.grid.origin, found.grid.resolution)
             self.mirror.set_regions(found.regions, rooms)
+            if self._here is not None:
+                self._here.set_regions(found.regions, rooms)
             self.tell(found.delta)
 
     def _find_zones(self, stamp: float) -> None:
@@ -268,3 +303,18 @@ class LocalMap:
             self.voxels.part(clock, mark=""),
             way_part(lambda: self.plan.ways, self._use_ways or self.plan.use_ways, clock),
         )
+
+
+def _delta_here(delta: SceneDelta, building: Building) -> SceneDelta:
+    """Return what of a change concerns the active floor: what has left it counts as removed."""
+    here = tuple(entity for entity in delta.updated if building.is_here(float(entity.mean[2])))
+    gone = {entity.id for entity in delta.updated} - {entity.id for entity in here}
+    return replace(delta, updated=here, removed=(*delta.removed, *sorted(gone)))
+
+
+def _mirror_here(mirror: SceneMirror, building: Building) -> SceneMirror:
+    """Return a copy of a mirror with the entities of the active floor, and without rooms."""
+    here = mirror.snapshot()
+    here.entities = {i: e for i, e in mirror.entities.items() if building.is_here(float(e.mean[2]))}
+    here.set_regions(())
+    return here

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from typing import Any
@@ -10,15 +11,18 @@ import numpy as np
 
 from lodestar.agent.errands.commands import (
     AskMemory,
+    CancelSkill,
     Command,
     Finish,
     FollowConstraints,
     LookFor,
+    PassageFailed,
     RecordDecision,
     RecordOutcome,
     RecordTrace,
     RunSkill,
     SkillEnd,
+    TakePassage,
 )
 from lodestar.agent.loop.machine import OWN_PARTS, PartKinds
 from lodestar.assembly import parts
@@ -31,7 +35,9 @@ from lodestar.assembly.search_pictures import SearchPictures
 from lodestar.experts.protocol import Expert, Proposal, ProposalRequest, Rejection, Thinking
 from lodestar.experts.registry import EGO_VLM, holder
 from lodestar.experts.specs import Role
-from lodestar.geometry.poses import planar_transform
+from lodestar.floors.records import Building, PassageKind
+from lodestar.floors.stair_walk import StairWalk, Stance, WalkStatus
+from lodestar.geometry.poses import planar_transform, yaw_of
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.checks import check_directive
 from lodestar.language.config import ReasonerConfig
@@ -120,10 +126,60 @@ class HeadlessRobot:
         self.world = parts.world_model(config.world_model, self.map, self._hear_event, self.map.mirror)
         self._directive = DirectiveNews(0.0, "")
         self._turn = Periodic(config.memory.tick_period)
-        self.panel = ExpertPanel(config.experts, phrases, self._mind)
-        self.panel.use_memory(self.memory)
+        self._panels: dict[int, ExpertPanel] = {}  # by floor: what experts know belongs to one
+        self._pictures_from: SearchPictures | None = None
+        self.panel = self._made_panel()
+        self.walk: StairWalk | None = None  # that is under way
+        self._walked = 0  # its ticket
+        self._told = Building()
         self._given: OccupancyGrid2D | None = None
         self._pose: np.ndarray | None = None
+
+    def _made_panel(self) -> ExpertPanel:
+        panel = ExpertPanel(self.config.experts, self.phrases, self._mind)
+        panel.use_memory(self.memory)
+        if self._pictures_from is not None:
+            panel.use_pictures(self._pictures_from)
+        return panel
+
+    def _follow_building(self) -> None:
+        """Tell the loop of floors, and take the experts of the floor into use that the robot is on."""
+        building, before = self.map.building, self._told
+        if building is before:
+            return
+        self._told = building
+        here = building.here
+        if here is not None:
+            if before.here is None and not self._panels:
+                self._panels[here.id] = self.panel
+            if here.id not in self._panels:
+                self._panels[here.id] = self._made_panel()
+            self.panel = self._panels[here.id]
+        self.loop.on_building(building)
+        if building.active != before.active:
+            self.loop.on_scene(self.map.here, self.map.mirror)
+            self._given = None
+
+    def walk_on(self, now: float, map_from_base: np.ndarray) -> np.ndarray | None:
+        """Return the command (3,) of a walk on stairs from a base at (4, 4); None where there is none."""
+        walk = self.walk
+        if walk is None:
+            return None
+        pose = np.array([*map_from_base[:2, 3], yaw_of(map_from_base)])
+        tilt = math.acos(min(max(float(map_from_base[2, 2]), -1.0), 1.0))
+        command = walk.update(now, Stance(pose, float(map_from_base[2, 3]), tilt))
+        if walk.status is not WalkStatus.WALKING:
+            self.walk = None
+            self.loop.on_skill(self._walked, SkillEnd(walk.status is WalkStatus.DONE, walk.why))
+        return command
+
+    def _take_passage(self, command: TakePassage) -> None:
+        if command.passage.kind is not PassageKind.STAIRS:
+            self.loop.on_skill(command.ticket, SkillEnd(False, "nobody here takes lifts"))
+            return
+        self.walk = StairWalk(command.passage, command.floor, self.config.shared.floors.walk)
+        self._walked = command.ticket
+        self.map.floors.cross(command.passage)
 
     def _use_ways(self, ways: tuple[ClosedWay, ...]) -> Callable[[], None]:
         return self.world.replace_ways(ways, self.world.now)
@@ -167,7 +223,8 @@ class HeadlessRobot:
         def shots() -> Sequence[Shot]:
             return () if memory is None else memory.images.shots(memory.scene)
 
-        self.panel.use_pictures(SearchPictures(frontiers, shots, image, forward))
+        self._pictures_from = SearchPictures(frontiers, shots, image, forward)
+        self.panel.use_pictures(self._pictures_from)
 
     # --- facts ------------------------------------------------------------------------------------------------
 
@@ -183,10 +240,11 @@ class HeadlessRobot:
         self.map.work(frame.stamp)
         self._give_grid()
         with self._stages("experts_listen"):
-            self.panel.set_scene(self.map.mirror)
-            self.panel.set_view(frame, segmented)
+            self.panel.set_scene(self.map.here)
+            if not self.map.floors.rests:
+                self.panel.set_view(frame, segmented)
         with self._stages("loop"):
-            self.loop.on_scene(self.map.mirror)
+            self.loop.on_scene(self.map.here, self.map.mirror)
             self.loop.on_sight(frame.stamp)
         if self.memory is not None:
             with self._stages("memory"):
@@ -202,6 +260,7 @@ class HeadlessRobot:
             self.memory.tick(frame.stamp)
 
     def _give_grid(self) -> None:
+        self._follow_building()
         grid = self.map.grid
         if grid is self._given:
             return
@@ -248,6 +307,12 @@ class HeadlessRobot:
                 self.world.take_outcome(command.outcome)
             elif isinstance(command, RunSkill):
                 self.loop.on_skill(command.ticket, self._carried_out(command.trace))
+            elif isinstance(command, TakePassage):
+                self._take_passage(command)
+            elif isinstance(command, PassageFailed):
+                self.map.floors.failed(command.passage, command.why)
+            elif isinstance(command, CancelSkill) and self.walk is not None:
+                self.walk = None
             elif isinstance(command, FollowConstraints):
                 self.map.follow(command.directive)
             elif isinstance(command, LookFor) and self._lookout is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from lodestar.assembly import parts
 from lodestar.assembly.config import SceneDictionaryConfig
 from lodestar.assembly.directive_fields import DirectiveFields, FieldUpdate
 from lodestar.assembly.shared import SharedConfig
+from lodestar.floors.records import Building
 from lodestar.grid.comfort import with_comfort
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import Directive
@@ -20,10 +22,12 @@ from lodestar.mapping.pillars import PillarMap
 from lodestar.mapping.records import InstanceDelta
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.signs import SignReading
+from lodestar.scene.dictionary import SceneDictionary
 from lodestar.scene.enrichment import Captioner, Enricher, EnrichmentTask, TemplateCaptioner
 from lodestar.scene.moved_things import MovedThings
 from lodestar.scene.persistence import SavedScene, scene_from_archive, scene_part
-from lodestar.scene.records import Region, SceneDelta
+from lodestar.scene.records import Entity, Region, SceneDelta
+from lodestar.scene.regions import RegionMap
 from lodestar.scene.signs import is_sign
 from lodestar.storage.archive import Archive
 from lodestar.storage.journal_file import JournalFile
@@ -42,6 +46,40 @@ class FoundRooms:
     regions: tuple[Region, ...]
     revision: int
     delta: SceneDelta
+
+
+def _on_floor(building: Building, floor: int, points: np.ndarray) -> np.ndarray:
+    """Return (N,) bool: the points (N, 3), metres in map, that lie on a floor."""
+    return np.array(
+        [(at := building.at(float(z))) is not None and at.id == floor for z in points[:, 2]], bool
+    )
+
+
+class FloorScene:
+    """The part of the scene on the floor that the robot is on, for zones and layers."""
+
+    def __init__(self, scene: SceneDictionary, building: Building) -> None:
+        self._scene, self._building = scene, building
+
+    @property
+    def revision(self) -> int:
+        """Return the revision of the whole scene."""
+        return self._scene.revision
+
+    @property
+    def regions(self) -> dict[int, Region]:
+        """Return the rooms of the floor."""
+        return self._scene.regions
+
+    @property
+    def rooms(self) -> RegionMap:
+        """Return the map from places to the rooms of the floor."""
+        return self._scene.rooms
+
+    def entities(self) -> dict[int, Entity]:
+        """Return the entities of the floor by id."""
+        building = self._building
+        return {i: e for i, e in self._scene.entities().items() if building.is_here(float(e.mean[2]))}
 
 
 class SceneChain:
@@ -64,6 +102,7 @@ class SceneChain:
         self.grid: OccupancyGrid2D | None = None  # without the zones
         self.pillars: PillarMap | None = None
         self.directive: Directive | None = None
+        self.building = Building()  # floors, and that on which the robot is
         self.areas: tuple[ClosedWay, ...] = ()  # that nobody enters
         self.movers: tuple[MoverTrack, ...] = ()  # people and animals of the newest image
         self.others: tuple[MoverTrack, ...] = ()  # whatever moves in the newest turn of a range sensor
@@ -143,6 +182,19 @@ class SceneChain:
         revision = self.dictionary.revision
         return FoundRooms(grid, mask, regions, revision, self.dictionary.flush())
 
+    def change_floor(self, building: Building) -> None:
+        """Take the rooms of the floor that the robot is on into use, from the second floor on."""
+        former, self.building = self.building, building
+        here = building.here
+        if here is None or not building.has_others:
+            return
+        if not former.has_others:  # what is known so far are the rooms of the only floor
+            only = next(floor for floor in building.floors if former.floor(floor.id) is not None)
+            self.dictionary.change_floor(only.id, partial(_on_floor, building, only.id))
+        self.dictionary.change_floor(here.id, partial(_on_floor, building, here.id))
+        if former.active != here.id:
+            self.zones = self.pillars = self._divided = None
+
     # --- layers and zones ---------------------------------------------------------------------------------
 
     def refresh(self, stamp: float, *, layers: bool = True) -> FieldUpdate | None:
@@ -150,8 +202,11 @@ class SceneChain:
 
         See `DirectiveFields.refresh`, also for what lacks vectors of phrases.
         """
+        scene: SceneDictionary | FloorScene = self.dictionary
+        if self.building.has_others:
+            scene = FloorScene(self.dictionary, self.building)
         update = self.fields.refresh(
-            self.dictionary, self.directive, self.pillars, self.grid, self.areas, stamp=stamp, layers=layers
+            scene, self.directive, self.pillars, self.grid, self.areas, stamp=stamp, layers=layers
         )
         if update is not None and update.zones is not None:
             self.zones = update.zones

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.experts.config import ApproachConfig, BeliefConfig, ReachConfig
+from lodestar.floors.config import FloorsConfig
 from lodestar.geometry.camera import DEPTH_RANGE
 from lodestar.grid.config import (
     ComfortConfig,
@@ -63,6 +64,7 @@ class SharedConfig:
     )  # of traces before they are acted on
     region_reach: float = SceneConfig.region_reach  # m from a place off all rooms to the one it belongs to
     ways: WayConfig = field(default_factory=WayConfig)  # closed ways on the grid
+    floors: FloorsConfig = field(default_factory=FloorsConfig)  # stairs and lifts that are allowed
     transport: TransportConfig = field(default_factory=TransportConfig)  # form of the camera's images
     skills_file: str = ""  # YAML file with a user's skills, beside those of `skills.yaml`; "" = none
     # file of counts of observed changes, which `python -m lodestar_ros.changes --learn` writes; "" = the table alone

@@ -67,9 +67,12 @@ class VoxelChain:
         """Track a frame's movers before its depth is taken, where the segments come with it."""
         self.movers.take(frame, split_movers(frame, segmented, self.movers.config))
 
-    def pillars(self) -> PillarMap:
-        """Return the instances over each cell of the plan, at the configured resolution."""
-        return self.map.pillars(self.config.pillar_resolution)
+    def pillars(self, band: tuple[float, float] | None = None) -> PillarMap:
+        """Return the instances over each cell of the plan, at the configured resolution.
+
+        band: heights in map, metres, of the floor whose plan it is; None = all.
+        """
+        return self.map.pillars(self.config.pillar_resolution, band)
 
     # --- successors and saved maps ------------------------------------------------------------------------
 

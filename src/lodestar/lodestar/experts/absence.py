@@ -28,6 +28,8 @@ from lodestar.scene.records import Entity
 _BESIDE = 0.4  # m around a top, floor from which it is looked at; chosen
 # m^2 of floor in one piece that no way leads to, below which it is a leak of the sensors; chosen
 _CRUMB = 1.0
+# m^2, a floor of which less is known has more to it; chosen: the smaller of the generated apartments
+_FLOOR = 60.0
 
 
 class World(Protocol):
@@ -78,6 +80,30 @@ class SearchBelief:
         return f"Not looked at: {' and '.join(left)}." if left else ""
 
 
+@dataclass(frozen=True)
+class FloorLeft:
+    """Floor that is left to search, in m^2 of floor that counts by the chance of having missed the thing there.
+
+    area: m^2 of the floor, what open edges hide included. unseen: m^2 that are left. hidden: m^2 of them that are on no
+    map yet. rate: m^2 per second that the best of the next looks shows.
+    """
+
+    area: float
+    unseen: float
+    hidden: float
+    rate: float
+
+    @property
+    def shown(self) -> float:
+        """Return the m^2 that were looked at."""
+        return self.area - self.unseen
+
+    def seconds(self, rate: float, pace: float) -> float:
+        """Return the seconds for the rest; rate, pace: m^2 per second of looks at what is known, and at the hidden."""
+        known = self.unseen - self.hidden
+        return (known / rate if rate > 0.0 else math.inf) + self.hidden / pace
+
+
 class AbsenceJudge:
     """Weighs one more look against the answer that it is not there (after SnapMem 3.3, by probabilities)."""
 
@@ -118,6 +144,19 @@ class AbsenceJudge:
             if math.isfinite(seconds):
                 rates.append((before - self._missed_after(space, goal)) * total / seconds)
         return max(rates)
+
+    def left(
+        self, step: Step, world: World, searched: SearchedFloor, goals: Iterable[np.ndarray]
+    ) -> FloorLeft | None:
+        """Return what is left to search on the robot's floor, with looks from the goals (3,) next; None as `belief`."""
+        space = self._space(step, world, searched)
+        rate = self.shown_per_second(step, world, searched, goals)
+        if space is None or rate is None:
+            return None
+        area = space.area + space.open_area
+        unseen = space.missed(space.nearest, space.edges) * area
+        hidden = max(_FLOOR - area, 0.0)
+        return FloorLeft(area + hidden, unseen + hidden, hidden, rate)
 
     def _believed(self, space: _SearchSpace, share: float) -> SearchBelief:
         config = self.config

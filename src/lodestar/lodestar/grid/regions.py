@@ -156,7 +156,7 @@ def segment_regions(
     else:
         ids = np.unique(mask[mask > 0])
         lookup = np.zeros(count + 1, np.int64)
-        lookup[ids] = np.arange(1, len(ids) + 1)
+        lookup[ids] = np.arange(1, len(ids) + 1) + used
         mask = lookup[mask]
     near: dict[int, set[int]] = {}
     for a, b in _borders(mask, distance):

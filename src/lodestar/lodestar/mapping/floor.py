@@ -123,6 +123,12 @@ class FloorMap:
             round(x / self._resolution) - int(corner[0]), round(y / self._resolution) - int(corner[1])
         )
 
+    def is_below(self, points: np.ndarray) -> np.ndarray:
+        """Return (N,) bool: the points (N, 3), metres in map, that lie on a storey below the robot's."""
+        if self._ground is None:
+            return np.zeros(len(points), bool)
+        return np.asarray(points[:, 2] < self._ground - self.config.depth)
+
     def _compare_feet(self, column: int, row: int) -> None:
         """Follow how far the floor around a cell lies over the feet; a wrong `base_height` shows as that error."""
         reach = round(_BESIDE / self._resolution)

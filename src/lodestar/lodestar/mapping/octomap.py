@@ -61,6 +61,16 @@ class OctoMapper:
         """Return whether drop-offs are obstacles of the plan."""
         return self._floor is not None and not self.is_empty
 
+    def surface(self) -> tuple[np.ndarray, tuple[float, float]] | None:
+        """Return the height of the lowest surface of each column, (rows, columns) float32, metres in map, NaN = unseen,
+        and (x, y) of the corner of cell (0, 0); None without a floor layer.
+        """
+        if self._floor is None or self._origin_cell is None:
+            return None
+        heights = np.where(self._floor.hits > 0, self._floor.height, np.float32(np.nan))
+        column, row = self._origin_cell
+        return heights, (column * self.config.resolution, row * self.config.resolution)
+
     @property
     def feet_error(self) -> float:
         """Return the metres by which the floor seen around the robot lies over its feet; 0 without a floor layer."""
@@ -145,10 +155,11 @@ class OctoMapper:
     def _observe_floor(
         self, floor: FloorMap, points_map: np.ndarray, origin: np.ndarray, map_from_base: np.ndarray | None
     ) -> np.ndarray:
-        """Return the returns (M, 3) that are no mirror images in the floor, which now knows of them."""
+        """Return the returns (M, 3) of this storey that are no mirror images in the floor, which now knows of them."""
         corner = np.asarray(self._origin_cell)
         if map_from_base is not None:
             floor.tread(map_from_base, corner)
+        points_map = points_map[~floor.is_below(points_map)]
         used = floor.observe(points_map, origin, corner, self.config.max_range)
         return points_map if used.all() else points_map[used]
 

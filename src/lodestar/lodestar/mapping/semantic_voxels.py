@@ -299,9 +299,15 @@ class SemanticVoxelMap:
         known[[t.id for t in tracks if t.observation_count >= self.config.confirm]] = True
         return known
 
-    def pillars(self, resolution: float = 0.1) -> PillarMap:
-        """Return the ranked confirmed instances per cell of the plan (RoboAtlas eq. 9-11)."""
+    def pillars(self, resolution: float = 0.1, band: tuple[float, float] | None = None) -> PillarMap:
+        """Return the ranked confirmed instances per cell of the plan (RoboAtlas eq. 9-11).
+
+        band: heights in map, metres, between which voxels count; None = all.
+        """
         points, ids = self.cloud()
+        if band is not None:
+            within = (points[:, 2] >= band[0]) & (points[:, 2] < band[1])
+            points, ids = points[within], ids[within]
         return build_pillars(points, ids, resolution, self.revision)
 
     @property

@@ -19,6 +19,7 @@ from lodestar.scene.amendments import Amended, EntityEdit, apply_edits, check_ed
 from lodestar.scene.category_priors import CategoryPriors
 from lodestar.scene.config import ChangeConfig, SceneConfig
 from lodestar.scene.enrichment import CHANNEL, EnrichmentTask
+from lodestar.scene.floor_rooms import OnFloor
 from lodestar.scene.lifecycle import OPERATOR
 from lodestar.scene.records import Embedding, Entity, EntityState, Region, SceneDelta, same_embedding
 from lodestar.scene.region_labels import labelled_regions
@@ -319,6 +320,11 @@ class SceneDictionary:
         tracker.move(jump)
         mask, found = tracker.segment(grid)
         return mask, self.assign_regions(mask, grid.origin, grid.resolution, found)
+
+    def change_floor(self, floor: int, on_floor: OnFloor) -> None:
+        """Divide grids into the rooms of this floor from now on; see `SceneState.change_floor`."""
+        with self.lock:
+            self.state.change_floor(floor, on_floor)
 
     @property
     def regions(self) -> dict[int, Region]:

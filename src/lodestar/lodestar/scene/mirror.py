@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from lodestar.floors.records import Building
 from lodestar.scene.place_index import BoxIndex
 from lodestar.scene.records import Entity, EntityState, Region, SceneDelta
 from lodestar.scene.regions import RegionMap
@@ -26,6 +27,7 @@ class SceneMirror:
         self.entities: dict[int, Entity] = {}
         self.regions: dict[int, Region] = {}
         self.rooms: RegionMap | None = None
+        self.building = Building()  # the floors on which the entities are
         # what was computed from this scene, for all who share it; keys tell who computed it, values of what revision
         self.derived: dict[Hashable, Any] = {}
         self._archived = archived
@@ -106,6 +108,7 @@ class SceneMirror:
         """Return a copy that later deltas do not change; it shares the immutable entities."""
         copy = SceneMirror(self._archived)
         copy.revision, copy.stamp = self.revision, self.stamp
+        copy.building = self.building
         copy.map_id, copy.session_id = self.map_id, self.session_id
         copy.entities, copy.regions, copy.rooms = dict(self.entities), dict(self.regions), self.rooms
         copy._forward = dict(self._forward)

@@ -20,6 +20,7 @@ from lodestar.perception.signs import SignReading
 from lodestar.scene.adjacency import Covisibility, nearest_by_hellinger
 from lodestar.scene.config import SceneConfig
 from lodestar.scene.enrichment import EnrichmentQueue
+from lodestar.scene.floor_rooms import FloorRooms, OnFloor
 from lodestar.scene.journal import Journal
 from lodestar.scene.lifecycle import EntityRecord, archived_twin, twin_reach
 from lodestar.scene.place_index import PlaceIndex
@@ -54,6 +55,9 @@ class SceneState:
         self.stamp = 0.0
         self.names = RegionNames()
         self.tracker = RegionTracker()
+        self.on_floor: OnFloor | None = None  # which places the rooms in use tell of; None = all
+        self._floor = 0  # whose rooms are in use
+        self._other_floors: dict[int, FloorRooms] = {}
         self.signs = SignBook()
         self.relations = RelationTable()
         self.moved = np.eye(4)  # product of all jumps since it was last reset
@@ -134,6 +138,8 @@ class SceneState:
             for identity, both in self._shown.items()
         }
         self.records, self.rooms, self.names, self._shown = records, rooms, names, shown
+        for other in self._other_floors.values():
+            other.move(jump)
         self.signs.move(jump)
         self.moved = jump @ self.moved
         self.counts["jumps"] += 1
@@ -153,7 +159,7 @@ class SceneState:
                 record.update(instance, self.config)
                 self._placed(record)
             self.orphans.discard(instance.id)
-            self.journal.mark(instance.id)
+            self.journal.mark(instance.id, seen=True)
 
     def take_signs(self, reading: SignReading, merges: list[Merge]) -> None:
         """Create and update the entities of signs that views agree on."""
@@ -236,7 +242,7 @@ class SceneState:
                     self.queue.add(identity)
                 seen.add(identity)
                 self._archived.pop(identity, None)
-                self.journal.mark(identity)
+                self.journal.mark(identity, seen=True)
         together = sorted(seen - self._movers, key=lambda i: -self.records[i].instance.voxel_count)[
             :MAX_TOGETHER
         ]
@@ -330,13 +336,34 @@ class SceneState:
 
     # ------------------------------------------------------------------ derived data
 
+    def change_floor(self, floor: int, on_floor: OnFloor) -> None:
+        """Take the rooms of another floor into use; new ones get ids that no room of the building has had.
+
+        on_floor: which places its rooms tell of.
+        """
+        used = max([self.tracker.used, *(other.tracker.used for other in self._other_floors.values())])
+        if floor != self._floor:
+            if self._floor:
+                self._other_floors[self._floor] = FloorRooms(self.rooms, self.names, self.tracker)
+            kept = self._other_floors.pop(floor, None)
+            if kept is not None:
+                self.rooms, self.names, self.tracker = kept.rooms, kept.names, kept.tracker
+            elif self._floor:
+                self.rooms, self.names = RegionMap(self.config.region_reach), RegionNames()
+                self.tracker = RegionTracker()
+        self._floor, self.on_floor = floor, on_floor
+        self.tracker.used = max(used, self.tracker.used)
+
     def set_regions(self, ids: Sequence[int]) -> list[int]:
         """Assign entities to regions; return the ids whose region changed."""
         if not len(ids) or self.rooms.is_empty:
             return []
         means = np.array([self.records[i].instance.centroid for i in ids], float)
         changed = []
-        for identity, region in zip(ids, self.rooms.at(means).tolist()):
+        here = None if self.on_floor is None else self.on_floor(means)
+        for i, (identity, region) in enumerate(zip(ids, self.rooms.at(means).tolist())):
+            if here is not None and not here[i]:
+                continue  # its region is one of another floor
             record = self.records[identity]
             if record.region_id != region:
                 record.region_id = region

@@ -25,6 +25,8 @@ class Skill(str):
     RETURN: ClassVar[Skill]  # to the start
     CHARGE: ClassVar[Skill]
     STEP_ASIDE: ClassVar[Skill]
+    TAKE_STAIRS: ClassVar[Skill]  # to another floor
+    TAKE_LIFT: ClassVar[Skill]
 
     @property
     def value(self) -> str:
@@ -34,7 +36,11 @@ class Skill(str):
 
 Skill.GO_TO, Skill.SEARCH, Skill.TURN = Skill("GoTo"), Skill("Search"), Skill("Turn")
 Skill.RETURN, Skill.CHARGE, Skill.STEP_ASIDE = Skill("Return"), Skill("Charge"), Skill("StepAside")
-WALKING = (Skill.GO_TO, Skill.SEARCH, Skill.TURN, Skill.RETURN, Skill.CHARGE, Skill.STEP_ASIDE)
+Skill.TAKE_STAIRS, Skill.TAKE_LIFT = Skill("TakeStairs"), Skill("TakeLift")
+WALKING = (
+    Skill.GO_TO, Skill.SEARCH, Skill.TURN, Skill.RETURN, Skill.CHARGE, Skill.STEP_ASIDE, Skill.TAKE_STAIRS,
+    Skill.TAKE_LIFT,
+)  # fmt: skip
 
 
 class Phase(Enum):
@@ -46,6 +52,7 @@ class Phase(Enum):
     VERIFYING = "VERIFYING"
     AT = "AT"
     RETURNING = "RETURNING"
+    CROSSING = "CROSSING"
     INTERRUPTED = "INTERRUPTED"
     HELD = "HELD"
 

@@ -25,8 +25,11 @@ FINISHES = {
 }
 
 
-def apartment_plan(rng: np.random.Generator, locked: bool = False) -> Plan:
-    """Return a plan of six to eight rooms with doors of 0.9 to 1.1 m; if `locked`, one bedroom is inaccessible."""
+def apartment_plan(rng: np.random.Generator, locked: bool = False, turns: bool = True) -> Plan:
+    """Return a plan of six to eight rooms with doors of 0.9 to 1.1 m; if `locked`, one bedroom is inaccessible.
+
+    turns: its hall may run along y.
+    """
     north, south = ["living room", "kitchen"], ["bedroom", "bathroom", "bedroom"]
     north += ["study"] if rng.random() < 0.75 else []
     if rng.random() < 0.45:
@@ -39,4 +42,4 @@ def apartment_plan(rng: np.random.Generator, locked: bool = False) -> Plan:
     if locked:
         lock(plan, rng, ("bedroom",))
     plan.finishes = {room: FINISHES.get(label, ("beige", "wood")) for room, label in plan.labels.items()}
-    return turned(plan) if rng.random() < 0.5 else plan
+    return turned(plan) if rng.random() < 0.5 and turns else plan

@@ -10,6 +10,7 @@ import numpy as np
 from lodestar_sim.worlds.catalogue import CATALOGUE, Category
 from lodestar_sim.worlds.elements import Decal
 from lodestar_sim.worlds.errors import WorldError
+from lodestar_sim.worlds.flights import Flight
 from lodestar_sim.worlds.furnish import Furnisher, Made
 from lodestar_sim.worlds.openings import opened, opening_slabs, opening_walls, sills
 from lodestar_sim.worlds.plan import Plan
@@ -79,6 +80,39 @@ def build_world(name: str, kind: str, site: Site, seed: int, ground: frozenset[s
         walls=(*plan.unlocked().walls(), *below),
     )
     return _with_decal(replace(prune(unlocked), walls=world.walls), site)
+
+
+def furnished_storey(
+    name: str,
+    kind: str,
+    site: Site,
+    seed: int,
+    flight: Flight,
+    start: tuple[float, float, float] | None = None,
+    holes: np.ndarray | None = None,
+) -> World:
+    """Return one storey of a building, whose floor is z = 0, without objects that cannot be approached and seen.
+
+    start: where it is entered; without one it has a charging station, from which it is. holes: (rows, columns) bool of
+    the plan, without floor.
+    """
+    plan, station = site.plan, place_station(site) if start is None else None
+    for room in plan.labels:
+        furnish_room(site, room)
+    world = World(
+        name=name,
+        kind=kind,
+        seed=seed,
+        bounds=plan.bounds,
+        start=start or (_in_front(station) if station else roomiest(plan, site.furnisher.made)),
+        rooms=tuple(plan.outlines()),
+        walls=tuple(plan.walls()),
+        slabs=tuple(plan.slabs(holes)),
+        objects=site.furnisher.objects,
+        charging_station=station.thing.id if station else 0,
+        flights=(flight,),
+    )
+    return prune(world) if start is not None else _with_decal(prune(world), site)
 
 
 def furnish_room(site: Site, room: int) -> None:

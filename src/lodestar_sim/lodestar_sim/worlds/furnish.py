@@ -41,6 +41,12 @@ class Furnisher:
         self.mounted: list[tuple[Box, float, float]] = []
         self._next = 1
 
+    def on_another_storey(self) -> Furnisher:
+        """Return a furnisher of another storey, whose ids follow those of this one."""
+        other = Furnisher(self.rng)
+        other._next = self._next
+        return other
+
     @property
     def objects(self) -> tuple[WorldObject, ...]:
         """Return everything placed so far."""

@@ -22,8 +22,11 @@ WIDTHS = {
 CARPETED = ("office", "open plan", "meeting room", "reception")
 
 
-def office_plan(rng: np.random.Generator, locked: bool = False) -> Plan:
-    """Return a plan of nine to twelve rooms; if `locked`, one of the closed rooms is inaccessible."""
+def office_plan(rng: np.random.Generator, locked: bool = False, turns: bool = True) -> Plan:
+    """Return a plan of nine to twelve rooms; if `locked`, one of the closed rooms is inaccessible.
+
+    turns: its corridor may run along y.
+    """
     north = ["office"] * int(rng.integers(3, 5)) + [
         "meeting room",
         str(rng.choice(["server room", "storage room"])),
@@ -42,4 +45,4 @@ def office_plan(rng: np.random.Generator, locked: bool = False) -> Plan:
         room: ("gray", "carpet") if label in CARPETED else ("beige", "tile")
         for room, label in plan.labels.items()
     }
-    return turned(plan) if rng.random() < 0.5 else plan
+    return turned(plan) if rng.random() < 0.5 and turns else plan

@@ -15,6 +15,7 @@ from lodestar_sim.worlds.floorplan import KINDS, floor_plan, read_arrays, read_r
 from lodestar_sim.worlds.furnish import Furnisher
 from lodestar_sim.worlds.office import office_plan
 from lodestar_sim.worlds.signs import with_signs
+from lodestar_sim.worlds.storeys import stacked_world
 from lodestar_sim.worlds.warehouse import warehouse_site
 from lodestar_sim.worlds.world import World
 from lodestar_sim.worlds.world_events import with_happenings
@@ -23,7 +24,7 @@ GENERATORS = ("apartment", "office", "warehouse")
 STORED = ("laboratory", "ramp")  # packaged world files
 _FOLDER = Path(__file__).parent / "stored"
 GROUND = ("stairs", "hole", "sills")  # options of a generated building's floor
-SWITCHES = ("locked", "events", "signs", *GROUND)
+SWITCHES = ("locked", "events", "signs", "storeys", *GROUND)
 OPTIONS = (*SWITCHES, "kind")
 
 
@@ -32,7 +33,8 @@ def world_from_spec(spec: str, seed: int = 1) -> World:
 
     spec: apartment | office | warehouse (with ?locked=1 for a room that cannot be entered, ?stairs=1 for a flight of
     stairs that leads down, ?hole=1, ?sills=1 for sills of 3 cm in its doorways, ?events=1 for timed events,
-    ?signs=1 for signs on its walls, which change nothing but colours),
+    ?signs=1 for signs on its walls, which change nothing but colours; an apartment or office with ?storeys=2 for two
+    storeys and a flight of stairs between them),
     laboratory or ramp, two halls joined by a ramp of 5 degrees (packaged files), a world's .json file, a folder with
     occ_map.npy and valid_space.npy, or a map_server .yaml file. ?kind= of a map: its furniture, that of an apartment,
     office (default) or warehouse.
@@ -44,18 +46,27 @@ def world_from_spec(spec: str, seed: int = 1) -> World:
     if name in GENERATORS:
         if "kind" in options:
             raise WorldError(f"{spec}: only maps have a kind to choose; {name} is one")
+        if options["storeys"]:
+            return _stacked(spec, name, rng, options, seed)
         ground = frozenset(what for what in GROUND if options[what])
         site = _site(name, rng, options["locked"])
         world = build_world(name, name, site, seed, ground)
         if options["signs"]:
             world = with_signs(world, site.plan, seed)
     else:
-        if any(options[what] for what in ("locked", "signs", *GROUND)):
+        if any(options[what] for what in ("locked", "signs", "storeys", *GROUND)):
             raise WorldError(
-                f"{spec}: only {', '.join(GENERATORS)} have {', '.join(('locked', 'signs', *GROUND))}"
+                f"{spec}: only {', '.join(GENERATORS)} have {', '.join(('locked', 'signs', 'storeys', *GROUND))}"
             )
         world = _from_path(name, seed, rng, options.get("kind"))
     return with_happenings(world, rng) if options["events"] else world
+
+
+def _stacked(spec: str, name: str, rng: np.random.Generator, options: dict[str, Any], seed: int) -> World:
+    others = [what for what in SWITCHES if options[what] and what != "storeys"]
+    if others:
+        raise WorldError(f"{spec}: a building of two storeys has no {', '.join(others)}")
+    return stacked_world(name, rng, seed)
 
 
 def with_kind(spec: str, kind: str | None) -> str:

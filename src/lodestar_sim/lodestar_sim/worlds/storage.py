@@ -33,8 +33,11 @@ _FLOOR = {"z": 0.0, "color": "beige", "material": "concrete"}
 
 def save_world(world: World, path: str | Path) -> None:
     """Write the JSON file that `load_world` reads; mesh files are not copied."""
+    if world.storeys or world.flights:
+        raise WorldError(f"{world.name}: a building of several storeys is generated, and has no file")
     data = asdict(world)
-    data.pop("folder")
+    for key in ("folder", "flights", "storeys"):
+        data.pop(key)
     lines = [f'"format": {json.dumps(FORMAT)}']
     for key, value in data.items():
         if key in _LISTS:

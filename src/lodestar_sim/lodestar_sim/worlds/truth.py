@@ -184,6 +184,12 @@ def obstacle_grid(world: World) -> OccupancyGrid2D:
     cells = np.zeros(shape, np.uint8)
     if terrain is not None:
         cells[terrain.drops] = 1
+    for flight in world.flights:  # a navigator goes round them
+        (c0, c1), (r0, r1) = (
+            (round((low - first) / RESOLUTION), round((high - first) / RESOLUTION))
+            for low, high, first in ((flight.x0, flight.x1, x0), (flight.y0, flight.y1, y0))
+        )
+        cells[max(r0, 0) : r1, max(c0, 0) : c1] = 1
     for wall in world.walls:
         if wall.z0 < BAND[1] and wall.z1 > (BAND[0] if terrain is None else CLIMB):  # a lower one is a sill
             c0, c1 = (round((v - x0) / RESOLUTION) for v in (wall.x0, wall.x1))

@@ -13,6 +13,7 @@ import numpy as np
 
 from lodestar.geometry.poses import rotation_z
 from lodestar_sim.worlds.elements import Decal, Ramp, Sign, Slab, Wall
+from lodestar_sim.worlds.flights import LABEL, Flight
 from lodestar_sim.worlds.geometry import Geometry, join
 from lodestar_sim.worlds.mesh import Mesh, Shape
 from lodestar_sim.worlds.references import load_shape
@@ -99,10 +100,19 @@ class Event:
 
 
 @dataclass(frozen=True)
+class Storey:
+    """One storey of a building: a world whose floor is z = 0, and the height of that floor in the building, metres."""
+
+    height: float
+    world: World
+
+
+@dataclass(frozen=True)
 class World:
     """A building in `map`, metres.
 
-    start: (x, y, yaw). bounds: x0, y0, x1, y1. charging_station: object id, 0 = none.
+    start: (x, y, yaw). bounds: x0, y0, x1, y1. charging_station: object id, 0 = none. storeys: of a building of several
+    ones, the lowest first; walls, slabs and objects are then those of all, rooms and start of the lowest.
     """
 
     name: str
@@ -119,6 +129,8 @@ class World:
     charging_station: int = 0
     ramps: tuple[Ramp, ...] = ()
     signs: tuple[Sign, ...] = ()
+    flights: tuple[Flight, ...] = ()
+    storeys: tuple[Storey, ...] = ()
     folder: str = field(default="", compare=False)  # base of relative mesh paths
 
     @classmethod
@@ -141,9 +153,30 @@ class World:
     @cached_property
     def terrain(self) -> Terrain | None:
         """Return the ground that a robot walks on; None if all of it is level."""
+        if self.storeys:
+            return self.grounds[0]
         if is_level(self.slabs, self.ramps, self.walls):
             return None
         return Terrain(self.bounds, self.start, self.slabs, self.ramps, self.walls)
+
+    @cached_property
+    def grounds(self) -> tuple[Terrain | None, ...]:
+        """Return the ground of each storey with its flights, at its height in the building; one without storeys."""
+        if not self.storeys:
+            return (self.terrain,)
+        slopes = tuple(flight.slope for flight in self.flights)
+        return tuple(
+            Terrain(
+                self.bounds, storey.world.start,
+                [replace(slab, z=slab.z + storey.height) for slab in storey.world.slabs], slopes, (),
+            )
+            for storey in self.storeys
+        )  # fmt: skip
+
+    def storey_at(self, height: float) -> int:
+        """Return the index of the storey to which what lies at a height belongs: the highest one below it."""
+        below = [i for i, storey in enumerate(self.storeys) if storey.height <= height + 0.1]
+        return below[-1] if below else 0
 
     def object(self, object_id: int) -> WorldObject:
         """Return the object with this id as it is at the start; KeyError if there is none."""
@@ -211,7 +244,8 @@ class World:
     def labels(self, time: float = 0.0) -> dict[int, dict[str, str]]:
         """Return the labels of each id in the geometry: {"class", "caption"}."""
         things: tuple[WorldObject | Decal, ...] = (*self.objects_at(time), *self.decals)
-        return {thing.id: {"class": thing.category, "caption": thing.caption} for thing in things}
+        named = {thing.id: {"class": thing.category, "caption": thing.caption} for thing in things}
+        return named | {flight.id: {"class": LABEL, "caption": f"gray {LABEL}"} for flight in self.flights}
 
     def geometry(
         self,
@@ -228,6 +262,7 @@ class World:
         parts = [(STRUCTURE, wall_mesh(wall)) for wall in self.walls]
         parts += [(STRUCTURE, slab_mesh(slab)) for slab in self.slabs if ceiling or not slab.ceiling]
         parts += [(STRUCTURE, ramp_mesh(ramp)) for ramp in self.ramps]
+        parts += [(flight.id, flight.mesh()) for flight in self.flights]
         parts += [(decal.id, decal_mesh(decal)) for decal in self.decals if decal.id not in without]
         things = (t for t in self.objects_at(at_time) if t.id not in without and (t.sensed or not sensed))
         parts += [(t.id, self.placed_mesh(t)) for t in things]

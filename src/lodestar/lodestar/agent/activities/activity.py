@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from lodestar.agent.activities.charger_trip import ChargerTrip
+from lodestar.agent.activities.floor_search import FloorSearch
+from lodestar.agent.activities.floor_trip import FloorTrip
 from lodestar.agent.activities.go_to import GoTo, RoomSearch
 from lodestar.agent.activities.transitions import Transitions
 from lodestar.agent.decisions.approach import Arrival
@@ -238,6 +240,8 @@ class Tools:
         self.steps = Steps(context, self.transitions)
         self.memory = MemoryLine(context)
         self.trip = ChargerTrip(context, self.transitions)
+        self.floors = FloorTrip(context, self.transitions)
+        self.storeys = FloorSearch(context, self.transitions, self.floors)
 
     @property
     def outcomes(self) -> Outcomes:

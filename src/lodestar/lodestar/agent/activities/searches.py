@@ -40,6 +40,8 @@ class Search(Activity):
             run.text = f"Waiting for the way to {self._shut.name} to open."
             self._tools.transitions.wait(run)
             return True
+        if self._tools.storeys.heads_elsewhere(run):
+            return True
         ending = self._bounds.ending(run)
         if ending is None:
             return False
@@ -101,9 +103,13 @@ class Search(Activity):
         if not self._bounds.is_worth(run, admission):
             self._end_barred(run, admission, view)
             return True
+        proposals = [arm.proposal for arm in admission.admissible if arm.proposal is not None]
+        if not view.accepted and not any(proposal.entity_id for proposal in proposals):
+            places = [np.asarray(proposal.goal, np.float64) for proposal in proposals]
+            if self._tools.storeys.leaves(run, self._judge, places):
+                return True
         if not self._weighs(run) or view.accepted or given_up(run, context, view) is not None:
             return False
-        proposals = [arm.proposal for arm in admission.admissible if arm.proposal is not None]
         if any(proposal.entity_id for proposal in proposals) or self._blind_for(run):
             return False
         goals = [np.asarray(proposal.goal, np.float64) for proposal in proposals]
@@ -148,8 +154,8 @@ class Search(Activity):
         self._tools.steps.fail(run, *(given_up(run, context, view) or (ErrorCode.TARGET_NOT_FOUND, words)))
 
     def explored(self, run: DirectiveRun, admission: Admission, view: TargetView) -> None:
-        """Wait for late experts, try what was given up once more, or end."""
-        if not self._goes_on(run):
+        """Wait for late experts, try what was given up once more, go on on another floor, or end."""
+        if not self._goes_on(run) and not self._tools.storeys.next_floor(run):
             self._end_explored(run, admission, view)
 
     def _goes_on(self, run: DirectiveRun) -> bool:

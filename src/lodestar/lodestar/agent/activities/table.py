@@ -21,6 +21,7 @@ from lodestar.agent.activities.places import (
 from lodestar.agent.activities.rooms import Exploration, RoomPatrol, RoomVisit, StockTaking
 from lodestar.agent.activities.searches import Search
 from lodestar.agent.activities.skills import SkillStep
+from lodestar.agent.activities.stair_search import StairSearch
 from lodestar.agent.errands.errand import Errand
 from lodestar.agent.errands.run import DirectiveRun, is_spot
 from lodestar.language.directive import Step, StepKind
@@ -42,6 +43,7 @@ class Activities:
     """Begins the activity of a run's errand, and keeps it while the errand is worked on."""
 
     def __init__(self, tools: Tools) -> None:
+        self._tools = tools
         rooms, spots = RoomSearch(tools.context), SpotSearch(tools.context)
         self._makers: dict[StepKind, Callable[[Step], Activity]] = {
             StepKind.FIND: lambda step: Search(tools),
@@ -62,8 +64,11 @@ class Activities:
 
     def of(self, run: DirectiveRun) -> Activity:
         """The activity of the errand that the run works on."""
-        current = self._current
-        if current is None or current[0] is not run.errand:
+        current, seeks = self._current, self._tools.floors.seeks(run)
+        if current is None or current[0] is not run.errand or isinstance(current[1], StairSearch) != seeks:
+            if seeks:
+                self._current = (run.errand, StairSearch(self._tools))
+                return self._current[1]
             current = self._current = (run.errand, self._makers[run.step.kind](run.step))
         return current[1]
 

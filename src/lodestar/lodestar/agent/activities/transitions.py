@@ -24,6 +24,7 @@ from lodestar.agent.errands.commands import (
     RunSkill,
     SendGoal,
     State,
+    TakePassage,
     WithdrawQuery,
 )
 from lodestar.agent.errands.context import LoopContext, goal_patience, trace_of
@@ -42,6 +43,7 @@ from lodestar.agent.facts.errors import ErrorCode
 from lodestar.agent.facts.times import NEVER, Stamp
 from lodestar.agent.recovery.outcomes import Outcomes
 from lodestar.experts.protocol import Proposal
+from lodestar.floors.records import Passage
 from lodestar.geometry.poses import apart
 from lodestar.language.directive import StepKind
 from lodestar.query.targets import TargetView
@@ -67,10 +69,11 @@ _RUNNING = frozenset(State) - {State.IDLE, State.HELD}
 TRANSITIONS = {
     "start": Transition(frozenset({State.IDLE}), State.DECIDING),
     "choose": Transition(frozenset({State.DECIDING}), State.VALIDATING),
-    "send": Transition(_RUNNING - {State.VERIFYING, State.WAITING}, State.NAVIGATING),
-    "diagnose": Transition(_RUNNING - {State.VALIDATING, State.WAITING, State.DIAGNOSING}, State.DIAGNOSING),
+    "send": Transition(_RUNNING - {State.VERIFYING, State.WAITING, State.CROSSING}, State.NAVIGATING),
+    "diagnose": Transition(frozenset({State.DECIDING, State.NAVIGATING, State.VERIFYING}), State.DIAGNOSING),
     "arrive": Transition(frozenset({State.DECIDING, State.NAVIGATING}), State.VERIFYING),
     "wait": Transition(frozenset({State.DECIDING}), State.WAITING),
+    "cross": Transition(frozenset({State.DECIDING}), State.CROSSING),
     "redecide": Transition(_RUNNING, State.DECIDING),
     "finish": Transition(_RUNNING, State.IDLE),
     "hold": Transition(frozenset({State.IDLE}), State.HELD),
@@ -263,6 +266,25 @@ class Transitions:
         run.under_way.skill = OpenSkill(trace.epoch, trace, context.now + patience)
         context.commands += [RecordTrace(trace), RunSkill(trace.epoch, trace)]
 
+    def cross(self, run: DirectiveRun, trace: Trace, passage: Passage, level: int, patience: float) -> None:
+        """The robot takes a passage toward a level, within `patience` seconds at most. It has no goal meanwhile."""
+        context = self._context
+        run.requests.close()
+        self.take_back(run, "the robot changes the floor")
+        self._take("cross")
+        self.outcomes.begin(run, trace)
+        context.constraint.begin(trace)
+        run.under_way.skill = OpenSkill(trace.epoch, trace, context.now + patience)
+        floor = context.facts.building.active
+        context.commands += [RecordTrace(trace), TakePassage(trace.epoch, passage, floor, level)]
+
+    def change_floor(self, run: DirectiveRun, text: str) -> None:
+        """The errand goes on on another floor: what was found and left out stays so, goals and looks are others."""
+        before = run.errand
+        self.next_errand(run, text, success=True)
+        run.errand.found_here, run.errand.excluded = before.found_here, dict(before.excluded)
+        run.errand.pointed, run.errand.forgiven = before.pointed, set(before.forgiven)
+
     def redecide(self, run: DirectiveRun, wait: float = 0.0) -> None:
         """Ask the experts anew, `wait` seconds from now at the earliest; a goal under way stays under way."""
         run.requests.close()
@@ -340,7 +362,7 @@ class Transitions:
         its commands is withdrawn.
         """
         context = self._context
-        begun = SendGoal | RequestProposals | AskMemory | RunSkill
+        begun = SendGoal | RequestProposals | AskMemory | RunSkill | TakePassage
         context.commands = [c for c in context.commands if not isinstance(c, begun)]
         self.end_action(run, message, success)
         run.requests.end_errand()

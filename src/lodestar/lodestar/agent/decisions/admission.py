@@ -26,6 +26,7 @@ CHARGER = "charger"  # the way to the charger
 PLACE = "place"  # a room, a pose or a spot that a step names
 ASIDE = "retreat"  # a step out of a tight place
 KNOWN = "known_target"  # a known target, taken by the loop because the experts were late
+PASSAGE = "passage"  # the way to stairs or a lift
 SKILL = "skill"  # a skill of a user's
 LOOK = "look"  # a turn that tells the causes of a failure apart
 

@@ -12,6 +12,7 @@ import numpy as np
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.errors import ErrorCode, QuestionUnknown
 from lodestar.experts.protocol import ProposalRequest
+from lodestar.floors.records import Passage
 from lodestar.language.directive import Directive
 from lodestar.language.question import Question
 from lodestar.memory.answer import Answer
@@ -116,6 +117,7 @@ class State(IntEnum):
     HELD = 5
     WAITING = 6
     DIAGNOSING = 7
+    CROSSING = 8
 
 
 class NavigationKind(Enum):
@@ -226,6 +228,24 @@ class RunSkill:
 
 
 @dataclass(frozen=True)
+class TakePassage:
+    """Take stairs or a lift from a floor (id) toward a level; how it ends is handed to `on_skill` with the ticket."""
+
+    ticket: int
+    passage: Passage
+    floor: int
+    level: int
+
+
+@dataclass(frozen=True)
+class PassageFailed:
+    """A passage could not be taken, for this reason."""
+
+    passage: int
+    why: str
+
+
+@dataclass(frozen=True)
 class CancelSkill:
     """Stop a skill, whose end is not waited for any more."""
 
@@ -298,6 +318,8 @@ Command = (
     | AskMemory
     | WithdrawQuery
     | RunSkill
+    | TakePassage
+    | PassageFailed
     | CancelSkill
     | FollowConstraints
     | Finish

@@ -16,6 +16,7 @@ from lodestar.agent.facts.newest import Facts, Odometer
 from lodestar.agent.facts.times import LoopClock
 from lodestar.agent.facts.vocabulary import DirectiveWords
 from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest
+from lodestar.floors.records import UNKNOWN, Building
 from lodestar.grid.searched_floor import SearchedFloor
 from lodestar.language.directive import Step
 from lodestar.language.query_graph import VIEWED
@@ -72,6 +73,9 @@ class LoopContext:
     skills: SkillTable = field(default_factory=load_skills)
     priors: CategoryPriors = field(default_factory=CategoryPriors)  # of what moves and is removed
     adviser: Adviser | None = None  # a language model that is asked about failures, where one is configured
+    searched_floors: dict[int, SearchedFloor] = field(
+        default_factory=dict
+    )  # by floor, of a building of several
     search: TargetSearch = field(init=False)
     account: Account = field(init=False)
 
@@ -101,9 +105,25 @@ class LoopContext:
     @property
     def grid_is_old(self) -> bool:
         """Return whether the robot no longer knows what is around it; never where a grid is good for ever."""
+        if self.state is State.CROSSING or (self.facts.building.floors and self.facts.building.here is None):
+            return False  # between floors there is no grid
         return (
             self.facts.grid is not None and 0.0 < self.config.grid_patience < self.now - self.facts.grid_heard
         )
+
+    def take_building(self, building: Building) -> None:
+        """Take the floors that are known; looks count on the floor that the robot is on."""
+        before = self.facts.building.active
+        self.facts.take_building(building)
+        if building.active in (UNKNOWN, before):
+            return
+        self.facts.grid_heard = self.now
+        if not self.searched_floors:
+            self.searched_floors[before or building.active] = self.searched
+        if building.active not in self.searched_floors:
+            self.searched_floors[building.active] = SearchedFloor(self.config.look_limits)
+            self.searched_floors[building.active].count_from(self.searched.since)
+        self.searched = self.searched_floors[building.active]
 
     def trace_id(self, epoch: int) -> str:
         """Return the id of the trace of an epoch's action in the newest directive."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 
@@ -14,7 +15,7 @@ from lodestar.agent.errands.errand import ActionState, Errand
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.agent.facts.times import NEVER, Stamp
-from lodestar.experts.absence import SearchBelief
+from lodestar.experts.absence import FloorLeft, SearchBelief
 from lodestar.language.directive import UNTIL_CANCELLED, Constraint, Directive, Item, Scope, Step, StepKind
 from lodestar.language.query_graph import SPOTS
 from lodestar.memory.answer import Answer
@@ -148,6 +149,27 @@ class CheckVisit:
 
 
 @dataclass
+class FloorTour:
+    """The floors of one directive. goal: level that the search has chosen to go on on, None = none.
+
+    left: id of the floor from which a passage is taken. searched: step of the directive and id of each floor on which
+    nothing was left to explore. unknown_since: loop time since which the robot does not know its floor.
+    """
+
+    goal: int | None = None
+    left: int = 0
+    searched: set[tuple[int, int]] = field(default_factory=set)
+    unknown_since: float | None = None
+    left_over: dict[tuple[int, int], FloorLeft] = field(
+        default_factory=dict
+    )  # likewise, of floors that were left
+    since: float = -math.inf  # loop time at which the robot came to its floor
+    progress: deque[tuple[float, float]] = field(
+        default_factory=deque
+    )  # loop time, and m^2 that were looked at
+
+
+@dataclass
 class DirectiveRun:
     """One directive under way.
 
@@ -184,6 +206,7 @@ class DirectiveRun:
     answers: list[Answer] = field(default_factory=list)
     unanswered: list[str] = field(default_factory=list)  # why, of the questions that are over
     text: str = ""
+    floors: FloorTour = field(default_factory=FloorTour)
     _asked: Directive | None = None  # the newest of `asked`, so that experts see the same object again
 
     @property

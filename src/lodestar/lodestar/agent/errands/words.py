@@ -16,6 +16,7 @@ from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.agent.facts.times import NEVER
 from lodestar.experts.protocol import Proposal, RejectionReason
+from lodestar.floors.records import Building
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import Directive, Step, StepKind
 from lodestar.language.sentences import sentence
@@ -38,11 +39,12 @@ def name_of(entity: Entity) -> str:
     return f"{with_article(_clean(entity.caption or entity.label))} (entity {entity.id})"
 
 
-def place_of(entity: Entity, mirror: SceneMirror | None) -> str:
-    """Return where the entity is: "in the kitchen at (3.1, 2.0)"."""
+def place_of(entity: Entity, mirror: SceneMirror | None, building: Building | None = None) -> str:
+    """Return where the entity is: "in the kitchen on the second floor at (3.1, 2.0)"; the floor where it is told."""
     region = mirror.regions.get(entity.region_id) if mirror is not None else None
     room = f"in the {clean_text(region.label)} " if region is not None and region.label else ""
-    return f"{room}at ({entity.mean[0]:.1f}, {entity.mean[1]:.1f})"
+    floor = "" if building is None else building.words_at(float(entity.mean[2]))
+    return f"{room}{floor}{' ' * bool(floor)}at ({entity.mean[0]:.1f}, {entity.mean[1]:.1f})"
 
 
 def directive_in_words(directive: Directive) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from lodestar.experts.absence_bounds import AbsenceConfig
 from lodestar.experts.config import ApproachConfig, ReachConfig
+from lodestar.floors.config import FloorsConfig
 from lodestar.grid.config import LookConfig, SuccessConfig, ViewpointConfig
 from lodestar.query.config import QueryConfig
 from lodestar.worldmodel.config import ValidationConfig
@@ -91,7 +92,7 @@ class LoopConfig:
     no_expert_timeout: float = 15.0  # s without any proposal though not explored (ours)
     navigator_timeout: float = 10.0  # s without a navigator (ours)
     accept_timeout: float = 5.0  # s without a word about a goal (ours)
-    level: int = 0  # of the building, on which the robot is; 0 = ground (ours)
+    floors: FloorsConfig = field(default_factory=FloorsConfig, metadata={"shared": "floors"})
     # Looks that an errand counts: those since its directive began, and shortly before, if they are not older than the
     # age of `look_limits`. COUNT and LIST count all that are not older.
     look_limits: LookConfig = field(default_factory=LookConfig, metadata={"shared": "looks"})

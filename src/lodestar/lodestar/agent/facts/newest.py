@@ -10,6 +10,7 @@ import numpy as np
 
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.times import NEVER, Stamp
+from lodestar.floors.records import Building
 from lodestar.geometry.poses import wrap_angle
 from lodestar.grid.energy import EnergyBudget
 from lodestar.grid.occupancy import OccupancyGrid2D
@@ -167,7 +168,9 @@ class Facts:
     grid: OccupancyGrid2D | None = None
     grid_heard: float = 0.0
     area: float = 0.0
-    mirror: SceneMirror | None = None
+    mirror: SceneMirror | None = None  # of what is on the robot's floor
+    whole: SceneMirror | None = None  # of what is on all floors
+    building: Building = field(default_factory=Building)
     sight: Stamp = NEVER
     sighted_until: float = 0.0  # metres that had been driven when the newest image was `drive_blind` old
     grid_before_jump: OccupancyGrid2D | None = None
@@ -203,6 +206,13 @@ class Facts:
             self.rest()
         if self.stamp - self._kept_at >= _OLDER or self._kept is None:
             self._older, self._kept, self._kept_at = self._kept or grid, grid, self.stamp
+
+    def take_building(self, building: Building) -> None:
+        """Take the floors that are known. On another floor, no grid of before is compared with those to come."""
+        if building.active != self.building.active:
+            self._older = self._kept = self.grid_before_jump = self.rested = None
+            self._kept_at = self.rested_at = NEVER
+        self.building = building
 
     def take_energy(self, budget: EnergyBudget) -> None:
         """The battery lasts for this budget from now on."""

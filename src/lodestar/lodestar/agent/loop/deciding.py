@@ -227,6 +227,8 @@ class DecidingState:
         if run.charging:
             self._tools.trip.begin(run)
         elif run.requests.request is None:
+            if self._tools.floors.act(run):
+                return
             activity = self._activities.of(run)
             if now >= run.errand.ask_after and not activity.act(run):
                 self._inquiry.ask(run, activity)

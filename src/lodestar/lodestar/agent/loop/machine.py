@@ -34,6 +34,7 @@ from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.errors import Busy, ErrorCode, Held
 from lodestar.agent.facts.times import Stamp
 from lodestar.agent.facts.vocabulary import DirectiveWords
+from lodestar.agent.loop.crossing import CrossingState
 from lodestar.agent.loop.deciding import DecidingState, ValidatingState
 from lodestar.agent.loop.diagnosing import DiagnosingState
 from lodestar.agent.loop.feedback import feedback_of
@@ -43,6 +44,7 @@ from lodestar.agent.loop.resting import RestingState, WaitingState, pause, refus
 from lodestar.agent.loop.verifying import VerifyingState
 from lodestar.agent.recovery.outcomes import Outcomes
 from lodestar.experts.protocol import Proposal, Rejection
+from lodestar.floors.records import Building
 from lodestar.grid.energy import EnergyBudget
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import Directive
@@ -102,6 +104,7 @@ class DecisionLoop:
             State.VERIFYING: VerifyingState(tools, activities),
             State.WAITING: WaitingState(tools, activities),
             State.DIAGNOSING: kinds.diagnosing(tools, self._news),
+            State.CROSSING: CrossingState(tools),
             State.HELD: RestingState(),
         }
 
@@ -125,7 +128,7 @@ class DecisionLoop:
         if context.run is not None:
             raise Busy(f"another directive runs: {context.run.directive.text!r}")
         directive = with_skills(directive, context.skills)
-        refuse(directive, self.config, context.skills)
+        refuse(directive, self.config, context.skills, context.facts.building)
         facts = context.facts
         facts.grid_heard = facts.pose_heard = context.clock.advance(now)
         itinerary = Itinerary(directive, context.place_names)
@@ -239,9 +242,16 @@ class DecisionLoop:
         """Plan everything on this grid from now on."""
         self._context.facts.take_grid(grid, self._context.now)
 
-    def on_scene(self, mirror: SceneMirror) -> None:
-        """The scene's copy, which may change in place between ticks."""
-        self._context.facts.mirror = mirror
+    def on_scene(self, mirror: SceneMirror, whole: SceneMirror | None = None) -> None:
+        """The scene's copy, which may change in place between ticks: what is on the robot's floor.
+
+        whole: what is on all floors; None = the same.
+        """
+        self._context.facts.mirror, self._context.facts.whole = mirror, whole or mirror
+
+    def on_building(self, building: Building) -> None:
+        """Take the floors that are known, and that on which the robot is."""
+        self._context.take_building(building)
 
     def on_sight(self, stamp: float) -> None:
         """The camera sent an image at `stamp`, seconds; without any such word, a silent camera is not noticed."""

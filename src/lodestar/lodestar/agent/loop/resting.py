@@ -9,11 +9,12 @@ import numpy as np
 from lodestar.agent.activities.activity import Tools
 from lodestar.agent.activities.table import Activities
 from lodestar.agent.activities.transitions import Transitions
-from lodestar.agent.errands.commands import RequestProposals, RunSkill, SendGoal, State
+from lodestar.agent.errands.commands import RequestProposals, RunSkill, SendGoal, State, TakePassage
 from lodestar.agent.errands.context import LoopContext
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.errors import ErrorCode, OtherFloor, SkillRefused
+from lodestar.floors.records import Building, level_name
 from lodestar.language.directive import Directive, StepKind
 from lodestar.language.step_kinds import step_spec
 from lodestar.worldmodel.skill_steps import fault_of
@@ -47,7 +48,7 @@ def pause(context: LoopContext, transitions: Transitions, run: DirectiveRun) -> 
     if run.under_way.skill is not None:
         name = run.under_way.skill.trace.action.skill.value
         run.text = f"Paused on request; {name} was stopped, and begins anew when the directive is resumed."
-    begun = SendGoal | RequestProposals | RunSkill
+    begun = SendGoal | RequestProposals | RunSkill | TakePassage
     context.commands = [c for c in context.commands if not isinstance(c, begun)]
     if context.state is not State.WAITING or run.under_way.skill is not None:
         transitions.end_action(run, "The directive was paused.")
@@ -67,16 +68,19 @@ def resume(context: LoopContext, run: DirectiveRun) -> None:
     run.text = "Resumed; choosing anew."
 
 
-def refuse(directive: Directive, config: LoopConfig, skills: SkillTable) -> None:
-    """Raises OtherFloor for a step on another floor, SkillRefused for an unknown skill or one that lacks a thing."""
+def refuse(directive: Directive, config: LoopConfig, skills: SkillTable, building: Building) -> None:
+    """Raises OtherFloor for a step on another floor where stairs and lifts are not allowed, SkillRefused for an unknown
+    skill or one that lacks a thing.
+    """
     for step in directive.steps:
         if step.kind is StepKind.DO and (fault := fault_of(step, skills)):
             raise SkillRefused(fault)
         level = step.scope.level
-        if level is not None and level != config.level:
+        here = config.floors.level if building.here is None else building.here.level
+        if level is not None and level != here and not (config.floors.stairs or config.floors.lifts):
             raise OtherFloor(
-                f"it asks for floor {level}, and the robot is on floor {config.level} and takes no stairs or lifts; "
-                "leave the floor out, or bring the robot there and load that floor's map"
+                f"it asks for the {level_name(level)}, and the robot is on the {level_name(here)} and may take no "
+                "stairs or lifts (shared.floors.stairs, .lifts); leave the floor out, or bring the robot there"
             )
 
 

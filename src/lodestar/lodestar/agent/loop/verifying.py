@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from lodestar.agent.activities.activity import Tools
 from lodestar.agent.activities.table import Activities
-from lodestar.agent.decisions.admission import CHARGER, HOME, PLACE
+from lodestar.agent.decisions.admission import CHARGER, HOME, PASSAGE, PLACE
 from lodestar.agent.decisions.ambiguity import NextMove
 from lodestar.agent.decisions.approach import Arrival, faced_entity, faces
 from lodestar.agent.errands.commands import Choice, OpenQuestion
@@ -43,6 +43,9 @@ class VerifyingState:
         assert arrival is not None
         if arrival.expert == CHARGER:
             self._tools.trip.verify(run)
+            return
+        if arrival.expert == PASSAGE:
+            self._tools.floors.arrived(run, arrival)
             return
         if arrival.expert in (HOME, PLACE):
             self._activities.of(run).arrived(run, arrival)
@@ -208,7 +211,7 @@ class VerifyingState:
         self._tools.outcomes.close(run, Result.COMMITTED, f"{name_of(entity)} was seen again")
         run.note_found([entity.id])
         run.errand.found_here += 1
-        where = place_of(entity, context.facts.mirror)
+        where = place_of(entity, context.facts.mirror, context.facts.building)
         text = f"Found {name_of(entity)} {where}: it is in front of me and was seen again on arrival."
         text += run.errand.doubt.others(entity.id, context.facts.entities) if run.step.count == 1 else ""
         if 0 < run.step.count <= run.errand.found_here:

@@ -1,0 +1,136 @@
+"""Choice of the floor on which a search goes on: the expected seconds of staying against those of a change."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lodestar.agent.activities.floor_trip import FloorTrip
+from lodestar.agent.activities.transitions import Transitions
+from lodestar.agent.errands.context import LoopContext
+from lodestar.agent.errands.run import DirectiveRun
+from lodestar.experts.absence import AbsenceJudge, FloorLeft
+from lodestar.floors.records import Passage, level_name
+from lodestar.language.directive import StepKind
+
+_RATE = 0.5  # m^2 per second that a search of a floor shows, before it was measured; chosen: 100 m^2 in 200 s
+_WINDOW = 45.0  # s of search over which its rate is measured, and that a floor gets at least; chosen: as stairs take
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """A floor on which a search may go on. passage: toward it."""
+
+    level: int
+    passage: Passage
+    seconds: float  # of the way there
+
+
+class FloorSearch:
+    """Chooses the next floor of an errand that is not bound to one."""
+
+    def __init__(self, context: LoopContext, transitions: Transitions, trip: FloorTrip) -> None:
+        self._context, self._transitions, self._trip = context, transitions, trip
+
+    def next_floor(self, run: DirectiveRun) -> bool:
+        """Return whether the search goes on on another floor, because nothing is left to explore on this one."""
+        here = self._context.facts.building.here
+        if here is None or run.step.scope.level is not None:
+            return False
+        run.floors.searched.add((run.step_index, here.id))
+        best = min(self.elsewhere(run), key=lambda one: one.seconds, default=None)
+        if best is None:
+            return False
+        self._go(run, best.level, f"Everything on the {here.name} is explored")
+        return True
+
+    def heads_elsewhere(self, run: DirectiveRun) -> bool:
+        """Return whether the robot goes to another floor, because what it looks for is known there and not here."""
+        context, building = self._context, self._context.facts.building
+        here, whole = building.here, context.facts.whole
+        if here is None or whole is None or not building.has_others or run.step.kind is not StepKind.FIND:
+            return False
+        if run.step.scope.level is not None or run.floors.goal is not None or not self._trip.allowed():
+            return False
+        if context.search.fitting(run):
+            return False
+        for candidate in context.targets.look(whole, run.step).accepted:
+            entity = whole.get(candidate.entity_id)
+            floor = None if entity is None else building.at(float(entity.mean[2]))
+            left_out = candidate.entity_id in run.errand.excluded
+            if floor is None or floor.id == here.id or left_out or self._trip.passage_to(floor.level) is None:
+                continue
+            self._go(run, floor.level, f"I know one on the {floor.name}")
+            return True
+        return False
+
+    def leaves(self, run: DirectiveRun, judge: AbsenceJudge, goals: Sequence[np.ndarray]) -> bool:
+        """Return whether the search goes on on another floor first, because that is expected to take less time.
+
+        With p the chance that the thing is on this floor, h and o the seconds to search what is left here and there,
+        and c those of a change, staying costs p h/2 + (1-p)(h + c + o/2), changing (1-p)(c + o/2) + p(2c + o + h/2).
+        """
+        context = self._context
+        here = context.facts.building.here
+        others = self.elsewhere(run) if here is not None and run.step.scope.level is None else []
+        if here is None or not others or not goals:
+            return False
+        left = judge.left(run.step, context.facts, context.searched, goals)
+        if left is None:
+            return False
+        pace, recent = self._paces(run, left)
+        seconds = left.seconds(max(left.rate, recent), pace)
+        for one in sorted(others, key=lambda other: other.seconds):
+            there = self._left_there(run, one.level, left.area)
+            chance = left.unseen / max(left.unseen + there, 1e-6)
+            back = 2.0 * one.seconds + there / pace
+            if chance * back < (1.0 - chance) * seconds:
+                run.floors.left_over[run.step_index, here.id] = left
+                self._go(run, one.level, f"Little is left to search on the {here.name}")
+                return True
+        return False
+
+    def _paces(self, run: DirectiveRun, left: FloorLeft) -> tuple[float, float]:
+        """Return the m^2 per second that the search has shown on this floor, and of late; `_RATE` at first."""
+        now, progress = self._context.now, run.floors.progress
+        progress.append((now, left.shown))
+        while len(progress) > 1 and now - progress[1][0] >= _WINDOW:
+            progress.popleft()
+        began, first = progress[0]
+        stayed = now - max(run.floors.since, run.started)
+        if now - began < _WINDOW or stayed < _WINDOW:
+            return _RATE, _RATE
+        recent = (left.shown - first) / (now - began)
+        return max(left.shown / stayed, _RATE / 5.0), max(recent, 0.0)
+
+    def _left_there(self, run: DirectiveRun, level: int, typical: float) -> float:
+        """Return the m^2 that are left to search on another level; one that was never seen is as large as this one."""
+        floor = self._context.facts.building.of_level(level)
+        known: FloorLeft | None = (
+            None if floor is None else run.floors.left_over.get((run.step_index, floor.id))
+        )
+        return typical if known is None else known.unseen
+
+    def elsewhere(self, run: DirectiveRun) -> list[Elsewhere]:
+        """Return the floors that a passage leads to and that were not explored in this step, with their seconds."""
+        building = self._context.facts.building
+        here = building.here
+        found: dict[int, Elsewhere] = {}
+        for passage in () if here is None else self._trip.allowed():
+            assert here is not None
+            level = building.level_beyond(passage, here.id)
+            floor = building.of_level(level)
+            if floor is not None and (run.step_index, floor.id) in run.floors.searched:
+                continue
+            seconds = self._trip.seconds_to(passage)
+            if math.isfinite(seconds) and (level not in found or seconds < found[level].seconds):
+                found[level] = Elsewhere(level, passage, seconds)
+        return list(found.values())
+
+    def _go(self, run: DirectiveRun, level: int, why: str) -> None:
+        run.floors.goal = level
+        run.text = f"{why}; going on on the {level_name(level)}."
+        self._transitions.redecide(run)

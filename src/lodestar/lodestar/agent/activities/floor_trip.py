@@ -1,0 +1,213 @@
+"""Ways to other floors: which passage, the way to it, and what comes of taking it."""
+
+from __future__ import annotations
+
+import math
+
+from lodestar.agent.activities.go_to import GoTo
+from lodestar.agent.activities.transitions import Transitions
+from lodestar.agent.decisions.admission import PASSAGE
+from lodestar.agent.decisions.approach import Arrival
+from lodestar.agent.errands.commands import PassageFailed
+from lodestar.agent.errands.context import LoopContext
+from lodestar.agent.errands.run import DirectiveRun
+from lodestar.agent.facts.errors import ErrorCode
+from lodestar.experts.reach import Reach
+from lodestar.floors.records import Building, Floor, Passage, PassageKind, level_name
+from lodestar.floors.stair_walk import approach_of
+from lodestar.geometry.poses import apart
+from lodestar.worldmodel.outcomes import Result
+from lodestar.worldmodel.records import Action, Expectation, Skill, Trace
+
+_THERE = 0.3  # m from the pose before a passage that count as being there: twice the navigator's tolerance
+_FACING = math.radians(20.0)  # rad, likewise; the walk turns the rest before the first step
+_SLACK = 0.2  # m beside that pose, where the robot does not fit on it; within `StairWalkConfig.off_line`
+
+
+class FloorTrip:
+    """Sends the robot to another floor where its errand is there, or where the search has chosen it."""
+
+    def __init__(self, context: LoopContext, transitions: Transitions) -> None:
+        self._context, self._transitions = context, transitions
+        self._go_to = GoTo(context, transitions)  # of the way to the passage that is chosen
+        self._chosen: Passage | None = None
+
+    @property
+    def _building(self) -> Building:
+        return self._context.facts.building
+
+    def act(self, run: DirectiveRun) -> bool:
+        """Return whether the robot is on its way to another floor, or stands because it does not know where it is."""
+        here = self._building.here
+        if self._building.floors and here is None:
+            self._stand(run)
+            return True
+        level = self.level_wanted(run)
+        if here is None or level is None or level == here.level:
+            if level is not None:
+                run.floors.goal = None
+            return False
+        run.floors.unknown_since = None
+        passage = self.passage_to(level)
+        if passage is None:
+            run.floors.goal = None
+            return False
+        self._approach(run, passage, here, level)
+        return True
+
+    @staticmethod
+    def level_wanted(run: DirectiveRun) -> int | None:
+        """Return the level on which the errand is, or that the search has chosen; None where it is here."""
+        said = run.step.scope.level
+        return run.floors.goal if said is None else said
+
+    def seeks(self, run: DirectiveRun) -> bool:
+        """Return whether the errand is on another floor to which no way is known yet."""
+        here, said = self._building.here, run.step.scope.level
+        return here is not None and said is not None and said != here.level and self.passage_to(said) is None
+
+    def no_way(self, level: int) -> str:
+        """Return why no way leads to a level, as a sentence."""
+        refused = [one.refused for one in self._building.passages if one.refused]
+        floors = self._context.config.floors
+        name = level_name(level)
+        if refused:
+            return f"I know a way to another floor, but cannot take it: {refused[0]}; so I cannot come to the {name}."
+        if self._building.passages and not (floors.stairs or floors.lifts):
+            return f"I may not take stairs or lifts, so I cannot come to the {name}."
+        return f"I have found no way to the {name}."
+
+    def passage_to(self, level: int) -> Passage | None:
+        """Return the passage from here toward a level that is nearest by path; None where none may be taken."""
+        here, facts = self._building.here, self._context.facts
+        if here is None or facts.grid is None or facts.pose is None:
+            return None
+        ways = [one for one in self.allowed() if self._leads(one, here, level)]
+        return min(ways, key=lambda one: self._metres(one, here), default=None)
+
+    def allowed(self) -> list[Passage]:
+        """Return the passages that the robot may take from the floor that it is on."""
+        floors, here = self._context.config.floors, self._building.here
+        if here is None:
+            return []
+        allowed = {PassageKind.STAIRS: floors.stairs, PassageKind.LIFT: floors.lifts}
+        return [one for one in self._building.ways_from(here.id) if allowed[one.kind]]
+
+    def _leads(self, passage: Passage, here: Floor, level: int) -> bool:
+        if passage.kind is PassageKind.LIFT:
+            return True
+        step = self._building.level_beyond(passage, here.id) - here.level
+        return step * (level - here.level) > 0
+
+    def _metres(self, passage: Passage, here: Floor) -> float:
+        place = approach_of(passage.entry(here.id))
+        return float(math.dist(place[:2], self._context.facts.known_pose[:2]))
+
+    def seconds_to(self, passage: Passage) -> float:
+        """Return the seconds of the way to a passage, and over it."""
+        facts, config, here = self._context.facts, self._context.config, self._building.here
+        assert here is not None
+        goal = approach_of(passage.entry(here.id), config.floors.walk)
+        way = Reach(facts.known_grid, facts.known_pose, config.reach).seconds(goal)
+        return (math.inf if way is None else way) + config.floors.seconds_over(passage)
+
+    # --- the way to the passage ---------------------------------------------------------------------------
+
+    def _approach(self, run: DirectiveRun, passage: Passage, here: Floor, level: int) -> None:
+        context, config = self._context, self._context.config
+        if context.now < run.errand.ask_after:
+            return
+        if self._chosen is None or self._chosen.id != passage.id:
+            self._go_to = GoTo(context, self._transitions)
+        self._chosen = passage
+        goal = approach_of(passage.entry(here.id), config.floors.walk)
+        away, turned = apart(context.facts.known_pose, goal)
+        if away <= _THERE and turned <= _FACING:
+            self._cross(run, passage, here, level)
+            return
+        what = "stairs" if passage.kind is PassageKind.STAIRS else "lift"
+        text = f"Going to the {what} to the {level_name(level)}."
+        if self._go_to.send(run, PASSAGE, goal, text, slack=_SLACK, turns=False):
+            run.errand.idle_since = None
+        elif run.errand.idle_for(context.now) > config.no_expert_timeout:
+            self.failed(run, self._go_to.verdict.reason or "no way leads to it", passage)
+        else:
+            self._transitions.redecide(run, config.retry_interval)
+
+    def arrived(self, run: DirectiveRun, arrival: Arrival) -> None:
+        """The navigator says that the robot stands before the passage; `act` takes it from there, or sends it again."""
+        away, turned = apart(self._context.facts.known_pose, arrival.goal)
+        short = away > _THERE or turned > _FACING
+        if short and self._chosen is not None and self._go_to.fell_short(PASSAGE):
+            self.failed(run, f"the navigator stopped {away:.1f} m from it", self._chosen)
+            return
+        self._transitions.redecide(run)
+
+    # --- taking it ----------------------------------------------------------------------------------------
+
+    def _cross(self, run: DirectiveRun, passage: Passage, here: Floor, level: int) -> None:
+        context = self._context
+        skill = Skill.TAKE_STAIRS if passage.kind is PassageKind.STAIRS else Skill.TAKE_LIFT
+        rule, epoch, stamp = context.skills.rule(skill), context.next_epoch(), context.facts.stamp.seconds
+        trace = Trace(
+            context.trace_id(epoch),
+            epoch,
+            stamp,
+            PASSAGE,
+            Action(skill),
+            Expectation(rule.phase, by=stamp + rule.patience),
+            1.0,
+            reason=f"the errand leads from the {here.name} to the {level_name(level)}",
+            fallback="stand, and say why",
+        )
+        verdict = context.validator.check(trace)
+        if not verdict.accepted:
+            self.failed(run, verdict.reason, passage)
+            return
+        verb = "Walking up" if passage.leads_up(here.id) else "Walking down"
+        run.text = f"{verb} the stairs." if skill == Skill.TAKE_STAIRS else "Taking the lift."
+        run.floors.left = here.id
+        self._transitions.cross(run, trace, passage, level, rule.patience)
+
+    def came(self, run: DirectiveRun) -> None:
+        """The robot stands on another floor: the errand goes on there."""
+        here = self._building.here
+        assert here is not None
+        run.floors.goal = None if run.floors.goal == here.level else run.floors.goal
+        run.floors.since = self._context.now
+        run.floors.progress.clear()
+        text = f"I am on the {here.name} now."
+        if self._building.note:
+            text = f"{text} {self._building.note}."
+        run.tell(text)
+        self._transitions.outcomes.close(run, Result.COMMITTED, text)
+        self._transitions.change_floor(run, text)
+
+    def failed(self, run: DirectiveRun, why: str, passage: Passage | None = None) -> None:
+        """A passage could not be taken: its owner counts it, and the errand goes on without it, or ends."""
+        text = f"I could not take the {_name(passage or self._chosen)}: {why.rstrip('.')}."
+        chosen = passage or self._chosen
+        self._transitions.outcomes.close(run, Result.ROLLED_BACK, text)
+        if chosen is not None:
+            self._context.commands.append(PassageFailed(chosen.id, why))
+        run.tell(text)
+        run.text = text
+        run.floors.goal = None
+        self._chosen = None
+        self._transitions.redecide(run, self._context.config.retry_interval)
+
+    def _stand(self, run: DirectiveRun) -> None:
+        """Stand while the floor is unknown; in the end the directive is over."""
+        context = self._context
+        tour, note = run.floors, self._building.note or "I do not know on which floor I am"
+        tour.unknown_since = context.now if tour.unknown_since is None else tour.unknown_since
+        run.text = f"{note}; I stand."
+        if context.now - tour.unknown_since >= context.config.floors.patience:
+            advice = "Bring me to a floor that I know, or tell me on which one I am."
+            self._transitions.finish(run, ErrorCode.OTHER_FLOOR, f"{note}. {advice}")
+        else:
+            self._transitions.redecide(run, context.config.retry_interval)
+
+
+def _name(passage: Passage | None) -> str:
+    return "lift" if passage is not None and passage.kind is PassageKind.LIFT else "stairs"

@@ -1,0 +1,25 @@
+"""The search for a way to the floor that an errand is on."""
+
+from __future__ import annotations
+
+from lodestar.agent.activities.activity import Activity
+from lodestar.agent.errands.run import DirectiveRun
+from lodestar.agent.facts.errors import ErrorCode
+from lodestar.query.targets import TargetView
+from lodestar.selection.admission import Admission
+
+
+class StairSearch(Activity):
+    """Explores a floor until a way to the one that the errand is on is known."""
+
+    explores = True
+
+    def news(self, run: DirectiveRun) -> str:
+        """Stairs came into view."""
+        return "" if self._tools.floors.seeks(run) else "I see a way to the floor; going there."
+
+    def explored(self, run: DirectiveRun, admission: Admission, view: TargetView) -> None:
+        """No stairs were found: the errand fails by that."""
+        level = self._tools.floors.level_wanted(run)
+        assert level is not None
+        self._tools.steps.fail(run, ErrorCode.OTHER_FLOOR, self._tools.floors.no_way(level))

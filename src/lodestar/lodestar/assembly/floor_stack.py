@@ -1,0 +1,292 @@
+"""The floors of a building: a mapper of its own for each, one of them in use, and the ways that were found."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from itertools import pairwise
+
+import cv2
+import numpy as np
+
+from lodestar.assembly.parts import plan_mapper
+from lodestar.assembly.plan_chain import PlanChain
+from lodestar.floors.config import FloorsConfig
+from lodestar.floors.records import UNKNOWN, Building, Floor, Passage, PassageKind, Source
+from lodestar.floors.stair_finder import find_flights
+from lodestar.floors.watch import HeightWatch, Stand
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.mapping.grid_file import Mapper
+from lodestar.mapping.octomap import OctoMapper
+from lodestar.timing.stamps import Periodic
+
+_SAME_LINE = 0.6  # m between the middles of two finds of one flight; half of its least width
+_SAME_WAY = math.radians(20.0)  # rad between their headings
+
+
+class FloorStack:
+    """Keeps one mapper per floor in `plan`'s place, notices changes of floor, and remembers flights.
+
+    `building` is another object whenever something of it has changed. `rests`: no turn may be integrated, because the
+    robot is between two floors or on a flight.
+    """
+
+    def __init__(self, config: FloorsConfig, plan: PlanChain, base_height: float = 0.0) -> None:
+        self.config, self._plan, self._base_height = config, plan, base_height
+        self.building = Building()
+        self._watch = HeightWatch(config.watch)
+        self._mappers: dict[int, Mapper] = {}
+        self._last = UNKNOWN  # the floor that the robot was on last
+        self._crossing: Passage | None = None  # that is being taken
+        self._returning: tuple[Floor, float] | None = None  # a known floor that is compared, and since when
+        self._find_due = Periodic(config.find_period)
+        self._finds: list[tuple[Passage, int]] = []  # not yet confirmed, and how often they were found
+        self._failures: dict[int, int] = {}
+
+    @property
+    def rests(self) -> bool:
+        """Return whether the plan takes no turns now."""
+        away = self._watch.stand is not Stand.ON or self._watch.is_climbing
+        on_flight = self._crossing is not None and self._watch.tilt > self.config.watch.level
+        return away or on_flight or (self.building.active == UNKNOWN and self._returning is None)
+
+    # --- where the robot is -------------------------------------------------------------------------------
+
+    def observe(self, stamp: float, map_from_base: np.ndarray) -> bool:
+        """Take the pose (4, 4) at a stamp; return whether `building` has changed."""
+        before = self.building
+        feet = map_from_base[:3, 3] - self._base_height * map_from_base[:3, 2]
+        tilt = math.acos(min(max(float(map_from_base[2, 2]), -1.0), 1.0))
+        if not self.building.floors:
+            first = Floor(1, self.config.level, float(feet[2]), "1")
+            told = self.config.stairs or self.config.lifts
+            self.building, self._last = Building((first,), active=1, is_told=told), 1
+            self._mappers[1] = self._plan.mapper
+        stand = self._watch.observe(stamp, feet, tilt)
+        if stand is Stand.AWAY and self.building.active != UNKNOWN:
+            self._leave()
+        elif stand is Stand.LANDED:
+            self._land(stamp, float(feet[2]))
+        if self._returning is not None:
+            self._compare(stamp, feet)
+        if self.building.active != UNKNOWN and not self.rests and self._find_due.due(stamp):
+            self._find()
+        return self.building is not before
+
+    def _leave(self) -> None:
+        self._keep_mapper()
+        self._returning = None
+        self.building = replace(self.building, active=UNKNOWN, note="I am between two floors")
+
+    def _keep_mapper(self) -> None:
+        """The mapper in use is that of the floor that the robot was on last."""
+        if self.building.active != UNKNOWN:
+            self._mappers[self.building.active] = self._plan.mapper
+
+    def _land(self, stamp: float, height: float) -> None:
+        """The robot stands level at another height than its floor's."""
+        last = self.building.floor(self._last)
+        assert last is not None
+        config, over = self.config, self._watch.over_floor
+        nominal = last.height + over
+        known = [f for f in self.building.floors if abs(f.height - nominal) <= config.match]
+        if known:
+            self._come_back(stamp, min(known, key=lambda f: abs(f.height - nominal)))
+        elif abs(over) >= config.least_storey:
+            self._begin_floor(stamp, last, nominal, over)
+        else:
+            where = f"{abs(over):.1f} m {'above' if over > 0 else 'below'} the {last.name}"
+            note = f"I stand {where}, and know of no floor there"
+            if note != self.building.note:
+                self.building = replace(self.building, active=UNKNOWN, note=note)
+
+    def _begin_floor(self, stamp: float, last: Floor, height: float, over: float) -> None:
+        floors = self.building.floors
+        gaps = [b.height - a.height for a, b in pairwise(floors)]
+        storey = min(gaps, default=self.config.typical_storey)
+        steps = max(1, round(abs(over) / max(storey, self.config.least_storey)))
+        level = last.level + (steps if over > 0 else -steps)
+        if self.building.of_level(level) is not None:  # a mezzanine takes no other floor's number
+            level = max(f.level for f in floors) + 1 if over > 0 else min(f.level for f in floors) - 1
+        identity = max(f.id for f in floors) + 1
+        self.building = self.building.with_floor(Floor(identity, level, height, str(identity)))
+        self._mappers[identity] = plan_mapper(self._plan.config)
+        self._stand_on(identity, stamp)
+
+    def _come_back(self, stamp: float, floor: Floor) -> None:
+        """Look at a known floor before its map is taken up again; the one that was left last is taken at once."""
+        self._watch.stand_on()
+        if floor.id == self._last:
+            self._stand_on(floor.id, stamp)
+            return
+        self._plan.use(plan_mapper(self._plan.config), lambda: stamp)
+        self._returning = floor, stamp
+        self.building = replace(
+            self.building, active=UNKNOWN, note=f"I look whether this is the {floor.name}"
+        )
+
+    def _compare(self, stamp: float, feet: np.ndarray) -> None:
+        """Take the known floor's map up again where what stands around fits it, or begin another one beside it."""
+        assert self._returning is not None
+        floor, since = self._returning
+        if stamp - since < self.config.look:
+            return
+        stored = self._mappers[floor.id].project(stamp)
+        share = fit(stored, self._plan.mapper.project(stamp), feet[:2], self.config)
+        self._returning = None
+        if share >= self.config.fit:
+            self._stand_on(floor.id, stamp)
+            return
+        identity = max(f.id for f in self.building.floors) + 1
+        self._mappers[identity] = self._plan.mapper
+        other = replace(floor, id=identity, map=str(identity), height=floor.height + 1e-3)
+        note = f"What I see does not fit my map of the {floor.name}; I keep that map and begin another one"
+        self.building = self.building.with_floor(other)
+        self._stand_on(identity, stamp, note)
+
+    def _stand_on(self, identity: int, stamp: float, note: str = "") -> None:
+        self._watch.stand_on()
+        before, self._last = self._last, identity
+        if self._plan.mapper is not self._mappers[identity]:
+            self._plan.use(self._mappers[identity], lambda: stamp)
+        self.building = replace(self.building, active=identity, note=note)
+        self._join(before, identity)
+        self._find_due.reset()
+
+    def _join(self, before: int, after: int) -> None:
+        """Note that the passage that was taken joins the two floors."""
+        passage, self._crossing = self._crossing, None
+        low, high = self.building.floor(before), self.building.floor(after)
+        if passage is None or before == after or low is None or high is None:
+            return
+        low, high = sorted((low, high), key=lambda f: f.height)
+        rise = high.height - low.height
+        known = self.building.passages
+        now = next((one for one in known if one.id == passage.id), passage)
+        run = rise / now.slope if now.slope > 0.0 else math.dist(now.low, now.high)
+        way = run * math.cos(now.heading), run * math.sin(now.heading)
+        if passage.leads_up(before):
+            ends = now.low, (now.low[0] + way[0], now.low[1] + way[1])
+        else:
+            ends = (now.high[0] - way[0], now.high[1] - way[1]), now.high
+        if now.kind is PassageKind.LIFT:
+            ends = now.low, now.high
+        joined = replace(
+            now, lower=low.id, upper=high.id, rise=rise, low=ends[0], high=ends[1], source=Source.TAKEN
+        )
+        self.building = self.building.with_passage(joined)
+
+    # --- passages -----------------------------------------------------------------------------------------
+
+    def cross(self, passage: Passage | None) -> None:
+        """The robot takes this passage now; None = it does no longer."""
+        self._crossing = passage
+
+    def failed(self, passage: int, why: str) -> None:
+        """A passage could not be taken; after `tries` failures it is refused."""
+        self._crossing = None
+        self._failures[passage] = self._failures.get(passage, 0) + 1
+        known = next((one for one in self.building.passages if one.id == passage), None)
+        if known is not None and self._failures[passage] >= self.config.tries:
+            self.building = self.building.with_passage(replace(known, refused=why))
+
+    def name(self, passage: Passage) -> Passage:
+        """Keep a passage that a person names, and return it with its id."""
+        identity = max((one.id for one in self.building.passages), default=0) + 1
+        named = replace(passage, id=identity, source=Source.NAMED)
+        self.building = self.building.with_passage(named)
+        return named
+
+    def say_level(self, level: int) -> None:
+        """A person says on which level the robot is; the levels of the other floors move with it."""
+        here = self.building.here
+        if here is None:
+            return
+        by = level - here.level
+        floors = tuple(replace(f, level=f.level + by) for f in self.building.floors)
+        self.building = replace(self.building, floors=floors)
+
+    def _find(self) -> None:
+        """Look for flights that begin on the active floor."""
+        mapper, here = self._plan.mapper, self.building.here
+        if not isinstance(mapper, OctoMapper) or here is None:
+            return
+        surface = mapper.surface()
+        if surface is None:
+            return
+        heights, origin = surface
+        level = here.height + self._height_error()
+        for found in find_flights(heights, origin, mapper.config.resolution, level, self.config.flights):
+            self._take_flight(
+                replace(
+                    found,
+                    lower=here.id if found.lower != UNKNOWN else UNKNOWN,
+                    upper=here.id if found.upper != UNKNOWN else UNKNOWN,
+                )
+            )
+
+    def _height_error(self) -> float:
+        """Return the metres by which heights are off now: drift since the floor was first stood on."""
+        here = self.building.here
+        return 0.0 if here is None else self._watch.reference - here.height
+
+    def _take_flight(self, found: Passage) -> None:
+        here = self.building.active
+        for known in self.building.passages:
+            if known.kind is PassageKind.STAIRS and known.ends_on(here) and _is_same(known, found, here):
+                self._renew(known, found, here)
+                return
+        for index, (earlier, count) in enumerate(self._finds):
+            if _is_same(earlier, found, here):
+                del self._finds[index]
+                if count + 1 < self.config.confirmations:
+                    self._finds.append((found, count + 1))
+                else:
+                    identity = max((one.id for one in self.building.passages), default=0) + 1
+                    self.building = self.building.with_passage(replace(found, id=identity))
+                return
+        self._finds = [*self._finds[-15:], (found, 1)]  # the oldest of sixteen is forgotten; chosen
+
+    def _renew(self, known: Passage, found: Passage, here: int) -> None:
+        """Take the edge of a flight from a find that shows at least as much of it; an unchanged one is kept."""
+        shown, before = math.dist(found.low, found.high), math.dist(known.low, known.high)
+        joined = UNKNOWN not in (known.lower, known.upper)
+        if not joined and shown < 0.8 * before:
+            return
+        renewed = replace(known, width=found.width, refused=known.refused or found.refused)
+        if not joined:
+            renewed = replace(
+                renewed, low=found.low, high=found.high, slope=found.slope, heading=found.heading
+            )
+        elif known.leads_up(here):
+            renewed = replace(renewed, low=found.low)
+        else:
+            renewed = replace(renewed, high=found.high)
+        if math.dist(renewed.low, known.low) + math.dist(renewed.high, known.high) > 0.05:
+            self.building = self.building.with_passage(renewed)
+
+
+def _is_same(one: Passage, other: Passage, floor: int) -> bool:
+    """Return whether two finds from one floor are of one flight: by direction, line and edge."""
+    if one.leads_up(floor) != other.leads_up(floor):
+        return False
+    if abs(math.remainder(one.heading - other.heading, math.tau)) > _SAME_WAY:
+        return False
+    a, b = one.entry(floor)[:2], other.entry(floor)[:2]
+    return math.dist(a, b) <= 2.0 * _SAME_LINE
+
+
+def fit(stored: OccupancyGrid2D, seen: OccupancyGrid2D, place: np.ndarray, config: FloorsConfig) -> float:
+    """Return the share of what stands around a place (2,) that stands in a stored grid too; 0 where too little does."""
+    cells = np.argwhere(seen.occupied)
+    points = seen.points_of(cells)
+    points = points[np.hypot(*(points - place).T) <= config.look_radius]
+    if len(points) < config.least_seen or not stored.cells.size:
+        return 0.0
+    reach = max(1, round(config.near / stored.resolution))
+    wide = cv2.dilate(stored.occupied.view(np.uint8), np.ones((2 * reach + 1,) * 2, np.uint8)) > 0
+    there = stored.cells_of(points)
+    inside = stored.contains(there)
+    stands = np.zeros(len(points), bool)
+    stands[inside] = wide[there[inside, 0], there[inside, 1]]
+    return float(stands.mean())

@@ -1,0 +1,30 @@
+"""Rooms of each floor of a building: those of one floor are in use, the others are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from lodestar.grid.regions import RegionTracker
+from lodestar.scene.region_names import RegionNames
+from lodestar.scene.regions import RegionMap
+
+#: Tells which of the points (N, 3), metres in map, lie on a floor: (N,) bool.
+OnFloor = Callable[[np.ndarray], np.ndarray]
+
+
+@dataclass
+class FloorRooms:
+    """The rooms of one floor, the names that operators gave them, and what keeps their ids."""
+
+    rooms: RegionMap
+    names: RegionNames = field(default_factory=RegionNames)
+    tracker: RegionTracker = field(default_factory=RegionTracker)
+
+    def move(self, jump: np.ndarray) -> None:
+        """Move all by a (4, 4) jump of the map."""
+        self.rooms.move(jump)
+        self.names.move(jump)
+        self.tracker.move(jump)

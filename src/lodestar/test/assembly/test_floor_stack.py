@@ -1,0 +1,164 @@
+"""Floors by the poses of a robot: which mapper is in use, and what is never lost."""
+
+import math
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lodestar.assembly.config import MappingConfig
+from lodestar.assembly.floor_stack import FloorStack
+from lodestar.assembly.plan_chain import PlanChain
+from lodestar.assembly.range_turns import LidarTurn
+from lodestar.floors.config import FloorsConfig
+from lodestar.floors.records import UNKNOWN, Passage, PassageKind
+from lodestar.geometry.poses import make_transform, planar_transform
+from lodestar.grid.occupancy import UNKNOWN as UNSEEN
+from lodestar.grid.occupancy import OccupancyGrid2D
+
+STEP = 0.2  # s
+SLOPE = math.atan(0.52)
+
+
+class Walker:
+    """A robot whose poses and turns a stack hears; each floor has walls of its own."""
+
+    def __init__(self) -> None:
+        self.plan = PlanChain(MappingConfig())
+        self.stack = FloorStack(FloorsConfig(stairs=True), self.plan)
+        self.now, self.x, self.z, self.walls, self.floor = 0.0, 0.0, 0.0, 0, 0.0
+
+    def be(self, x: float, z: float, tilt: float = 0.0, walls: int = 0) -> None:
+        """Stand at (x, 0, z) for STEP seconds and look around. walls: seed of what stands there."""
+        self.now += STEP
+        self.x, self.z = x, z
+        c, s = math.cos(tilt), math.sin(tilt)
+        base = make_transform(np.array([[c, 0.0, -s], [0.0, 1.0, 0.0], [s, 0.0, c]]), (x, 0.0, z))
+        self.stack.observe(self.now, base)
+        if not self.stack.rests:
+            rng = np.random.default_rng(walls)
+            middles = rng.uniform((-11.0, -3.0), (11.0, 3.0), (60, 2))
+            turns = rng.uniform(0.0, math.pi, 60)
+            ends = 0.3 * np.column_stack([np.cos(turns), np.sin(turns)])
+            plan = np.vstack([middles + share * ends for share in np.linspace(-1.0, 1.0, 7)])
+            points = np.vstack([np.column_stack([plan, np.full(len(plan), h)]) for h in (0.2, 0.4)])
+            sensor = base @ planar_transform(0.0, 0.0, 0.0, 0.5)
+            up = np.array([0.0, 0.0, self.floor])
+            seen = (points + up - sensor[:3, 3]) @ sensor[:3, :3]
+            self.plan.take_turn(LidarTurn(self.now, seen.astype(np.float32), sensor, np.eye(4), base))
+
+    def stay(self, walls: int, seconds: float = 4.0) -> None:
+        self.walls, self.floor = walls, self.z
+        for i in range(int(seconds / STEP)):
+            self.be(self.x + 0.001 * i, self.z, walls=walls)
+
+    def climb(self, rise: float, walls: int) -> None:
+        """Walk over a flight, and stand on the level behind it."""
+        steps = int(abs(rise) / 0.05)
+        x, z = self.x, self.z
+        for i in range(1, steps + 1):
+            self.be(x + 0.05 * i / 0.52 * math.copysign(1.0, rise), z + rise * i / steps, SLOPE, self.walls)
+        self.stay(walls)
+
+
+def kept(now: OccupancyGrid2D, before: OccupancyGrid2D) -> bool:
+    """Whether nearly all cells that were known are as they were, on a grid that may have grown."""
+    known = np.argwhere(before.cells != UNSEEN)
+    cells = now.cells_of(before.points_of(known))
+    same = now.cells[cells[:, 0], cells[:, 1]] == before.cells[known[:, 0], known[:, 1]]
+    return bool(same.mean() > 0.95)
+
+
+@given(st.floats(2.2, 4.0), st.booleans())
+@settings(max_examples=6, deadline=None)
+def test_each_floor_has_its_mapper_and_gets_it_back(rise: float, down: bool) -> None:
+    robot, rise = Walker(), -rise if down else rise
+    robot.stay(1)
+    first = robot.plan.mapper
+    robot.climb(rise, 2)
+    building = robot.stack.building
+    assert len(building.floors) == 2 and building.here is not None
+    assert building.here.level == (-1 if down else 1)
+    assert robot.plan.mapper is not first
+    second = robot.plan.mapper
+    robot.climb(-rise, 1)
+    assert robot.plan.mapper is first and robot.stack.building.active == 1 and not robot.stack.building.note
+    robot.climb(rise, 2)
+    assert robot.plan.mapper is second and len(robot.stack.building.floors) == 2
+
+
+def test_a_known_floor_that_looks_otherwise_is_told_and_its_map_is_kept() -> None:
+    robot = Walker()
+    robot.stay(1)
+    first = robot.plan.mapper
+    before = first.project(0.0)
+    robot.climb(3.0, 2)
+    robot.climb(-3.0, 77)  # another building's floor at the same height
+    building = robot.stack.building
+    assert "does not fit" in building.note and len(building.floors) == 3
+    assert robot.plan.mapper is not first
+    assert kept(first.project(0.0), before)
+
+
+@given(st.floats(1.1, 1.8))
+@settings(max_examples=6, deadline=None)
+def test_between_two_floors_it_stands_and_says_so(rise: float) -> None:
+    robot = Walker()
+    robot.stay(1)
+    first = robot.plan.mapper
+    before = first.project(0.0)
+    for i in range(10):  # a lift that stops
+        robot.be(robot.x, rise * (i + 1) / 10, walls=1)
+    robot.stay(2)
+    assert robot.stack.building.active == UNKNOWN and "know of no floor" in robot.stack.building.note
+    assert robot.stack.rests and len(robot.stack.building.floors) == 1
+    assert kept(first.project(0.0), before)
+    for i in range(10):
+        robot.be(robot.x, rise * (9 - i) / 10, walls=1)
+    robot.stay(1)
+    assert robot.stack.building.active == 1 and robot.plan.mapper is first
+
+
+def test_a_robot_that_is_carried_upstairs_begins_a_floor_and_keeps_the_other() -> None:
+    robot = Walker()
+    robot.stay(1)
+    first = robot.plan.mapper
+    before = first.project(0.0)
+    for i in range(20):
+        robot.be(robot.x, 3.0 * (i + 1) / 20, walls=1)
+    robot.stay(2)
+    assert robot.stack.building.here is not None and robot.stack.building.here.level == 1
+    assert kept(first.project(0.0), before)
+
+
+@given(st.floats(-0.5, 0.5))
+@settings(max_examples=6, deadline=None)
+def test_heights_that_drift_make_no_floor(drift: float) -> None:
+    robot = Walker()
+    for i in range(200):
+        robot.be(0.1 * i, drift * i / 200, 0.01, 1)
+    assert len(robot.stack.building.floors) == 1 and robot.stack.building.active == 1
+
+
+def test_a_passage_that_failed_twice_is_refused_and_one_that_was_taken_joins_its_floors() -> None:
+    robot = Walker()
+    robot.stay(1)
+    flight = robot.stack.name(
+        Passage(0, PassageKind.STAIRS, (0.5, 0.0), (5.5, 0.0), 0.0, lower=1, slope=0.52)
+    )
+    robot.stack.failed(flight.id, "it ends in a wall")
+    assert robot.stack.building.ways_from(1)
+    robot.stack.cross(flight)
+    robot.climb(2.8, 2)
+    (joined,) = robot.stack.building.passages
+    assert (joined.lower, joined.upper) == (1, 2) and abs(joined.rise - 2.8) < 0.15
+    robot.stack.failed(flight.id, "it ends in a wall")
+    assert not robot.stack.building.ways_from(2)
+
+
+def test_a_person_says_the_level_and_all_levels_follow() -> None:
+    robot = Walker()
+    robot.stay(1)
+    robot.climb(3.0, 2)
+    robot.stack.say_level(3)
+    assert [floor.level for floor in robot.stack.building.floors] == [2, 3]

@@ -1,0 +1,98 @@
+"""The walk over a flight of stairs."""
+
+import math
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lodestar.floors.records import Passage, PassageKind
+from lodestar.floors.stair_walk import StairWalk, StairWalkConfig, Stance, WalkStatus, approach_of
+
+SLOPE, RUN = 0.52, 5.0
+TICK = 0.1
+
+
+def flight(yaw: float) -> Passage:
+    head = RUN * math.cos(yaw), RUN * math.sin(yaw)
+    return Passage(1, PassageKind.STAIRS, (0.0, 0.0), head, yaw, lower=1, upper=2, slope=SLOPE)
+
+
+def stance(pose: np.ndarray, yaw: float, slope: float = SLOPE) -> Stance:
+    """The robot on a floor, a flight of RUN metres and another floor; `slope` of the flight that is really there."""
+    way = float(pose[:2] @ (math.cos(yaw), math.sin(yaw)))
+    on = 0.0 < way < RUN
+    return Stance(pose, slope * min(max(way, 0.0), RUN), math.atan(slope) if on else 0.0)
+
+
+def walk_it(
+    walk: StairWalk, pose: np.ndarray, yaw: float, slope: float = SLOPE, stuck: float = math.inf
+) -> np.ndarray:
+    for tick in range(1000):
+        command = walk.update(tick * TICK, stance(pose, yaw, slope))
+        if walk.status is not WalkStatus.WALKING:
+            assert not command.any()
+            break
+        c, s = math.cos(pose[2]), math.sin(pose[2])
+        moved = (
+            np.array([c * command[0] - s * command[1], s * command[0] + c * command[1], command[2]]) * TICK
+        )
+        way = float((pose + moved)[:2] @ (math.cos(yaw), math.sin(yaw)))
+        pose = pose + (moved if way < stuck else 0.0)
+    return pose
+
+
+@given(
+    yaw=st.floats(-math.pi, math.pi), down=st.booleans(), beside=st.floats(-0.2, 0.2),
+    turned=st.floats(-0.35, 0.35), before=st.floats(-0.15, 0.15),
+)  # fmt: skip
+@settings(max_examples=40, deadline=None)
+def test_it_ends_level_behind_the_flight_and_near_its_line(yaw, down, beside, turned, before) -> None:
+    passage, floor = flight(yaw), 2 if down else 1
+    walk = StairWalk(passage, floor)
+    entry = passage.entry(floor)
+    side = np.array([-math.sin(entry[2]), math.cos(entry[2])])
+    pose = approach_of(entry) + np.array([*(beside * side), turned])
+    pose[:2] += before * np.array([math.cos(entry[2]), math.sin(entry[2])])
+    pose = walk_it(walk, pose, yaw)
+    assert walk.status is WalkStatus.DONE
+    offset = pose[:2] - entry[:2]
+    assert (
+        abs(offset @ side) < 0.15
+        and RUN + 0.3 < offset @ (math.cos(entry[2]), math.sin(entry[2])) < RUN + 0.7
+    )
+
+
+@given(yaw=st.floats(-math.pi, math.pi), stuck=st.floats(0.2, 4.5))
+@settings(max_examples=15, deadline=None)
+def test_it_stands_and_says_why_where_stairs_end_in_a_wall(yaw, stuck) -> None:
+    walk = StairWalk(flight(yaw), 1)
+    walk_it(walk, approach_of(flight(yaw).entry(1)), yaw, stuck=stuck)
+    assert walk.status is WalkStatus.FAILED and "in the way" in walk.why
+
+
+def test_it_stops_where_there_are_no_stairs_or_they_are_too_steep() -> None:
+    level, steep = StairWalk(flight(0.0), 1), StairWalk(flight(0.0), 1)
+    walk_it(level, approach_of(flight(0.0).entry(1)), 0.0, slope=0.0)
+    assert level.status is WalkStatus.FAILED and "no flight" in level.why
+    end = walk_it(steep, approach_of(flight(0.0).entry(1)), 0.0, slope=0.9)
+    assert steep.status is WalkStatus.FAILED and "steep" in steep.why and end[0] < 0.1
+
+
+@given(turned=st.floats(0.2, 3.0))
+@settings(max_examples=15, deadline=None)
+def test_it_never_turns_on_the_spot_on_the_steps(turned) -> None:
+    walk = StairWalk(flight(0.0), 1)
+    for tick, way in enumerate((-0.1, 0.3, 0.8, 1.2)):
+        command = walk.update(tick * TICK, stance(np.array([way, 0.0, 0.0]), 0.0))
+    command = walk.update(1.0, stance(np.array([1.3, 0.0, turned]), 0.0))
+    assert walk.is_on_flight and (command[0] > 0.0 or walk.status is WalkStatus.FAILED)
+
+
+def test_only_stairs_are_walked() -> None:
+    lift = Passage(1, PassageKind.LIFT, (0.0, 0.0), (0.0, 0.0), 0.0, 1, 2)
+    try:
+        StairWalk(lift, 1, StairWalkConfig())
+    except ValueError:
+        return
+    raise AssertionError("a lift was walked")

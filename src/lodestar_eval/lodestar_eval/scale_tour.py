@@ -6,7 +6,7 @@ import gc
 import math
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -46,6 +46,9 @@ OUTSIDE = frozenset({"render", "ranges", "detect"})
 CYCLE = frozenset({"geometry", "fuse", "scene"})
 
 
+MARKS = (0.10, 0.25, 0.50, 1.00)  # of the tour, or of the building; issue 37
+
+
 @dataclass(frozen=True)
 class ScaleSettings:
     """size: of the building. interval: simulated seconds between images. width, height: pixels of the images."""
@@ -55,7 +58,7 @@ class ScaleSettings:
     interval: float = 0.5
     width: int = 320
     height: int = 240
-    marks: tuple[float, ...] = (0.10, 0.25, 0.50, 1.00)
+    marks: tuple[float, ...] = MARKS
     noise: str = "mild"
     decisions: int = 5  # at each mark
 
@@ -156,7 +159,7 @@ class ScaleTour:
         """Return the robot's map."""
         return self.robot.headless.map
 
-    def run(self, progress: Callable[[str], None], rooms: int | None = None) -> TourRecord:
+    def run(self, rooms: int | None = None) -> TourRecord:
         """Drive the tour, or its first rooms, and measure."""
         if rooms is not None:
             self.way = [one for one in self.way if one.rooms < rooms]
@@ -164,9 +167,7 @@ class ScaleTour:
         due = 0.0
         for waypoint, share in self._drive():
             while ahead and share >= ahead[0] - 1e-9:
-                mark = self._mark(ahead.pop(0), waypoint.rooms)
-                record.marks.append(mark)
-                progress(_told(mark, record))
+                record.marks.append(self._mark(ahead.pop(0), waypoint.rooms))
             if self.simulator.time + 1e-9 >= due:
                 due += self.settings.interval
                 self._frame(share)
@@ -301,16 +302,6 @@ class ScaleTour:
         same = (kept.voxel_count, kept.instance_count, len(other.scene.dictionary)) == (
             known.voxel_count, known.instance_count, len(self.map.scene.dictionary),
         )  # fmt: skip
-        if not same:
-            print(
-                "DIFF",
-                kept.voxel_count,
-                kept.instance_count,
-                len(other.scene.dictionary),
-                known.voxel_count,
-                known.instance_count,
-                len(self.map.scene.dictionary),
-            )
         del other
         gc.collect()
         shutil.rmtree(place)
@@ -358,13 +349,3 @@ class ScaleTour:
             gaps, nearest = cKDTree(np.array(places)).query(np.array(by_kind[kind]))
             found += len(np.unique(nearest[gaps <= reach]))
         return found
-
-
-def _told(mark: Mark, record: TourRecord) -> str:
-    recent = 1e3 * np.array([one.robot for one in record.frames[-100:]])
-    queries = 1e3 * np.array([one.seconds for one in record.queries[-20:]] or [0.0])
-    return (
-        f"{100 * mark.share:.0f} %: {mark.frames} frames, {mark.entities} entities, {mark.voxels} voxels, "
-        f"{mark.bytes / 2**20:.0f} MiB, frame {recent.mean():.0f} ms, query p95 {np.percentile(queries, 95):.0f} ms, "
-        f"decision {1e3 * np.median(mark.decisions):.0f} ms, save {mark.save:.1f} s, load {mark.load:.1f} s"
-    )

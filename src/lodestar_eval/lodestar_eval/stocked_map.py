@@ -7,20 +7,44 @@ stand all over each room. All of it goes through the robot's own parts.
 from __future__ import annotations
 
 import math
+import multiprocessing
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
 from lodestar.geometry.poses import planar_transform
 from lodestar.mapping.follower import pages_of
 from lodestar.mapping.octomap import OctoMapper
-from lodestar_eval.scale_tour import ScaleTour
-from lodestar_eval.stocked_building import Waypoint, board_heights, room_at
+from lodestar_eval.phrase_book import phrase_book
+from lodestar_eval.scale_tour import ScaleSettings, ScaleTour, TourRecord
+from lodestar_eval.stocked_building import BuildingSize, Waypoint, board_heights, captions, room_at
 from lodestar_sim.worlds.world import WorldObject
 
 _STEP = 0.03  # m between points of a surface; chosen: about two of a voxel, as images give
 _LOOKS = 5  # frames that showed each thing; chosen: above `confirm`
 _HEADINGS = 3  # of the camera at each place; chosen
 _DEPTH = 1.2  # m from which the points count as seen; chosen
+
+
+def in_a_process_of_its_own(settings: ScaleSettings, folder: Path, share: float | None) -> TourRecord:
+    """Return what a tour measures in memory of its own: the whole tour, or with a share of the building in the map already
+    and through its first room alone.
+    """
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(_measured, (settings, folder, share))
+
+
+def _measured(settings: ScaleSettings, folder: Path, share: float | None) -> TourRecord:
+    phrases = phrase_book()
+    phrases.vectors(captions())  # as the text embedder has them after a day
+    warm = replace(settings, size=BuildingSize(1, 1, 60), marks=())
+    ScaleTour(warm, phrases, folder / f"warm-up-{share}").run(rooms=1)
+    tour = ScaleTour(settings, phrases, folder / f"tour-{share}")
+    if share is None:
+        return tour.run()
+    fill(tour, range(2, max(round(share * settings.size.rooms), 3)))
+    return tour.run(rooms=1)
 
 
 def fill(tour: ScaleTour, rooms: range) -> int:

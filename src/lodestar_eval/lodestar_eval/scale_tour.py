@@ -226,26 +226,26 @@ class ScaleTour:
         return QueryCost(share, time.perf_counter() - began, time.thread_time() - busy)
 
     def _decision(self) -> float:
-        """Return the seconds that passed from a directive to the goal that is sent for it, less what embeds words."""
+        """Return the processor seconds from a directive to its first goal, less what embeds words."""
         headless, now = self.robot.headless, self.simulator.time
         wanted = self.world.objects[int(self._asking.integers(len(self.world.objects)))]
         headless.start(f"find the {wanted.caption}", now)
         spent = 0.0
         for tick in range(_TICKS):
             now = self.simulator.time + 0.001 * tick
-            began = time.perf_counter()
+            began = time.thread_time()
             commands = headless.tick(now)
-            spent += time.perf_counter() - began
+            spent += time.thread_time() - began
             for command in commands:
                 if isinstance(command, EmbedPhrases):
                     self._phrases.vectors(command.phrases)
                 elif isinstance(command, RequestProposals):
-                    began = time.perf_counter()
+                    began = time.thread_time()
                     for name in command.experts:
                         answer = headless.propose(name, replace(command.request, may_wait=False))
                         if not isinstance(answer, Thinking):
                             headless.loop.on_answer(answer)
-                    spent += time.perf_counter() - began
+                    spent += time.thread_time() - began
             if any(isinstance(command, (SendGoal, Finish)) for command in commands):
                 break
         headless.loop.cancel(now)
@@ -265,8 +265,8 @@ class ScaleTour:
         )  # fmt: skip
 
     def _layers(self) -> float:
-        """Return the seconds of the pillars, similarity layers and zones of a directive, the second time: that is what
-        they take while it is followed.
+        """Return the processor seconds of a directive's pillars, similarity layers and zones, the second time: that is
+        what they take while it is followed.
         """
         one, other = self.world.objects[1], self.world.objects[-1]
         directive = parts.directive_parser()(f"find the {one.caption} and keep away from the {other.caption}")
@@ -274,10 +274,10 @@ class ScaleTour:
         self.map.follow(directive)
         for _ in range(2):
             self._look_again()
-            began = time.perf_counter()
+            began = time.thread_time()
             scene.pillars = self.map.voxels.pillars()
             scene.refresh(now)
-            seconds = time.perf_counter() - began
+            seconds = time.thread_time() - began
         self.map.follow(None)
         return seconds
 

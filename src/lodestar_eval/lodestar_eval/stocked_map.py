@@ -28,8 +28,8 @@ _DEPTH = 1.2  # m from which the points count as seen; chosen
 
 
 def in_a_process_of_its_own(settings: ScaleSettings, folder: Path, share: float | None) -> TourRecord:
-    """Return what a tour measures in memory of its own: the whole tour, or with a share of the building in the map already
-    and through its first room alone.
+    """Return what a tour measures in memory of its own: the whole tour, or, with a share of the building in the map
+    already, the first room alone.
     """
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         return pool.apply(_measured, (settings, folder, share))

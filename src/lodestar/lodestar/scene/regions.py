@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import Protocol
@@ -155,9 +155,13 @@ class RegionMap:
 
     def openings(self, one: int, other: int) -> np.ndarray:
         """(K, 2) places in map where the floors of two regions meet, as in a doorway; none where a wall is between."""
+        return self.all_openings().get((min(one, other), max(one, other)), np.zeros((0, 2)))
+
+    def all_openings(self) -> Mapping[tuple[int, int], np.ndarray]:
+        """Return `openings` of every two regions, the smaller id first, that have any."""
         if not self._openings:
             self._openings.append(self._all_openings())
-        return self._openings[0].get((min(one, other), max(one, other)), np.zeros((0, 2)))
+        return self._openings[0]
 
     def _all_openings(self) -> dict[tuple[int, int], np.ndarray]:
         mask = self._mask.astype(np.int64)

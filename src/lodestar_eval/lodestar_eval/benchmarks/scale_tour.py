@@ -83,6 +83,7 @@ def _result(parts: list[_Part], record: TourRecord, area: float, filled: bool) -
     cycles: list[float] = []
     frames_ms: list[float] = []
     queries_ms: list[float] = []
+    busy_ms: list[float] = []
     for part in parts:
         mark, frames, asked = part.mark, part.frames, part.asked
         cycle = 1e3 * np.array([one.cycle for one in frames])
@@ -92,11 +93,12 @@ def _result(parts: list[_Part], record: TourRecord, area: float, filled: bool) -
         cycles.append(float(cycle.mean()))
         frames_ms.append(float(robot.mean()))
         queries_ms.append(float(np.percentile(queries, 95)))
+        busy_ms.append(float(np.percentile(busy, 95)))
         at = f"{100 * mark.share:.0f}"
         metrics |= {
             f"mib.{at}": mark.bytes / _MIB, f"cycle_ms.{at}": cycles[-1], f"frame_ms.{at}": frames_ms[-1],
             f"cycle_p95_ms.{at}": float(np.percentile(cycle, 95)), f"query_p95_ms.{at}": queries_ms[-1],
-            f"query_cpu_p95_ms.{at}": float(np.percentile(busy, 95)),
+            f"query_cpu_p95_ms.{at}": busy_ms[-1],
             f"decision_ms.{at}": 1e3 * float(np.median(mark.decisions)), f"layers_ms.{at}": 1e3 * mark.layers,
             f"save_s.{at}": mark.save, f"load_s.{at}": mark.load, f"entities.{at}": float(mark.entities),
             f"voxels.{at}": float(mark.voxels), f"free_m2.{at}": mark.area,
@@ -115,7 +117,8 @@ def _result(parts: list[_Part], record: TourRecord, area: float, filled: bool) -
         "voxels_refused": float(record.refused + record.blocks_refused), "entities_dropped": dropped,
         "frames_rejected": float(record.rejected), "frames": float(len(record.frames)),
         "map_mib": parts[-1].mark.bytes / _MIB, "cycle_end_over_first": cycles[-1] / cycles[0],
-        "frame_end_over_first": frames_ms[-1] / frames_ms[0], "query_p95_ms": queries_ms[-1], "seconds": record.seconds,
+        "frame_end_over_first": frames_ms[-1] / frames_ms[0], "query_cpu_p95_ms": busy_ms[-1],
+        "seconds": record.seconds,
         "path_m": record.path, "loaded_alike": float(all(part.mark.loaded for part in parts)),
     }  # fmt: skip
     bars = (
@@ -124,7 +127,7 @@ def _result(parts: list[_Part], record: TourRecord, area: float, filled: bool) -
         Bar("map_mib", metrics["map_mib"], _MEMORY_BOUND, False),
         Bar("cycle_end_over_first", metrics["cycle_end_over_first"], _SLOWER_BOUND, False),
         Bar("frame_end_over_first", metrics["frame_end_over_first"], _SLOWER_BOUND, False),
-        Bar("query_p95_ms", metrics["query_p95_ms"], _QUERY_BOUND, False),
+        Bar("query_cpu_p95_ms", metrics["query_cpu_p95_ms"], _QUERY_BOUND, False),
         Bar("loaded_alike", metrics["loaded_alike"], 1.0),
     )
     columns = (
@@ -137,8 +140,9 @@ def _result(parts: list[_Part], record: TourRecord, area: float, filled: bool) -
         f"Cycle and frame are processor time, means over {'a room' if filled else '8 % of the tour before the mark'}. "
         "Cycle = surfaces, votes, instances and entities; frame = all that the robot does for an image, without "
         "simulated sensors and detector. "
-        "Queries are wall time, one per 10 images, each with a new phrase, on the scene of that moment. MiB: resident "
-        "memory of the whole robot above that before it. Decision, layers, save and load: wall time.",
+        "Queries: one per 10 images, each with a new phrase, on the scene of that moment; the bar is on processor "
+        "time, since other programs stretch wall time. Decision and layers: processor time; save and load: wall time. "
+        "MiB: resident memory of the whole robot above that before it.",
     )
     tables = (Table("Tour", columns, tuple(rows)), Table("Stages, ms", ("tour", *_STAGES), tuple(stage_rows)))
     return Result(metrics, bars, tables, notes=notes)

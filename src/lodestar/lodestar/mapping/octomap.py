@@ -159,7 +159,6 @@ class OctoMapper:
         corner = np.asarray(self._origin_cell)
         if map_from_base is not None:
             floor.tread(map_from_base, corner)
-        points_map = points_map[~floor.is_below(points_map)]
         used = floor.observe(points_map, origin, corner, self.config.max_range)
         return points_map if used.all() else points_map[used]
 

@@ -104,23 +104,53 @@ class MapCorrection:
 def spread(places: np.ndarray, bends: np.ndarray, turned: np.ndarray, target: np.ndarray) -> np.ndarray:
     """Return the moves (N, 4, 4) of a chain whose first node stays and whose last one comes to `target`, turned.
 
-    places: (N, 3), metres. bends: (N - 1, 2), how much each edge may have drifted: metres, radians. turned: (3,) a
-    rotation vector, of the last node. target: (3,). The turn is spread over the edges, which are then laid end to end
-    again; what is left of the gap is spread as a shift. To first order that is the optimum of the chain's pose graph.
+    places: (N, 3), metres. bends: (N - 1, 2), standard deviations of each edge's drift: metres, radians. turned: (3,)
+    rotation vector of the last node. target: (3,). Headings and shifts in the plane are the optimum of the chain's pose
+    graph (`_bent`); heights and tilts are spread evenly by variance.
     """
-    totals = bends.sum(axis=0)
-    even = np.full(len(bends), 1.0 / len(bends))
-    along, about = (bends[:, k] / totals[k] if totals[k] > 0.0 else even for k in (0, 1))
-    turns = np.concatenate([[0.0], np.cumsum(about)])
-    middles = rotations_about(turned, (turns[1:] + turns[:-1]) / 2.0)
-    steps = np.einsum("nij,nj->ni", middles, np.diff(places, axis=0))
-    laid = places[0] + np.vstack([np.zeros(3), np.cumsum(steps, axis=0)])
-    laid += np.outer(np.concatenate([[0.0], np.cumsum(along)]), target - laid[-1])
+    variance = np.where(bends.sum(axis=0) > 0.0, bends, 1.0) ** 2
+    along, about = (variance / variance.sum(axis=0)).T
+    shares = np.concatenate([[0.0], np.cumsum(about)])
+    turns, laid = _bent(places[:, :2], variance, float(turned[2]), target[:2])
     moves = np.tile(np.eye(4), (len(places), 1, 1))
-    moves[:, :3, :3] = rotations_about(turned, turns)
-    moves[:, :3, 3] = laid - np.einsum("nij,nj->ni", moves[:, :3, :3], places)
+    moves[:, :3, :3] = rotations_about(np.array([0.0, 0.0, 1.0]), turns)
+    if np.abs(turned[:2]).max() > 1e-9:
+        tilt = moves[-1, :3, :3].T @ rotations_about(turned, np.ones(1))[0]
+        moves[:, :3, :3] = moves[:, :3, :3] @ rotations_about(rotation_vector(tilt), shares)
+    heights = places[:, 2] + np.concatenate([[0.0], np.cumsum(along)]) * (target[2] - places[-1, 2])
+    ends = np.column_stack([laid, heights])
+    moves[:, :3, 3] = ends - np.einsum("nij,nj->ni", moves[:, :3, :3], places)
     moves[0] = np.eye(4)
     return moves
+
+
+def _bent(
+    places: np.ndarray, variance: np.ndarray, turn: float, target: np.ndarray, rounds: int = 6
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return turns (N,), radians, and places (N, 2) of a plane chain that ends at `target` (2,), turned by `turn`.
+
+    Least squares of the turns and shifts of its edges by variance (N - 1, 2), with the end as a constraint, linear in
+    each round (Gauss-Newton); a turn early in the chain moves its end by the lever between them.
+    """
+    steps = np.diff(places, axis=0)
+    own, shifts = np.zeros(len(steps)), np.zeros_like(steps)
+    free, stiff = variance[:, 1], variance[:, 0]
+    for last in range(rounds + 1):
+        turns = np.concatenate([[0.0], np.cumsum(own)])
+        c, s = np.cos(turns[:-1] + own / 2.0), np.sin(turns[:-1] + own / 2.0)
+        moved = (
+            np.column_stack([c * steps[:, 0] - s * steps[:, 1], s * steps[:, 0] + c * steps[:, 1]]) + shifts
+        )
+        laid = places[0] + np.vstack([np.zeros(2), np.cumsum(moved, axis=0)])
+        if last == rounds:
+            break
+        lever = laid[-1] - (laid[1:] + laid[:-1]) / 2.0
+        rows = np.column_stack([np.ones(len(steps)), -lever[:, 1], lever[:, 0]])
+        normal = (rows * free[:, None]).T @ rows + np.diag([0.0, stiff.sum(), stiff.sum()])
+        forces = np.linalg.solve(normal, np.array([turn - turns[-1], *(target - laid[-1])]))
+        own, shifts = own + free * (rows @ forces), shifts + np.outer(stiff, forces[1:])
+    share = np.concatenate([[0.0], np.cumsum(stiff)]) / stiff.sum()
+    return turns + share * (turn - turns[-1]), laid + np.outer(share, target - laid[-1])
 
 
 def rotation_vector(rotation: np.ndarray) -> np.ndarray:

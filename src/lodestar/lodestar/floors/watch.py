@@ -56,8 +56,8 @@ class HeightWatch:
 
     @property
     def is_climbing(self) -> bool:
-        """Return whether the robot has left its floor over something steeper than a ramp, or was lifted; no longer where
-        it stands level at one height, as after it has risen to its feet.
+        """Return whether the robot has left its floor over something steeper than a ramp, or was lifted; no longer
+        where it stands level at one height, as after it has risen to its feet.
         """
         if abs(self.over_floor) < self.config.climb or not self._way or self._is_settled:
             return False

@@ -39,7 +39,7 @@ class FloorTrip:
         return self._context.facts.building
 
     def stands(self, run: DirectiveRun) -> bool:
-        """Return whether the robot stands because it does not know its floor: it has no goal on one that it has left."""
+        """Return whether the robot stands because it does not know its floor; no goal outlives its floor."""
         building, tour = self._building, run.floors
         here = building.here
         if here is None:

@@ -32,6 +32,7 @@ class TourConfig:
     frame_interval: float = 0.4  # simulated seconds between images; chosen
     control_interval: float = 0.1  # simulated seconds between steps; that of an episode
     most_stops: int = 18  # chosen
+    pan: float = 0.0  # rad to each side at a stop, in place of a full turn; 0 = a full turn
     rounds: int = 1  # times that the stops are visited
     limit: float = 400.0  # simulated seconds after which the tour ends; chosen
     width: int = 320  # pixels; that of an episode
@@ -115,10 +116,16 @@ class Tour:
             along = min(along, float(marks[-1]))
 
     def _turn(self, done: int) -> Iterator[TourMoment]:
-        turned = 0.0
-        while turned < 2.0 * math.pi and self.simulator.time < self.config.limit:
+        """Turn round once, or to one side, the other, and back."""
+        pan = self.config.pan
+        for angle in (pan, -2.0 * pan, pan) if pan > 0.0 else (2.0 * math.pi,):
+            yield from self._turn_by(angle, done)
+
+    def _turn_by(self, angle: float, done: int) -> Iterator[TourMoment]:
+        turned, rate = 0.0, math.copysign(self.config.turn_rate, angle)
+        while turned < abs(angle) and self.simulator.time < self.config.limit:
             before = self.simulator.true_pose[2]
-            yield from self._step(np.array([0.0, 0.0, self.config.turn_rate]), TourMoment(done, True))
+            yield from self._step(np.array([0.0, 0.0, rate]), TourMoment(done, True))
             change = abs(math.remainder(self.simulator.true_pose[2] - before, 2.0 * math.pi))
             turned += max(
                 change, 0.2 * self.config.turn_rate * self.config.control_interval

@@ -147,7 +147,7 @@ class MemoryFeed:
             odom_from_base = self._buffer.lookup_fresh(frames.odom, frames.base, stamp, POSE_HOLDS)
         except TransformUnavailable:
             return  # a robot without odometry has no corrections
-        self.post(lambda: self.chain.take_correction(map_from_odom, odom_from_base))
+        self.post(lambda: self.chain.take_correction(map_from_odom, odom_from_base, stamp))
 
     def _on_camera_info(self, message: CameraInfo) -> None:
         self._camera_frame = message.header.frame_id

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numba as nb
 import numpy as np
 
 from lodestar.geometry.poses import inverse, make_transform, planar_transform, yaw_of
+from lodestar_sim.slam import SlamConfig, SlamStandIn
 from lodestar_sim.worlds.terrain import Terrain
 
 
@@ -45,6 +46,10 @@ class OdometryConfig:
     turn_sigma: float = 0.003  # rad per sqrt(rad turned + m driven)
 
 
+#: Drift of a Go2: 1 to 2 % of the way, 0.25 degrees per metre, 1 % of the angle turned (issue 37).
+GO2_DRIFT = OdometryConfig(scale_sigma=0.015, turn_scale_sigma=0.01, yaw_per_meter=math.radians(0.25))
+
+
 @dataclass(frozen=True)
 class LocalizationConfig:
     """Error of map <- odom, as of SLAM between loop closures. By default there is none."""
@@ -52,6 +57,9 @@ class LocalizationConfig:
     error_per_meter: float = 0.0  # m per sqrt(m) driven, random walk
     yaw_error_per_meter: float = 0.0  # rad per sqrt(m) driven
     correction_every: float = 0.0  # s between loop closures, which remove the error at once; 0 = never
+    slam: SlamConfig = field(
+        default_factory=SlamConfig
+    )  # in their place: a graph that drifts and closes loops
 
 
 @nb.njit(cache=True)
@@ -211,6 +219,10 @@ class Robot:
         self._veer = rng.normal() * odometry.yaw_per_meter
         self._localization = localization
         self._error = np.eye(4)  # estimated map <- true map
+        self.slam: SlamStandIn | None = None
+        if localization.slam.enabled:
+            self.slam = SlamStandIn(localization.slam, rng.spawn(1)[0])
+            self.slam.take(self.pose, self.odometry)
         self._since_correction = 0.0
         self._command = np.zeros(3)
         self._command_age = math.inf
@@ -348,11 +360,20 @@ class Robot:
         c, s = math.cos(middle), math.sin(middle)
         step = (c * moved[0] - s * moved[1], s * moved[0] + c * moved[1], turned)
         self.odometry = self.odometry + np.array(step)
+        if self.slam is not None:
+            self.slam.take(self.pose, self.odometry)
+            self._follow_slam()
+            return
         walk = self._localization
         if walk.error_per_meter > 0.0 or walk.yaw_error_per_meter > 0.0:
             root = math.sqrt(distance)
             shift = draw[3:5] * walk.error_per_meter * root
             self.shift_belief(shift[0], shift[1], draw[5] * walk.yaw_error_per_meter * root)
+
+    def _follow_slam(self) -> None:
+        if self.slam is not None:
+            believed = self.slam.map_from_odom @ planar_transform(*self.odometry)
+            self._error = believed @ inverse(planar_transform(*self.pose))
 
     def shift_belief(self, dx: float, dy: float, dyaw: float) -> None:
         """Move the estimated pose by this in the map, about itself, as when SLAM corrects map <- odom."""
@@ -360,6 +381,8 @@ class Robot:
         x, y = believed[0, 3], believed[1, 3]
         turn = planar_transform(x + dx, y + dy, dyaw) @ planar_transform(-x, -y, 0.0)
         self._error = turn @ self._error
+        if self.slam is not None:
+            self.slam.map_from_odom = turn @ self.slam.map_from_odom
 
     def mend_belief(self) -> None:
         """Make the estimated pose right, as when SLAM closes a loop."""

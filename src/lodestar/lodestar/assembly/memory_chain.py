@@ -16,6 +16,7 @@ from lodestar.assembly.memory_handover import Keeper, MemoryHandover
 from lodestar.assembly.memory_images import MemoryImages, WantedImages
 from lodestar.assembly.memory_news import belief_news
 from lodestar.geometry.corrections import Anchor
+from lodestar.geometry.map_correction import MapCorrection
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.keyframes.records import ImageName, Keyframe
 from lodestar.mapping.records import InstanceDelta
@@ -45,7 +46,7 @@ from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import SceneDelta
 from lodestar.worldmodel.events import WorldEvent
 
-_JUMPS = 1000  # corrections of the map that are kept for memories that are read again
+_JUMPS = 200  # corrections of the map that are kept for memories that are read again
 
 
 class MemoryChain:
@@ -71,7 +72,7 @@ class MemoryChain:
         self.last_seen = LastSeenPlaces(config.last_seen)
         self._remembered: tuple[tuple[int, int], RememberedPlaces] | None = None
         self._anchor = Anchor()
-        self._jumps: deque[tuple[int, np.ndarray]] = deque(maxlen=_JUMPS)  # newest memory then, jump in map
+        self._jumps: deque[tuple[int, MapCorrection]] = deque(maxlen=_JUMPS)  # newest memory then
         self._decision = (0, 0)  # epoch and memory of the last decision
         self.images = MemoryImages(self.segmenter, self.snapshots)
         self._knows_scene = False
@@ -153,18 +154,23 @@ class MemoryChain:
         heading = math.atan2(map_from_base[1, 0], map_from_base[0, 0])
         self.segmenter.take_pose(stamp, map_from_base[:3, 3], heading)
 
-    def take_correction(self, map_from_odom: np.ndarray, odom_from_sensor: np.ndarray) -> None:
-        """Note map <- odom, (4, 4), and where the robot is in odom: a loop closure moves all that is known of places.
+    def take_correction(
+        self, map_from_odom: np.ndarray, odom_from_sensor: np.ndarray, stamp: float | None = None
+    ) -> None:
+        """Note map <- odom, (4, 4), and where the robot is in odom at a stamp: a loop closure moves the places.
 
         Memories that are kept already stay as they were told then.
         """
-        with suppress(ValueError), self._anchor.correction(map_from_odom, odom_from_sensor) as jump:
-            if jump is not None:
+        with (
+            suppress(ValueError),
+            self._anchor.correction(map_from_odom, odom_from_sensor, stamp) as correction,
+        ):
+            if correction is not None:
                 self.counts["corrections"] += 1
-                self._jumps.append((self._handover.newest, jump))
-                self.changes.move(jump)
-                self.last_seen.move(jump)
-                self.looks.move(jump)
+                self._jumps.append((self._handover.newest, correction))
+                self.changes.move(correction)
+                self.last_seen.move(correction)
+                self.looks.move(correction)
 
     def take_look(self, stamp: float, map_from_camera: np.ndarray) -> None:
         """Note where the camera looked from, (4, 4), optical; while the robot is lost it does not count."""

@@ -164,7 +164,7 @@ class PlanChain:
             )
             if not self._is_new(turn.stamp, map_from_sensor):
                 return False
-        jumped = mapper.follow(map_from_odom, turn.odom_from_sensor)
+        jumped = mapper.follow(map_from_odom, turn.odom_from_sensor, turn.stamp)
         if isinstance(turn, LidarTurn):
             assert isinstance(mapper, OctoMapper)
             mapper.insert_points(turn.points, map_from_sensor, map_from_odom @ turn.odom_from_base)
@@ -180,7 +180,7 @@ class PlanChain:
     def take_depth(self, frame: RgbdFrame, odom_from_base: np.ndarray | None = None) -> bool:
         """Integrate a depth image; `wants_depth` selects the images."""
         assert isinstance(self.mapper, OctoMapper)
-        jumped = self.mapper.follow(frame.map_from_odom, frame.odom_from_camera)
+        jumped = self.mapper.follow(frame.map_from_odom, frame.odom_from_camera, frame.stamp)
         base = None if odom_from_base is None else frame.map_from_odom @ odom_from_base
         self.mapper.insert_depth(frame, base)
         self._place = frame.map_from_camera[:3, 3]

@@ -235,7 +235,7 @@ class HeadlessRobot:
         self, frame: RgbdFrame, segmented: SegmentedFrame, odom_from_base: np.ndarray | None = None
     ) -> None:
         """Give an image and its segments to map, scene and experts. odom_from_base: (4, 4) at its stamp."""
-        self.world.take_correction(frame.map_from_odom, frame.odom_from_camera)
+        self.world.take_correction(frame.map_from_odom, frame.odom_from_camera, frame.stamp)
         self.map.take_movers(frame, segmented)
         self.map.take_depth(frame, odom_from_base)
         fused = self.map.take_segments(frame, segmented)
@@ -255,7 +255,7 @@ class HeadlessRobot:
 
     def _remember(self, frame: RgbdFrame, fused: bool) -> None:
         assert self.memory is not None
-        self.memory.take_correction(frame.map_from_odom, frame.odom_from_camera)
+        self.memory.take_correction(frame.map_from_odom, frame.odom_from_camera, frame.stamp)
         self.memory.take_look(frame.stamp, frame.map_from_camera)
         if fused and self.map.seen is not None:
             self.memory.take_instances(self.map.seen)

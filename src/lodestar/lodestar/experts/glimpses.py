@@ -113,9 +113,9 @@ class GlimpseMemory:
             glimpse.goals.append(place)
 
     def _follow(self, frame: RgbdFrame) -> None:
-        with self._anchor.correction(frame.map_from_odom, frame.odom_from_camera) as jump:
-            if jump is not None:
-                self._glimpses = [_moved(glimpse, jump) for glimpse in self._glimpses]
+        with self._anchor.correction(frame.map_from_odom, frame.odom_from_camera, frame.stamp) as correction:
+            if correction is not None:
+                self._glimpses = [_moved(glimpse, correction.at(glimpse.stamp)) for glimpse in self._glimpses]
 
     def _at(self, thing: LiftedDetection) -> Glimpse | None:
         alike = [g for g in self._glimpses if same_kind(g.thing.detection.label, thing.detection.label)]

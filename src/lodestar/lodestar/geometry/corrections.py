@@ -11,7 +11,9 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from lodestar.geometry.map_correction import MapCorrection
 from lodestar.geometry.poses import inverse
+from lodestar.geometry.trajectory import Trajectory
 
 #: Metres and radians from which a correction of map <- odom re-anchors the map (DESIGN 2).
 DISTANCE = 0.1
@@ -32,33 +34,42 @@ def jump_between(before: np.ndarray, now: np.ndarray, odom_from_sensor: np.ndarr
 
 
 class Anchor:
-    """The place of a part of the map, and the last map <- odom that it has followed.
+    """The place of a part of the map, the last map <- odom that it has followed, and the way on which it was seen.
 
-    map_from_part: (4, 4), the product of the jumps since the start. A jump is applied inside `correction`, and counts
-    only when it was applied whole: after an error the next call has it again.
+    map_from_part: (4, 4), the product of the jumps that moved the whole part. A correction is applied inside
+    `correction`, and counts only when it was applied whole: after an error the next call has it again.
     """
 
     def __init__(self, map_from_part: np.ndarray | None = None) -> None:
         self.map_from_part = np.eye(4) if map_from_part is None else np.array(map_from_part, np.float64)
+        self.trajectory = Trajectory()
         self._map_from_odom: np.ndarray | None = None
 
     @contextmanager
     def correction(
-        self, map_from_odom: np.ndarray, odom_from_sensor: np.ndarray
-    ) -> Iterator[np.ndarray | None]:
-        """Yield the transform (4, 4), in map, that moves the part if map <- odom jumped since the last call, else None.
+        self, map_from_odom: np.ndarray, odom_from_sensor: np.ndarray, stamp: float | None = None
+    ) -> Iterator[MapCorrection | None]:
+        """Yield how the part moves, in map, if map <- odom jumped since the last call, else None.
 
-        The block moves what hangs on the anchor; if it raises, the anchor stays as it was. Changes below a jump only
-        update the reference. Raises ValueError for poses that are not finite, ignoring them.
+        stamp: of the pose, seconds; without one every move is rigid. The block moves what hangs on the anchor; if it
+        raises, the anchor stays as it was. Changes below a jump only update the reference. Raises ValueError for poses
+        that are not finite, ignoring them.
         """
         now, before = np.array(map_from_odom, np.float64), self._map_from_odom
         if not (np.isfinite(now).all() and np.isfinite(odom_from_sensor).all()):
             raise ValueError("the pose of the sensor is not finite")
         jump = None if before is None else jump_between(before, now, odom_from_sensor)
-        yield jump
+        if jump is None or before is None:
+            yield None
+        else:
+            correction = self.trajectory.correction(before, now, odom_from_sensor, stamp)
+            yield correction
+            self.trajectory.follow(correction, before, now, odom_from_sensor)
+            if correction.is_rigid:
+                self.map_from_part = jump @ self.map_from_part
         self._map_from_odom = now
-        if jump is not None:
-            self.map_from_part = jump @ self.map_from_part
+        if stamp is not None:
+            self.trajectory.note(stamp, now, odom_from_sensor)
 
     @property
     def last(self) -> np.ndarray | None:
@@ -68,3 +79,5 @@ class Anchor:
     def resume(self, map_from_odom: np.ndarray | None) -> None:
         """Continue from the last correction of an earlier process in the same odometry frame; None = of another."""
         self._map_from_odom = None if map_from_odom is None else np.array(map_from_odom, np.float64)
+        if map_from_odom is None:
+            self.trajectory.restart_odometry()

@@ -1,7 +1,8 @@
 """Keyframes of one folder: a JPEG and a JSON record each, and an index with their anchor.
 
 Version 2. `keyframes.json` is the index: version, the folder of the valid set ("" = beside the index), the next id, and
-the anchor. Replacing the index replaces all keyframes at once, and moves them all by a correction of the map.
+the anchor. Replacing the index replaces all keyframes at once, and moves them by a correction of the map: all by the
+anchor, or a part by new poses.
 Version 1 had no index, and poses in map in the records; it is read as a set whose anchor is where the map begins.
 """
 
@@ -19,6 +20,8 @@ import numpy as np
 from msgspec import Struct
 
 from lodestar.geometry.corrections import Anchor
+from lodestar.geometry.map_correction import MapCorrection
+from lodestar.geometry.poses import inverse
 from lodestar.keyframes.records import AnchoredKeyframe
 from lodestar.storage.archive import ForeignFile, OtherVersion
 from lodestar.storage.files import link_file, write_file
@@ -41,6 +44,8 @@ class _Index(_Version):
     set: str
     next_id: int
     map_from_anchor: np.ndarray
+    # poses of keyframes that a correction has moved against the anchor; their records have older ones
+    anchor_from_camera: dict[str, np.ndarray] = {}
 
 
 class KeyframeSet:
@@ -55,6 +60,7 @@ class KeyframeSet:
         self.keyframes: dict[int, AnchoredKeyframe] = {}
         self.sizes: dict[int, int] = {}  # bytes of the JPEGs
         self.anchor = Anchor()
+        self.moved: dict[int, np.ndarray] = {}  # poses (4, 4) newer than those of the records
         self.next_id = 1
         self.damaged: tuple[str, ...] = ()
         self._indexed = False
@@ -113,6 +119,9 @@ class KeyframeSet:
         except ValueError as error:
             raise ForeignFile(f"{INDEX} of {self.root} cannot be read: {error}") from error
         self.name, self.anchor, self.next_id = index.set, Anchor(index.map_from_anchor), index.next_id
+        self.moved = {int(identity): pose for identity, pose in index.anchor_from_camera.items()}
+        if any(pose.shape != (4, 4) for pose in self.moved.values()):
+            raise ForeignFile(f"{INDEX} of {self.root} has poses that are none")
         self._indexed = True
 
     def _take(self, keyframe: AnchoredKeyframe) -> None:
@@ -120,16 +129,45 @@ class KeyframeSet:
         size = _size_of_jpeg(self.path(keyframe.id, "jpg"))
         if keyframe.size not in (0, size):
             raise ValueError(f"its image has {size} of {keyframe.size} bytes")
-        self.keyframes[keyframe.id], self.sizes[keyframe.id] = keyframe, size
+        pose = self.moved.get(keyframe.id)
+        kept = keyframe if pose is None else replace(keyframe, anchor_from_camera=pose)
+        self.keyframes[keyframe.id], self.sizes[keyframe.id] = kept, size
 
     # --- writing ------------------------------------------------------------------------------------------------
 
     def write_index(self, map_from_anchor: np.ndarray | None = None) -> None:
         """Make this the valid set of its root, with this anchor (4, 4) instead of its own. One file, atomically."""
         pose = self.anchor.map_from_part if map_from_anchor is None else map_from_anchor
-        index = _Index(VERSION, self.name, self.next_id, pose)
+        moved = {str(identity): place for identity, place in self.moved.items() if identity in self.keyframes}
+        index = _Index(VERSION, self.name, self.next_id, pose, moved)
         write_file(self.root / INDEX, [encode(index)], durable=False)
         self._indexed = True
+
+    def follow(self, correction: MapCorrection) -> None:
+        """Move the keyframes, all or none: the index is replaced first. Raises OSError."""
+        if correction.is_rigid:
+            self.write_index(correction.jump @ self.anchor.map_from_part)
+            return
+        bent, former = correction.seen_from(inverse(self.anchor.map_from_part)), self.moved
+        moves = {identity: bent.at(keyframe.stamp) for identity, keyframe in self.keyframes.items()}
+        fresh = {
+            identity: replace(
+                self.keyframes[identity],
+                anchor_from_camera=move @ self.keyframes[identity].anchor_from_camera,
+            )
+            for identity, move in moves.items()
+            if not np.array_equal(move, np.eye(4))
+        }
+        self.moved = {
+            **former,
+            **{identity: keyframe.anchor_from_camera for identity, keyframe in fresh.items()},
+        }
+        try:
+            self.write_index()
+        except OSError:
+            self.moved = former
+            raise
+        self.keyframes.update(fresh)
 
     def add(self, keyframe: AnchoredKeyframe, image: bytes | Path) -> None:
         """Write a new keyframe, the image first. Raises OSError, BadRecord, and then it is not there.
@@ -178,7 +216,11 @@ class KeyframeSet:
         the copy, which takes long on another file system. Raises OSError, and then nothing of the copy is left.
         """
         copy = KeyframeSet(root, name)
-        copy.anchor, copy.next_id = Anchor(self.anchor.map_from_part), self.next_id
+        copy.anchor, copy.next_id, copy.moved = (
+            Anchor(self.anchor.map_from_part),
+            self.next_id,
+            dict(self.moved),
+        )
         copy.folder.mkdir(FOLDER_MODE)
         try:
             for identity, keyframe in list(self.keyframes.items()):

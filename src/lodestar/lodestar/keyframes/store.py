@@ -30,7 +30,7 @@ _ROUNDING = 1e-6  # s; stamps at the very interval are due
 class KeyframeStore:
     """Records in memory, one JPEG and one JSON file per keyframe in a folder. Thread-safe.
 
-    Poses hang on one anchor and move with jumps of map <- odom, all or none.
+    Poses hang on one anchor and follow jumps of map <- odom, all or none.
     remembered: images of memories, which outlive the run; they count in both limits; None = there are none.
     Files are replaced as a whole, so that a crash leaves no half of one, and only their owner can read them. What an
     earlier process left in the folder goes on; incomplete pairs are deleted, and told by `damaged`. Raises UnsafeFolder
@@ -123,9 +123,11 @@ class KeyframeStore:
             if frame.rgb is None or not np.isfinite(pose).all() or not frame.stamp > self._last_stamp:
                 self.rejected += 1
                 return None
-            with kept.anchor.correction(frame.map_from_odom, frame.odom_from_camera) as jump:
-                if jump is not None:
-                    kept.write_index(jump @ kept.anchor.map_from_part)
+            with kept.anchor.correction(
+                frame.map_from_odom, frame.odom_from_camera, frame.stamp
+            ) as correction:
+                if correction is not None:
+                    kept.follow(correction)
             anchor_from_camera = inverse(kept.anchor.map_from_part) @ pose
             if not self._is_new(anchor_from_camera, frame.stamp, shown):
                 return None

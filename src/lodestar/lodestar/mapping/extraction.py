@@ -25,6 +25,13 @@ class SurfacePoints:
         """Add samples whose voxels, at these places (N,) of the store's pool, have just been voted for."""
         _add(self.mean, self.mass, places, points, depth, store.coords, np.float32(store.size))
 
+    def move(self, places: np.ndarray, moves: np.ndarray, coords: np.ndarray, size: float) -> None:
+        """Move the points at these places (N,) of the pool by (N, 4, 4), into their voxels at coords (N, 3)."""
+        mean = (
+            np.einsum("nij,nj->ni", moves[:, :3, :3], self.mean[places].astype(np.float64)) + moves[:, :3, 3]
+        )
+        self.mean[places] = np.clip(mean, coords * size, (coords + 1) * size)
+
 
 @njit(cache=True, nogil=True, inline="always")
 def _inside(point, voxel, size):

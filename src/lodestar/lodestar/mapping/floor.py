@@ -9,11 +9,13 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
+from lodestar.geometry.map_correction import MapCorrection
 from lodestar.geometry.poses import yaw_of
 from lodestar.grid.correction import moved_cells
 from lodestar.grid.footprint import GO2
 from lodestar.mapping import floor_kernels
 from lodestar.mapping.config import FloorConfig
+from lodestar.mapping.submaps import cells_after
 
 _MIRROR = 0.15  # m under a floor that is sure, from which on a return is its mirror image
 _CONFIRMED = 2  # hits from which on a surface that lies too low is a drop-off
@@ -34,6 +36,7 @@ _LAYERS = {
     "passed": np.float32,
     "trodden": np.bool_,
     "closest": np.float32,
+    "begun": np.int32,
 }
 
 
@@ -64,8 +67,12 @@ class FloorMap:
         )  # m, lowest ray through the column, NaN = none that matters
         self.trodden = np.empty((0, 0), np.bool_)  # the robot has stood on the cell
         self.closest = np.empty((0, 0), np.float32)  # cells, least distance from which a ray has crossed it
+        # serial number of the node of the robot's way at which the cell was first seen, + 1; 0 = not known
+        self.begun = np.empty((0, 0), np.int32)
         self._make_scratch((0, 0))
         self._ground: float | None = None  # m, under the robot
+        # layers, corner and ground before the last loop closure
+        self._before: tuple[dict[str, np.ndarray], np.ndarray, float | None] | None = None
         # m, mean of the last turns: height of the floor that is seen around the robot over that of its feet
         self.feet_error, self._compared = 0.0, 0
         self._bridges = _bridges(config, resolution)
@@ -108,6 +115,44 @@ class FloorMap:
         if self._ground is not None:
             self._ground += float(jump[2, 3])
 
+    def bend(self, correction: MapCorrection, corner: np.ndarray) -> None:
+        """Move each cell with the part of the robot's way on which it was first seen. corner: as for `move`.
+
+        A correction that takes the last one back restores the layers from before that one.
+        """
+        if correction.undoes and self._before is not None:
+            self._restore(corner)
+            return
+        self._before = {name: getattr(self, name).copy() for name in _LAYERS}, np.array(corner), self._ground
+        rows = np.where(self.begun > 0, correction.rows_of(self.begun - 1), -1).astype(np.int32)
+        unknown = (self.begun == 0) & (np.isfinite(self.passed) | np.isfinite(self.closest) | self.trodden)
+        if unknown.any():  # rays have crossed them: they belong to the way beside them
+            at = np.argwhere(unknown)
+            rows[unknown] = correction.rows_at((at[:, ::-1] + corner + 0.5) * self._resolution)
+        came = cells_after(rows, correction.moves, corner, self._resolution, self.hits)
+        known, source = came >= 0, came[came >= 0]
+        lift = correction.moves[:, 2, 3][rows.reshape(-1)[source]].astype(np.float32)
+        layers = self._blank(self.hits.shape)
+        for name, layer in layers.items():
+            layer[known] = getattr(self, name).reshape(-1)[source]
+        layers["height"][known] += lift
+        layers["passed"][known] += lift
+        for name, layer in layers.items():
+            setattr(self, name, layer)
+        if self._ground is not None:
+            self._ground += float(correction.jump[2, 3])
+
+    def _restore(self, corner: np.ndarray) -> None:
+        assert self._before is not None
+        layers, first, self._ground = self._before
+        blank = self._blank(self.hits.shape)
+        column, row = (np.asarray(first) - corner).tolist()
+        for name, layer in layers.items():
+            rows, columns = layer.shape
+            blank[name][row : row + rows, column : column + columns] = layer
+            setattr(self, name, blank[name])
+        self._before = None
+
     def tread(self, map_from_base: np.ndarray, corner: np.ndarray) -> None:
         """Mark the cells under the feet of a robot at a (4, 4) pose as floor. corner: (column, row) of cell (0, 0)."""
         foot = map_from_base[:3, 3] - self.config.base_height * map_from_base[:3, 2]
@@ -140,12 +185,12 @@ class FloorMap:
             self.feet_error += max(_SMOOTH, 1.0 / self._compared) * (error - self.feet_error)
 
     def observe(
-        self, returns: np.ndarray, origin: np.ndarray, corner: np.ndarray, max_range: float
+        self, returns: np.ndarray, origin: np.ndarray, corner: np.ndarray, max_range: float, begun: int = 0
     ) -> np.ndarray:
         """Add the returns (N, 3) of one scan from `origin` (3,), metres in map. corner: (column, row) of cell (0, 0).
 
-        max_range: metres in plan up to which a ray tells of the cells that it crosses. Returns (N,) bool: the returns
-        that are not mirror images in the floor.
+        max_range: metres in plan up to which a ray tells of the cells that it crosses. begun: of cells that are seen
+        for the first time. Returns (N,) bool: the returns that are not mirror images in the floor.
         """
         config = self.config
         self._scan += 1
@@ -164,6 +209,10 @@ class FloorMap:
             cells, self._lowest, self._highest, self._spread, self.height, self.variance, self.hits, self.above,
             self.face, config.gate, config.least_gate, config.rise, config.step,
         )  # fmt: skip
+        if begun:
+            first = self.begun.reshape(-1)
+            fresh = cells[first[cells] == 0]
+            first[fresh] = begun
         needed = (
             max(float(self._bridges[-1][-1]), _CROSSED) / self._resolution
         )  # what lies farther is as good as inf

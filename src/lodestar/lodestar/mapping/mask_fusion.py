@@ -72,9 +72,9 @@ class MaskFusion:
         to_kept, to_moved = (np.linalg.norm(voxels - centre, axis=1) for centre in centres)
         return places[to_moved < to_kept]
 
-    def vote(self, stamp: float, masks: Masks, matches: list[Match], mark: int) -> list[Match]:
+    def vote(self, stamp: float, masks: Masks, matches: list[Match], mark: int, node: int = 0) -> list[Match]:
         """Add the masks' votes; unmatched masks start instances. Returns the matches with the new ids, without those of
-        strangers, which tell nothing about the instance.
+        strangers, which tell nothing about the instance. node: see `VoxelStore.begun`.
         """
         config, store, samples = self.config, self._store, masks.samples
         ids = np.zeros(len(masks.detections), np.int32)
@@ -94,7 +94,7 @@ class MaskFusion:
         if not ids.all():
             own = voters > 0
             points, voxels, depth, voters = points[own], voxels[own], depth[own], voters[own]
-        places = store.vote(voxels, voters, config.vote, config.hit, config.occupancy_top, mark)
+        places = store.vote(voxels, voters, config.vote, config.hit, config.occupancy_top, mark, node)
         self.surface.add(store, places, points, depth)
         return result
 
@@ -115,6 +115,15 @@ class MaskFusion:
             loser, winner = registry.resolve(loser), registry.resolve(winner)
             if loser == winner or loser not in registry.tracks or winner not in registry.tracks:
                 continue
+            merges.append(registry.merge(loser, winner, revision, self.config.captions))
+            self._store.rename(loser, winner)
+            self._rule.forget(loser)
+        return merges
+
+    def join(self, pairs: list[tuple[int, int]], revision: int) -> list[Merge]:
+        """Merge pairs (loser, winner) that are one object each, as seen from both sides of a loop closure."""
+        registry, merges = self._registry, []
+        for loser, winner in pairs:
             merges.append(registry.merge(loser, winner, revision, self.config.captions))
             self._store.rename(loser, winner)
             self._rule.forget(loser)

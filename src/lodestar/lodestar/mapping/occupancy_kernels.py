@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit
 
 from lodestar.mapping.blocks import CELLS, SIDE, USED, find, obtain
+from lodestar.mapping.submaps import bounds, is_planar, source_cell, source_column, source_levels
 from lodestar.mapping.voxel_kernels import cell
 
 UNSEEN, EMPTY, FULL = -1, 0, 1
@@ -264,6 +265,54 @@ def labels(table, coords, log_odds, points, resolution):
             if not math.isnan(value):
                 result[n] = FULL if value >= 0.0 else EMPTY
     return result
+
+
+@njit(cache=True, nogil=True)
+def add_moved(table, coords, free, state, log_odds, tags, sources, values, before, moves, nodes, resolution, lowest,
+              highest):  # fmt: skip
+    """Add the values (S, 512) of blocks at sources (S, 3), moved by (S, 4, 4).
+
+    NaN adds nothing. before: (S,) int64, the row of values from which a block's are counted, -1 = from nothing. nodes:
+    (S,) int32, tags of the blocks; a block that several lead to gets the least. What finds no room is lost.
+    """
+    low, high, levels = np.empty(3, np.int64), np.empty(3, np.int64), np.empty(4 * SIDE, np.int64)
+    for s in range(len(sources)):
+        bounds(sources[s], moves[s], resolution, low, high)
+        planar, column = is_planar(moves[s]), np.int64(0)
+        if planar:
+            source_levels(sources[s], moves[s], resolution, low[2], high[2], levels)
+        last_x, last_y, last_z, block = 1 << 40, 0, 0, np.int64(-1)
+        for x in range(low[0], high[0] + 1):
+            for y in range(low[1], high[1] + 1):
+                if planar:
+                    column = source_column(sources[s], moves[s], resolution, x, y)
+                    if column < 0:
+                        continue
+                for z in range(low[2], high[2] + 1):
+                    if planar:
+                        level = levels[z - low[2]]
+                        at = column + level if level >= 0 else -1
+                    else:
+                        at = source_cell(sources[s], moves[s], resolution, x, y, z)
+                    if at < 0 or math.isnan(values[s, at]):
+                        continue
+                    more = values[s, at]
+                    if before[s] >= 0 and not math.isnan(values[before[s], at]):
+                        if more == values[before[s], at]:
+                            continue
+                        more -= values[before[s], at]
+                    if not (-HALF <= x < HALF and -HALF <= y < HALF and -HALF <= z < HALF):
+                        continue
+                    if x >> 3 != last_x or y >> 3 != last_y or z >> 3 != last_z:
+                        last_x, last_y, last_z = x >> 3, y >> 3, z >> 3
+                        block = np.int64(_place(table, coords, free, state, log_odds, x, y, z))
+                        if tags[block] == 0 or nodes[s] < tags[block]:
+                            tags[block] = nodes[s]
+                    inner = cell(x, y, z)
+                    known = log_odds[block, inner]
+                    log_odds[block, inner] = min(
+                        max(more if math.isnan(known) else known + more, lowest), highest
+                    )
 
 
 @njit(cache=True, nogil=True)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from lodestar.geometry.map_correction import MapCorrection
 from lodestar.mapping import occupancy_kernels, octomap_stream
-from lodestar.mapping.blocks import CELLS, BlockPool, reserve, shortage
+from lodestar.mapping.blocks import CELLS, SIDE, BlockPool, reserve, shortage
 from lodestar.mapping.occupancy_kernels import HALF
+from lodestar.mapping.submaps import BlockSubmaps, displacement, is_still
 
 kernels: Any = occupancy_kernels  # their arrays come as tuples, which mypy does not count
 
@@ -37,6 +40,8 @@ class OccupancyVoxels:
         self._resolution, self._capacity = resolution, capacity
         self._touched = np.empty(1 << 17, np.int64)  # voxels of the scan under way
         self._around = np.empty((1, 1, 1), np.int32)  # places of the blocks about the sensor of a scan
+        # before the last loop closure: the submaps, and coordinates, contents and tags of the blocks
+        self._before: tuple[BlockSubmaps, tuple[np.ndarray, np.ndarray, np.ndarray]] | None = None
         self._clear()
 
     def _clear(self) -> None:
@@ -44,14 +49,18 @@ class OccupancyVoxels:
         # nan = unseen, in the blocks in use; the last block takes what there is no room for
         self._log_odds = reserve((self._capacity + 1, CELLS), np.float32)
         self._marks = reserve((self._capacity + 1, CELLS), np.uint8)
+        self._submaps = BlockSubmaps(self._capacity + 1)
 
     @property
     def _index(self) -> tuple:
         return self._pool.table, self._pool.coords, self._pool.free, self._pool.state
 
-    def insert(self, points: np.ndarray, origin: np.ndarray, max_range: float) -> np.ndarray:
+    def insert(
+        self, points: np.ndarray, origin: np.ndarray, max_range: float, node: tuple[int, int] | None = None
+    ) -> np.ndarray:
         """Integrate rays from `origin` (3,) to `points` (N, 3); longer ones are free up to `max_range`.
 
+        node: serial numbers of the node of the robot's way and of the first one of its submap; None = not known.
         Returns the voxels (M, 3) int64 that were unseen or changed between empty and full. As in OctoMap with
         `discretize`, a voxel is updated once per scan, and a hit counts more than rays that pass.
         """
@@ -69,6 +78,10 @@ class OccupancyVoxels:
                 break
             self._list_more(max_range)
         touched = self._touched[: int(tally[0])]
+        if node is not None and node[0] >= 0:
+            for place, serial in zip(*(a.tolist() for a in self._submaps.begun_before(touched, *node))):
+                if place < self._capacity:  # what there is no room for is kept behind them
+                    self._submaps.keep(place, serial, self._log_odds[place].copy())
         count = kernels.update_marked(self._log_odds, self._marks, touched, _HIT, _MISS, _LOW, _HIGH)
         changed = touched[:count]
         if self._pool.refused:
@@ -91,6 +104,69 @@ class OccupancyVoxels:
     def _voxels(self, flat: np.ndarray) -> np.ndarray:
         """(M, 3) int64 voxels at place * CELLS + cell."""
         return kernels.voxels_at(self._pool.coords, flat)
+
+    # --- loop closures ----------------------------------------------------------------------------------------
+
+    def corners(self, correction: MapCorrection) -> np.ndarray:
+        """Return (N, 3), metres, the middles of the blocks after a correction, seen from the frame of the voxels."""
+        places = np.arange(self._pool.used)
+        centres = (self._pool.coords[: len(places)] + 0.5) * (SIDE * self._resolution)
+        return centres + displacement(correction.of_serials(self._submaps.tags[places] - 1), centres)
+
+    def bend(self, correction: MapCorrection) -> int:
+        """Move each block with its submap, and what was seen of it in different submaps apart; return how many moved.
+
+        correction: seen from the frame of the voxels. One that takes the last one back restores what was there before
+        that one; what was seen since is lost. Values move to the nearest voxel, and are added where they meet.
+        """
+        if correction.undoes and self._before is not None:
+            self._submaps, (coords, log_odds, self._submaps.tags), self._before = *self._before, None
+            self._pool = BlockPool(self._pool.capacity)
+            self._pool.insert(coords)
+            self._log_odds[: len(coords)] = log_odds
+            return len(coords)
+        submaps, used, side = self._submaps, self._pool.used, SIDE * self._resolution
+        arrays = self._pool.coords[:used].copy(), self._log_odds[:used].copy(), submaps.tags.copy()
+        self._before = submaps.copied(), arrays
+        serials = submaps.tags[:used].astype(np.int64) - 1
+        moving = ~is_still(correction.of_serials(serials))
+        apart = submaps.told_apart(correction, self._pool.coords, side, self._resolution / 4.0)
+        moving[apart.blocks] = False
+        whole = np.flatnonzero(moving)
+        states = apart.states(self._log_odds[apart.blocks])
+        content = np.concatenate([self._log_odds[whole], states])
+        before = np.concatenate([np.full(len(whole), -1), apart.before(len(whole))])
+        source, node = np.concatenate([whole, apart.places]), np.concatenate([serials[whole], apart.serials])
+        gone = np.concatenate([whole, apart.blocks])
+        for place in gone.tolist():
+            submaps.drop(place)
+        coords = self._pool.coords[source].copy()
+        self._log_odds[gone], submaps.tags[gone] = np.nan, 0
+        moves, tags = np.ascontiguousarray(correction.of_serials(node)), (node + 1).astype(np.int32)
+        kernels.add_moved(
+            *self._index, self._log_odds, submaps.tags, coords, content, before, moves, tags, self._resolution, _LOW,
+            _HIGH,
+        )  # fmt: skip
+        return len(gone)
+
+    def submap_arrays(self) -> dict[str, np.ndarray]:
+        """Return the nodes of the blocks, for `read_submaps`; the copies are not kept."""
+        used = self._pool.used
+        return {
+            "submap_coords": self._pool.coords[:used].copy(),
+            "submap_tags": self._submaps.tags[:used].copy(),
+        }
+
+    def read_submaps(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Take the nodes of `submap_arrays` for the blocks that are there. Raises ValueError for others."""
+        if "submap_coords" not in arrays:
+            return
+        coords, tags = arrays["submap_coords"].astype(np.int32), arrays["submap_tags"].astype(np.int32)
+        if coords.shape != (len(tags), 3):
+            raise ValueError("the submaps of the blocks do not fit")
+        known = {tuple(place): tag for place, tag in zip(coords.tolist(), tags.tolist())}
+        for place, coord in enumerate(self._pool.coords[: self._pool.used].tolist()):
+            self._submaps.tags[place] = known.get(tuple(coord), 0)
 
     def _known(self) -> tuple[np.ndarray, np.ndarray]:
         """Voxels (N, 3) int64 that were seen, and their log-odds (N,)."""

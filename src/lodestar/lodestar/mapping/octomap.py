@@ -9,6 +9,7 @@ import cv2
 import numpy as np
 
 from lodestar.geometry.corrections import Anchor
+from lodestar.geometry.map_correction import MapCorrection
 from lodestar.geometry.poses import inverse, transform_points
 from lodestar.grid.footprint import GO2
 from lodestar.grid.occupancy import FREE, OCCUPIED, UNKNOWN, OccupancyGrid2D
@@ -85,21 +86,38 @@ class OctoMapper:
         """Continue the odometry of a loaded map: a jump since then is applied."""
         self._anchor.resume(map_from_odom)
 
-    def follow(self, map_from_odom: np.ndarray, odom_from_sensor: np.ndarray) -> bool:
+    def follow(
+        self, map_from_odom: np.ndarray, odom_from_sensor: np.ndarray, stamp: float | None = None
+    ) -> bool:
         """Move the map by a jump of map <- odom since the last call; return whether there was one.
+
+        stamp: of the poses, seconds; without one no loop closure is found, and everything moves.
 
         Both (4, 4). Raises ValueError for poses that are not finite, MapExtentError for a jump out of bounds; then
         nothing has moved, and the next call has the jump again.
         """
-        with self._anchor.correction(map_from_odom, odom_from_sensor) as jump:
+        with self._anchor.correction(map_from_odom, odom_from_sensor, stamp) as jump:
             if jump is not None and not self.is_empty:
-                self._move(jump)
+                (self._move if jump.is_rigid else self._bend)(jump)
         if self.is_empty:
             self._anchor.map_from_part = np.eye(4)
         return jump is not None and not self.is_empty
 
-    def _move(self, jump: np.ndarray) -> None:
-        """Move the cells and the floor by (4, 4), in map; the octree moves with the anchor."""
+    def _bend(self, correction: MapCorrection) -> None:
+        """Move each part of the map with its submap; the plan is projected again as a whole."""
+        pose = self._anchor.map_from_part
+        in_tree = correction.seen_from(inverse(pose))
+        blocks = transform_points(pose, self._octree.corners(in_tree))[:, :2]
+        margin = 8.0 * self.config.resolution
+        self._extend(*self._bounds(blocks.min(axis=0) - margin, blocks.max(axis=0) + margin))
+        self._octree.bend(in_tree)
+        if self._floor is not None:
+            self._floor.bend(correction, np.asarray(self._origin_cell))
+        self._cells[:], self._dirty[:] = UNKNOWN, True
+
+    def _move(self, correction: MapCorrection) -> None:
+        """Move the cells and the floor as one; the octree moves with the anchor."""
+        jump = correction.jump
         known = np.argwhere((self._cells != UNKNOWN) | self._dirty)
         if not len(known):
             return
@@ -140,10 +158,19 @@ class OctoMapper:
         tree_from_map = inverse(self._anchor.map_from_part)
         points_tree = transform_points(tree_from_map, points_map)
         changed = self._octree.insert(
-            points_tree, tree_from_map[:3, :3] @ origin + tree_from_map[:3, 3], self.config.max_range
+            points_tree,
+            tree_from_map[:3, :3] @ origin + tree_from_map[:3, 3],
+            self.config.max_range,
+            self._node,
         )
         self._mark_changed(changed)
         return len(points_map)
+
+    @property
+    def _node(self) -> tuple[int, int] | None:
+        """Return the serial numbers of the newest node of the robot's way and of the first one of its submap."""
+        way = self._anchor.trajectory
+        return (way.serial, way.submap) if len(way) else None
 
     def _mark_changed(self, voxels: np.ndarray) -> None:
         """The columns of voxels (N, 3) of the octree are to be projected again."""
@@ -160,7 +187,10 @@ class OctoMapper:
         if map_from_base is not None:
             floor.tread(map_from_base, corner)
         points_map = points_map[~floor.is_below(points_map)]
-        used = floor.observe(points_map, origin, corner, self.config.max_range)
+        node = self._node
+        used = floor.observe(
+            points_map, origin, corner, self.config.max_range, 0 if node is None else node[0] + 1
+        )
         return points_map if used.all() else points_map[used]
 
     def insert_depth(self, frame: RgbdFrame, map_from_base: np.ndarray | None = None) -> int:
@@ -256,6 +286,8 @@ class OctoMapper:
             "origin_cell": np.array(self._origin_cell or (0, 0), np.int64),
             "map_from_tree": self._anchor.map_from_part.copy(),
             **(self._floor.to_arrays() if self._floor is not None else {}),
+            **self._octree.submap_arrays(),
+            **self._anchor.trajectory.to_arrays(),
         }
 
     @classmethod
@@ -275,7 +307,9 @@ class OctoMapper:
             mapper._floor.read(arrays, cells == FREE)
         elif "floor_height" in arrays:  # its bands lay over other floors
             dirty = dirty | (cells != UNKNOWN)
+        mapper._octree.read_submaps(arrays)
         mapper._cells, mapper._dirty, mapper._anchor = cells, dirty, Anchor(pose)
+        mapper._anchor.trajectory.read(arrays)
         mapper._asked = np.zeros(cells.shape, np.int16)
         mapper._origin_cell = (int(corner[0]), int(corner[1])) if cells.size else None
         return mapper

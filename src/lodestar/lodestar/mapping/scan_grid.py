@@ -10,13 +10,16 @@ from numba import njit
 from numpy.typing import ArrayLike
 
 from lodestar.geometry.corrections import Anchor
+from lodestar.geometry.map_correction import MapCorrection
+from lodestar.geometry.poses import transform_points
 from lodestar.grid.correction import moved_cells
 from lodestar.grid.occupancy import FREE, OCCUPIED, UNKNOWN, OccupancyGrid2D
 from lodestar.mapping.config import ScanGridConfig
+from lodestar.mapping.submaps import cells_after
 
 
 @njit(cache=True)
-def _insert(log_odds, touched, mark, ends, is_hit, u0, v0, hit, miss, lowest, highest):
+def _insert(log_odds, touched, begun, node, mark, ends, is_hit, u0, v0, hit, miss, lowest, highest):
     """Update the cells along rays from (u0, v0) to `ends`, in cells; each once, hits before misses."""
     rows, columns = log_odds.shape
     for i in range(len(ends)):
@@ -26,7 +29,8 @@ def _insert(log_odds, touched, mark, ends, is_hit, u0, v0, hit, miss, lowest, hi
         if 0 <= row < rows and 0 <= column < columns and touched[row, column] != mark:
             touched[row, column] = mark
             value = log_odds[row, column]
-            value = 0.0 if math.isnan(value) else value
+            if math.isnan(value):
+                value, begun[row, column] = 0.0, node
             log_odds[row, column] = min(value + hit, highest)
     for i in range(len(ends)):
         du, dv = ends[i, 0] - u0, ends[i, 1] - v0
@@ -43,7 +47,8 @@ def _insert(log_odds, touched, mark, ends, is_hit, u0, v0, hit, miss, lowest, hi
             if 0 <= row < rows and 0 <= column < columns and touched[row, column] != mark:
                 touched[row, column] = mark
                 value = log_odds[row, column]
-                value = 0.0 if math.isnan(value) else value
+                if math.isnan(value):
+                    value, begun[row, column] = 0.0, node
                 log_odds[row, column] = max(value + miss, lowest)
             if min(next_u, next_v) >= length:
                 break
@@ -64,6 +69,7 @@ class ScanGridMapper:
         self.config = config
         self._log_odds = np.empty((0, 0), np.float32)  # NaN = never seen
         self._touched: np.ndarray = np.empty((0, 0), np.int32)
+        self._begun = np.empty((0, 0), np.int32)  # serial number of the node that first saw the cell, + 1
         self._corner: np.ndarray = np.zeros(
             2, np.int64
         )  # (column, row) of the first cell, from the map origin
@@ -79,26 +85,54 @@ class ScanGridMapper:
         """Continue the odometry of a loaded grid: a jump since then is applied."""
         self._anchor.resume(map_from_odom)
 
-    def follow(self, map_from_odom: np.ndarray, odom_from_scan: np.ndarray) -> bool:
+    def follow(
+        self, map_from_odom: np.ndarray, odom_from_scan: np.ndarray, stamp: float | None = None
+    ) -> bool:
         """Move the grid by a jump of map <- odom since the last call; return whether there was one.
 
+        stamp: of the poses, seconds; without one everything moves. After a loop closure a cell moves with the part of
+        the way on which it was first seen.
         Both (4, 4). Raises ValueError for poses that are not finite or a grid that grows out of bounds; then nothing
         has moved, and the next call has the jump again.
         """
-        with self._anchor.correction(map_from_odom, odom_from_scan) as jump:
-            if jump is None or self.is_empty:
+        with self._anchor.correction(map_from_odom, odom_from_scan, stamp) as correction:
+            if correction is None or self.is_empty:
                 return False
-            moved, corner = moved_cells(self._log_odds, self._corner, self.config.resolution, jump, np.nan)
-            if moved.size > self.config.max_cells:
-                raise ValueError(f"a grid of {moved.shape} cells is larger than max_cells allows")
-            self._log_odds, self._corner = moved, corner
-            self._touched = np.zeros(moved.shape, np.int32)
+            if correction.is_rigid:
+                self._move(correction.jump)
+            else:
+                self._bend(correction)
         return True
+
+    def _move(self, jump: np.ndarray) -> None:
+        moved, corner = moved_cells(self._log_odds, self._corner, self.config.resolution, jump, np.nan)
+        if moved.size > self.config.max_cells:
+            raise ValueError(f"a grid of {moved.shape} cells is larger than max_cells allows")
+        begun, _ = moved_cells(self._begun, self._corner, self.config.resolution, jump, 0)
+        self._log_odds, self._corner, self._begun = moved, corner, begun
+        self._touched = np.zeros(moved.shape, np.int32)
+
+    def _bend(self, correction: MapCorrection) -> None:
+        size, (rows, columns) = self.config.resolution, self._log_odds.shape
+        low, high = self._corner * size, (self._corner + np.array([columns, rows])) * size
+        ends = np.array([(x, y, 0.0) for x in (low[0], high[0]) for y in (low[1], high[1])])
+        reach = np.concatenate([transform_points(move, ends) for move in correction.moves])[:, :2]
+        self._grow(reach.min(axis=0), reach.max(axis=0))
+        rows_of = np.where(self._begun > 0, correction.rows_of(self._begun - 1), -1).astype(np.int32)
+        old = (self._begun == 0) & ~np.isnan(self._log_odds)
+        rows_of[old] = 0  # of a map from before the robot's way
+        came = cells_after(
+            rows_of, correction.moves, self._corner, size, np.abs(np.nan_to_num(self._log_odds))
+        )
+        moved, begun = np.full_like(self._log_odds, np.nan), np.zeros_like(self._begun)
+        known, source = came >= 0, came[came >= 0]
+        moved[known], begun[known] = self._log_odds.reshape(-1)[source], self._begun.reshape(-1)[source]
+        self._log_odds, self._begun = moved, begun
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Return the grid's state, for `from_arrays`."""
-        return {"log_odds": self._log_odds.copy(), "corner": self._corner.copy(),
-                "resolution": np.array([self.config.resolution])}  # fmt: skip
+        return {"log_odds": self._log_odds.copy(), "corner": self._corner.copy(), "begun": self._begun.copy(),
+                "resolution": np.array([self.config.resolution]), **self._anchor.trajectory.to_arrays()}  # fmt: skip
 
     @classmethod
     def from_arrays(
@@ -115,7 +149,11 @@ class ScanGridMapper:
             raise ValueError(
                 f"its cells measure {arrays['resolution'][0]} m, this grid's {config.resolution} m"
             )
-        mapper._log_odds, mapper._corner = log_odds, corner
+        begun = np.array(arrays.get("begun", np.zeros(log_odds.shape)), np.int32)
+        if begun.shape != log_odds.shape:
+            raise ValueError("the cells' first nodes do not fit the grid")
+        mapper._log_odds, mapper._corner, mapper._begun = log_odds, corner, begun
+        mapper._anchor.trajectory.read(arrays)
         mapper._touched = np.zeros(log_odds.shape, np.int32)
         return mapper
 
@@ -154,6 +192,8 @@ class ScanGridMapper:
         _insert(
             self._log_odds,
             self._touched,
+            self._begun,
+            self._anchor.trajectory.serial + 1,
             self._scans,
             ends * to_cells - self._corner,
             is_hit[usable],
@@ -179,11 +219,12 @@ class ScanGridMapper:
             return
         if int(size[0]) * int(size[1]) > self.config.max_cells:
             raise ValueError(f"a grid of {size[0]} x {size[1]} cells is larger than max_cells allows")
-        grown = np.full((size[1], size[0]), np.nan, np.float32)
+        grown, begun = np.full((size[1], size[0]), np.nan, np.float32), np.zeros((size[1], size[0]), np.int32)
         if rows:
             left, bottom = self._corner - first
-            grown[bottom : bottom + rows, left : left + columns] = self._log_odds
-        self._log_odds = grown
+            window = np.s_[bottom : bottom + rows, left : left + columns]
+            grown[window], begun[window] = self._log_odds, self._begun
+        self._log_odds, self._begun = grown, begun
         self._touched = np.zeros(grown.shape, np.int32)
         self._corner = first
 

@@ -9,10 +9,12 @@ from dataclasses import replace
 import numpy as np
 
 from lodestar.geometry.corrections import Anchor, jump_between
+from lodestar.geometry.map_correction import MapCorrection
 from lodestar.geometry.poses import inverse, transform_points
 from lodestar.mapping.admission import FrameRejected, RejectReason, check_frame, label_lookup
 from lodestar.mapping.association import Masks
 from lodestar.mapping.blocks import shortage
+from lodestar.mapping.closures import bend_map
 from lodestar.mapping.config import VoxelConfig
 from lodestar.mapping.extraction import extract
 from lodestar.mapping.follower import ALL, PAGE_SIZE, Cursor, page_of
@@ -21,7 +23,7 @@ from lodestar.mapping.mask_fusion import MaskFusion
 from lodestar.mapping.mesh import Mesh, extract_mesh
 from lodestar.mapping.pillars import PillarMap, build_pillars
 from lodestar.mapping.presence import Looks, View, find_absences, find_misses
-from lodestar.mapping.records import Absence, Instance, InstanceDelta
+from lodestar.mapping.records import Absence, Instance, InstanceDelta, Merge
 from lodestar.mapping.refresh import RefreshQueue
 from lodestar.mapping.registry import InstanceRegistry
 from lodestar.mapping.samples import sample
@@ -67,6 +69,8 @@ class SemanticVoxelMap:
         self._followed = -np.inf  # stamp of the frame of the last map <- odom
         self._anchor = Anchor()  # of the frame of the voxels
         self._unmeasured = False  # the map has followed a jump, and its instances were not measured since
+        self._bends = 0  # loop closures that have moved parts of the map
+        self._joined: list[Merge] = []  # by loop closures since the last segmented frame
         self._thinned: set[int] = set()  # instances carved by depth without segments, not measured since
         self._fusing = threading.Lock()  # serializes segmented frames; acquired before the map's lock
         self._lock = threading.RLock()
@@ -81,13 +85,14 @@ class SemanticVoxelMap:
             map_from_odom = self._locate(frame)
             voxels_from_camera = inverse(self._anchor.map_from_part) @ map_from_odom @ frame.odom_from_camera
             self._mark += 1
+            node = self._node, self._anchor.trajectory.submap
             looks = self._look(frame, voxels_from_camera)
             self._thinned.update(np.flatnonzero(looks.empty >= self.config.absence_voxels).tolist())
             if self._unmeasured:
                 self.revision += 1
                 self._refresh(list(self._registry.tracks))
                 self._unmeasured = False
-        self.geometry.integrate(frame.depth, frame.camera, voxels_from_camera, frame.rgb)
+        self.geometry.integrate(frame.depth, frame.camera, voxels_from_camera, frame.rgb, node)
 
     def fuse(self, frame: RgbdFrame, segmented: SegmentedFrame) -> InstanceDelta:
         """Integrate a segmented frame and return the changes. Raises FrameRejected, without any change then.
@@ -107,10 +112,17 @@ class SemanticVoxelMap:
                 voxels_from_camera = (
                     inverse(self._anchor.map_from_part) @ map_from_odom @ frame.odom_from_camera
                 )
-            # The frame's pose in the voxel frame stays valid from here on, even if the map is moved meanwhile.
+                bends = self._bends
+            # The pose in the voxel frame stays valid from here on, unless the map is moved by parts meanwhile.
             labels = np.ascontiguousarray(segmented.labels)
             masks = self._masks(frame, labels, segmented.detections, lookup, voxels_from_camera)
             with self._lock:
+                if self._bends != bends and self._anchor.last is not None:
+                    map_from_odom = self._anchor.last
+                    voxels_from_camera = (
+                        inverse(self._anchor.map_from_part) @ map_from_odom @ frame.odom_from_camera
+                    )
+                    masks = self._masks(frame, labels, segmented.detections, lookup, voxels_from_camera)
                 return self._commit(frame, masks, (labels, lookup), voxels_from_camera, map_from_odom)
 
     def _commit(
@@ -126,12 +138,14 @@ class SemanticVoxelMap:
         self._fused += 1
         self.revision += 1
         fusion, registry, alive = self._fusion, self._registry, self._registry.tracks
-        matches = fusion.vote(frame.stamp, masks, fusion.match(frame.stamp, masks), self._mark)
+        matches = fusion.vote(
+            frame.stamp, masks, fusion.match(frame.stamp, masks), self._mark, self._node + 1
+        )
         config = self.config
         unseen = config.background_vote if self._fused % config.background_every == 0 else 0
         votes = unseen, config.outside_vote, config.hit, config.occupancy_top
         looks = self._look(frame, voxels_from_camera, Labelled(*labelling, fusion.outlined(matches), *votes))
-        merges = fusion.merge(masks, matches, self.revision)
+        merges, self._joined = [*self._joined, *fusion.merge(masks, matches, self.revision)], []
         seen = {m.mask: registry.resolve(m.instance_id) for m in matches}
         observations = fusion.observe(frame, masks, seen)
         present = set(seen.values())
@@ -353,10 +367,31 @@ class SemanticVoxelMap:
         if frame.stamp < self._followed:
             late = before is not None and jump_between(before, now, frame.odom_from_camera) is not None
             return before if late and before is not None else now
-        with self._anchor.correction(now, frame.odom_from_camera) as jump:
-            self._unmeasured |= jump is not None
+        with self._anchor.correction(now, frame.odom_from_camera, frame.stamp) as correction:
+            if correction is not None and not correction.is_rigid:
+                self._bend(correction.seen_from(inverse(self._anchor.map_from_part)))
+            self._unmeasured |= correction is not None
         self._followed = frame.stamp
         return now
+
+    @property
+    def _node(self) -> int:
+        """Return the serial number of the newest node of the robot's way, -1 before the first."""
+        return self._anchor.trajectory.serial
+
+    def _bend(self, correction: MapCorrection) -> None:
+        """Move what is known with its submaps; instances that were seen from both sides of the closure become one."""
+        self._bends += 1
+        pairs = bend_map(
+            self._store,
+            self._fusion.surface,
+            self._sights,
+            self.geometry,
+            self._registry.tracks,
+            correction,
+            self.config,
+        )
+        self._joined += self._fusion.join(pairs, self.revision + 1)
 
     def _masks(
         self,
@@ -385,7 +420,7 @@ class SemanticVoxelMap:
         config, camera = self.config, frame.camera
         camera_from_voxels = inverse(voxels_from_camera)
         depth = np.ascontiguousarray(frame.depth, np.float32)
-        self._sights.add(depth, camera, camera_from_voxels)
+        self._sights.add(depth, camera, camera_from_voxels, self._node)
         return Looks(
             *self._store.look(
                 depth, (camera.fx, camera.fy, camera.cx, camera.cy), camera_from_voxels, config.samples.near,

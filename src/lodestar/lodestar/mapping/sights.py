@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 from lodestar.geometry.camera import PinholeCamera
+from lodestar.geometry.map_correction import MapCorrection
 from lodestar.mapping.config import SightConfig
 
 
@@ -17,9 +18,12 @@ class SightMemory:
         self._depth: np.ndarray | None = None  # (views, rows, columns) float32, metres, 0 = not known
         self._camera = np.zeros((config.views, 4))  # fx, fy, cx, cy of the coarse image
         self._camera_from_voxels = np.zeros((config.views, 4, 4))
+        self._nodes = np.zeros(config.views, np.int64)  # serial numbers of the nodes of the robot's way
         self._count = 0
 
-    def add(self, depth: np.ndarray, camera: PinholeCamera, camera_from_voxels: np.ndarray) -> None:
+    def add(
+        self, depth: np.ndarray, camera: PinholeCamera, camera_from_voxels: np.ndarray, node: int = 0
+    ) -> None:
         """Keep a view, depth (H, W) float32 in metres, if it is new enough."""
         config = self._config
         if self._count:
@@ -41,8 +45,13 @@ class SightMemory:
             (camera.cx - middle) / config.step,
             (camera.cy - middle) / config.step,
         )
-        self._camera_from_voxels[place] = camera_from_voxels
+        self._camera_from_voxels[place], self._nodes[place] = camera_from_voxels, node
         self._count += 1
+
+    def move(self, correction: MapCorrection) -> None:
+        """Follow a correction, seen from the voxel frame."""
+        moves = correction.of_serials(self._nodes)
+        self._camera_from_voxels = self._camera_from_voxels @ np.linalg.inv(moves)
 
     def empty(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return which points (N, 3), voxel frame, were ever seen empty, and which were ever hidden; (N,) bool."""

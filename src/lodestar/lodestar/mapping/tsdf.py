@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
+from operator import itemgetter
 
 import numpy as np
 
 from lodestar.geometry.camera import PinholeCamera
+from lodestar.geometry.map_correction import MapCorrection
 from lodestar.geometry.poses import inverse
 from lodestar.mapping import tsdf_kernels as kernels
 from lodestar.mapping.blocks import CELLS, SIDE, BlockPool, farthest, in_view
 from lodestar.mapping.cell_devices import make_cells
 from lodestar.mapping.cells import Cells, View
 from lodestar.mapping.config import GeometryConfig
+from lodestar.mapping.submaps import BlockSubmaps, is_still
 from lodestar.mapping.tsdf_kernels import SCALE
 
 __all__ = ["GeometryConfig", "TsdfVolume"]
 
 ARRAYS_VERSION = 1
+_COPIES = 8192  # of blocks, of earlier submaps; chosen: 25 MB
 
 
 _DEFAULTS = GeometryConfig()
@@ -35,6 +39,7 @@ class TsdfVolume:
         self.config = config
         self.blocks = BlockPool(config.capacity)
         self._cells = make_cells(config) if cells is None else cells
+        self._submaps = BlockSubmaps(config.capacity, _COPIES)
         self._lock = threading.Lock()
 
     def integrate(
@@ -43,11 +48,13 @@ class TsdfVolume:
         camera: PinholeCamera,
         volume_from_camera: np.ndarray,
         rgb: np.ndarray | None = None,
+        node: tuple[int, int] = (-1, 0),
     ) -> int:
         """Fuse the surfaces in depth (H, W) float32, metres, invalid = 0 or NaN.
 
         rgb: (H, W, 3) uint8. volume_from_camera: (4, 4). Surfaces that were seen empty fade; blocks without surfaces
-        are released. Returns the number of blocks in view. Raises ValueError for images of another shape.
+        are released. node: serial numbers of the node of the robot's way and of the first one of its submap; -1 = not
+        known. Returns the number of blocks in view. Raises ValueError for images of another shape.
         """
         shape = (camera.height, camera.width)
         if depth.shape != shape or (rgb is not None and rgb.shape != (*shape, 3)):
@@ -57,9 +64,16 @@ class TsdfVolume:
         depth = np.ascontiguousarray(depth, np.float32)
         rgb = np.zeros((0, 0, 3), np.uint8) if rgb is None else np.ascontiguousarray(rgb, np.uint8)
         with self._lock:
-            return self._integrate(depth, camera, volume_from_camera, rgb)
+            return self._integrate(depth, camera, volume_from_camera, rgb, node)
 
-    def _integrate(self, depth: np.ndarray, camera: PinholeCamera, pose: np.ndarray, rgb: np.ndarray) -> int:
+    def _integrate(
+        self,
+        depth: np.ndarray,
+        camera: PinholeCamera,
+        pose: np.ndarray,
+        rgb: np.ndarray,
+        node: tuple[int, int],
+    ) -> int:
         c, pool = self.config, self.blocks
         lens = (camera.fx, camera.fy, camera.cx, camera.cy)
         block = SIDE * c.voxel
@@ -77,10 +91,81 @@ class TsdfVolume:
             farthest(depth), c.truncation, places,
         )  # fmt: skip
         view = View(depth, rgb, lens, rotation, offset)
+        if node[0] >= 0:
+            self._begin(places[:found], node)
         empty = self._cells.integrate(places[:found], pool.coords[places[:found]], view)
         self._cells.clear(empty)
         kernels.release(pool.table, pool.coords, pool.free, pool.state, empty)
+        self._forget(empty)
         return found
+
+    def _begin(self, places: np.ndarray, node: tuple[int, int]) -> None:
+        """Keep the blocks that another submap than the node's has begun as they are, before they change."""
+        old, serials = self._submaps.begun_before(places.astype(np.int64) * CELLS, *node)
+        if len(old):
+            contents = zip(*self._cells.read(old))
+            for place, serial, content in zip(old.tolist(), serials.tolist(), contents):
+                self._submaps.keep(place, serial, content)
+
+    def _forget(self, places: np.ndarray) -> None:
+        self._submaps.tags[places] = 0
+        for place in places.tolist():
+            self._submaps.drop(place)
+
+    # --- loop closures ----------------------------------------------------------------------------------------
+
+    def bend(self, correction: MapCorrection) -> int:
+        """Move each block with its submap, and what was seen of it in different submaps apart; return how many moved.
+
+        correction: seen from the frame of the volume.
+        """
+        with self._lock:
+            pool, submaps, size = self.blocks, self._submaps, self.config.voxel
+            places = pool.places()
+            serials = submaps.tags[places].astype(np.int64) - 1
+            moving = ~is_still(correction.of_serials(serials))
+            apart = submaps.told_apart(correction, pool.coords, SIDE * size, size / 4.0)
+            moving &= ~np.isin(places, apart.blocks)
+            whole, moved = places[moving], _Moved(size)
+            distance, weight, color = self._cells.read(apart.blocks)
+            states = (
+                apart.states(distance, itemgetter(0)),
+                apart.states(weight, itemgetter(1)),
+                apart.states(color, itemgetter(2)),
+            )
+            before = apart.before(0)
+            for part in _parts(len(apart.places)):
+                sides, serial = apart.places[part], apart.serials[part]
+                moves = correction.of_serials(serial)
+                moved.add(pool.coords[sides], moves, serial, states, part.start, before[part])
+            for part in _parts(len(whole)):
+                some, serial = whole[part], serials[moving][part]
+                moved.add(pool.coords[some], correction.of_serials(serial), serial, self._cells.read(some))
+            left = np.concatenate([whole, apart.blocks]).astype(np.int32)
+            self._cells.clear(left)
+            self._forget(left)
+            kernels.release(pool.table, pool.coords, pool.free, pool.state, left)
+            for some, tags, *contents in moved.blocks():
+                self._blend(some, tags, *contents)
+            return len(left)
+
+    def _blend(
+        self,
+        coords: np.ndarray,
+        tags: np.ndarray,
+        distance: np.ndarray,
+        weight: np.ndarray,
+        color: np.ndarray,
+    ) -> None:
+        """Add contents of blocks at coords (B, 3); what the volume has no room for is lost, and counts as refused."""
+        places = self.blocks.insert(coords)
+        there = places >= 0
+        places, tags = places[there], tags[there]
+        own = self._cells.read(places)
+        kernels.blend(*own, distance[there], weight[there], color[there], self.config.top)
+        self._cells.write(places, *own)
+        known = self._submaps.tags[places]
+        self._submaps.tags[places] = np.where(known == 0, tags, np.minimum(known, tags))
 
     def surface_voxels(self) -> int:
         """Return the number of voxels just under a surface: seen, with a seen neighbour in their block on its other
@@ -159,6 +244,45 @@ class TsdfVolume:
             raise ValueError("a block stands twice in the file")
         volume._cells.write(places, arrays["distance"], arrays["weight"], arrays["color"])
         return volume
+
+
+class _Moved:
+    """Contents of blocks after a move, by their new coordinates."""
+
+    def __init__(self, size: float) -> None:
+        self._size = size
+        self._of: list[tuple[np.ndarray, ...]] = []
+
+    def add(
+        self,
+        coords: np.ndarray,
+        moves: np.ndarray,
+        nodes: np.ndarray,
+        contents: tuple[np.ndarray, np.ndarray, np.ndarray],
+        first: int = 0,
+        before: np.ndarray | None = None,
+    ) -> None:
+        """Move blocks at coords (S, 3) by (S, 4, 4); each voxel takes the content of the nearest one.
+
+        contents: distance, weight and colour; theirs are the rows from `first` on. before: (S,) the row from which
+        each one's counts, -1 = from
+        nothing.
+        """
+        before = np.full(len(coords), -1) if before is None else before
+        pool = BlockPool(27 * len(coords) + 1)
+        shape = (pool.capacity, CELLS)
+        found = np.zeros(shape, np.int16), np.zeros(shape, np.uint8), np.zeros((*shape, 3), np.uint8)
+        tags = np.zeros(pool.capacity, np.int32)
+        kernels.add_moved(
+            pool.table, pool.coords, pool.free, pool.state, *found, tags, np.ascontiguousarray(coords, np.int32),
+            np.ascontiguousarray(moves), (nodes + 1).astype(np.int32), *contents, first, before, self._size,
+        )  # fmt: skip
+        used = pool.used
+        self._of.append((pool.coords[:used].copy(), tags[:used], *(array[:used] for array in found)))
+
+    def blocks(self) -> list[tuple[np.ndarray, ...]]:
+        """Return coords (B, 3), tags (B,), distance, weight and colour of the moved blocks, in several parts."""
+        return self._of
 
 
 _SHAPES: dict[str, tuple[tuple[int, ...], type]] = {

@@ -8,6 +8,8 @@ import numpy as np
 from numba import njit
 
 from lodestar.mapping.blocks import CELLS, SIDE, give_back, obtain
+from lodestar.mapping.submaps import bounds, is_planar, source_cell, source_column, source_levels
+from lodestar.mapping.voxel_kernels import cell as cell_of
 
 SCALE = 32767.0  # of a distance in the pool: +-1 truncation
 FREE_SPACE = 0.9 * SCALE  # distance from which a voxel is free space without an adjacent surface
@@ -197,3 +199,74 @@ def clear(distance, weight, color, places):
 def release(table, coords, free, state, places):
     for index in places:
         give_back(table, coords, free, state, index)
+
+
+@njit(cache=True, nogil=True)
+def add_moved(table, coords, free, state, distance, weight, color, tags, sources, moves, nodes, source_distance,
+              source_weight, source_color, first, before, size):  # fmt: skip
+    """Write the voxels of blocks at sources (S, 3), moved by (S, 4, 4), to the nearest ones; the most certain counts.
+
+    nodes: (S,) int32, tags of the blocks; a block that several lead to gets the least. Their contents are those from
+    the row `first` on; those of a row in `before` (S,) are taken away, -1 = nothing is.
+    """
+    low, high, levels = np.empty(3, np.int64), np.empty(3, np.int64), np.empty(4 * SIDE, np.int64)
+    for s in range(len(sources)):
+        row, base = first + s, before[s]
+        bounds(sources[s], moves[s], size, low, high)
+        planar, column = is_planar(moves[s]), np.int64(0)
+        if planar:
+            source_levels(sources[s], moves[s], size, low[2], high[2], levels)
+        last_x, last_y, last_z, block = 1 << 40, 0, 0, np.int64(-1)
+        for x in range(low[0], high[0] + 1):
+            for y in range(low[1], high[1] + 1):
+                if planar:
+                    column = source_column(sources[s], moves[s], size, x, y)
+                    if column < 0:
+                        continue
+                for z in range(low[2], high[2] + 1):
+                    if planar:
+                        level = levels[z - low[2]]
+                        at = column + level if level >= 0 else -1
+                    else:
+                        at = source_cell(sources[s], moves[s], size, x, y, z)
+                    if at < 0 or source_weight[row, at] == 0:
+                        continue
+                    count, value = int(source_weight[row, at]), float(source_distance[row, at])
+                    if base >= 0 and source_weight[base, at] > 0:
+                        less = int(source_weight[base, at])
+                        if count <= less:
+                            continue
+                        value = (value * count - float(source_distance[base, at]) * less) / (count - less)
+                        count, value = count - less, min(max(value, -SCALE), SCALE)
+                    if x >> 3 != last_x or y >> 3 != last_y or z >> 3 != last_z:
+                        last_x, last_y, last_z = x >> 3, y >> 3, z >> 3
+                        block = np.int64(obtain(table, coords, free, state, last_x, last_y, last_z))
+                        if block >= 0 and (tags[block] == 0 or nodes[s] < tags[block]):
+                            tags[block] = nodes[s]
+                    if block < 0:
+                        continue
+                    inner = cell_of(x, y, z)
+                    if count >= weight[block, inner]:
+                        weight[block, inner] = np.uint8(count)
+                        distance[block, inner] = np.int16(value)
+                        color[block, inner] = source_color[row, at]
+
+
+@njit(cache=True, nogil=True)
+def blend(distance, weight, color, other_distance, other_weight, other_color, top):
+    """Turn distances (B, 512) and colours (B, 512, 3) into weighted means with others; weights add up to `top`."""
+    for block in range(len(distance)):
+        for cell in range(CELLS):
+            own, more = np.int64(weight[block, cell]), np.int64(other_weight[block, cell])
+            if more == 0:
+                continue
+            total = own + more
+            mean = np.int64(distance[block, cell]) * own + np.int64(other_distance[block, cell]) * more
+            distance[block, cell] = np.int16(math.floor(mean / total + 0.5))
+            weight[block, cell] = np.uint8(min(total, top))
+            here, there = color[block, cell].any(), other_color[block, cell].any()
+            for channel in range(3 if there else 0):
+                shade = np.int64(other_color[block, cell, channel])
+                if here:
+                    shade = (np.int64(color[block, cell, channel]) * own + shade * more + total // 2) // total
+                color[block, cell, channel] = np.uint8(shade)

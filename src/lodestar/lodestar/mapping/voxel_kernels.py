@@ -63,8 +63,9 @@ def widen(spans, identity, x, y, z):
 
 @njit(cache=True, nogil=True)
 def vote(table, blocks, block_free, block_state, pages, filters, filled, coords, owner, ids, weights, errors, other,
-          occupancy, seen, free, state, links, heads, spans, points, voters, weight, gain, top, mark):  # fmt: skip
-    """Add one vote to each voxel; return the voxels' places (N,) in the pool, -1 = none."""
+         occupancy, seen, begun, free, state, links, heads, spans, points, voters, weight, gain, top, mark,
+         node):  # fmt: skip
+    """Add one vote to each voxel; return the voxels' places (N,) in the pool, -1 = none. node: `begun` of new ones."""
     found = np.full(len(points), -1, np.int32)
     last_x, last_y, last_z, block = 1 << 40, 0, 0, -1
     spanned, voter = -1, -1
@@ -96,6 +97,7 @@ def vote(table, blocks, block_free, block_state, pages, filters, filled, coords,
             coords[i, 0], coords[i, 1], coords[i, 2] = x, y, z
             posterior.clear(ids, weights, errors, other, i)
             owner[i] = occupancy[i] = seen[i] = 0
+            begun[i] = node
         found[n] = i
         if seen[i] == mark:
             continue
@@ -312,3 +314,58 @@ def restore(table, blocks, block_free, block_state, pages, filters, filled, coor
                 widen(spans, ids[i, k], x, y, z)
         set_owner(owner, links, heads, i, posterior.map_id(ids, weights, errors, other, i))
     return count
+
+
+@njit(cache=True, nogil=True)
+def relocate(table, blocks, block_free, block_state, pages, filters, filled, coords, owner, ids, weights, errors, other,
+             occupancy, begun, free, state, links, heads, spans, places, targets):  # fmt: skip
+    """Move voxels at places (N,) of the pool to coordinates targets (N, 3); they keep their places.
+
+    Of two that meet the one with more votes stays. Returns pairs (M, 2) of the owners of those that met, the one that
+    stays first.
+    """
+    met, count = np.empty((len(places), 2), np.int32), 0
+    for i in places:
+        block = find(table, blocks, coords[i, 0] >> 3, coords[i, 1] >> 3, coords[i, 2] >> 3)
+        pages[block, cell(coords[i, 0], coords[i, 1], coords[i, 2])] = 0
+        filled[block] -= 1
+        if filled[block] == 0:
+            filters[block] = 0
+            give_back(table, blocks, block_free, block_state, block)
+    for n in range(len(places)):
+        i = places[n]
+        x, y, z = targets[n, 0], targets[n, 1], targets[n, 2]
+        block, inner = obtain(table, blocks, block_free, block_state, x >> 3, y >> 3, z >> 3), cell(x, y, z)
+        gone = i
+        if block >= 0:
+            j = pages[block, inner] - 1
+            if j < 0:
+                gone = -1
+                filled[block] += 1
+            else:
+                mine, theirs = np.int64(0), np.int64(0)
+                for k in range(CANDIDATES):
+                    mine, theirs = mine + weights[i, k], theirs + weights[j, k]
+                if mine > theirs:
+                    gone = j
+                kept = i if gone == j else j
+                if owner[i] > 0 and owner[j] > 0 and owner[i] != owner[j]:
+                    met[count, 0], met[count, 1] = owner[kept], owner[gone]
+                    count += 1
+                begun[kept] = min(begun[i], begun[j])
+                occupancy[kept] = max(occupancy[i], occupancy[j])
+        else:
+            state[REFUSED] += 1
+        if gone != i:
+            coords[i, 0], coords[i, 1], coords[i, 2] = x, y, z
+            pages[block, inner] = i + 1
+            for k in range(CANDIDATES):
+                if weights[i, k] > 0:
+                    filters[block] |= bit(ids[i, k])
+                    widen(spans, ids[i, k], x >> 3, y >> 3, z >> 3)
+        if gone >= 0:
+            set_owner(owner, links, heads, gone, GONE)
+            free[state[FREE]] = gone
+            state[FREE] += 1
+            state[LIVE] -= 1
+    return met[:count]

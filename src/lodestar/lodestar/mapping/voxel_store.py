@@ -82,6 +82,9 @@ class VoxelStore:
         self._errors = reserve((capacity, CANDIDATES), np.uint8)
         self._other = reserve((capacity, 3), np.uint8)
         self._seen = reserve((capacity,), np.int32)
+        self.begun = reserve(
+            (capacity,), np.int32
+        )  # serial number of the first node that saw it, + 1; 0 = unknown
         self._free = reserve((capacity,), np.int32)
         self._state = np.zeros(4, np.int64)
         self._links = reserve((capacity, 2), np.int32)  # previous and next in the owner's list
@@ -126,18 +129,25 @@ class VoxelStore:
         return self._ids, self.weights, self._errors, self._other
 
     def vote(
-        self, points: np.ndarray, voters: np.ndarray, weight: int, gain: int, top: int, mark: int
+        self,
+        points: np.ndarray,
+        voters: np.ndarray,
+        weight: int,
+        gain: int,
+        top: int,
+        mark: int,
+        node: int = 0,
     ) -> np.ndarray:
         """Give each voxel of `points` (N, 3) int32 one vote of frame `mark`, the first one by voters (N,) int32 > 0.
 
-        Occupancy rises by `gain` up to `top`. weight: 1..127, or ValueError.
+        Occupancy rises by `gain` up to `top`. weight: 1..127, or ValueError. node: see `begun`.
         Returns the places (N,) int32 in the pool of the voxels, -1 where there was no room.
         """
         _check_weight(weight)
         self._know(int(voters.max(initial=0)))
         return kernels.vote(
-            *self._index, self.coords, self.owner, *self._votes, self.occupancy, self._seen, self._free, self._state,
-            self._links, self._heads, self._spans, points, voters, weight, gain, top, mark,
+            *self._index, self.coords, self.owner, *self._votes, self.occupancy, self._seen, self.begun, self._free,
+            self._state, self._links, self._heads, self._spans, points, voters, weight, gain, top, mark, node,
         )  # fmt: skip
 
     def owners(self, points: np.ndarray) -> np.ndarray:
@@ -199,6 +209,16 @@ class VoxelStore:
             np.asarray(indices, np.int32),
         )  # fmt: skip
 
+    def relocate(self, places: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        """Move the voxels at these places (N,) of the pool to coordinates (N, 3) int32; of two that meet the one with
+        more votes stays. Returns pairs of the instances (M, 2) whose voxels met.
+        """
+        return kernels.relocate(
+            *self._index, self.coords, self.owner, *self._votes, self.occupancy, self.begun, self._free, self._state,
+            self._links, self._heads, self._spans, np.asarray(places, np.int32),
+            np.ascontiguousarray(targets, np.int32),
+        )  # fmt: skip
+
     def rename(self, old: int, new: int) -> int:
         """Turn every vote for `old` into one for `new`; return the number of voxels that changed owner."""
         self._know(max(old, new))
@@ -238,7 +258,9 @@ class VoxelStore:
         """Return the whole state for a file: version, size of a voxel, and one row per voxel."""
         places = np.flatnonzero(self.owner[: self.used] != GONE)
         rows = {name: getattr(self, attribute)[places] for name, (attribute, _, _) in _ROWS.items()}
-        return {"version": np.array(ARRAYS_VERSION), "size": np.array(self.size), **rows}
+        return {
+            "version": np.array(ARRAYS_VERSION), "size": np.array(self.size), **rows, "begun": self.begun[places]
+        }  # fmt: skip
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray], capacity: int, prior: float = 2.0) -> VoxelStore:
@@ -249,6 +271,10 @@ class VoxelStore:
         store = cls(float(arrays["size"]), capacity, prior)
         for name, (attribute, _, _) in _ROWS.items():
             getattr(store, attribute)[:count] = arrays[name]
+        begun = np.asarray(arrays.get("begun", np.zeros(count)), np.int32)
+        if begun.shape != (count,):
+            raise ValueError(f"begun is {begun.shape}, not {(count,)}")
+        store.begun[:count] = begun
         store._know(int(arrays["ids"].max(initial=0)))
         indexed = kernels.restore(
             *store._index,

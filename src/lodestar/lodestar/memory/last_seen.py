@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lodestar.geometry.boxes import box_distance, transform_box
+from lodestar.geometry.map_correction import MapCorrection
 from lodestar.geometry.poses import inverse
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.visibility import line_of_sight
@@ -231,9 +232,11 @@ class LastSeenPlaces:
         since = archived.last_seen(spot.kind) >= spot.seen.stamp - self.config.same_time
         return bool((near & since).any())
 
-    def move(self, jump: np.ndarray) -> None:
-        """Move everything by (4, 4), in map: the map was corrected."""
+    def move(self, correction: MapCorrection) -> None:
+        """Follow a correction of the map, each place as what was seen then."""
         for spot in self._spots.values():
+            stamp = None if spot.former else spot.seen.stamp
+            jump = correction.at_place(spot.seen.thing.centre) if stamp is None else correction.at(stamp)
             low, high = transform_box(jump, *spot.seen.box)
             thing = spot.seen.thing._replace(centre=(low + high) / 2.0, size=high - low)
             eye = jump[:3, :3] @ spot.seen.eye + jump[:3, 3]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lodestar.geometry.boxes import box_distance, box_intersection, box_volume, transform_box
+from lodestar.geometry.map_correction import MapCorrection
 from lodestar.memory.config import EventConfig
 from lodestar.memory.events import SceneChange
 from lodestar.memory.looked_places import LookedPlaces
@@ -67,9 +68,12 @@ class SceneChanges:
             if self._scene.resolve(entity.id) == entity.id:
                 self._learn(entity)
 
-    def move(self, jump: np.ndarray) -> None:
-        """Move everything by (4, 4), in map: a correction of the map is no motion of things."""
-        for known in self._known.values():
+    def move(self, correction: MapCorrection) -> None:
+        """Follow a correction of the map, which is no motion of things."""
+        for identity, known in self._known.items():
+            thing = self._scene.get(identity)
+            middle = (known.low + known.high) / 2.0
+            jump = correction.at_place(middle) if thing is None else correction.at(thing.first_seen)
             known.low, known.high = transform_box(jump, known.low, known.high)
         self._looks.clear()
 

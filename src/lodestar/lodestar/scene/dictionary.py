@@ -96,7 +96,7 @@ class SceneDictionary:
             self._instance_revision = delta.revision
             state.stamp = max(state.stamp, delta.stamp)
             self._clock.take(delta.stamp)
-            state.follow_jump(delta.map_from_odom, delta.observations)
+            state.follow_jump(delta.map_from_odom, delta.observations, delta.stamp)
             merges: list[Merge] = []
             losers = {merge.loser for merge in delta.merges}
             state.take_instances(delta.updated, losers, merges)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from lodestar.geometry.map_correction import MapCorrection
 from lodestar.grid.regions import RegionTracker
 from lodestar.scene.region_names import RegionNames
 from lodestar.scene.regions import RegionMap
@@ -23,8 +24,9 @@ class FloorRooms:
     names: RegionNames = field(default_factory=RegionNames)
     tracker: RegionTracker = field(default_factory=RegionTracker)
 
-    def move(self, jump: np.ndarray) -> None:
-        """Move all by a (4, 4) jump of the map."""
-        self.rooms.move(jump)
-        self.names.move(jump)
-        self.tracker.move(jump)
+    def move(self, correction: MapCorrection) -> None:
+        """Follow a correction of the map."""
+        self.rooms.move(correction)
+        self.names.move(correction)
+        if correction.is_rigid:
+            self.tracker.move(correction.jump)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from lodestar.geometry.boxes import box_iou, transform_box
+from lodestar.geometry.map_correction import MapCorrection
 from lodestar.keyframes.records import Keyframe
 from lodestar.mapping.records import CaptionVote, Instance, Observation
 from lodestar.models.kinship import same_kind
@@ -223,25 +224,32 @@ class EntityRecord:
         self.views = tuple(kept)
         return linked
 
-    def move(self, correction: np.ndarray) -> None:
-        """Apply a (4, 4) correction of the map to all positions."""
-        turn, instance = correction[:3, :3], self.instance
-        box_min, box_max = transform_box(correction, instance.box_min, instance.box_max)
+    def move(self, correction: MapCorrection) -> bool:
+        """Follow a correction of the map: the entity as what was first seen then, each view as what was seen at its
+        stamp. Returns whether anything moved.
+        """
+        jump = correction.at(self.first_seen)
+        moves = [correction.at(kept.view.stamp) for kept in self.views]
+        if all(np.array_equal(move, np.eye(4)) for move in (jump, *moves)):
+            return False
+        turn, instance = jump[:3, :3], self.instance
+        box_min, box_max = transform_box(jump, instance.box_min, instance.box_max)
         self.instance = replace(
             instance,
-            centroid=turn @ np.asarray(instance.centroid, float) + correction[:3, 3],
+            centroid=turn @ np.asarray(instance.centroid, float) + jump[:3, 3],
             covariance=turn @ np.asarray(instance.covariance, float) @ turn.T,
             box_min=box_min,
             box_max=box_max,
         )
-        self.birthplace = turn @ self.birthplace + correction[:3, 3]
+        self.birthplace = turn @ self.birthplace + jump[:3, 3]
         if self.neighbors_at is not None:  # the neighbours have moved by the same correction
-            self.neighbors_at = turn @ self.neighbors_at + correction[:3, 3]
+            self.neighbors_at = turn @ self.neighbors_at + jump[:3, 3]
         moved: list[KeptView] = []
-        for kept in self.views:
-            view = replace(kept.view, map_from_camera=correction @ kept.view.map_from_camera)
-            moved.append(KeptView(view, turn @ kept.direction, kept.distance))
+        for kept, move in zip(self.views, moves):
+            view = replace(kept.view, map_from_camera=move @ kept.view.map_from_camera)
+            moved.append(KeptView(view, move[:3, :3] @ kept.direction, kept.distance))
         self.views = tuple(moved)
+        return True
 
     def entity(
         self, covisible: dict[int, float], config: SceneConfig, map_id: int, session_id: str

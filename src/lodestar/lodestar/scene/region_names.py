@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from lodestar.geometry.map_correction import MapCorrection
 from lodestar.scene.captions import clean_text
 from lodestar.scene.records import Region
 from lodestar.scene.regions import RegionMap
@@ -72,9 +73,9 @@ class RegionNames:
             for region in regions
         )
 
-    def move(self, jump: np.ndarray) -> None:
-        """The map has moved by (4, 4), and the names with it."""
-        self._names = [(word, (jump @ [*place, 0.0, 1.0])[:2]) for word, place in self._names]
+    def move(self, correction: MapCorrection) -> None:
+        """Follow a correction of the map: each name with the part that it lies in."""
+        self._names = [(word, correction.moved_place(place)) for word, place in self._names]
 
     def to_meta(self) -> list[list[Any]]:
         """Plain data for a saved map."""

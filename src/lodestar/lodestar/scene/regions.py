@@ -10,6 +10,7 @@ from typing import Protocol
 import numpy as np
 from scipy import ndimage
 
+from lodestar.geometry.map_correction import MapCorrection
 from lodestar.geometry.poses import inverse
 from lodestar.models.lexicon import load_lexicon, words_of
 from lodestar.scene.records import EntityState, Region
@@ -133,11 +134,13 @@ class RegionMap:
         back = inverse(self._mask_from_map)
         return places @ back[:2, :2].T + back[:2, 3]
 
-    def move(self, jump: np.ndarray) -> None:
-        """Move the regions with the map by (4, 4)."""
-        self._mask_from_map, self._openings = self._mask_from_map @ inverse(jump), []
+    def move(self, correction: MapCorrection) -> None:
+        """Follow a correction of the map. The mask of a map that moves by parts stays until rooms are found again."""
+        if correction.is_rigid:
+            self._mask_from_map = self._mask_from_map @ inverse(correction.jump)
+        self._openings = []
         self.regions = {
-            region.id: replace(region, centroid=(jump @ [*region.centroid[:2], 0.0, 1.0])[:2])
+            region.id: replace(region, centroid=correction.moved_place(region.centroid))
             for region in self.regions.values()
         }
 

@@ -11,6 +11,7 @@ from itertools import combinations
 import numpy as np
 
 from lodestar.geometry.corrections import Anchor
+from lodestar.geometry.map_correction import MapCorrection
 from lodestar.grid.regions import RegionTracker
 from lodestar.keyframes.records import Keyframe
 from lodestar.mapping.mover_tracks import is_track
@@ -114,37 +115,42 @@ class SceneState:
         for identity in sorted(early & set(self.records)):
             self._continue_former(self.records[identity], merges)
 
-    def follow_jump(self, map_from_odom: np.ndarray, observations: Sequence[Observation]) -> None:
-        """Move everything by a jump of map <- odom; new measurements of the voxel map are applied afterwards.
+    def follow_jump(
+        self, map_from_odom: np.ndarray, observations: Sequence[Observation], stamp: float | None = None
+    ) -> None:
+        """Follow a jump of map <- odom at a stamp; new measurements of the voxel map are applied afterwards.
 
         The size of a jump is measured at the camera of these observations, or else of the last ones.
         """
         if observations:
             self._odom_from_camera = np.asarray(observations[0].odom_from_camera, float)
-        with self._anchor.correction(map_from_odom, self._odom_from_camera) as jump:
-            if jump is not None:
-                self._move(jump)
+        with self._anchor.correction(map_from_odom, self._odom_from_camera, stamp) as correction:
+            if correction is not None:
+                self._move(correction)
 
-    def _move(self, jump: np.ndarray) -> None:
-        """Move everything by (4, 4), in map, or nothing where that fails: it is computed beside, then used."""
+    def _move(self, correction: MapCorrection) -> None:
+        """Move everything, or nothing where that fails: it is computed beside, then used."""
         records = {identity: copy(record) for identity, record in self.records.items()}
         rooms, names = copy(self.rooms), copy(self.names)
-        rooms.move(jump)
-        names.move(jump)
-        for record in records.values():
-            record.move(jump)
+        rooms.move(correction)
+        names.move(correction)
+        moved = [identity for identity, record in records.items() if record.move(correction)]
         shown = {
-            identity: tuple((replace(k, map_from_camera=jump @ k.map_from_camera), box) for k, box in both)
+            identity: tuple(
+                (replace(k, map_from_camera=correction.at(k.stamp) @ k.map_from_camera), box)
+                for k, box in both
+            )
             for identity, both in self._shown.items()
         }
         self.records, self.rooms, self.names, self._shown = records, rooms, names, shown
         for other in self._other_floors.values():
-            other.move(jump)
-        self.signs.move(jump)
-        self.moved = jump @ self.moved
+            other.move(correction)
+        self.signs.move(correction)
+        if correction.is_rigid:
+            self.moved = correction.jump @ self.moved
         self.counts["jumps"] += 1
-        for identity, record in records.items():
-            self._placed(record)
+        for identity in moved:
+            self._placed(records[identity])
             self.journal.mark(identity)
 
     def take_instances(self, instances: Iterable[Instance], losers: set[int], merges: list[Merge]) -> None:

@@ -8,6 +8,7 @@ from difflib import SequenceMatcher
 
 import numpy as np
 
+from lodestar.geometry.map_correction import MapCorrection
 from lodestar.mapping.mover_tracks import FIRST_TRACK
 from lodestar.mapping.records import CaptionVote, Instance, Observation
 from lodestar.perception.sign_text import SIGN, clean_sign, sign_caption, sign_text
@@ -87,7 +88,7 @@ class SignTrack:
         self.size = (sight.width, sight.height) if text == self.text else self.size
 
     def move(self, jump: np.ndarray) -> None:
-        """Move with the map by (4, 4)."""
+        """Move by (4, 4), in map."""
         self.place = jump[:3, :3] @ self.place + jump[:3, 3]
         self.normal = jump[:3, :3] @ self.normal
         self.cameras = [jump[:3, :3] @ camera + jump[:3, 3] for camera in self.cameras]
@@ -146,10 +147,10 @@ class SignBook:
         """Forget the signs that are no entities."""
         self._tracks = []
 
-    def move(self, jump: np.ndarray) -> None:
-        """Move with the map by (4, 4)."""
+    def move(self, correction: MapCorrection) -> None:
+        """Follow a correction of the map."""
         for track in self._tracks:
-            track.move(jump)
+            track.move(correction.at(track.first_seen))
 
     def take(
         self, reading: SignReading, map_from_odom: np.ndarray, records: Mapping[int, EntityRecord], first: int

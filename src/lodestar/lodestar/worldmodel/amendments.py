@@ -9,6 +9,7 @@ from enum import Enum
 
 import numpy as np
 
+from lodestar.geometry.map_correction import MapCorrection
 from lodestar.storage.records import Length, Until
 from lodestar.worldmodel.records import Belief
 
@@ -60,8 +61,9 @@ class Amendment:
     trace_id: str = ""
 
 
-def moved_way(way: ClosedWay, jump: np.ndarray) -> ClosedWay:
-    """Return a closed way after a correction of the map by (4, 4), in map."""
+def moved_way(way: ClosedWay, correction: MapCorrection) -> ClosedWay:
+    """Return a closed way after a correction of the map: it moves as the place in its middle does."""
+    jump = correction.at_place(np.array(middle_of(way)))
     points = (
         np.array([(x, y, 0.0) for x, y in (way.start, way.end, *way.area)]) @ jump[:3, :3].T + jump[:3, 3]
     )
@@ -69,9 +71,11 @@ def moved_way(way: ClosedWay, jump: np.ndarray) -> ClosedWay:
     return replace(way, start=start, end=end, area=tuple(area))
 
 
-def moved_amendment(amendment: Amendment, jump: np.ndarray) -> Amendment:
-    """Return an amendment after a correction of the map by (4, 4), in map."""
-    return amendment if amendment.way is None else replace(amendment, way=moved_way(amendment.way, jump))
+def moved_amendment(amendment: Amendment, correction: MapCorrection) -> Amendment:
+    """Return an amendment after a correction of the map."""
+    return (
+        amendment if amendment.way is None else replace(amendment, way=moved_way(amendment.way, correction))
+    )
 
 
 def middle_of(way: ClosedWay) -> tuple[float, float]:

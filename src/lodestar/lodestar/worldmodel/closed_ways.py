@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from lodestar.geometry.map_correction import MapCorrection
 from lodestar.grid.occupancy import OCCUPIED, OccupancyGrid2D
 from lodestar.grid.segments import crossings, distances_to_segment, segment_cells
 from lodestar.worldmodel.amendments import ClosedWay, middle_of, moved_way
@@ -62,10 +63,10 @@ class WayBook:
         away = [(_distance(way, point), number) for number, way in enumerate(self._ways) if not way.area]
         return self._ways[min(away)[1]] if away and min(away)[0] <= reach else None
 
-    def move(self, jump: np.ndarray) -> None:
-        """Follow a correction of the map by (4, 4), in map."""
-        self._ways = [moved_way(way, jump) for way in self._ways]
-        self._shown = {moved_way(way, jump) for way in self._shown}
+    def move(self, correction: MapCorrection) -> None:
+        """Follow a correction of the map."""
+        self._ways = [moved_way(way, correction) for way in self._ways]
+        self._shown = {moved_way(way, correction) for way in self._shown}
 
     def expire(self, now: float) -> tuple[ClosedWay, ...]:
         """Open what has expired at `now`, seconds; return it."""

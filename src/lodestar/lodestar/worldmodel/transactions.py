@@ -17,9 +17,10 @@ from pathlib import Path
 import numpy as np
 from msgspec import Struct
 
+from lodestar.geometry.map_correction import MapCorrection
 from lodestar.storage.journal_file import JournalFile
 from lodestar.storage.records import BadRecord, Stamp, decode
-from lodestar.worldmodel.amendments import OF_STATE, Amendment, Change, ClosedWay, moved_amendment
+from lodestar.worldmodel.amendments import OF_STATE, Amendment, Change, ClosedWay, middle_of, moved_amendment
 from lodestar.worldmodel.old_layouts import line_of_1
 from lodestar.worldmodel.records import Action, Skill
 
@@ -79,13 +80,28 @@ class Move(_Line, frozen=True):
     jump: np.ndarray
 
 
+class Bend(_Line, frozen=True):
+    """The map was corrected by parts. places: (K, 2) middles of the closed ways, in map; moves: (K, 4, 4) of them."""
+
+    jump: np.ndarray
+    places: np.ndarray
+    moves: np.ndarray
+
+    @property
+    def correction(self) -> MapCorrection:
+        """Return the correction of these places."""
+        count = len(self.places)
+        places = np.column_stack([self.places, np.zeros(count)])
+        return MapCorrection(self.jump, np.arange(count), np.zeros(count), places, self.moves, alike=0.0)
+
+
 class _Numbered(Struct):
     """The number of an entry whose line is no record of its kind."""
 
     number: int = 0
 
 
-Line = Begin | End | Opened | Done | Refused | Move
+Line = Begin | End | Opened | Done | Refused | Move | Bend
 
 
 def journal_of_run(folder: Path) -> JournalFile[Line]:
@@ -236,16 +252,25 @@ class Transactions:
         self._keep(made)
         return made
 
-    def move(self, jump: np.ndarray) -> None:
-        """Follow a correction of the map by (4, 4), in map: an entry closes and opens the same way as before."""
-        if any(a.way is not None for e in self.entries.values() for a in (*e.amendments, *e.inverse)):
-            self._write(Move(np.asarray(jump, float)))
-            self._moved(jump)
+    def move(self, correction: MapCorrection) -> None:
+        """Follow a correction of the map: an entry closes and opens the same way as before."""
+        every = (a for entry in self.entries.values() for a in (*entry.amendments, *entry.inverse))
+        ways = {amendment.way for amendment in every if amendment.way is not None}
+        if not ways:
+            return
+        if correction.is_rigid:
+            self._write(Move(correction.jump))
+        else:
+            places = np.array(sorted({middle_of(way) for way in ways}))
+            bend = Bend(correction.jump, places, np.array([correction.at_place(place) for place in places]))
+            self._write(bend)
+        self._moved(correction)
 
-    def _moved(self, jump: np.ndarray) -> None:
+    def _moved(self, correction: MapCorrection) -> None:
         for entry in list(self.entries.values()):
             made, back = (
-                tuple(moved_amendment(a, jump) for a in part) for part in (entry.amendments, entry.inverse)
+                tuple(moved_amendment(a, correction) for a in part)
+                for part in (entry.amendments, entry.inverse)
             )
             self.entries[entry.number] = replace(entry, amendments=made, inverse=back)
 
@@ -302,10 +327,15 @@ class Transactions:
             self._undone(made)
         elif isinstance(line, Refused):
             self._keep(replace(self.entries[line.number], status=Status.REFUSED, reason=line.reason))
+        elif isinstance(line, Bend):
+            count = len(line.places)
+            if not count or line.places.shape != (count, 2) or line.moves.shape != (count, 4, 4):
+                raise ValueError("the correction of the map is none")
+            self._moved(line.correction)
         else:
             if line.jump.shape != (4, 4):
                 raise ValueError("the correction of the map is none")
-            self._moved(line.jump)
+            self._moved(MapCorrection(line.jump))
 
     def _stage(self, trace_id: str, staged: Staged) -> None:
         self.staged[trace_id] = staged

@@ -212,12 +212,14 @@ class WorldModel:
             amendment = Amendment(Change.OPEN_WAY, "rays pass through it", AUTHOR, way=way)
             self._carry_out(self.transactions.open(self.now, (amendment,)))
 
-    def take_correction(self, map_from_odom: np.ndarray, odom_from_base: np.ndarray) -> None:
-        """Move the closed ways with the map where map <- odom has jumped, as the map itself does. (4, 4) each."""
-        with self._anchor.correction(map_from_odom, odom_from_base) as jump:
-            if jump is not None:
-                self.transactions.move(jump)
-                self._ways.move(jump)
+    def take_correction(
+        self, map_from_odom: np.ndarray, odom_from_base: np.ndarray, stamp: float | None = None
+    ) -> None:
+        """Move the closed ways with the parts of the map that they lie in where map <- odom has jumped. (4, 4) each."""
+        with self._anchor.correction(map_from_odom, odom_from_base, stamp) as correction:
+            if correction is not None:
+                self.transactions.move(correction)
+                self._ways.move(correction)
 
     def replace_ways(self, ways: Iterable[ClosedWay], stamp: float) -> Callable[[], None]:
         """Believe in these closed ways alone, those of a map that was loaded; return what takes that back.

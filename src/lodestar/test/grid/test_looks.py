@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from lodestar.assembly.config import RobotConfig
 from lodestar.assembly.shared import SharedConfig
+from lodestar.geometry.map_correction import MapCorrection
 from lodestar.geometry.poses import planar_transform
 from lodestar.grid.config import LookConfig
 from lodestar.grid.looks import NEVER, Looks, nearest_after
@@ -299,7 +300,7 @@ def test_the_floor_that_is_told_bit_by_bit_is_that_of_all_looks(seed):
         if rng.random() < 0.3:
             told.nearest(grid)
         if k == 20:
-            told.move(planar_transform(0.2, -0.1, 0.05))
+            told.move(MapCorrection(planar_transform(0.2, -0.1, 0.05)))
     fresh = told.snapshot()
     np.testing.assert_array_equal(told.nearest(grid), fresh.nearest(grid))
     assert np.isfinite(told.nearest(grid)).any() and told.newest == 29.0

@@ -311,6 +311,47 @@ def test_a_loop_closure_moves_all_keyframes_or_none_and_comes_again(tmp_path):
     assert failed >= 6
 
 
+def test_a_loop_closure_of_a_part_moves_its_keyframes_or_none_and_comes_again(tmp_path):
+    stores = []
+    ring = [planar_transform(x, y, 0.0) for x, y in
+            [*((k, 0) for k in range(20)), *((20, k) for k in range(20)), *((20 - k, 20) for k in range(20)),
+             *((0, 20 - k) for k in range(20))]]  # fmt: skip
+    closure = planar_transform(0.0, 1.0, 0.0)
+
+    def at(number, stamp, map_from_odom):
+        shown = frame(stamp)
+        return replace(
+            shown, odom_from_camera=ring[number] @ shown.odom_from_camera, map_from_odom=map_from_odom
+        )
+
+    def fresh():
+        stores.append(KeyframeStore(tmp_path / f"part-{len(stores)}"))
+        for number in range(len(ring) - 1):
+            stores[-1].offer(at(number, 1.0 + number, np.eye(4)))
+
+    def places(store):
+        return tuple(round(float(k.map_from_camera[1, 3]), 6) for k in store.keyframes()[: len(ring) - 1])
+
+    def close_loop():
+        stores[-1].offer(at(len(ring) - 1, 200.0, closure))
+
+    fresh()
+    before, failed = places(stores[-1]), 0
+    for disk, error in every_failure(close_loop):
+        store = stores[-1]
+        assert places(store) == places(KeyframeStore(store.folder)), f"operation {disk.at}: {error}"
+        store.offer(at(len(ring) - 1, 201.0, closure))
+        after = places(store)
+        assert after == places(KeyframeStore(store.folder)), "it comes again"
+        assert after[0] == before[0] and after[-1] == pytest.approx(before[-1] + 1.0, abs=0.05)
+        assert all(0.0 <= b - a <= 1.001 for a, b in zip(before, after))
+        store.save_to(tmp_path / f"saved-{len(stores)}")
+        assert places(KeyframeStore(tmp_path / f"saved-{len(stores)}")) == after
+        failed += error is not None
+        fresh()
+    assert failed >= 3
+
+
 KILLED = """
 import sys
 from dataclasses import replace
@@ -324,7 +365,7 @@ store = KeyframeStore(sys.argv[1])
 for step in range(60):
     store.offer(frame(1.0 + step, x=1.0 * step))
 for step in count(1):
-    store.offer(replace(frame(100.0 + step, x=0.0), map_from_odom=planar_transform(0.0, 5.0 * step, 0.0)))
+    store.offer(replace(frame(100.0 + step, x=0.0), map_from_odom=planar_transform(0.0, 20.0 * step, 0.0)))
     if step == 1:
         print("ready", flush=True)
 """

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from lodestar.geometry.map_correction import MapCorrection
 from lodestar.geometry.poses import BODY_FROM_OPTICAL, planar_transform
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.memory.config import LastSeenConfig
@@ -214,7 +215,7 @@ def test_walls_and_boxes_that_make_no_sense_are_no_places(places):
 def test_a_correction_of_the_map_moves_the_places_and_the_next_look_counts_anew(places):
     recall(places, memory(mug()))
     look(places, 1)
-    places.move(planar_transform(0.0, 1.0, np.pi / 2))
+    places.move(MapCorrection(planar_transform(0.0, 1.0, np.pi / 2)))
     (place,) = places.places(EMPTY)
     assert place.thing.centre == pytest.approx((0.0, 3.0, 0.4))
     assert place.eye == pytest.approx((0.0, 1.0, 0.0))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from memory_builders import SceneFeed, entity
 
+from lodestar.geometry.map_correction import MapCorrection
 from lodestar.geometry.poses import BODY_FROM_OPTICAL, planar_transform
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.mapping.records import Merge
@@ -165,7 +166,7 @@ def test_a_part_of_a_rack_is_no_new_rack_and_a_box_beside_a_box_is_a_new_box(sta
 
 def test_a_correction_of_the_map_moves_nothing(stage):
     stage(mug(), stamp=0.0)
-    stage.changes.move(planar_transform(2.0, 0.0, 0.0))
+    stage.changes.move(MapCorrection(planar_transform(2.0, 0.0, 0.0)))
     stage(mug(x=4.0), stamp=1.0)
     assert stage(stamp=30.0) == []
 

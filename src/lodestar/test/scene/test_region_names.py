@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from lodestar.geometry.map_correction import MapCorrection
 from lodestar.geometry.poses import planar_transform
 from lodestar.grid.occupancy import FREE, OccupancyGrid2D
 from lodestar.scene.dictionary import SceneDictionary
@@ -74,8 +75,8 @@ def test_names_move_with_the_map_and_last_in_a_save():
     names, found = RegionNames(), rooms()
     names.name(found, 2, None, "lab")
     jump = planar_transform(1.0, 0.0, 0.0)
-    names.move(jump)
-    found.move(jump)
+    names.move(MapCorrection(jump))
+    found.move(MapCorrection(jump))
     again = RegionNames.of_meta({"region_names": names.to_meta()})
     assert labels(again.applied(found, tuple(found.regions.values()))) == ["", "lab"]
     assert len(RegionNames.of_meta({})) == 0

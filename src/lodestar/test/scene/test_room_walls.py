@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lodestar.geometry.map_correction import MapCorrection
 from lodestar.geometry.poses import planar_transform
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.regions import segment_regions
@@ -93,7 +94,7 @@ def test_the_openings_move_with_the_map_and_are_shared_by_copies():
     assert DOOR[0] <= before[:, 1].min() and before[:, 1].max() <= DOOR[1]
     np.testing.assert_array_equal(same.openings(1, 2), before)
     rooms.at(before)  # fills the cells of no room
-    rooms.move(planar_transform(1.0, 0.0, 0.0))
+    rooms.move(MapCorrection(planar_transform(1.0, 0.0, 0.0)))
     assert not same.is_as(rooms)
     np.testing.assert_allclose(rooms.openings(1, 2), before + np.array([1.0, 0.0]))
     np.testing.assert_array_equal(same.openings(1, 2), before)

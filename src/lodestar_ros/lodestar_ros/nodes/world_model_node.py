@@ -129,7 +129,7 @@ class WorldModelNode(LodestarNode):
     def _tick(self) -> None:
         correction = self._facts.correction
         if correction is not None:
-            self._world.take_correction(*correction)
+            self._world.take_correction(*correction, self.now)
         self._world.tick(self.now)
 
     def _work(self, work: Callable[[], None]) -> None:

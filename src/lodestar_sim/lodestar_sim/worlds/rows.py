@@ -36,12 +36,12 @@ def two_rows(
     plan = Plan.empty(inner + 2 * MARGIN, sum(depths) + breadth + 2 * WALL + 2 * MARGIN)
     first = MARGIN + depths[0] + WALL
     hall = plan.carve(label, MARGIN, first, inner, breadth)
-    _row(plan, rng, rows[0], MARGIN, depths[0], first - WALL, hall)
-    _row(plan, rng, rows[1], first + breadth + WALL, depths[1], first + breadth, hall)
+    add_row(plan, rng, rows[0], MARGIN, depths[0], first - WALL, hall)
+    add_row(plan, rng, rows[1], first + breadth + WALL, depths[1], first + breadth, hall)
     return plan
 
 
-def _row(
+def add_row(
     plan: Plan,
     rng: np.random.Generator,
     row: list[tuple[str, int]],

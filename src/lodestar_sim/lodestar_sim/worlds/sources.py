@@ -13,7 +13,7 @@ from lodestar_sim.worlds.build import Site, build_world
 from lodestar_sim.worlds.errors import WorldError
 from lodestar_sim.worlds.floorplan import KINDS, floor_plan, read_arrays, read_ros_map
 from lodestar_sim.worlds.furnish import Furnisher
-from lodestar_sim.worlds.office import office_plan
+from lodestar_sim.worlds.office import office_plan, ring_plan
 from lodestar_sim.worlds.signs import with_signs
 from lodestar_sim.worlds.storeys import stacked_world
 from lodestar_sim.worlds.warehouse import warehouse_site
@@ -24,7 +24,7 @@ GENERATORS = ("apartment", "office", "warehouse")
 STORED = ("laboratory", "ramp")  # packaged world files
 _FOLDER = Path(__file__).parent / "stored"
 GROUND = ("stairs", "hole", "sills")  # options of a generated building's floor
-SWITCHES = ("locked", "events", "signs", "storeys", *GROUND)
+SWITCHES = ("locked", "events", "signs", "ring", "storeys", *GROUND)
 OPTIONS = (*SWITCHES, "kind")
 
 
@@ -34,7 +34,7 @@ def world_from_spec(spec: str, seed: int = 1) -> World:
     spec: apartment | office | warehouse (with ?locked=1 for a room that cannot be entered, ?stairs=1 for a flight of
     stairs that leads down, ?hole=1, ?sills=1 for sills of 3 cm in its doorways, ?events=1 for timed events,
     ?signs=1 for signs on its walls, which change nothing but colours; an apartment or office with ?storeys=2 for two
-    storeys and a flight of stairs between them),
+    storeys and a flight of stairs between them; an office with ?ring=1 for a corridor round a core of rooms),
     laboratory or ramp, two halls joined by a ramp of 5 degrees (packaged files), a world's .json file, a folder with
     occ_map.npy and valid_space.npy, or a map_server .yaml file. ?kind= of a map: its furniture, that of an apartment,
     office (default) or warehouse.
@@ -48,13 +48,15 @@ def world_from_spec(spec: str, seed: int = 1) -> World:
             raise WorldError(f"{spec}: only maps have a kind to choose; {name} is one")
         if options["storeys"]:
             return _stacked(spec, name, rng, options, seed)
+        if options["ring"] and (name != "office" or options["locked"]):
+            raise WorldError(f"{spec}: only an office has a ring, and no locked room in it")
         ground = frozenset(what for what in GROUND if options[what])
-        site = _site(name, rng, options["locked"])
+        site = _site(name, rng, options["locked"], options["ring"])
         world = build_world(name, name, site, seed, ground)
         if options["signs"]:
             world = with_signs(world, site.plan, seed)
     else:
-        if any(options[what] for what in ("locked", "signs", "storeys", *GROUND)):
+        if any(options[what] for what in ("locked", "signs", "ring", "storeys", *GROUND)):
             raise WorldError(
                 f"{spec}: only {', '.join(GENERATORS)} have {', '.join(('locked', 'signs', 'storeys', *GROUND))}"
             )
@@ -87,9 +89,11 @@ def _options(spec: str, query: str) -> dict[str, Any]:
     return options
 
 
-def _site(name: str, rng: np.random.Generator, locked: bool) -> Site:
+def _site(name: str, rng: np.random.Generator, locked: bool, ring: bool) -> Site:
     if name == "warehouse":
         return warehouse_site(rng, locked)
+    if ring:
+        return Site(ring_plan(rng), Furnisher(rng))
     plan = apartment_plan(rng, locked) if name == "apartment" else office_plan(rng, locked)
     return Site(plan, Furnisher(rng))
 

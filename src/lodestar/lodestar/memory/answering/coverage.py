@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lodestar.geometry.map_correction import MapCorrection
 from lodestar.geometry.poses import wrap_angle
 from lodestar.grid.looks import Looks
 from lodestar.grid.occupancy import OccupancyGrid2D
@@ -72,10 +73,11 @@ class FloorLooks:
             if memory.event is None:
                 self.look(memory.end, memory.position, memory.heading)
 
-    def move(self, jump: np.ndarray) -> None:
-        """Move every look by (4, 4), in map: the map was corrected."""
-        turn = math.atan2(jump[1, 0], jump[0, 0])
+    def move(self, correction: MapCorrection) -> None:
+        """Follow a correction of the map, each look as of its stamp."""
         for index, look in enumerate(self._looks):
+            jump = correction.at(look.stamp)
+            turn = math.atan2(jump[1, 0], jump[0, 0])
             x, y = jump[:2, :2] @ (look.x, look.y) + jump[:2, 3]
             self._looks[index] = Look(look.stamp, float(x), float(y), look.heading + turn)
         self._floor = None

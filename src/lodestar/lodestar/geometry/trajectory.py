@@ -1,0 +1,308 @@
+"""The robot's way as nodes, and what a jump of map <- odom moves of it (ADR 0095)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+
+from lodestar.geometry.map_correction import ALIKE, MapCorrection, rotation_vector, spread
+from lodestar.geometry.poses import inverse
+
+
+@dataclass(frozen=True)
+class ClosureConfig:
+    """Rules for what is a loop closure, and how the map follows it."""
+
+    enabled: bool = True  # False: every jump moves the whole map, as before ADR 0095
+    spacing: float = 0.5  # metres between nodes; SLAM Toolbox's minimum_travel_distance
+    heading: float = 0.5  # radians between nodes; SLAM Toolbox's minimum_travel_heading
+    shortest: float = 10.0  # metres of way of a loop; scan_buffer_maximum_scan_distance of our profile
+    near: float = (
+        5.0  # metres to the old way; loop_search_maximum_distance of our profile is 4, and 1 for sensors
+    )
+    storey: float = (
+        1.0  # metres above or below it; chosen: heights drift by 0.5 m, storeys are 2.5 m apart or more
+    )
+    share: float = (
+        0.15  # metres per metre of loop that odometry drifts at most; chosen, a Go2's are 0.01 to 0.02
+    )
+    turn: float = 0.01  # radians per metre of loop, likewise; chosen, a Go2's are 0.004
+    slack: float = 0.1  # metres and radians beyond both; chosen, the size of a jump
+    # Drift of odometry by which a correction is spread (issue 37: 1 to 2 % of the way, 0.25 degrees per metre, 1 %).
+    way_drift: float = 0.015  # metres per metre
+    heading_drift: float = 0.0044  # radians per metre
+    turn_drift: float = 0.01  # radians per radian turned
+    settled: float = (
+        0.02  # share by which a closed loop bends where another is closed; chosen: both ends hold it
+    )
+    beside: float = (
+        2.0  # metres beside the old way that count as being there again; chosen, a corridor's width
+    )
+    proof: float = 10.0  # metres there without a jump after which the loop counts as closed; chosen
+    submap: float = 10.0  # metres of way of a submap; chosen, `shortest`
+    most: int = 20_000  # nodes (10 km) after which every second old one is dropped; chosen
+
+
+_CONFIG = [ClosureConfig()]
+
+
+@contextmanager
+def closures_as(config: ClosureConfig) -> Iterator[None]:
+    """Have anchors that are made within follow this configuration; for comparisons."""
+    _CONFIG.append(config)
+    try:
+        yield
+    finally:
+        _CONFIG.pop()
+
+
+class Trajectory:
+    """The nodes of the robot's way, each with its place in map, and what a jump of map <- odom moves of it.
+
+    A node stands at every `spacing` metres or `heading` radians of odometry. Serial numbers count from 0.
+    """
+
+    def __init__(self, config: ClosureConfig | None = None) -> None:
+        self.config = config or _CONFIG[-1]
+        self._poses = np.empty((64, 4, 4))  # map <- sensor
+        self._stamps = np.empty(64)
+        self._serials = np.empty(64, np.int64)
+        self._way = np.empty(64)  # metres since the start
+        self._bends = np.empty((64, 2))  # drift of the edge that ends here: metres, radians
+        self._count = 0
+        self._next = 0
+        self._submap = 0
+        self._odom: np.ndarray | None = None  # odom <- sensor of the newest node
+        self._beside_since = np.inf  # way at which the robot came back to its old way
+        self._undo: list[tuple[np.ndarray, int, MapCorrection]] = []
+
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def serial(self) -> int:
+        """Return the serial number of the newest node, -1 before the first."""
+        return self._next - 1
+
+    @property
+    def way(self) -> float:
+        """Return the metres driven up to the newest node."""
+        return float(self._way[self._count - 1]) if self._count else 0.0
+
+    @property
+    def submap(self) -> int:
+        """Return the serial number of the first node of the newest submap: the newest way on which odometry drifts as
+        far as in `submap` metres. Loops that are closed count little.
+        """
+        return self._submap
+
+    def _find_submap(self) -> None:
+        if not self._count:
+            return
+        drift = np.cumsum(self._bends[: self._count, 0][::-1])
+        length = int(np.searchsorted(drift, self.config.submap * self.config.way_drift, "right"))
+        self._submap = int(self._serials[max(self._count - 1 - length, 0)])
+
+    def note(self, stamp: float, map_from_odom: np.ndarray, odom_from_sensor: np.ndarray) -> None:
+        """Take a pose; a node is made of it where the robot has come far enough. (4, 4) each."""
+        if not self.config.enabled:
+            return
+        distance, angle = self._since(odom_from_sensor)
+        if self._count and distance < self.config.spacing and angle < self.config.heading:
+            return
+        if self._count == len(self._stamps):
+            self._make_room()
+        if self._count:  # after a clock that was set back older nodes are found by their order alone
+            np.minimum(self._stamps[: self._count], stamp, out=self._stamps[: self._count])
+        i, self._odom = self._count, np.array(odom_from_sensor, np.float64)
+        self._poses[i] = map_from_odom @ odom_from_sensor
+        self._stamps[i], self._serials[i] = stamp, self._next
+        self._way[i] = self.way + distance if i else 0.0
+        self._bends[i] = self._drift(distance, angle)
+        self._count, self._next = i + 1, self._next + 1
+        self._settle_proven()
+        self._find_submap()
+
+    def restart_odometry(self) -> None:
+        """Expect another odometry: the next node follows the last one without way between them."""
+        self._odom = None
+
+    def _since(self, odom_from_sensor: np.ndarray) -> tuple[float, float]:
+        """Return metres and radians of odometry since the newest node."""
+        if self._odom is None:
+            return (np.inf if not self._count else 0.0), (0.0 if not self._count else self.config.heading)
+        step = inverse(self._odom) @ odom_from_sensor
+        angle = float(np.arccos(np.clip((np.trace(step[:3, :3]) - 1.0) / 2.0, -1.0, 1.0)))
+        return float(np.linalg.norm(step[:3, 3])), angle
+
+    def _drift(self, distance: float, angle: float) -> tuple[float, float]:
+        config = self.config
+        if not self._count:
+            return 0.0, 0.0
+        return config.way_drift * distance, config.heading_drift * distance + config.turn_drift * angle
+
+    def _old(self, place: np.ndarray, way: float, reach: float) -> np.ndarray:
+        """Return the nodes, ascending, within `reach` of a place (3,) from which there is a loop of way to it."""
+        old = int(np.searchsorted(self._way[: self._count], way - self.config.shortest, "right"))
+        away = self._poses[:old, :3, 3] - place
+        gaps = np.linalg.norm(away, axis=1)
+        near = np.flatnonzero((gaps <= reach) & (np.abs(away[:, 2]) <= self.config.storey))
+        if not len(near):
+            return near
+        return near[gaps[near] <= gaps[near].min() + ALIKE]
+
+    def _settle_proven(self) -> None:
+        """Count a loop as closed when the robot has driven along its old way and nothing jumped."""
+        newest = self._count - 1
+        old = self._old(self._poses[newest, :3, 3], self._way[newest], self.config.beside)
+        if not len(old):
+            self._beside_since = np.inf
+            return
+        self._beside_since = min(self._beside_since, self._way[newest])
+        if self._way[newest] - self._beside_since >= self.config.proof:
+            self._settle(int(old[0]), newest)
+
+    def _settle(self, first: int, last: int) -> None:
+        """The edges between two nodes are held from both sides."""
+        lengths = np.diff(self._way[first : last + 1])
+        most = self.config.settled * np.column_stack(
+            [self.config.way_drift * lengths, self.config.heading_drift * lengths]
+        )
+        self._bends[first + 1 : last + 1] = np.minimum(self._bends[first + 1 : last + 1], most)
+
+    # --- corrections ------------------------------------------------------------------------------------------
+
+    def correction(
+        self, before: np.ndarray, now: np.ndarray, odom_from_sensor: np.ndarray, stamp: float | None
+    ) -> MapCorrection:
+        """Return the move of the map by a jump of map <- odom from `before` to `now`, (4, 4) each.
+
+        It is rigid where the corrected pose meets no old node, or more is corrected than odometry drifts on the loop.
+        """
+        jump = now @ inverse(before)
+        if not self.config.enabled or not self._count or stamp is None:
+            return MapCorrection(jump)
+        undone = self._undone(jump, now, odom_from_sensor, stamp)
+        if undone is not None:
+            return undone
+        distance, angle = self._since(odom_from_sensor)
+        sensor, target = before @ odom_from_sensor, now @ odom_from_sensor
+        old = self._old(target[:3, 3], self.way + distance, self.config.near)
+        if not len(old):
+            return MapCorrection(jump)
+        first, loop = int(old[0]), self.way + distance - float(self._way[old[0]])
+        turned = rotation_vector(jump[:3, :3])
+        shift, config = float(np.linalg.norm(target[:3, 3] - sensor[:3, 3])), self.config
+        if (
+            shift > config.share * loop + config.slack
+            or np.linalg.norm(turned) > config.turn * loop + config.slack
+        ):
+            return MapCorrection(jump)
+        bends = np.vstack([self._bends[first + 1 : self._count], self._drift(distance, angle)])
+        places = np.vstack([self._poses[first : self._count, :3, 3], sensor[:3, 3]])
+        moves = np.tile(np.eye(4), (self._count + 1, 1, 1))
+        moves[first:] = spread(places, bends, turned, target[:3, 3])
+        moves[-1] = jump
+        stamps = np.append(self._stamps[: self._count], max(stamp, self._stamps[self._count - 1]))
+        serials = np.append(self._serials[: self._count], self._next)
+        return MapCorrection(jump, serials, stamps, np.vstack([self._poses[:first, :3, 3], places]), moves)
+
+    def _undone(
+        self, jump: np.ndarray, now: np.ndarray, odom_from_sensor: np.ndarray, stamp: float
+    ) -> MapCorrection | None:
+        """Return the inverse of the last correction where map <- odom is again what it was before it, else None."""
+        if not self._undo or not _is_same(self._undo[-1][0], now, odom_from_sensor):
+            return None
+        _, count, last = self._undo[-1]
+        if last.is_rigid:
+            return MapCorrection(jump)
+        moves = np.tile(jump, (self._count + 1, 1, 1))
+        rows = last.rows_of(self._serials[: self._count])
+        former = self._serials[: self._count] < count
+        moves[:-1][former] = np.linalg.inv(last.moves[rows[former]])
+        stamps = np.append(self._stamps[: self._count], max(stamp, self._stamps[self._count - 1]))
+        serials = np.append(self._serials[: self._count], self._next)
+        places = np.vstack([self._poses[: self._count, :3, 3], (now @ odom_from_sensor)[:3, 3]])
+        return MapCorrection(jump, serials, stamps, places, moves, undoes=True)
+
+    def follow(
+        self, correction: MapCorrection, before: np.ndarray, now: np.ndarray, sensor: np.ndarray
+    ) -> None:
+        """Move the nodes; the loop that was closed counts as settled. sensor: (4, 4) odom <- sensor at the jump."""
+        if not self._count:
+            return
+        serials = self._serials[: self._count]
+        undone = bool(self._undo) and _is_same(self._undo[-1][0], now, sensor)
+        self._poses[: self._count] = correction.of_serials(serials) @ self._poses[: self._count]
+        self._beside_since = np.inf
+        if undone:
+            self._undo.pop()
+            self._find_submap()
+            return
+        self._undo = [*self._undo[-_UNDO:], (np.array(before), self._next, correction)]
+        if not correction.is_rigid:
+            still = (correction.moves[:-1] == np.eye(4)).all(axis=(1, 2))
+            self._settle(max(int(np.argmin(still)) - 1, 0), self._count - 1)
+        self._find_submap()
+
+    # --- room and files ---------------------------------------------------------------------------------------
+
+    def _make_room(self) -> None:
+        """Double the arrays; beyond `most` nodes drop every second one of the older half."""
+        if self._count >= self.config.most:
+            half = self._count // 2
+            kept = np.concatenate([np.arange(0, half, 2), np.arange(half, self._count)])
+            lost = np.add.reduceat(
+                self._bends[: self._count], kept
+            )  # an edge has the drift of those that it replaces
+            for name in _ARRAYS:
+                getattr(self, name)[: len(kept)] = getattr(self, name)[kept]
+            self._bends[1 : len(kept)] = lost[:-1]
+            self._count = len(kept)
+            return
+        for name in _ARRAYS:
+            array = getattr(self, name)
+            grown = np.empty((2 * len(array), *array.shape[1:]), array.dtype)
+            grown[: self._count] = array[: self._count]
+            setattr(self, name, grown)
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """Return the nodes, for `read`."""
+        odom = np.full((4, 4), np.nan) if self._odom is None else self._odom
+        nodes = {f"trajectory{name}": getattr(self, name)[: self._count].copy() for name in _ARRAYS}
+        return {**nodes, "trajectory_odom": odom}
+
+    def read(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Go on from the nodes of `to_arrays`, none where there are none. Raises ValueError for others."""
+        if f"trajectory{_ARRAYS[0]}" not in arrays:
+            return
+        found = {name: np.array(arrays[f"trajectory{name}"]) for name in _ARRAYS}
+        count = len(found["_stamps"])
+        for name, array in found.items():
+            if array.shape != (count, *getattr(self, name).shape[1:]) or not np.isfinite(array).all():
+                raise ValueError(f"nodes of a trajectory: {name} is {array.shape}")
+        if count and ((np.diff(found["_serials"]) <= 0).any() or (np.diff(found["_way"]) < 0.0).any()):
+            raise ValueError("nodes of a trajectory are not in order")
+        for name, array in found.items():
+            setattr(self, name, np.concatenate([array, np.empty((64, *array.shape[1:]), array.dtype)]))
+        self._count, self._next = count, int(found["_serials"][-1]) + 1 if count else 0
+        self._undo, self._beside_since = [], np.inf
+        odom = np.asarray(arrays.get("trajectory_odom", np.nan), np.float64)
+        self._odom = odom if odom.shape == (4, 4) and np.isfinite(odom).all() else None
+
+
+_ARRAYS = ("_poses", "_stamps", "_serials", "_way", "_bends")
+_UNDO = 3  # corrections before the last that can be undone; chosen
+_SAME, _SAME_ANGLE = 0.05, 0.0175  # metres and radians within which map <- odom is what it was; half a jump
+
+
+def _is_same(before: np.ndarray, now: np.ndarray, odom_from_sensor: np.ndarray) -> bool:
+    """Return whether two map <- odom, (4, 4) each, place the sensor alike."""
+    moved = inverse(before @ odom_from_sensor) @ now @ odom_from_sensor
+    return bool(
+        np.linalg.norm(moved[:3, 3]) <= _SAME
+        and np.linalg.norm(rotation_vector(moved[:3, :3])) <= _SAME_ANGLE
+    )

@@ -86,6 +86,17 @@ def _frames(size: BuildingSize) -> list[_Frame]:
     return frames
 
 
+def room_at(size: BuildingSize, x: float, y: float) -> int:
+    """Return the number of the room at a place in one, in the order of the tour."""
+    block, across = divmod(y, _BLOCK)
+    return int(block) * 2 * size.columns + 2 * int(x // ROOM[0]) + int(across > ROOM[1])
+
+
+def board_heights() -> np.ndarray:
+    """Return the heights of the boards of a shelf, metres."""
+    return _FIRST + _STEP * np.arange(_BOARDS)
+
+
 def _shelves() -> list[tuple[float, float, float, float]]:
     """Return along, depth of the middle of each shelf of a room, and the direction that it is open to."""
     wide, deep = ROOM

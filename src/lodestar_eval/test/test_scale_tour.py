@@ -7,9 +7,13 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from embedders import LetterEmbedder
 
+from lodestar.models.phrases import PhraseBook
 from lodestar_eval.benchmarks.scale_tour import BENCHMARK
-from lodestar_eval.stocked_building import BuildingSize, stocked_building, tour_of
+from lodestar_eval.scale_tour import ScaleSettings, ScaleTour
+from lodestar_eval.stocked_building import BuildingSize, room_at, stocked_building, tour_of
+from lodestar_eval.stocked_map import fill
 from lodestar_sim.worlds.truth import obstacle_grid
 
 
@@ -59,3 +63,14 @@ def test_a_short_tour_loses_nothing_and_measures_every_mark(tmp_path):
     assert result.metrics["matched"] > 0.5 * result.metrics["objects"]
     assert result.metrics["entities"] < 1.1 * result.metrics["objects"]
     assert len(result.tables[0].rows) == 4 and not list(tmp_path.iterdir())
+
+
+def test_a_filled_map_knows_the_things_of_the_rooms_that_nobody_drove_through(tmp_path):
+    size = BuildingSize(blocks=1, columns=2, objects=400)
+    tour = ScaleTour(ScaleSettings(size, marks=(1.0,)), PhraseBook(LetterEmbedder()), tmp_path)
+    filled = fill(tour, range(2, size.rooms))
+    things = [one for one in tour.world.objects if room_at(size, *one.xy) in range(2, size.rooms)]
+    assert filled >= 0.98 * len(things) > 100
+    record = tour.run(rooms=1)
+    assert record.matched > filled and record.unknown_to_scene == 0 and record.marks[0].loaded
+    assert record.entities < 1.05 * record.matched

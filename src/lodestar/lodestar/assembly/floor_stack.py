@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 
 import cv2
 import numpy as np
 
+from lodestar.assembly.floor_archive import SavedFloors, floors_archive, floors_from
 from lodestar.assembly.parts import plan_mapper
 from lodestar.assembly.plan_chain import PlanChain
 from lodestar.floors.config import FloorsConfig
@@ -16,8 +18,10 @@ from lodestar.floors.records import UNKNOWN, Building, Floor, Passage, PassageKi
 from lodestar.floors.stair_finder import find_flights
 from lodestar.floors.watch import HeightWatch, Stand
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.mapping.grid_file import Mapper
+from lodestar.mapping.grid_file import VERSIONS, Mapper, grid_archive
 from lodestar.mapping.octomap import OctoMapper
+from lodestar.storage.archive import Archive
+from lodestar.storage.saved_map import GRID, ArchivePart
 from lodestar.timing.stamps import Periodic
 
 _SAME_LINE = 0.6  # m between the middles of two finds of one flight; half of its least width
@@ -42,6 +46,9 @@ class FloorStack:
         self._find_due = Periodic(config.find_period)
         self._finds: list[tuple[Passage, int]] = []  # not yet confirmed, and how often they were found
         self._failures: dict[int, int] = {}
+        self._measured: set[tuple[int, int]] = (
+            set()
+        )  # passage and floor of each edge that was seen from its floor
 
     @property
     def rests(self) -> bool:
@@ -190,6 +197,46 @@ class FloorStack:
         )
         self.building = self.building.with_passage(joined)
 
+    # --- saved maps -----------------------------------------------------------------------------------------
+
+    def part(
+        self, now: Callable[[], float], kept: Callable[[], object] = lambda: None
+    ) -> ArchivePart[SavedFloors]:
+        """Return the part of a saved map: the plans of all floors. kept: see `exchange`."""
+
+        def capture() -> Archive:
+            self._keep_mapper()
+            active = self.building.active or self._last
+            if not self.building.floors:
+                return grid_archive(self._plan.mapper, now())
+            return floors_archive(self.building, active, self._mappers, now())
+
+        plain = self._plan.part(now)
+        return ArchivePart(
+            GRID, VERSIONS, capture, lambda archive: floors_from(archive, plain.build),
+            lambda saved: self.use(saved, now), kept, is_optional=True,
+        )  # fmt: skip
+
+    def use(self, saved: SavedFloors, now: Callable[[], float]) -> Callable[[], None]:
+        """Take the floors of a saved map into use; return what takes that back. The robot is on the active one."""
+        former = self.building, self._mappers, self._last, self._watch
+        back = self._plan.use(saved.active, now)
+        self._watch = HeightWatch(self.config.watch)
+        self._returning = self._crossing = None
+        self._finds = []
+        if saved.building is None or saved.mappers is None:
+            self.building, self._mappers, self._last = Building(), {}, UNKNOWN
+        else:
+            told = self.config.stairs or self.config.lifts
+            self.building = replace(saved.building, is_told=told)
+            self._mappers, self._last = dict(saved.mappers), saved.building.active
+
+        def take_back() -> None:
+            back()
+            self.building, self._mappers, self._last, self._watch = former
+
+        return take_back
+
     # --- passages -----------------------------------------------------------------------------------------
 
     def cross(self, passage: Passage | None) -> None:
@@ -210,6 +257,20 @@ class FloorStack:
         named = replace(passage, id=identity, source=Source.NAMED)
         self.building = self.building.with_passage(named)
         return named
+
+    def arrive(self, stamp: float, level: int) -> None:
+        """A person says on which level a lift has let the robot out, whose height its legs do not feel."""
+        last = self.building.floor(self._last)
+        known = self.building.of_level(level)
+        if last is None or (known is not None and known.id == self._last):
+            return
+        self._keep_mapper()
+        if known is not None:
+            self._come_back(stamp, known)
+            return
+        steps = level - last.level
+        over = steps * self.config.typical_storey
+        self._begin_floor(stamp, last, last.height + over, over)
 
     def say_level(self, level: int) -> None:
         """A person says on which level the robot is; the levels of the other floors move with it."""
@@ -257,6 +318,7 @@ class FloorStack:
                     self._finds.append((found, count + 1))
                 else:
                     identity = max((one.id for one in self.building.passages), default=0) + 1
+                    self._measured.add((identity, here))
                     self.building = self.building.with_passage(replace(found, id=identity))
                 return
         self._finds = [*self._finds[-15:], (found, 1)]  # the oldest of sixteen is forgotten; chosen
@@ -266,7 +328,7 @@ class FloorStack:
         shown, before = math.dist(found.low, found.high), math.dist(known.low, known.high)
         joined = UNKNOWN not in (known.lower, known.upper)
         if not joined and shown < 0.8 * before:
-            return
+            return  # it shows less of the flight
         renewed = replace(known, width=found.width, refused=known.refused or found.refused)
         if not joined:
             renewed = replace(
@@ -276,7 +338,12 @@ class FloorStack:
             renewed = replace(renewed, low=found.low)
         else:
             renewed = replace(renewed, high=found.high)
-        if math.dist(renewed.low, known.low) + math.dist(renewed.high, known.high) > 0.05:
+        self._measured.add((known.id, here))
+        if joined and {(known.id, known.lower), (known.id, known.upper)} <= self._measured:
+            (x0, y0), (x1, y1) = renewed.low, renewed.high
+            renewed = replace(renewed, heading=math.atan2(y1 - y0, x1 - x0))  # the edges tell it best
+        moved = math.dist(renewed.low, known.low) + math.dist(renewed.high, known.high)
+        if moved + abs(math.remainder(renewed.heading - known.heading, math.tau)) > 0.05:
             self.building = self.building.with_passage(renewed)
 
 

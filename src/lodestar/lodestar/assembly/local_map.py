@@ -96,7 +96,7 @@ class LocalMap:
         """See `PlanChain.take_turn`."""
         with self._stages("grid"):
             if self.floors.observe(turn.stamp, turn.map_from_odom @ turn.odom_from_base):
-                self._follow_building()
+                self.follow_building()
             if self.floors.rests:
                 return
             self._planned(self.plan.take_turn(turn))
@@ -113,7 +113,7 @@ class LocalMap:
         """Return what of the scene lies on the floor that the robot is on: all of it while there is one floor."""
         return self.mirror if self._here is None else self._here
 
-    def _follow_building(self) -> None:
+    def follow_building(self) -> None:
         """Take rooms, zones and things of the floor into use that the robot is on now."""
         building, former = self.floors.building, self.scene.building
         self.scene.change_floor(building)
@@ -293,13 +293,15 @@ class LocalMap:
         self.seen = None
         self._layers_due.reset()
         self._display_due.reset()
+        self._here, self.scene.building = None, Building()
+        self.follow_building()
         self._find_rooms()
 
     def _parts(self, now: float) -> tuple[ArchivePart[Any], ...]:
         clock = lambda: now  # noqa: E731
         return (
             self.scene.part(clock, put=partial(self.scene.use, mark="")),
-            self.plan.part(clock),
+            self.floors.part(clock),
             self.voxels.part(clock, mark=""),
             way_part(lambda: self.plan.ways, self._use_ways or self.plan.use_ways, clock),
         )

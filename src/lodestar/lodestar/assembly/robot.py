@@ -35,6 +35,7 @@ from lodestar.assembly.search_pictures import SearchPictures
 from lodestar.experts.protocol import Expert, Proposal, ProposalRequest, Rejection, Thinking
 from lodestar.experts.registry import EGO_VLM, holder
 from lodestar.experts.specs import Role
+from lodestar.floors.lift_ride import LiftRide
 from lodestar.floors.records import Building, PassageKind
 from lodestar.floors.stair_walk import StairWalk, Stance, WalkStatus
 from lodestar.geometry.poses import planar_transform, yaw_of
@@ -129,7 +130,7 @@ class HeadlessRobot:
         self._panels: dict[int, ExpertPanel] = {}  # by floor: what experts know belongs to one
         self._pictures_from: SearchPictures | None = None
         self.panel = self._made_panel()
-        self.walk: StairWalk | None = None  # that is under way
+        self.walk: StairWalk | LiftRide | None = None  # that is under way
         self._walked = 0  # its ticket
         self._told = Building()
         self._given: OccupancyGrid2D | None = None
@@ -173,14 +174,18 @@ class HeadlessRobot:
         command = walk.update(now, Stance(pose, float(map_from_base[2, 3]), tilt, stamp))
         if walk.status is not WalkStatus.WALKING:
             self.walk = None
+            if isinstance(walk, LiftRide) and walk.status is WalkStatus.DONE and walk.reached is not None:
+                self.map.floors.arrive(now, walk.reached)
+                self.map.follow_building()
             self.loop.on_skill(self._walked, SkillEnd(walk.status is WalkStatus.DONE, walk.why))
         return command
 
     def _take_passage(self, command: TakePassage) -> None:
-        if command.passage.kind is not PassageKind.STAIRS:
-            self.loop.on_skill(command.ticket, SkillEnd(False, "nobody here takes lifts"))
-            return
-        self.walk = StairWalk(command.passage, command.floor, self.config.shared.floors.walk)
+        floors = self.config.shared.floors
+        if command.passage.kind is PassageKind.LIFT:
+            self.walk = LiftRide(command.passage, command.level, floors.ride)
+        else:
+            self.walk = StairWalk(command.passage, command.floor, floors.walk)
         self._walked = command.ticket
         self.map.floors.cross(command.passage)
 

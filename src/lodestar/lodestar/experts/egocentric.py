@@ -326,12 +326,13 @@ class EgocentricExpert:
         """Return the id of the nearest entity at the place of an object's mark; 0 = none."""
         if self._mirror is None or mark.box_min is None:
             return 0
+        reach = self.config.same_place
         here = [
             e
-            for e in self._mirror.entities.values()
+            for e in self._mirror.near(mark.position - reach, mark.position + reach)
             if e.state is not EntityState.ARCHIVED
             and same_kind(e.label, mark.label)
-            and float(point_box_distance(mark.position, e.box_min, e.box_max)) <= self.config.same_place
+            and float(point_box_distance(mark.position, e.box_min, e.box_max)) <= reach
         ]
         return min(here, key=lambda e: float(np.linalg.norm(e.mean - mark.position))).id if here else 0
 

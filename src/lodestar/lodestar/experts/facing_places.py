@@ -115,7 +115,7 @@ def support_of(
     low, high = (np.asarray(corner, np.float64) for corner in box)
     middle, size = (low + high)[:2] / 2.0, float(np.prod((high - low)[:2]))
     best: tuple[float, tuple[np.ndarray, np.ndarray]] | None = None
-    for entity in mirror.entities.values() if mirror is not None else ():
+    for entity in mirror.near(middle, middle) if mirror is not None else ():
         under = entity.state is EntityState.ACTIVE and (entity.box_min[:2] <= middle).all()
         under = (
             under

@@ -85,19 +85,21 @@ class GlimpseMemory:
         boxes: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {
             g.thing.detection.label: [] for g in self._glimpses
         }
-        for entity in mirror.entities.values() if boxes else ():
+        reach = self._config.same_place
+        centers = np.array([g.thing.center for g in self._glimpses]).reshape(-1, 3)
+        around = {one.id: one for place in centers for one in mirror.near(place - reach, place + reach)}
+        for entity in around.values():
             if entity.state is EntityState.ARCHIVED:
                 continue
             for label, found in boxes.items():
                 if same_kind(entity.label, label):
                     found.append((entity.box_min, entity.box_max))
-        centers = np.array([g.thing.center for g in self._glimpses]).reshape(-1, 3)
         unknown = np.ones(len(centers), bool)
         for label, found in boxes.items():
             if found:
                 own = np.array([g.thing.detection.label == label for g in self._glimpses])
                 away = point_box_distance(centers[own, None], *np.array(found).transpose(1, 0, 2))
-                unknown[own] = away.min(axis=1) > self._config.same_place
+                unknown[own] = away.min(axis=1) > reach
         self._glimpses = [g for g, kept in zip(self._glimpses, unknown) if kept]
         return list(self._glimpses)
 

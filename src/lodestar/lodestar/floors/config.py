@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
+from lodestar.floors.lift_ride import LiftConfig
 from lodestar.floors.records import Passage, PassageKind
 from lodestar.floors.stair_finder import StairConfig
 from lodestar.floors.stair_walk import StairWalkConfig
@@ -45,6 +46,7 @@ class FloorsConfig:
     watch: WatchConfig = field(default_factory=WatchConfig)
     flights: StairConfig = field(default_factory=StairConfig)
     walk: StairWalkConfig = field(default_factory=StairWalkConfig)
+    ride: LiftConfig = field(default_factory=LiftConfig)
 
     def seconds_over(self, passage: Passage) -> float:
         """Return the expected seconds that a passage takes, from before its edge to behind its other one."""

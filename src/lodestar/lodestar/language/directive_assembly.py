@@ -18,6 +18,7 @@ from lodestar.language.directive import (
     StopRequested,
 )
 from lodestar.language.directive_draft import Draft
+from lodestar.language.items import DOWNSTAIRS, UPSTAIRS
 from lodestar.language.phrase_items import item_of
 from lodestar.language.phrases import Things
 from lodestar.language.refusal_reasons import HALT_ALONE, why_no_steps
@@ -111,5 +112,8 @@ def _room_of(step: Step) -> Scope | None:
         return step.scope
     if graph.target.category in ("spot",):
         return None
+    if step.scope.level is not None and load_vocabulary().is_in("LEVELS", graph.target.category.split()[-1]):
+        relative = step.scope.level in (UPSTAIRS, DOWNSTAIRS)  # the robot is there then
+        return None if relative else Scope((), step.scope.level)  # a floor is no room
     short = replace(graph, variables=graph.variables[:1], predicates=graph.predicates[:1])
     return Scope((short,), step.scope.level)

@@ -11,6 +11,7 @@ from lodestar.language.directive import (
     Pose,
     Scope,
 )
+from lodestar.language.items import DOWNSTAIRS, EVERY_LEVEL, UPSTAIRS
 from lodestar.language.query_graph import Predicate, QueryGraph
 from lodestar.language.vocabulary import load_vocabulary
 from lodestar.models.english import with_article
@@ -64,13 +65,16 @@ def _alternatives(item: Item, article: str) -> str:
     return said
 
 
+_LEVELS = {UPSTAIRS: " upstairs", DOWNSTAIRS: " downstairs", EVERY_LEVEL: " on every floor"}
+
+
 def scope_words(scope: Scope, link: str = " in ", joins: str = " or ") -> str:
     """A scope in words, "" for an empty one. link: the words before the rooms. joins: those between two rooms."""
     said = ""
     if scope.rooms:
         said = link + joins.join(graph_words(room, "the ") for room in scope.rooms)
     if scope.level is not None:
-        said += f" on level {scope.level + 1}"
+        said += _LEVELS.get(scope.level) or f" on level {scope.level + 1}"
     if scope.around is not None:
         said += " around " + graph_words(scope.around, "the ")
     return said

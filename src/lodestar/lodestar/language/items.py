@@ -115,11 +115,16 @@ class Pose:
             raise OutOfBounds("a place needs finite coordinates in metres, each less than 1,000,000")
 
 
+#: Levels that are said from where the robot is when the step begins, and all of them; no building has so many.
+UPSTAIRS, DOWNSTAIRS, EVERY_LEVEL = 1000, -1000, 2000
+
+
 @dataclass(frozen=True)
 class Scope:
     """The rooms, the level and the surroundings in which a step takes place. Empty: wherever the robot can go.
 
-    rooms: any of them, each a graph whose target is the room. level: of the building, 0 = ground, None = any.
+    rooms: any of them, each a graph whose target is the room. level: of the building, 0 = ground, None = any; or
+    UPSTAIRS, DOWNSTAIRS, EVERY_LEVEL.
     around, radius: within `radius` metres of a thing.
     """
 

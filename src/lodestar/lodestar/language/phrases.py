@@ -139,6 +139,8 @@ def _related(phrase: Phrase, relation: Relation) -> Phrase:
         ground = relation.name == "On" and all(
             not a.noun.adjectives and a.noun.determiner != "this" for a in anchors
         )
+        if ground and len(anchors) == 1 and anchors[0].noun.determiner in _EACH and _is_level(anchors[0]):
+            return replace(phrase, level=_level_words(anchors[0]))  # "the chairs on each floor"
         if ground and all(load_lexicon().canonical(a.head) == "floor" for a in anchors):
             return replace(phrase, relations=(*phrase.relations, relation))
         if all(a.is_whole and not a.noun.adjectives for a in anchors):
@@ -158,7 +160,7 @@ def _related(phrase: Phrase, relation: Relation) -> Phrase:
                 return phrase.with_relations(beside)
         placed = all(a.is_place for a in anchors)
         if placed and _is_level(anchors[0]) and not relation.negated:
-            level = replace(phrase, level=" ".join(anchors[0].noun.words))
+            level = replace(phrase, level=_level_words(anchors[0]))
             return level.with_relations(anchors[0].relations)  # "the room on level 2 next to the foyer"
         if placed and not relation.negated and relation.name not in ("Near", "NextTo"):
             return replace(phrase, rooms=(*phrase.rooms, *anchors))
@@ -170,8 +172,15 @@ def _related(phrase: Phrase, relation: Relation) -> Phrase:
     return replace(phrase, relations=(*phrase.relations, relation))
 
 
+_EACH = ("each", "every", "any", "all")
 #: The middle of the room.
 CENTER = Phrase(NounWords(("center",), "center", (), "the"))
+
+
+def _level_words(phrase: Phrase) -> str:
+    """Return the words of a level, with "each" or "every" where all are meant."""
+    noun = phrase.noun
+    return " ".join((noun.determiner, *noun.words) if noun.determiner in _EACH else noun.words)
 
 
 def _is_level(phrase: Phrase) -> bool:

@@ -14,10 +14,12 @@ from lodestar.language.directive import (
     StepKind,
 )
 from lodestar.language.directive_draft import AROUND, NEARBY, Draft
+from lodestar.language.items import EVERY_LEVEL
 from lodestar.language.noun_words import GENERIC, NounWords
 from lodestar.language.phrase_graphs import generic, graphs_of
 from lodestar.language.phrase_items import (
     is_all,
+    is_level,
     item_of,
     level_of,
     scope_of,
@@ -47,6 +49,8 @@ def explored(draft: Draft, kind: str, meaning: dict[str, Any]) -> list[Step]:
     for phrase in things.excluded:
         draft.constraints.append((ConstraintKind.STAY_OUT, Things((phrase,)), None))
     if step is StepKind.PATROL:
+        if len(things.phrases) == 1 and is_all(things.phrases[0]) and is_level(things.phrases[0]):
+            return [Step(step, scope=Scope((), EVERY_LEVEL))]
         if all(p.is_whole for p in things.phrases):
             return [Step(step)]
         first = things.phrases[0]
@@ -61,6 +65,8 @@ def explored(draft: Draft, kind: str, meaning: dict[str, Any]) -> list[Step]:
         return [Step(step, scope=Scope(around=graphs_of(near.anchors[0])[0], radius=AROUND))]
     if all(p.is_whole or p.noun.is_anything for p in things.phrases):
         return [Step(step, scope=scope_of(first))]
+    if len(things.phrases) == 1 and (floor := scope_of(first)).level is not None:
+        return [Step(step, scope=Scope((), floor.level))]
     if all(p.is_place for p in things.phrases):
         over = tuple(graphs_of(replace(p, rooms=()))[0] for p in things.phrases)
         return [Step(step, scope=Scope(over, level_of(things.phrases[0].level)))]

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from lodestar.floors.records import level_name
 from lodestar.language.directive import EVERY, ROBOT_FRAME, Item, Step, StepKind
 from lodestar.language.item_words import (
     graph_words,
@@ -18,6 +19,7 @@ from lodestar.language.item_words import (
     scope_words,
     several_words,
 )
+from lodestar.language.items import EVERY_LEVEL, UPSTAIRS
 from lodestar.models.english import listed, with_article
 from lodestar.scene.captions import clean_text
 
@@ -83,10 +85,24 @@ def _go(step: Step) -> str:
     return f"go {_to(step.item)}{where}" if step.item is not None else f"go{where}"
 
 
+def _explore(step: Step) -> str:
+    scope = step.scope
+    if (
+        scope.level is not None
+        and not scope.rooms
+        and scope.around is None
+        and abs(scope.level) < abs(UPSTAIRS)
+    ):
+        return f"explore the {level_name(scope.level)}"
+    return f"explore{scope_words(scope, ' ', ' and ')}" if scope else "explore the building"
+
+
 def _patrol(step: Step) -> str:
     if step.stops:
         return f"patrol {listed(item_words(stop) for stop in step.stops)}"
     rooms = [graph_words(room, "all the ") for room in step.scope.rooms]
+    if not rooms and step.scope.level == EVERY_LEVEL:
+        return "patrol all floors"
     return f"patrol {listed(rooms)}" if rooms else "patrol the building"
 
 
@@ -140,9 +156,7 @@ _BUILT_IN = (
     StepSpec(StepKind.FIND, _about("find", _one), _search_in_words),
     StepSpec(
         StepKind.EXPLORE,
-        lambda step: (
-            f"explore{scope_words(step.scope, ' ', ' and ')}" if step.scope else "explore the building"
-        ),
+        _explore,
         lambda step: "explore until nothing is left",
     ),
     StepSpec(StepKind.LIST, _about("list", several_words), _every("list")),

@@ -216,10 +216,10 @@ def spots(draft: Draft, relations: Sequence[Any], later: bool = False) -> list[S
 
 def _level(text: str) -> list[Step]:
     """The step to a level with a number; none to one that is only above or below (`clause_steps`)."""
-    words = (text.split()[-1],)
-    level = level_of(text)
+    level, last = level_of(text), text.split()[-1]
     if level is None:
         return []
+    words = ("floor",) if last in ("upstairs", "downstairs") else (last,)
     place = Phrase(NounWords(words, words[0], ()))
     return [Step(StepKind.GO, Item((graphs_of(place),)), scope=Scope((), level))]
 

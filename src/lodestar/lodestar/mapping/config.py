@@ -60,9 +60,9 @@ class FloorConfig:
     noise_per_meter: float = 0.01  # ... and per metre of its range (0.6 degrees of attitude)
     gate: float = 3.0  # standard deviations within which a return tells of the same surface ...
     least_gate: float = 0.05  # ... and at least this far, m
-    # m under the robot's feet from which a return tells of another storey, which is seen through a stairwell; chosen:
-    # below the lowest storey of 2.0 m, and below every step and hole of one
-    depth: float = 1.8
+    # m under the robot's feet from which on a ray tells of another storey, which is seen through a stairwell; chosen:
+    # five steps, which show a flight, and less than a storey without the headroom of 1.9 m under it
+    depth: float = 0.8
     rise: float = 0.3  # m by which a floor may rise where TF drifts; higher things stand on it
 
 

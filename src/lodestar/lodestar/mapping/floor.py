@@ -168,11 +168,17 @@ class FloorMap:
             round(x / self._resolution) - int(corner[0]), round(y / self._resolution) - int(corner[1])
         )
 
-    def is_below(self, points: np.ndarray) -> np.ndarray:
-        """Return (N,) bool: the points (N, 3), metres in map, that lie on a storey below the robot's."""
+    def _above_next_storey(self, returns: np.ndarray, origin: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the ends (N, 3) of rays, no deeper than `depth`, and (N,) bool: those that end on a storey below."""
         if self._ground is None:
-            return np.zeros(len(points), bool)
-        return np.asarray(points[:, 2] < self._ground - self.config.depth)
+            return returns, np.zeros(len(returns), np.bool_)
+        lowest = self._ground - self.config.depth
+        below = returns[:, 2] < lowest
+        if below.any():
+            share = (origin[2] - lowest) / np.maximum(origin[2] - returns[below, 2], 1e-6)
+            returns = returns.copy()
+            returns[below] = origin + share[:, None] * (returns[below] - origin)
+        return returns, below
 
     def _compare_feet(self, column: int, row: int) -> None:
         """Follow how far the floor around a cell lies over the feet; a wrong `base_height` shows as that error."""
@@ -196,11 +202,13 @@ class FloorMap:
         self._scan += 1
         used = np.ones(len(returns), np.bool_)
         ground = self._ground if self._ground is not None else 0.0
+        returns, below = self._above_next_storey(returns, origin)
         ends, start = floor_kernels.in_cells(returns, origin, corner, self._resolution)
         floor_kernels.trace_below(
             self.height, self.hits, self.passed, self._touched, self._scan, ends, start,
             ground - config.doubt, ground + config.rise, _MIRROR, used,
         )  # fmt: skip
+        used &= ~below
         cells, rays = floor_kernels.lowest_returns(
             ends, used, self._lowest, self._highest, self._spread, self._seen, self._scan, config.noise,
             config.noise_per_meter, start, self._resolution,

@@ -186,7 +186,6 @@ class OctoMapper:
         corner = np.asarray(self._origin_cell)
         if map_from_base is not None:
             floor.tread(map_from_base, corner)
-        points_map = points_map[~floor.is_below(points_map)]
         node = self._node
         used = floor.observe(
             points_map, origin, corner, self.config.max_range, 0 if node is None else node[0] + 1

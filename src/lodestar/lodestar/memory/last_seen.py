@@ -172,7 +172,13 @@ class LastSeenPlaces:
         self._now = stamp
         shown = self._shown([s for s in self._spots.values() if not s.empty], map_from_camera, grid)
         told = []
-        for spot in self._without(shown, _Present(scene)) if shown else ():
+        reach = self.config.same_place
+        around = {
+            entity.id: entity
+            for spot in shown
+            for entity in scene.near(spot.seen.box[0] - reach, spot.seen.box[1] + reach)
+        }
+        for spot in self._without(shown, _Present(around.values())):
             spot.looks += 1
             if spot.looks >= self.config.looks:
                 self._empty(spot)
@@ -212,9 +218,9 @@ class LastSeenPlaces:
         that was seen last is first, `told` at most.
         """
         spots = [s for s in reversed(self._spots.values()) if not s.empty and not self._is_over(s)]
-        spots = self._without(spots, _Present(scene))
+        spots = self._without(spots, _Present(scene.entities.values()))
         if spots:
-            given_up = _Present(scene, archived=True)
+            given_up = _Present(scene.entities.values(), archived=True)
             spots = [spot for spot in spots if not self._is_given_up(spot, given_up)]
         return tuple(spot.seen for spot in spots[: self.config.told])
 
@@ -253,11 +259,11 @@ class LastSeenPlaces:
 
 
 class _Present:
-    """Boxes of the scene's entities by kind. archived: of those that it has given up instead of the present ones."""
+    """Boxes of entities of the scene by kind. archived: of those that it has given up instead of the present ones."""
 
-    def __init__(self, scene: SceneMirror, *, archived: bool = False) -> None:
+    def __init__(self, entities: Iterable[Entity], *, archived: bool = False) -> None:
         self._of_label: defaultdict[str, list[Entity]] = defaultdict(list)
-        for entity in scene.entities.values():
+        for entity in entities:
             if (entity.state is EntityState.ARCHIVED) == archived:
                 self._of_label[entity.label].append(entity)
         self._of_kind: dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}

@@ -171,7 +171,7 @@ class SceneChanges:
             and other.state is not EntityState.ARCHIVED
             and kind_of(other.label) == kind
             and float(box_distance(low, high, *_box(other))) <= self.config.part_reach
-            for other in self._scene.entities.values()
+            for other in self._scene.near(low - self.config.part_reach, high + self.config.part_reach)
         )
 
     def _told(self, kind: EventKind, entity: Entity, known: _Known, stamp: float) -> SceneChange:

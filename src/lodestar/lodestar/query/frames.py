@@ -7,6 +7,7 @@ anchor; otherwise a viewer in the middle of the room who faces the anchor.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -93,12 +94,18 @@ def in_views(
     return total / np.maximum(counted, 1.0), counted > 0
 
 
+class ViewsByRow(Protocol):
+    """Views of an entity by its row."""
+
+    def __getitem__(self, row: int, /) -> tuple[View, ...]: ...
+
+
 def side_scores(
     name: str,
     rows: np.ndarray,
     anchors: np.ndarray,
     boxes: Boxes,
-    views: list[tuple[View, ...]],
+    views: ViewsByRow,
     fronts: np.ndarray,
     middles: np.ndarray,
     stated: Viewer | None,

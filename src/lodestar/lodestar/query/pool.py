@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import attrgetter
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from lodestar.scene.records import Entity, EntityState, Region, View
 from lodestar.scene.regions import ON_PLATE, RegionMap, is_called
 from lodestar.scene.room_walls import walled_off
 
+_ID = attrgetter("id")
 UNDECIDED = 0.5
 UNVERIFIED = 0.75  # score of predicates that the scene cannot verify: "on the wall", rooms without regions
 _EDGE = 1e-3  # metres; least side of a box
@@ -29,12 +31,23 @@ _TURNED = {"Near": "Near", "NextTo": "NextTo", "Above": "Below", "Below": "Above
 
 
 @dataclass(frozen=True)
+class EntityViews:
+    """Views of each entity of a list, by its place in it."""
+
+    entities: list[Entity]
+
+    def __getitem__(self, row: int) -> tuple[View, ...]:
+        return self.entities[row].views
+
+
+@dataclass(frozen=True)
 class Pool:
     """N entities by id. fronts: (N, 3), NaN if unknown; colors: (N, 3) in [0, 1], NaN if unknown.
 
     room_low, room_high: (N, 2) bounds in plan of the entities in an entity's region. kind_of: (N,) index into the
     unique pairs of label and caption; look_of: (N,) index into the unique pairs of known attributes and caption.
-    region_of: (N,) ids. described: (N,) bool, the entity has a vector of its caption.
+    region_of: (N,) ids. described: (N,) bool, the entity has a vector of its caption. told: (N,) bool, people stated
+    something of it.
     rooms: None = nothing is known of walls between them.
     """
 
@@ -52,9 +65,9 @@ class Pool:
     kind_of: np.ndarray
     looks: Looks
     look_of: np.ndarray
-    views: list[tuple[View, ...]]
     region_of: np.ndarray
     described: np.ndarray
+    told: np.ndarray
     regions: Mapping[int, Region] | None = None
     observer: np.ndarray | None = None
     rooms: RegionMap | None = None
@@ -74,7 +87,7 @@ class Pool:
 
         Boxes that are not finite or have swapped corners become points at the mean.
         """
-        own = list(entities) if ordered else sorted(entities, key=lambda e: e.id)
+        own = list(entities) if ordered else sorted(entities, key=_ID)
         boxes = _boxes(own)
         presence = np.array([config.uncertain if e.state == EntityState.UNCERTAIN else 1.0 for e in own])
         kinds, kind_of = _unique(_kind_pairs(own))
@@ -84,8 +97,9 @@ class Pool:
         return Pool(
             own, boxes, presence, phrases, config, table or load_table(),
             _vectors([e.front for e in own]), _vectors([e.color for e in own]),
-            low, high, Kinds(kinds), kind_of, Looks(looks), look_of, [e.views for e in own], region_of,
-            np.array([CHANNEL in e.embeddings for e in own], bool), regions, observer, rooms,
+            low, high, Kinds(kinds), kind_of, Looks(looks), look_of, region_of,
+            np.array([CHANNEL in e.embeddings for e in own], bool), np.array([bool(e.stated) for e in own], bool),
+            regions, observer, rooms,
         )  # fmt: skip
 
     def renewed(
@@ -95,9 +109,8 @@ class Pool:
         rooms: RegionMap | None = None,
     ) -> Pool:
         """Return `Pool.of` these entities; what this pool holds of the same objects is not read again."""
-        own = sorted(entities, key=lambda e: e.id)
-        row_of = {id(entity): row for row, entity in enumerate(self.entities)}
-        before = np.array([row_of.get(id(entity), -1) for entity in own], int)
+        own = sorted(entities, key=_ID)
+        before = self._rows_of(own)
         fresh = np.flatnonzero(before < 0)
         if 2 * len(fresh) > len(own):
             return Pool.of(
@@ -125,9 +138,28 @@ class Pool:
         return Pool(
             own, boxes, merged(self.presence, part.presence), self.phrases, self.config, self.table,
             merged(self.fronts, part.fronts), merged(self.colors, part.colors), low, high, kinds, kind_of, looks,
-            look_of, [e.views for e in own], region_of, merged(self.described, part.described), regions, self.observer,
-            rooms,
+            look_of, region_of, merged(self.described, part.described), merged(self.told, part.told), regions,
+            self.observer, rooms,
         )  # fmt: skip
+
+    def _rows_of(self, entities: list[Entity]) -> np.ndarray:
+        """Return (N,) int: the row of each of these entities, sorted by id, -1 where it is no object of this pool."""
+        known = np.fromiter(map(_ID, self.entities), np.int64, len(self.entities))
+        if not len(known) or (np.diff(known) <= 0).any():
+            row_of = {id(entity): row for row, entity in enumerate(self.entities)}
+            return np.array([row_of.get(id(entity), -1) for entity in entities], int)
+        ids = np.fromiter(map(_ID, entities), np.int64, len(entities))
+        rows = np.minimum(np.searchsorted(known, ids), len(known) - 1)
+        own = self.entities
+        same = np.fromiter(
+            (own[row] is entity for row, entity in zip(rows.tolist(), entities)), bool, len(entities)
+        )
+        return np.where(same, rows, -1)
+
+    @property
+    def views(self) -> EntityViews:
+        """Return the views of each entity."""
+        return EntityViews(self.entities)
 
     @cached_property
     def is_described(self) -> bool:
@@ -155,9 +187,10 @@ class Pool:
     def stated(self) -> dict[str, list[tuple[int, int, float]]]:
         """Return what people stated, by predicate: (row, row of the other, score), where the two are still near."""
         found: dict[str, list[tuple[int, int, float]]] = {}
-        row_of = {entity.id: row for row, entity in enumerate(self.entities)}
-        for row, entity in enumerate(self.entities):
-            for said in entity.stated:
+        told = np.flatnonzero(self.told).tolist()
+        row_of = {entity.id: row for row, entity in enumerate(self.entities)} if told else {}
+        for row in told:
+            for said in self.entities[row].stated:
                 other = row_of.get(said.other)
                 if other is None or other == row:
                     continue
@@ -268,11 +301,10 @@ def _vectors(values: list[np.ndarray | None]) -> np.ndarray:
 
 def _rooms(boxes: Boxes, region: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     low, high = np.zeros((len(region), 2)), np.zeros((len(region), 2))
-    _, room = np.unique(region, return_inverse=True)
-    count = int(room.max()) + 1 if len(room) else 0
-    lowest, highest = np.full((count, 2), np.inf), np.full((count, 2), -np.inf)
-    np.minimum.at(lowest, room, boxes.low[:, :2])
-    np.maximum.at(highest, room, boxes.high[:, :2])
-    if count:
-        low, high = lowest[room], highest[room]
+    if len(region):
+        order = np.argsort(region, kind="stable")
+        first = np.flatnonzero(np.diff(region[order], prepend=region[order[0]] - 1))
+        count = np.diff(np.append(first, len(region)))
+        low[order] = np.repeat(np.minimum.reduceat(boxes.low[order, :2], first), count, axis=0)
+        high[order] = np.repeat(np.maximum.reduceat(boxes.high[order, :2], first), count, axis=0)
     return low, high

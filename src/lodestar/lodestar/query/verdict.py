@@ -94,7 +94,7 @@ def prepare(
 
 
 def _present(entities: Iterable[Entity]) -> list[Entity]:
-    return [e for e in entities if e.state != EntityState.ARCHIVED]
+    return [e for e in entities if e.state is not EntityState.ARCHIVED]
 
 
 class PoolCache:

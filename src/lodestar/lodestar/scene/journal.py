@@ -21,17 +21,25 @@ class Journal:
         self.published: dict[int, Entity] = {}  # in the order of their last change
         self._revisions: dict[int, int] = {}
         self._dirty: dict[int, None] = {}  # in the order in which they changed
+        self._seen: dict[int, None] = {}  # those of them that were seen since
         self._merged: list[tuple[int, Merge]] = []
         self._removed: dict[int, int] = {}  # in the order of their removal
         self._complete = 0  # removals after this revision are all known
 
-    def mark(self, identity: int) -> None:
-        """Mark an entity as changed; a later delta has it."""
+    def mark(self, identity: int, *, seen: bool = False) -> None:
+        """Mark an entity as changed; a later delta has it, a sooner one if it was seen."""
         self._dirty[identity] = None
+        if seen:
+            self._seen[identity] = None
 
     def pending(self, limit: int) -> list[int]:
-        """Return the next entities to publish, in the order of their changes."""
-        return list(islice(self._dirty, limit))
+        """Return the next entities to publish, in the order of their changes: those that were seen before those that
+        were only moved or named anew, to which a quarter is left.
+        """
+        first = list(islice(self._seen, limit - limit // 4))
+        others = (one for one in self._dirty if one not in self._seen)
+        batch = [*first, *islice(others, limit - len(first))]
+        return batch + list(islice(self._seen, len(first), len(first) + limit - len(batch)))
 
     def changed_at(self, identity: int) -> int:
         """Return the revision of the entity's last change; the next one where it is not published yet."""
@@ -42,6 +50,7 @@ class Journal:
         self.published.pop(identity, None)
         self._revisions.pop(identity, None)
         self._dirty.pop(identity, None)
+        self._seen.pop(identity, None)
 
     def removed(self, identity: int) -> None:
         """Record that an entity was removed without a successor; the next delta lists it."""
@@ -71,6 +80,7 @@ class Journal:
             self.revision += 1
         for one in batch:
             del self._dirty[one]
+            self._seen.pop(one, None)
             self._removed.pop(one, None)  # the id is in use again
             self.published.pop(one, None)
             entity = self.published[one] = make(one)
@@ -132,3 +142,4 @@ class Journal:
         self._merged = [(revision, merge) for merge in merges]
         self._removed.clear()
         self._dirty = dict.fromkeys(ids)
+        self._seen.clear()

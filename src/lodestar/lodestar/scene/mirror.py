@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from lodestar.floors.records import Building
+from lodestar.scene.place_index import BoxIndex
 from lodestar.scene.records import Entity, EntityState, Region, SceneDelta
 from lodestar.scene.regions import RegionMap
 
@@ -31,6 +32,7 @@ class SceneMirror:
         self.derived: dict[Hashable, Any] = {}
         self._archived = archived
         self._forward: dict[int, int] = {}
+        self._boxes: BoxIndex | None = None  # of the entities, since somebody has asked
 
     def apply(self, delta: SceneDelta) -> bool:
         """Apply a delta of a complete stream. Returns False, without a change, if an earlier delta is missing.
@@ -55,20 +57,38 @@ class SceneMirror:
         elif first:
             self.entities.clear()
             self._forward.clear()
+            self._boxes = None
         self.map_id, self.session_id = delta.map_id, delta.session_id
         self.stamp = max(self.stamp, delta.stamp)
         for merge in delta.merges:
             if merge.loser != merge.winner:
                 self._forward[merge.loser] = merge.winner
-                self.entities.pop(merge.loser, None)
+                self._drop(merge.loser)
         for identity in delta.removed:
-            self.entities.pop(identity, None)
+            self._drop(identity)
         for entity in delta.updated:
             if not self._archived and entity.state is EntityState.ARCHIVED:
-                self.entities.pop(entity.id, None)
+                self._drop(entity.id)
             elif entity.id not in self._forward:
                 self.entities[entity.id] = entity
+                if self._boxes is not None:
+                    self._boxes.put(entity.id, entity.box_min, entity.box_max)
         self.revision = max(self.revision, delta.revision)
+
+    def _drop(self, identity: int) -> None:
+        self.entities.pop(identity, None)
+        if self._boxes is not None:
+            self._boxes.drop(identity)
+
+    def near(self, low: np.ndarray, high: np.ndarray) -> list[Entity]:
+        """Return the entities, archived ones included, whose boxes touch a box in plan, corners (2+,) in map, and some
+        beside it, by id. The time does not depend on the size of the scene, but for the first call.
+        """
+        if self._boxes is None:
+            self._boxes = BoxIndex()
+            for entity in self.entities.values():
+                self._boxes.put(entity.id, entity.box_min, entity.box_max)
+        return [self.entities[identity] for identity in self._boxes.near(low, high)]
 
     def _is_other(self, delta: SceneDelta) -> bool:
         fresh = self.revision == 0 and not self.entities
@@ -79,6 +99,7 @@ class SceneMirror:
         self.revision = 0
         self.stamp = 0.0
         self.entities.clear()
+        self._boxes = None
         self.regions.clear()
         self.rooms = None
         self._forward.clear()

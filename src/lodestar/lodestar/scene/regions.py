@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -67,6 +68,18 @@ class Occupant(Protocol):
     def state(self) -> EntityState: ...
 
 
+@lru_cache(maxsize=4096)
+def _evidence_of(label: str) -> tuple[tuple[str, float], ...]:
+    """Return the rooms that a thing of this label tells of, with their weights."""
+    lexicon = load_lexicon()
+    name = lexicon.canonical(label)
+    for candidate in (name, *lexicon.wider(name or "")):
+        weights = lexicon.room_evidence.get(candidate or "")
+        if weights:
+            return tuple(weights.items())
+    return ()
+
+
 def label_region(entities: Iterable[Occupant], plates: Iterable[str] = ()) -> tuple[str, float]:
     """Return a room label and its weight in [0, 1] from the plates of a room, else from the entities inside.
 
@@ -81,13 +94,8 @@ def label_region(entities: Iterable[Occupant], plates: Iterable[str] = ()) -> tu
     for entity in entities:
         if entity.state == EntityState.ARCHIVED:
             continue
-        name = lexicon.canonical(entity.label)
-        for candidate in (name, *lexicon.wider(name or "")):
-            weights = lexicon.room_evidence.get(candidate or "")
-            if weights:
-                for room, weight in weights.items():
-                    evidence[room] += weight * entity.confidence
-                break
+        for room, weight in _evidence_of(entity.label):
+            evidence[room] += weight * entity.confidence
     if not evidence:
         return "", 0.0
     best = min(evidence, key=lambda room: (-evidence[room], room))
@@ -150,9 +158,13 @@ class RegionMap:
 
     def openings(self, one: int, other: int) -> np.ndarray:
         """(K, 2) places in map where the floors of two regions meet, as in a doorway; none where a wall is between."""
+        return self.all_openings().get((min(one, other), max(one, other)), np.zeros((0, 2)))
+
+    def all_openings(self) -> Mapping[tuple[int, int], np.ndarray]:
+        """Return `openings` of every two regions, the smaller id first, that have any."""
         if not self._openings:
             self._openings.append(self._all_openings())
-        return self._openings[0].get((min(one, other), max(one, other)), np.zeros((0, 2)))
+        return self._openings[0]
 
     def _all_openings(self) -> dict[tuple[int, int], np.ndarray]:
         mask = self._mask.astype(np.int64)

@@ -33,12 +33,17 @@ def walled_off(
     walled = (region != other_region) & (region > 0) & (other_region > 0)
     if rooms.is_empty or not walled.any():
         return walled & False
-    pairs = np.sort(np.column_stack([region, other_region]), axis=1)
-    for a, b in np.unique(pairs[walled], axis=0):
-        rows = np.flatnonzero(walled & (pairs == (a, b)).all(axis=1))
-        places = rooms.openings(int(a), int(b))
-        if not len(places):
+    apart = np.flatnonzero(walled)
+    one, two = region[apart].astype(np.int64), other_region[apart].astype(np.int64)
+    span = int(max(one.max(), two.max())) + 1
+    keys = np.minimum(one, two) * span + np.maximum(one, two)  # one number for a pair of rooms
+    order = np.argsort(keys, kind="stable")
+    keys, apart = keys[order], apart[order]
+    for (a, b), places in rooms.all_openings().items():  # few of all pairs of rooms
+        first, last = np.searchsorted(keys, (a * span + b, a * span + b + 1))
+        if first == last or b >= span:
             continue
+        rows = apart[first:last]
         boxes = low[rows], high[rows], other_low[rows], other_high[rows]
         gap = np.maximum(np.maximum(boxes[2] - boxes[1], boxes[0] - boxes[3])[:, :2], 0.0)
         way = (_off(places, *boxes[:2]) + _off(places, *boxes[2:])).min(axis=0)

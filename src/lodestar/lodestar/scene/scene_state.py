@@ -165,7 +165,7 @@ class SceneState:
                 record.update(instance, self.config)
                 self._placed(record)
             self.orphans.discard(instance.id)
-            self.journal.mark(instance.id)
+            self.journal.mark(instance.id, seen=True)
 
     def take_signs(self, reading: SignReading, merges: list[Merge]) -> None:
         """Create and update the entities of signs that views agree on."""
@@ -248,7 +248,7 @@ class SceneState:
                     self.queue.add(identity)
                 seen.add(identity)
                 self._archived.pop(identity, None)
-                self.journal.mark(identity)
+                self.journal.mark(identity, seen=True)
         together = sorted(seen - self._movers, key=lambda i: -self.records[i].instance.voxel_count)[
             :MAX_TOGETHER
         ]

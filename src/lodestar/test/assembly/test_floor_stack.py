@@ -1,8 +1,10 @@
 """Floors by the poses of a robot: which mapper is in use, and what is never lost."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,6 +17,8 @@ from lodestar.floors.records import UNKNOWN, Passage, PassageKind
 from lodestar.geometry.poses import make_transform, planar_transform
 from lodestar.grid.occupancy import UNKNOWN as UNSEEN
 from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.storage.archive import ForeignFile
+from lodestar.storage.saved_map import GRID, SavedMap
 
 STEP = 0.2  # s
 SLOPE = math.atan(0.52)
@@ -211,3 +215,58 @@ def test_a_person_says_the_level_and_all_levels_follow() -> None:
     robot.climb(3.0, 2)
     robot.stack.say_level(3)
     assert [floor.level for floor in robot.stack.building.floors] == [2, 3]
+
+
+def saved(robot: Walker) -> SavedMap:
+    return SavedMap.of([robot.stack.part(lambda: robot.now)])
+
+
+def test_all_floors_of_a_saved_map_come_back() -> None:
+    robot = Walker()
+    robot.stay(1)
+    robot.climb(3.0, 2)
+    held, other = saved(robot), Walker()
+    held.load([other.stack.part(lambda: 0.0)])
+    assert [f.level for f in other.stack.building.floors] == [0, 1] and other.stack.building.active == 2
+    np.testing.assert_array_equal(other.plan.mapper.project(0.0).cells, robot.plan.mapper.project(0.0).cells)
+    other.be(robot.x, 0.0)  # odometry begins anew
+    other.climb(-3.0, 1)
+    assert other.stack.building.active == 1 and len(other.stack.building.floors) == 2
+
+
+def test_a_map_of_before_is_the_one_floor_of_one_building() -> None:
+    robot, other = Walker(), Walker()
+    robot.stay(1)
+    before = SavedMap.of([robot.plan.part(lambda: robot.now)])  # as it was saved without floors
+    assert before.parts[GRID].meta == saved(robot).parts[GRID].meta
+    before.load([other.stack.part(lambda: 0.0)])
+    other.stay(1)
+    assert len(other.stack.building.floors) == 1 and other.stack.building.active == 1
+
+
+def test_a_map_that_lacks_a_floors_plan_is_refused_and_changes_nothing() -> None:
+    robot, other = Walker(), Walker()
+    robot.stay(1)
+    robot.climb(3.0, 2)
+    other.stay(5)
+    mapper, building = other.plan.mapper, other.stack.building
+    whole = saved(robot).parts[GRID]
+    kept_arrays = {name: one for name, one in whole.arrays.items() if not name.startswith("floor1.")}
+    foreign = {**whole.meta, "building": {"floors": [], "passages": [], "active": 4}}
+    for broken in (replace(whole, arrays=kept_arrays), replace(whole, meta=foreign)):
+        with pytest.raises(ForeignFile):
+            SavedMap({GRID: broken}).load([other.stack.part(lambda: 0.0)])
+        assert other.plan.mapper is mapper and other.stack.building is building
+
+
+def test_a_person_says_where_a_lift_let_it_out() -> None:
+    robot = Walker()
+    robot.stay(1)
+    first = robot.plan.mapper
+    robot.stack.arrive(robot.now, 3)
+    assert robot.stack.building.here is not None and robot.stack.building.here.level == 3
+    assert robot.plan.mapper is not first
+    robot.stay(2)
+    robot.stack.arrive(robot.now, 0)
+    robot.stay(1)
+    assert robot.plan.mapper is first and robot.stack.building.active == 1

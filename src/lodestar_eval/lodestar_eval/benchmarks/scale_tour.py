@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import tempfile
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from lodestar_eval.options import positive_int
 from lodestar_eval.registry import Bar, Benchmark, Result, Table
 
 if TYPE_CHECKING:
-    from lodestar_eval.scale_tour import FrameCost, TourRecord
+    from lodestar_eval.scale_tour import FrameCost, Mark, QueryCost, TourRecord
 
 _MIB = 2**20
 _MEMORY_BOUND, _SLOWER_BOUND, _QUERY_BOUND = 1024.0, 1.2, 50.0  # MiB, factor, ms; issue 37
@@ -32,24 +33,42 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--objects", type=positive_int, default=30_000, help="in the building (default 30,000)"
     )
+    parser.add_argument(
+        "--filled",
+        action="store_true",
+        help="drive through the first room alone, with 10, 25, 50 and 100 %% of the building in the map already",
+    )
     parser.add_argument("--seed", type=int, default=1, help="of the building's stock (default 1)")
 
 
 def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
-    from lodestar_eval.phrase_book import phrase_book
-    from lodestar_eval.scale_tour import ScaleSettings, ScaleTour
-    from lodestar_eval.stocked_building import BuildingSize, captions
+    from lodestar_eval.scale_tour import MARKS, ScaleSettings
+    from lodestar_eval.stocked_building import BuildingSize
+    from lodestar_eval.stocked_map import in_a_process_of_its_own
 
-    phrases = phrase_book()
-    phrases.vectors(captions())  # as the text embedder has them after a day
-    warm = ScaleSettings(BuildingSize(1, 1, 60), options.seed, marks=())
     size = BuildingSize(options.blocks, options.columns, options.objects)
+    settings = ScaleSettings(size, options.seed, marks=(1.0,) if options.filled else MARKS)
+    parts = []
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        ScaleTour(warm, phrases, Path(scratch) / "warm-up").run(progress)
-        tour = ScaleTour(ScaleSettings(size, options.seed), phrases, Path(scratch))
-        progress(f"{size.area:.0f} m2, {size.rooms} rooms, {len(tour.world.objects)} objects")
-        record = tour.run(progress)
-    return _result(record, size.area)
+        for share in MARKS if options.filled else (None,):
+            record = in_a_process_of_its_own(settings, Path(scratch), share)
+            for mark in record.marks:
+                frames = [one for one in record.frames if mark.share - _WINDOW <= one.share <= mark.share]
+                asked = [one for one in record.queries if mark.share - _WINDOW <= one.share <= mark.share]
+                if share is not None:
+                    frames, asked, mark = record.frames, record.queries, replace(mark, share=share)
+                parts.append(_Part(mark, frames, asked))
+                progress(f"{100 * mark.share:.0f} %: {mark.entities} entities, {mark.bytes / _MIB:.0f} MiB")
+    return _result(parts, record, size.area, options.filled)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A mark, with the images and queries that are of it."""
+
+    mark: Mark
+    frames: list[FrameCost]
+    asked: list[QueryCost]
 
 
 def _mean(frames: list[FrameCost], stage: str) -> float:
@@ -57,16 +76,16 @@ def _mean(frames: list[FrameCost], stage: str) -> float:
     return 1e3 * float(np.mean([one.stages.get(stage, 0.0) for one in frames]))
 
 
-def _result(record: TourRecord, area: float) -> Result:
+def _result(parts: list[_Part], record: TourRecord, area: float, filled: bool) -> Result:
     rows: list[tuple[str, ...]] = []
     stage_rows: list[tuple[str, ...]] = []
     metrics: dict[str, float] = {}
     cycles: list[float] = []
     frames_ms: list[float] = []
     queries_ms: list[float] = []
-    for mark in record.marks:
-        frames = [one for one in record.frames if mark.share - _WINDOW <= one.share <= mark.share]
-        asked = [one for one in record.queries if mark.share - _WINDOW <= one.share <= mark.share]
+    busy_ms: list[float] = []
+    for part in parts:
+        mark, frames, asked = part.mark, part.frames, part.asked
         cycle = 1e3 * np.array([one.cycle for one in frames])
         robot = 1e3 * np.array([one.robot for one in frames])
         queries = 1e3 * np.array([one.seconds for one in asked])
@@ -74,11 +93,12 @@ def _result(record: TourRecord, area: float) -> Result:
         cycles.append(float(cycle.mean()))
         frames_ms.append(float(robot.mean()))
         queries_ms.append(float(np.percentile(queries, 95)))
+        busy_ms.append(float(np.percentile(busy, 95)))
         at = f"{100 * mark.share:.0f}"
         metrics |= {
             f"mib.{at}": mark.bytes / _MIB, f"cycle_ms.{at}": cycles[-1], f"frame_ms.{at}": frames_ms[-1],
             f"cycle_p95_ms.{at}": float(np.percentile(cycle, 95)), f"query_p95_ms.{at}": queries_ms[-1],
-            f"query_cpu_p95_ms.{at}": float(np.percentile(busy, 95)),
+            f"query_cpu_p95_ms.{at}": busy_ms[-1],
             f"decision_ms.{at}": 1e3 * float(np.median(mark.decisions)), f"layers_ms.{at}": 1e3 * mark.layers,
             f"save_s.{at}": mark.save, f"load_s.{at}": mark.load, f"entities.{at}": float(mark.entities),
             f"voxels.{at}": float(mark.voxels), f"free_m2.{at}": mark.area,
@@ -96,9 +116,10 @@ def _result(record: TourRecord, area: float) -> Result:
         "objects": float(record.objects), "matched": float(record.matched), "entities": float(record.entities),
         "voxels_refused": float(record.refused + record.blocks_refused), "entities_dropped": dropped,
         "frames_rejected": float(record.rejected), "frames": float(len(record.frames)),
-        "map_mib": record.marks[-1].bytes / _MIB, "cycle_end_over_first": cycles[-1] / cycles[0],
-        "frame_end_over_first": frames_ms[-1] / frames_ms[0], "query_p95_ms": queries_ms[-1], "seconds": record.seconds,
-        "path_m": record.path, "loaded_alike": float(all(mark.loaded for mark in record.marks)),
+        "map_mib": parts[-1].mark.bytes / _MIB, "cycle_end_over_first": cycles[-1] / cycles[0],
+        "frame_end_over_first": frames_ms[-1] / frames_ms[0], "query_cpu_p95_ms": busy_ms[-1],
+        "seconds": record.seconds,
+        "path_m": record.path, "loaded_alike": float(all(part.mark.loaded for part in parts)),
     }  # fmt: skip
     bars = (
         Bar("voxels_refused", metrics["voxels_refused"], 0.0, False),
@@ -106,7 +127,7 @@ def _result(record: TourRecord, area: float) -> Result:
         Bar("map_mib", metrics["map_mib"], _MEMORY_BOUND, False),
         Bar("cycle_end_over_first", metrics["cycle_end_over_first"], _SLOWER_BOUND, False),
         Bar("frame_end_over_first", metrics["frame_end_over_first"], _SLOWER_BOUND, False),
-        Bar("query_p95_ms", metrics["query_p95_ms"], _QUERY_BOUND, False),
+        Bar("query_cpu_p95_ms", metrics["query_cpu_p95_ms"], _QUERY_BOUND, False),
         Bar("loaded_alike", metrics["loaded_alike"], 1.0),
     )
     columns = (
@@ -116,10 +137,12 @@ def _result(record: TourRecord, area: float) -> Result:
     notes = (
         f"{area:.0f} m2, {record.objects:,} objects, {record.matched:,} of them with an entity of their category "
         f"within 0.15 m; {record.entities:,} entities. {record.path:.0f} m driven, {len(record.frames)} images.",
-        "Cycle and frame are processor time, means over the 8 % of the tour before the mark: cycle = surfaces, votes, "
-        "instances and entities; frame = all that the robot does for an image, less simulated sensors and detector. "
-        "Queries are wall time, one per 10 images, each with a new phrase, on the scene of that moment. MiB: resident "
-        "memory of the whole robot above that before it. Decision, layers, save and load: wall time.",
+        f"Cycle and frame are processor time, means over {'a room' if filled else '8 % of the tour before the mark'}. "
+        "Cycle = surfaces, votes, instances and entities; frame = all that the robot does for an image, without "
+        "simulated sensors and detector. "
+        "Queries: one per 10 images, each with a new phrase, on the scene of that moment; the bar is on processor "
+        "time, since other programs stretch wall time. Decision and layers: processor time; save and load: wall time. "
+        "MiB: resident memory of the whole robot above that before it.",
     )
     tables = (Table("Tour", columns, tuple(rows)), Table("Stages, ms", ("tour", *_STAGES), tuple(stage_rows)))
     return Result(metrics, bars, tables, notes=notes)

@@ -15,6 +15,7 @@ TREAD = 3  # cells, depth of a step; as `openings`
 STOREY = STEPS * RISE  # m, from floor to floor
 LANE = 14  # cells, width of the flight; chosen
 WAY = 18  # cells, width of the way beside it on the upper storey; chosen
+FOOT = 16  # cells, depth of the landing at the hall's end: the narrowest hall's, so that both storeys' walls agree
 LANDING = 22  # cells, depth of the upper landing; chosen
 _DOOR = 12  # cells, width of the opening between hall and stairwell; chosen
 _MARGIN = 2  # cells of wall around it
@@ -41,7 +42,7 @@ def with_stairwell(plan: Plan, upper: bool) -> Stairwell:
     """
     hall = next(iter(plan.labels))
     rows, columns = np.nonzero(plan.rooms == hall)
-    first, after, wall = int(rows.min()), int(rows.max()) + 1, int(columns.max()) + 1
+    after, wall = int(rows.max()) + 1, int(columns.max()) + 1
     west, length = wall + 1, TREAD * (STEPS - 1)
     size = (
         max(plan.free.shape[0], after + length + LANDING + _MARGIN),
@@ -49,7 +50,7 @@ def with_stairwell(plan: Plan, upper: bool) -> Stairwell:
     )
     grow = [(0, want - have) for want, have in zip(size, plan.free.shape)]
     plan = replace(plan, rooms=np.pad(plan.rooms, grow), free=np.pad(plan.free, grow))
-    well = plan.carve("stairwell", west, first, LANE + WAY + 1, after - first)
+    well = plan.carve("stairwell", west, after - FOOT, LANE + WAY + 1, FOOT)
     opening = np.zeros(plan.free.shape, bool)
     flight = np.s_[after + upper : after + length, west : west + LANE]
     plan.free[flight], plan.rooms[flight] = True, well
@@ -60,7 +61,7 @@ def with_stairwell(plan: Plan, upper: bool) -> Stairwell:
             np.s_[after + length : after + length + LANDING, west : west + LANE + WAY + 1],
         ):
             plan.free[part], plan.rooms[part] = True, well
-    plan.open(wall, first + (after - first - _DOOR) // 2, 1, _DOOR, (hall, well))
+    plan.open(wall, after - FOOT + (FOOT - _DOOR) // 2, 1, _DOOR, (hall, well))
     plan.finishes[well] = ("gray", "concrete")
     return Stairwell(plan, (west, after, LANE, length), opening)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from lodestar_sim.worlds.apartment import apartment_plan
 from lodestar_sim.worlds.build import Site, furnished_storey
+from lodestar_sim.worlds.elements import Slab, Wall
 from lodestar_sim.worlds.errors import WorldError
 from lodestar_sim.worlds.flights import Flight
 from lodestar_sim.worlds.furnish import Furnisher
@@ -22,6 +23,7 @@ _PLANS: dict[str, Callable[[np.random.Generator], Plan]] = {
     "apartment": lambda rng: apartment_plan(rng, turns=False),
     "office": lambda rng: office_plan(rng, turns=False),
 }
+_HEADROOM, _BEAM = 1.9, 0.1  # m, under the beam over the flight's foot, and its depth; chosen
 _START = 0.6  # m from the flight's head at which the upper storey is entered; chosen
 
 
@@ -42,7 +44,9 @@ def stacked_world(kind: str, rng: np.random.Generator, seed: int) -> World:
         f"{kind} 1", kind, Site(upper.plan, furnisher.on_another_storey()), seed, flight.shifted(-STOREY),
         start=_entered(flight), holes=upper.opening,
     )  # fmt: skip
-    ground = replace(ground, slabs=_open_ceiling(lower, upper, ground))
+    ground = replace(
+        ground, slabs=_open_ceiling(lower, upper, ground), walls=(*ground.walls, _lintel(flight, ground))
+    )
     return stacked(kind, seed, (Storey(0.0, ground), Storey(STOREY, above)), flight)
 
 
@@ -87,7 +91,7 @@ def _turned(well: Stairwell) -> Stairwell:
     return Stairwell(turned(well.plan), (row, column, depth, width), well.opening.T.copy())
 
 
-def _open_ceiling(lower: Stairwell, upper: Stairwell, world: World) -> tuple:
+def _open_ceiling(lower: Stairwell, upper: Stairwell, world: World) -> tuple[Slab, ...]:
     """Return the slabs of the lower storey without ceiling under the upper storey's opening."""
     column, row, width, depth = lower.flight
     opening = np.zeros(lower.plan.free.shape, bool)
@@ -98,3 +102,11 @@ def _open_ceiling(lower: Stairwell, upper: Stairwell, world: World) -> tuple:
         x0, y0, x1, y1 = lower.plan.rectangle(*part)
         kept.append(replace(ceiling, x0=x0, y0=y0, x1=x1, y1=y1))
     return tuple(kept)
+
+
+def _lintel(flight: Flight, world: World) -> Wall:
+    """Return the beam over the flight's foot, under which the lower landing lies."""
+    ceiling = next(slab.z for slab in world.slabs if slab.ceiling)
+    if flight.along == "y":
+        return Wall(flight.x0, flight.y0 - _BEAM, flight.x1, flight.y0, _HEADROOM, ceiling)
+    return Wall(flight.x0 - _BEAM, flight.y0, flight.x0, flight.y1, _HEADROOM, ceiling)

@@ -15,6 +15,7 @@ from lodestar.agent.errands.run import DirectiveRun
 from lodestar.experts.absence import AbsenceJudge, FloorLeft
 from lodestar.floors.records import Passage, level_name
 from lodestar.language.directive import StepKind
+from lodestar.language.items import EVERY_LEVEL
 
 _RATE = 0.5  # m^2 per second that a search of a floor shows, before it was measured; chosen: 100 m^2 in 200 s
 _WINDOW = 45.0  # s of search over which its rate is measured, and that a floor gets at least; chosen: as stairs take
@@ -38,7 +39,7 @@ class FloorSearch:
     def next_floor(self, run: DirectiveRun) -> bool:
         """Return whether the search goes on on another floor, because nothing is left to explore on this one."""
         here = self._context.facts.building.here
-        if here is None or run.step.scope.level is not None:
+        if here is None or run.step.scope.level not in (None, EVERY_LEVEL):
             return False
         run.floors.searched.add((run.step_index, here.id))
         best = min(self.elsewhere(run), key=lambda one: one.seconds, default=None)
@@ -53,15 +54,21 @@ class FloorSearch:
         here, whole = building.here, context.facts.whole
         if here is None or whole is None or not building.has_others or run.step.kind is not StepKind.FIND:
             return False
-        if run.step.scope.level is not None or run.floors.goal is not None or not self._trip.allowed():
+        if run.step.scope.level not in (None, EVERY_LEVEL) or run.floors.goal is not None:
             return False
         if context.search.fitting(run):
             return False
+        barred = self._trip.barred(run)
         for candidate in context.targets.look(whole, run.step).accepted:
             entity = whole.get(candidate.entity_id)
             floor = None if entity is None else building.at(float(entity.mean[2]))
             left_out = candidate.entity_id in run.errand.excluded
-            if floor is None or floor.id == here.id or left_out or self._trip.passage_to(floor.level) is None:
+            if (
+                floor is None
+                or floor.id == here.id
+                or left_out
+                or self._trip.passage_to(floor.level, barred) is None
+            ):
                 continue
             self._go(run, floor.level, f"I know one on the {floor.name}")
             return True
@@ -75,7 +82,9 @@ class FloorSearch:
         """
         context = self._context
         here = context.facts.building.here
-        others = self.elsewhere(run) if here is not None and run.step.scope.level is None else []
+        others = (
+            self.elsewhere(run) if here is not None and run.step.scope.level in (None, EVERY_LEVEL) else []
+        )
         if here is None or not others or not goals:
             return False
         left = judge.left(run.step, context.facts, context.searched, goals)
@@ -121,11 +130,12 @@ class FloorSearch:
         building = self._context.facts.building
         here = building.here
         found: dict[int, Elsewhere] = {}
+        barred = self._trip.barred(run)
         for passage in () if here is None else self._trip.allowed():
             assert here is not None
             level = building.level_beyond(passage, here.id)
             floor = building.of_level(level)
-            if floor is not None and (run.step_index, floor.id) in run.floors.searched:
+            if level in barred or (floor is not None and (run.step_index, floor.id) in run.floors.searched):
                 continue
             seconds = self._trip.seconds_to(passage)
             if math.isfinite(seconds) and (level not in found or seconds < found[level].seconds):

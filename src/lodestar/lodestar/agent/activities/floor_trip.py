@@ -17,6 +17,8 @@ from lodestar.experts.reach import Reach
 from lodestar.floors.records import Building, Floor, Passage, PassageKind, level_name
 from lodestar.floors.stair_walk import approach_of
 from lodestar.geometry.poses import apart
+from lodestar.language.items import DOWNSTAIRS, EVERY_LEVEL, UPSTAIRS
+from lodestar.language.levels import barred_levels
 from lodestar.selection.decisions import Outcome
 from lodestar.worldmodel.outcomes import Result
 from lodestar.worldmodel.records import Action, Expectation, Skill, Trace
@@ -65,7 +67,7 @@ class FloorTrip:
             if level is not None:
                 run.floors.goal = None
             return False
-        passage = self.passage_to(level)
+        passage = self.passage_to(level, self.barred(run))
         if passage is None:
             run.floors.goal = None
             return False
@@ -74,18 +76,26 @@ class FloorTrip:
 
     def level_wanted(self, run: DirectiveRun) -> int | None:
         """Return the level on which the errand is, or that the search has chosen; None where it is here."""
-        said = self._said(run)
-        return run.floors.goal if said is None else said
-
-    def _said(self, run: DirectiveRun) -> int | None:
-        """Return the level that the directive asks for: its own, or that to which the robot comes back."""
         home = home_level(run, self._context)
-        return run.step.scope.level if home is None else home
+        if home is not None:
+            return home
+        said, here = run.step.scope.level, self._building.here
+        if said is None or said == EVERY_LEVEL:
+            return run.floors.goal
+        if said not in (UPSTAIRS, DOWNSTAIRS):
+            return said
+        if here is not None:
+            run.floors.base.setdefault(run.step_index, here.level)
+        base = run.floors.base.get(run.step_index)
+        return None if base is None else base + (1 if said == UPSTAIRS else -1)
 
     def seeks(self, run: DirectiveRun) -> bool:
         """Return whether the errand is on another floor to which no way is known yet."""
-        here, said = self._building.here, self._said(run)
-        return here is not None and said is not None and said != here.level and self.passage_to(said) is None
+        here, wanted = self._building.here, self.level_wanted(run)
+        bound = run.step.scope.level not in (None, EVERY_LEVEL) or home_level(run, self._context) is not None
+        if here is None or wanted is None or not bound:
+            return False
+        return wanted != here.level and self.passage_to(wanted, self.barred(run)) is None
 
     def no_way(self, level: int) -> str:
         """Return why no way leads to a level, as a sentence."""
@@ -98,12 +108,21 @@ class FloorTrip:
             return f"I may not take stairs or lifts, so I cannot come to the {name}."
         return f"I have found no way to the {name}."
 
-    def passage_to(self, level: int) -> Passage | None:
-        """Return the passage from here toward a level that is nearest by path; None where none may be taken."""
+    @staticmethod
+    def barred(run: DirectiveRun) -> frozenset[int]:
+        """Return the levels that the directive's constraints forbid."""
+        return barred_levels(run.constraints)
+
+    def passage_to(self, level: int, barred: frozenset[int] = frozenset()) -> Passage | None:
+        """Return the nearest passage from here toward a level, over none that is barred; None where there is none."""
         here, facts = self._building.here, self._context.facts
         if here is None or facts.grid is None or facts.pose is None:
             return None
-        ways = [one for one in self.allowed() if self._leads(one, here, level)]
+        ways = [
+            one
+            for one in self.allowed()
+            if self._leads(one, here, level) and self._building.level_beyond(one, here.id) not in barred
+        ]
         return min(ways, key=lambda one: self._metres(one, here), default=None)
 
     def allowed(self) -> list[Passage]:

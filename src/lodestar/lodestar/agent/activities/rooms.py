@@ -14,6 +14,7 @@ from lodestar.agent.facts.errors import ErrorCode
 from lodestar.experts.rooms import rooms_mask
 from lodestar.grid.paths import path_lengths
 from lodestar.language.directive import Step, StepKind
+from lodestar.language.items import EVERY_LEVEL
 from lodestar.models.english import duration_in_words, listed
 from lodestar.query.targets import TargetView
 from lodestar.scene.records import Entity, Region
@@ -82,6 +83,8 @@ class Exploration(Activity):
             self._tools.steps.fail(run, *self._rooms.not_entered(labels))
             return
         told = self._account(run, admission)
+        if run.step.scope.level == EVERY_LEVEL and self._tools.storeys.next_floor(run):
+            return
         if self._answer is None:
             self._tools.steps.succeed(run, told)
             return
@@ -117,7 +120,9 @@ class StockTaking:
 
     def of(self, run: DirectiveRun) -> str | None:
         """Return how many there are, and where; none is an answer too. None while vectors are under way."""
-        matches = self._tools.context.search.matches(run)
+        context = self._tools.context
+        whole = context.facts.whole if run.step.scope.level == EVERY_LEVEL else None
+        matches = context.search.matches(run, whole)
         if matches is None:
             return None
         run.note_found(entity.id for entity in matches)
@@ -126,8 +131,24 @@ class StockTaking:
         if run.step.kind is not StepKind.COUNT:
             return listed
         where = f" in the {' or '.join(run.step.scope.labels)}" if run.step.scope.rooms else ""
+        where += self._by_floor(run, matches)
         there = "is" if len(matches) == 1 else "are"
         return f"There {there} {counted(len(matches), run.step.target)}{where}.\n{listed}"
+
+    def _by_floor(self, run: DirectiveRun, matches: list[Entity]) -> str:
+        """Return how many of the things are on each floor, where all floors were asked for; else the floor's name."""
+        building = self._tools.context.facts.building
+        level = run.step.scope.level
+        if level is None or building.here is None:
+            return ""
+        if level != EVERY_LEVEL:
+            return f" on the {building.here.name}"
+        counts = {floor.name: 0 for floor in building.floors}
+        for entity in matches:
+            floor = building.at(float(entity.mean[2]))
+            if floor is not None:
+                counts[floor.name] += 1
+        return f": {listed(f'{number} on the {name}' for name, number in counts.items())}"
 
     def _from_memory(self, run: DirectiveRun, matches: list[Entity]) -> str:
         """Return a line that tells what was not looked at again, "" where nothing that matters was left out."""

@@ -34,3 +34,15 @@ class StairSearch(Activity):
         level = self._tools.floors.level_wanted(run)
         assert level is not None
         self._tools.steps.fail(run, ErrorCode.OTHER_FLOOR, self._tools.floors.no_way(level))
+
+
+class FloorVisit(Activity):
+    """GO to a floor: done as soon as the robot stands on it."""
+
+    def act(self, run: DirectiveRun) -> bool:
+        """End where the robot is on the floor; the way there is the trip's."""
+        here = self._tools.context.facts.building.here
+        if here is None:
+            return False
+        self._tools.steps.succeed(run, f"I am on the {here.name}.")
+        return True

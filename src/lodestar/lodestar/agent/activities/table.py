@@ -21,10 +21,11 @@ from lodestar.agent.activities.places import (
 from lodestar.agent.activities.rooms import Exploration, RoomPatrol, RoomVisit, StockTaking
 from lodestar.agent.activities.searches import Search
 from lodestar.agent.activities.skills import SkillStep
-from lodestar.agent.activities.stair_search import StairSearch
+from lodestar.agent.activities.stair_search import FloorVisit, StairSearch
 from lodestar.agent.errands.errand import Errand
 from lodestar.agent.errands.run import DirectiveRun, is_spot
 from lodestar.language.directive import Step, StepKind
+from lodestar.language.levels import is_floor
 
 _added: dict[StepKind, Callable[[Tools, Step], Activity]] = {}
 
@@ -78,5 +79,7 @@ class Activities:
             return Destination(tools, named_pose)
         if step.is_remembered:
             return RememberedPlace(tools)
+        if step.scope.level is not None and step.item is not None and is_floor(step.item):
+            return FloorVisit(tools)
         assert step.item is not None
         return SpotVisit(tools, spots) if is_spot(step.item) else RoomVisit(tools, rooms)

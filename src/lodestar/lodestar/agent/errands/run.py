@@ -17,6 +17,7 @@ from lodestar.agent.facts.errors import ErrorCode
 from lodestar.agent.facts.times import NEVER, Stamp
 from lodestar.experts.absence import FloorLeft, SearchBelief
 from lodestar.language.directive import UNTIL_CANCELLED, Constraint, Directive, Item, Scope, Step, StepKind
+from lodestar.language.levels import is_floor
 from lodestar.language.query_graph import SPOTS
 from lodestar.memory.answer import Answer
 from lodestar.models.lexicon import load_lexicon
@@ -49,7 +50,11 @@ def errand_of(step: Step, names: Collection[str]) -> Step:
         return step
     if step.item is None:
         return replace(step, item=Item(tuple((room,) for room in step.scope.rooms)), scope=Scope())
-    if is_room(step.item, names) or is_spot(step.item):
+    if (
+        is_room(step.item, names)
+        or is_spot(step.item)
+        or (step.scope.level is not None and is_floor(step.item))
+    ):
         return step
     return replace(step, kind=StepKind.FIND)
 
@@ -166,6 +171,7 @@ class FloorTour:
     left_over: dict[tuple[int, int], FloorLeft] = field(
         default_factory=dict
     )  # likewise, of floors that were left
+    base: dict[int, int] = field(default_factory=dict)  # by step, the level from which "upstairs" is said
     since: float = -math.inf  # loop time at which the robot came to its floor
     progress: deque[tuple[float, float]] = field(
         default_factory=deque

@@ -18,6 +18,7 @@ from lodestar.language.directive import Item, Step, StepKind
 from lodestar.language.query_graph import QueryGraph
 from lodestar.query.targets import Targets, TargetView
 from lodestar.query.verdict import Candidate
+from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity, EntityState
 from lodestar.scene.regions import is_called
 
@@ -138,9 +139,17 @@ class TargetSearch:
         """The accepted entities that are still in the scene, best first."""
         return self._present(view.accepted)
 
-    def matches(self, run: DirectiveRun) -> list[Entity] | None:
-        """Every entity that the step asks for; None while a phrase has no vector."""
-        mirror = self._context.facts.mirror
+    def matches(self, run: DirectiveRun, whole: SceneMirror | None = None) -> list[Entity] | None:
+        """Every entity that the step asks for; None while a phrase has no vector.
+
+        whole: what is on all floors, where all count; None = what is on the robot's.
+        """
+        mirror = whole or self._context.facts.mirror
+        if whole is not None and run.step.graphs:
+            everywhere = self._context.targets.look(whole, run.step)
+            self._request_vectors(everywhere.missing)
+            found = (whole.get(candidate.entity_id) for candidate in everywhere.accepted)
+            return None if everywhere.missing else [entity for entity in found if entity is not None]
         if mirror is None:
             return []
         if not run.step.graphs:

@@ -16,6 +16,7 @@ from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.errors import ErrorCode, OtherFloor, SkillRefused
 from lodestar.floors.records import Building, level_name
 from lodestar.language.directive import Directive, StepKind
+from lodestar.language.items import DOWNSTAIRS, EVERY_LEVEL, UPSTAIRS
 from lodestar.language.step_kinds import step_spec
 from lodestar.worldmodel.skill_steps import fault_of
 from lodestar.worldmodel.skills import SkillTable
@@ -77,11 +78,16 @@ def refuse(directive: Directive, config: LoopConfig, skills: SkillTable, buildin
             raise SkillRefused(fault)
         level = step.scope.level
         here = config.floors.level if building.here is None else building.here.level
-        if level is not None and level != here and not (config.floors.stairs or config.floors.lifts):
+        if level not in (None, here, EVERY_LEVEL) and not (config.floors.stairs or config.floors.lifts):
             raise OtherFloor(
-                f"it asks for the {level_name(level)}, and the robot is on the {level_name(here)} and may take no "
+                f"it asks for {_level_words(level)}, and the robot is on the {level_name(here)} and may take no "
                 "stairs or lifts (shared.floors.stairs, .lifts); leave the floor out, or bring the robot there"
             )
+
+
+def _level_words(level: int | None) -> str:
+    relative = {UPSTAIRS: "the floor above", DOWNSTAIRS: "the floor below"}
+    return "a floor" if level is None else relative.get(level) or f"the {level_name(level)}"
 
 
 def silent_input(context: LoopContext) -> tuple[ErrorCode, str] | None:

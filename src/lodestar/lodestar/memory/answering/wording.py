@@ -48,8 +48,11 @@ def capital(sentence: str) -> str:
 def place_in_words(inquiry: Inquiry, box: Box, of: Thing | None = None) -> str:
     """Return "on the desk in the kitchen", "next to the printer in the office", "in the hall" or "at (1.2, 3.4)"."""
     support, beside = _telling(inquiry, box, of)
-    room = inquiry.room_at(box.centre)
-    parts = [support or beside, f"in {the(room)}" if room else ""]
+    building, height = inquiry.tools.scene.building, float(box.centre[2])
+    room = (
+        inquiry.room_at(box.centre) if building.is_here(height) else ""
+    )  # the rooms are those of the robot's floor
+    parts = [support or beside, f"in {the(room)}" if room else "", building.words_at(height)]
     said = " ".join(part for part in parts if part)
     return said or f"at ({box.centre[0]:.1f}, {box.centre[1]:.1f})"
 
@@ -87,8 +90,12 @@ def rest_scores(box: Box, entities: Sequence[Entity]) -> np.ndarray:
 
 def _around(inquiry: Inquiry, box: Box, of: Thing | None) -> list[Entity]:
     structure, own = load_lexicon().structure, 0 if of is None else of.id
+    building = inquiry.tools.scene.building
+    floor = building.at(float(box.centre[2]))
     found = []
     for entity in inquiry.tools.scene.entities.values():
+        if building.at(float(entity.mean[2])) != floor:
+            continue
         if entity.id == own or entity.state is EntityState.ARCHIVED or entity.label.casefold() in structure:
             continue
         other = Box.of_entity(entity)

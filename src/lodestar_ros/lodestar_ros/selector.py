@@ -22,6 +22,7 @@ from lodestar.agent.errands.commands import (
     RunSkill,
     SendGoal,
     SkillEnd,
+    TakePassage,
     WithdrawQuery,
 )
 from lodestar.agent.loop.machine import DecisionLoop
@@ -133,7 +134,7 @@ class CommandDispatcher:
             self.memory.send(command.ticket, memory_client.goal_of(command.question))
         elif isinstance(command, WithdrawQuery):
             self.memory.cancel(command.ticket)
-        elif isinstance(command, RunSkill):
+        elif isinstance(command, RunSkill | TakePassage):
             self.skills.send(command.ticket, skill_client.goal_of(command.trace))
         elif isinstance(command, CancelSkill):
             self.skills.cancel(command.ticket)

@@ -12,6 +12,7 @@ from lodestar.geometry.poses import yaw_of
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar_ros import qos
 from lodestar_ros.conversions import grid_from_msg, stamp_from_msg, velocity_from_msg
+from lodestar_ros.floor_desk import BuildingInput
 from lodestar_ros.keep_out import KeepOutInput
 from lodestar_ros.loop_thread import LoopThread
 from lodestar_ros.node import FrameNames, LodestarNode
@@ -69,13 +70,16 @@ class MotionInput:
 
 
 class GridInput:
-    """The grid with the keep-out zones. Subscribes: ``grid``, ``costmap_filter_info`` and its mask."""
+    """The grid with the keep-out zones, and the floors. Subscribes: ``grid``, ``costmap_filter_info`` and its mask,
+    ``mapping/building``.
+    """
 
     def __init__(self, node: LodestarNode, loop: DecisionLoop, thread: LoopThread) -> None:
         self._loop, self._thread = loop, thread
         self._grid: OccupancyGrid2D | None = None
         self._keep_out = KeepOutInput(node, self._give)
         node.listen(OccupancyGrid, "grid", self._on_grid, qos.LATCHED)
+        BuildingInput(node, lambda known: thread.post(lambda: loop.on_building(known), slot="building"))
 
     def _on_grid(self, message: OccupancyGrid) -> None:
         self._grid = grid_from_msg(message)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import cv2
 import numpy as np
@@ -18,7 +20,7 @@ from lodestar.floors.records import UNKNOWN, Building, Floor, Passage, PassageKi
 from lodestar.floors.stair_finder import find_flights
 from lodestar.floors.watch import HeightWatch, Stand
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.mapping.grid_file import VERSIONS, Mapper, grid_archive
+from lodestar.mapping.grid_file import VERSIONS, Mapper, grid_archive, resume_odometry
 from lodestar.mapping.octomap import OctoMapper
 from lodestar.storage.archive import Archive
 from lodestar.storage.saved_map import GRID, ArchivePart
@@ -200,22 +202,41 @@ class FloorStack:
     # --- saved maps -----------------------------------------------------------------------------------------
 
     def part(
-        self, now: Callable[[], float], kept: Callable[[], object] = lambda: None
+        self,
+        now: Callable[[], float],
+        kept: Callable[[], object] = lambda: None,
+        put: Callable[[SavedFloors], Callable[[], object]] | None = None,
+        lock: AbstractContextManager[Any] | None = None,
     ) -> ArchivePart[SavedFloors]:
-        """Return the part of a saved map: the plans of all floors. kept: see `exchange`."""
+        """Return the part of a saved map: the plans of all floors. put: by default `use`. lock: held while they are
+        copied. kept: see `exchange`.
+        """
 
         def capture() -> Archive:
-            self._keep_mapper()
-            active = self.building.active or self._last
-            if not self.building.floors:
-                return grid_archive(self._plan.mapper, now())
-            return floors_archive(self.building, active, self._mappers, now())
+            with lock or nullcontext():
+                self._keep_mapper()
+                if not self.building.floors:
+                    return grid_archive(self._plan.mapper, now())
+                return floors_archive(self.building, self.building.active or self._last, self._mappers, now())
 
         plain = self._plan.part(now)
+        put = put or (lambda saved: self.use(saved, now))
         return ArchivePart(
-            GRID, VERSIONS, capture, lambda archive: floors_from(archive, plain.build),
-            lambda saved: self.use(saved, now), kept, is_optional=True,
-        )  # fmt: skip
+            GRID,
+            VERSIONS,
+            capture,
+            lambda archive: floors_from(archive, plain.build),
+            put,
+            kept,
+            is_optional=True,
+        )
+
+    def resume(self, archive: Archive, stamp: float) -> bool:
+        """Go on from a predecessor's floors; the odometry is the same. Raises ForeignFile."""
+        plain = self._plan.part(lambda: stamp)
+        saved = floors_from(archive, plain.build)
+        self.use(replace(saved, active=resume_odometry(saved.active, archive)), lambda: stamp)
+        return True
 
     def use(self, saved: SavedFloors, now: Callable[[], float]) -> Callable[[], None]:
         """Take the floors of a saved map into use; return what takes that back. The robot is on the active one."""

@@ -180,6 +180,11 @@ class HeadlessRobot:
             self.loop.on_skill(self._walked, SkillEnd(walk.status is WalkStatus.DONE, walk.why))
         return command
 
+    def hear_of_lift(self, door_is_open: bool, level: int | None = None) -> None:
+        """A person says whether the door of the lift that is taken is open, and which level is reached."""
+        if isinstance(self.walk, LiftRide):
+            self.walk.hear(door_is_open, level)
+
     def _take_passage(self, command: TakePassage) -> None:
         floors = self.config.shared.floors
         if command.passage.kind is PassageKind.LIFT:

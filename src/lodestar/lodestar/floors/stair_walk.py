@@ -87,11 +87,6 @@ class StairWalk:
         self._known: float | None = None  # when a stance was known last
 
     @property
-    def goal(self) -> np.ndarray:
-        """Return the pose (3,) x, y, yaw before the edge, from which the walk begins."""
-        return approach_of(self._entry, self.config)
-
-    @property
     def is_on_flight(self) -> bool:
         """Return whether the robot stands on steps, so that it must not turn."""
         return self._begun is not None and self._ended is None
@@ -119,11 +114,6 @@ class StairWalk:
             self.status = WalkStatus.DONE
             return np.zeros(3)
         return self._command(beside, turned)
-
-    def stop(self, why: str) -> None:
-        """End the walk where the robot stands."""
-        if self.status is WalkStatus.WALKING:
-            self.status, self.why = WalkStatus.FAILED, why
 
     def _note(self, now: float, way: float, stance: Stance) -> None:
         config = self.config

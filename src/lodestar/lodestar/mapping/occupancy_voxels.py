@@ -79,9 +79,10 @@ class OccupancyVoxels:
             self._list_more(max_range)
         touched = self._touched[: int(tally[0])]
         if node is not None and node[0] >= 0:
-            for place, serial in zip(*(a.tolist() for a in self._submaps.begun_before(touched, *node))):
+            places, serials = self._submaps.begun_before(touched, *node)
+            for place, serial, content in zip(places.tolist(), serials.tolist(), self._log_odds[places]):
                 if place < self._capacity:  # what there is no room for is kept behind them
-                    self._submaps.keep(place, serial, self._log_odds[place].copy())
+                    self._submaps.keep(place, serial, content)
         count = kernels.update_marked(self._log_odds, self._marks, touched, _HIT, _MISS, _LOW, _HIGH)
         changed = touched[:count]
         if self._pool.refused:

@@ -15,7 +15,7 @@ import numpy as np
 from lodestar.language.query_graph import VIEWED, Predicate, QueryGraph
 from lodestar.models.lexicon import load_lexicon
 from lodestar.query import relations, superlatives
-from lodestar.query.anchors import PairScore, best_anchors, best_pairs
+from lodestar.query.anchors import NOTHING, PairScore, best_anchors, best_pairs
 from lodestar.query.categories import phrase_attributes
 from lodestar.query.frames import side_scores
 from lodestar.query.fusion import admitted, fused
@@ -27,11 +27,6 @@ from lodestar.query.speaker_pose import viewer_of
 from lodestar.query.terms import Term, blend, category_of, negated, ranks
 
 _BESIDE = ("NextTo", "Near")  # relations that a wall between two rooms ends
-
-
-def _everywhere(rows: np.ndarray, anchors: np.ndarray) -> float:
-    """Return that nothing stands between entities."""
-    return 1.0
 
 
 @dataclass(frozen=True)
@@ -245,15 +240,20 @@ class _Variable:
         relation = relations.PAIRS.get(predicate.name)
         if relation is None:  # Between with one anchor only
             return lambda rows, anchors: relations.near(boxes.take(rows).rows(), boxes.take(anchors), table)
-        free = pool.beside if predicate.name in _BESIDE else _everywhere
-        if predicate.arguments[0] == self.index:
-            return lambda rows, anchors: (
-                relation(boxes.take(rows).rows(), boxes.take(anchors), table) * free(rows, anchors)
-            )
-        # here the anchor is the constrained object: a lamp on the desk that is searched for
-        return lambda rows, anchors: (
-            relation(boxes.take(anchors), boxes.take(rows).rows(), table) * free(rows, anchors)
-        )
+        is_first = predicate.arguments[0] == self.index
+
+        def measured(rows: np.ndarray, anchors: np.ndarray) -> np.ndarray:
+            own, others = boxes.take(rows).rows(), boxes.take(anchors)
+            # else the anchor is the constrained object: a lamp on the desk that is searched for
+            found = relation(own, others, table) if is_first else relation(others, own, table)
+            if predicate.name not in _BESIDE:
+                return found
+            found = np.array(np.broadcast_to(found, anchors.shape), float)
+            row, column = np.nonzero(found > NOTHING)  # what is far needs no look at the walls
+            found[row, column] *= pool.beside(rows[row], anchors[row, column][:, None])[:, 0]
+            return found
+
+        return measured
 
     def _between(self, others: list[int], semantic: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the best pair of anchors per entity."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from operator import attrgetter
+from operator import attrgetter, is_
 
 import numpy as np
 
@@ -150,10 +150,8 @@ class Pool:
             return np.array([row_of.get(id(entity), -1) for entity in entities], int)
         ids = np.fromiter(map(_ID, entities), np.int64, len(entities))
         rows = np.minimum(np.searchsorted(known, ids), len(known) - 1)
-        own = self.entities
-        same = np.fromiter(
-            (own[row] is entity for row, entity in zip(rows.tolist(), entities)), bool, len(entities)
-        )
+        own = map(self.entities.__getitem__, rows.tolist())
+        same = np.fromiter(map(is_, own, entities), bool, len(entities))
         return np.where(same, rows, -1)
 
     @property

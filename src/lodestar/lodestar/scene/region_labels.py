@@ -8,7 +8,7 @@ import numpy as np
 
 from lodestar.scene.lifecycle import EntityRecord
 from lodestar.scene.records import Region
-from lodestar.scene.regions import RegionMap, label_region
+from lodestar.scene.regions import RegionMap, evidence_of, label_region
 from lodestar.scene.signs import plates_by_region, signs_of
 
 
@@ -21,7 +21,8 @@ def labelled_regions(
     """
     inside: dict[int, list[EntityRecord]] = {}
     for record in records.values():
-        inside.setdefault(record.region_id, []).append(record)
+        if evidence_of(record.label):  # few labels tell of a room
+            inside.setdefault(record.region_id, []).append(record)
     plates = plates_by_region(signs_of(records), rooms)
     found = []
     for identity, area, centroid, neighbors in regions:

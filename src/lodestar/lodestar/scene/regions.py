@@ -69,7 +69,7 @@ class Occupant(Protocol):
 
 
 @lru_cache(maxsize=4096)
-def _evidence_of(label: str) -> tuple[tuple[str, float], ...]:
+def evidence_of(label: str) -> tuple[tuple[str, float], ...]:
     """Return the rooms that a thing of this label tells of, with their weights."""
     lexicon = load_lexicon()
     name = lexicon.canonical(label)
@@ -94,7 +94,7 @@ def label_region(entities: Iterable[Occupant], plates: Iterable[str] = ()) -> tu
     for entity in entities:
         if entity.state == EntityState.ARCHIVED:
             continue
-        for room, weight in _evidence_of(entity.label):
+        for room, weight in evidence_of(entity.label):
             evidence[room] += weight * entity.confidence
     if not evidence:
         return "", 0.0

@@ -364,17 +364,16 @@ class SceneState:
         """Assign entities to regions; return the ids whose region changed."""
         if not len(ids) or self.rooms.is_empty:
             return []
-        means = np.array([self.records[i].instance.centroid for i in ids], float)
-        changed = []
-        here = None if self.on_floor is None else self.on_floor(means)
-        for i, (identity, region) in enumerate(zip(ids, self.rooms.at(means).tolist())):
-            if here is not None and not here[i]:
-                continue  # its region is one of another floor
-            record = self.records[identity]
-            if record.region_id != region:
-                record.region_id = region
-                changed.append(identity)
-        return changed
+        records = [self.records[i] for i in ids]
+        means = np.concatenate([record.instance.centroid for record in records]).reshape(-1, 3).astype(float)
+        regions = self.rooms.at(means)
+        moved = regions != np.fromiter((record.region_id for record in records), np.int64, len(records))
+        if self.on_floor is not None:
+            moved &= self.on_floor(means)  # the region of others is one of another floor
+        rows = np.flatnonzero(moved).tolist()
+        for row in rows:
+            records[row].region_id = int(regions[row])
+        return [ids[row] for row in rows]
 
     def refresh_neighbors(self) -> None:
         """Compute the Hellinger neighbours of entities to be published that are new or have moved."""

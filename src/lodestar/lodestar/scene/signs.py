@@ -228,7 +228,7 @@ def is_sign(identity: int) -> bool:
 
 def signs_of(records: Mapping[int, EntityRecord]) -> list[EntityRecord]:
     """Return the records of signs."""
-    return [record for identity, record in records.items() if is_sign(identity)]
+    return [records[identity] for identity in records if FIRST_SIGN <= identity < FIRST_TRACK]
 
 
 def normal_of(record: EntityRecord) -> np.ndarray:

@@ -133,6 +133,27 @@ def test_a_jump_that_meets_no_old_way_moves_everything():
     assert correction is not None and correction.is_rigid
 
 
+def test_heights_that_have_drifted_are_spread_over_the_loop():
+    poses = ring(20.0, 10.0)
+    odometry = [
+        planar_transform(0.0, 0.0, 0.0, z=0.5 * k / (len(poses) - 1)) @ pose for k, pose in enumerate(poses)
+    ]
+    correction = corrected(driven(odometry), planar_transform(0.0, 0.0, 0.0, z=-0.5), odometry[-1], 500.0)
+    assert correction is not None and not correction.is_rigid
+    heights = [(correction.at(float(k)) @ pose)[2, 3] for k, pose in enumerate(odometry)]
+    np.testing.assert_allclose(heights, 0.0, atol=0.03)
+
+
+def test_the_way_on_another_storey_is_not_met():
+    below, above = (
+        ring(20.0, 10.0),
+        [planar_transform(0.0, 0.0, 0.0, z=3.0) @ pose for pose in ring(20.0, 10.0)[:30]],
+    )
+    anchor = driven([*below, *above])
+    correction = corrected(anchor, planar_transform(0.5, 0.3, 0.0), above[-1], 500.0)
+    assert correction is not None and correction.is_rigid
+
+
 def test_what_lies_before_the_loop_stays():
     tail = [planar_transform(-20.0 + STEP * k, 0.0, 0.0) for k in range(40)]
     poses = [*tail, *ring(20.0, 10.0)]

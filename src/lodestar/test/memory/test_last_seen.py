@@ -224,6 +224,19 @@ def test_a_correction_of_the_map_moves_the_places_and_the_next_look_counts_anew(
     assert len(places) == 0
 
 
+def test_a_closed_loop_moves_a_place_as_of_when_it_was_seen(places):
+    moves = np.array([np.eye(4), planar_transform(0.0, 0.5, 0.0), planar_transform(0.0, 1.0, 0.0)])
+    stamps = np.array([0.0, 50.0, 100.0])
+    correction = MapCorrection(moves[-1], np.arange(3), stamps, np.zeros((3, 3)), moves)
+    for number, end in enumerate((10.0, 60.0, 100.0)):
+        places.take(memory(mug((2.0 * number, 0.0, 0.4), identity=20 + number), end=end))
+    places.move(correction)
+    found = sorted(
+        (float(p.thing.centre[0]), round(float(p.thing.centre[1]), 6)) for p in places.places(EMPTY)
+    )
+    assert found == [(0.0, 0.0), (2.0, 0.5), (4.0, 1.0)]
+
+
 def test_a_place_of_a_person_is_over_after_a_while_and_one_that_left_is_no_event():
     places = LastSeenPlaces(LastSeenConfig())
     walker = mug((2.0, 0.0, 0.9), label="person", caption="a person", size=(0.4, 0.4, 1.7))

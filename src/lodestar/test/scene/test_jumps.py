@@ -114,3 +114,37 @@ def test_ids_of_regions_go_on_through_a_jump(scene, feed):
     assert len(before) == 2 and set(scene.regions) == set(before)
     for identity, centroid in before.items():
         assert np.allclose(scene.regions[identity].centroid, np.add(centroid, (0.0, 4.9)), atol=0.2)
+
+
+def ring_of_cameras():
+    """Camera poses round a square of 20 m, one each half metre and second."""
+    corners = np.array([(0.0, 0.0), (20.0, 0.0), (20.0, 20.0), (0.0, 20.0), (0.0, 0.0)])
+    places = [
+        corners[k] + (corners[k + 1] - corners[k]) * step / 40.0 for k in range(4) for step in range(40)
+    ]
+    return [camera_at(x, y, 0.0) for x, y in places]
+
+
+def test_a_closed_loop_moves_what_was_seen_last_and_leaves_what_was_seen_first(scene, feed):
+    cameras = ring_of_cameras()
+    seen = {1: (2.0, 1.0, 0.5), 2: (19.0, 12.0, 0.5), 3: (1.0, 3.0, 0.5)}
+    at = {1: 4, 2: 64, 3: 154}
+    for stamp, pose in enumerate(cameras):
+        new = tuple(
+            instance(i, seen[i], stamp=float(stamp), first_seen=float(stamp)) for i in seen if at[i] == stamp
+        )
+        looks = tuple(sighting(i, float(stamp), pose) for i in seen if at[i] <= stamp < at[i] + 3) or (
+            sighting(99, float(stamp), pose),
+        )
+        scene.update(feed(stamp=float(stamp), updated=new, observations=looks))
+    jump = planar_transform(0.0, -0.8, 0.0)
+    last = float(len(cameras))
+    told = scene.update(feed(stamp=last, map_from_odom=jump, observations=(sighting(99, last, cameras[0]),)))
+    moved = {i: scene.entities()[i].mean - np.array(seen[i]) for i in seen}
+    assert np.allclose(moved[1], 0.0, atol=0.05)
+    assert np.allclose(moved[2], (0.0, -0.32, 0.0), atol=0.05)
+    assert np.allclose(moved[3], (0.0, -0.8, 0.0), atol=0.05)
+    for i in seen:
+        (view, *_) = scene.entities()[i].views
+        assert np.allclose(view.map_from_camera[:3, 3] - cameras[int(view.stamp)][:3, 3], moved[i], atol=0.05)
+    assert {entity.id for entity in told.updated} <= {1, 2, 3}

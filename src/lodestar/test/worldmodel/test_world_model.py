@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -409,6 +410,41 @@ def test_ways_that_were_moved_stay_moved_after_kill_9(bench):
     assert bench.world.ways == (replace(DOOR, start=(7.0, 4.5), end=(7.0, 5.4)),)
     bench.world.undo(1, 2.0, bench.hear)
     assert bench.world.ways == () and not bench.world.transactions.problems
+
+
+def drive_round(world: WorldModel, ring: list[np.ndarray]) -> None:
+    for stamp, pose in enumerate(ring):
+        world.take_correction(np.eye(4), pose, float(stamp))
+
+
+def test_a_closed_loop_moves_a_way_with_the_part_that_it_lies_in_also_after_kill_9(bench):
+    corners = [(0.0, 0.0), (10.0, 0.0), (10.0, 10.0), (0.0, 10.0), (0.0, 0.0)]
+    ring = [
+        planar_transform(a[0] + (b[0] - a[0]) * k / 20, a[1] + (b[1] - a[1]) * k / 20, 0.0)
+        for a, b in pairwise(corners) for k in range(20)
+    ]  # fmt: skip
+    ways = tuple(ClosedWay((x, y), (x + 0.5, y)) for x, y in ((2.0, 0.5), (9.5, 9.0), (0.5, 3.0)))
+    bench.world.correct(
+        tuple(Amendment(Change.CLOSE_WAY, "shut", "operator", way=way) for way in ways), 1.0, bench.hear
+    )
+    drive_round(bench.world, ring)
+    bench.world.take_correction(planar_transform(0.6, 0.0, 0.0), ring[0], 100.0)
+    moved = [now.start[0] - was.start[0] for now, was in zip(bench.world.ways, ways)]
+    assert moved == pytest.approx([0.03, 0.3, 0.5], abs=0.1)
+    now = bench.world.ways
+    bench.start()
+    for one, other in zip(bench.world.ways, now):
+        assert one.start == pytest.approx(other.start) and one.end == pytest.approx(other.end)
+    bench.world.undo(1, 2.0, bench.hear)
+    assert bench.world.ways == () and not bench.world.transactions.problems
+
+
+def test_a_damaged_bend_in_the_journal_is_left_out(tmp_path):
+    journal = opened(tmp_path / "world.journal")
+    WorldModel(Transactions(journal), Scene()).correct((CLOSED,), 1.0, lambda entry, reply: None)
+    journal.append({"op": "bend", "jump": np.eye(4).tolist(), "places": [[0.0]], "moves": []})
+    again = WorldModel(Transactions(opened(tmp_path / "world.journal")), Scene())
+    assert again.ways == (DOOR,) and len(again.transactions.problems) == 1
 
 
 def test_a_jump_without_a_closed_way_writes_nothing(bench):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from typing import Any
 
 from nav_msgs.msg import OccupancyGrid
@@ -12,7 +11,7 @@ from sensor_msgs.msg import CompressedImage, Image
 
 from lodestar.assembly.config import MappingConfig
 from lodestar.assembly.plan_chain import PlanChain
-from lodestar.mapping.grid_file import VERSIONS, Mapper
+from lodestar.mapping.grid_file import VERSIONS
 from lodestar.mapping.octomap import MapExtentError, OctoMapper
 from lodestar.storage.checkpoint import CheckpointConfig
 from lodestar.timing.stamps import Periodic
@@ -21,6 +20,7 @@ from lodestar_ros.checkpoints import Checkpointer
 from lodestar_ros.conversions import grid_from_msg, stamp_from_msg
 from lodestar_ros.conversions_map import octomap_to_msg
 from lodestar_ros.executors import main_of
+from lodestar_ros.floor_desk import FloorDesk
 from lodestar_ros.frame_tree import TransformUnavailable
 from lodestar_ros.grid_publisher import GridPublisher
 from lodestar_ros.map_actions import PartServer
@@ -38,7 +38,8 @@ class MappingNode(LodestarNode):
     """Keep the plan grid of all nodes.
 
     Subscribes: ``points``, ``scan``, or ``depth`` and ``camera_info``, TF, ``closed_ways``; with SLAM also ``map``.
-    Publishes: ``grid`` (when it changed, and every few seconds), ``~/movers`` (whatever moves in the ranges),
+    Publishes: ``grid`` (of the floor that the robot is on; when it changed, and every few seconds), ``~/building``,
+    ``~/movers`` (whatever moves in the ranges),
     ``~/octomap`` (if it has subscribers).
     Actions: ``~/save``, ``~/load``.
     """
@@ -48,6 +49,7 @@ class MappingNode(LodestarNode):
         self._config = declare_part(self, MappingConfig)
         self._frames = declare_config(self, FrameNames, "frames.")
         self._chain = self.timed(PlanChain(self._config))
+        self._floors = FloorDesk(self, self._chain, self._config)
         self._shown = self._chain.grid  # the grid that was published last, or that waits for a first turn
         self._lock = threading.RLock()  # of the chain: a save copies its mapper, a load replaces it
         self._octomap_due = Periodic(self._config.octomap_period)
@@ -79,24 +81,12 @@ class MappingNode(LodestarNode):
         files = Checkpointer(
             self, declare_config(self, CheckpointConfig, "checkpoint."), {kind: VERSIONS[kind]}
         )
-        if files.restore(lambda archive: self._chain.resume(archive, self.now)):
+        if files.restore(lambda archive: self._floors.stack.resume(archive, self.now)):
             self._show_replaced()
-        part = self._chain.part(lambda: self.now, files.take_now, self._put, self._lock)
+        put = self._floors.putting(lambda: self.now, self._lock, self._show_replaced)
+        part = self._floors.stack.part(lambda: self.now, files.take_now, put, self._lock)
         files.keep(part.capture, lambda: self._worker.done)
         PartServer(self, part)
-
-    def _put(self, mapper: Mapper) -> Callable[[], None]:
-        """Take a mapper into use and publish it at once; return what takes that back."""
-        with self._lock:
-            take_back = self._chain.use(mapper, lambda: self.now)
-            self._show_replaced()
-
-        def undo() -> None:
-            with self._lock:
-                take_back()
-                self._show_replaced()
-
-        return undo
 
     def _show_replaced(self) -> None:
         self._octomap_due.reset()
@@ -117,6 +107,8 @@ class MappingNode(LodestarNode):
         """On the worker."""
         with self._lock:
             self._chain.follow_ways(self._ways.told)
+            if not self._floors.takes(item.stamp, item.map_from_odom @ item.odom_from_base):
+                return
             if isinstance(item.message, Image | CompressedImage):
                 self._chain.take_depth(self._poses.frame(item.message), item.odom_from_base)
             elif self._chain.needs(item.stamp, item.map_from_sensor):

@@ -195,7 +195,7 @@ class FloorTrip:
             epoch,
             stamp,
             PASSAGE,
-            Action(skill),
+            Action(skill, goal=passage.entry(here.id)),
             Expectation(rule.phase, by=stamp + rule.patience),
             1.0,
             reason=f"the errand leads from the {here.name} to the {level_name(level)}",

@@ -276,7 +276,7 @@ class Transitions:
         context.constraint.begin(trace)
         run.under_way.skill = OpenSkill(trace.epoch, trace, context.now + patience)
         floor = context.facts.building.active
-        context.commands += [RecordTrace(trace), TakePassage(trace.epoch, passage, floor, level)]
+        context.commands += [RecordTrace(trace), TakePassage(trace.epoch, trace, passage, floor, level)]
 
     def change_floor(self, run: DirectiveRun, text: str) -> None:
         """The errand goes on on another floor: what was found and left out stays so, goals and looks are others."""

@@ -229,9 +229,13 @@ class RunSkill:
 
 @dataclass(frozen=True)
 class TakePassage:
-    """Take stairs or a lift from a floor (id) toward a level; how it ends is handed to `on_skill` with the ticket."""
+    """Take stairs or a lift from a floor (id) toward a level; how it ends is handed to `on_skill` with the ticket.
+
+    trace: of the action, whose goal is the passage's edge, facing into it.
+    """
 
     ticket: int
+    trace: Trace
     passage: Passage
     floor: int
     level: int

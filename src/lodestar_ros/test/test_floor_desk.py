@@ -1,0 +1,32 @@
+"""Floors between nodes: what the mapping node says of them is read as it was meant."""
+
+import json
+
+import pytest
+
+from lodestar.floors.records import Building, Floor, Passage, PassageKind, to_json
+from lodestar_ros.floor_desk import building_of
+
+
+def said(building: Building) -> str:
+    return json.dumps({**to_json(building), "note": building.note, "is_told": building.is_told})
+
+
+def test_floors_and_passages_come_as_they_were_said() -> None:
+    building = Building(
+        (Floor(1, 0, 0.0, "1"), Floor(2, 1, 2.8, "2")),
+        (Passage(1, PassageKind.STAIRS, (1.0, 2.0), (6.0, 2.0), 0.0, 1, 2, 0.52),),
+        2,
+        "I look whether this is the second floor",
+        True,
+    )
+    heard = building_of(said(building))
+    assert heard is not None and heard.floors == building.floors and heard.here == building.floors[1]
+    assert heard.note == building.note and heard.is_told and heard.passages[0].low == (1.0, 2.0)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "null", '{"floors": 3}', '{"floors": [], "passages": [], "active": 7}']
+)
+def test_what_holds_no_floors_is_none(text: str) -> None:
+    assert building_of(text) is None

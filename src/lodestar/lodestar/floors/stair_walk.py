@@ -98,7 +98,7 @@ class StairWalk:
         if not stance.is_known(now, self.config.fresh):
             self._known = now if self._known is None else self._known
             if now - self._known > self.config.lost:
-                self.stop("I no longer know where I am")
+                self.status, self.why = WalkStatus.FAILED, "I no longer know where I am"
             return np.zeros(3)
         self._known = now
         offset = stance.pose[:2] - self._entry[:2]

@@ -15,15 +15,29 @@ class Timed(Protocol):
     """What took time. sct: NaN = it began at its end; seconds, seen_after: as of `EpisodeOutcome`."""
 
     @property
-    def success(self) -> bool: ...
+    def success(self) -> bool:
+        """Return whether it did what was asked."""
+        ...
+
     @property
-    def sct(self) -> float: ...
+    def sct(self) -> float:
+        """Return success weighted by completion time."""
+        ...
+
     @property
-    def duration(self) -> float: ...
+    def duration(self) -> float:
+        """Return the seconds that it took."""
+        ...
+
     @property
-    def seconds(self) -> Mapping[str, float]: ...
+    def seconds(self) -> Mapping[str, float]:
+        """Return seconds by what the robot did."""
+        ...
+
     @property
-    def seen_after(self) -> float: ...
+    def seen_after(self) -> float:
+        """Return the seconds until a target was in view."""
+        ...
 
 
 def time_metrics(outcomes: Sequence[Timed]) -> dict[str, float]:

@@ -63,6 +63,8 @@ class FloorStack:
 
     def observe(self, stamp: float, map_from_base: np.ndarray) -> bool:
         """Take the pose (4, 4) at a stamp; return whether `building` has changed."""
+        if not np.isfinite(map_from_base).all():
+            return False
         before = self.building
         feet = map_from_base[:3, 3] - self._base_height * map_from_base[:3, 2]
         tilt = math.acos(min(max(float(map_from_base[2, 2]), -1.0), 1.0))
@@ -72,20 +74,24 @@ class FloorStack:
             self.building, self._last = Building((first,), active=1, is_told=told), 1
             self._mappers[1] = self._plan.mapper
         stand = self._watch.observe(stamp, feet, tilt)
-        if stand is Stand.AWAY and self.building.active != UNKNOWN:
-            self._leave()
+        on_flight = self._crossing is not None and tilt >= self.config.walk.begun
+        if on_flight and self.building.active != UNKNOWN:
+            self._watch.leave()  # wherever the walk ends, no way of this floor begins on the steps
+            self._leave("I am on the stairs")
+        elif stand is Stand.AWAY and (self.building.active != UNKNOWN or self._returning is not None):
+            self._leave("I am between two floors")
         elif stand is Stand.LANDED:
             self._land(stamp, float(feet[2]))
-        if self._returning is not None:
+        if self._returning is not None and not self.rests:
             self._compare(stamp, feet)
         if self.building.active != UNKNOWN and not self.rests and self._find_due.due(stamp):
             self._find()
         return self.building is not before
 
-    def _leave(self) -> None:
+    def _leave(self, note: str) -> None:
         self._keep_mapper()
         self._returning = None
-        self.building = replace(self.building, active=UNKNOWN, note="I am between two floors")
+        self.building = replace(self.building, active=UNKNOWN, note=note)
 
     def _keep_mapper(self) -> None:
         """The mapper in use is that of the floor that the robot was on last."""
@@ -98,7 +104,11 @@ class FloorStack:
         assert last is not None
         config, over = self.config, self._watch.over_floor
         nominal = last.height + over
-        known = [f for f in self.building.floors if abs(f.height - nominal) <= config.match]
+        known = [
+            f
+            for f in self.building.floors
+            if abs(f.height - nominal) <= (config.same if f is last else config.match)
+        ]
         if known:
             self._come_back(stamp, min(known, key=lambda f: abs(f.height - nominal)))
         elif abs(over) >= config.least_storey:
@@ -138,6 +148,8 @@ class FloorStack:
         """Take the known floor's map up again where what stands around fits it, or begin another one beside it."""
         assert self._returning is not None
         floor, since = self._returning
+        if stamp < since:  # the clock went back
+            self._returning = floor, stamp
         if stamp - since < self.config.look:
             return
         stored = self._mappers[floor.id].project(stamp)
@@ -164,9 +176,11 @@ class FloorStack:
 
     def _join(self, before: int, after: int) -> None:
         """Note that the passage that was taken joins the two floors."""
+        if before == after:
+            return
         passage, self._crossing = self._crossing, None
         low, high = self.building.floor(before), self.building.floor(after)
-        if passage is None or before == after or low is None or high is None:
+        if passage is None or low is None or high is None:
             return
         low, high = sorted((low, high), key=lambda f: f.height)
         rise = high.height - low.height

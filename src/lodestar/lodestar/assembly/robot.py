@@ -161,14 +161,17 @@ class HeadlessRobot:
             self.loop.on_scene(self.map.here, self.map.mirror)
             self._given = None
 
-    def walk_on(self, now: float, map_from_base: np.ndarray) -> np.ndarray | None:
-        """Return the command (3,) of a walk on stairs from a base at (4, 4); None where there is none."""
+    def walk_on(self, now: float, map_from_base: np.ndarray, stamp: float | None = None) -> np.ndarray | None:
+        """Return the command (3,) of a walk on stairs from a base at (4, 4); None where there is none.
+
+        stamp: of the pose, seconds; None = now. With one that is old or not finite the robot stands.
+        """
         walk = self.walk
         if walk is None:
             return None
         pose = np.array([*map_from_base[:2, 3], yaw_of(map_from_base)])
         tilt = math.acos(min(max(float(map_from_base[2, 2]), -1.0), 1.0))
-        command = walk.update(now, Stance(pose, float(map_from_base[2, 3]), tilt))
+        command = walk.update(now, Stance(pose, float(map_from_base[2, 3]), tilt, stamp))
         if walk.status is not WalkStatus.WALKING:
             self.walk = None
             if isinstance(walk, LiftRide) and walk.status is WalkStatus.DONE and walk.reached is not None:
@@ -321,8 +324,9 @@ class HeadlessRobot:
                 self._take_passage(command)
             elif isinstance(command, PassageFailed):
                 self.map.floors.failed(command.passage, command.why)
-            elif isinstance(command, CancelSkill) and self.walk is not None:
+            elif isinstance(command, CancelSkill) and command.ticket == self._walked:
                 self.walk = None
+                self.map.floors.cross(None)
             elif isinstance(command, FollowConstraints):
                 self.map.follow(command.directive)
             elif isinstance(command, LookFor) and self._lookout is not None:

@@ -189,7 +189,7 @@ class SceneChain:
         if here is None or not building.has_others:
             return
         if not former.has_others:  # what is known so far are the rooms of the only floor
-            only = next(floor for floor in building.floors if former.floor(floor.id) is not None)
+            only = next((floor for floor in building.floors if former.floor(floor.id) is not None), here)
             self.dictionary.change_floor(only.id, partial(_on_floor, building, only.id))
         self.dictionary.change_floor(here.id, partial(_on_floor, building, here.id))
         if former.active != here.id:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -31,6 +32,7 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.visibility import ray_buffers
 from lodestar.scene.records import Entity
 
+kernels: Any = view_kernels  # mypy cannot check the tuples of arrays in calls
 SECTORS = 36  # of 10 degrees: resolution of headings
 _RAYS = 4  # per sector
 _SURFACES = SurfaceConfig()
@@ -268,7 +270,7 @@ class LookedAt:
         assert self._grid is not None
         grid = self._grid
         to_cells = 1.0 / grid.resolution
-        gains = view_kernels.sector_gains(
+        gains = kernels.sector_gains(
             grid.cells, grid.occupied_from, unseen, self._in_cells(closest), self._surfaces.owner,
             self._starts(points_xy), reach * to_cells, depth * to_cells, SECTORS, _RAYS,
         )  # fmt: skip
@@ -289,7 +291,7 @@ class LookedAt:
         in_view: (N, SECTORS) bool, directions that count. reach, depth, closest: as for `sector_gains`.
         """
         count = int(index.max(initial=-1)) + 1
-        return view_kernels.views(
+        return kernels.views(
             *self._scene(points_xy, index, closest),
             in_view,
             *self._ranges(reach, depth),
@@ -311,7 +313,7 @@ class LookedAt:
         """Return (N, W) float64: the sums of the weights (n, W) of the blocks of which points (N, 2) see a cell, as in
         `views`. stride: cells of a block's side.
         """
-        return view_kernels.view_sums(
+        return kernels.view_sums(
             *self._scene(points_xy, index, closest), in_view, *self._ranges(reach, depth), weights,
             self._rays(reach, stride),
         )  # fmt: skip

@@ -208,7 +208,7 @@ class Survey:
         high = np.minimum(cells + reach + 1, self.unseen.shape)
         sums = np.empty((len(cells), 2))
         image = np.zeros(self.unseen.shape, np.float32)
-        for k, weights in enumerate((1.0, self._weights)):
+        for k, weights in enumerate((np.ones_like(self._weights), self._weights)):
             image[self._within] = weights
             upto = cv2.integral(image, sdepth=cv2.CV_64F)
             sums[:, k] = (upto[high[:, 0], high[:, 1]] - upto[low[:, 0], high[:, 1]]

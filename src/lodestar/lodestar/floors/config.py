@@ -24,6 +24,7 @@ class FloorsConfig:
     least_storey: float = 2.0  # m, least height between two floors; chosen: a door's height
     typical_storey: float = 3.0  # m, where no two floors are known yet; chosen
     match: float = 0.7  # m by which a height may differ from a known floor's: a third of the least storey
+    same: float = 0.4  # m, likewise from that of the floor that was left last: three steps are more
     look: float = (
         2.0  # s for which a floor that is known is looked at before its map is taken up again; chosen
     )

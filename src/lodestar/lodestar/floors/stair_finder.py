@@ -106,11 +106,11 @@ def _fitted(
     keep = np.ones(len(z), bool)
     plane = np.zeros(3)
     for _ in range(4):  # least squares without what lies off the plane
-        if keep.sum() < config.least_cells:
-            return None
         matrix = np.column_stack([points[keep], np.ones(int(keep.sum()))])
         plane = np.linalg.lstsq(matrix, z[keep], rcond=None)[0]
         keep = np.abs(points @ plane[:2] + plane[2] - z) <= 2.0 * config.roughness
+        if keep.sum() < config.least_cells:
+            return None
     slope, way = math.hypot(plane[0], plane[1]), math.atan2(plane[1], plane[0])
     if (
         not config.slope[0] <= slope <= config.slope[1]

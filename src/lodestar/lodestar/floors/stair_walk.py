@@ -23,9 +23,14 @@ class StairWalkConfig:
         0.75  # m before the edge at which it begins; chosen: half a Go2 and two tolerances of a goal
     )
     aligned: float = math.radians(6.0)  # rad of heading within which it walks on; chosen
-    off_line: float = (
-        0.25  # m beside the line from which it stops before the first step; chosen: half the spare width
+    off_line: float = 0.25  # m beside the line from which it stops; chosen: half the spare width
+    askew: float = math.radians(
+        25.0
+    )  # rad off the line on the steps from which it stops, for it may not turn there
+    fresh: float = (
+        0.3  # s for which a stance tells where it is, after which it stands; chosen: three of 10 Hz
     )
+    lost: float = 3.0  # s without a stance after which the walk is over; chosen
     begun: float = math.radians(12.0)  # rad of tilt from which it is on the flight; a flight has 20 and more
     level: float = math.radians(
         6.0
@@ -49,11 +54,20 @@ class WalkStatus(Enum):
 
 @dataclass(frozen=True)
 class Stance:
-    """The robot as odometry tells: (3,) x, y, yaw in map, height of the feet in metres, tilt of the body in radians."""
+    """The robot as odometry tells: (3,) x, y, yaw in map, height in metres, tilt of the body in radians.
+
+    stamp: seconds on the clock of `update`'s `now`; None = now.
+    """
 
     pose: np.ndarray
     height: float
     tilt: float
+    stamp: float | None = None
+
+    def is_known(self, now: float, fresh: float) -> bool:
+        """Return whether it is finite and not older than `fresh` seconds at `now`."""
+        finite = bool(np.isfinite([*self.pose, self.height, self.tilt]).all())
+        return finite and (self.stamp is None or abs(now - self.stamp) <= fresh)
 
 
 class StairWalk:
@@ -70,6 +84,7 @@ class StairWalk:
         self._ended: float | None = None  # way at which it was level again
         self._moved: tuple[float, float] | None = None  # when, and way then
         self._start: float | None = None
+        self._known: float | None = None  # when a stance was known last
 
     @property
     def is_on_flight(self) -> bool:
@@ -77,15 +92,21 @@ class StairWalk:
         return self._begun is not None and self._ended is None
 
     def update(self, now: float, stance: Stance) -> np.ndarray:
-        """Return the command at `now` seconds; zeros once the walk is over."""
+        """Return the command at `now` seconds; zeros once the walk is over, and while the stance is not known."""
         if self.status is not WalkStatus.WALKING:
             return np.zeros(3)
+        if not stance.is_known(now, self.config.fresh):
+            self._known = now if self._known is None else self._known
+            if now - self._known > self.config.lost:
+                self.status, self.why = WalkStatus.FAILED, "I no longer know where I am"
+            return np.zeros(3)
+        self._known = now
         offset = stance.pose[:2] - self._entry[:2]
         way = float(offset @ self._along)
         beside = float(offset @ (-self._along[1], self._along[0]))
         turned = math.remainder(float(stance.pose[2] - self._entry[2]), math.tau)
         self._note(now, way, stance)
-        why = self._fault(now, way, beside, stance)
+        why = self._fault(now, way, beside, turned, stance)
         if why:
             self.status, self.why = WalkStatus.FAILED, why
             return np.zeros(3)
@@ -106,7 +127,7 @@ class StairWalk:
         if self._moved is None or abs(way - self._moved[1]) > 0.05:
             self._moved = now, way
 
-    def _fault(self, now: float, way: float, beside: float, stance: Stance) -> str:
+    def _fault(self, now: float, way: float, beside: float, turned: float, stance: Stance) -> str:
         config = self.config
         assert self._moved is not None
         if stance.tilt > config.steepest:
@@ -115,6 +136,8 @@ class StairWalk:
             return "there is no flight of stairs where I expected one"
         if self._begun is None and abs(beside) > config.off_line and way > -0.5 * config.approach:
             return f"I came to the stairs {abs(beside):.2f} m beside their middle"
+        if self.is_on_flight and (abs(beside) > config.off_line or abs(turned) > config.askew):
+            return "I came off the line of the stairs, and may not turn on them"
         if way > config.longest:
             return f"the stairs go on beyond {config.longest:.0f} m"
         if now - self._moved[0] > config.stalled:

@@ -42,7 +42,9 @@ class HeightWatch:
         self.config = config
         self._reference: float | None = None  # m, of the floor, where the robot is
         self._last: np.ndarray | None = None  # (3,) of the feet
-        self._heights: deque[tuple[float, float]] = deque()  # stamp and height, while level and away
+        self._heights: deque[tuple[float, float]] = (
+            deque()
+        )  # stamp and height of the last `settle` s, while level
         self._way: deque[tuple[float, float]] = deque()  # m of way so far, and height, of the last metre
         self.stand = Stand.ON
         self.tilt = 0.0  # rad, the newest
@@ -54,8 +56,10 @@ class HeightWatch:
 
     @property
     def is_climbing(self) -> bool:
-        """Return whether the robot has left its floor over something steeper than a ramp, or was lifted."""
-        if abs(self.over_floor) < self.config.climb or not self._way:
+        """Return whether the robot has left its floor over something steeper than a ramp, or was lifted; no longer
+        where it stands level at one height, as after it has risen to its feet.
+        """
+        if abs(self.over_floor) < self.config.climb or not self._way or self._is_settled:
             return False
         (before, low), (now, high) = self._way[0], self._way[-1]
         return abs(high - low) > self.config.climb_slope * max(now - before, 0.5)
@@ -81,11 +85,21 @@ class HeightWatch:
             follow = config.drift * math.dist(feet[:2], last[:2])
             self._reference += min(max(self.over_floor, -follow), follow)
         if self.stand is Stand.ON and abs(self.over_floor) >= config.leave:
-            self.stand = Stand.AWAY
-            self._heights.clear()
+            self.leave()
+        self._settle(stamp, float(feet[2]), tilt)
         if self.stand is not Stand.ON:
-            self._land(stamp, float(feet[2]), tilt)
+            self.stand = Stand.LANDED if self._is_settled else Stand.AWAY
         return self.stand
+
+    def leave(self) -> None:
+        """The robot has left its floor, whatever its height is."""
+        self.stand = Stand.AWAY
+        self._heights.clear()
+
+    @property
+    def _is_settled(self) -> bool:
+        heights = self._heights
+        return bool(heights) and heights[-1][0] - heights[0][0] >= self.config.settle
 
     def _note_way(self, feet: np.ndarray) -> None:
         way = self._way[-1][0] if self._way else 0.0
@@ -97,16 +111,18 @@ class HeightWatch:
         if len(self._way) > 400:  # it stands; chosen
             del self._way[1]
 
-    def _land(self, stamp: float, height: float, tilt: float) -> None:
+    def _settle(self, stamp: float, height: float, tilt: float) -> None:
         if tilt > self.config.level:
             self._heights.clear()
-        else:
-            self._heights.append((stamp, height))
-        heights = [one for _, one in self._heights]
-        if heights and max(heights) - min(heights) > self.config.still:
+            return
+        if self._heights and stamp < self._heights[-1][0]:  # the clock went back
             self._heights.clear()
-        settled = self._heights and stamp - self._heights[0][0] >= self.config.settle
-        self.stand = Stand.LANDED if settled else Stand.AWAY
+        self._heights.append((stamp, height))
+        while len(self._heights) > 2 and stamp - self._heights[1][0] >= self.config.settle:
+            self._heights.popleft()
+        heights = [one for _, one in self._heights]
+        if max(heights) - min(heights) > self.config.still:
+            self._heights.clear()
 
     def stand_on(self, height: float | None = None) -> None:
         """The robot stands on a floor now, at a height where it is; by default that of its feet."""
@@ -114,7 +130,3 @@ class HeightWatch:
         self.stand = Stand.ON
         self._heights.clear()
         self._way.clear()
-
-    def restart_clock(self) -> None:
-        """No stamp of before is compared with those to come."""
-        self._heights.clear()

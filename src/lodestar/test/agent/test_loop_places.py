@@ -12,6 +12,7 @@ from agent_fakes import FACING, TARGET, World, entity, exploring, find, thing, t
 from lodestar.agent.errands.commands import FollowConstraints, SendGoal, State
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.errors import ErrorCode, OtherFloor
+from lodestar.floors.config import FloorsConfig
 from lodestar.language.directive import (
     EVERY,
     ROBOT_FRAME,
@@ -356,9 +357,9 @@ def test_what_cannot_be_done_is_said_and_no_success(known_target):
 
 def test_another_floor_is_refused_with_a_reason():
     step = Step(StepKind.EXPLORE, scope=Scope(level=2))
-    with pytest.raises(OtherFloor, match="floor 2, and the robot is on floor 0"):
+    with pytest.raises(OtherFloor, match="the third floor, and the robot is on the first floor"):
         World().loop.start(do(step), 0.0)
-    World(config=LoopConfig(level=2)).loop.start(do(step), 0.0)
+    World(config=LoopConfig(floors=FloorsConfig(level=2))).loop.start(do(step), 0.0)
 
 
 def test_a_constraint_ends_with_its_step(known_target):

@@ -123,6 +123,55 @@ def test_between_two_floors_it_stands_and_says_so(rise: float) -> None:
     assert robot.stack.building.active == 1 and robot.plan.mapper is first
 
 
+@given(st.floats(0.3, 1.9), st.sampled_from([SLOPE, 0.0]), st.booleans())
+@settings(max_examples=10, deadline=None)
+def test_on_the_steps_it_is_on_no_floor_however_the_walk_ends(height: float, tilt: float, down: bool) -> None:
+    robot, sign = Walker(), -1.0 if down else 1.0
+    robot.stay(1)
+    first = robot.plan.mapper
+    flight = robot.stack.name(
+        Passage(0, PassageKind.STAIRS, (0.5, 0.0), (5.5, 0.0), 0.0, lower=1, slope=0.52)
+    )
+    robot.stack.cross(flight)
+    steps = round(height / 0.05)
+    for i in range(1, steps + 1):
+        robot.be(robot.x + 0.1, sign * height * i / steps, SLOPE, 1)
+    robot.stack.cross(None)  # STOP, a pause, or somebody in the way
+    level = tilt == 0.0 and height < FloorsConfig().same  # as the floor itself
+    for _ in range(20):
+        assert robot.stack.rests and robot.stack.building.active == UNKNOWN
+        robot.be(robot.x, sign * height, tilt if not level else SLOPE, 1)
+    for i in range(1, steps + 1):  # a person takes it back
+        robot.be(robot.x - 0.1, sign * height * (steps - i) / steps, SLOPE, 1)
+    robot.stay(1)
+    building = robot.stack.building
+    assert building.active == 1 and robot.plan.mapper is first and not building.note
+    assert building.passages == (flight,)
+
+
+def test_a_robot_that_is_lifted_while_it_compares_a_floor_begins_none() -> None:
+    robot = Walker()
+    robot.stay(1)
+    robot.climb(3.0, 2)
+    first, second = (floor.id for floor in robot.stack.building.floors)
+    for i in range(1, 60):  # back to the first floor, where the comparison begins ...
+        robot.be(robot.x, 3.0 - 0.05 * i, SLOPE, 2)
+    for _ in range(8):
+        robot.be(robot.x, 0.0, 0.0, 1)
+    assert "look whether" in robot.stack.building.note
+    for i in range(20):  # ... and somebody lifts it
+        robot.be(robot.x, 0.1 * i, 0.0, 1)
+    assert robot.stack.building.active == UNKNOWN
+    assert {floor.id for floor in robot.stack.building.floors} == {first, second}
+
+
+def test_a_pose_that_is_not_finite_makes_no_floor() -> None:
+    robot = Walker()
+    robot.stack.observe(0.0, np.full((4, 4), np.nan))
+    robot.stay(1)
+    assert [floor.height for floor in robot.stack.building.floors] == [0.0]
+
+
 def test_a_robot_that_is_carried_upstairs_begins_a_floor_and_keeps_the_other() -> None:
     robot = Walker()
     robot.stay(1)

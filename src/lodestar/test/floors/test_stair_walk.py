@@ -1,6 +1,7 @@
 """The walk over a flight of stairs."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from hypothesis import given, settings
@@ -87,6 +88,31 @@ def test_it_never_turns_on_the_spot_on_the_steps(turned) -> None:
         command = walk.update(tick * TICK, stance(np.array([way, 0.0, 0.0]), 0.0))
     command = walk.update(1.0, stance(np.array([1.3, 0.0, turned]), 0.0))
     assert walk.is_on_flight and (command[0] > 0.0 or walk.status is WalkStatus.FAILED)
+
+
+@given(way=st.floats(-0.7, 4.5), age=st.floats(0.5, 50.0), kind=st.sampled_from(["old", "nan"]))
+@settings(max_examples=25, deadline=None)
+def test_it_stands_while_no_pose_comes_and_gives_up_in_the_end(way: float, age: float, kind: str) -> None:
+    walk = StairWalk(flight(0.0), 1)
+    walk.update(99.0, stance(np.array([way, 0.0, 0.0]), 0.0))
+    stamp = 100.0 - age if kind == "old" else None
+    pose = np.array([math.nan if kind == "nan" else way, 0.0, 0.0])
+    for tick in range(20):
+        lost = replace(stance(pose, 0.0), stamp=stamp)
+        assert not walk.update(100.0 + tick * TICK, lost).any()
+    assert not walk.update(100.0 + StairWalkConfig().lost + TICK, lost).any()
+    assert walk.status is WalkStatus.FAILED and "where I am" in walk.why
+
+
+@given(beside=st.floats(0.3, 2.0), right=st.booleans(), turned=st.floats(-3.0, 3.0))
+@settings(max_examples=25, deadline=None)
+def test_a_pose_that_jumps_off_the_line_stops_it_on_the_steps(beside, right, turned) -> None:
+    walk = StairWalk(flight(0.0), 1)
+    for tick, way in enumerate((-0.1, 0.3, 0.8, 1.2)):
+        walk.update(tick * TICK, stance(np.array([way, 0.0, 0.0]), 0.0))
+    jumped = np.array([1.3, -beside if right else beside, turned])
+    assert not walk.update(1.0, stance(jumped, 0.0)).any()
+    assert walk.status is WalkStatus.FAILED and "off the line" in walk.why
 
 
 def test_only_stairs_are_walked() -> None:

@@ -61,6 +61,17 @@ def test_who_is_carried_is_noticed_before_the_plan_takes_a_turn_up_there() -> No
         assert 0.1 * i < 0.3 or watch.is_climbing or watch.stand is not Stand.ON
 
 
+@given(st.floats(-0.9, 0.9))
+@settings(max_examples=25, deadline=None)
+def test_who_stands_level_at_one_height_climbs_no_longer(height: float) -> None:
+    """It has risen to its feet, or was put on a stage: it must see where it is before it can move."""
+    watch = HeightWatch(WatchConfig())
+    watch.observe(-1.0, np.zeros(3), 0.0)
+    follow(watch, [(0.0, height * i / 10, 0.0) for i in range(11)])
+    follow(watch, [(0.0, height, 0.0)] * 15, 2.0)
+    assert watch.stand is Stand.ON and not watch.is_climbing
+
+
 def test_a_pose_that_is_not_finite_changes_nothing() -> None:
     watch = HeightWatch(WatchConfig())
     watch.observe(0.0, np.zeros(3), 0.0)

@@ -34,6 +34,9 @@ class ChargerTrip:
             return
         pose = context.facts.pose
         assert pose is not None
+        if self.is_elsewhere:
+            self.give_up(run, "it is on another floor, to which I know no way")
+            return
         x, y = self._charger
         goal = np.array([x, y, math.atan2(y - pose[1], x - pose[0])])
         text, slack = f"{run.report[-1]} Driving there.", context.config.charger_reach
@@ -43,6 +46,12 @@ class ChargerTrip:
             self.give_up(run, self._go_to.verdict.reason)
         else:
             self._transitions.redecide(run, context.config.retry_interval)
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Return whether the charger is on another floor than the robot."""
+        facts = self._context.facts
+        return facts.building.active != facts.home_floor
 
     def verify(self, run: DirectiveRun) -> None:
         """The navigator says that the robot is there: end the directive where it is, else try again."""
@@ -129,3 +138,12 @@ def home_of(run: DirectiveRun, context: LoopContext) -> np.ndarray:
     assert home is not None
     alone = len(run.directive.steps) <= 1
     return home if alone or run.begun_at is None else run.begun_at
+
+
+def home_level(run: DirectiveRun, context: LoopContext) -> int | None:
+    """Return the level to which a robot comes back that goes to the charger or to the start; None where it does not."""
+    if not run.charging and run.step.kind is not StepKind.RETURN:
+        return None
+    facts, is_part = context.facts, len(run.directive.steps) > 1 and not run.charging
+    floor = facts.building.floor((is_part and run.floors.began) or facts.home_floor)
+    return None if floor is None else floor.level

@@ -93,7 +93,12 @@ class FloorSearch:
         pace, recent = self._paces(run, left)
         seconds = left.seconds(max(left.rate, recent), pace)
         for one in sorted(others, key=lambda other: other.seconds):
-            there = self._left_there(run, one.level, left.area)
+            known = self._left_there(run, one.level)
+            there = (
+                left.area if known is None else known.unseen
+            )  # one that was never seen is as large as this one
+            if known is not None and there <= left.unseen:
+                continue  # it goes back only where more is left than here, so that it does not go to and fro
             chance = left.unseen / max(left.unseen + there, 1e-6)
             back = 2.0 * one.seconds + there / pace
             if chance * back < (1.0 - chance) * seconds:
@@ -115,13 +120,10 @@ class FloorSearch:
         recent = (left.shown - first) / (now - began)
         return max(left.shown / stayed, _RATE / 5.0), max(recent, 0.0)
 
-    def _left_there(self, run: DirectiveRun, level: int, typical: float) -> float:
-        """Return the m^2 that are left to search on another level; one that was never seen is as large as this one."""
+    def _left_there(self, run: DirectiveRun, level: int) -> FloorLeft | None:
+        """Return what is left to search on another level; None where the search was not there."""
         floor = self._context.facts.building.of_level(level)
-        known: FloorLeft | None = (
-            None if floor is None else run.floors.left_over.get((run.step_index, floor.id))
-        )
-        return typical if known is None else known.unseen
+        return None if floor is None else run.floors.left_over.get((run.step_index, floor.id))
 
     def elsewhere(self, run: DirectiveRun) -> list[Elsewhere]:
         """Return the floors that a passage leads to and that were not explored in this step, with their seconds."""

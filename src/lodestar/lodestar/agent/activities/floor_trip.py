@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 
+from lodestar.agent.activities.charger_trip import home_level
 from lodestar.agent.activities.go_to import GoTo
 from lodestar.agent.activities.transitions import Transitions
-from lodestar.agent.decisions.admission import PASSAGE
+from lodestar.agent.decisions.admission import CHARGER, PASSAGE
 from lodestar.agent.decisions.approach import Arrival
-from lodestar.agent.errands.commands import PassageFailed
+from lodestar.agent.errands.commands import PassageFailed, State
 from lodestar.agent.errands.context import LoopContext
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.facts.errors import ErrorCode
@@ -18,6 +19,7 @@ from lodestar.floors.stair_walk import approach_of
 from lodestar.geometry.poses import apart
 from lodestar.language.items import DOWNSTAIRS, EVERY_LEVEL, UPSTAIRS
 from lodestar.language.levels import barred_levels
+from lodestar.selection.decisions import Outcome
 from lodestar.worldmodel.outcomes import Result
 from lodestar.worldmodel.records import Action, Expectation, Skill, Trace
 
@@ -38,18 +40,33 @@ class FloorTrip:
     def _building(self) -> Building:
         return self._context.facts.building
 
+    def stands(self, run: DirectiveRun) -> bool:
+        """Return whether the robot stands because it does not know its floor; no goal outlives its floor."""
+        building, tour = self._building, run.floors
+        here = building.here
+        if here is None:
+            if building.floors:
+                self._stand(run)
+            return bool(building.floors)
+        tour.unknown_since = None
+        tour.began = tour.began or here.id
+        tour.at, before = here.id, tour.at or here.id
+        if before == here.id:
+            return False
+        run.tell(f"I am on the {here.name} now.")
+        self._transitions.change_floor(run, "The robot was brought to another floor.")
+        return True
+
     def act(self, run: DirectiveRun) -> bool:
-        """Return whether the robot is on its way to another floor, or stands because it does not know where it is."""
+        """Return whether the robot is on its way to another floor; a search is not where it knows one here."""
         here = self._building.here
-        if self._building.floors and here is None:
-            self._stand(run)
-            return True
+        if run.floors.goal is not None and self._context.search.fitting(run):
+            run.floors.goal = None
         level = self.level_wanted(run)
         if here is None or level is None or level == here.level:
             if level is not None:
                 run.floors.goal = None
             return False
-        run.floors.unknown_since = None
         passage = self.passage_to(level, self.barred(run))
         if passage is None:
             run.floors.goal = None
@@ -59,6 +76,9 @@ class FloorTrip:
 
     def level_wanted(self, run: DirectiveRun) -> int | None:
         """Return the level on which the errand is, or that the search has chosen; None where it is here."""
+        home = home_level(run, self._context)
+        if home is not None:
+            return home
         said, here = run.step.scope.level, self._building.here
         if said is None or said == EVERY_LEVEL:
             return run.floors.goal
@@ -72,7 +92,8 @@ class FloorTrip:
     def seeks(self, run: DirectiveRun) -> bool:
         """Return whether the errand is on another floor to which no way is known yet."""
         here, wanted = self._building.here, self.level_wanted(run)
-        if here is None or wanted is None or run.step.scope.level in (None, EVERY_LEVEL):
+        bound = run.step.scope.level not in (None, EVERY_LEVEL) or home_level(run, self._context) is not None
+        if here is None or wanted is None or not bound:
             return False
         return wanted != here.level and self.passage_to(wanted, self.barred(run)) is None
 
@@ -83,7 +104,7 @@ class FloorTrip:
         name = level_name(level)
         if refused:
             return f"I know a way to another floor, but cannot take it: {refused[0]}; so I cannot come to the {name}."
-        if self._building.passages and not (floors.stairs or floors.lifts):
+        if not (floors.stairs or floors.lifts):
             return f"I may not take stairs or lifts, so I cannot come to the {name}."
         return f"I have found no way to the {name}."
 
@@ -115,8 +136,8 @@ class FloorTrip:
     def _leads(self, passage: Passage, here: Floor, level: int) -> bool:
         if passage.kind is PassageKind.LIFT:
             return True
-        step = self._building.level_beyond(passage, here.id) - here.level
-        return step * (level - here.level) > 0
+        beyond = self._building.level_beyond(passage, here.id)
+        return abs(level - beyond) < abs(level - here.level)  # with each floor it comes nearer
 
     def _metres(self, passage: Passage, here: Floor) -> float:
         place = approach_of(passage.entry(here.id))
@@ -146,7 +167,8 @@ class FloorTrip:
             return
         what = "stairs" if passage.kind is PassageKind.STAIRS else "lift"
         text = f"Going to the {what} to the {level_name(level)}."
-        if self._go_to.send(run, PASSAGE, goal, text, slack=_SLACK, turns=False):
+        proposer = CHARGER if run.charging else PASSAGE  # on the way to the charger any goal is
+        if self._go_to.send(run, proposer, goal, text, slack=_SLACK, turns=False):
             run.errand.idle_since = None
         elif run.errand.idle_for(context.now) > config.no_expert_timeout:
             self.failed(run, self._go_to.verdict.reason or "no way leads to it", passage)
@@ -193,7 +215,7 @@ class FloorTrip:
         here = self._building.here
         assert here is not None
         run.floors.goal = None if run.floors.goal == here.level else run.floors.goal
-        run.floors.since = self._context.now
+        run.floors.at, run.floors.since = here.id, self._context.now
         run.floors.progress.clear()
         text = f"I am on the {here.name} now."
         if self._building.note:
@@ -218,11 +240,14 @@ class FloorTrip:
     def _stand(self, run: DirectiveRun) -> None:
         """Stand while the floor is unknown; in the end the directive is over."""
         context = self._context
+        if context.state is not State.DECIDING or run.under_way.navigation is not None:
+            context.account.close(Outcome.PREEMPTED)
+            self._transitions.end_action(run, "the robot does not know its floor")
         tour, note = run.floors, self._building.note or "I do not know on which floor I am"
         tour.unknown_since = context.now if tour.unknown_since is None else tour.unknown_since
         run.text = f"{note}; I stand."
         if context.now - tour.unknown_since >= context.config.floors.patience:
-            advice = "Bring me to a floor that I know, or tell me on which one I am."
+            advice = "Bring me to a floor that I know."
             self._transitions.finish(run, ErrorCode.OTHER_FLOOR, f"{note}. {advice}")
         else:
             self._transitions.redecide(run, context.config.retry_interval)

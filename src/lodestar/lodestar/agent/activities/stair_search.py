@@ -14,12 +14,23 @@ class StairSearch(Activity):
 
     explores = True
 
+    def act(self, run: DirectiveRun) -> bool:
+        """End at once where the robot may take no way to another floor."""
+        floors = self._tools.context.config.floors
+        if floors.stairs or floors.lifts:
+            return False
+        self._no_way(run)
+        return True
+
     def news(self, run: DirectiveRun) -> str:
         """Stairs came into view."""
         return "" if self._tools.floors.seeks(run) else "I see a way to the floor; going there."
 
     def explored(self, run: DirectiveRun, admission: Admission, view: TargetView) -> None:
         """No stairs were found: the errand fails by that."""
+        self._no_way(run)
+
+    def _no_way(self, run: DirectiveRun) -> None:
         level = self._tools.floors.level_wanted(run)
         assert level is not None
         self._tools.steps.fail(run, ErrorCode.OTHER_FLOOR, self._tools.floors.no_way(level))

@@ -157,12 +157,15 @@ class CheckVisit:
 class FloorTour:
     """The floors of one directive. goal: level that the search has chosen to go on on, None = none.
 
-    left: id of the floor from which a passage is taken. searched: step of the directive and id of each floor on which
+    left: id of the floor from which a passage is taken. at, began: likewise of that on which the errand's goals lie,
+    and on which the directive began. searched: step of the directive and id of each floor on which
     nothing was left to explore. unknown_since: loop time since which the robot does not know its floor.
     """
 
     goal: int | None = None
     left: int = 0
+    at: int = 0
+    began: int = 0
     searched: set[tuple[int, int]] = field(default_factory=set)
     unknown_since: float | None = None
     left_over: dict[tuple[int, int], FloorLeft] = field(

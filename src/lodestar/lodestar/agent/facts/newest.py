@@ -10,7 +10,7 @@ import numpy as np
 
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.times import NEVER, Stamp
-from lodestar.floors.records import Building
+from lodestar.floors.records import UNKNOWN, Building
 from lodestar.geometry.poses import wrap_angle
 from lodestar.grid.energy import EnergyBudget
 from lodestar.grid.occupancy import OccupancyGrid2D
@@ -165,6 +165,7 @@ class Facts:
     stamp: Stamp = NEVER
     pose_heard: float = 0.0
     home: np.ndarray | None = None
+    home_floor: int = UNKNOWN  # id of the floor on which `home` and the charger are
     grid: OccupancyGrid2D | None = None
     grid_heard: float = 0.0
     area: float = 0.0
@@ -190,7 +191,7 @@ class Facts:
             return False
         self.pose, self.stamp, self.pose_heard = pose, stamp, now
         if self.home is None:
-            self.home = pose
+            self.home, self.home_floor = pose, self.building.active
         before = self.odometer.jumped_at
         self.odometer.observe(pose, stamp)
         if self.blind_for <= self.odometer.config.recovery.drive_blind:
@@ -213,6 +214,8 @@ class Facts:
             self._older = self._kept = self.grid_before_jump = self.rested = None
             self._kept_at = self.rested_at = NEVER
         self.building = building
+        if building.floor(self.home_floor) is None:
+            self.home_floor = building.active
 
     def take_energy(self, budget: EnergyBudget) -> None:
         """The battery lasts for this budget from now on."""

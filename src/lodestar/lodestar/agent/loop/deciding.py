@@ -225,7 +225,8 @@ class DecidingState:
         if not self._place.is_known(run):
             return
         if run.charging:
-            self._tools.trip.begin(run)
+            if not self._tools.floors.act(run):
+                self._tools.trip.begin(run)
         elif run.requests.request is None:
             if self._tools.floors.act(run):
                 return

@@ -57,6 +57,7 @@ from lodestar.worldmodel.validation import TraceValidator
 
 _log = logging.getLogger(__name__)
 _DRIVING = frozenset({State.DECIDING, State.NAVIGATING})  # in which a goal may be under way
+_LEAVES_FLOOR = frozenset({State.CROSSING, State.WAITING})  # in which it need not know its floor
 _STANDING = frozenset({State.IDLE, State.HELD, State.WAITING})  # in which nothing may move the robot
 
 
@@ -91,7 +92,7 @@ class DecisionLoop:
         self._context = context
         context.validator = kinds.validator(context.facts, context.config.validation, context.skills)
         tools = Tools(context, kinds.outcomes(context))
-        self._transitions = tools.transitions
+        self._transitions, self._floors = tools.transitions, tools.floors
         activities = self._activities = Activities(tools)
         self._news = kinds.news(tools, activities)
         self._pointing = Pointing(context)
@@ -213,7 +214,8 @@ class DecisionLoop:
         context.clock.restart(now)
         context.facts.restart_clock(now)
         context.ledger.builder.restart_clock()
-        context.searched.restart_clock()
+        for looks in (context.searched, *context.searched_floors.values()):
+            looks.restart_clock()
         context.questions.restart_clock()
 
     # --- facts ----------------------------------------------------------------------------------------------
@@ -373,7 +375,7 @@ class DecisionLoop:
         """One step; an error in it ends the directive, because it would come again with every tick."""
         try:
             silence = silent_input(self._context)
-            if self._context.now - run.started > run.time_limit:
+            if self._context.now - run.started > run.time_limit and self.state is not State.CROSSING:
                 self._end_at_limit(run)
             elif silence is None:
                 self._step(run)
@@ -396,6 +398,8 @@ class DecisionLoop:
         self._transitions.finish(run, code, " ".join(filter(None, told)))
 
     def _step(self, run: DirectiveRun) -> None:
+        if self.state not in _LEAVES_FLOOR and self._floors.stands(run):
+            return
         self._news.hear(run)
         if self._context.run is not run:
             return

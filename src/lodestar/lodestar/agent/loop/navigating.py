@@ -9,7 +9,16 @@ import numpy as np
 
 from lodestar.agent.activities.activity import Tools
 from lodestar.agent.activities.table import Activities
-from lodestar.agent.decisions.admission import ASIDE, CHARGER, FRONTIER, HOME, LOOK, PLACE, SEMANTIC_MAP
+from lodestar.agent.decisions.admission import (
+    ASIDE,
+    CHARGER,
+    FRONTIER,
+    HOME,
+    LOOK,
+    PASSAGE,
+    PLACE,
+    SEMANTIC_MAP,
+)
 from lodestar.agent.decisions.approach import better_target, faced_entity, heads_for, pose_here
 from lodestar.agent.errands.commands import CancelGoal, NavigationEvent, NavigationKind
 from lodestar.agent.errands.errand import UNREACHABLE, UNSURE, Failure, Navigation
@@ -366,7 +375,7 @@ def _only_shows(proposal: Proposal) -> bool:
     """Return whether a goal is only there to see something from it. A place where something was last seen is looked at
     for long enough to tell that it is gone.
     """
-    return not proposal.entity_id and proposal.expert not in (*_OWN, SEMANTIC_MAP)
+    return not proposal.entity_id and proposal.expert not in (*_OWN, PASSAGE, SEMANTIC_MAP)
 
 
 def _is_elsewhere(answer: Proposal | Rejection, proposal: Proposal, config: LoopConfig) -> bool:

@@ -41,10 +41,10 @@ class VerifyingState:
         arrival, context = run.under_way.arrival, self._context
         config, facts = context.config, context.facts
         assert arrival is not None
-        if arrival.expert == CHARGER:
+        if arrival.expert == CHARGER and not self._tools.trip.is_elsewhere:
             self._tools.trip.verify(run)
             return
-        if arrival.expert == PASSAGE:
+        if arrival.expert in (CHARGER, PASSAGE):
             self._tools.floors.arrived(run, arrival)
             return
         if arrival.expert in (HOME, PLACE):

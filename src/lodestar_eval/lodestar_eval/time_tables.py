@@ -12,7 +12,7 @@ from lodestar_eval.time_split import KINDS
 
 
 class Timed(Protocol):
-    """What took time. sct: NaN = it began at its end; seconds, seen_after: as of `EpisodeOutcome`."""
+    """An outcome with its time. sct: NaN = it began at its end; seconds, seen_after: as of `EpisodeOutcome`."""
 
     @property
     def success(self) -> bool:

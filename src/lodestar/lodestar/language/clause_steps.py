@@ -14,7 +14,7 @@ from lodestar.language.directive import (
     StepKind,
 )
 from lodestar.language.directive_draft import Draft
-from lodestar.language.phrase_items import level_of
+from lodestar.language.levels import level_of
 from lodestar.language.phrase_meanings import things_of
 from lodestar.language.remarks import GUESSED, PRONOUNS, is_remark, take_remark
 from lodestar.language.report_steps import asked, checked, explored, told, what_step, where_step

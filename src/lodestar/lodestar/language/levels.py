@@ -1,12 +1,36 @@
-"""Levels of the building that a directive bars."""
+"""Levels of the building, as words say them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from lodestar.language.directive import Constraint, ConstraintKind, Item
-from lodestar.language.phrase_items import level_of
+from lodestar.language.items import DOWNSTAIRS, EVERY_LEVEL, UPSTAIRS
 from lodestar.language.vocabulary import load_vocabulary
+
+_RELATIVE = {
+    UPSTAIRS: frozenset({"upstairs", "upper", "above", "next"}),
+    DOWNSTAIRS: frozenset({"downstairs", "lower", "below"}),
+    EVERY_LEVEL: frozenset({"each", "every", "any", "all"}),
+}
+
+
+def level_of(text: str) -> int | None:
+    """Return the number of a level that is said, ground = 0 = "first floor"; None where none is."""
+    vocabulary = load_vocabulary()
+    words = text.split()
+    for level, said in _RELATIVE.items():
+        if not said.isdisjoint(words):
+            return level
+    for i, word in enumerate(words):
+        ordinal = vocabulary.match("ORDINAL", words, i) or vocabulary.match("NUMBER", words, i)
+        if word == "ground":
+            return 0
+        if word.isdigit():
+            return max(int(word) - 1, 0)
+        if ordinal is not None and float(ordinal[1]) > 0:
+            return int(float(ordinal[1])) - 1
+    return None
 
 
 def barred_levels(constraints: Iterable[Constraint]) -> frozenset[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lodestar.language.directive import EVERY, Item, NotUnderstood, Scope
-from lodestar.language.items import DOWNSTAIRS, EVERY_LEVEL, UPSTAIRS
+from lodestar.language.levels import level_of
 from lodestar.language.noun_words import noun_words, singular
 from lodestar.language.phrase_graphs import graphs_of
 from lodestar.language.phrases import Phrase, Things
@@ -100,34 +100,9 @@ def scope_of(phrase: Phrase, own: bool = True) -> Scope:
     return Scope(tuple(graphs_of(room)[0] for room in rooms), level)
 
 
-_RELATIVE = {
-    UPSTAIRS: frozenset({"upstairs", "upper", "above", "next"}),
-    DOWNSTAIRS: frozenset({"downstairs", "lower", "below"}),
-    EVERY_LEVEL: frozenset({"each", "every", "any", "all"}),
-}
-
-
 def is_level(phrase: Phrase) -> bool:
     """Return whether a phrase means a floor of the building: "the second floor", "all floors"."""
     return bool(phrase.head) and load_vocabulary().is_in("LEVELS", singular(phrase.head.split()[-1]))
-
-
-def level_of(text: str) -> int | None:
-    """The number of a level that is said, ground = 0 = "first floor"; None where none is."""
-    vocabulary = load_vocabulary()
-    words = text.split()
-    for level, said in _RELATIVE.items():
-        if not said.isdisjoint(words):
-            return level
-    for i, word in enumerate(words):
-        ordinal = vocabulary.match("ORDINAL", words, i) or vocabulary.match("NUMBER", words, i)
-        if word == "ground":
-            return 0
-        if word.isdigit():
-            return max(int(word) - 1, 0)
-        if ordinal is not None and float(ordinal[1]) > 0:
-            return int(float(ordinal[1])) - 1
-    return None
 
 
 def says_what(phrase: Phrase) -> bool:

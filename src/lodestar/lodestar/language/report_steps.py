@@ -15,13 +15,13 @@ from lodestar.language.directive import (
 )
 from lodestar.language.directive_draft import AROUND, NEARBY, Draft
 from lodestar.language.items import EVERY_LEVEL
+from lodestar.language.levels import level_of
 from lodestar.language.noun_words import GENERIC, NounWords
 from lodestar.language.phrase_graphs import generic, graphs_of
 from lodestar.language.phrase_items import (
     is_all,
     is_level,
     item_of,
-    level_of,
     scope_of,
 )
 from lodestar.language.phrase_meanings import phrase_of, relation_of

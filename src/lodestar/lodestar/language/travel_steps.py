@@ -20,6 +20,7 @@ from lodestar.language.directive import (
 )
 from lodestar.language.directive_draft import NEARBY, Draft
 from lodestar.language.item_words import item_words, scope_words
+from lodestar.language.levels import level_of
 from lodestar.language.noun_words import NounWords
 from lodestar.language.phrase_graphs import SPOT, generic, graphs_of
 from lodestar.language.phrase_items import (
@@ -27,7 +28,6 @@ from lodestar.language.phrase_items import (
     is_all,
     is_any,
     item_of,
-    level_of,
     says_what,
     scope_of,
 )

@@ -20,8 +20,8 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar_eval.labels import LabelLayout, runs_of
 from lodestar_eval.map_records import MapEntity, MapGoal, MapPicture
 
-_FLOOR, _WALL, _UNKNOWN, _PAPER = "#ffffff", "#39424e", "#e4e7eb", "#f4f5f7"
-_INK, _MUTED, _TARGET, _CLAIMED, _START = "#1f2933", "#7b8794", "#d64545", "#e8890c", "#0b7a75"
+_FLOOR, _WALL, _UNKNOWN, PAPER = "#ffffff", "#39424e", "#e4e7eb", "#f4f5f7"
+INK, _MUTED, _TARGET, _CLAIMED, _START = "#1f2933", "#7b8794", "#d64545", "#e8890c", "#0b7a75"
 _DPI = 100
 _GOAL_RADIUS, _SAME_GOAL = 12.0, 14.0  # pixels that a goal's arrow takes; within which goals share a label
 _NAME: dict[str, Any] = {
@@ -37,7 +37,7 @@ def expert_colors() -> dict[str, tuple[float, float, float]]:
 
 def save_map(picture: MapPicture, file: Path, pixels_per_metre: float = 80.0) -> None:
     """Write a PNG of the known part of the building, at most 2600 pixels wide and high."""
-    low, high = _extent(picture)
+    low, high = extent_of(picture)
     size = high - low
     scale = float(min(pixels_per_metre, 2400.0 / max(size)))
     width, height = size * scale / _DPI
@@ -46,20 +46,20 @@ def save_map(picture: MapPicture, file: Path, pixels_per_metre: float = 80.0) ->
     subtitle = textwrap.fill(picture.subtitle, int(page * 11.5))
     header = 0.62 + 0.19 * (subtitle.count("\n") + 1)
     footer = 0.75 + 0.22 * (6 // columns)
-    figure = Figure(figsize=(page, height + header + footer), dpi=_DPI, facecolor=_PAPER)
+    figure = Figure(figsize=(page, height + header + footer), dpi=_DPI, facecolor=PAPER)
     FigureCanvasAgg(figure)
     total = figure.get_size_inches()[1]
     left = (page - width) / 2.0
     axes = figure.add_axes((left / page, footer / total, width / page, height / total))
     draw_map(axes, picture, low, high)
-    figure.text(0.2 / page, 1 - 0.38 / total, picture.title, fontsize=15, weight="bold", color=_INK)
+    figure.text(0.2 / page, 1 - 0.38 / total, picture.title, fontsize=15, weight="bold", color=INK)
     figure.text(0.2 / page, 1 - 0.5 / total, subtitle, fontsize=10.5, color=_MUTED, va="top")
     handles, labels = axes.get_legend_handles_labels()
     figure.legend(
-        handles, labels, loc="lower center", ncols=columns, frameon=False, fontsize=9, labelcolor=_INK
+        handles, labels, loc="lower center", ncols=columns, frameon=False, fontsize=9, labelcolor=INK
     )
     file.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(file, facecolor=_PAPER)
+    figure.savefig(file, facecolor=PAPER)
 
 
 def draw_map(
@@ -67,7 +67,7 @@ def draw_map(
 ) -> None:
     """Draw the picture on `axes` between the corners `low` and `high` (2,), by default the whole known part."""
     if low is None or high is None:
-        low, high = _extent(picture)
+        low, high = extent_of(picture)
     axes.set_facecolor(_UNKNOWN)
     axes.set_aspect("equal")
     axes.set_xlim(low[0], high[0])
@@ -87,7 +87,7 @@ def draw_map(
     _draw_labels(axes, picture)
 
 
-def _extent(picture: MapPicture) -> tuple[np.ndarray, np.ndarray]:
+def extent_of(picture: MapPicture) -> tuple[np.ndarray, np.ndarray]:
     """Return the corners of the drawn area, with a margin for the scale below."""
     points = [np.atleast_2d(np.asarray(picture.start, dtype=float)[:2])]
     if len(picture.path):
@@ -176,9 +176,9 @@ def _draw_goals(axes: Axes, goals: Sequence[MapGoal]) -> None:
 def _draw_scale(axes: Axes, low: np.ndarray, high: np.ndarray) -> None:
     length = max(step for step in (1, 2, 5, 10, 20) if step <= max(1.0, (high[0] - low[0]) / 5.0))
     x, y = high[0] - 0.25 - length, low[1] + 0.16
-    axes.plot([x, x + length], [y, y], color=_INK, linewidth=2.5, zorder=10, solid_capstyle="butt")
+    axes.plot([x, x + length], [y, y], color=INK, linewidth=2.5, zorder=10, solid_capstyle="butt")
     axes.text(
-        x + length / 2, y + 0.07, f"{length} m", ha="center", va="bottom", fontsize=8, color=_INK, zorder=10
+        x + length / 2, y + 0.07, f"{length} m", ha="center", va="bottom", fontsize=8, color=INK, zorder=10
     )
 
 
@@ -208,7 +208,7 @@ def _draw_labels(axes: Axes, picture: MapPicture) -> None:
         )
     _number_goals(axes, layout, picture.goals)
     for entity in (e for e in entities if not e.claimed):
-        layout.place(_short(entity.name), entity.center, over=True, fontsize=7, color=_INK, **_NAME)
+        layout.place(_short(entity.name), entity.center, over=True, fontsize=7, color=INK, **_NAME)
 
 
 def _number_goals(axes: Axes, layout: LabelLayout, goals: Sequence[MapGoal]) -> None:
@@ -225,7 +225,7 @@ def _number_goals(axes: Axes, layout: LabelLayout, goals: Sequence[MapGoal]) -> 
             places.append((point, [number], {goal.expert}))
     halo = [withStroke(linewidth=2.5, foreground="white")]
     for point, numbers, experts in places:
-        color = expert_colors().get(next(iter(experts)), _MUTED) if len(experts) == 1 else _INK
+        color = expert_colors().get(next(iter(experts)), _MUTED) if len(experts) == 1 else INK
         layout.place(
             runs_of(numbers), axes.transData.inverted().transform(point), required=True, fontsize=8, color=color,
             weight="bold", zorder=12, path_effects=halo,

@@ -7,12 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from PIL import Image
 
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar_eval.demo.arrivals import Arrival
+from lodestar_eval.demo.growing_map import GrowingMap
 from lodestar_eval.demo.record import RunRecord
 from lodestar_eval.demo.report import summary_lines, summary_of, write_demo_report
 from lodestar_eval.demo.unfinished import begin_report
@@ -187,3 +190,30 @@ def test_a_wrong_claim_has_no_spl(record):
     record.success = False
     assert summary_of(record)["spl"] == 0.0
     assert any("success (true)" in line and line.endswith("no") for line in summary_lines(summary_of(record)))
+
+
+@given(st.lists(st.floats(0.01, 30.0), min_size=1, max_size=300), st.floats(0.0, 1.0))
+def test_a_growing_map_keeps_few_grids_and_shows_five_up_to_the_end(steps, share):
+    """The last of them is the newest that was kept up to the end, within the interval of those that are kept."""
+    stamps, grown = np.cumsum(steps), GrowingMap()
+    for stamp in stamps:
+        grown.take(OccupancyGrid2D(np.zeros((2, 2), np.int8), 0.1, (0.0, 0.0), stamp=float(stamp)))
+    end = float(stamps[0] + share * (stamps[-1] - stamps[0]))
+    shown = [grid.stamp for grid in grown.between(float(stamps[0]), end)]
+    assert 1 <= len(shown) <= 5 and shown == sorted(set(shown)) and set(shown) <= set(stamps.tolist())
+    assert stamps[0] <= shown[0] and shown[-1] <= end
+    assert len(grown.between(-10.0, 1e9)) <= 5 and grown.between(-2.0, -1.0) == ()
+
+
+def test_the_strip_shows_the_map_as_it_grew(record, tmp_path):
+    cells = record.grid.cells.copy()
+    early = cells.copy()
+    early[:, 40:] = -1
+    record.grown = tuple(
+        replace(record.grid, cells=part, stamp=stamp) for part, stamp in ((early, 10.0), (cells, 40.0))
+    )
+    page = write_demo_report(record, tmp_path, [])
+    assert "(strip.png)" in page.read_text()
+    image = np.asarray(Image.open(tmp_path / "strip.png").convert("L"), float)
+    first, last = image[:, : image.shape[1] // 2], image[:, image.shape[1] // 2 :]
+    assert (last > 250).mean() > 1.4 * (first > 250).mean() > 0.0  # floor is white

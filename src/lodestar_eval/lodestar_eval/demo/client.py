@@ -23,6 +23,7 @@ from lodestar.experts.registry import experts
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.scene.records import Entity
 from lodestar.worldmodel.decision_log import values_of
+from lodestar_eval.demo.growing_map import GrowingMap
 from lodestar_interfaces.action import FollowDirective, ProposeGoal, SaveMap
 from lodestar_interfaces.msg import Decision, SceneDelta, SimStatus
 from lodestar_interfaces.srv import EmbedTexts, GetEntities
@@ -81,6 +82,7 @@ class DemoClient:
         self.ended = float("nan")  # simulated stamp of the result, seconds
         self._entities: dict[int, Entity] = {}
         self._grid: OccupancyGrid2D | None = None
+        self.grown = GrowingMap()
         self.status: SimStatus | None = None
         self.progress = Progress()
         self.clock = 0.0  # newest simulated stamp, seconds
@@ -244,6 +246,7 @@ class DemoClient:
 
     def _on_grid(self, message: OccupancyGrid) -> None:
         self._grid = conversions.grid_from_msg(message)
+        self.grown.take(self._grid)
 
     def _on_entities(self, message: SceneDelta) -> None:
         delta = scene_from_msg(message)

@@ -22,6 +22,7 @@ class RunRecord:
     path: true poses, (N, 4) stamp, x, y, yaw. decisions: one dictionary per line of decisions.jsonl.
     step_begins: (step of the directive, by index; stamp at which its start was received), from the second one on.
     ended: stamp at which the directive's end was received. first_decision: seconds from the start of the program.
+    grown: grids of the run, the oldest first.
     """
 
     directive: str
@@ -51,6 +52,7 @@ class RunRecord:
     peak_pss_mib: float = float("nan")
     error_code: int = 0
     error_msg: str = ""
+    grown: tuple[OccupancyGrid2D, ...] = ()
 
     @property
     def final_pose(self) -> np.ndarray:

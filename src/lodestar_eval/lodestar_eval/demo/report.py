@@ -13,6 +13,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from lodestar_eval.demo.arrivals import Arrival
 from lodestar_eval.demo.record import RunRecord
+from lodestar_eval.demo.strip import save_strip
 from lodestar_eval.demo.unfinished import PAGE
 from lodestar_eval.map_records import MapPicture
 from lodestar_eval.maps import save_map
@@ -20,6 +21,7 @@ from lodestar_eval.metrics import spl
 from lodestar_eval.registry import Table
 from lodestar_eval.report import finite_or_none, markdown_table, number
 
+STRIP = "strip.png"
 _TARGET_COLOR = (214, 69, 69)
 
 
@@ -66,6 +68,8 @@ def write_demo_report(record: RunRecord, folder: Path, arrivals: Sequence[Arriva
         title=f"“{record.directive}”", subtitle=_subtitle(record, summary),
     )  # fmt: skip
     save_map(picture, folder / "map.png")
+    if record.grown:
+        save_strip(record.grown, record.path, record.start, record.targets, folder / STRIP)
     pictures = {}
     for place, arrival in enumerate(arrivals, 1):
         name = "arrival.png" if len(arrivals) == 1 else f"arrival_{place}.png"
@@ -140,6 +144,8 @@ def _page(record: RunRecord, summary: dict[str, Any], pictures: dict[str, str]) 
         for name, caption in pictures.items():
             lines += [f"![{caption}]({name})", "", caption, ""]
     lines += ["## What it knew and where it went", "", "![Grid, path, entities and goals](map.png)", ""]
+    if record.grown:
+        lines += [f"![The map as it grew]({STRIP})", ""]
     lines += [
         "## Decisions",
         "",

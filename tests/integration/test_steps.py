@@ -78,7 +78,7 @@ def test_nothing_moves_the_robot_while_it_waits_and_a_cancel_ends_it_at_once(wor
         (
             Subtask(kind=Subtask.KIND_EXPLORE, scope=msg.Scope(on_level=True, level=3)),
             Result.OTHER_FLOOR,
-            "floor 3",
+            "fourth floor",
         ),
         (Subtask(kind=Subtask.KIND_GO), Result.NOT_UNDERSTOOD, "needs where to go"),
         (wait(1e9), Result.NOT_UNDERSTOOD, "cannot be kept"),

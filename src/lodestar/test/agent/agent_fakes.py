@@ -102,6 +102,15 @@ class FakeMirror:
     def get(self, identity: int) -> Entity | None:
         return self.entities.get(self.resolve(identity))
 
+    def near(self, low, high) -> list[Entity]:
+        """As `SceneMirror.near`, of the boxes that touch."""
+        low, high = np.asarray(low)[:2], np.asarray(high)[:2]
+        return [
+            one
+            for _, one in sorted(self.entities.items())
+            if (one.box_min[:2] <= high).all() and (one.box_max[:2] >= low).all()
+        ]
+
     def region_at(self, point) -> int:
         return 0 if self.rooms is None else int(self.rooms.at(np.asarray(point, float)[None])[0])
 

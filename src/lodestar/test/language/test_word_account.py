@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from lodestar.language.chart import read_data
-from lodestar.language.directive import AmbiguousDirective, DirectiveError, NotUnderstood
+from lodestar.language.directive import AmbiguousDirective, DirectiveError, NotUnderstood, StepKind
 from lodestar.language.directive_parsers import AskingDirectives
 from lodestar.language.directive_reader import read_directive
 from lodestar.language.sentence_tokens import tokens_of
@@ -128,8 +128,10 @@ def test_what_is_read_whole_is_no_doubt(text):
 
 
 def test_a_reading_that_accounts_for_all_words_is_preferred():
-    (step,) = AskingDirectives().parse("head upstairs and look for my slippers")[0].directive.steps
+    (step,) = AskingDirectives().parse("dance a little and look for my slippers")[0].directive.steps
     assert step.item.phrase == "slipper" and step.unable
+    way, search = AskingDirectives().parse("head upstairs and look for my slippers")[0].directive.steps
+    assert way.kind is StepKind.GO and search.item.phrase == "slipper" and not (way.unable or search.unable)
 
 
 def test_what_the_grammar_refuses_stays_refused():

@@ -28,6 +28,7 @@ _LISTS: dict[str, type] = {
     "events": Event,
     "signs": Sign,
 }
+NOT_SAVED = ("folder", "flights", "storeys")  # fields of a world that its file lacks
 _FLOOR = {"z": 0.0, "color": "beige", "material": "concrete"}
 
 
@@ -36,7 +37,7 @@ def save_world(world: World, path: str | Path) -> None:
     if world.storeys or world.flights:
         raise WorldError(f"{world.name}: a building of several storeys is generated, and has no file")
     data = asdict(world)
-    for key in ("folder", "flights", "storeys"):
+    for key in NOT_SAVED:
         data.pop(key)
     lines = [f'"format": {json.dumps(FORMAT)}']
     for key, value in data.items():

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 from lodestar_sim.worlds.elements import Decal, Ramp, Slab, Wall
 from lodestar_sim.worlds.palette import COLORS, MATERIALS
 from lodestar_sim.worlds.schema import load_schema
-from lodestar_sim.worlds.storage import FORMAT
+from lodestar_sim.worlds.storage import FORMAT, NOT_SAVED
 from lodestar_sim.worlds.world import EVENT_KINDS, Event, Room, World, WorldObject
 
 RECORDS = {
@@ -31,7 +31,7 @@ def test_every_record_has_the_fields_of_its_dataclass(name):
     schema = load_schema()
     part = schema if name == "world" else schema["$defs"][name]
     kind = World if name == "world" else RECORDS[name]
-    own = {f.name: f for f in fields(kind) if f.name != "folder"}
+    own = {f.name: f for f in fields(kind) if f.name not in NOT_SAVED}
     assert set(part["properties"]) - {"format"} == set(own)
     required = {n for n, f in own.items() if f.default is MISSING and f.default_factory is MISSING}
     assert set(part["required"]) == required - COMPLETED.get(name, set())

@@ -59,6 +59,11 @@ class RunRecord:
         """Return the true pose (3,) at the end."""
         return np.asarray(self.path[-1, 1:4] if len(self.path) else self.start, dtype=float)
 
+    @property
+    def begun(self) -> float:
+        """Return the stamp at which the directive began, s: as long before the last pose as it took."""
+        return float(self.path[-1, 0]) - self.duration if len(self.path) else 0.0
+
     def step_end(self, step: int) -> float | None:
         """Return the received time of a step's end; None if it did not end, or the directive failed in it."""
         later = [stamp for begun, stamp in self.step_begins if begun > step]

@@ -69,7 +69,7 @@ def write_demo_report(record: RunRecord, folder: Path, arrivals: Sequence[Arriva
     )  # fmt: skip
     save_map(picture, folder / "map.png")
     if record.grown:
-        save_strip(record.grown, record.path, record.start, record.targets, folder / STRIP)
+        save_strip(record.grown, record.path, record.start, record.targets, record.begun, folder / STRIP)
     pictures = {}
     for place, arrival in enumerate(arrivals, 1):
         name = "arrival.png" if len(arrivals) == 1 else f"arrival_{place}.png"

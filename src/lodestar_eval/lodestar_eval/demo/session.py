@@ -216,7 +216,7 @@ def collect(client: DemoClient, record: RunRecord) -> None:
     record.path = client.path
     record.grid = client.grid
     if len(record.path):
-        record.grown = client.grown.between(float(record.path[0, 0]), float(record.path[-1, 0]))
+        record.grown = client.grown.between(record.begun, float(record.path[-1, 0]))
     record.decisions = client.decisions
     record.step_begins, record.ended = client.step_begins, client.ended
     record.entities = {

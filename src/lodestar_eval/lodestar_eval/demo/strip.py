@@ -21,9 +21,13 @@ def save_strip(
     path: np.ndarray,
     start: np.ndarray,
     targets: Sequence[MapEntity],
+    begun: float,
     file: Path,
 ) -> None:
-    """Write a PNG of the grids side by side, each with the way up to its stamp. path: (N, 4) stamp, x, y, yaw."""
+    """Write a PNG of the grids side by side, each with the way up to its stamp, and the seconds since `begun`.
+
+    path: (N, 4) stamp, x, y, yaw.
+    """
     low, high = extent_of(MapPicture(grids[-1], path[:, 1:3], start, targets=targets))
     height = _WIDTH * float((high - low)[1] / (high - low)[0])
     figure = Figure(figsize=(_WIDTH * len(grids), height + 0.4), facecolor=PAPER)
@@ -34,6 +38,5 @@ def save_strip(
         )
         way = path[path[:, 0] <= grid.stamp, 1:3]
         draw_map(axes, MapPicture(grid, way, start, targets=targets), low, high)
-        after = f"{grid.stamp - path[0, 0]:.0f} s" if len(path) else ""
-        axes.set_title(after, fontsize=12, color=INK, loc="left")
+        axes.set_title(f"{grid.stamp - begun:.0f} s", fontsize=12, color=INK, loc="left")
     figure.savefig(file, facecolor=PAPER)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -200,8 +200,3 @@ def _agreement(cells: np.ndarray, reference: np.ndarray) -> float:
     right = float((cKDTree(reference).query(cells)[0] <= near).mean())
     known = float((cKDTree(cells).query(reference)[0] <= near).mean())
     return 2.0 * right * known / max(right + known, 1e-9)
-
-
-def trial_settings(settings: EpisodeSettings) -> EpisodeSettings:
-    """Return the settings of searches on the map of a trial, whose localisation is exact."""
-    return replace(settings, simulator=SimConfig())

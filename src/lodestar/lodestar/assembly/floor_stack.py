@@ -154,6 +154,11 @@ class FloorStack:
             return
         stored = self._mappers[floor.id].project(stamp)
         share = fit(stored, self._plan.mapper.project(stamp), feet[:2], self.config)
+        if math.isnan(share):  # neither that floor nor another one is taken on a guess
+            note = f"I see too little to tell whether this is the {floor.name}"
+            if note != self.building.note:
+                self.building = replace(self.building, note=note)
+            return
         self._returning = None
         if share >= self.config.fit:
             self._stand_on(floor.id, stamp)
@@ -379,11 +384,13 @@ def _is_same(one: Passage, other: Passage, floor: int) -> bool:
 
 
 def fit(stored: OccupancyGrid2D, seen: OccupancyGrid2D, place: np.ndarray, config: FloorsConfig) -> float:
-    """Return the share of what stands around a place (2,) that stands in a stored grid too; 0 where too little does."""
+    """Return the share of what stands around a place (2,) that a stored grid has too; NaN where too little does."""
     cells = np.argwhere(seen.occupied)
     points = seen.points_of(cells)
     points = points[np.hypot(*(points - place).T) <= config.look_radius]
-    if len(points) < config.least_seen or not stored.cells.size:
+    if len(points) < config.least_seen:
+        return math.nan
+    if not stored.cells.size:
         return 0.0
     reach = max(1, round(config.near / stored.resolution))
     wide = cv2.dilate(stored.occupied.view(np.uint8), np.ones((2 * reach + 1,) * 2, np.uint8)) > 0

@@ -40,8 +40,6 @@ class OccupancyVoxels:
         self._resolution, self._capacity = resolution, capacity
         self._touched = np.empty(1 << 17, np.int64)  # voxels of the scan under way
         self._around = np.empty((1, 1, 1), np.int32)  # places of the blocks about the sensor of a scan
-        # before the last loop closure: the submaps, and coordinates, contents and tags of the blocks
-        self._before: tuple[BlockSubmaps, tuple[np.ndarray, np.ndarray, np.ndarray]] | None = None
         self._clear()
 
     def _clear(self) -> None:
@@ -50,6 +48,8 @@ class OccupancyVoxels:
         self._log_odds = reserve((self._capacity + 1, CELLS), np.float32)
         self._marks = reserve((self._capacity + 1, CELLS), np.uint8)
         self._submaps = BlockSubmaps(self._capacity + 1)
+        # before the last loop closure: the submaps, and coordinates, contents and tags of the blocks
+        self._before: tuple[BlockSubmaps, tuple[np.ndarray, np.ndarray, np.ndarray]] | None = None
 
     @property
     def _index(self) -> tuple:

@@ -41,12 +41,6 @@ class BlockSubmaps:
         copy._count = self._count
         return copy
 
-    def reserve(self, capacity: int) -> None:
-        """Have room for so many blocks."""
-        tags = np.zeros(capacity, np.int32)
-        tags[: len(self.tags)] = self.tags
-        self.tags = tags
-
     def begun_before(self, voxels: np.ndarray, serial: int, submap: int) -> tuple[np.ndarray, np.ndarray]:
         """Note that voxels (N,) int64, place * CELLS + cell, are about to change at a node; return the places (B,) of
         those blocks that were begun before a submap, and the nodes (B,) at which they were; they begin anew.

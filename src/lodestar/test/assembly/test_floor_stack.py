@@ -27,7 +27,8 @@ SLOPE = math.atan(0.52)
 class Walker:
     """A robot whose poses and turns a stack hears; each floor has walls of its own."""
 
-    def __init__(self) -> None:
+    def __init__(self, things: int = 60) -> None:
+        self.things = things  # that stand on a floor
         self.plan = PlanChain(MappingConfig())
         self.stack = FloorStack(FloorsConfig(stairs=True), self.plan)
         self.now, self.x, self.z, self.walls, self.floor = 0.0, 0.0, 0.0, 0, 0.0
@@ -41,8 +42,8 @@ class Walker:
         self.stack.observe(self.now, base)
         if not self.stack.rests:
             rng = np.random.default_rng(walls)
-            middles = rng.uniform((-11.0, -3.0), (11.0, 3.0), (60, 2))
-            turns = rng.uniform(0.0, math.pi, 60)
+            middles = rng.uniform((-11.0, -3.0), (11.0, 3.0), (self.things, 2))
+            turns = rng.uniform(0.0, math.pi, self.things)
             ends = 0.3 * np.column_stack([np.cos(turns), np.sin(turns)])
             plan = np.vstack([middles + share * ends for share in np.linspace(-1.0, 1.0, 7)])
             points = np.vstack([np.column_stack([plan, np.full(len(plan), h)]) for h in (0.2, 0.4)])
@@ -102,6 +103,20 @@ def test_a_known_floor_that_looks_otherwise_is_told_and_its_map_is_kept() -> Non
     assert "does not fit" in building.note and len(building.floors) == 3
     assert robot.plan.mapper is not first
     assert kept(first.project(0.0), before)
+
+
+def test_in_an_empty_hall_it_says_that_it_cannot_tell_the_floor_until_it_sees_enough() -> None:
+    robot = Walker()
+    robot.stay(1)
+    robot.climb(3.0, 2)
+    robot.things = 0  # what stood there was carried away
+    robot.climb(-3.0, 1)
+    robot.stay(1, 10.0)
+    building = robot.stack.building
+    assert len(building.floors) == 2 and building.here is None and "too little to tell" in building.note
+    robot.things = 60
+    robot.stay(1, 10.0)
+    assert robot.stack.building.active == 1 and len(robot.stack.building.floors) == 2
 
 
 @given(st.floats(1.1, 1.8))

@@ -333,7 +333,7 @@ def test_returns_at_heights_over_the_ground_count_wherever_the_sensor_is():
     st.floats(0.4, 0.8),
 )
 def test_flat_returns_that_move_are_nobody_and_who_moves_with_a_height_is(aside, drive, speed, side, up):
-    """Where a ring of beams meets a table goes along with the robot, or the other way; a person has a height."""
+    """Rings of beams on a table: their returns go along with the robot, or the other way; a person has a height."""
     for high, is_told in ((0.0, False), (1.0, True)):
         movers = RangeMovers(RangeMoverConfig(), MoverConfig(), BODY, 0.0)
         for k in range(14):

@@ -91,7 +91,10 @@ class Track:
         return own is None
 
     def _elect(self) -> None:
-        """Set the label: the heaviest of the heaviest group of synonyms."""
+        """Sum the weights of each label, and set the instance's: the heaviest of the heaviest group of synonyms."""
+        self._caption, self.shares = None, {}
+        for (name, _), weight in self.labels.items():
+            self.shares[name] = self.shares.get(name, 0.0) + weight
         kinds: dict[str, float] = {}
         for name, weight in self.shares.items():
             kinds[kind_of(name)] = kinds.get(kind_of(name), 0.0) + weight
@@ -101,10 +104,6 @@ class Track:
     def take(self, pair: tuple[str, str]) -> float:
         """Remove a label and caption; return their weight."""
         weight = self.labels.pop(pair)
-        self.shares[pair[0]] -= weight
-        if self.shares[pair[0]] <= 1e-9:
-            del self.shares[pair[0]]
-        self._caption = None
         self._elect()
         return weight
 
@@ -119,15 +118,9 @@ class Track:
         if total + weight > most > weight:
             share = (most - weight) / total
             self.labels = {known: value * share for known, value in self.labels.items()}
-            self.shares = {name: value * share for name, value in self.shares.items()}
         self.labels[pair] = self.labels.get(pair, 0.0) + weight
-        self.shares[label] = self.shares.get(label, 0.0) + weight
         if len(self.labels) > keep:
-            weakest = min(self.labels, key=lambda pair: (self.labels[pair], pair))
-            self.shares[weakest[0]] -= self.labels.pop(weakest)
-            if self.shares[weakest[0]] <= 1e-9:
-                del self.shares[weakest[0]]
-        self._caption = None
+            del self.labels[min(self.labels, key=lambda known: (self.labels[known], known))]
         self._elect()
 
     def absorb(self, lost: Track, keep: int) -> None:

@@ -256,6 +256,28 @@ def test_a_label_that_was_wrong_for_long_gives_way():
     assert unbounded.label == "barrel"
 
 
+_PAIRS = st.tuples(st.sampled_from(["barrel", "rack", "toy"]), st.sampled_from(["", "red", "blue", "old"]))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    runs=st.lists(st.tuples(_PAIRS, st.integers(1, 400)), min_size=1, max_size=8),
+    keep=st.integers(1, 4),
+    most=st.sampled_from([1.0, 10.0, math.inf]),
+)
+def test_labels_that_faded_to_nothing_leave_without_harm(runs, keep, most):
+    """A label counts as its captions together, also where its weight has become too small to subtract."""
+    track = Track(1, 0.0, 0.0, np.zeros(3), np.ones(3))
+    for (label, caption), times in runs:
+        for _ in range(times):
+            track.vote(label, caption, 0.8, keep, most)
+    weights = {
+        name: sum(w for (own, _), w in track.labels.items() if own == name) for name, _ in track.labels
+    }
+    assert track.shares == pytest.approx(weights) and len(track.labels) <= keep
+    assert track.label in weights
+
+
 def test_single_wrong_labels_change_nothing():
     track = Track(1, 0.0, 0.0, np.zeros(3), np.ones(3))
     for i in range(400):

@@ -42,8 +42,8 @@ class ClosureConfig:
     submap: float = 10.0  # metres of way of a submap; chosen, `shortest`
     most: int = 20_000  # nodes (10 km) after which every second old one is dropped; chosen
     # What a pose graph still moves after a closure: all of it from the first on, each node from the second on.
-    remainder: float = 0.1  # metres, 3 m beside the way; chosen, the size of a jump
-    still: float = 0.02  # metres, likewise; chosen, less than half a voxel
+    remainder: float = 0.2  # metres, 3 m beside the way; chosen, two voxels: each move rounds to voxels anew
+    still: float = 0.05  # metres, likewise; half a voxel of the octree
     graph_every: float = 5.0  # metres of way between two looks at the graph without a jump; chosen
 
 

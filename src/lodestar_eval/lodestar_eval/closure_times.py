@@ -36,7 +36,7 @@ def large_closure(
 
     octree, plan, voxels, surfaces, scene: of each part. seconds: of all, on workers side by side as in the nodes:
     octree and plan in `mapping`, voxels beside surfaces in `semantic_voxels`, and the scene. cpu: their processor time;
-    cpu_slowest: of one. gap: the longest time between two heartbeats of another thread. moved: metres that the way moves.
+    cpu_slowest: of one. gap: the longest time between heartbeats of another thread. moved: metres that the way moves.
     """
     config, rng = config or robot_config(), np.random.default_rng(37)
     plan, voxels = (

@@ -24,6 +24,7 @@ from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.parameters import declare_config, declare_part
 from lodestar_ros.pictures import PictureDesk
 from lodestar_ros.point_server import PointServer
+from lodestar_ros.pose_graph_input import PoseGraphInput
 from lodestar_ros.restarts import RestartNotices
 from lodestar_ros.scene_client import SceneClient
 from lodestar_ros.selector import CommandDispatcher, DecisionRecorder, make_loop
@@ -45,6 +46,7 @@ class GoalSelectorNode(LodestarNode):
 
     def __init__(self, **kwargs):
         super().__init__("goal_selector", **kwargs)
+        PoseGraphInput(self)
         config = declare_part(self, GoalSelectorConfig)
         frames = declare_config(self, FrameNames, "frames.")
         book = PhraseBook()

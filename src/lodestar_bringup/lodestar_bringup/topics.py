@@ -51,7 +51,6 @@ WIRING: Remaps = (
     ("world_events", "world_model/events"),
     ("point_out", "goal_selector/point_out"),
     ("correct", "world_model/correct"),
-    ("climb", "go2_base/climb"),
 )
 
 

@@ -33,7 +33,7 @@ class PassageDesk:
 
     Publishes: ``cmd_vel`` (for the motion gate, while a passage is taken), ``~/passage`` (JSON, for `FloorDesk`).
     Subscribes: ``~/told``: what a person says, such as "you are on the second floor", "the door is open", "there is a
-    lift in front of you". Calls ``climb`` of a base that has a gait for stairs, where it is up. Without
+    lift in front of you". Calls ``go2_base/climb``, the gait for stairs, where it is up. Without
     `shared.floors.stairs` and `.lifts` it moves nothing.
     """
 
@@ -49,7 +49,7 @@ class PassageDesk:
         self._waits: tuple[TakePassage, float, Any] | None = None  # for the gait: command, since when, answer
         if self._config.stairs or self._config.lifts:
             self._out = node.create_publisher(Twist, "cmd_vel", qos.COMMAND)
-            self._gait = node.create_client(SetBool, "climb")
+            self._gait = node.create_client(SetBool, "go2_base/climb")
             node.steady_timer(_PERIOD, self._step)
 
     def carry_out(self, command: TakePassage | PassageFailed) -> None:

@@ -259,7 +259,7 @@ class HeadlessRobot:
         if grid is self._given:
             return
         self._given = grid
-        self.world.take_grid(self.map.plan.grid, self._pose)
+        self.world.take_grid(self.map.plan.grid, self._pose, self.map.building.active)
         with self._stages("experts_listen"):
             self.panel.set_grid(grid)
             if self.memory is not None:

@@ -9,7 +9,7 @@ from lodestar.language.directive import StepKind
 from lodestar.language.directive_errors import NotUnderstood
 from lodestar.language.grammar import parse_directive
 from lodestar.language.items import DOWNSTAIRS, EVERY_LEVEL, UPSTAIRS
-from lodestar.language.levels import barred_levels, is_floor
+from lodestar.language.levels import barred_levels, is_floor, read_floor_news
 from lodestar.language.sentences import sentence
 
 
@@ -94,3 +94,27 @@ def test_a_floor_that_is_barred_is_a_level() -> None:
     directive = parse_directive("do not enter the second floor; find the mug")
     assert barred_levels(directive.constraints) == {1}
     assert barred_levels(parse_directive("do not enter the kitchen; find the mug").constraints) == frozenset()
+
+
+@given(
+    level=st.integers(0, 8), words=st.sampled_from(["you are on the {}", "this is the {}", "We are now on the {}!"]),
+    door=st.sampled_from([None, True, False]),
+)  # fmt: skip
+@settings(max_examples=40, deadline=None)
+def test_what_a_person_tells_of_floors_is_read(level, words, door) -> None:
+    said = {None: "", True: " and the door is open", False: " and the door is not open"}[door]
+    told = read_floor_news(words.format(level_name(level)) + said)
+    assert (told.level, told.door, told.is_lift) == (level, door, False)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "hello", "go upstairs", "the elevator music", "is there a second chair"]
+)
+def test_what_says_nothing_of_floors_is_nothing(text: str) -> None:
+    told = read_floor_news(text)
+    assert told.level is None and told.door is None
+
+
+def test_a_lift_before_the_robot_is_told() -> None:
+    assert read_floor_news("There is a lift in front of you.").is_lift
+    assert not read_floor_news("the lift is on the second floor").is_lift

@@ -106,7 +106,7 @@ class MappingNode(LodestarNode):
     def _integrate(self, item: PosedMessage) -> None:
         """On the worker."""
         with self._lock:
-            self._chain.follow_ways(self._ways.told)
+            self._chain.follow_ways(self._floors.stack.ways_here(self._ways.told))
             if not self._floors.takes(item.stamp, item.map_from_odom @ item.odom_from_base):
                 return
             if isinstance(item.message, Image | CompressedImage):

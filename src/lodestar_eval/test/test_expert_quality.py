@@ -76,7 +76,8 @@ def test_where_nothing_can_be_reached_it_answers_for_itself():
     walled = np.zeros((160, 160), np.int8)
     walled[75:86, 75] = walled[75:86, 85] = walled[75, 75:86] = walled[85, 75:86] = 100
     witness = FalseWitness({"ego_vlm": 1.0}, 1)
-    assert isinstance(witness.answer("ego_vlm", request(1), own(1), OccupancyGrid2D(walled, 0.1, (0.0, 0.0))), Rejection)
+    grid = OccupancyGrid2D(walled, 0.1, (0.0, 0.0))
+    assert isinstance(witness.answer("ego_vlm", request(1), own(1), grid), Rejection)
 
 
 def test_phases_follow_each_other_and_know_kinds_of_buildings():

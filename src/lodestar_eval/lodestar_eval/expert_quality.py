@@ -7,7 +7,6 @@ there, looks and finds nothing; what that changes in later offers happens, unlik
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -98,12 +97,10 @@ def _was_seen(claim: np.ndarray, request: ProposalRequest) -> bool:
 def _claimed(
     name: str, request: ProposalRequest, claim: np.ndarray, seconds: float, own: Proposal | Rejection
 ) -> Proposal:
-    told = {"chance": _CHANCE, "seconds": seconds, "confidence": _CHANCE, "goal": claim, "entity_id": 0}
-    rationale = "what is sought may stand there"
-    if isinstance(own, Proposal):
-        bare = replace(own, evidence_entities=(), evidence_keyframes=(), view=0.0)
-        return replace(bare, rationale=rationale, **told)
-    return Proposal(name, request.epoch, rationale=rationale, stamp=request.stamp, **told)
+    return Proposal(
+        name, request.epoch, claim, _CHANCE, "what is sought may stand there",
+        stamp=own.stamp if isinstance(own, Proposal) else request.stamp, chance=_CHANCE, seconds=seconds,
+    )  # fmt: skip
 
 
 def phase_metrics(

@@ -26,7 +26,13 @@ GRID = OccupancyGrid2D(np.zeros((160, 160), np.int8), 0.1, (0.0, 0.0))
 
 def request(epoch: int, pose=(8.0, 8.0, 0.0), excluded=(), errand: int = 1) -> ProposalRequest:
     return ProposalRequest(
-        epoch, float(epoch), parse_directive("find a chair"), 0, np.array(pose), excluded_goals=excluded, errand=errand
+        epoch,
+        float(epoch),
+        parse_directive("find a chair"),
+        0,
+        np.array(pose),
+        excluded_goals=excluded,
+        errand=errand,
     )
 
 

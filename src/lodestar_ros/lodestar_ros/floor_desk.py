@@ -6,6 +6,7 @@ import json
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from lodestar.assembly.config import MappingConfig
 from lodestar.assembly.floor_archive import SavedFloors
 from lodestar.assembly.floor_stack import FloorStack
 from lodestar.assembly.plan_chain import PlanChain
-from lodestar.floors.records import Building, from_json, to_json
+from lodestar.floors.records import Building, Hint, from_json, to_json
 from lodestar_ros import qos
 from lodestar_ros.node import LodestarNode
 
@@ -57,9 +58,7 @@ class FloorDesk:
 
     def say(self) -> None:
         """Publish the floors as they are now."""
-        building = self.stack.building
-        said = {**to_json(building), "note": building.note, "is_told": building.is_told}
-        self._publisher.publish(String(data=json.dumps(said)))
+        self._publisher.publish(String(data=text_of(self.stack.building)))
 
 
 class BuildingInput:
@@ -79,13 +78,19 @@ class BuildingInput:
             self._take(building)
 
 
+def text_of(building: Building) -> str:
+    """Return the text of a message that tells of floors, for `building_of`."""
+    hints = [[hint.floor, *hint.place] for hint in building.hints]
+    said = {**to_json(building), "note": building.note, "is_told": building.is_told, "hints": hints}
+    return json.dumps(said)
+
+
 def building_of(text: str) -> Building | None:
     """Return the floors of a message's text, None where it holds none."""
     try:
         given = json.loads(text)
         building = from_json(given)
-        return Building(
-            building.floors, building.passages, building.active, str(given["note"]), bool(given["is_told"])
-        )
+        hints = tuple(Hint(int(floor), (float(x), float(y))) for floor, x, y in given["hints"])
+        return replace(building, note=str(given["note"]), is_told=bool(given["is_told"]), hints=hints)
     except (KeyError, TypeError, ValueError):
         return None

@@ -1,15 +1,9 @@
 """Floors between nodes: what the mapping node says of them is read as it was meant."""
 
-import json
-
 import pytest
 
-from lodestar.floors.records import Building, Floor, Passage, PassageKind, to_json
-from lodestar_ros.floor_desk import building_of
-
-
-def said(building: Building) -> str:
-    return json.dumps({**to_json(building), "note": building.note, "is_told": building.is_told})
+from lodestar.floors.records import Building, Floor, Hint, Passage, PassageKind
+from lodestar_ros.floor_desk import building_of, text_of
 
 
 def test_floors_and_passages_come_as_they_were_said() -> None:
@@ -19,10 +13,16 @@ def test_floors_and_passages_come_as_they_were_said() -> None:
         2,
         "I look whether this is the second floor",
         True,
+        (Hint(2, (3.5, -1.0)),),
     )
-    heard = building_of(said(building))
+    heard = building_of(text_of(building))
     assert heard is not None and heard.floors == building.floors and heard.here == building.floors[1]
-    assert heard.note == building.note and heard.is_told and heard.passages[0].low == (1.0, 2.0)
+    assert (
+        heard.note == building.note
+        and heard.is_told
+        and heard.hints == building.hints
+        and heard.passages[0].low == (1.0, 2.0)
+    )
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import cv2
 import numpy as np
 
 from lodestar.grid.occupancy import COMFORT, OccupancyGrid2D
@@ -17,25 +18,35 @@ _CELLS = 2  # that were free and are occupied, from which on somebody came; chos
 _TOUCHING = 0.5  # closeness from which a person may touch the body; that of the follower
 _COMES = 0.05  # by which the closeness of where the robot is grows from plan to plan, of one who walks to it; chosen
 _STANDS = 3.0  # s for which the robot stands then; chosen: who walks at 0.8 m/s is 1.2 m beyond it
+_MIDST = 0.8  # closeness of the middle of a zone, which is as long as the way of one who walks; chosen
+_WAY = 0.85  # m, least length of such a middle; chosen: 0.48 m of one who stands, and a second at 0.4 m/s
+_AROUND = (
+    2.0  # m to it within which a walker may be in the robot's way; chosen: the comfort distance and a second
+)
+_LONG = (
+    5.0  # times the patience for which those who walk are let pass; chosen: half a minute of people who pace
+)
 
 
 class Courtesy:
     """Lets people pass: the robot comes no nearer to them for `patience` seconds, then for `passing` seconds it may.
 
-    So it stands in nobody's way for ever, nor somebody in its way. While people are about it also stands when something
+    So it stands in nobody's way for ever, nor somebody in its way. That is for people who stand: those who walk near
+    it go on by themselves, and are let pass for longer. While people are about it also stands when something
     appears beside it where the plan was free: the LiDAR sees those who come from behind.
     """
 
     def __init__(self, patience: float, passing: float) -> None:
         self._patience, self._passing = patience, passing
         self._waited, self._last, self._until = 0.0, -math.inf, -math.inf
+        self._waited_long, self._until_all, self._someone_walks = 0.0, -math.inf, False
         self._about, self._beside = -math.inf, -math.inf
         self._since: np.ndarray | None = None  # (2,) where people were when they came to be tracked
         self._plan: OccupancyGrid2D | None = None
 
     def yields(self, now: float) -> bool:
         """Return whether the robot lets people pass now."""
-        return now >= self._until
+        return now >= (self._until_all if self._someone_walks else self._until)
 
     def stands(self, now: float, plan: OccupancyGrid2D, pose: np.ndarray) -> bool:
         """Return whether somebody came beside the robot, at a pose (3,) on the newest plan, a moment ago.
@@ -45,6 +56,8 @@ class Courtesy:
         before, self._plan = self._plan, plan
         if self._has_walked(plan):
             self._about = now
+        if before is not plan:
+            self._someone_walks = _walks_near(plan, pose)
         if before is not None and before is not plan:
             closer = _closeness(plan, pose) - _closeness(before, pose)
             comes = closer > _COMES and _closeness(plan, pose) >= _TOUCHING
@@ -65,9 +78,15 @@ class Courtesy:
         """Note whether a motion was left out for people; return whether the robot waits for them."""
         step = min(max(now - self._last, 0.0), 0.5) if math.isfinite(self._last) else 0.0
         self._last = now
-        self._waited = max(0.0, self._waited + (step if held_back else -step / 2.0))
+        change = step if held_back else -step / 2.0
+        self._waited, self._waited_long = (
+            max(0.0, self._waited + change),
+            max(0.0, self._waited_long + change),
+        )
         if self._waited > self._patience:
             self._waited, self._until = 0.0, now + self._passing
+        if self._waited_long > _LONG * self._patience:
+            self._waited_long, self._until_all = 0.0, now + self._passing
         return held_back
 
 
@@ -77,6 +96,17 @@ def _closeness(plan: OccupancyGrid2D, pose: np.ndarray) -> float:
     if plan.comfort is None or not plan.contains(cell)[0]:
         return 0.0
     return float(plan.comfort[cell[0, 0], cell[0, 1]]) / COMFORT
+
+
+def _walks_near(plan: OccupancyGrid2D, pose: np.ndarray) -> bool:
+    """Return whether the zone of somebody near the robot is as long as that of one who walks."""
+    if plan.comfort is None:
+        return False
+    _, labels = cv2.connectedComponents((plan.comfort >= _MIDST * COMFORT).astype(np.uint8), connectivity=8)
+    cells = np.argwhere(labels > 0)
+    points, owners = plan.points_of(cells), labels[tuple(cells.T)]
+    near = np.unique(owners[np.hypot(*(points - pose[:2]).T) <= _AROUND])
+    return any(np.linalg.norm(np.ptp(points[owners == one], axis=0)) >= _WAY for one in near)
 
 
 def _appeared(before: OccupancyGrid2D, plan: OccupancyGrid2D, pose: np.ndarray) -> int:

@@ -25,11 +25,11 @@ _ESCAPES = np.array(
 )
 _LEAST_CLOSENESS = 0.05  # to people that is none: the edge of a cell; chosen
 _TOUCHING = 0.5  # closeness from which a person may touch the body: 0.6 of 1.2 m; chosen
-# s ahead in which the robot comes no nearer to people; chosen: it brakes, and a grid is as old
-_STOPPING = 1.0
+_STOPPING = 1.0  # s ahead in which it comes no nearer to people; chosen: it brakes, and a grid is as old
 _AHEAD = _STOPPING * np.array([0.25, 0.5, 1.0])
 _ASIDE_TIMES = np.array([0.25, 0.5, 1.0, 1.5])  # s of a step aside that must be free; chosen
 _ASIDE = 0.1  # closeness that a step aside must gain; chosen: 0.12 m
+_BODIES = 0.65  # closeness from which it steps aside no more: 0.42 m, where bodies touch beside it; chosen
 _TOO_LATE = 0.85  # closeness from which the robot stands: 0.18 m from somebody, or from their way; chosen
 _STAYS_FINAL = 1.5  # m before the goal within which the robot keeps taking its heading; chosen
 _NUDGE = 0.12  # m/s sideways while turning without room
@@ -284,7 +284,7 @@ class PathFollower:
         All of it leads away, so that it passes through nobody; it does not turn: a robot with legs walks sideways.
         """
         start_closeness, before = clearance.closeness(pose[None])[0], clearance.covered(pose[None])[0]
-        if start_closeness >= _TOO_LATE:
+        if start_closeness >= _BODIES:
             return None
         least, best = float(start_closeness) - _ASIDE, None
         for direction in np.arange(16) * (math.pi / 8.0):

@@ -7,6 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from lodestar.grid.comfort import with_comfort
 from lodestar.grid.config import ComfortConfig
@@ -154,3 +156,39 @@ def test_what_appears_beside_it_may_be_somebody_only_after_somebody_has_walked(w
     cells[beside[0], beside[1] - 2 : beside[1] + 2] = 100
     assert courtesy.stands(3.6, grid, pose) is False
     assert courtesy.stands(3.9, replace(grid, cells=cells), pose) is is_let_pass
+
+
+def _paces(now, low=3.0, high=6.0, speed=0.8):
+    """Return x and vx of one who goes to and fro between two places."""
+    way = (speed * now) % (2.0 * (high - low))
+    return (low + way, speed) if way < high - low else (2.0 * high - low - way, -speed)
+
+
+def test_it_never_nears_one_who_paces_before_it_while_it_has_patience_and_passes_in_the_end():
+    """The corridor is 1.6 m wide, and its goal lies beyond: somebody who stood there would be passed after 6 s."""
+
+    def walker(now):
+        x, speed = _paces(now)
+        return np.array([x, 0.8, speed, 0.0])
+
+    path, step = _drive(lambda now: _among([walker(now)], 1.6), (7.4, 0.8, 0.0), (1.0, 0.8, 0.0), 120.0)
+    for k in range(1, min(len(path), 250)):
+        then, now = (math.dist(walker(0.1 * k)[:2], path[i, :2]) for i in (k - 1, k))
+        assert now > 1.0 or now >= then - 0.01, f"nearer by itself at {0.1 * k:.1f} s"
+    assert step.status is NavigatorStatus.SUCCEEDED
+
+
+@given(way=st.floats(0.0, 2.0 * math.pi), speed=st.floats(0.0, 1.4), away=st.floats(0.3, 1.0))
+def test_patience_ends_for_those_who_stand_and_not_for_those_who_walk(way, speed, away):
+    """It has waited its patience at whoever is there; between 0.2 and 0.6 m/s either may be taken."""
+    assume(not 0.2 < speed < 0.6)
+    courtesy, pose = Courtesy(6.0, 10.0), np.array([4.0, 2.0, 0.0])
+    velocity = speed * np.array([math.cos(way), math.sin(way)])
+    plan = _among([(4.0 + away, 2.0, *velocity)])
+    for k in range(65):
+        courtesy.stands(0.1 * k, plan, pose)
+        courtesy.observe(0.1 * k, True)
+    assert courtesy.yields(6.5) is (speed >= 0.6)
+    for k in range(65, 350):
+        courtesy.observe(0.1 * k, True)
+    assert not courtesy.yields(35.0), "nobody keeps it for ever"

@@ -16,8 +16,8 @@ from lodestar.assembly.floor_archive import SavedFloors, floors_archive, floors_
 from lodestar.assembly.parts import plan_mapper
 from lodestar.assembly.plan_chain import PlanChain
 from lodestar.floors.config import FloorsConfig
+from lodestar.floors.passage_finder import PassageFinder
 from lodestar.floors.records import UNKNOWN, Building, Floor, Passage, PassageKind, Source
-from lodestar.floors.stair_finder import find_flights
 from lodestar.floors.watch import HeightWatch, Stand
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.mapping.grid_file import VERSIONS, Mapper, grid_archive, resume_odometry
@@ -25,9 +25,6 @@ from lodestar.mapping.octomap import OctoMapper
 from lodestar.storage.archive import Archive
 from lodestar.storage.saved_map import GRID, ArchivePart
 from lodestar.timing.stamps import Periodic
-
-_SAME_LINE = 0.6  # m between the middles of two finds of one flight; half of its least width
-_SAME_WAY = math.radians(20.0)  # rad between their headings
 
 
 class FloorStack:
@@ -46,11 +43,8 @@ class FloorStack:
         self._crossing: Passage | None = None  # that is being taken
         self._returning: tuple[Floor, float] | None = None  # a known floor that is compared, and since when
         self._find_due = Periodic(config.find_period)
-        self._finds: list[tuple[Passage, int]] = []  # not yet confirmed, and how often they were found
+        self._finder = PassageFinder(config)
         self._failures: dict[int, int] = {}
-        self._measured: set[tuple[int, int]] = (
-            set()
-        )  # passage and floor of each edge that was seen from its floor
 
     @property
     def rests(self) -> bool:
@@ -249,7 +243,7 @@ class FloorStack:
         back = self._plan.use(saved.active, now)
         self._watch = HeightWatch(self.config.watch)
         self._returning = self._crossing = None
-        self._finds = []
+        self._finder = PassageFinder(self.config)
         if saved.building is None or saved.mappers is None:
             self.building, self._mappers, self._last = Building(), {}, UNKNOWN
         else:
@@ -310,77 +304,11 @@ class FloorStack:
     def _find(self) -> None:
         """Look for flights that begin on the active floor."""
         mapper, here = self._plan.mapper, self.building.here
-        if not isinstance(mapper, OctoMapper) or here is None:
+        surface = mapper.surface() if isinstance(mapper, OctoMapper) else None
+        if surface is None or here is None:
             return
-        surface = mapper.surface()
-        if surface is None:
-            return
-        heights, origin = surface
-        level = here.height + self._height_error()
-        for found in find_flights(heights, origin, mapper.config.resolution, level, self.config.flights):
-            self._take_flight(
-                replace(
-                    found,
-                    lower=here.id if found.lower != UNKNOWN else UNKNOWN,
-                    upper=here.id if found.upper != UNKNOWN else UNKNOWN,
-                )
-            )
-
-    def _height_error(self) -> float:
-        """Return the metres by which heights are off now: drift since the floor was first stood on."""
-        here = self.building.here
-        return 0.0 if here is None else self._watch.reference - here.height
-
-    def _take_flight(self, found: Passage) -> None:
-        here = self.building.active
-        for known in self.building.passages:
-            if known.kind is PassageKind.STAIRS and known.ends_on(here) and _is_same(known, found, here):
-                self._renew(known, found, here)
-                return
-        for index, (earlier, count) in enumerate(self._finds):
-            if _is_same(earlier, found, here):
-                del self._finds[index]
-                if count + 1 < self.config.confirmations:
-                    self._finds.append((found, count + 1))
-                else:
-                    identity = max((one.id for one in self.building.passages), default=0) + 1
-                    self._measured.add((identity, here))
-                    self.building = self.building.with_passage(replace(found, id=identity))
-                return
-        self._finds = [*self._finds[-15:], (found, 1)]  # the oldest of sixteen is forgotten; chosen
-
-    def _renew(self, known: Passage, found: Passage, here: int) -> None:
-        """Take the edge of a flight from a find that shows at least as much of it; an unchanged one is kept."""
-        shown, before = math.dist(found.low, found.high), math.dist(known.low, known.high)
-        joined = UNKNOWN not in (known.lower, known.upper)
-        if not joined and shown < 0.8 * before:
-            return  # it shows less of the flight
-        renewed = replace(known, width=found.width, refused=known.refused or found.refused)
-        if not joined:
-            renewed = replace(
-                renewed, low=found.low, high=found.high, slope=found.slope, heading=found.heading
-            )
-        elif known.leads_up(here):
-            renewed = replace(renewed, low=found.low)
-        else:
-            renewed = replace(renewed, high=found.high)
-        self._measured.add((known.id, here))
-        if joined and {(known.id, known.lower), (known.id, known.upper)} <= self._measured:
-            (x0, y0), (x1, y1) = renewed.low, renewed.high
-            renewed = replace(renewed, heading=math.atan2(y1 - y0, x1 - x0))  # the edges tell it best
-        moved = math.dist(renewed.low, known.low) + math.dist(renewed.high, known.high)
-        if moved + abs(math.remainder(renewed.heading - known.heading, math.tau)) > 0.05:
-            self.building = self.building.with_passage(renewed)
-
-
-def _is_same(one: Passage, other: Passage, floor: int) -> bool:
-    """Return whether two finds from one floor are of one flight: by direction, line and edge."""
-    if one.leads_up(floor) != other.leads_up(floor):
-        return False
-    if abs(math.remainder(one.heading - other.heading, math.tau)) > _SAME_WAY:
-        return False
-    a, b = one.entry(floor)[:2], other.entry(floor)[:2]
-    return math.dist(a, b) <= 2.0 * _SAME_LINE
+        level = self._watch.reference  # that of the floor as drift has it now
+        self.building = self._finder.update(self.building, (*surface, mapper.config.resolution, level))
 
 
 def fit(stored: OccupancyGrid2D, seen: OccupancyGrid2D, place: np.ndarray, config: FloorsConfig) -> float:

@@ -17,7 +17,7 @@ from lodestar.floors.records import Building
 from lodestar.grid.comfort import with_comfort
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import Directive
-from lodestar.mapping.mover_tracks import MoverTrack
+from lodestar.mapping.mover_tracks import MoverTrack, without_outdated
 from lodestar.mapping.pillars import PillarMap
 from lodestar.mapping.records import InstanceDelta
 from lodestar.models.phrases import PhraseBook
@@ -221,12 +221,13 @@ class SceneChain:
 
     def people(self, stamp: float) -> list[list[float]]:
         """Return x, y, vx, vy in map of each mover that was seen within its life before `stamp`, by the camera or by a
-        range sensor; none where no distance is kept.
+        range sensor, once; none where no distance is kept.
         """
         since = stamp - self.dictionary.config.mover_life if self._comfort.distance else math.inf
-        return [
-            [*one.place[:2], *one.velocity] for one in (*self.movers, *self.others) if one.last_seen >= since
-        ]
+        seen, ranged = (
+            [one for one in some if one.last_seen >= since] for some in (self.movers, self.others)
+        )
+        return [[*one.place[:2], *one.velocity] for one in without_outdated(seen, ranged)]
 
     # --- successors and saved maps ------------------------------------------------------------------------
 

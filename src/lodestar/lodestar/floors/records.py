@@ -87,11 +87,20 @@ class Floor:
 
 
 @dataclass(frozen=True)
+class Hint:
+    """A place (x, y) in map, metres, on a floor (id), where a few steps of stairs may have been seen from afar."""
+
+    floor: int
+    place: tuple[float, float]
+
+
+@dataclass(frozen=True)
 class Building:
     """All floors that are known, from the lowest to the highest, and the ways between them.
 
     active: id of the floor that the robot is on, UNKNOWN where it is between two or does not know. note: what the robot
-    does not know of its floor, "" = nothing. is_told: places are told with their floor, also while one is known.
+    does not know of its floor, "" = nothing. is_told: places are told with their floor, also while one is known. hints:
+    where a way may begin that was seen too badly to be one.
     """
 
     floors: tuple[Floor, ...] = ()
@@ -99,6 +108,7 @@ class Building:
     active: int = UNKNOWN
     note: str = ""
     is_told: bool = False
+    hints: tuple[Hint, ...] = ()
     _by_id: dict[int, Floor] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def __post_init__(self) -> None:

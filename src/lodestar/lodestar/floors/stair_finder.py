@@ -31,6 +31,13 @@ class StairConfig:
     )
 
 
+# what a few steps that are seen from afar, or from the side, show of a flight; chosen: a piece of one tread and two
+# risers, seen over a third of the width
+HINT = StairConfig(
+    least_cells=6, turned=math.radians(45.0), least_rise=0.2, least_width=0.3, roughness=0.1, join=0.6
+)
+
+
 def find_flights(
     heights: np.ndarray, origin: tuple[float, float], resolution: float, level: float, config: StairConfig
 ) -> list[Passage]:

@@ -11,6 +11,9 @@ from lodestar.grid.config import ComfortConfig
 from lodestar.grid.occupancy import COMFORT, OCCUPIED, OccupancyGrid2D
 from lodestar.grid.overlay import occupied_onto
 
+# m of distance that a metre of way ahead of a person adds: who walks towards them along it comes nearer; chosen: more
+# than one of the 40 steps of closeness in 0.15 m, a second of half the slow speed
+_FADES = 0.25
 _BODY = 0.5  # m around a person's place within which all of an obstacle lies that is the person; chosen
 
 
@@ -25,8 +28,8 @@ def with_comfort(
     where there is none.
 
     zones: a keep-out mask, whose cells may be those of an earlier plan; None = all open. people: (N, 4) x, y in map,
-    metres, and vx, vy, m/s. A person who walks takes the way of the next `ahead` seconds too. A wall across the
-    zone ends it, also one that the person leans on, and that of somebody in a mirror.
+    metres, and vx, vy, m/s. A person who walks takes the way of the next `ahead` seconds too, most where they are. A
+    wall across the zone ends it, also one that the person leans on, and that of somebody in a mirror.
     """
     people = np.asarray(people, np.float64).reshape(-1, 4)
     people = people[np.isfinite(people).all(axis=1)]
@@ -57,7 +60,8 @@ def _lay(
         return
     along = np.clip((points - place) @ way / max(float(way @ way), 1e-9), 0.0, 1.0)
     away = np.linalg.norm(points - place - along[:, None] * way, axis=1)
-    near = np.ceil(COMFORT * (1.0 - away / config.distance))
+    faded = away + _FADES * along * float(np.linalg.norm(way))
+    near = np.ceil(COMFORT * (1.0 - faded / config.distance))
     near[~_around(plan, place, points, away, config.distance)] = 0.0
     found = np.clip(near, 0.0, COMFORT).astype(np.int8).reshape(rows.shape)
     values[window] = np.maximum(values[window], found)

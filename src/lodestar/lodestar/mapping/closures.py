@@ -7,11 +7,11 @@ from collections import Counter
 import numpy as np
 
 from lodestar.geometry.boxes import box_iou
-from lodestar.geometry.map_correction import MapCorrection
+from lodestar.geometry.map_correction import MapCorrection, displacement
 from lodestar.mapping.config import VoxelConfig
 from lodestar.mapping.extraction import SurfacePoints, extract
 from lodestar.mapping.sights import SightMemory
-from lodestar.mapping.submaps import displacement, is_still
+from lodestar.mapping.submaps import is_still
 from lodestar.mapping.tracks import Track, Tracks
 from lodestar.mapping.tsdf import TsdfVolume
 from lodestar.mapping.voxel_store import GONE, VoxelStore

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -22,6 +22,9 @@ _BODY = 0.25  # m, least radius of a body, of which an image may show a part; ch
 _BEHIND = 0.5  # m beyond a track's place from which on depth shows that it is not there
 _CLOCK_SET = 1.0  # s by which stamps may come late before the clock counts as set back
 _SMOOTH = 0.3  # weight of a new box
+_LATE = 0.5  # s after which a track that another sensor follows on is outdated; chosen: two images
+_SAME = 0.6  # m between two tracks of one body, to which a way at a walk is added; chosen: two bodies side by side
+_WALK = 1.4  # m/s of a person who walks
 
 
 def is_track(identity: int) -> bool:
@@ -61,6 +64,25 @@ class _State(PlaneTrack):
     def words(self) -> tuple[str, str]:
         """Return the label and caption of most weight."""
         return max(self.votes, key=lambda words: (self.votes[words], words))
+
+
+def without_outdated(seen: Sequence[MoverTrack], ranged: Sequence[MoverTrack]) -> tuple[MoverTrack, ...]:
+    """Return the tracks of the camera and of a range sensor, without those of the camera that went out of its view and
+    that the range sensor follows on: the robot would keep away from where somebody was.
+
+    A track of the range sensor stands for one of the camera, that which was seen last before.
+    """
+    kept, free = list[MoverTrack](), list(ranged)
+    for track in sorted(seen, key=lambda one: -one.last_seen):
+        away = [float(np.linalg.norm((one.place - track.place)[:2])) for one in free]
+        nearest = int(np.argmin(away)) if free else -1
+        late = max(free[nearest].last_seen - track.last_seen, 0.0) if free else 0.0
+        is_same = bool(free) and away[nearest] <= _SAME + _WALK * late
+        if is_same:
+            del free[nearest]
+        if not is_same or late <= _LATE:
+            kept.append(track)
+    return (*kept, *ranged)
 
 
 class MoverTracker:

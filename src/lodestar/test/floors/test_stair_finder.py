@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lodestar.floors.stair_finder import StairConfig, find_flights
+from lodestar.floors.stair_finder import HINT, StairConfig, find_flights
 
 CELL = 0.1
 SIZE = 100  # cells
@@ -77,3 +77,19 @@ def test_furniture_walls_and_ramps_are_no_flights(seed, boxes, slope, yaw) -> No
 
 def test_nothing_is_found_where_nothing_was_seen() -> None:
     assert find_flights(np.full((5, 5), np.nan, np.float32), (0.0, 0.0), CELL, 0.0, StairConfig()) == []
+
+
+@given(
+    yaw=st.floats(-math.pi, math.pi), rise=st.floats(0.13, 0.16), steps=st.integers(3, 5), width=st.floats(0.45, 1.0),
+    down=st.booleans(), seed=st.integers(0, 99), unseen=st.floats(0.0, 0.4),
+)  # fmt: skip
+@settings(max_examples=40, deadline=None)
+def test_a_few_steps_that_are_no_flight_yet_are_a_hint(yaw, rise, steps, width, down, seed, unseen) -> None:
+    heights = heights_of(yaw, rise, 0.3, steps, down, 0.01, seed, unseen)
+    y, x = (np.mgrid[:SIZE, :SIZE] + 0.5) * CELL - SIZE * CELL / 2.0
+    across = -x * math.sin(yaw) + y * math.cos(yaw)
+    along = x * math.cos(yaw) + y * math.sin(yaw)
+    heights[(np.abs(across) > width / 2.0) & (along > 0.0)] = np.nan  # the rest is hidden by a wall
+    seen = heights, (-SIZE * CELL / 2.0,) * 2, CELL, 1.0
+    places = [one.entry(-1)[:2] for one in (*find_flights(*seen, StairConfig()), *find_flights(*seen, HINT))]
+    assert any(math.hypot(*place) < 0.8 for place in places)

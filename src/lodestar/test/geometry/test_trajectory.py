@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lodestar.geometry.closure_config import ClosureConfig, closures_as
 from lodestar.geometry.corrections import Anchor
 from lodestar.geometry.map_correction import MapCorrection, spread
 from lodestar.geometry.poses import inverse, planar_transform
-from lodestar.geometry.trajectory import ClosureConfig, Trajectory, closures_as
+from lodestar.geometry.trajectory import Trajectory
 
 STEP = 0.5  # metres per second, and per moment of these ways
 

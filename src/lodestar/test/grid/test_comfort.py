@@ -36,7 +36,9 @@ def test_it_falls_from_the_person_to_the_comfort_distance():
 
 def test_a_walker_takes_the_way_ahead_and_not_behind():
     zones = with_comfort(None, room(), np.array([[2.0, 2.0, 1.0, 0.0]]), KEPT, 1.0)
-    assert at(zones, 4.0, 2.0) > 0 and at(zones, 0.7, 2.0) == 0
+    assert at(zones, 3.8, 2.0) > 0 and at(zones, 0.7, 2.0) == 0
+    ahead = [at(zones, x, 2.0) for x in (2.05, 2.35, 2.65, 2.95)]
+    assert ahead == sorted(set(ahead), reverse=True), "who walks towards them along it comes nearer"
 
 
 def test_a_wall_ends_the_zone_also_that_of_somebody_in_a_mirror():

@@ -15,7 +15,7 @@ from lodestar.assembly.voxel_chain import VoxelChain
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.geometry.poses import planar_transform
 from lodestar.mapping.admission import FrameRejected
-from lodestar.mapping.mover_tracks import FIRST_TRACK, MoverTracker, is_track
+from lodestar.mapping.mover_tracks import FIRST_TRACK, MoverTrack, MoverTracker, is_track, without_outdated
 from lodestar.perception.config import MoverConfig
 from lodestar.perception.frames import Detection, ImageBox, RgbdFrame, SegmentedFrame
 from lodestar.perception.movers import moves_by_itself, split_movers
@@ -309,3 +309,35 @@ def test_whatever_walkers_do_nothing_of_them_is_in_the_map_and_tracks_are_bounde
     vertices = chain.map.mesh().vertices
     assert not followed or not (vertices[:, 0] < WALL - 0.3).any()  # no surface but the wall
     assert all(FIRST_TRACK <= identity < 1 << 31 for identity in known)
+
+
+def _track(number, x, y, seen):
+    """A track as it is believed at 10 s."""
+    return MoverTrack(number, "", "", np.array([x, y, 0.9]), np.zeros(2), np.ones(3), 0.0, seen, 10.0)
+
+
+#: (x, y, when it was seen last) of tracks.
+TRACKS = st.lists(st.tuples(*[st.floats(-4.0, 4.0)] * 2, st.floats(6.0, 10.0)), max_size=4)
+
+
+@given(seen=TRACKS, ranged=TRACKS)
+def test_each_track_of_the_range_sensor_outdates_at_most_one_of_the_camera_and_none_that_it_sees(
+    seen, ranged
+):
+    seen = [_track(k, *one) for k, one in enumerate(seen)]
+    ranged = [_track(10 + k, *one) for k, one in enumerate(ranged)]
+    kept = without_outdated(seen, ranged)
+    dropped = [one for one in seen if one not in kept]
+    assert kept[len(kept) - len(ranged) :] == tuple(ranged) and len(dropped) <= len(ranged)
+    newest = max((one.last_seen for one in ranged), default=0.0)
+    assert all(one.last_seen < newest for one in dropped)
+
+
+@given(away=st.floats(0.7, 3.4), way=st.floats(0.0, 2.0 * math.pi))
+def test_somebody_who_left_the_view_and_is_followed_by_the_range_sensor_is_one(away, way):
+    """One who walks at up to 1.4 m/s is 3.4 m off after 2 s; another one stands in view all the time."""
+    lost, other = _track(1, 0.0, 0.0, 8.0), _track(2, 9.0, 0.0, 10.0)
+    walked = _track(3, away * math.cos(way), away * math.sin(way), 10.0)
+    assert without_outdated([lost, other], [walked]) == (other, walked)
+    beside = _track(4, *(walked.place[:2] + 0.1), 10.0)
+    assert lost in without_outdated([lost, beside], [walked]), "the range sensor follows the one in view"

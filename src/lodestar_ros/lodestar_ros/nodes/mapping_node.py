@@ -28,6 +28,7 @@ from lodestar_ros.map_source import PosedMessage, drop_offs, listen_to_source, p
 from lodestar_ros.mover_publisher import MoverPublisher
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.parameters import declare_config, declare_part
+from lodestar_ros.pose_graph_input import PoseGraphInput
 from lodestar_ros.rgbd import CameraPoses
 from lodestar_ros.sync import PoseQueue
 from lodestar_ros.way_input import WayInput
@@ -46,6 +47,7 @@ class MappingNode(LodestarNode):
 
     def __init__(self, **kwargs):
         super().__init__("mapping", **kwargs)
+        PoseGraphInput(self)
         self._config = declare_part(self, MappingConfig)
         self._frames = declare_config(self, FrameNames, "frames.")
         self._chain = self.timed(PlanChain(self._config))

@@ -26,6 +26,7 @@ from lodestar_ros.executors import main_of
 from lodestar_ros.map_actions import PartServer, put_on
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import ParameterError, declare_config, declare_part
+from lodestar_ros.pose_graph_input import PoseGraphInput
 from lodestar_ros.remote_scene import RemoteScene
 from lodestar_ros.validation_server import ValidationServer
 from lodestar_ros.workers import QueueWorker
@@ -43,6 +44,7 @@ class WorldModelNode(LodestarNode):
 
     def __init__(self, **kwargs):
         super().__init__("world_model", **kwargs)
+        PoseGraphInput(self)
         self._config = declare_part(self, WorldModelConfig)
         self._worker: QueueWorker[Callable[[], None]] = QueueWorker(
             "world", self._work, self.diagnostics.error

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from lodestar.agent.activities.floor_trip import FloorTrip
+from lodestar.agent.activities.stair_looks import StairLook
 from lodestar.agent.activities.transitions import Transitions
 from lodestar.agent.errands.context import LoopContext
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.experts.absence import AbsenceJudge, FloorLeft
-from lodestar.floors.records import Passage, level_name
+from lodestar.floors.records import level_name
 from lodestar.language.directive import StepKind
 from lodestar.language.items import EVERY_LEVEL
 
@@ -23,11 +24,14 @@ _WINDOW = 45.0  # s of search over which its rate is measured, and that a floor 
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """A floor on which a search may go on. passage: toward it."""
+    """A floor on which a search may go on, and the seconds of the way there.
 
-    level: int
-    passage: Passage
-    seconds: float  # of the way there
+    level: None where stairs that a look may show lead there.
+    """
+
+    level: int | None
+    seconds: float
+    look: StairLook | None = None
 
 
 class FloorSearch:
@@ -43,8 +47,8 @@ class FloorSearch:
             return False
         run.floors.searched.add((run.step_index, here.id))
         best = min(self.elsewhere(run), key=lambda one: one.seconds, default=None)
-        if best is None:
-            return False
+        if best is None or best.level is None:
+            return self._trip.looks.goes(run)
         self._go(run, best.level, f"Everything on the {here.name} is explored")
         return True
 
@@ -82,10 +86,10 @@ class FloorSearch:
         """
         context = self._context
         here = context.facts.building.here
-        others = (
-            self.elsewhere(run) if here is not None and run.step.scope.level in (None, EVERY_LEVEL) else []
-        )
-        if here is None or not others or not goals:
+        if here is None or not goals or run.step.scope.level not in (None, EVERY_LEVEL):
+            return False
+        others = self.elsewhere(run) or self._unsure(run)
+        if not others:
             return False
         left = judge.left(run.step, context.facts, context.searched, goals)
         if left is None:
@@ -101,10 +105,13 @@ class FloorSearch:
                 continue  # it goes back only where more is left than here, so that it does not go to and fro
             chance = left.unseen / max(left.unseen + there, 1e-6)
             back = 2.0 * one.seconds + there / pace
-            if chance * back < (1.0 - chance) * seconds:
-                run.floors.left_over[run.step_index, here.id] = left
-                self._go(run, one.level, f"Little is left to search on the {here.name}")
-                return True
+            if chance * back >= (1.0 - chance) * seconds:
+                continue
+            if one.level is None:
+                return self._trip.looks.goes(run, one.look)
+            run.floors.left_over[run.step_index, here.id] = left
+            self._go(run, one.level, f"Little is left to search on the {here.name}")
+            return True
         return False
 
     def _paces(self, run: DirectiveRun, left: FloorLeft) -> tuple[float, float]:
@@ -120,9 +127,14 @@ class FloorSearch:
         recent = (left.shown - first) / (now - began)
         return max(left.shown / stayed, _RATE / 5.0), max(recent, 0.0)
 
-    def _left_there(self, run: DirectiveRun, level: int) -> FloorLeft | None:
+    def _unsure(self, run: DirectiveRun) -> list[Elsewhere]:
+        """Return the floor to which stairs may lead that were seen from afar, where no way is known from here."""
+        look = None if self._trip.allowed() else self._trip.looks.best(run)
+        return [] if look is None else [Elsewhere(None, self._trip.looks.expected_seconds(look), look)]
+
+    def _left_there(self, run: DirectiveRun, level: int | None) -> FloorLeft | None:
         """Return what is left to search on another level; None where the search was not there."""
-        floor = self._context.facts.building.of_level(level)
+        floor = None if level is None else self._context.facts.building.of_level(level)
         return None if floor is None else run.floors.left_over.get((run.step_index, floor.id))
 
     def elsewhere(self, run: DirectiveRun) -> list[Elsewhere]:
@@ -139,7 +151,7 @@ class FloorSearch:
                 continue
             seconds = self._trip.seconds_to(passage)
             if math.isfinite(seconds) and (level not in found or seconds < found[level].seconds):
-                found[level] = Elsewhere(level, passage, seconds)
+                found[level] = Elsewhere(level, seconds)
         return list(found.values())
 
     def _go(self, run: DirectiveRun, level: int, why: str) -> None:

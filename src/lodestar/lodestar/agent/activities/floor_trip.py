@@ -6,6 +6,7 @@ import math
 
 from lodestar.agent.activities.charger_trip import home_level
 from lodestar.agent.activities.go_to import GoTo
+from lodestar.agent.activities.stair_looks import StairLooks
 from lodestar.agent.activities.transitions import Transitions
 from lodestar.agent.decisions.admission import CHARGER, PASSAGE
 from lodestar.agent.decisions.approach import Arrival
@@ -34,6 +35,7 @@ class FloorTrip:
     def __init__(self, context: LoopContext, transitions: Transitions) -> None:
         self._context, self._transitions = context, transitions
         self._go_to = GoTo(context, transitions)  # of the way to the passage that is chosen
+        self.looks = StairLooks(context, transitions)
         self._chosen: Passage | None = None
 
     @property
@@ -177,6 +179,8 @@ class FloorTrip:
 
     def arrived(self, run: DirectiveRun, arrival: Arrival) -> None:
         """The navigator says that the robot stands before the passage; `act` takes it from there, or sends it again."""
+        if self.looks.arrived(run, arrival):
+            return
         away, turned = apart(self._context.facts.known_pose, arrival.goal)
         short = away > _THERE or turned > _FACING
         if short and self._chosen is not None and self._go_to.fell_short(PASSAGE):

@@ -15,10 +15,10 @@ class StairSearch(Activity):
     explores = True
 
     def act(self, run: DirectiveRun) -> bool:
-        """End at once where the robot may take no way to another floor."""
+        """End at once where the robot may take no way to another floor; look first at what may be stairs."""
         floors = self._tools.context.config.floors
         if floors.stairs or floors.lifts:
-            return False
+            return self._tools.floors.looks.goes(run)
         self._no_way(run)
         return True
 

@@ -159,7 +159,8 @@ class FloorTour:
 
     left: id of the floor from which a passage is taken. at, began: likewise of that on which the errand's goals lie,
     and on which the directive began. searched: step of the directive and id of each floor on which
-    nothing was left to explore. unknown_since: loop time since which the robot does not know its floor.
+    nothing was left to explore. unknown_since: loop time since which the robot does not know its floor. looks: floor,
+    and x, y in map, of each try to look from near at what may be stairs.
     """
 
     goal: int | None = None
@@ -168,6 +169,7 @@ class FloorTour:
     began: int = 0
     searched: set[tuple[int, int]] = field(default_factory=set)
     unknown_since: float | None = None
+    looks: list[tuple[int, float, float]] = field(default_factory=list)
     left_over: dict[tuple[int, int], FloorLeft] = field(
         default_factory=dict
     )  # likewise, of floors that were left

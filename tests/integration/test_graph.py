@@ -185,8 +185,8 @@ def test_no_topic_is_missing_in_the_table(bed, stack):
     assert found - known == set()
 
 
-#: A joystick and SLAM Toolbox, which are there or not.
-FROM_OTHERS = {"/cmd_vel_joy", "/slam_toolbox/graph_visualization"}
+#: A joystick, a person who tells of floors, and SLAM Toolbox, which are there or not.
+FROM_OTHERS = {"/cmd_vel_joy", "/goal_selector/told", "/slam_toolbox/graph_visualization"}
 
 
 def test_what_is_subscribed_is_published(bed, stack):

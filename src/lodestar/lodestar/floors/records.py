@@ -63,6 +63,11 @@ class Passage:
         """Return the floor to which it leads from one on which it ends; UNKNOWN where that is not known."""
         return self.upper if self.lower == floor else self.lower
 
+    def run(self, typical: float) -> float:
+        """Return the metres of its way in plan. typical: of its rise, where that is not known."""
+        rise = typical if math.isnan(self.rise) else self.rise
+        return rise / self.slope if self.slope > 0.0 else math.dist(self.low, self.high)
+
     def entry(self, floor: int) -> np.ndarray:
         """Return the pose (3,) x, y, yaw in map on its edge from which it is taken from a floor."""
         if self.kind is PassageKind.LIFT or self.leads_up(floor):

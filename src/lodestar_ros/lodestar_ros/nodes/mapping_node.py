@@ -51,9 +51,9 @@ class MappingNode(LodestarNode):
         self._config = declare_part(self, MappingConfig)
         self._frames = declare_config(self, FrameNames, "frames.")
         self._chain = self.timed(PlanChain(self._config))
-        self._floors = FloorDesk(self, self._chain, self._config)
-        self._shown = self._chain.grid  # the grid that was published last, or that waits for a first turn
         self._lock = threading.RLock()  # of the chain: a save copies its mapper, a load replaces it
+        self._floors = FloorDesk(self, self._chain, self._config, self._lock)
+        self._shown = self._chain.grid  # the grid that was published last, or that waits for a first turn
         self._octomap_due = Periodic(self._config.octomap_period)
         self._grid = GridPublisher(self, self._config.grid_refresh)
         self._ways = WayInput(self, lambda: self._chain.opened_ways)
@@ -108,7 +108,7 @@ class MappingNode(LodestarNode):
     def _integrate(self, item: PosedMessage) -> None:
         """On the worker."""
         with self._lock:
-            self._chain.follow_ways(self._ways.told)
+            self._chain.follow_ways(self._floors.stack.ways_here(self._ways.told))
             if not self._floors.takes(item.stamp, item.map_from_odom @ item.odom_from_base):
                 return
             if isinstance(item.message, Image | CompressedImage):

@@ -116,8 +116,8 @@ class WorldModelNode(LodestarNode):
 
     def _on_grid(self, grid: OccupancyGrid2D) -> None:
         if self._told:
-            pose = self._facts.pose
-            self._worker.submit(lambda: self._world.take_grid(grid, pose))
+            pose, floor = self._facts.pose, self._facts.floor
+            self._worker.submit(lambda: self._world.take_grid(grid, pose, floor))
 
     def _around(self) -> Surroundings:
         """On the world model's thread. Raises SceneNotHeard."""

@@ -283,6 +283,11 @@ class DecisionLoop:
         if query is not None and query.ticket == ticket:
             query.outcome = outcome
 
+    def on_asks(self, text: str) -> None:
+        """Tell what a person is asked to do while a lift is taken."""
+        if self._context.run is not None and self.state is State.CROSSING:
+            self._context.run.text = text
+
     def on_skill(self, ticket: int, end: SkillEnd) -> None:
         """Take how a skill ended; one that is not waited for any more is dropped, and so is a second word of an end."""
         context = self._context
